@@ -1,0 +1,4 @@
+"""The SQLite file behind the workbench: schema, store, formats.
+
+Knows the shared vocabulary (`nfh_models.domain`) and nothing of models or screens.
+"""

@@ -1,0 +1,43 @@
+"""Errors of the data layer: each is a sentence that says what, where, and what to do."""
+
+
+class StoreError(Exception):
+    """Something about the database file. The message is meant for the person."""
+
+
+class NotOurFileError(StoreError):
+    """The file is no database, or another program's."""
+
+
+class NewerFileError(StoreError):
+    """The database was written by a newer version of nfh-tui."""
+
+
+class BusyError(StoreError):
+    """Another process holds the file for longer than we wait."""
+
+
+class FullError(StoreError):
+    """The disk is full, or the file cannot be written."""
+
+
+class ChangedSinceError(StoreError):
+    """An undo or redo meets a state that somebody changed since."""
+
+
+class FormatError(Exception):
+    """A file that cannot be imported: names file, line, column or field, found, wanted."""
+
+    def __init__(self, name: str, line: int | None, message: str) -> None:
+        place = f"{name}, line {line}" if line is not None else name
+        super().__init__(f"{place}: {message}")
+        self.name = name
+        self.line = line
+
+
+class QueryError(Exception):
+    """A queue query that cannot be understood. position: code points into the query."""
+
+    def __init__(self, message: str, position: int = 0) -> None:
+        super().__init__(message)
+        self.position = position

@@ -1,0 +1,285 @@
+"""What the store gives and takes: frozen records, no rows, no SQL.
+
+Ids are the store's own integers. Times are UTC, ISO 8601 with milliseconds and "Z".
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nfh_models.domain import Anchor, Answer, Blocking, Kind, Note, Passage
+
+
+class Role(StrEnum):
+    """In which capacity somebody answers; an adjudicator's answer makes gold."""
+
+    ANNOTATOR = "annotator"
+    ADJUDICATOR = "adjudicator"
+
+
+class State(StrEnum):
+    """Where an anchor stands. Being skipped is a person's own flag, not a state."""
+
+    OPEN = "open"
+    ANSWERED = "answered"
+    DISAGREE = "disagree"
+    DECIDED = "decided"
+    STALE = "stale"
+
+
+class FlagName(StrEnum):
+    """What a person may mark an anchor with."""
+
+    ANCHOR = "anchor"
+    AMBIGUOUS = "ambiguous"
+    GUIDELINE = "guideline"
+    SKIP = "skip"
+
+
+class Rule(StrEnum):
+    """How a gold came to count."""
+
+    IMPORTED = "imported"
+    UNANIMOUS = "unanimous"
+    MAJORITY = "majority"
+    EXPERT = "expert"
+
+
+@dataclass(frozen=True, slots=True)
+class Annotator:
+    """Somebody or something that answers: type is person, model or rule."""
+
+    id: int
+    name: str
+    type: str = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One annotator's answer to one anchor, with what was in view when it was given."""
+
+    annotator: str
+    role: Role
+    answer: Answer
+    answered_at: str
+    seconds: float | None = None
+    saw_model: bool = False
+    saw_votes: bool = False
+    guideline_version: int | None = None
+    rule_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """The answer that counts, with the rule and the adjudicator by whom it came to count."""
+
+    answer: Answer
+    rule: Rule
+    adjudicator: str | None = None
+    decided_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FlagMark:
+    """A flag that somebody set."""
+
+    name: FlagName
+    annotator: str
+    flagged_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sibling:
+    """An anchor of the passage, the current one included."""
+
+    anchor_id: int
+    anchor: Anchor
+    state: State
+    kind: Kind | None
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What a model says of an anchor.
+
+    scores: the six implicit classes in the order of IMPLICIT_KINDS, then one a token;
+    None where the candidate was not scored. choice and second: a class name, or a token
+    index written in digits. margin: score of the choice less that of the second.
+    """
+
+    model: str
+    choice: str
+    second: str | None
+    margin: float | None
+    scores: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer begun and not committed. body: JSON that only the editor reads."""
+
+    body: str
+    drafted_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a person stood: the query, the anchor, and the cursor's token in the passage."""
+
+    query: str = ""
+    anchor_id: int | None = None
+    token: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """One line of the queue. before and after: text around the anchor's own words."""
+
+    anchor_id: int
+    before: str
+    word: str
+    after: str
+    state: State
+    kind: Kind | None
+    strongest: Blocking | None
+    pattern: str
+    flags: tuple[FlagName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """All that the screen needs of one anchor.
+
+    votes: annotators' answers and adjudicators', by name; stale_votes: answers to the
+    anchor that this one replaced, which do not count until confirmed.
+    """
+
+    anchor_id: int
+    public_id: str
+    passage_id: int
+    document: str
+    split: str | None
+    passage: Passage
+    anchor: Anchor
+    state: State
+    siblings: tuple[Sibling, ...]
+    votes: tuple[Vote, ...]
+    stale_votes: tuple[Vote, ...]
+    gold: Gold | None
+    flags: tuple[FlagMark, ...]
+    blocking: tuple[Blocking, ...]
+    notes: tuple[Note, ...]
+    pattern: str
+    draft: Draft | None
+    prediction: Prediction | None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What was in view while an answer was given, and how long it took."""
+
+    saw_model: bool = False
+    saw_votes: bool = False
+    seconds: float | None = None
+    rule_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A committed act. state: of the anchor afterwards."""
+
+    act_id: int
+    anchor_id: int
+    state: State
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """An act taken back, or done again. anchor_id: the first anchor it touched."""
+
+    summary: str
+    anchor_id: int | None
+    anchors: int
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryLine:
+    """One change of one anchor, in words' reach: values are JSON as the log keeps them."""
+
+    at: str
+    annotator: str | None
+    act: str
+    entity: str
+    name: str
+    before: str | None
+    after: str | None
+
+
+# --- in and out -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingAnchor:
+    """An anchor as a file gives it, complete with lemmas by the time the store sees it.
+
+    labels: JSON of what the row itself said, for the `nfh` export; None where it said nothing.
+    gold, votes, flags: only what the file holds.
+    """
+
+    line: int
+    anchor: Anchor
+    labels: str | None = None
+    split: str | None = None
+    gold: Gold | None = None
+    votes: tuple[Vote, ...] = ()
+    flags: tuple[FlagMark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingPassage:
+    """A passage with the anchors that one stretch of a file gives of it."""
+
+    passage: Passage
+    tokenizer: str
+    anchors: tuple[IncomingAnchor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportReport:
+    """What an import did, or would do. conflicts: rows whose label is not the gold kept."""
+
+    name: str
+    format: str
+    rows: int
+    passages_new: int
+    passages_known: int
+    anchors_new: int
+    anchors_known: int
+    gold_new: int
+    gold_same: int
+    gold_replaced: int
+    votes_new: int
+    flags_new: int
+    conflicts: tuple[str, ...]
+    warnings: tuple[str, ...]
+    already: bool = False
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRecord:
+    """One row on its way out. labels: set where an imported row leaves as it came."""
+
+    public_id: str
+    passage: Passage
+    anchor: Anchor
+    split: str | None
+    gold: Gold | None
+    votes: tuple[Vote, ...]
+    flags: tuple[FlagMark, ...]
+    labels: str | None = None
+
+
+JsonObject = Mapping[str, object]

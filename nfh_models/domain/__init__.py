@@ -1,0 +1,56 @@
+"""The vocabulary every part shares: passage, turn, anchor, answer, head, mention.
+
+Standard library only. Offsets in text are Unicode code points, end-exclusive; spans of
+tokens are token indices, end-exclusive.
+"""
+
+from nfh_models.domain.answer import (
+    IMPLICIT_KINDS,
+    RELEASE_CLASSES,
+    Answer,
+    AnswerError,
+    Head,
+    Kind,
+    Mention,
+    Origin,
+    Relation,
+    Sort,
+    class_answer,
+    reference_answer,
+)
+from nfh_models.domain.compare import (
+    Blocking,
+    Comparison,
+    ItemDisagreement,
+    Note,
+    compare,
+    compare_all,
+)
+from nfh_models.domain.passage import Anchor, Passage, PassageError, Token, Turn, anchor_id
+
+__all__ = [
+    "IMPLICIT_KINDS",
+    "RELEASE_CLASSES",
+    "Anchor",
+    "Answer",
+    "AnswerError",
+    "Blocking",
+    "Comparison",
+    "Head",
+    "ItemDisagreement",
+    "Kind",
+    "Mention",
+    "Note",
+    "Origin",
+    "Passage",
+    "PassageError",
+    "Relation",
+    "Sort",
+    "Token",
+    "Turn",
+    "anchor_id",
+    "class_answer",
+    "compare",
+    "compare_all",
+    "reference_answer",
+]

@@ -1,0 +1,220 @@
+"""How two answers differ, and how the answers of one item differ.
+
+Answers are compared by noun: two heads are the same if they share a head token or if
+their head tokens share a lemma. Of the blocking differences the first that holds is
+reported; the others are recorded beside it and never block.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from itertools import combinations
+
+from nfh_models.domain.answer import Answer, Head, Kind, Mention, Origin, Relation
+
+
+class Blocking(StrEnum):
+    """A difference that needs an adjudicator, strongest first."""
+
+    DAMAGE = "damage"
+    SCOPE = "scope"
+    ROUTE = "route"
+    ANSWERABILITY = "answerability"
+    CLASS = "class"
+    NOUN = "noun"
+    PARTIAL = "partial"
+    RELATION = "relation"
+
+
+class Note(StrEnum):
+    """A difference that is recorded and never blocks."""
+
+    MENTION = "mention"
+    EXTENT = "extent"
+    SORT = "sort"
+    TEXT = "text"
+
+
+CLASS_NOUNS: dict[Kind, frozenset[str]] = {
+    Kind.YEAR: frozenset({"year"}),
+    Kind.AGE: frozenset({"age", "year"}),
+    Kind.CURRENCY: frozenset(
+        {
+            "buck",
+            "cash",
+            "cent",
+            "dollar",
+            "euro",
+            "franc",
+            "grand",
+            "mark",
+            "money",
+            "penny",
+            "pound",
+            "quid",
+            "shilling",
+        }
+    ),
+    Kind.PEOPLE: frozenset({"folk", "human", "individual", "man", "people", "person"}),
+    Kind.TIME: frozenset({"clock", "hour", "o'clock", "time"}),
+}
+"""Lemmas that, as a Reference, say no more than the class itself (guidelines, rule 3)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How two answers differ: at most one blocking difference, any number of notes."""
+
+    blocking: Blocking | None = None
+    notes: frozenset[Note] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemDisagreement:
+    """How the answers of one item differ.
+
+    blocking: of all pairs. strongest: the first of them in the order of Blocking.
+    pattern: sizes of the groups of equal answers, largest first, as "2-1"; "" for none.
+    """
+
+    blocking: frozenset[Blocking] = field(default_factory=frozenset)
+    notes: frozenset[Note] = field(default_factory=frozenset)
+    strongest: Blocking | None = None
+    pattern: str = ""
+
+
+def compare(left: Answer, right: Answer, lemmas: Sequence[str]) -> Comparison:
+    """Compare two answers to one anchor; `lemmas` has one lemma a token of the passage."""
+    if Kind.NFH in (left.kind, right.kind):
+        return Comparison(_nfh_blocking(left.kind, right.kind))
+    if left.kind is not right.kind:
+        return Comparison(_kind_blocking(left, right, lemmas))
+    if left.kind is Kind.REFERENCE:
+        return _compare_heads(left, right, lemmas)
+    return Comparison(notes=_class_notes(left, right))
+
+
+def _nfh_blocking(left: Kind, right: Kind) -> Blocking | None:
+    """NFH says only that a head is missing: it differs from what denies that."""
+    if Kind.BROKEN in (left, right):
+        return Blocking.DAMAGE
+    if Kind.NOT_NFH in (left, right):
+        return Blocking.SCOPE
+    return None
+
+
+def _kind_blocking(left: Answer, right: Answer, lemmas: Sequence[str]) -> Blocking:
+    kinds = (left.kind, right.kind)
+    if Kind.BROKEN in kinds:
+        return Blocking.DAMAGE
+    if Kind.NOT_NFH in kinds:
+        return Blocking.SCOPE
+    if left.kind is Kind.REFERENCE and _names_the_class(left, right, lemmas):
+        return Blocking.ROUTE
+    if right.kind is Kind.REFERENCE and _names_the_class(right, left, lemmas):
+        return Blocking.ROUTE
+    if Kind.UNKNOWN in kinds:
+        return Blocking.ANSWERABILITY
+    return Blocking.CLASS
+
+
+def _names_the_class(reference: Answer, other: Answer, lemmas: Sequence[str]) -> bool:
+    """True if each head of `reference` only repeats the class, or the noun, of `other`."""
+    said = set(CLASS_NOUNS.get(other.kind, frozenset()))
+    if other.noun:
+        said.add(_fold(other.noun))
+    return all(_head_lemmas(head, lemmas) & said for head in reference.heads)
+
+
+def _compare_heads(left: Answer, right: Answer, lemmas: Sequence[str]) -> Comparison:
+    pairs = [
+        (mine, other)
+        for mine in left.heads
+        for other in right.heads
+        if same_head(mine, other, lemmas)
+    ]
+    if not pairs:
+        return Comparison(Blocking.NOUN)
+    matched_left = {id(mine) for mine, _ in pairs}
+    matched_right = {id(other) for _, other in pairs}
+    notes = frozenset().union(*(_mention_notes(mine, other) for mine, other in pairs))
+    if len(matched_left) < len(left.heads) or len(matched_right) < len(right.heads):
+        return Comparison(Blocking.PARTIAL, notes)
+    if {left.relation, right.relation} == {Relation.AND, Relation.OR}:
+        return Comparison(Blocking.RELATION, notes)
+    return Comparison(notes=notes)
+
+
+def same_head(left: Head, right: Head, lemmas: Sequence[str]) -> bool:
+    """True if two heads share a head token or a lemma of one (removed mentions aside)."""
+    if {m.head for m in left.live} & {m.head for m in right.live}:
+        return True
+    return bool(_head_lemmas(left, lemmas) & _head_lemmas(right, lemmas))
+
+
+def _head_lemmas(head: Head, lemmas: Sequence[str]) -> set[str]:
+    return {_fold(lemmas[m.head]) for m in head.live}
+
+
+def _fold(word: str) -> str:
+    return word.strip().casefold()
+
+
+def _marked(head: Head) -> dict[int, Mention]:
+    return {m.head: m for m in head.mentions if m.origin is Origin.MARKED}
+
+
+def _mention_notes(left: Head, right: Head) -> frozenset[Note]:
+    mine, other = _marked(left), _marked(right)
+    notes = set()
+    if mine.keys() != other.keys():
+        notes.add(Note.MENTION)
+    shared = mine.keys() & other.keys()
+    if any((mine[t].start, mine[t].end) != (other[t].start, other[t].end) for t in shared):
+        notes.add(Note.EXTENT)
+    return frozenset(notes)
+
+
+def _class_notes(left: Answer, right: Answer) -> frozenset[Note]:
+    notes = set()
+    if left.sort and right.sort and left.sort is not right.sort:
+        notes.add(Note.SORT)
+    if left.noun and right.noun and _fold(left.noun) != _fold(right.noun):
+        notes.add(Note.TEXT)
+    return frozenset(notes)
+
+
+def compare_all(answers: Sequence[Answer], lemmas: Sequence[str]) -> ItemDisagreement:
+    """Compare the answers of one item, each with each.
+
+    The groups of the pattern are built in the order of `answers`: an answer joins the
+    first group none of whose members it differs from in a blocking way.
+    """
+    if not answers:
+        return ItemDisagreement()
+    blocking: set[Blocking] = set()
+    notes: set[Note] = set()
+    differs: set[tuple[int, int]] = set()
+    for (i, left), (j, right) in combinations(enumerate(answers), 2):
+        found = compare(left, right, lemmas)
+        notes |= found.notes
+        if found.blocking is not None:
+            blocking.add(found.blocking)
+            differs.add((i, j))
+    strongest = next((kind for kind in Blocking if kind in blocking), None)
+    return ItemDisagreement(
+        frozenset(blocking), frozenset(notes), strongest, _pattern(len(answers), differs)
+    )
+
+
+def _pattern(count: int, differs: set[tuple[int, int]]) -> str:
+    groups: list[list[int]] = []
+    for index in range(count):
+        for group in groups:
+            if not any((member, index) in differs for member in group):
+                group.append(index)
+                break
+        else:
+            groups.append([index])
+    sizes = sorted((len(group) for group in groups), reverse=True)
+    return f"{count}-0" if len(sizes) == 1 else "-".join(str(size) for size in sizes)

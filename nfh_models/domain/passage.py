@@ -1,0 +1,140 @@
+"""A passage: text, tokens by offset, and the turns they belong to."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+
+class PassageError(ValueError):
+    """A passage or an anchor that does not fit its own text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One token: code points [start, end) of the passage's text, and its lemma."""
+
+    start: int
+    end: int
+    lemma: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Tokens [start, end) said by one speaker.
+
+    number: the source's own turn number (gaps are possible: rank turns, do not subtract).
+    speaker: None where the source names nobody.
+    """
+
+    number: int
+    speaker: str | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A stretch of dialog.
+
+    text: as it came. tokens: in order, not overlapping, not empty.
+    turns: cover all tokens in order, none empty, numbers non-decreasing.
+    """
+
+    text: str
+    tokens: tuple[Token, ...]
+    turns: tuple[Turn, ...]
+
+    def __post_init__(self) -> None:
+        self._check_tokens()
+        self._check_turns()
+
+    def _check_tokens(self) -> None:
+        last = 0
+        size = len(self.text)
+        for index, token in enumerate(self.tokens):
+            if not last <= token.start < token.end <= size:
+                raise PassageError(
+                    f"token {index} has offsets {token.start} to {token.end}, but must lie "
+                    f"between {last} and {size} and hold at least one character"
+                )
+            last = token.end
+
+    def _check_turns(self) -> None:
+        place = 0
+        number: int | None = None
+        for index, turn in enumerate(self.turns):
+            if turn.start != place or turn.end <= turn.start:
+                raise PassageError(
+                    f"turn {index} holds tokens {turn.start} to {turn.end}, "
+                    f"but must start at token {place} and hold at least one"
+                )
+            if number is not None and turn.number < number:
+                raise PassageError(
+                    f"turn {index} has number {turn.number} after number {number}: "
+                    "turn numbers may not fall"
+                )
+            place, number = turn.end, turn.number
+        if place != len(self.tokens):
+            raise PassageError(f"turns cover {place} of {len(self.tokens)} tokens")
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of text, offsets and turns: what makes two passages the same."""
+        return passage_digest(self.text, self.tokens, self.turns)
+
+    def word(self, index: int) -> str:
+        """The text of token `index`."""
+        token = self.tokens[index]
+        return self.text[token.start : token.end]
+
+    def words(self, start: int, end: int) -> str:
+        """The text from the first to the last of tokens [start, end), as it stands."""
+        if end <= start:
+            return ""
+        return self.text[self.tokens[start].start : self.tokens[end - 1].end]
+
+    def turn_of(self, index: int) -> int:
+        """The rank (not the number) of the turn that holds token `index`."""
+        low, high = 0, len(self.turns) - 1
+        while low < high:
+            middle = (low + high) // 2
+            if self.turns[middle].end <= index:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A number in a passage: tokens [start, end)."""
+
+    start: int
+    end: int
+
+    def check(self, passage: Passage) -> None:
+        """Raise PassageError unless the span is one or more tokens of `passage`."""
+        if not 0 <= self.start < self.end <= len(passage.tokens):
+            raise PassageError(
+                f"anchor [{self.start}, {self.end}) is outside a passage "
+                f"of {len(passage.tokens)} tokens"
+            )
+
+
+def passage_digest(text: str, tokens: Sequence[Token], turns: Sequence[Turn]) -> str:
+    """SHA-256 (hex) over text, token offsets and turns; lemmas stay out, they may improve."""
+    content = [
+        text,
+        [offset for token in tokens for offset in (token.start, token.end)],
+        [[turn.number, turn.speaker, turn.start, turn.end] for turn in turns],
+    ]
+    encoded = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(encoded.encode("ascii")).hexdigest()
+
+
+def anchor_id(digest: str, anchor: Anchor) -> str:
+    """The public id of an anchor: 32 hex digits from the passage's digest and the span."""
+    content = f"{digest}:{anchor.start}:{anchor.end}"
+    return hashlib.sha256(content.encode("ascii")).hexdigest()[:32]

@@ -1,0 +1,1 @@
+"""The workbench: command line, screens and background jobs. Where store and models meet."""
