@@ -105,12 +105,9 @@ FIRST_SCHEMA = (
         UNIQUE (passage_id, start, stop),
         CHECK (start >= 0 AND stop > start)
     ) STRICT""",
-    "CREATE INDEX anchor_state ON anchor(state, id)",
-    "CREATE INDEX anchor_kind ON anchor(kind, id)",
-    "CREATE INDEX anchor_word ON anchor(word, id)",
-    "CREATE INDEX anchor_strongest ON anchor(strongest, id) WHERE strongest IS NOT NULL",
-    "CREATE INDEX anchor_pattern ON anchor(pattern, id) WHERE pattern <> ''",
-    "CREATE INDEX anchor_heads ON anchor(heads, id) WHERE heads > 1",
+    # The queue filters one walk in passage order (UNIQUE above) and needs no index for it;
+    # this one serves the order by word.
+    "CREATE INDEX anchor_word ON anchor(word COLLATE NOCASE, passage_id, start, stop)",
     "CREATE INDEX anchor_batch ON anchor(batch_id)",
     # What a row of an imported file said; drives the `nfh` export, repeats included.
     # labels: the row's own label, as JSON: the release's `head` list, or its 0 or 1.
@@ -124,7 +121,7 @@ FIRST_SCHEMA = (
     ) STRICT""",
     "CREATE UNIQUE INDEX source_row_line ON source_row(batch_id, line, anchor_id)",
     "CREATE INDEX source_row_anchor ON source_row(anchor_id)",
-    "CREATE INDEX source_row_split ON source_row(split, anchor_id)",
+    "CREATE INDEX source_row_split ON source_row(split, batch_id, anchor_id)",
     # An annotator's answer, or an adjudicator's; removed ones stay.
     f"""CREATE TABLE answer (
         id INTEGER PRIMARY KEY,

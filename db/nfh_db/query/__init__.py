@@ -1,0 +1,27 @@
+"""The queue's query language: parse, compile, complete; documented in `docs/queries.md`."""
+
+from nfh_db.query.compiler import Compiled, compile  # noqa: A004
+from nfh_db.query.completion import Completion, Completions, complete
+from nfh_db.query.lexer import quote
+from nfh_db.query.parser import parse
+from nfh_db.query.registry import BY_NAME, KEYS, SORTS, Key, Takes
+from nfh_db.query.terms import Compare, Match, Query, Sort
+
+__all__ = [
+    "BY_NAME",
+    "KEYS",
+    "SORTS",
+    "Compare",
+    "Compiled",
+    "Completion",
+    "Completions",
+    "Key",
+    "Match",
+    "Query",
+    "Sort",
+    "Takes",
+    "compile",
+    "complete",
+    "parse",
+    "quote",
+]

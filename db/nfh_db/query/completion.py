@@ -1,0 +1,101 @@
+"""What could stand at the cursor of a query: keys, and the values of a key."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from nfh_db.query.lexer import Item, RawTerm, quote, scan
+from nfh_db.query.registry import BY_NAME, KEYS, SORTS, Key, Takes
+
+MOST = 50
+"""Completions offered at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """One offer. insert: what to write. label: what to show, and detail beside it."""
+
+    insert: str
+    label: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Completions:
+    """What could replace the code points [start, end) of the query; best first."""
+
+    start: int
+    end: int
+    options: tuple[Completion, ...] = ()
+
+    def apply(self, text: str, option: Completion) -> tuple[str, int]:
+        """The query with the option taken, and where the cursor then stands."""
+        head = text[: self.start] + option.insert
+        return head + text[self.end :], len(head)
+
+
+def complete(
+    text: str, cursor: int, values: Callable[[str], Sequence[str]] | None = None
+) -> Completions:
+    """What could stand at `cursor`, a code point of `text`.
+
+    values: gives, by key, values that the database knows; asked only where a key's list is
+    not closed.
+    """
+    term = next((raw for raw in scan(text) if raw.start <= cursor <= raw.end), None)
+    if term is None or (term.source == "-" and cursor == term.end):
+        return Completions(cursor, cursor, _keys(""))
+    if cursor < term.head:
+        return Completions(cursor, cursor)
+    first = term.items[0]
+    if not term.key:
+        return _bare(term, first, cursor)
+    if cursor < first.start:
+        typed = text[term.head : min(cursor, term.head + len(term.key))]
+        return Completions(term.head, first.start, _keys(typed))
+    item = next(item for item in term.items if cursor <= item.end)
+    key = BY_NAME.get(term.key.casefold())
+    if key is None:
+        return Completions(item.start, item.end)
+    return Completions(item.start, item.end, _values(key, _typed(item, text, cursor), values))
+
+
+def _bare(term: RawTerm, item: Item, cursor: int) -> Completions:
+    """A word without a key may still become one."""
+    typed = item.text[: cursor - term.head]
+    if item.quoted or (typed and not typed.isalpha()):
+        return Completions(term.head, term.end)
+    return Completions(term.head, term.end, _keys(typed))
+
+
+def _typed(item: Item, text: str, cursor: int) -> str:
+    """The part of a value before the cursor, without its opening quote."""
+    return text[item.start + 1 : cursor] if item.quoted else text[item.start : cursor]
+
+
+def _keys(typed: str) -> tuple[Completion, ...]:
+    folded = typed.casefold()
+    return tuple(
+        Completion(key.stub, key.stub, key.summary)
+        for key in KEYS
+        if key.name.startswith(folded)
+    )
+
+
+def _values(
+    key: Key, typed: str, values: Callable[[str], Sequence[str]] | None
+) -> tuple[Completion, ...]:
+    known: Iterable[str] = key.values
+    if key.open_values and values is not None:
+        known = values(key.name)
+    details = SORTS if key.takes is Takes.SORT else {}
+    fitting = _fitting(known, typed.casefold(), further_in=key.open_values)
+    return tuple(Completion(quote(value), value, details.get(value, "")) for value in fitting)
+
+
+def _fitting(known: Iterable[str], folded: str, *, further_in: bool) -> list[str]:
+    """Values that begin with what was typed, then, if asked, those that hold it further in."""
+    once = list(dict.fromkeys(value for value in known if value))
+    fitting = [value for value in once if value.casefold().startswith(folded)]
+    if further_in:
+        fitting += [v for v in once if v not in fitting and folded in v.casefold()]
+    return fitting[:MOST]

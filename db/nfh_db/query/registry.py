@@ -1,0 +1,185 @@
+"""Every key of the query language: what it means, takes, and looks like in use.
+
+Help, completion, messages and `docs/queries.md` read this table.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nfh_db.records import FlagName, State
+from nfh_models.domain import Blocking, Kind, Note
+
+NONE = "none"
+ANY = "any"
+SKIPPED = "skipped"
+
+
+class Takes(StrEnum):
+    """What a key is followed by."""
+
+    CHOICE = "choice"
+    """One of a closed list, in either case."""
+    NUMBER = "number"
+    """A whole number, compared."""
+    FREE = "free"
+    """Any text."""
+    PATTERN = "pattern"
+    """Sizes of groups of votes, such as 2-1."""
+    SORT = "sort"
+    """An order, not a condition."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key.
+
+    noun: what messages call a value. values: the closed list, as canonically written.
+    open_values: whether the database may know further values, for completion.
+    """
+
+    name: str
+    takes: Takes
+    noun: str
+    summary: str
+    examples: tuple[str, ...]
+    values: tuple[str, ...] = ()
+    open_values: bool = False
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The operators it may have; `:` and `=` mean the same."""
+        if self.takes is Takes.NUMBER:
+            return (":", "=", "!=", "<", "<=", ">", ">=")
+        if self.takes is Takes.SORT:
+            return (":", "=")
+        return (":", "=", "!=")
+
+    @property
+    def stub(self) -> str:
+        """What completion writes for the key, ready for a value."""
+        return f"{self.name}>" if self.takes is Takes.NUMBER else f"{self.name}:"
+
+
+KEYS: tuple[Key, ...] = (
+    Key(
+        "state",
+        Takes.CHOICE,
+        "state",
+        "where the anchor stands; skipped is what you yourself put off and nobody decided",
+        ("state:open", "state:disagree,stale", "-state:decided"),
+        (*(state.value for state in State), SKIPPED),
+    ),
+    Key(
+        "class",
+        Takes.CHOICE,
+        "class",
+        "the kind that gold names; none is an anchor without gold",
+        ("class:AGE", "class:AGE,TIME", "class:none", "-class:OTHER"),
+        (*(kind.value for kind in Kind), NONE),
+    ),
+    Key(
+        "split",
+        Takes.FREE,
+        "split",
+        "the split that an imported row put the anchor in",
+        ("split:dev", "split:dev,test"),
+        open_values=True,
+    ),
+    Key(
+        "anchor",
+        Takes.FREE,
+        "anchor",
+        "the anchor's own words, all of them, in either case",
+        ("anchor:one", 'anchor:"forty two"', "anchor:one,two"),
+        open_values=True,
+    ),
+    Key(
+        "flag",
+        Takes.CHOICE,
+        "flag",
+        "a flag that anybody set",
+        ("flag:guideline", "flag:anchor,ambiguous", "-flag:skip"),
+        tuple(flag.value for flag in FlagName),
+    ),
+    Key(
+        "text",
+        Takes.FREE,
+        "text",
+        "words that stand in the passage; the same as typing them without a key",
+        ('text:"months left"', "text:dollar,buck", "-text:okay"),
+    ),
+    Key(
+        "heads",
+        Takes.NUMBER,
+        "number of heads",
+        "how many heads gold has",
+        ("heads>1", "heads:2", "heads<=1"),
+    ),
+    Key(
+        "votes",
+        Takes.NUMBER,
+        "number of votes",
+        "how many annotators answered",
+        ("votes<3", "votes>=2", "votes:0"),
+    ),
+    Key(
+        "disagree",
+        Takes.CHOICE,
+        "kind of disagreement",
+        "how votes differ; any is any difference that blocks",
+        ("disagree:noun", "disagree:class,scope", "disagree:any", "disagree:extent"),
+        (*(kind.value for kind in Blocking), *(note.value for note in Note), ANY),
+    ),
+    Key(
+        "pattern",
+        Takes.PATTERN,
+        "pattern of votes",
+        "how votes group, largest group first",
+        ("pattern:2-1", "pattern:1-1-1"),
+        open_values=True,
+    ),
+    Key(
+        "by",
+        Takes.FREE,
+        "name",
+        "somebody who answered, as annotator or as adjudicator",
+        ("by:ann2", "-by:ann1"),
+        open_values=True,
+    ),
+    Key(
+        "model",
+        Takes.CHOICE,
+        "thing to compare a model with",
+        "the active resolution model against gold, where both say something",
+        ("model!=gold", "model=gold"),
+        ("gold",),
+    ),
+    Key(
+        "doc",
+        Takes.FREE,
+        "document",
+        "part of the document's name",
+        ("doc:dev.jsonl",),
+        open_values=True,
+    ),
+    Key(
+        "sort",
+        Takes.SORT,
+        "order",
+        "order of the list; a minus sign turns it round",
+        ("sort:disagree", "-sort:votes", "sort:random/7", "sort:uncertain"),
+        ("order", "disagree", "anchor", "votes", "random", "uncertain"),
+    ),
+)
+
+BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
+
+SORTS: dict[str, str] = {
+    "order": "as the passages stand in their files (the default)",
+    "disagree": "strongest disagreement first",
+    "anchor": "by the anchor's words",
+    "votes": "fewest votes first",
+    "random": "shuffled, always alike; random/7 is another shuffle",
+    "uncertain": "where the active model's first two choices are closest; unpredicted last",
+}
+"""What each order means, for help and documentation."""

@@ -1,0 +1,44 @@
+"""What a query means, once understood: frozen values, no text left to interpret."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A key whose value is any of `values` (canonically written).
+
+    unequal: the operator was `!=`. negated: the term had a minus sign.
+    """
+
+    key: str
+    values: tuple[str, ...]
+    unequal: bool = False
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A number compared: operator is one of = < <= > >=; several numbers only with =."""
+
+    key: str
+    operator: str
+    numbers: tuple[int, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """One order; further ones decide among what it leaves equal. seed: of random only."""
+
+    name: str
+    seed: int = 0
+    reverse: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query understood. text: as typed. terms: all must hold. sorts: in order."""
+
+    text: str = ""
+    terms: tuple[Match | Compare, ...] = field(default=())
+    sorts: tuple[Sort, ...] = field(default=())

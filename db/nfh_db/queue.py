@@ -1,0 +1,158 @@
+"""The queue: which anchors a query holds, in order, and the lines that show them."""
+
+from array import array
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from nfh_db.anchors import VISIBLE
+from nfh_db.connection import Connection
+from nfh_db.query import Query
+from nfh_db.query import compile as compile_query
+from nfh_db.records import FlagName, QueueRow, State
+from nfh_models.domain import Blocking, Kind
+
+FIRST_CHUNK = 200
+"""Ids of the first chunk: what a screen needs to show itself."""
+
+LATER_CHUNK = 20_000
+
+AROUND = 60
+"""Code points of text on each side of an anchor's words in a queue row."""
+
+MOST_VALUES = 100
+"""Values that `queue_values` gives."""
+
+# One row with all ids: a thread that steps through 184,507 rows gives up and takes back the
+# interpreter's lock at each, and waits its turn each time while the screen is at work.
+SELECT_IDS = """
+    SELECT json_group_array(id) FROM (
+        SELECT a.id AS id FROM anchor AS a WHERE {where} ORDER BY {order} LIMIT :limit)"""
+COUNT = "SELECT count(*) FROM anchor AS a WHERE {where}"
+
+# substr() ends at a NUL character, so that the few texts with one come whole.
+SELECT_ROWS = """
+    SELECT a.id, substr(p.text, max(a.text_start - :around, 0) + 1, min(a.text_start, :around)),
+        a.word, substr(p.text, a.text_stop + 1, :around),
+        a.text_start, a.text_stop, CASE WHEN instr(p.text, char(0)) > 0 THEN p.text END,
+        a.state, a.kind, a.strongest, a.pattern,
+        (SELECT group_concat(DISTINCT f.name) FROM flag AS f
+            WHERE f.anchor_id = a.id AND f.removed = 0
+                AND (f.name <> 'skip' OR f.annotator_id = :me)
+                AND (f.batch_id IS NULL
+                    OR f.batch_id NOT IN (SELECT id FROM batch WHERE state = 'loading')))
+    FROM json_each(:ids) AS j
+    JOIN anchor AS a ON a.id = j.value
+    JOIN passage AS p ON p.id = a.passage_id
+    WHERE {visible}"""
+
+SELECT_VALUES = {
+    "split": """
+        SELECT DISTINCT s.split FROM source_row AS s JOIN batch AS b ON b.id = s.batch_id
+        WHERE s.split IS NOT NULL AND b.state <> 'loading' ORDER BY 1 LIMIT :most""",
+    "anchor": """
+        SELECT a.word FROM anchor AS a WHERE {visible} GROUP BY a.word COLLATE NOCASE
+        ORDER BY count(*) DESC, a.word LIMIT :most""",
+    "pattern": """
+        SELECT DISTINCT a.pattern FROM anchor AS a WHERE a.pattern <> '' AND {visible}
+        ORDER BY 1 LIMIT :most""",
+    "by": "SELECT name FROM annotator ORDER BY id LIMIT :most",
+    "doc": """
+        SELECT DISTINCT d.name FROM document AS d LEFT JOIN batch AS b ON b.id = d.batch_id
+        WHERE coalesce(b.state, '') <> 'loading' ORDER BY d.id DESC LIMIT :most""",
+}
+
+
+def queue_ids(connection: Connection, query: Query, me_id: int) -> Iterator["array[int]"]:
+    """The ids of the anchors that `query` holds for annotator me_id, in its order.
+
+    Chunks of 200, then 20,000 ids each; no chunk where there are none. What is committed
+    by others between the first chunk and the second may stand out of order, but no id is
+    given twice.
+    """
+    first = _ids(connection, query, me_id, FIRST_CHUNK)
+    if first:
+        yield first
+    if len(first) < FIRST_CHUNK:
+        return
+    rest = _ids(connection, query, me_id, -1)
+    if rest[:FIRST_CHUNK] == first:
+        rest = rest[FIRST_CHUNK:]
+    else:
+        given = set(first)
+        rest = array("q", (anchor_id for anchor_id in rest if anchor_id not in given))
+    for start in range(0, len(rest), LATER_CHUNK):
+        yield rest[start : start + LATER_CHUNK]
+
+
+def _ids(connection: Connection, query: Query, me_id: int, limit: int) -> "array[int]":
+    compiled = compile_query(query, me_id)
+    statement = SELECT_IDS.format(where=compiled.where, order=compiled.order)
+    found = connection.execute(statement, {**compiled.parameters, "limit": limit}).fetchone()
+    return array("q", msgspec.json.decode(found[0], type=list[int]))
+
+
+def queue_count(connection: Connection, query: Query, me_id: int) -> int:
+    """How many anchors `query` holds for annotator me_id."""
+    compiled = compile_query(query, me_id)
+    statement = COUNT.format(where=compiled.where)
+    return int(connection.execute(statement, compiled.parameters).fetchone()[0])
+
+
+def queue_rows(
+    connection: Connection, anchor_ids: Sequence[int], me_id: int
+) -> tuple[QueueRow, ...]:
+    """A line for each of the anchors, in the order asked.
+
+    Those that are not, or no longer, there are left out: replaced, removed, or of an import
+    under way. before and after: up to 60 code points, as they stand in the text. flags:
+    anybody's, but of skip only annotator me_id's.
+    """
+    ids = msgspec.json.encode(list(anchor_ids)).decode()
+    parameters = {"ids": ids, "me": me_id, "around": AROUND}
+    found = connection.execute(SELECT_ROWS.format(visible=VISIBLE), parameters).fetchall()
+    rows = {values[0]: _row(*values) for values in found}
+    return tuple(rows[anchor_id] for anchor_id in anchor_ids if anchor_id in rows)
+
+
+def _row(
+    anchor_id: int,
+    before: str,
+    word: str,
+    after: str,
+    text_start: int,
+    text_stop: int,
+    whole: str | None,
+    state: str,
+    kind: str | None,
+    strongest: str | None,
+    pattern: str,
+    flags: str | None,
+) -> QueueRow:
+    names = (flags or "").split(",")
+    if whole is not None:
+        before = whole[max(text_start - AROUND, 0) : text_start]
+        after = whole[text_stop : text_stop + AROUND]
+    return QueueRow(
+        anchor_id,
+        before,
+        word,
+        after,
+        State(state),
+        Kind(kind) if kind else None,
+        Blocking(strongest) if strongest else None,
+        pattern,
+        tuple(flag for flag in FlagName if flag.value in names),
+    )
+
+
+def queue_values(connection: Connection, key: str) -> tuple[str, ...]:
+    """Values of a key that the database knows, for completion: 100 at most.
+
+    Empty for a key whose values are a closed list, and for one that takes any words.
+    """
+    template = SELECT_VALUES.get(key)
+    if template is None:
+        return ()
+    statement = template.format(visible=VISIBLE)
+    return tuple(row[0] for row in connection.execute(statement, {"most": MOST_VALUES}))

@@ -1,0 +1,282 @@
+"""A small database made by hand, with one anchor or two for each thing a query can ask."""
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from pathlib import Path
+
+import pytest
+import sqlite_utils
+
+from nfh_db.connection import Connection, sqlite3
+from nfh_db.migrations import migrations
+from nfh_db.query import parse
+from nfh_db.queue import queue_ids
+
+ME, ANN2, ZOE = 1, 2, 3
+READY, LOADING = 1, 2
+
+PASSAGES = {
+    1: (1, READY, "I have one and you have Forty two here"),
+    2: (1, READY, "Six months left , or seven ?"),
+    3: (2, None, "It costs 100% of [red] a_b and 5 ; a\\b \x1b[31m tab\there"),
+    4: (2, None, "ÉTÉ chaud à ten , 我们有三个 🙂 e\u0301 nine"),
+    5: (1, LOADING, "hidden one"),
+    6: (2, None, "nul \0 then eleven Straße"),
+}
+
+# id: passage, words, batch, and the summing-up columns that differ from the defaults
+ANCHORS: dict[int, tuple[int, str, int | None, dict[str, object]]] = {
+    1: (1, "one", READY, {"state": "decided", "kind": "AGE"}),
+    2: (1, "Forty two", READY, {"state": "decided", "kind": "REFERENCE", "heads": 2}),
+    3: (2, "Six", READY, {}),
+    4: (
+        2,
+        "seven",
+        READY,
+        {
+            "state": "disagree",
+            "votes": 3,
+            "strongest": "noun",
+            "blocking": " noun partial ",
+            "notes": " extent ",
+            "pattern": "2-1",
+        },
+    ),
+    5: (3, "100", None, {"state": "answered", "votes": 2, "pattern": "2-0", "notes": " text "}),
+    6: (3, "5", None, {"state": "decided", "kind": "UNKNOWN"}),
+    7: (4, "ten", None, {"state": "stale"}),
+    8: (5, "one", LOADING, {}),
+    9: (1, "you", READY, {"removed": 1}),
+    10: (1, "two", READY, {"replaced_by": 2, "kind": "AGE"}),
+    11: (6, "eleven", None, {"state": "decided", "kind": "NOT_NFH"}),
+    12: (4, "chaud", None, {"state": "decided", "kind": "REFERENCE", "heads": 1}),
+    13: (
+        4,
+        "nine",
+        None,
+        {
+            "state": "disagree",
+            "votes": 3,
+            "strongest": "class",
+            "blocking": " class ",
+            "pattern": "1-1-1",
+        },
+    ),
+    14: (1, "have", None, {"state": "decided", "kind": "OTHER"}),
+}
+IN_ORDER = [14, 1, 2, 3, 4, 5, 6, 12, 7, 13, 11]
+"""Every anchor that is seen, in passage order."""
+
+SPLITS = [
+    (READY, 1, 1, "dev"),
+    (READY, 2, 2, "dev"),
+    (READY, 3, 2, "train"),
+    (READY, 4, 4, "test"),
+    (READY, 5, 5, None),
+    (LOADING, 1, 3, "dev"),
+]
+# anchor, annotator, role, batch, removed
+ANSWERS = [
+    (4, ME, "annotator", None, 0),
+    (4, ANN2, "annotator", None, 0),
+    (4, ZOE, "annotator", READY, 0),
+    (5, ANN2, "annotator", None, 0),
+    (6, ANN2, "annotator", None, 1),
+    (7, ANN2, "annotator", LOADING, 0),
+    (13, ANN2, "adjudicator", None, 0),
+]
+# anchor, annotator, name, batch, removed
+FLAGS = [
+    (3, ME, "skip", None, 0),
+    (5, ANN2, "guideline", None, 0),
+    (5, ME, "anchor", None, 0),
+    (6, ME, "skip", None, 0),
+    (7, ANN2, "skip", None, 0),
+    (7, ME, "ambiguous", None, 1),
+    (12, ANN2, "guideline", LOADING, 0),
+    (13, ME, "skip", LOADING, 0),
+    (4, ME, "skip", None, 1),
+]
+# anchor, model, choice, margin; of the models, 2 counts
+PREDICTIONS = [
+    (1, 2, "AGE", 0.5),
+    (2, 2, "0", 0.1),
+    (3, 1, "AGE", 0.0),
+    (1, 4, "YEAR", 0.0),
+    (5, 2, "AGE", 0.3),
+    (6, 2, "OTHER", 0.7),
+    (11, 2, "AGE", 0.2),
+    (12, 2, "9", None),
+    (14, 2, "YEAR", 0.4),
+    (14, 1, "OTHER", 0.4),
+]
+# head, gold's anchor, mentions: position, token, origin
+HEADS = [
+    (1, 2, [(0, 4, "marked")]),
+    (2, 2, [(0, 1, "marked"), (1, 0, "added")]),
+    (3, 12, [(0, 0, "marked"), (1, 9, "removed")]),
+]
+
+
+def fill(connection: Connection) -> None:
+    """Write the rows above."""
+    connection.executemany(
+        "INSERT INTO batch (id, name, sha256, format, state, created_at) VALUES (?,?,?,?,?,'')",
+        [(READY, "ready", "a", "nfh", "ready"), (LOADING, "loading", "b", "nfh", "loading")],
+    )
+    connection.executemany(
+        "INSERT INTO document VALUES (?,?,?)",
+        [(1, "nfh_DEV.jsonl", READY), (2, "Talk É.txt", None), (3, "coming.txt", LOADING)],
+    )
+    connection.executemany(
+        "INSERT INTO annotator (id, name, created_at) VALUES (?,?,'')",
+        [(ME, "me"), (ANN2, "Ann2"), (ZOE, "Zoë")],
+    )
+    for passage, (document, batch, text) in PASSAGES.items():
+        connection.execute(
+            "INSERT INTO passage VALUES (?,?,?,?,?)", (passage, document, batch, passage, text)
+        )
+    for anchor, (passage, words, batch, more) in ANCHORS.items():
+        add_anchor(connection, anchor, passage, words, batch, more)
+    connection.executemany(
+        "INSERT INTO source_row (batch_id, line, anchor_id, split) VALUES (?,?,?,?)", SPLITS
+    )
+    connection.executemany(
+        "INSERT INTO answer (anchor_id, annotator_id, role, batch_id, removed, kind, "
+        "answered_at) VALUES (?,?,?,?,?,'AGE','')",
+        ANSWERS,
+    )
+    connection.executemany(
+        "INSERT INTO flag (anchor_id, annotator_id, name, batch_id, removed, flagged_at) "
+        "VALUES (?,?,?,?,?,'')",
+        FLAGS,
+    )
+    add_model_and_heads(connection)
+
+
+def add_anchor(
+    connection: Connection,
+    anchor: int,
+    passage: int,
+    words: str,
+    batch: int | None,
+    more: dict[str, object],
+) -> None:
+    """An anchor where its words first stand; a token is what spaces separate."""
+    text = PASSAGES[passage][2]
+    place = text.index(words)
+    start = text[:place].count(" ")
+    columns: dict[str, object] = {
+        "id": anchor,
+        "passage_id": passage,
+        "start": start,
+        "stop": start + 1 + words.count(" "),
+        "text_start": place,
+        "text_stop": place + len(words),
+        "word": words,
+        "batch_id": batch,
+        **more,
+    }
+    connection.execute(
+        f"INSERT INTO anchor ({', '.join(columns)}) "
+        f"VALUES ({', '.join(f':{name}' for name in columns)})",
+        columns,
+    )
+
+
+def add_model_and_heads(connection: Connection) -> None:
+    """Four models, of which the newest active one counts; predictions; gold's heads."""
+    connection.executemany(
+        "INSERT INTO model (id, name, task, recipe, version, state, created_at) "
+        "VALUES (?,?,?,'r','1',?,'')",
+        [
+            (1, "old", "both", "active"),
+            (2, "new", "resolution", "active"),
+            (3, "other task", "identification", "active"),
+            (4, "put away", "resolution", "retired"),
+        ],
+    )
+    connection.executemany("INSERT INTO prediction VALUES (?,?,?,NULL,?,x'','')", PREDICTIONS)
+    for anchor, (_, _, _, more) in ANCHORS.items():
+        if "kind" in more:
+            connection.execute(
+                "INSERT INTO gold (anchor_id, kind, rule) VALUES (?,?,'expert')",
+                (anchor, more["kind"]),
+            )
+    for head, anchor, mentions in HEADS:
+        connection.execute("INSERT INTO head VALUES (?,NULL,?,0)", (head, anchor))
+        connection.executemany(
+            "INSERT INTO mention VALUES (?,?,?,?,?,?)",
+            [(head, at, token, token + 1, token, origin) for at, token, origin in mentions],
+        )
+
+
+def make(path: Path) -> Connection:
+    """An open connection to a new database with the schema only."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    migrations.apply(sqlite_utils.Database(connection))
+    return connection
+
+
+@pytest.fixture(scope="session")
+def hand_made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
+    """The hand-made database, opened read-only: tests share it."""
+    path = tmp_path_factory.mktemp("query") / "hand.db"
+    writer = make(path)
+    fill(writer)
+    writer.close()
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Connection]:
+    """The hand-made database again, for a test that writes to it."""
+    connection = make(tmp_path / "own.db")
+    fill(connection)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture(scope="session")
+def empty_database() -> Iterator[Connection]:
+    """The schema without any row."""
+    connection = make(Path(":memory:"))
+    yield connection
+    connection.close()
+
+
+@pytest.fixture(scope="session")
+def found(hand_made: Connection) -> Callable[[str], list[int]]:
+    """The ids that a query gives, asked by annotator "me"."""
+
+    def ask(text: str) -> list[int]:
+        return list(chain.from_iterable(queue_ids(hand_made, parse(text), ME)))
+
+    return ask
+
+
+@pytest.fixture(scope="session")
+def in_order() -> list[int]:
+    """Every anchor that anybody sees, in passage order."""
+    return IN_ORDER
+
+
+@pytest.fixture(scope="session")
+def own_text() -> Iterator[Callable[[str], Connection]]:
+    """A function that gives a database whose one anchor stands in the given text."""
+    connection = make(Path(":memory:"))
+    connection.execute("INSERT INTO document VALUES (1, 'd', NULL)")
+    connection.execute("INSERT INTO passage VALUES (1, 1, NULL, 'd', '')")
+    connection.execute(
+        "INSERT INTO anchor (id, passage_id, start, stop, text_start, text_stop, word) "
+        "VALUES (1, 1, 0, 1, 0, 1, 'x')"
+    )
+
+    def with_text(text: str) -> Connection:
+        connection.execute("UPDATE passage SET text = ?", (text,))
+        return connection
+
+    yield with_text
+    connection.close()

@@ -1,0 +1,74 @@
+"""Whatever is typed is either refused in a sentence or runs."""
+
+from collections.abc import Callable
+from itertools import chain
+
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+
+from nfh_db.connection import Connection
+from nfh_db.errors import QueryError
+from nfh_db.query import KEYS, complete, parse, quote
+from nfh_db.queue import queue_count, queue_ids
+
+PIECES = [
+    *(key.name for key in KEYS),
+    *(value for key in KEYS for value in key.values),
+    *(":", "=", "!=", "<", "<=", ">", ">=", ",", '"', "\\", "-", " ", "  ", "/", "%", "_"),
+    *("1", "2-1", "999999999", "random/7", "É", "三", "🙂", "\0", "\x1b", "\u3000", "*", "["),
+]
+ALIKE = st.lists(st.sampled_from(PIECES), max_size=14).map("".join)
+ANYTHING = st.text(st.characters(), max_size=60)
+
+
+@given(st.one_of(ALIKE, ANYTHING))
+@example("a " * 199)
+@example("-a " * 199)
+@example("text:" + ",".join("a" * 199))
+@example("-disagree:" + ",".join(["any", "noun"] * 99))
+@settings(max_examples=400, deadline=None)
+def test_any_string_is_refused_or_runs(hand_made: Connection, text: str) -> None:
+    try:
+        query = parse(text)
+    except QueryError as error:
+        assert 0 <= error.position <= len(text)
+        assert len(str(error)) > 10
+        assert str(error).isprintable()
+    else:
+        ids = list(chain.from_iterable(queue_ids(hand_made, query, 1)))
+        assert len(ids) == len(set(ids)) == queue_count(hand_made, query, 1)
+
+
+@given(st.one_of(ALIKE, ANYTHING), st.integers(0, 60))
+@settings(max_examples=400, deadline=None)
+def test_completion_never_fails_and_stays_within_the_query(text: str, cursor: int) -> None:
+    cursor = min(cursor, len(text))
+    made = complete(text, cursor, lambda key: (key, "two words", 'a"b,c'))
+    assert 0 <= made.start <= cursor <= made.end <= len(text)
+    for option in made.options:
+        after, place = made.apply(text, option)
+        assert after[made.start : place] == option.insert
+
+
+@given(st.text(min_size=1, max_size=30), st.data())
+@settings(max_examples=200, deadline=None)
+def test_any_part_of_a_text_is_found_in_it(
+    own_text: Callable[[str], Connection], text: str, data: st.DataObject
+) -> None:
+    connection = own_text(text)
+    start = data.draw(st.integers(0, len(text) - 1))
+    stop = data.draw(st.integers(start + 1, len(text)))
+    part = text[start:stop]
+    assume("\0" not in text[:start] or part.isascii())
+    assert queue_count(connection, parse(f"text:{quote(part)}"), 1) == 1
+    assert queue_count(connection, parse(f"-text:{quote(part)}"), 1) == 0
+
+
+@given(st.text("aBzZ éÉñÑжЖδΔ%_[*三", min_size=1, max_size=12))
+@settings(max_examples=200, deadline=None)
+def test_case_makes_no_difference_in_any_script(
+    own_text: Callable[[str], Connection], text: str
+) -> None:
+    connection = own_text(f"- {text} -")
+    for written in (text.upper(), text.lower(), text.swapcase()):
+        assert queue_count(connection, parse(f"text:{quote(written)}"), 1) == 1
