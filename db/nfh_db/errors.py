@@ -41,3 +41,7 @@ class QueryError(Exception):
     def __init__(self, message: str, position: int = 0) -> None:
         super().__init__(message)
         self.position = position
+
+
+class ExportError(Exception):
+    """A file that cannot be written. What stood in its place is untouched."""

@@ -1,0 +1,111 @@
+"""`dialog`: plain text, `Speaker: words`, one turn a line, a blank line between passages.
+
+A line names its speaker if it starts with a name, a colon, and white space or the line's
+end after it. A name has one to four words, holds a letter, and holds no sentence
+punctuation and no brackets but one pair of parentheses at its end ("ANNA (on phone)"). A
+full stop may end a short word in it ("Dr. Ray", "J.R."). Of several words each starts with
+a capital letter, a digit or a letter of a script without capitals; small words such as
+"of" may stand between them. So "Man of the House: two" has a speaker, "Here are the
+options: two" has none.
+A line without a speaker is a turn with speaker null.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+
+from nfh_db.formats.reading import LINE_LIMIT, Source
+from nfh_db.formats.rows import DialogBlock, DialogTurn
+
+NAME_WORDS = 4
+NAME_LENGTH = 60
+ABBREVIATION = 5
+"""Letters that a word with a full stop at its end may have in a name."""
+
+PREFIX = re.compile(rf"[ \t]*(?P<name>[^\s:][^:\n]{{0,{NAME_LENGTH - 1}}}?)[ \t]*:(?:[ \t]+|$)")
+ASIDE = re.compile(r"[ \t]*\([^()]*\)$")
+NO_NAME = frozenset(',;!?…"“”„«»[]{}()<>|\\/=*¿¡。，；！？、؟،؛।')
+SMALL_WORDS = frozenset(
+    "a al and at bin da de del della der di do dos du el en et in la le of on the to und van "
+    "von with y".split()
+)
+
+
+def read(source: Source) -> Iterator[DialogBlock]:
+    """The blocks of a dialog file: its text as it came, line ends made "\\n".
+
+    Raises FormatError for a block over LINE_LIMIT characters, and for a file of blanks.
+    """
+    lines: list[tuple[int, str]] = []
+    size = 0
+    any_block = False
+    for number, text in source.lines():
+        if text.strip():
+            lines.append((number, text))
+            size += len(text) + 1
+            if size > LINE_LIMIT:
+                raise source.error(
+                    lines[0][0],
+                    f"a passage of more than {LINE_LIMIT:,} characters starts here; "
+                    "wanted a blank line between passages",
+                )
+        elif lines:
+            yield _block(lines)
+            lines, size, any_block = [], 0, True
+    if lines:
+        yield _block(lines)
+    elif not any_block:
+        raise source.error(None, "holds nothing but white space; wanted lines of dialog")
+
+
+def _block(lines: list[tuple[int, str]]) -> DialogBlock:
+    turns = []
+    place = 0
+    for rank, (number, text) in enumerate(lines):
+        speaker, start = split_speaker(text)
+        turns.append(DialogTurn(number, rank, speaker, place + start, place + len(text)))
+        place += len(text) + 1
+    return DialogBlock("\n".join(text for _, text in lines), tuple(turns))
+
+
+def split_speaker(line: str) -> tuple[str | None, int]:
+    """The speaker that a line names, if any, and the code point where its words start."""
+    match = PREFIX.match(line)
+    if match is None or not is_name(match["name"]):
+        return None, 0
+    return match["name"], match.end()
+
+
+def is_name(name: str) -> bool:
+    """True if the words before a colon are a speaker's name by this format's rule."""
+    name = ASIDE.sub("", name)
+    words = name.split()
+    if not 1 <= len(words) <= NAME_WORDS or not any(map(str.isalpha, name)):
+        return False
+    if any(map(_no_name, name)):
+        return False
+    return all(map(_full_stops_fit, words)) and (len(words) == 1 or _capitalised(words))
+
+
+def _no_name(character: str) -> bool:
+    return character in NO_NAME or unicodedata.category(character) == "Cc"
+
+
+def _full_stops_fit(word: str) -> bool:
+    """True if each full stop of a word ends an abbreviation or an initial."""
+    *abbreviations, rest = word.split(".")
+    return all(0 < len(part) <= ABBREVIATION for part in abbreviations) and (
+        not abbreviations or len(rest) <= ABBREVIATION
+    )
+
+
+def _capitalised(words: list[str]) -> bool:
+    """True if every word but the small ones starts like a name; the first one always."""
+    return not _starts_small(words[0]) and all(
+        word in SMALL_WORDS or not _starts_small(word) for word in words[1:]
+    )
+
+
+def _starts_small(word: str) -> bool:
+    first = next((character for character in word if character.isalnum()), "")
+    return first.islower()

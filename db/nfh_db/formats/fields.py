@@ -1,0 +1,288 @@
+"""Reading JSON objects strictly: every refusal names line, key, what stands there, wanted."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nfh_db.errors import FormatError
+from nfh_db.formats.reading import Source
+from nfh_db.formats.wording import shown, visible
+from nfh_models.domain import Anchor
+
+INTEGER_LIMIT = 2**53
+"""Whole numbers beyond this are not the same in every JSON reader."""
+
+
+NAME_LENGTH = 100
+"""Characters that a name may have."""
+
+
+class NotANumber:
+    """Stands for a bare NaN, which `nfh` files hold and JSON does not know."""
+
+    def __repr__(self) -> str:
+        return "NaN"
+
+
+NAN = NotANumber()
+
+
+class _RepeatedKeyError(ValueError):
+    """An object names one key twice."""
+
+
+class _InfinityError(ValueError):
+    """A bare Infinity."""
+
+
+def _constant(name: str) -> NotANumber:
+    if name == "NaN":
+        return NAN
+    raise _InfinityError(f"holds {name}, which is no JSON")
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise _RepeatedKeyError(f"the key {shown(twice)} stands twice in one object")
+    return values
+
+
+_DECODER = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_object)
+
+
+def decode(text: str) -> object:
+    """The JSON value of `text`; a bare NaN becomes NAN.
+
+    Raises ValueError, with a message to show, for all that is no JSON, for bare
+    Infinity, for a key that stands twice, and for values nested too deep or too long.
+    """
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        near = shown(text[error.colno - 1 : error.colno + 20]) if text else "nothing"
+        raise ValueError(
+            f"is not JSON: {error.msg.lower()} at column {error.colno}, found {near}"
+        ) from error
+    except RecursionError as error:
+        raise ValueError("is not read: its JSON is nested too deep") from error
+
+
+def unpaired_surrogate(text: str) -> bool:
+    """True if `text` holds half a surrogate pair, which no UTF-8 file can keep."""
+    if text.isascii():
+        return False
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """One JSON object of a line. path: where it stands in the line's object, with a dot."""
+
+    source: Source
+    line: int
+    values: Mapping[str, object]
+    path: str = ""
+
+    @classmethod
+    def of_line(cls, source: Source, line: int, text: str) -> "Fields":
+        """The object that a line holds. Raises FormatError if it holds anything else."""
+        try:
+            value = decode(text)
+        except ValueError as error:
+            reason = str(error)
+            if "integer string conversion" in reason:
+                reason = "holds a whole number of more digits than are read"
+            raise source.error(line, f"the line {reason}; wanted a JSON object") from error
+        if not isinstance(value, dict):
+            raise source.error(line, f"found {shown(value)}; wanted a JSON object")
+        return cls(source, line, value)
+
+    def refuse(self, key: str, wanted: str, found: object = None) -> FormatError:
+        """The refusal of the value of `key`; `found` if it is only a part of that."""
+        value = self.values[key] if found is None else found
+        return self.source.error(
+            self.line, f'key "{self.path}{key}": found {shown(value)}, wanted {wanted}'
+        )
+
+    def expect_keys(self, wanted: Sequence[str], hint: str = "") -> None:
+        """Raise FormatError unless the keys are exactly those of `wanted`, in any order."""
+        present = self.values.keys()
+        every = f"wanted exactly {', '.join(wanted)}{hint}"
+        for key in wanted:
+            if key not in present:
+                raise self.source.error(
+                    self.line, f'key "{self.path}{key}" is missing; {every}'
+                )
+        for key in present:
+            if key not in wanted:
+                raise self.source.error(
+                    self.line, f'key "{self.path}{visible(key)}" is not known; {every}'
+                )
+
+    def text(self, key: str) -> str:
+        """A string. Raises FormatError."""
+        value = self.values[key]
+        if not isinstance(value, str):
+            raise self.refuse(key, "a string")
+        if unpaired_surrogate(value):
+            raise self.refuse(key, "text without unpaired surrogates")
+        return value
+
+    def optional_text(self, key: str) -> str | None:
+        """A string or null. Raises FormatError."""
+        return None if self.values[key] is None else self.text(key)
+
+    def name(self, key: str) -> str:
+        """Somebody's name: one line, as the store takes it. Raises FormatError."""
+        value = self.text(key)
+        fits = 0 < len(value) <= NAME_LENGTH and value == value.strip()
+        if not fits or not value.isprintable():
+            wanted = f"a name of 1 to {NAME_LENGTH} printable characters, no space at its ends"
+            raise self.refuse(key, wanted)
+        return value
+
+    def choice(self, key: str, allowed: Sequence[str]) -> str:
+        """One of the strings `allowed`. Raises FormatError."""
+        value = self.values[key]
+        if not isinstance(value, str) or value not in allowed:
+            raise self.refuse(key, f"one of {', '.join(allowed)}")
+        return value
+
+    def optional_choice(self, key: str, allowed: Sequence[str]) -> str | None:
+        """One of the strings `allowed`, or null. Raises FormatError."""
+        if self.values[key] is None:
+            return None
+        value = self.values[key]
+        if not isinstance(value, str) or value not in allowed:
+            raise self.refuse(key, f"null or one of {', '.join(allowed)}")
+        return value
+
+    def boolean(self, key: str) -> bool:
+        """true or false. Raises FormatError."""
+        value = self.values[key]
+        if not isinstance(value, bool):
+            raise self.refuse(key, "true or false")
+        return value
+
+    def integer(self, key: str) -> int:
+        """A whole number that any JSON reader keeps. Raises FormatError."""
+        value = self.values[key]
+        if type(value) is not int or abs(value) > INTEGER_LIMIT:
+            raise self.refuse(key, "a whole number")
+        return value
+
+    def optional_integer(self, key: str) -> int | None:
+        """A whole number or null. Raises FormatError."""
+        return None if self.values[key] is None else self.integer(key)
+
+    def optional_seconds(self, key: str) -> float | None:
+        """A finite number, zero or more, or null. Raises FormatError."""
+        value = self.values[key]
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.refuse(key, "a number of seconds, or null")
+        # Infinity fails this too; a whole number may be too large for isfinite().
+        if not 0 <= value <= INTEGER_LIMIT:
+            raise self.refuse(key, "a number of seconds, zero or more")
+        return float(value)
+
+    def items(self, key: str) -> list[object]:
+        """A list of anything. Raises FormatError."""
+        value = self.values[key]
+        if not isinstance(value, list):
+            raise self.refuse(key, "a list")
+        return value
+
+    def strings(self, key: str) -> list[str]:
+        """A list of strings, none empty. Raises FormatError."""
+        strings: list[str] = []
+        for index, value in enumerate(self.items(key)):
+            if not isinstance(value, str) or not value:
+                raise self._item(key, index, value, "a string that is not empty")
+            if unpaired_surrogate(value):
+                raise self._item(key, index, value, "text without unpaired surrogates")
+            strings.append(value)
+        return strings
+
+    def integers(self, key: str) -> list[int]:
+        """A list of whole numbers; true and false are none. Raises FormatError."""
+        integers: list[int] = []
+        for index, value in enumerate(self.items(key)):
+            if type(value) is not int or abs(value) > INTEGER_LIMIT:
+                raise self._item(key, index, value, "a whole number")
+            integers.append(value)
+        return integers
+
+    def objects(self, key: str, wanted: Sequence[str]) -> list["Fields"]:
+        """A list of objects with exactly the keys `wanted`. Raises FormatError."""
+        objects = []
+        for index, value in enumerate(self.items(key)):
+            if not isinstance(value, dict):
+                raise self._item(key, index, value, "an object")
+            inner = Fields(self.source, self.line, value, f"{self.path}{key}[{index}].")
+            inner.expect_keys(wanted)
+            objects.append(inner)
+        return objects
+
+    def _item(self, key: str, index: int, value: object, wanted: str) -> FormatError:
+        return self.source.error(
+            self.line,
+            f'key "{self.path}{key}": item {index} is {shown(value)}, wanted {wanted}',
+        )
+
+    # --- what `nfh` and `gold` share ------------------------------------------------------
+
+    def speakers(self, key: str = "speakers") -> tuple[list[str | None], bool]:
+        """One speaker or null a token, and whether a NaN stood for a null.
+
+        Raises FormatError for anything else.
+        """
+        speakers: list[str | None] = []
+        had_nan = False
+        for index, value in enumerate(self.items(key)):
+            if value is None or value is NAN:
+                had_nan = had_nan or value is NAN
+                speakers.append(None)
+            elif isinstance(value, str) and not unpaired_surrogate(value):
+                speakers.append(value)
+            else:
+                raise self._item(key, index, value, "a string or null")
+        return speakers, had_nan
+
+    def same_length(self, key: str, count: int) -> None:
+        """Raise FormatError unless the list has one item for each of `count` tokens."""
+        length = len(self.items(key))
+        if length != count:
+            raise self.source.error(
+                self.line,
+                f'key "{key}": found {length} items, wanted {count}, as many as tokens',
+            )
+
+    def turn_numbers(self, key: str = "line_indices") -> list[int]:
+        """Turn numbers that never fall. Raises FormatError."""
+        numbers = self.integers(key)
+        for index in range(1, len(numbers)):
+            if numbers[index] < numbers[index - 1]:
+                raise self._item(
+                    key, index, numbers[index], f"at least {numbers[index - 1]}, as before it"
+                )
+        return numbers
+
+    def anchor(self, token_count: int, key: str = "anchors_indices") -> Anchor:
+        """The span that a list of every token index of the anchor gives. Raises FormatError."""
+        indices = self.integers(key)
+        if not indices:
+            raise self.refuse(key, "at least one token index")
+        if not (min(indices) >= 0 and max(indices) < token_count):
+            raise self.refuse(key, f"token indices from 0 to {token_count - 1}")
+        if indices != list(range(indices[0], indices[0] + len(indices))):
+            raise self.refuse(key, "ascending indices without a gap")
+        return Anchor(indices[0], indices[-1] + 1)

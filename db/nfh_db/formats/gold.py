@@ -1,0 +1,239 @@
+"""`gold`: the workbench's own JSONL, read strictly: what contradicts itself is refused."""
+
+import re
+from collections.abc import Iterator
+
+from nfh_db.errors import FormatError
+from nfh_db.formats.fields import Fields
+from nfh_db.formats.gold_form import (
+    FLAG_KEYS,
+    FORMAT,
+    HEAD_KEYS,
+    KEYS,
+    MENTION_KEYS,
+    VOTE_KEYS,
+    digest_of,
+)
+from nfh_db.formats.reading import Source
+from nfh_db.formats.release import release_head
+from nfh_db.formats.rows import GoldRow, RawPassage, runs
+from nfh_db.formats.wording import shown
+from nfh_db.records import FlagMark, FlagName, Gold, Role, Rule, Vote
+from nfh_models.domain import (
+    Anchor,
+    Answer,
+    AnswerError,
+    Head,
+    Kind,
+    Mention,
+    Origin,
+    Passage,
+    PassageError,
+    Relation,
+    Sort,
+    Token,
+    anchor_id,
+)
+
+KINDS = tuple(Kind)
+TIME = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d\.\d{3}Z", re.ASCII)
+UNDECIDED = ("relation", "sort", "noun", "rule", "adjudicator", "decided_at")
+"""Keys that are null while the kind is."""
+
+
+def read(source: Source) -> Iterator[GoldRow]:
+    """The rows of a `gold` file. Raises FormatError at the first line that does not hold."""
+    for number, text in source.rows():
+        yield _row(Fields.of_line(source, number, text))
+
+
+def _row(fields: Fields) -> GoldRow:
+    _check_format(fields)
+    fields.expect_keys(KEYS)
+    passage = _passage(fields)
+    count = len(passage.words)
+    anchor = fields.anchor(count)
+    _check_id(fields, passage, anchor)
+    row = GoldRow(
+        line=fields.line,
+        passage=passage,
+        anchor=anchor,
+        split=fields.optional_text("split"),
+        gold=_gold(fields, count, anchor),
+        votes=_votes(fields, count, anchor),
+        flags=_flags(fields),
+    )
+    _check_head(fields, row)
+    _check_digest(fields)
+    return row
+
+
+def _check_format(fields: Fields) -> None:
+    """Say first if the line is of another version: its keys may differ, rightly."""
+    found = fields.values.get("format", FORMAT)
+    if found != FORMAT:
+        wanted = f'"{FORMAT}", the only version that this program reads'
+        raise fields.refuse("format", wanted)
+
+
+def _passage(fields: Fields) -> RawPassage:
+    words = fields.strings("tokens")
+    speakers, had_nan = fields.speakers()
+    if had_nan:
+        raise fields.refuse("speakers", "strings or null")
+    numbers = fields.turn_numbers()
+    for key in ("line_indices", "speakers", "offsets"):
+        fields.same_length(key, len(words))
+    text = fields.text("text")
+    return RawPassage(text, words, _offsets(fields, text, words), runs(numbers, speakers))
+
+
+def _offsets(fields: Fields, text: str, words: list[str]) -> list[tuple[int, int]]:
+    """The offsets, each checked against text and token. Raises FormatError."""
+    offsets = []
+    for index, (pair, word) in enumerate(zip(fields.items("offsets"), words, strict=True)):
+        if not isinstance(pair, list) or [type(place) for place in pair] != [int, int]:
+            raise fields.refuse("offsets", f"a pair of whole numbers for token {index}", pair)
+        start, end = pair
+        if start < 0 or text[start:end] != word:
+            there = text[start:end] if start >= 0 else ""
+            wanted = f"where token {index}, {shown(word)}, stands; there stands {shown(there)}"
+            raise fields.refuse("offsets", wanted, pair)
+        offsets.append((start, end))
+    return offsets
+
+
+def _check_id(fields: Fields, raw: RawPassage, anchor: Anchor) -> None:
+    """Raise FormatError unless the offsets make a passage and `id` is its anchor's."""
+    tokens = tuple(Token(start, end, "") for start, end in raw.offsets)
+    try:
+        passage = Passage(raw.text, tokens, raw.turns)
+    except PassageError as error:
+        raise fields.source.error(fields.line, f'key "offsets": {error}') from error
+    public_id = anchor_id(passage.digest, anchor)
+    if fields.text("id") != public_id:
+        raise fields.refuse("id", f'"{public_id}", the hash of this passage and anchor')
+
+
+def _gold(fields: Fields, count: int, anchor: Anchor) -> Gold | None:
+    if fields.values["kind"] is None:
+        for key in UNDECIDED:
+            if fields.values[key] is not None:
+                raise fields.refuse(key, "null, since the kind is null")
+        if fields.items("heads"):
+            raise fields.refuse("heads", "an empty list, since the kind is null")
+        if fields.text("comment"):
+            raise fields.refuse("comment", "an empty string, since the kind is null")
+        return None
+    return Gold(
+        answer=_answer(fields, count, anchor),
+        rule=Rule(fields.choice("rule", tuple(Rule))),
+        adjudicator=_optional_name(fields, "adjudicator"),
+        decided_at=_optional_time(fields, "decided_at"),
+    )
+
+
+def _answer(fields: Fields, count: int, anchor: Anchor) -> Answer:
+    """The answer that an object's kind, heads, relation, sort, noun and comment make."""
+    kind = Kind(fields.choice("kind", KINDS))
+    relation = fields.optional_choice("relation", tuple(Relation))
+    sort = fields.optional_choice("sort", tuple(Sort))
+    try:
+        answer = Answer(
+            kind=kind,
+            heads=tuple(map(_head, fields.objects("heads", HEAD_KEYS))),
+            relation=Relation(relation) if relation else None,
+            sort=Sort(sort) if sort else None,
+            noun=fields.optional_text("noun"),
+            comment=fields.text("comment"),
+        )
+        answer.check(count, anchor.start, anchor.end)
+    except AnswerError as error:
+        where = f'key "{fields.path[:-1]}"' if fields.path else "the gold answer"
+        raise fields.source.error(fields.line, f"{where}: {error}") from error
+    return answer
+
+
+def _head(fields: Fields) -> Head:
+    return Head(tuple(map(_mention, fields.objects("mentions", MENTION_KEYS))))
+
+
+def _mention(fields: Fields) -> Mention:
+    return Mention(
+        start=fields.integer("start"),
+        end=fields.integer("end"),
+        head=fields.integer("head"),
+        origin=Origin(fields.choice("origin", tuple(Origin))),
+    )
+
+
+def _votes(fields: Fields, count: int, anchor: Anchor) -> tuple[Vote, ...]:
+    votes = []
+    seen: set[tuple[str, Role]] = set()
+    for inner in fields.objects("votes", VOTE_KEYS):
+        vote = Vote(
+            annotator=inner.name("annotator"),
+            role=Role(inner.choice("role", tuple(Role))),
+            answer=_answer(inner, count, anchor),
+            answered_at=_time(inner, "at"),
+            seconds=inner.optional_seconds("seconds"),
+            saw_model=inner.boolean("saw_model"),
+            saw_votes=inner.boolean("saw_votes"),
+            guideline_version=inner.optional_integer("guideline_version"),
+            rule_tag=inner.optional_text("rule_tag"),
+        )
+        if (vote.annotator, vote.role) in seen:
+            raise inner.refuse("annotator", f"one vote of each {vote.role}")
+        seen.add((vote.annotator, vote.role))
+        votes.append(vote)
+    return tuple(votes)
+
+
+def _flags(fields: Fields) -> tuple[FlagMark, ...]:
+    flags = []
+    seen: set[tuple[str, str]] = set()
+    for inner in fields.objects("flags", FLAG_KEYS):
+        name = FlagName(inner.choice("name", tuple(FlagName)))
+        flag = FlagMark(name, inner.name("annotator"), _time(inner, "at"))
+        if (flag.name, flag.annotator) in seen:
+            raise inner.refuse("name", "each flag of an annotator once")
+        seen.add((flag.name, flag.annotator))
+        flags.append(flag)
+    return tuple(flags)
+
+
+def _time(fields: Fields, key: str) -> str:
+    value = fields.text(key)
+    if not TIME.fullmatch(value):
+        raise fields.refuse(key, 'a UTC time such as "2025-01-31T12:00:00.000Z"')
+    return value
+
+
+def _optional_time(fields: Fields, key: str) -> str | None:
+    return None if fields.values[key] is None else _time(fields, key)
+
+
+def _optional_name(fields: Fields, key: str) -> str | None:
+    return None if fields.values[key] is None else fields.name(key)
+
+
+def _check_head(fields: Fields, row: GoldRow) -> None:
+    """Raise FormatError unless `head` is the release's form of kind and heads."""
+    wanted = release_head(row.gold.answer if row.gold else None, row.anchor) or []
+    found = fields.items("head")
+    if found != wanted or list(map(type, found)) != list(map(type, wanted)):
+        raise fields.refuse("head", f"{shown(wanted)}, the release's form of kind and heads")
+
+
+def _check_digest(fields: Fields) -> None:
+    """Raise FormatError if the line was changed after it was written."""
+    if fields.text("digest") != digest_of(fields.values):
+        raise _changed(fields)
+
+
+def _changed(fields: Fields) -> FormatError:
+    return fields.source.error(
+        fields.line,
+        'key "digest": does not fit the line, so the line was changed after it was written; '
+        "wanted the line as it was exported",
+    )

@@ -1,0 +1,190 @@
+"""The form of a `gold` line ("nfh-gold/1"): its keys in order, its spelling, its digest."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from nfh_db.formats.release import Mentions, release_head
+from nfh_db.formats.rows import per_token
+from nfh_db.records import ExportRecord, FlagMark, Gold, Vote
+from nfh_models.domain import Head
+
+FORMAT = "nfh-gold/1"
+
+KEYS = (
+    "tokens",
+    "line_indices",
+    "speakers",
+    "anchors_indices",
+    "head",
+    "format",
+    "id",
+    "text",
+    "offsets",
+    "kind",
+    "heads",
+    "relation",
+    "sort",
+    "noun",
+    "flags",
+    "split",
+    "rule",
+    "adjudicator",
+    "decided_at",
+    "votes",
+    "comment",
+    "digest",
+)
+HEAD_KEYS = ("mentions",)
+MENTION_KEYS = ("start", "end", "head", "origin")
+FLAG_KEYS = ("name", "annotator", "at")
+VOTE_KEYS = (
+    "annotator",
+    "role",
+    "kind",
+    "heads",
+    "relation",
+    "sort",
+    "noun",
+    "comment",
+    "seconds",
+    "saw_model",
+    "saw_votes",
+    "guideline_version",
+    "rule_tag",
+    "at",
+)
+
+
+class GoldWriter:
+    """Makes `gold` lines of records; none is left out. The same record, the same line."""
+
+    def __init__(self, mentions: Mentions = "all") -> None:  # noqa: ARG002
+        self.left_out: Counter[str] = Counter()
+
+    def line(self, record: ExportRecord) -> str:
+        """The record's line, with its end."""
+        return seal(_values(record))
+
+
+def seal(values: Mapping[str, object]) -> str:
+    """The line, with its end, of values in KEYS' order without their digest, which is added."""
+    body = spelled(values)
+    return f'{body[:-1]},"digest":"{_sha256(body)}"}}\n'
+
+
+def spelled(value: object) -> str:
+    """JSON without white space, characters as they are, keys in the order given."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def digest_of(values: Mapping[str, object]) -> str:
+    """The digest that a line of these values has to name, whatever order its keys came in."""
+    content = {key: values[key] for key in KEYS if key != "digest"}
+    for key, keys in (("flags", FLAG_KEYS), ("votes", VOTE_KEYS)):
+        content[key] = [_ordered(item, keys) for item in _list(content[key])]
+    content["heads"] = _ordered_heads(content["heads"])
+    for vote in _list(content["votes"]):
+        if isinstance(vote, dict):
+            vote["heads"] = _ordered_heads(vote["heads"])
+    return _sha256(spelled(content))
+
+
+def _ordered_heads(heads: object) -> list[object]:
+    return [
+        {"mentions": [_ordered(mention, MENTION_KEYS) for mention in _list(head["mentions"])]}
+        for head in _list(heads)
+        if isinstance(head, dict)
+    ]
+
+
+def _ordered(item: object, keys: Sequence[str]) -> dict[str, object]:
+    return {key: item[key] for key in keys} if isinstance(item, dict) else {}
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def _values(record: ExportRecord) -> dict[str, object]:
+    passage, anchor, gold = record.passage, record.anchor, record.gold
+    answer = gold.answer if gold else None
+    numbers, speakers = per_token(passage.turns)
+    return {
+        "tokens": [passage.text[token.start : token.end] for token in passage.tokens],
+        "line_indices": numbers,
+        "speakers": speakers,
+        "anchors_indices": list(range(anchor.start, anchor.end)),
+        "head": release_head(answer, anchor) or [],
+        "format": FORMAT,
+        "id": record.public_id,
+        "text": passage.text,
+        "offsets": [(token.start, token.end) for token in passage.tokens],
+        "kind": answer.kind.value if answer else None,
+        "heads": _heads(answer.heads if answer else ()),
+        "relation": answer.relation if answer else None,
+        "sort": answer.sort if answer else None,
+        "noun": answer.noun if answer else None,
+        "flags": [_flag(flag) for flag in sorted(record.flags, key=_flag_order)],
+        "split": record.split,
+        **_decision(gold),
+        "votes": [_vote(vote) for vote in sorted(record.votes, key=_vote_order)],
+        "comment": answer.comment if answer else "",
+    }
+
+
+def _decision(gold: Gold | None) -> dict[str, object]:
+    return {
+        "rule": gold.rule if gold else None,
+        "adjudicator": gold.adjudicator if gold else None,
+        "decided_at": gold.decided_at if gold else None,
+    }
+
+
+def _heads(heads: Sequence[Head]) -> list[object]:
+    return [
+        {
+            "mentions": [
+                {"start": m.start, "end": m.end, "head": m.head, "origin": m.origin}
+                for m in head.mentions
+            ]
+        }
+        for head in heads
+    ]
+
+
+def _flag(flag: FlagMark) -> dict[str, object]:
+    return {"name": flag.name, "annotator": flag.annotator, "at": flag.flagged_at}
+
+
+def _flag_order(flag: FlagMark) -> tuple[str, str]:
+    return flag.name, flag.annotator
+
+
+def _vote_order(vote: Vote) -> tuple[str, str]:
+    return vote.annotator, vote.role
+
+
+def _vote(vote: Vote) -> dict[str, object]:
+    answer = vote.answer
+    return {
+        "annotator": vote.annotator,
+        "role": vote.role,
+        "kind": answer.kind,
+        "heads": _heads(answer.heads),
+        "relation": answer.relation,
+        "sort": answer.sort,
+        "noun": answer.noun,
+        "comment": answer.comment,
+        "seconds": vote.seconds,
+        "saw_model": vote.saw_model,
+        "saw_votes": vote.saw_votes,
+        "guideline_version": vote.guideline_version,
+        "rule_tag": vote.rule_tag,
+        "at": vote.answered_at,
+    }

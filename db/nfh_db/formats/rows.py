@@ -1,0 +1,108 @@
+"""What readers yield: plain frozen records, before any tokenizer or lemmatizer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from nfh_db.records import FlagMark, Gold, Vote
+from nfh_models.domain import Anchor, Kind, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class RawPassage:
+    """A passage whose tokens are given. offsets: code points [start, end) of `text`."""
+
+    text: str
+    words: Sequence[str]
+    offsets: Sequence[tuple[int, int]]
+    turns: tuple[Turn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledRow:
+    """A row that says one thing of one anchor. line counts from 1.
+
+    labels: JSON of the row's own label. head_tokens: for REFERENCE only, as the file
+    lists them: which of them name one noun is not known yet.
+    """
+
+    line: int
+    passage: RawPassage
+    anchor: Anchor
+    labels: str
+    kind: Kind
+    head_tokens: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GoldRow:
+    """A row of the workbench's own format: everything said of one anchor."""
+
+    line: int
+    passage: RawPassage
+    anchor: Anchor
+    split: str | None
+    gold: Gold | None
+    votes: tuple[Vote, ...]
+    flags: tuple[FlagMark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DialogTurn:
+    """One line of a dialog: its words are code points [start, end) of the block's text.
+
+    line: of the file, from 1. number: rank of the line in its block, from 0.
+    """
+
+    line: int
+    number: int
+    speaker: str | None
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class DialogBlock:
+    """Lines of plain text between two blank ones, not yet tokenized."""
+
+    text: str
+    turns: tuple[DialogTurn, ...]
+
+
+Row = LabelledRow | GoldRow | DialogBlock
+
+
+def joined(words: Sequence[str], turns: tuple[Turn, ...]) -> RawPassage:
+    """The passage of a file that gives words only: one space between them, turns on lines."""
+    if len(turns) == 1:
+        text = " ".join(words)
+    else:
+        text = "\n".join(" ".join(words[turn.start : turn.end]) for turn in turns)
+    offsets = []
+    place = 0
+    for word in words:
+        end = place + len(word)
+        offsets.append((place, end))
+        place = end + 1
+    return RawPassage(text, words, offsets, turns)
+
+
+def runs(numbers: Sequence[int], speakers: Sequence[str | None]) -> tuple[Turn, ...]:
+    """Turns from one turn number and one speaker a token: the longest equal runs."""
+    turns = []
+    place = 0
+    for (number, speaker), run in groupby(zip(numbers, speakers, strict=True)):
+        end = place + sum(1 for _ in run)
+        turns.append(Turn(number, speaker, place, end))
+        place = end
+    return tuple(turns)
+
+
+def per_token(turns: Sequence[Turn]) -> tuple[list[int], list[str | None]]:
+    """The turn number and the speaker of each token: the reverse of `runs`."""
+    numbers: list[int] = []
+    speakers: list[str | None] = []
+    for turn in turns:
+        numbers += [turn.number] * (turn.end - turn.start)
+        speakers += [turn.speaker] * (turn.end - turn.start)
+    return numbers, speakers

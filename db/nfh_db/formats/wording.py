@@ -1,0 +1,55 @@
+"""How values found in files are shown in messages: short, and unable to steer a terminal."""
+
+import json
+import math
+import unicodedata
+
+SHOWN = 60
+"""Code points of a value that a message shows."""
+
+HIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+
+
+def visible(text: str, limit: int = SHOWN) -> str:
+    """`text` on one line, cut to `limit` code points, with nothing a terminal would obey.
+
+    C0 controls and DEL become their pictures (ESC is U+241B); other controls, direction
+    marks, lone surrogates and unassigned characters become backslash escapes.
+    """
+    cut = text[:limit]
+    shown = cut if cut.isascii() and cut.isprintable() else "".join(map(_picture, cut))
+    return shown + "…" if len(text) > limit else shown
+
+
+def _picture(character: str) -> str:
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    if unicodedata.category(character) in HIDDEN_CATEGORIES:
+        return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    return character
+
+
+def shown(value: object) -> str:
+    """A JSON value as a message shows it: strings in quotes, long values cut."""
+    if isinstance(value, str):
+        return f'"{visible(value)}"'
+    if isinstance(value, list):
+        # A long list is cut before it is written out: it may hold millions of items.
+        text = json.dumps(value[:SHOWN], ensure_ascii=False, default=_bare)
+        return visible(text if len(value) <= SHOWN else text[:-1])
+    if isinstance(value, dict):
+        return "an object"
+    return visible(json.dumps(value, ensure_ascii=False, default=_bare))
+
+
+def _bare(value: object) -> float:  # noqa: ARG001
+    """What stands for a bare NaN is shown as one; JSON values have nothing else."""
+    return math.nan
+
+
+def counted(number: int, thing: str, plural: str | None = None) -> str:
+    """The number with its noun: "1 row", "2,000 rows"."""
+    return f"{number:,} {thing if number == 1 else plural or thing + 's'}"

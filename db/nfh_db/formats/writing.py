@@ -1,0 +1,117 @@
+"""Writing a file as a whole: beside its place, then renamed into it, or not at all."""
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from nfh_db.errors import ExportError
+from nfh_db.formats.wording import visible
+
+BUFFER = 1 << 20
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> int:
+    """Write `lines`, each with its end, to `path` as UTF-8; return how many.
+
+    The old file stands until the new one is complete and on disk. Raises ExportError if
+    it cannot be written; the old file is then untouched and nothing is left beside it.
+    """
+    with replacing(path) as file:
+        return pour(file, lines)
+
+
+def pour(file: BinaryIO, lines: Iterable[str]) -> int:
+    """Write `lines` to an open file as UTF-8; return how many."""
+    count = 0
+    for line in lines:
+        file.write(line.encode("utf-8"))
+        count += 1
+    return count
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to that takes the place of `path` when the block ends well.
+
+    A link keeps pointing where it did: the file it names is replaced. What is no regular
+    file (a terminal, a pipe) is written to as it is. Raises ExportError.
+    """
+    target = Path(os.path.realpath(path))
+    mode = _mode(target)
+    try:
+        if mode is not None and stat.S_ISDIR(mode):
+            raise ExportError(f"{_name(path)}: is a folder; wanted the name of a file")
+        writer = _straight if mode is not None and not stat.S_ISREG(mode) else _beside
+        with writer(target, mode) as file:
+            yield file
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise ExportError(_sentence(path, error, existed=mode is not None)) from error
+
+
+def _mode(target: Path) -> int | None:
+    """The mode of what stands there; None if nothing does, or it may not be looked at."""
+    try:
+        return target.stat().st_mode
+    except OSError:
+        return None
+
+
+@contextlib.contextmanager
+def _straight(target: Path, mode: int | None) -> Iterator[BinaryIO]:  # noqa: ARG001
+    with target.open("wb", buffering=BUFFER) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def _beside(target: Path, mode: int | None) -> Iterator[BinaryIO]:
+    beside = target.with_name(f".nfh-tui-{secrets.token_hex(8)}.tmp")
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(handle, "wb", buffering=BUFFER) as file:
+            if mode is not None:
+                beside.chmod(stat.S_IMODE(mode))
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the rename itself on disk, where the system can (Windows cannot)."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _name(path: Path) -> str:
+    return visible(str(path), limit=200)
+
+
+def _sentence(path: Path, error: OSError, *, existed: bool) -> str:
+    left = "the file that stood there is unchanged" if existed else "nothing was left behind"
+    reasons = {
+        errno.ENOSPC: "the disk is full; make room or name another folder",
+        errno.EDQUOT: "the disk quota is used up; make room or name another folder",
+        errno.EROFS: "the file system is read-only; name another folder",
+        errno.EACCES: "permission denied; name a folder that you may write to",
+        errno.EPERM: "permission denied; name a folder that you may write to",
+        errno.ENOENT: "there is no such folder; make it first",
+        errno.ENOTDIR: "there is no such folder; make it first",
+    }
+    reason = reasons.get(error.errno or 0) or str(error.strerror or error)
+    return f"{_name(path)}: cannot be written: {reason}. {left.capitalize()}."

@@ -1,0 +1,69 @@
+"""The list of formats: each example is read, and a file's content says what it is."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nfh_db.errors import FormatError
+from nfh_db.formats import nfh_ident
+from nfh_db.formats.reading import Source
+from nfh_db.formats.registry import BY_NAME, FORMATS, GOLD, NFH, READABLE, WRITABLE, recognise
+from nfh_db.formats.rows import Row
+
+Write = Callable[..., Path]
+
+
+@pytest.mark.parametrize("format_", FORMATS, ids=READABLE)
+def test_the_example_line_is_one_of_the_format(
+    format_: object, rows: Callable[[str, str], list[Row]]
+) -> None:
+    name = next(name for name, known in BY_NAME.items() if known is format_)
+    example = BY_NAME[name].example
+    assert "\n" not in example
+    header = nfh_ident.HEADER + "\n" if name == "nfh-ident" else ""
+    assert len(rows(name, header + example)) == 1
+
+
+def test_directions_are_as_documented() -> None:
+    assert READABLE == ("nfh", "nfh-ident", "dialog", "gold")
+    assert WRITABLE == ("nfh", "gold")
+    assert BY_NAME["nfh-ident"].direction == "import only"
+    assert BY_NAME["gold"].direction == "import and export"
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "expected"),
+    [
+        (NFH.example, "x.jsonl", "nfh"),
+        (NFH.example, "x.txt", "nfh"),
+        (GOLD.example, "x.jsonl", "gold"),
+        (GOLD.example, "x", "gold"),
+        ("\n" + GOLD.example, "x", "gold"),
+        (json.dumps({"format": "nfh-gold/9"}), "x.jsonl", "gold"),
+        ('{"tokens": [', "x.txt", "nfh"),
+        ("{", "x.txt", "nfh"),
+        ("not json at all", "x.jsonl", "nfh"),
+        ("text\tind_s\tind_e\ty\nOne\t0\t1\t1\n", "x.txt", "nfh-ident"),
+        ("text ind_s\n", "x.tsv", "nfh-ident"),
+        ("Ann: two", "x.txt", "dialog"),
+        ("Ann: two", "x", "dialog"),
+        ("[red]Ann: {two}", "x.txt", "dialog"),
+        ("{laughs} Ann: two", "x.txt", "dialog"),
+    ],
+)
+def test_content_first_then_the_name_decides(
+    write: Write, content: str, name: str, expected: str
+) -> None:
+    format_, reason = recognise(Source(write(content, name)))
+    assert format_.name == expected
+    assert reason
+
+
+def test_what_fits_no_format_is_refused_with_what_there_is(write: Write) -> None:
+    with pytest.raises(
+        FormatError,
+        match=r"its format is not known: it starts with \"a,b␛\"; name one with --format: nfh",
+    ):
+        recognise(Source(write("a,b\x1b\n1,2\n", "table.csv")))

@@ -1,0 +1,117 @@
+"""Files are written whole or not at all. Full and read-only disks: see tests/cli."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nfh_db.errors import ExportError
+from nfh_db.formats.writing import write_lines
+
+
+def names(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir()]
+
+
+def test_the_lines_are_written_and_counted(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    assert write_lines(out, ["é\n", "two\r\n"]) == 2
+    assert out.read_bytes() == "é\ntwo\r\n".encode()
+    assert names(tmp_path) == ["out.jsonl"]
+
+
+def failing() -> Iterator[str]:
+    yield "new\n" * 1_000_000
+    raise RuntimeError("the reader broke")
+
+
+def test_the_old_file_stands_until_the_new_one_is_complete(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("old\n")
+    with pytest.raises(RuntimeError, match="the reader broke"):
+        write_lines(out, failing())
+    assert out.read_text() == "old\n"
+    assert names(tmp_path) == ["out.jsonl"]
+
+
+@pytest.mark.parametrize("moment", ["fsync", "replace"])
+def test_a_failure_at_the_very_end_leaves_the_old_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("old\n")
+
+    def fail(*args: object) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, moment, fail)
+    with pytest.raises(
+        ExportError,
+        match=r"cannot be written: Input/output error\. The file that stood there is unch",
+    ):
+        write_lines(out, ["new\n"])
+    monkeypatch.undo()
+    assert out.read_text() == "old\n"
+    assert names(tmp_path) == ["out.jsonl"]
+
+
+def test_the_mode_of_the_old_file_is_kept(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("old\n")
+    out.chmod(0o640)
+    write_lines(out, ["new\n"])
+    assert stat.S_IMODE(out.stat().st_mode) == 0o640
+
+
+def test_a_new_file_has_the_mode_that_files_have_here(tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        write_lines(tmp_path / "out.jsonl", ["new\n"])
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "out.jsonl").stat().st_mode) == 0o640
+
+
+def test_a_link_keeps_pointing_where_it_did(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    target = tmp_path / "real" / "out.jsonl"
+    target.write_text("old\n")
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(target)
+    write_lines(link, ["new\n"])
+    assert link.is_symlink()
+    assert target.read_text() == "new\n"
+
+
+def test_a_longest_possible_name_can_be_written(tmp_path: Path) -> None:
+    out = tmp_path / ("x" * 255)
+    assert write_lines(out, ["new\n"]) == 1
+    assert out.read_text() == "new\n"
+
+
+def test_what_is_no_regular_file_is_written_to_as_it_is() -> None:
+    assert write_lines(Path(os.devnull), ["gone\n"]) == 1
+    assert not Path(os.devnull).is_file()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (".", "is a folder; wanted the name of a file"),
+        (
+            "none/out.jsonl",
+            "cannot be written: there is no such folder; make it first. Not",
+        ),
+        ("file/out.jsonl", "cannot be written: there is no such folder; make it first"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_named(
+    tmp_path: Path, name: str, message: str
+) -> None:
+    (tmp_path / "file").write_text("a file, no folder")
+    with pytest.raises(ExportError, match=message):
+        write_lines(tmp_path / name, ["new\n"])
+    assert names(tmp_path) == ["file"]
