@@ -1,0 +1,196 @@
+"""Anchors: the numbers of a passage. A span never changes; a corrected one is replaced."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nfh_db.connection import Connection
+from nfh_db.errors import StoreError
+from nfh_db.records import Sibling, State
+from nfh_db.values import AnchorValue, json_of
+from nfh_models.domain import Anchor, ItemDisagreement, Kind, Passage
+
+VISIBLE = """
+    a.removed = 0 AND a.replaced_by IS NULL AND NOT EXISTS
+    (SELECT 1 FROM batch AS b WHERE b.id = a.batch_id AND b.state = 'loading')"""
+READ_LIVE = f"""
+SELECT a.id, a.passage_id, a.start, a.stop, a.state
+FROM anchor AS a WHERE a.id = :id AND {VISIBLE}"""  # noqa: S608 - made of constants
+READ_SIBLINGS = f"""
+SELECT a.id, a.start, a.stop, a.state, a.kind
+FROM anchor AS a WHERE a.passage_id = :passage AND {VISIBLE}
+ORDER BY a.start, a.stop"""  # noqa: S608 - made of constants
+READ_SPANS = f"""
+SELECT a.id, a.passage_id, a.start, a.stop
+FROM anchor AS a WHERE a.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}"""  # noqa: S608 - made of constants
+READ_VALUE = """
+SELECT a.passage_id, a.start, a.stop, a.replaces, a.replaced_by
+FROM anchor AS a WHERE a.id = :id AND a.removed = 0"""
+READ_STATE = "SELECT state FROM anchor WHERE id = :id"
+READ_FATE = """
+SELECT a.removed, a.replaced_by, b.state FROM anchor AS a
+LEFT JOIN batch AS b ON b.id = a.batch_id WHERE a.id = :id"""
+READ_LINKS = "SELECT passage_id, replaces, replaced_by FROM anchor WHERE id = :id"
+FIND_SPAN = """
+SELECT a.id, a.removed, a.replaced_by, b.state FROM anchor AS a
+LEFT JOIN batch AS b ON b.id = a.batch_id
+WHERE a.passage_id = :passage AND a.start = :start AND a.stop = :stop"""
+INSERT = """
+INSERT INTO anchor (passage_id, start, stop, text_start, text_stop, word, removed)
+VALUES (:passage, :start, :stop, :text_start, :text_stop, :word, 1)
+RETURNING id"""
+INSERT_WITH_ID = """
+INSERT INTO anchor (id, passage_id, start, stop, text_start, text_stop, word, batch_id,
+    state, kind, heads, votes, strongest, blocking, notes, pattern)
+VALUES (:id, :passage, :start, :stop, :text_start, :text_stop, :word, :batch,
+    :state, :kind, :heads, :votes, :strongest, :blocking, :notes, :pattern)"""
+SET_LINKS = """
+UPDATE anchor SET replaces = :replaces, replaced_by = :replaced_by, removed = 0
+WHERE id = :id"""
+REMOVE = "UPDATE anchor SET removed = 1, replaces = NULL, replaced_by = NULL WHERE id = :id"
+SET_SUMMARY = """
+UPDATE anchor SET state = :state, kind = :kind, heads = :heads, votes = :votes,
+    strongest = :strongest, blocking = :blocking, notes = :notes, pattern = :pattern
+WHERE id = :id"""
+LAST_ID = "SELECT coalesce(max(id), 0) FROM anchor"
+
+
+@dataclass(frozen=True, slots=True)
+class LiveAnchor:
+    """An anchor that everybody sees."""
+
+    id: int
+    passage_id: int
+    anchor: Anchor
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What an anchor's row says of its answers and its gold."""
+
+    state: State
+    kind: str | None
+    heads: int
+    votes: int
+    disagreement: ItemDisagreement
+
+    def columns(self) -> tuple[str, str | None, int, int, str | None, str, str, str]:
+        """The values of the columns from `state` on, in the order of the table."""
+        found = self.disagreement
+        return (
+            self.state.value,
+            self.kind,
+            self.heads,
+            self.votes,
+            found.strongest and found.strongest.value,
+            _words(found.blocking),
+            _words(found.notes),
+            found.pattern,
+        )
+
+
+def _words(names: Sequence[str] | frozenset[str]) -> str:
+    """Sorted names with a space around each, so that LIKE '% name %' finds one."""
+    return f" {' '.join(sorted(names))} " if names else ""
+
+
+def live(connection: Connection, anchor_id: int) -> LiveAnchor | None:
+    """An anchor, if everybody sees it."""
+    row = connection.execute(READ_LIVE, {"id": anchor_id}).fetchone()
+    if row is None:
+        return None
+    return LiveAnchor(row[0], row[1], Anchor(row[2], row[3]), State(row[4]))
+
+
+def need_live(connection: Connection, anchor_id: int) -> LiveAnchor:
+    """An anchor to write to. Raises StoreError that says what became of it."""
+    found = live(connection, anchor_id)
+    if found is not None:
+        return found
+    row = connection.execute(READ_FATE, {"id": anchor_id}).fetchone()
+    if row is None or row[2] == "loading":
+        raise StoreError(f"There is no anchor {anchor_id} in this database")
+    if row[1] is not None:
+        raise StoreError(
+            f"Anchor {anchor_id} was replaced by anchor {row[1]} meanwhile: answer that one"
+        )
+    raise StoreError(f"Anchor {anchor_id} was removed meanwhile: go on to the next one")
+
+
+def siblings(connection: Connection, passage_id: int) -> tuple[Sibling, ...]:
+    """All visible anchors of a passage, by place."""
+    return tuple(
+        Sibling(id_, Anchor(start, stop), State(state), Kind(kind) if kind else None)
+        for id_, start, stop, state, kind in connection.execute(
+            READ_SIBLINGS, {"passage": passage_id}
+        )
+    )
+
+
+def spans(connection: Connection, anchor_ids: Sequence[int]) -> list[tuple[int, int, Anchor]]:
+    """Id, passage id and span of those of these anchors that are visible."""
+    rows = connection.execute(READ_SPANS, {"ids": json_of(list(anchor_ids))})
+    return [(id_, passage, Anchor(start, stop)) for id_, passage, start, stop in rows]
+
+
+def links(connection: Connection, anchor_id: int) -> tuple[int, int | None, int | None]:
+    """Passage, the anchor that this one replaces, and the one that replaces it."""
+    row = connection.execute(READ_LINKS, {"id": anchor_id}).fetchone()
+    return row[0], row[1], row[2]
+
+
+def read(connection: Connection, anchor_id: int) -> AnchorValue | None:
+    """An anchor as the log keeps it; None if it was removed."""
+    row = connection.execute(READ_VALUE, {"id": anchor_id}).fetchone()
+    return None if row is None else AnchorValue(*row)
+
+
+def write(connection: Connection, anchor_id: int, value: AnchorValue | None) -> None:
+    """Make an anchor's links be those of `value`; None marks it removed."""
+    if value is None:
+        connection.execute(REMOVE, {"id": anchor_id})
+    else:
+        connection.execute(
+            SET_LINKS,
+            {"id": anchor_id, "replaces": value.replaces, "replaced_by": value.replaced_by},
+        )
+
+
+def state(connection: Connection, anchor_id: int) -> State:
+    """Where an anchor stands."""
+    return State(connection.execute(READ_STATE, {"id": anchor_id}).fetchone()[0])
+
+
+def find_span(
+    connection: Connection, passage_id: int, anchor: Anchor
+) -> tuple[int, bool] | None:
+    """The anchor of a span and whether it is live; None if the span never was one."""
+    row = connection.execute(
+        FIND_SPAN, {"passage": passage_id, "start": anchor.start, "stop": anchor.end}
+    ).fetchone()
+    if row is None:
+        return None
+    # A span that an import is just bringing in counts as taken.
+    return row[0], not row[1] and row[2] is None
+
+
+def insert(connection: Connection, passage_id: int, passage: Passage, anchor: Anchor) -> int:
+    """A new anchor's id. It counts as removed until `write` gives it a value."""
+    new: int = connection.execute(INSERT, span_columns(passage_id, passage, anchor)).fetchone()[
+        0
+    ]
+    return new
+
+
+def span_columns(
+    passage_id: int, passage: Passage, anchor: Anchor
+) -> tuple[int, int, int, int, int, str]:
+    """Passage, start, stop, text_start, text_stop and word, in the order of the table."""
+    first, last = passage.tokens[anchor.start], passage.tokens[anchor.end - 1]
+    word = passage.text[first.start : last.end]
+    return passage_id, anchor.start, anchor.end, first.start, last.end, word
+
+
+def set_summary(connection: Connection, anchor_id: int, summary: Summary) -> None:
+    """Write the summary columns."""
+    connection.execute(SET_SUMMARY, (*summary.columns(), anchor_id))

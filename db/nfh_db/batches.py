@@ -1,0 +1,176 @@
+"""Batches: one imported file each, seen by nobody until its rows are all there.
+
+loading: being written, invisible. settling: visible; what it changes of anchors that were
+there before is being applied from its events. ready: done.
+"""
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import msgspec
+
+from nfh_db import clock, processes
+from nfh_db.connection import Connection
+from nfh_db.records import ImportReport
+from nfh_db.values import json_of
+
+FIND_SHOWN = """
+SELECT b.id, b.rows FROM batch AS b LEFT JOIN annotator AS n ON n.id = b.annotator_id
+WHERE b.sha256 = :sha256 AND b.format = :format AND n.name IS :annotator
+    AND b.state <> 'loading'"""
+UNFINISHED = "SELECT id, name, state, pid, report FROM batch WHERE state <> 'ready' ORDER BY id"
+INSERT = """
+INSERT INTO batch (name, sha256, format, split, annotator_id, state, pid, report, created_at)
+VALUES (:name, :sha256, :format, :split,
+    (SELECT id FROM annotator WHERE name = :annotator), 'loading', :pid, :report, :at)
+RETURNING id"""
+CLAIM = """
+UPDATE batch SET pid = :pid, report = :report
+WHERE id = :id AND state = :state AND pid IS :former AND report = :former_report"""
+SET_REPORT = "UPDATE batch SET report = :report WHERE id = :id"
+SET_STATE = """
+UPDATE batch SET state = :state, rows = :rows, report = :report, finished_at = :at
+WHERE id = :id"""
+
+
+class Work(msgspec.Struct):
+    """What the report column holds until a batch is ready.
+
+    started: when its process started. annotators: those that this batch made.
+    deferred: first and last id of events that settling applies. report: the final one.
+    """
+
+    started: str | None = None
+    act: int = 0
+    annotators: list[int] = msgspec.field(default_factory=list)
+    deferred: list[tuple[int, int]] = msgspec.field(default_factory=list)
+    report: ImportReport | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A batch that is not ready: somebody works on it, or its process is gone."""
+
+    id: int
+    name: str
+    state: str
+    pid: int | None
+    raw: str
+    work: Work
+
+    @property
+    def is_loading(self) -> bool:
+        """True if nobody sees it yet."""
+        return self.state == "loading"
+
+
+_running: set[int] = set()
+_running_lock = threading.Lock()
+_work = msgspec.json.Decoder(Work)
+
+
+@contextmanager
+def running(batch_id: int) -> Iterator[None]:
+    """Say that this process is at work on a batch."""
+    with _running_lock:
+        _running.add(batch_id)
+    try:
+        yield
+    finally:
+        with _running_lock:
+            _running.discard(batch_id)
+
+
+def is_alive(batch: Unfinished) -> bool:
+    """True if somebody is at work on a batch."""
+    if batch.pid is None:
+        return False
+    if batch.pid == os.getpid():
+        with _running_lock:
+            return batch.id in _running
+    return processes.alive(batch.pid, batch.work.started)
+
+
+def find_shown(
+    connection: Connection, sha256: str, format_: str, annotator: str | None
+) -> tuple[int, int] | None:
+    """Id and number of rows of an import of just this content that is there to be seen."""
+    row: tuple[int, int] | None = connection.execute(
+        FIND_SHOWN, {"sha256": sha256, "format": format_, "annotator": annotator}
+    ).fetchone()
+    return row
+
+
+def unfinished(connection: Connection) -> Sequence[Unfinished]:
+    """The batches that are not ready."""
+    return [
+        Unfinished(id_, name, state, pid, raw, _work.decode(raw))
+        for id_, name, state, pid, raw in connection.execute(UNFINISHED)
+    ]
+
+
+def add(
+    connection: Connection,
+    name: str,
+    sha256: str,
+    format_: str,
+    split: str | None,
+    annotator: str | None,
+    work: Work,
+) -> int:
+    """A new batch's id, of this process."""
+    batch_id: int = connection.execute(
+        INSERT,
+        {
+            "name": name,
+            "sha256": sha256,
+            "format": format_,
+            "split": split,
+            "annotator": annotator,
+            "pid": os.getpid(),
+            "report": json_of(work),
+            "at": clock.now(),
+        },
+    ).fetchone()[0]
+    return batch_id
+
+
+def claim(connection: Connection, batch: Unfinished) -> bool:
+    """Make a dead process' batch this one's; False if another process was faster."""
+    mine = msgspec.structs.replace(batch.work, started=processes.started(os.getpid()))
+    changed = connection.execute(
+        CLAIM,
+        {
+            "id": batch.id,
+            "state": batch.state,
+            "pid": os.getpid(),
+            "report": json_of(mine),
+            "former": batch.pid,
+            "former_report": batch.raw,
+        },
+    ).rowcount
+    return changed == 1
+
+
+def set_work(connection: Connection, batch_id: int, work: Work) -> None:
+    """Note what undoing or settling a batch needs to know."""
+    connection.execute(SET_REPORT, {"id": batch_id, "report": json_of(work)})
+
+
+def set_state(
+    connection: Connection, batch_id: int, state: str, rows: int, report: object
+) -> None:
+    """Move a batch on."""
+    connection.execute(
+        SET_STATE,
+        {
+            "id": batch_id,
+            "state": state,
+            "rows": rows,
+            "report": json_of(report),
+            "at": clock.now(),
+        },
+    )

@@ -1,0 +1,295 @@
+"""Connections to the SQLite file: how they are opened, written through, and how they fail.
+
+Every SQLite error that a person can do something about becomes a sentence here. One
+connection writes, in `BEGIN IMMEDIATE`; readers are separate and read-only.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nfh_db.errors import BusyError, FullError, NewerFileError, NotOurFileError, StoreError
+
+if TYPE_CHECKING:
+    import sqlite3
+    from sqlite3 import Connection
+else:
+    from pysqlite3 import dbapi2 as sqlite3
+    from pysqlite3.dbapi2 import Connection
+
+__all__ = [
+    "APPLICATION_ID",
+    "SCHEMA_VERSION",
+    "Connection",
+    "Readers",
+    "Writer",
+    "check_sqlite",
+    "connect",
+    "identify",
+    "prepare_writer",
+    "sqlite3",
+    "transaction",
+    "translated",
+]
+
+APPLICATION_ID = 0x4E464844
+"""Written into the file's header ("NFHD"), so that another program's file is noticed."""
+
+SCHEMA_VERSION = 1
+"""The number of migrations this program knows; the file's `user_version`."""
+
+OLDEST_SQLITE = (3, 51, 3)
+"""Older ones can corrupt a WAL that several processes reset."""
+
+NO_ROOM_FOR_SHARED_MEMORY = 4874
+"""SQLITE_IOERR_SHMSIZE, which the module does not name: the disk is full, too."""
+
+WAIT_SECONDS = 10.0
+"""How long a write waits for another process' write."""
+
+POLL_SECONDS = 0.0005
+"""SQLite's own waiting backs off to 100 ms and then misses the gaps a bulk import leaves."""
+
+READ_TIMEOUT_SECONDS = 5.0
+
+READ_APPLICATION_ID = "PRAGMA application_id"
+READ_USER_VERSION = "PRAGMA user_version"
+READ_DATA_VERSION = "PRAGMA data_version"
+COUNT_OBJECTS = "SELECT count(*) FROM sqlite_schema"
+SYNCHRONOUS_FULL = "PRAGMA synchronous = FULL"
+SYNCHRONOUS_NORMAL = "PRAGMA synchronous = NORMAL"
+WRITER_PRAGMAS = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA busy_timeout = 0",
+    "PRAGMA wal_autocheckpoint = 0",
+)
+
+
+def check_sqlite() -> None:
+    """Raise StoreError if the SQLite at hand is one that can damage a shared file."""
+    if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+        wanted = ".".join(str(part) for part in OLDEST_SQLITE)
+        raise StoreError(
+            f"SQLite {sqlite3.sqlite_version} can damage a database that several programs "
+            f"write: {wanted} or newer is needed. Install pysqlite3 0.6.1 or newer"
+        )
+
+
+def connect(path: Path, mode: str) -> Connection:
+    """A connection in autocommit mode, usable from any one thread at a time.
+
+    mode: "ro", "rw" or "rwc", as in SQLite's file addresses.
+    """
+    return sqlite3.connect(
+        f"{path.resolve().as_uri()}?mode={mode}",
+        uri=True,
+        timeout=READ_TIMEOUT_SECONDS,
+        isolation_level=None,
+        check_same_thread=False,
+    )
+
+
+def identify(connection: Connection, path: Path) -> int:
+    """The schema version of a file of ours; 0 if it holds nothing yet.
+
+    Raises NotOurFileError for another program's file, NewerFileError for a newer one.
+    """
+    application = connection.execute(READ_APPLICATION_ID).fetchone()[0]
+    version: int = connection.execute(READ_USER_VERSION).fetchone()[0]
+    if application == version == connection.execute(COUNT_OBJECTS).fetchone()[0] == 0:
+        return 0
+    if application != APPLICATION_ID:
+        raise NotOurFileError(
+            f"{path} is a database of another program, not of nfh-tui. "
+            "Give the path of an nfh-tui database, or of a new file"
+        )
+    if version > SCHEMA_VERSION:
+        raise NewerFileError(
+            f"{path} was written by a newer nfh-tui (its schema is version {version}, this "
+            f"program knows {SCHEMA_VERSION}). Update nfh-tui; the file was not touched"
+        )
+    return version
+
+
+def prepare_writer(connection: Connection) -> None:
+    """Set a connection up for writing: WAL, foreign keys, and waiting done by us."""
+    for pragma in WRITER_PRAGMAS:
+        connection.execute(pragma)
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Turn SQLite's errors about the file into errors that say what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        found = _translate(error, path)
+        if found is None:
+            raise
+        raise found from error
+
+
+def _translate(error: sqlite3.Error, path: Path) -> StoreError | None:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return None
+    primary = code & 0xFF
+    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return BusyError(
+            f"{path} is locked by another program that has been writing for over "
+            f"{WAIT_SECONDS:.0f} seconds. Nothing was changed; try again when it is done"
+        )
+    if primary == sqlite3.SQLITE_FULL or code == NO_ROOM_FOR_SHARED_MEMORY:
+        return FullError(
+            f"The disk that holds {path} is full. Nothing of this change was stored; "
+            "make room and try again"
+        )
+    if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
+        return FullError(
+            f"{path} cannot be written: the file, its folder or the disk is read-only, or "
+            "belongs to somebody else. Nothing was changed"
+        )
+    if primary == sqlite3.SQLITE_IOERR:
+        return FullError(
+            f"{path} cannot be read or written: the system reports {error} "
+            f"({getattr(error, 'sqlite_errorname', code)}). Check the disk"
+        )
+    if primary == sqlite3.SQLITE_NOTADB:
+        return NotOurFileError(
+            f"{path} is not a database. Give the path of an nfh-tui database, or of a new file"
+        )
+    if primary == sqlite3.SQLITE_CORRUPT:
+        return StoreError(
+            f"{path} is damaged ({error}). Copy it away and go back to the newest "
+            f"{path.name}.backup-… beside it, or to a copy made by `nfh-tui backup`"
+        )
+    return None
+
+
+@contextmanager
+def transaction(connection: Connection) -> Iterator[Connection]:
+    """One write: begun at once, committed at the end, undone on any error.
+
+    Waits up to WAIT_SECONDS for another writer; the error then is SQLite's own.
+    """
+    _begin(connection)
+    try:
+        yield connection
+        connection.execute("COMMIT")
+    except BaseException:
+        # A failed COMMIT may have rolled back already.
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _begin(connection: Connection) -> None:
+    deadline = time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not busy or time.monotonic() > deadline:
+                raise
+            time.sleep(POLL_SECONDS)
+        else:
+            return
+
+
+class Writer:
+    """The one connection that writes, for any thread, one at a time.
+
+    wrote: called after each write, outside the lock.
+    """
+
+    def __init__(self, connection: Connection, path: Path, wrote: Callable[[], None]) -> None:
+        self._connection = connection
+        self._path = path
+        self._wrote = wrote
+        self._lock = threading.Lock()
+        self._durable = True
+
+    @contextmanager
+    def transaction(self, *, durable: bool) -> Iterator[Connection]:
+        """One write. durable: the disk has it when this returns, else the system has it."""
+        with self._lock, translated(self._path):
+            if durable != self._durable:
+                # No effect inside a transaction, so it comes before BEGIN.
+                self._connection.execute(SYNCHRONOUS_FULL if durable else SYNCHRONOUS_NORMAL)
+                self._durable = durable
+            with transaction(self._connection) as connection:
+                yield connection
+        self._wrote()
+
+    def close(self) -> None:
+        """Close the connection, after the write that is under way."""
+        with self._lock:
+            self._connection.close()
+
+
+class Readers:
+    """Read-only connections, lent to one reader at a time and kept for the next.
+
+    Lending (and not one a thread) also serves results that are read on across threads.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._free: list[Connection] = []
+        self._all: list[Connection] = []
+        self._closed = False
+        self._watcher = self._open()
+
+    def _open(self) -> Connection:
+        connection = connect(self._path, "ro")
+        with self._lock:
+            if self._closed:
+                connection.close()
+                raise StoreError(f"{self._path} has been closed")
+            self._all.append(connection)
+        return connection
+
+    @contextmanager
+    def lend(self, *, one_state: bool = False) -> Iterator[Connection]:
+        """A read-only connection. one_state: all that is read is of one moment."""
+        with translated(self._path):
+            with self._lock:
+                connection = self._free.pop() if self._free else None
+            if connection is None:
+                connection = self._open()
+            try:
+                if one_state:
+                    connection.execute("BEGIN")
+                yield connection
+            finally:
+                self._take_back(connection)
+
+    def _take_back(self, connection: Connection) -> None:
+        with self._lock:
+            if self._closed:
+                return
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            self._free.append(connection)
+
+    def data_version(self) -> int:
+        """A number that changes whenever any other connection has committed."""
+        with translated(self._path), self._lock:
+            version: int = self._watcher.execute(READ_DATA_VERSION).fetchone()[0]
+            return version
+
+    def close(self) -> None:
+        """Close all of them, lent ones too."""
+        with self._lock:
+            self._closed = True
+            for connection in self._all:
+                connection.close()
+            self._free.clear()
+            self._all.clear()

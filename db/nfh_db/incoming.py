@@ -1,0 +1,386 @@
+"""Planning an import: what a stretch of a file adds, as rows ready to be written.
+
+Nothing is written here. New anchors get their rows, summary columns included; what changes
+an anchor that is there already becomes an event that is applied once the file is in.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from nfh_db.anchors import span_columns
+from nfh_db.errors import FormatError
+from nfh_db.known import AnchorPlace, Known, PassagePlace
+from nfh_db.records import FlagMark, Gold, IncomingAnchor, IncomingPassage, Role, Rule, Vote
+from nfh_db.summary import summarise
+from nfh_db.values import (
+    AnswerValue,
+    FlagValue,
+    GoldValue,
+    Marks,
+    encode,
+    encode_lemmas,
+    encode_offsets,
+    encode_turns,
+    gold_value,
+    vote_of,
+    vote_value,
+)
+from nfh_models.domain import AnswerError, Passage, PassageError
+
+Row = tuple[object, ...]
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a plan adds; the fields of an ImportReport."""
+
+    rows: int = 0
+    passages_new: int = 0
+    passages_known: int = 0
+    anchors_new: int = 0
+    anchors_known: int = 0
+    gold_new: int = 0
+    gold_same: int = 0
+    gold_replaced: int = 0
+    votes_new: int = 0
+    flags_new: int = 0
+
+    def add(self, other: "Counts") -> None:
+        """Add another's figures to these."""
+        for name in Counts.__slots__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+@dataclass(slots=True)
+class Ids:
+    """The next free ids of the tables whose rows are named by an import."""
+
+    passage: int
+    anchor: int
+    answer: int
+    head: int
+
+    def above(self, last: "Ids") -> bool:
+        """True if all of these are free, where `last` were the last ones taken."""
+        return (
+            self.passage > last.passage
+            and self.anchor > last.anchor
+            and self.answer > last.answer
+            and self.head > last.head
+        )
+
+
+@dataclass(slots=True)
+class Plan:
+    """Rows to write, in the order of each table's INSERT, and what they amount to.
+
+    deferred: events about anchors that are there already. ahead: those anchors by id, as the
+    events will leave them.
+    """
+
+    counts: Counts = field(default_factory=Counts)
+    first: Ids = field(default_factory=lambda: Ids(0, 0, 0, 0))
+    passages: list[Row] = field(default_factory=list)
+    tokens: list[Row] = field(default_factory=list)
+    anchors: list[Row] = field(default_factory=list)
+    answers: list[Row] = field(default_factory=list)
+    golds: list[Row] = field(default_factory=list)
+    heads: list[Row] = field(default_factory=list)
+    mentions: list[Row] = field(default_factory=list)
+    flags: list[Row] = field(default_factory=list)
+    sources: list[Row] = field(default_factory=list)
+    events: list[Row] = field(default_factory=list)
+    deferred: list[Row] = field(default_factory=list)
+    ahead: dict[int, AnchorPlace] = field(default_factory=dict)
+    conflicts: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What an import is: its file's name, batch and act, and whether gold may give way.
+
+    people: ids of everybody that the stretch names.
+    """
+
+    name: str
+    batch: int
+    act: int
+    document: int
+    replace_gold: bool
+    people: Mapping[str, int]
+
+
+class Planner:
+    """Plans one stretch. known: what is there of its passages; it is added to."""
+
+    def __init__(self, purpose: Purpose, known: Known, first: Ids) -> None:
+        self._purpose = purpose
+        self._known = known
+        self._next = replace(first)
+        self._new: list[tuple[PassagePlace, AnchorPlace, IncomingPassage, IncomingAnchor]] = []
+        self.plan = Plan(first=first)
+
+    def run(self, stretch: Sequence[IncomingPassage]) -> Plan:
+        """The plan. Raises FormatError, with the line, for what does not fit its passage."""
+        for incoming in stretch:
+            self._passage(incoming)
+        for entry in self._new:
+            self._finish(*entry)
+        return self.plan
+
+    def _passage(self, incoming: IncomingPassage) -> None:
+        counts = self.plan.counts
+        place = self._known.passages.get(incoming.passage.digest)
+        if place is None:
+            place = self._new_passage(incoming)
+            counts.passages_new += 1
+        else:
+            counts.passages_known += 1
+        for anchor in incoming.anchors:
+            counts.rows += 1
+            self._anchor(place, incoming, anchor)
+
+    def _new_passage(self, incoming: IncomingPassage) -> PassagePlace:
+        passage = incoming.passage
+        id_ = self._next.passage
+        self._next.passage += 1
+        place = PassagePlace(id_)
+        purpose = self._purpose
+        self._known.passages[passage.digest] = place
+        self.plan.passages.append(
+            (id_, purpose.document, purpose.batch, passage.digest, passage.text)
+        )
+        self.plan.tokens.append(
+            (
+                id_,
+                encode_offsets(passage.tokens),
+                encode_lemmas(passage.tokens),
+                encode_turns(passage.turns),
+                incoming.tokenizer,
+            )
+        )
+        return place
+
+    def _anchor(
+        self, place: PassagePlace, incoming: IncomingPassage, row: IncomingAnchor
+    ) -> None:
+        self._check(incoming.passage, row)
+        span = (row.anchor.start, row.anchor.end)
+        anchor = place.anchors.get(span)
+        if anchor is None:
+            anchor = AnchorPlace(self._next.anchor, new=True)
+            self._next.anchor += 1
+            place.anchors[span] = anchor
+            self._new.append((place, anchor, incoming, row))
+            self.plan.counts.anchors_new += 1
+        else:
+            self.plan.counts.anchors_known += 1
+        self.plan.sources.append(
+            (self._purpose.batch, row.line, anchor.id, row.split, row.labels)
+        )
+        if anchor.gone:
+            self._conflict(row.line, "a person gave this number another span, which was kept")
+            return
+        for vote in row.votes:
+            self._vote(anchor, vote, row.line)
+        if row.gold is not None:
+            self._gold(anchor, row.gold, row.line)
+        for mark in row.flags:
+            self._flag(anchor, mark)
+
+    def _check(self, passage: Passage, row: IncomingAnchor) -> None:
+        answers = [vote.answer for vote in row.votes]
+        if row.gold is not None:
+            answers.append(row.gold.answer)
+        try:
+            row.anchor.check(passage)
+            for answer in answers:
+                answer.check(len(passage.tokens), row.anchor.start, row.anchor.end)
+        except (PassageError, AnswerError) as error:
+            raise FormatError(self._purpose.name, row.line, str(error)) from error
+
+    def _conflict(self, line: int, what: str) -> None:
+        self.plan.conflicts.append(f"line {line}: {what}")
+
+    # --- what a row says of an anchor ---------------------------------------------------
+
+    def _vote(self, anchor: AnchorPlace, vote: Vote, line: int) -> None:
+        key = (vote.annotator, vote.role.value)
+        value = vote_value(vote, self._purpose.batch)
+        before = anchor.votes.get(key)
+        if before is None:
+            self.plan.counts.votes_new += 1
+            anchor.votes[key] = value
+            if not anchor.new:
+                person = self._purpose.people[vote.annotator]
+                self._defer(anchor, "answer", person, vote.role.value, None, encode(value))
+        elif content(before) != content(value):
+            self._conflict(
+                line,
+                f"{vote.annotator} answered {worded(before)} already, which was kept; the "
+                f"file says {worded(value)}",
+            )
+
+    def _gold(self, anchor: AnchorPlace, given: Gold, line: int) -> None:
+        counts = self.plan.counts
+        value = gold_value(given, self._purpose.batch)
+        before = anchor.gold
+        if before is None:
+            counts.gold_new += 1
+        elif content(before) == content(value) and value.comment in ("", before.comment):
+            counts.gold_same += 1
+            return
+        elif self._may_replace(before):
+            counts.gold_replaced += 1
+        else:
+            whose = "an expert's gold" if before.rule == Rule.EXPERT else "gold"
+            self._conflict(
+                line, f"{whose} {worded(before)} was kept; the file says {worded(value)}"
+            )
+            return
+        anchor.gold = value
+        if not anchor.new:
+            self._defer(anchor, "gold", None, "", encode(before), encode(value))
+
+    def _may_replace(self, before: GoldValue) -> bool:
+        """An expert's decision never gives way, nor what this file said itself."""
+        return (
+            self._purpose.replace_gold
+            and before.rule != Rule.EXPERT
+            and before.batch != self._purpose.batch
+        )
+
+    def _flag(self, anchor: AnchorPlace, mark: FlagMark) -> None:
+        key = (mark.name.value, mark.annotator)
+        if key in anchor.flags:
+            return
+        value = FlagValue(mark.flagged_at, self._purpose.batch)
+        anchor.flags[key] = value
+        self.plan.counts.flags_new += 1
+        if not anchor.new:
+            person = self._purpose.people[mark.annotator]
+            self._defer(anchor, "flag", person, mark.name.value, None, encode(value))
+
+    def _defer(
+        self,
+        anchor: AnchorPlace,
+        entity: str,
+        person: int | None,
+        name: str,
+        before: str | None,
+        after: str | None,
+    ) -> None:
+        self.plan.ahead[anchor.id] = anchor
+        self.plan.deferred.append(
+            (self._purpose.act, entity, anchor.id, person, name, before, after)
+        )
+
+    # --- rows of new anchors ------------------------------------------------------------
+
+    def _finish(
+        self,
+        place: PassagePlace,
+        anchor: AnchorPlace,
+        incoming: IncomingPassage,
+        row: IncomingAnchor,
+    ) -> None:
+        """Rows of an anchor, once all that the stretch says of it is known."""
+        passage = incoming.passage
+        votes = sorted(anchor.votes.items())
+        summary = summarise(
+            [vote_of(value, name, Role(role)) for (name, role), value in votes],
+            anchor.gold,
+            lambda: [token.lemma for token in passage.tokens],
+        )
+        columns = span_columns(place.id, passage, row.anchor)
+        self.plan.anchors.append((anchor.id, *columns, self._purpose.batch, *summary.columns()))
+        adjudicated = {}
+        for (name, role), value in votes:
+            answer_id = self._answer_row(anchor.id, name, role, value)
+            if role == Role.ADJUDICATOR:
+                adjudicated[name] = answer_id
+        if anchor.gold is not None:
+            self._gold_row(anchor.id, anchor.gold, adjudicated)
+        for (name, annotator), mark in anchor.flags.items():
+            self._flag_row(anchor.id, name, annotator, mark)
+
+    def _answer_row(self, anchor_id: int, name: str, role: str, value: AnswerValue) -> int:
+        purpose, plan = self._purpose, self.plan
+        id_ = self._next.answer
+        self._next.answer += 1
+        person = purpose.people[name]
+        plan.answers.append(
+            (
+                id_,
+                anchor_id,
+                person,
+                role,
+                value.kind,
+                value.relation,
+                value.sort,
+                value.noun,
+                value.comment,
+                value.seconds,
+                value.saw_model,
+                value.saw_votes,
+                value.guideline,
+                value.rule_tag,
+                purpose.batch,
+                value.at,
+            )
+        )
+        self._head_rows(value.heads, answer_id=id_, gold_id=None)
+        plan.events.append(
+            (purpose.act, "answer", anchor_id, person, role, None, encode(value))
+        )
+        return id_
+
+    def _gold_row(
+        self, anchor_id: int, value: GoldValue, adjudicated: Mapping[str, int]
+    ) -> None:
+        purpose, plan = self._purpose, self.plan
+        by = value.by
+        expert = by is not None and value.rule == Rule.EXPERT
+        plan.golds.append(
+            (
+                anchor_id,
+                value.kind,
+                value.relation,
+                value.sort,
+                value.noun,
+                value.comment,
+                value.rule,
+                None if by is None else purpose.people[by],
+                adjudicated.get(by) if expert and by is not None else None,
+                purpose.batch,
+                value.at,
+            )
+        )
+        self._head_rows(value.heads, answer_id=None, gold_id=anchor_id)
+        plan.events.append((purpose.act, "gold", anchor_id, None, "", None, encode(value)))
+
+    def _flag_row(self, anchor_id: int, name: str, annotator: str, value: FlagValue) -> None:
+        purpose, plan = self._purpose, self.plan
+        person = purpose.people[annotator]
+        plan.flags.append((anchor_id, person, name, purpose.batch, value.at))
+        plan.events.append((purpose.act, "flag", anchor_id, person, name, None, encode(value)))
+
+    def _head_rows(self, marks: Marks, *, answer_id: int | None, gold_id: int | None) -> None:
+        for position, head in enumerate(marks):
+            id_ = self._next.head
+            self._next.head += 1
+            self.plan.heads.append((id_, answer_id, gold_id, position))
+            self.plan.mentions += [(id_, place, *mark) for place, mark in enumerate(head)]
+
+
+def content(value: AnswerValue | GoldValue) -> tuple[object, ...]:
+    """What an answer says, without who, when and how, and without its comment."""
+    return value.kind, value.heads, value.relation, value.sort, value.noun
+
+
+def worded(value: AnswerValue | GoldValue) -> str:
+    """An answer in a few words, for a report."""
+    if not value.heads:
+        return value.kind
+    tokens = sorted({mark[2] for head in value.heads for mark in head if mark[3] != "removed"})
+    return f"{value.kind} to token {', '.join(map(str, tokens))}"

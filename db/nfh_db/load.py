@@ -1,0 +1,124 @@
+"""Bringing a file in: wholly or not at all, in short writes, seen by nobody until the end."""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from nfh_db import annotators, batches, settle, sweep
+from nfh_db.connection import (
+    SYNCHRONOUS_NORMAL,
+    Connection,
+    connect,
+    prepare_writer,
+    transaction,
+    translated,
+)
+from nfh_db.errors import BusyError, FullError
+from nfh_db.incoming import Counts, Ids, Planner, Purpose
+from nfh_db.known import Known
+from nfh_db.loading import (
+    LARGEST_STRETCH,
+    IncomingFile,
+    Loading,
+    names_in,
+    report_of,
+    stretches,
+)
+from nfh_db.records import ImportReport, IncomingPassage
+
+__all__ = ["IncomingFile", "load", "recover"]
+
+BULK_PRAGMAS = (
+    SYNCHRONOUS_NORMAL,
+    # The planner gives the rows their ids itself, and what is known is never deleted: ten
+    # look-ups a row would find nothing.
+    "PRAGMA foreign_keys = OFF",
+    # Passages come in the order of the file, their digests in none: without room for that
+    # index its pages are read and written over and over.
+    "PRAGMA cache_size = -65536",
+    "PRAGMA wal_autocheckpoint = 8000",
+)
+
+
+def load(
+    path: Path,
+    source: IncomingFile,
+    stretch: Iterable[IncomingPassage],
+    *,
+    replace_gold: bool = False,
+    dry_run: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> ImportReport:
+    """Import one file; see `Store.load`."""
+    with _bulk_connection(path, dry_run=dry_run) as connection:
+        if not dry_run:
+            _finish_leftovers(connection)
+        known = batches.find_shown(connection, source.sha256, source.format, source.annotator)
+        if known is not None:
+            return report_of(source, Counts(rows=known[1]), (), already=True, dry_run=dry_run)
+        tell = progress or (lambda _: None)
+        if dry_run:
+            return _rehearse(connection, source, stretch, replace_gold, tell)
+        return Loading(connection, source, replace_gold, tell).run(stretch)
+
+
+def recover(path: Path, connection: Connection) -> None:
+    """Sweep away, or finish, what imports of processes that are gone left behind.
+
+    connection: any open one, for looking whether there is something to do.
+    """
+    if all(batches.is_alive(batch) for batch in batches.unfinished(connection)):
+        return
+    # What is left is seen by nobody. A full disk, or somebody's long write, must not keep
+    # anybody from reading; the next start tries again.
+    with suppress(FullError, BusyError), _bulk_connection(path, dry_run=False) as bulk:
+        _finish_leftovers(bulk)
+
+
+@contextmanager
+def _bulk_connection(path: Path, *, dry_run: bool) -> Iterator[Connection]:
+    """A connection of the import's own: it commits often and need not wait for the disk."""
+    with translated(path), closing(connect(path, "ro" if dry_run else "rw")) as connection:
+        if not dry_run:
+            prepare_writer(connection)
+            for pragma in BULK_PRAGMAS:
+                connection.execute(pragma)
+        yield connection
+
+
+def _finish_leftovers(connection: Connection) -> None:
+    for batch in batches.unfinished(connection):
+        if batches.is_alive(batch):
+            continue
+        with batches.running(batch.id):
+            with transaction(connection):
+                mine = batches.claim(connection, batch)
+            if not mine:
+                continue
+            if batch.is_loading:
+                sweep.run(connection, batch.id, batch.work)
+            else:
+                settle.run(connection, batch.id, batch.work)
+
+
+def _rehearse(
+    connection: Connection,
+    source: IncomingFile,
+    incoming: Iterable[IncomingPassage],
+    replace_gold: bool,
+    tell: Callable[[int], None],
+) -> ImportReport:
+    """What an import would do, found out without writing anything."""
+    known, counts, conflicts = Known(), Counts(), list[str]()
+    people = {person.name: person.id for person in annotators.everybody(connection)}
+    for stretch in stretches(incoming, lambda: LARGEST_STRETCH):
+        for name in names_in(stretch):
+            annotators.check_name(name)
+            people.setdefault(name, 0)
+        known.look_up(connection, [one.passage.digest for one in stretch])
+        purpose = Purpose(source.name, -1, 0, 0, replace_gold, people)
+        plan = Planner(purpose, known, Ids(1, 1, 1, 1)).run(stretch)
+        counts.add(plan.counts)
+        conflicts += plan.conflicts
+        tell(counts.rows)
+    return report_of(source, counts, conflicts, dry_run=True)

@@ -1,0 +1,308 @@
+"""An import under way: stretch by stretch planned, written unseen, and shown at the end."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import islice
+
+from nfh_db import (
+    acts,
+    anchors,
+    annotators,
+    answers,
+    batches,
+    clock,
+    flags,
+    gold,
+    heads,
+    passages,
+    processes,
+    settle,
+    sweep,
+)
+from nfh_db.batches import Work
+from nfh_db.connection import SYNCHRONOUS_FULL, Connection, sqlite3, transaction
+from nfh_db.errors import StoreError
+from nfh_db.incoming import Counts, Ids, Plan, Planner, Purpose
+from nfh_db.known import AnchorPlace, Known
+from nfh_db.records import ImportReport, IncomingPassage
+
+INSERT_SOURCE = """
+INSERT INTO source_row (batch_id, line, anchor_id, split, labels)
+VALUES (:batch, :line, :anchor, :split, :labels)"""
+
+WRITE_SECONDS = 0.03
+"""What one write of an import should take: a person's answer may have to wait for it."""
+
+SMALLEST_STRETCH = 20
+FIRST_STRETCH = 100
+LARGEST_STRETCH = 2_000
+"""Passages planned and written at once."""
+
+SLACK = 64
+"""Ids left free for people who add rows between the planning and the writing."""
+
+ATTEMPTS = 5
+LISTED_CONFLICTS = 50
+
+
+def _no_warnings() -> Sequence[str]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class IncomingFile:
+    """A file to be imported. sha256: hex, of its bytes. annotator: whose answers its labels
+    are; None where they are gold. warnings: asked for once all rows were read."""
+
+    name: str
+    sha256: str
+    format: str
+    split: str | None = None
+    annotator: str | None = None
+    warnings: Callable[[], Sequence[str]] = field(default=_no_warnings)
+
+
+def stretches(
+    incoming: Iterable[IncomingPassage], size: Callable[[], int]
+) -> Iterator[Sequence[IncomingPassage]]:
+    passages_ = iter(incoming)
+    while stretch := list(islice(passages_, size())):
+        yield stretch
+
+
+def names_in(stretch: Sequence[IncomingPassage]) -> set[str]:
+    """Everybody whom a stretch names."""
+    found: set[str] = set()
+    for one in stretch:
+        for row in one.anchors:
+            found.update(vote.annotator for vote in row.votes)
+            found.update(mark.annotator for mark in row.flags)
+            if row.gold is not None and row.gold.adjudicator is not None:
+                found.add(row.gold.adjudicator)
+    return found
+
+
+def report_of(
+    source: IncomingFile,
+    counts: Counts,
+    conflicts: Sequence[str],
+    *,
+    already: bool = False,
+    dry_run: bool = False,
+) -> ImportReport:
+    listed = tuple(conflicts[:LISTED_CONFLICTS])
+    if len(conflicts) > len(listed):
+        more = len(conflicts) - len(listed)
+        listed += (f"and {more} more: {len(conflicts)} rows in all were not taken over",)
+    return ImportReport(
+        name=source.name,
+        format=source.format,
+        rows=counts.rows,
+        passages_new=counts.passages_new,
+        passages_known=counts.passages_known,
+        anchors_new=counts.anchors_new,
+        anchors_known=counts.anchors_known,
+        gold_new=counts.gold_new,
+        gold_same=counts.gold_same,
+        gold_replaced=counts.gold_replaced,
+        votes_new=counts.votes_new,
+        flags_new=counts.flags_new,
+        conflicts=listed,
+        warnings=tuple(source.warnings()),
+        already=already,
+        dry_run=dry_run,
+    )
+
+
+class Loading:
+    """One import under way."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        source: IncomingFile,
+        replace_gold: bool,
+        tell: Callable[[int], None],
+    ) -> None:
+        self._connection = connection
+        self._source = source
+        self._replace_gold = replace_gold
+        self._tell = tell
+        self._work = Work()
+        self._people: dict[str, int] = {}
+        self._counts = Counts()
+        self._conflicts: list[str] = []
+        self._ahead: dict[int, AnchorPlace] = {}
+        self._size = FIRST_STRETCH
+        self._slack = 0
+        self._batch = 0
+        self._document = 0
+
+    def run(self, incoming: Iterable[IncomingPassage]) -> ImportReport:
+        """Import all of it, or leave nothing and raise."""
+        with ExitStack() as stack:
+            self._begin(stack)
+            try:
+                for stretch in stretches(incoming, lambda: self._size):
+                    self._store(stretch)
+                    self._tell(self._counts.rows)
+                report = report_of(self._source, self._counts, self._conflicts)
+                self._show(report)
+            except BaseException as error:
+                self._take_back(error)
+                raise
+            settle.run(self._connection, self._batch, self._work)
+            return report
+
+    def _begin(self, stack: ExitStack) -> None:
+        source, connection = self._source, self._connection
+        with transaction(connection):
+            for other in batches.unfinished(connection):
+                raise StoreError(
+                    f"{other.name} is being imported by process {other.pid}: wait until that "
+                    f"is done, then import {source.name}"
+                )
+            if batches.find_shown(connection, source.sha256, source.format, source.annotator):
+                raise StoreError(f"{source.name} has just been imported by another process")
+            if source.annotator is not None:
+                self._learn({source.annotator})
+            self._batch = batches.add(
+                connection,
+                source.name,
+                source.sha256,
+                source.format,
+                source.split,
+                source.annotator,
+                self._work,
+            )
+            stack.enter_context(batches.running(self._batch))
+            self._work.act = acts.add(
+                connection,
+                self._people.get(source.annotator or ""),
+                "import",
+                f"import of {source.name}",
+                clock.now(),
+                batch=self._batch,
+            )
+            self._work.started = processes.started(os.getpid())
+            batches.set_work(connection, self._batch, self._work)
+            self._document = passages.add_document(connection, source.name, self._batch)
+
+    def _learn(self, names: set[str]) -> bool:
+        """Know everybody's id, making those who are unknown; True if somebody was."""
+        made = False
+        for name in sorted(names - self._people.keys()):
+            found = annotators.find(self._connection, name)
+            if found is None:
+                found = annotators.add(self._connection, name)
+                self._work.annotators.append(found.id)
+                made = True
+            self._people[name] = found.id
+        return made
+
+    def _store(self, stretch: Sequence[IncomingPassage]) -> None:
+        names = names_in(stretch)
+        if not names <= self._people.keys():
+            with transaction(self._connection):
+                if self._learn(names):
+                    batches.set_work(self._connection, self._batch, self._work)
+        digests = [one.passage.digest for one in stretch]
+        for attempt in range(1, ATTEMPTS + 1):
+            known = Known(ahead=self._ahead)
+            known.look_up(self._connection, digests)
+            plan = Planner(self._purpose(), known, self._next_ids()).run(stretch)
+            try:
+                if self._write(plan):
+                    break
+            except sqlite3.IntegrityError:
+                # Somebody made an anchor of the very span meanwhile: plan again, with it.
+                if attempt == ATTEMPTS:
+                    raise
+        else:
+            raise StoreError(
+                f"{self._source.name} cannot be imported while others write this fast: "
+                "try again later"
+            )
+        self._counts.add(plan.counts)
+        self._conflicts += plan.conflicts
+        self._ahead.update(plan.ahead)
+
+    def _purpose(self) -> Purpose:
+        return Purpose(
+            self._source.name,
+            self._batch,
+            self._work.act,
+            self._document,
+            self._replace_gold,
+            self._people,
+        )
+
+    def _last_ids(self) -> Ids:
+        tables = (passages.LAST_ID, anchors.LAST_ID, answers.LAST_ID, heads.LAST_ID)
+        return Ids(*(self._connection.execute(sql).fetchone()[0] for sql in tables))
+
+    def _next_ids(self) -> Ids:
+        last, free = self._last_ids(), 1 + self._slack
+        return Ids(
+            last.passage + free, last.anchor + free, last.answer + free, last.head + free
+        )
+
+    def _write(self, plan: Plan) -> bool:
+        """Write a plan's rows; False if somebody took its ids meanwhile."""
+        connection = self._connection
+        with transaction(connection):
+            begun = time.perf_counter()
+            if not plan.first.above(self._last_ids()):
+                self._slack = SLACK
+                return False
+            for sql, rows in (
+                (passages.INSERT, plan.passages),
+                (passages.INSERT_TOKENS, plan.tokens),
+                (anchors.INSERT_WITH_ID, plan.anchors),
+                (answers.INSERT_WITH_ID, plan.answers),
+                (gold.INSERT, plan.golds),
+                (heads.INSERT_WITH_ID, plan.heads),
+                (heads.INSERT_MENTION, plan.mentions),
+                (flags.INSERT, plan.flags),
+                (INSERT_SOURCE, plan.sources),
+                (acts.INSERT_EVENT, plan.events),
+            ):
+                if rows:
+                    connection.executemany(sql, rows)
+            deferred = acts.record_all(connection, plan.deferred)
+        if deferred is not None:
+            self._work.deferred.append(deferred)
+        self._adapt(time.perf_counter() - begun)
+        return True
+
+    def _adapt(self, seconds: float) -> None:
+        """Choose the next stretch so that writing it takes WRITE_SECONDS."""
+        wanted = int(self._size * WRITE_SECONDS / max(seconds, 1e-6))
+        self._size = max(SMALLEST_STRETCH, min(wanted, 2 * self._size, LARGEST_STRETCH))
+
+    def _show(self, report: ImportReport) -> None:
+        """The flip: all rows at once become visible, and are on the disk."""
+        connection = self._connection
+        self._work.report = report
+        connection.execute(SYNCHRONOUS_FULL)
+        with transaction(connection):
+            passages.drop_empty_document(connection, self._document)
+            if self._work.deferred:
+                batches.set_state(connection, self._batch, "settling", report.rows, self._work)
+            else:
+                batches.set_state(connection, self._batch, "ready", report.rows, report)
+
+    def _take_back(self, error: BaseException) -> None:
+        unseen = [one.id for one in batches.unfinished(self._connection) if one.is_loading]
+        if self._batch not in unseen:
+            # The file was shown before whatever happened.
+            return
+        try:
+            sweep.run(self._connection, self._batch, self._work)
+        except sqlite3.Error:
+            error.add_note(
+                "What had been written stays invisible, and is cleared at the next start."
+            )

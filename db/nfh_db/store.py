@@ -1,0 +1,311 @@
+"""The store: everything that screens and commands ask of a database, in one façade.
+
+Any thread may call any method. Reading never waits for writing. A method that changes
+something returns after its COMMIT; a person's decisions are on the disk by then.
+"""
+
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+from nfh_db import (
+    acts,
+    annotators,
+    drafts,
+    edits,
+    items,
+    load,
+    models,
+    outgoing,
+    predictions,
+    settings,
+    undo,
+)
+from nfh_db.checkpoint import Checkpointer
+from nfh_db.connection import Connection, Readers, Writer
+from nfh_db.load import IncomingFile
+from nfh_db.passages import PassageCache
+from nfh_db.query import Query
+from nfh_db.records import (
+    Annotator,
+    ExportRecord,
+    FlagName,
+    HistoryLine,
+    ImportReport,
+    IncomingPassage,
+    Item,
+    Place,
+    Prediction,
+    QueueRow,
+    Role,
+    Saved,
+    Seen,
+    Undone,
+)
+from nfh_db.upgrade import open_writer
+from nfh_models.domain import Anchor, Answer, Passage
+
+FORGET_AT_ONCE = 2_000
+"""Predictions deleted in one write, so that nobody waits for long."""
+
+
+class Store:
+    """One open database. Use `Store.open`; close it, or use it as a context manager."""
+
+    def __init__(self, path: Path, connection: Connection) -> None:
+        self.path = path
+        self._checkpointer = Checkpointer(path)
+        self._writer = Writer(connection, path, self._checkpointer.wrote)
+        try:
+            self._readers = Readers(path)
+        except BaseException:
+            connection.close()
+            raise
+        self._passages = PassageCache()
+
+    @classmethod
+    def open(cls, path: Path, *, create: bool = False) -> "Store":
+        """Open a database, upgrading an older one after a copy beside it.
+
+        Raises NotOurFileError, NewerFileError, FullError, BusyError, or StoreError where
+        there is no file and `create` is not set.
+        """
+        connection = open_writer(path, create=create)
+        store = cls(path, connection)
+        load.recover(path, connection)
+        return store
+
+    def close(self) -> None:
+        """Close all connections; those lent to other threads, too."""
+        self._checkpointer.close()
+        self._readers.close()
+        self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def data_version(self) -> int:
+        """A number that changes whenever anybody, this store included, has committed."""
+        return self._readers.data_version()
+
+    @contextmanager
+    def _deciding(self) -> Iterator[Connection]:
+        """A write that somebody waits for, and that must survive a power cut."""
+        with self._writer.transaction(durable=True) as connection:
+            yield connection
+
+    @contextmanager
+    def _noting(self) -> Iterator[Connection]:
+        """A write that may be lost in a power cut, but not in a crash of the program."""
+        with self._writer.transaction(durable=False) as connection:
+            yield connection
+
+    # --- people -------------------------------------------------------------------------
+
+    def annotator(self, name: str, type: str = "person") -> Annotator:  # noqa: A002
+        """Somebody by name, made if unknown. Raises StoreError for a name that cannot be."""
+        with self._readers.lend() as connection:
+            found = annotators.find(connection, name)
+        if found is not None:
+            return found
+        with self._deciding() as connection:
+            return annotators.add(connection, name, type)
+
+    def annotators(self) -> tuple[Annotator, ...]:
+        """All annotators, by name."""
+        with self._readers.lend() as connection:
+            return annotators.everybody(connection)
+
+    # --- reading ------------------------------------------------------------------------
+
+    def item(self, anchor_id: int, me: Annotator, role: Role) -> Item | None:
+        """An anchor with all that the screen needs; None if nobody sees it (any more)."""
+        with self._readers.lend(one_state=True) as connection:
+            return items.read(connection, anchor_id, me.id, role, self._passages)
+
+    def passages(self, anchor_ids: Sequence[int]) -> Mapping[int, tuple[Passage, Anchor]]:
+        """Passage and span of each of these anchors that is visible, by anchor id."""
+        with self._readers.lend(one_state=True) as connection:
+            return items.read_passages(connection, anchor_ids)
+
+    def history(self, anchor_id: int) -> tuple[HistoryLine, ...]:
+        """All changes of an anchor, oldest first."""
+        with self._readers.lend() as connection:
+            return acts.history(connection, anchor_id)
+
+    def queue_ids(self, query: Query, me: Annotator) -> Iterator["array[int]"]:
+        """The anchors of a query in its order: a small first chunk, then large ones."""
+        from nfh_db import queue
+
+        with self._readers.lend() as connection:
+            yield from queue.queue_ids(connection, query, me.id)
+
+    def queue_count(self, query: Query, me: Annotator) -> int:
+        """How many anchors a query finds."""
+        from nfh_db import queue
+
+        with self._readers.lend() as connection:
+            return queue.queue_count(connection, query, me.id)
+
+    def queue_rows(self, anchor_ids: Sequence[int], me: Annotator) -> tuple[QueueRow, ...]:
+        """Lines of the queue, in the order asked."""
+        from nfh_db import queue
+
+        with self._readers.lend() as connection:
+            return queue.queue_rows(connection, anchor_ids, me.id)
+
+    def views(self, me: Annotator) -> tuple[tuple[str, str], ...]:
+        """Name and query of somebody's saved views, by name."""
+        with self._readers.lend() as connection:
+            return drafts.views(connection, me.id)
+
+    # --- deciding -----------------------------------------------------------------------
+
+    def commit_answer(
+        self,
+        anchor_id: int,
+        me: Annotator,
+        role: Role,
+        answer: Answer,
+        seen: Seen = Seen(),  # noqa: B008
+    ) -> Saved:
+        """Store an answer; in the adjudicator's role it makes gold (rule `expert`).
+
+        Clears this person's draft (of this role) and skip mark. An answer that says what
+        is stored already is recorded as a confirmation. Raises AnswerError if it does not
+        fit the passage, StoreError if the anchor is gone.
+        """
+        with self._deciding() as connection:
+            return edits.commit_answer(connection, anchor_id, me, role, answer, seen)
+
+    def withdraw(self, anchor_id: int, me: Annotator, role: Role) -> Saved:
+        """Mark somebody's answer, and the gold it made, removed. StoreError if none."""
+        with self._deciding() as connection:
+            return edits.withdraw(connection, anchor_id, me, role)
+
+    def set_flag(self, anchor_id: int, me: Annotator, name: FlagName, on: bool) -> Saved:
+        """Set or clear somebody's flag; act_id is 0 where it was so already."""
+        with self._deciding() as connection:
+            return edits.set_flag(connection, anchor_id, me, name, on=on)
+
+    def replace_anchor(self, anchor_id: int, me: Annotator, anchor: Anchor) -> Saved:
+        """Put another span in an anchor's place; Saved names the new or revived anchor.
+
+        Raises PassageError for a span outside the passage, StoreError for one that is taken.
+        """
+        with self._deciding() as connection:
+            return edits.replace_anchor(connection, anchor_id, me, anchor, self._passages)
+
+    def undo(self, me: Annotator) -> Undone | None:
+        """Take back this person's newest act; None if there is none. ChangedSinceError."""
+        with self._deciding() as connection:
+            return undo.undo(connection, me)
+
+    def redo(self, me: Annotator) -> Undone | None:
+        """Do again what this person undid last; None if nothing is left. ChangedSinceError."""
+        with self._deciding() as connection:
+            return undo.redo(connection, me)
+
+    # --- noting -------------------------------------------------------------------------
+
+    def save_draft(self, anchor_id: int, me: Annotator, role: Role, body: str | None) -> None:
+        """Keep an unfinished answer; None forgets it."""
+        with self._noting() as connection:
+            drafts.save_draft(connection, anchor_id, me.id, role.value, body)
+
+    def save_place(self, me: Annotator, mode: str, place: Place) -> None:
+        """Remember where somebody stands in a mode (browse, annotate, adjudicate)."""
+        with self._noting() as connection:
+            drafts.save_place(connection, me.id, mode, place)
+
+    def place(self, me: Annotator, mode: str) -> Place:
+        """Where somebody stood; an anchor replaced meanwhile gives the one in its place."""
+        with self._readers.lend() as connection:
+            return drafts.place(connection, me.id, mode)
+
+    def save_view(self, me: Annotator, name: str, query: str | None) -> None:
+        """Keep a query under a name; None forgets it."""
+        with self._noting() as connection:
+            drafts.save_view(connection, me.id, name, query)
+
+    # --- models and settings ------------------------------------------------------------
+
+    def ensure_model(self, name: str, task: str, recipe: str, version: str) -> int:
+        """A model's id, registered if unknown, as the active one if its task has none.
+
+        Predictions of another version under this name are forgotten.
+        """
+        with self._readers.lend() as connection:
+            found = models.find(connection, name)
+        if found is None:
+            with self._noting() as connection:
+                return models.ensure(connection, name, task, recipe, version)
+        if found[2:] != (recipe, version):
+            self._forget_predictions(found[0])
+            with self._noting() as connection:
+                models.set_version(connection, found[0], recipe, version)
+        return found[0]
+
+    def _forget_predictions(self, model_id: int) -> None:
+        more = True
+        while more:
+            with self._noting() as connection:
+                more = predictions.delete_some(connection, model_id, FORGET_AT_ONCE) > 0
+
+    def save_predictions(self, model_id: int, found: Sequence[tuple[int, Prediction]]) -> None:
+        """Keep predictions by anchor id, in place of this model's earlier ones."""
+        with self._noting() as connection:
+            predictions.save(connection, model_id, found)
+
+    def setting(self, name: str, default: str | None = None) -> str | None:
+        """A setting's value, or `default`."""
+        with self._readers.lend() as connection:
+            return settings.read(connection, name, default)
+
+    def set_setting(self, name: str, value: str) -> None:
+        """Set a setting."""
+        with self._noting() as connection:
+            settings.write(connection, name, value)
+
+    # --- in and out ---------------------------------------------------------------------
+
+    def load(
+        self,
+        source: IncomingFile,
+        passages: Iterable[IncomingPassage],
+        *,
+        replace_gold: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> ImportReport:
+        """Import one file, wholly or not at all; the same file again changes nothing.
+
+        progress is called with the number of rows done. Raises what `passages` raises,
+        PassageError, AnswerError, or StoreError; nothing of the file is stored then.
+        """
+        return load.load(
+            self.path,
+            source,
+            passages,
+            replace_gold=replace_gold,
+            dry_run=dry_run,
+            progress=progress,
+        )
+
+    def outgoing(
+        self, query: Query, me: Annotator | None, layout: Literal["nfh", "gold"]
+    ) -> Iterator[ExportRecord]:
+        """What an export writes, of one moment; see `nfh_db.outgoing` for the order."""
+        with self._readers.lend(one_state=True) as connection:
+            yield from outgoing.records(connection, query, me.id if me else 0, layout)

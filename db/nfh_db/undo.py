@@ -1,0 +1,120 @@
+"""Undo and redo: acts taken back and done again, as long as nobody changed what they made."""
+
+from collections.abc import Iterable, Sequence
+
+from nfh_db import acts, anchors, changes, clock, summary
+from nfh_db.acts import Event
+from nfh_db.connection import Connection
+from nfh_db.errors import ChangedSinceError
+from nfh_db.records import Annotator, Undone
+from nfh_db.values import decode_anchor
+
+
+def undo(connection: Connection, me: Annotator) -> Undone | None:
+    """Take back this person's newest act; None if there is none.
+
+    Raises ChangedSinceError if anything that it made has been changed since.
+    """
+    found = acts.newest_done(connection, me.id)
+    if found is None:
+        return None
+    events = acts.events(connection, found[0])
+    steps = [(event, event.after, event.before) for event in reversed(events)]
+    return _turn(connection, me, "undo", found, steps)
+
+
+def redo(connection: Connection, me: Annotator) -> Undone | None:
+    """Do again what this person undid last; None if there is nothing, or an act came since.
+
+    Raises ChangedSinceError if what it found then is not what is there now.
+    """
+    found = acts.oldest_undone(connection, me.id)
+    if found is None:
+        return None
+    events = acts.events(connection, found[0])
+    steps = [(event, event.before, event.after) for event in events]
+    return _turn(connection, me, "redo", found, steps)
+
+
+_Step = tuple[Event, str | None, str | None]
+
+
+def _turn(
+    connection: Connection,
+    me: Annotator,
+    kind: str,
+    target: tuple[int, str],
+    steps: Sequence[_Step],
+) -> Undone:
+    act, words = target
+    for event, wanted, _ in steps:
+        _check_unchanged(connection, kind, words, event, wanted)
+    at = clock.now()
+    act_id = acts.add(connection, me.id, kind, words, at, target=act)
+    for event, before, after in steps:
+        key = (event.entity, event.anchor_id, event.annotator_id, event.name)
+        if kind == "undo":
+            _check_loses_nothing(connection, words, event, after)
+        changes.make(connection, *key, after)
+        acts.record(connection, act_id, *key, before, after)
+    acts.set_undone(connection, act, undone=kind == "undo")
+    touched = sorted({event.anchor_id for event, _, _ in steps})
+    summary.recompute_with_successors(connection, _with_linked(touched, steps))
+    return Undone(words, _where_to_go(connection, touched), len(touched), at)
+
+
+def _check_unchanged(
+    connection: Connection, kind: str, words: str, event: Event, wanted: str | None
+) -> None:
+    if _present(connection, event) == wanted:
+        return
+    name, at = acts.changed_by(connection, event)
+    raise ChangedSinceError(
+        f"“{words}” cannot be {'undone' if kind == 'undo' else 'done again'}: anchor "
+        f"{event.anchor_id} was changed by {_who(name, at)} after this"
+    )
+
+
+def _check_loses_nothing(
+    connection: Connection, words: str, event: Event, after: str | None
+) -> None:
+    """An anchor that somebody answered meanwhile may not vanish with the answers."""
+    if event.entity != "anchor" or _live(after):
+        return
+    for later, name, at in acts.decided_after(connection, event):
+        if _present(connection, later) is not None:
+            raise ChangedSinceError(
+                f"“{words}” cannot be undone: anchor {event.anchor_id} was answered by "
+                f"{_who(name, at)} after this"
+            )
+
+
+def _present(connection: Connection, event: Event) -> str | None:
+    return changes.present(
+        connection, event.entity, event.anchor_id, event.annotator_id, event.name
+    )
+
+
+def _who(name: str | None, at: str) -> str:
+    return f"{name or 'an import'} at {at[11:16]} UTC"
+
+
+def _live(state: str | None) -> bool:
+    value = decode_anchor(state)
+    return value is not None and value.replaced_by is None
+
+
+def _with_linked(touched: Iterable[int], steps: Sequence[_Step]) -> list[int]:
+    """Also the anchors that replaced, before or now, what was touched."""
+    found = set(touched)
+    for event, *states in steps:
+        if event.entity == "anchor":
+            values = [value for value in map(decode_anchor, states) if value is not None]
+            found |= {value.replaced_by for value in values if value.replaced_by is not None}
+    return sorted(found)
+
+
+def _where_to_go(connection: Connection, touched: Sequence[int]) -> int | None:
+    """The first anchor touched that is there to be looked at."""
+    visible = (anchor_id for anchor_id in touched if anchors.live(connection, anchor_id))
+    return next(visible, touched[0] if touched else None)

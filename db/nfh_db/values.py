@@ -1,0 +1,303 @@
+"""What the store writes into blobs and into the log, and how it reads them back.
+
+A value is the whole of one answer, gold, flag or anchor as the log keeps it: canonical
+JSON, so that two states are the same exactly if their texts are.
+"""
+
+import sys
+from array import array
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from nfh_db.records import Gold, Prediction, Role, Rule, Seen, Vote
+from nfh_models.domain import (
+    Answer,
+    Head,
+    Kind,
+    Mention,
+    Origin,
+    Passage,
+    Relation,
+    Sort,
+    Token,
+    Turn,
+)
+
+Mark = tuple[int, int, int, str]
+"""A mention: first token, token after the last, head token, origin."""
+
+Marks = tuple[tuple[Mark, ...], ...]
+"""The mentions of each head, in order."""
+
+
+class AnswerValue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An answer as the log keeps it. batch: the import that gave it, if one did."""
+
+    kind: str
+    at: str
+    heads: Marks = ()
+    relation: str | None = None
+    sort: str | None = None
+    noun: str | None = None
+    comment: str = ""
+    seconds: float | None = None
+    saw_model: bool = False
+    saw_votes: bool = False
+    guideline: int | None = None
+    rule_tag: str | None = None
+    batch: int | None = None
+
+
+class GoldValue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A gold as the log keeps it. by: the adjudicator's name."""
+
+    kind: str
+    rule: str
+    heads: Marks = ()
+    relation: str | None = None
+    sort: str | None = None
+    noun: str | None = None
+    comment: str = ""
+    by: str | None = None
+    at: str | None = None
+    batch: int | None = None
+
+
+class FlagValue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A flag that is set."""
+
+    at: str
+    batch: int | None = None
+
+
+class AnchorValue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """An anchor that is not removed; it is live unless another replaced it."""
+
+    passage: int
+    start: int
+    stop: int
+    replaces: int | None = None
+    replaced_by: int | None = None
+
+
+Value = AnswerValue | GoldValue | FlagValue | AnchorValue
+
+_encoder = msgspec.json.Encoder()
+_answers = msgspec.json.Decoder(AnswerValue)
+_golds = msgspec.json.Decoder(GoldValue)
+_flags = msgspec.json.Decoder(FlagValue)
+_anchors = msgspec.json.Decoder(AnchorValue)
+_strings = msgspec.json.Decoder(list[str])
+_turns = msgspec.json.Decoder(list[tuple[int, str | None, int, int]])
+
+
+def encode(value: Value | None) -> str | None:
+    """The canonical JSON of a value; None for what is absent or removed."""
+    return None if value is None else _encoder.encode(value).decode()
+
+
+def json_of(content: object) -> str:
+    """Compact JSON of plain data."""
+    return _encoder.encode(content).decode()
+
+
+def decode_answer(text: str | None) -> AnswerValue | None:
+    """The inverse of `encode` for an answer."""
+    return None if text is None else _answers.decode(text)
+
+
+def decode_gold(text: str | None) -> GoldValue | None:
+    """The inverse of `encode` for a gold."""
+    return None if text is None else _golds.decode(text)
+
+
+def decode_flag(text: str | None) -> FlagValue | None:
+    """The inverse of `encode` for a flag."""
+    return None if text is None else _flags.decode(text)
+
+
+def decode_anchor(text: str | None) -> AnchorValue | None:
+    """The inverse of `encode` for an anchor."""
+    return None if text is None else _anchors.decode(text)
+
+
+# --- answers ----------------------------------------------------------------------------
+
+
+def marks_of(answer: Answer) -> Marks:
+    """The mentions of each head as plain tuples."""
+    if not answer.heads:
+        return ()
+    return tuple(
+        tuple((m.start, m.end, m.head, m.origin.value) for m in head.mentions)
+        for head in answer.heads
+    )
+
+
+def heads_of(marks: Marks) -> tuple[Head, ...]:
+    """The inverse of `marks_of`."""
+    return tuple(
+        Head(
+            tuple(
+                Mention(start, stop, token, Origin(origin))
+                for start, stop, token, origin in head
+            )
+        )
+        for head in marks
+    )
+
+
+def answer_of(value: AnswerValue | GoldValue) -> Answer:
+    """The answer that a value of the log holds."""
+    return Answer(
+        Kind(value.kind),
+        heads_of(value.heads),
+        Relation(value.relation) if value.relation else None,
+        Sort(value.sort) if value.sort else None,
+        value.noun,
+        value.comment,
+    )
+
+
+def answer_value(answer: Answer, at: str, seen: Seen, guideline: int | None) -> AnswerValue:
+    """A person's answer, given now."""
+    return AnswerValue(
+        kind=answer.kind.value,
+        at=at,
+        heads=marks_of(answer),
+        relation=answer.relation and answer.relation.value,
+        sort=answer.sort and answer.sort.value,
+        noun=answer.noun,
+        comment=answer.comment,
+        seconds=seen.seconds,
+        saw_model=seen.saw_model,
+        saw_votes=seen.saw_votes,
+        guideline=guideline,
+        rule_tag=seen.rule_tag,
+    )
+
+
+def vote_value(vote: Vote, batch: int | None) -> AnswerValue:
+    """An answer as an imported file gives it."""
+    answer = vote.answer
+    return AnswerValue(
+        kind=answer.kind.value,
+        at=vote.answered_at,
+        heads=marks_of(answer),
+        relation=answer.relation and answer.relation.value,
+        sort=answer.sort and answer.sort.value,
+        noun=answer.noun,
+        comment=answer.comment,
+        seconds=vote.seconds,
+        saw_model=vote.saw_model,
+        saw_votes=vote.saw_votes,
+        guideline=vote.guideline_version,
+        rule_tag=vote.rule_tag,
+        batch=batch,
+    )
+
+
+def gold_value(gold: Gold, batch: int | None) -> GoldValue:
+    """A gold, given by an import if `batch` names one."""
+    answer = gold.answer
+    return GoldValue(
+        kind=answer.kind.value,
+        rule=gold.rule.value,
+        heads=marks_of(answer),
+        relation=answer.relation and answer.relation.value,
+        sort=answer.sort and answer.sort.value,
+        noun=answer.noun,
+        comment=answer.comment,
+        by=gold.adjudicator,
+        at=gold.decided_at,
+        batch=batch,
+    )
+
+
+def vote_of(value: AnswerValue, annotator: str, role: Role) -> Vote:
+    """An answer of the log as the screens see it."""
+    return Vote(
+        annotator,
+        role,
+        answer_of(value),
+        value.at,
+        value.seconds,
+        value.saw_model,
+        value.saw_votes,
+        value.guideline,
+        value.rule_tag,
+    )
+
+
+def gold_of(value: GoldValue) -> Gold:
+    """A gold of the log as the screens see it."""
+    return Gold(answer_of(value), Rule(value.rule), value.by, value.at)
+
+
+# --- passages ---------------------------------------------------------------------------
+
+
+def _little_endian(numbers: "array[int] | array[float]") -> bytes:
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers.tobytes()
+
+
+def encode_offsets(tokens: Iterable[Token]) -> bytes:
+    """Token offsets as little-endian uint32: start and end of each, code points."""
+    flat = [offset for token in tokens for offset in (token.start, token.end)]
+    return _little_endian(array("I", flat))
+
+
+def encode_lemmas(tokens: Iterable[Token]) -> str:
+    """The lemmas as a JSON array."""
+    return _encoder.encode([token.lemma for token in tokens]).decode()
+
+
+def encode_turns(turns: Iterable[Turn]) -> str:
+    """The turns as a JSON array of [number, speaker, start, end]."""
+    return _encoder.encode(
+        [(turn.number, turn.speaker, turn.start, turn.end) for turn in turns]
+    ).decode()
+
+
+def decode_lemmas(lemmas: str) -> list[str]:
+    """The inverse of `encode_lemmas`."""
+    return _strings.decode(lemmas)
+
+
+def decode_passage(text: str, offsets: bytes, lemmas: str, turns: str) -> Passage:
+    """A passage from its columns. Raises PassageError if they contradict each other."""
+    flat = array("I")
+    flat.frombytes(offsets)
+    if sys.byteorder == "big":
+        flat.byteswap()
+    tokens = tuple(map(Token, flat[::2], flat[1::2], _strings.decode(lemmas)))
+    return Passage(text, tokens, tuple(Turn(*turn) for turn in _turns.decode(turns)))
+
+
+# --- predictions ------------------------------------------------------------------------
+
+
+def encode_scores(scores: Sequence[float | None]) -> bytes:
+    """Scores as little-endian float32; NaN where a candidate has none."""
+    return _little_endian(
+        array("f", [float("nan") if score is None else score for score in scores])
+    )
+
+
+def decode_scores(blob: bytes) -> tuple[float | None, ...]:
+    """The inverse of `encode_scores`."""
+    scores = array("f")
+    scores.frombytes(blob)
+    if sys.byteorder == "big":
+        scores.byteswap()
+    return tuple(None if score != score else score for score in scores)
+
+
+def prediction_of(
+    model: str, choice: str, second: str | None, margin: float | None, scores: bytes
+) -> Prediction:
+    """A prediction from its columns."""
+    return Prediction(model, choice, second, margin, decode_scores(scores))
