@@ -1,0 +1,28 @@
+"""`nfh-tui init`."""
+
+from pathlib import Path
+
+import click
+
+from nfh_tui import places
+from nfh_tui.cli.common import db_option, emit, json_option, reporting
+
+
+@click.command(short_help="Make a new, empty database.")
+@db_option
+@json_option
+@reporting
+def init(db: Path | None, as_json: bool) -> None:
+    """Make a new, empty database: at --db, else at $NFH_TUI_DB, else nfh.db here.
+
+    A database that is there already is left as it is.
+    """
+    from nfh_db.store import Store
+
+    path = places.new_database(db)
+    existed = path.exists()
+    Store.open(path, create=True).close()
+    if as_json:
+        emit({"db": str(path), "created": not existed})
+    else:
+        click.echo(f"{path} is there already" if existed else f"Made {path}")

@@ -1,0 +1,91 @@
+"""The group of all commands: it knows their names and help, and imports none of them."""
+
+from importlib import import_module
+from typing import NamedTuple
+
+import click
+
+
+class Lazy(NamedTuple):
+    """Where a command is, and its line in the help."""
+
+    module: str
+    attribute: str
+    help: str
+
+
+COMMANDS = {
+    "demo": Lazy("workbench", "demo", "Open the sample corpus in the workbench."),
+    "browse": Lazy("workbench", "browse", "Open the workbench, to read."),
+    "annotate": Lazy("workbench", "annotate", "Open the workbench, to give your own answers."),
+    "adjudicate": Lazy("workbench", "adjudicate", "Open the workbench, to decide the gold."),
+    "init": Lazy("database", "init", "Make a new, empty database."),
+    "import": Lazy("files", "import_", "Bring files into the database."),
+    "export": Lazy("files", "export", "Take anchors out of the database, as a file."),
+    "formats": Lazy("about", "formats", "List the file formats."),
+    "keys": Lazy("about", "keys", "List the keys of the workbench."),
+}
+"""Commands in the order of the help. Modules are those beside this one."""
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is called, not when it is listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """The names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """The command, imported; None for a name that is none."""
+        lazy = COMMANDS.get(cmd_name)
+        if lazy is None:
+            return None
+        command = getattr(import_module(f"nfh_tui.cli.{lazy.module}"), lazy.attribute)
+        if not isinstance(command, click.Command):
+            raise TypeError(f"nfh_tui.cli.{lazy.module}.{lazy.attribute} is no command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """The list of commands in the help, from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, lazy.help) for name, lazy in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first argument names; a wrong name is met with a close one."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            close = get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean {close[0]}?" if close else ""
+            ctx.fail(f"No such command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+def _version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:  # noqa: ARG001
+    if not value or ctx.resilient_parsing:
+        return
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        click.echo(f"nfh-tui {version('nfh-tui')}")
+    except PackageNotFoundError:
+        click.echo("nfh-tui, run from its source: not installed, so it has no version")
+    ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_version,
+    help="Show the version.",
+)
+def commands() -> None:
+    """A workbench for numeric fused heads: numbers whose noun is missing.
+
+    Start with `nfh-tui demo`, or with `nfh-tui import FILE` and `nfh-tui adjudicate`.
+    """

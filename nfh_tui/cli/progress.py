@@ -1,0 +1,44 @@
+"""Progress of long work: on a terminal a line that is rewritten, on a pipe nothing."""
+
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from nfh_tui.cli.common import on_terminal
+
+SECONDS_BETWEEN = 0.1
+CLEAR = "\r\x1b[K"
+
+
+class RowCounter:
+    """Called with the rows so far; shows them on standard error if a person watches it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.watched = on_terminal()
+        self.shown_at = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.shown_at:
+            self._write(CLEAR)
+
+    def __call__(self, rows: int) -> None:
+        """Show the count, at most ten times a second."""
+        if not self.watched or time.monotonic() - self.shown_at < SECONDS_BETWEEN:
+            return
+        self.shown_at = time.monotonic()
+        self._write(f"{CLEAR}{self.name}: {rows:,} rows")
+
+    @staticmethod
+    def _write(text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()

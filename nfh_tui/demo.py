@@ -1,0 +1,58 @@
+"""The sample corpus, copied to the user's data folder, where it can be worked on."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nfh_tui import places
+
+if TYPE_CHECKING:
+    from nfh_db.store import Store
+
+DEMO_NAME = "demo.db"
+
+
+def demo_database() -> Path:
+    """Where the demo's database lies, made or not."""
+    return places.data_folder() / DEMO_NAME
+
+
+def set_aside(path: Path) -> Path | None:
+    """Rename a demo somebody worked on, so that a fresh one can be made; None if there is none.
+
+    What was decided in it is kept. Raises OSError.
+    """
+    if not path.exists():
+        return None
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    kept = path.with_name(f"{path.stem}-{stamp}{path.suffix}")
+    for suffix in ("-wal", "-shm", ""):
+        part = path.with_name(path.name + suffix)
+        if part.exists():
+            part.rename(kept.with_name(kept.name + suffix))
+    return kept
+
+
+def ensure_demo(path: Path) -> None:
+    """Make the demo's database where there is none, or where an earlier copy was broken off.
+
+    Raises StoreError, FormatError or OSError.
+    """
+    from nfh_db.query import parse
+    from nfh_db.store import Store
+
+    places.make_folder_for(path)
+    with Store.open(path, create=True) as store:
+        if next(iter(store.queue_ids(parse(""), store.annotator("editor"))), None):
+            return
+        _copy_corpus(store)
+
+
+def _copy_corpus(store: "Store") -> None:
+    from nfh_db.formats.reading import Source
+    from nfh_db.formats.registry import GOLD
+    from nfh_tui.sample import corpus_path
+    from nfh_tui.transfer import ImportOptions, import_file
+
+    with corpus_path() as corpus:
+        import_file(store, Source(corpus), GOLD, ImportOptions())

@@ -1,0 +1,171 @@
+"""Rows of a file made into passages: tokens, lemmas, number spans, heads by noun."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+
+from nfh_db.clock import now
+from nfh_db.formats.reading import Source
+from nfh_db.formats.rows import (
+    DialogBlock,
+    DialogTurn,
+    GoldRow,
+    LabelledRow,
+    RawPassage,
+    Row,
+)
+from nfh_db.formats.wording import counted
+from nfh_db.records import Gold, IncomingAnchor, IncomingPassage, Role, Rule, Vote
+from nfh_models.domain import (
+    Anchor,
+    Answer,
+    Kind,
+    Mention,
+    Passage,
+    Token,
+    Turn,
+    class_answer,
+    reference_answer,
+)
+from nfh_models.text.lemmas import lemmas
+from nfh_models.text.numbers import find_numbers
+
+AS_GIVEN = "as given"
+"""The tokenizer of passages whose file came with tokens."""
+
+
+class PassageMaker:
+    """Makes the store's passages of one file's rows.
+
+    split: of every anchor; None leaves it to the row. annotator: None makes the file's
+    labels gold; a name makes them that person's answers. What a person should know about
+    the file is added to the source's warnings when the last row is through.
+    """
+
+    def __init__(self, source: Source, split: str | None, annotator: str | None) -> None:
+        self.source = source
+        self.split = split
+        self.annotator = annotator
+        self.at = now()
+        self.votes_left = 0
+        self.blocks_left = 0
+
+    def passages(self, rows: Iterable[Row]) -> Iterator[IncomingPassage]:
+        """One passage a row, in the file's order; dialogs without a number are left out."""
+        for row in rows:
+            if isinstance(row, LabelledRow):
+                yield self._labelled(row)
+            elif isinstance(row, GoldRow):
+                yield self._gold(row)
+            else:
+                made = self._dialog(row)
+                if made is not None:
+                    yield made
+        self._warn()
+
+    def _warn(self) -> None:
+        if self.votes_left:
+            self.source.warnings.append(
+                f"{counted(self.votes_left, 'answer')} of the file left out: with an annotator "
+                "named, the file's gold comes in as that person's answers and nothing else"
+            )
+        if self.blocks_left:
+            self.source.warnings.append(
+                f"{counted(self.blocks_left, 'passage')} without a number left out"
+            )
+
+    # --- rows with tokens -----------------------------------------------------------------
+
+    def _labelled(self, row: LabelledRow) -> IncomingPassage:
+        passage = passage_of(row.passage)
+        if row.kind is Kind.REFERENCE:
+            gold = Gold(_by_noun(row.head_tokens, passage), Rule.IMPORTED)
+        else:
+            gold = _imported_class(row.kind)
+        anchor = IncomingAnchor(
+            row.line,
+            row.anchor,
+            row.labels,
+            self.split,
+            gold if self.annotator is None else None,
+            self._votes(gold),
+        )
+        return IncomingPassage(passage, AS_GIVEN, (anchor,))
+
+    def _gold(self, row: GoldRow) -> IncomingPassage:
+        if self.annotator is None:
+            gold, votes = row.gold, row.votes
+        else:
+            self.votes_left += len(row.votes)
+            gold, votes = None, self._votes(row.gold)
+        split = self.split or row.split
+        anchor = IncomingAnchor(
+            row.line, row.anchor, split=split, gold=gold, votes=votes, flags=row.flags
+        )
+        return IncomingPassage(passage_of(row.passage), AS_GIVEN, (anchor,))
+
+    def _votes(self, gold: Gold | None) -> tuple[Vote, ...]:
+        """What the file says as the answer of the annotator named; none if nobody is."""
+        if self.annotator is None or gold is None:
+            return ()
+        at = gold.decided_at or self.at
+        return (Vote(self.annotator, Role.ANNOTATOR, gold.answer, at),)
+
+    # --- plain text -----------------------------------------------------------------------
+
+    def _dialog(self, block: DialogBlock) -> IncomingPassage | None:
+        """The passage of a block; None, and counted, if no number stands in it."""
+        from nfh_models.text.tokenize import spans, tokenizer_name
+
+        tokens: list[tuple[int, int]] = []
+        turns: list[Turn] = []
+        anchors: list[IncomingAnchor] = []
+        for turn in block.turns:
+            words = block.text[turn.start : turn.end]
+            found = [(turn.start + start, turn.start + end) for start, end in spans(words)]
+            if found:
+                start = len(tokens)
+                anchors += self._anchors(block.text, turn, found, start)
+                tokens += found
+                turns.append(Turn(turn.number, turn.speaker, start, len(tokens)))
+        if not anchors:
+            self.blocks_left += 1
+            return None
+        words = [block.text[start:end] for start, end in tokens]
+        passage = passage_of(RawPassage(block.text, words, tokens, tuple(turns)))
+        return IncomingPassage(passage, tokenizer_name(), tuple(anchors))
+
+    def _anchors(
+        self, text: str, turn: DialogTurn, tokens: Sequence[tuple[int, int]], shift: int
+    ) -> list[IncomingAnchor]:
+        """The numbers of one turn. shift: tokens of the passage before the turn."""
+        words = [text[start:end] for start, end in tokens]
+        glued = [False] + [one[1] == two[0] for one, two in pairwise(tokens)]
+        return [
+            IncomingAnchor(turn.line, Anchor(start + shift, end + shift), split=self.split)
+            for start, end in find_numbers(words, glued)
+        ]
+
+
+def passage_of(raw: RawPassage) -> Passage:
+    """The passage with a lemma for each token. Raises PassageError if it does not hold."""
+    starts, ends = zip(*raw.offsets, strict=True) if raw.offsets else ((), ())
+    tokens = tuple(map(Token, starts, ends, lemmas(raw.words)))
+    return Passage(raw.text, tokens, raw.turns)
+
+
+@lru_cache(maxsize=16)
+def _imported_class(kind: Kind) -> Gold:
+    return Gold(class_answer(kind), Rule.IMPORTED)
+
+
+def _by_noun(head_tokens: Sequence[int], passage: Passage) -> Answer:
+    """A Reference to tokens that a file lists without saying which name the same noun.
+
+    Tokens of one lemma are mentions of one head. Several heads: relation UNSTATED.
+    """
+    heads: dict[str, list[Mention]] = {}
+    for token in head_tokens:
+        mention = Mention(token, token + 1, token)
+        heads.setdefault(passage.tokens[token].lemma.casefold(), []).append(mention)
+    return reference_answer(heads.values())

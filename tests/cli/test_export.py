@@ -1,0 +1,192 @@
+"""`nfh-tui export`: what leaves, where it goes, and what stays whole when it cannot."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+
+from nfh_db.query import parse
+from nfh_db.records import Role
+from nfh_db.store import Store
+from nfh_models.domain import Kind, Mention, Origin, class_answer, reference_answer
+
+Call = Callable[..., Result]
+Make = Callable[..., Path]
+Program = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def database(call: Call, nfh_file: Make, home: Path) -> Path:
+    """Three imported rows: heads [1], and classes AGE and YEAR."""
+    for name, head in (("a_dev", [1]), ("b_train", ["AGE"]), ("c", ["YEAR"])):
+        file = nfh_file(1, f"{name}.jsonl", head=head, line_indices=[len(name)] * 7)
+        assert call("import", file, "--db", "x.db").exit_code == 0
+    return home / "x.db"
+
+
+def lines(result: Result) -> list[dict[str, object]]:
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_without_out_the_rows_and_nothing_else_go_to_standard_output(
+    call: Call, database: Path
+) -> None:
+    for out in ([], ["--out", "-"]):
+        result = call("export", "--format", "nfh", "--db", database, "--json", *out)
+        assert result.exit_code == 0
+        assert [line["head"] for line in lines(result)] == [[1], ["AGE"], ["YEAR"]]
+        assert result.stderr == ""
+
+
+def test_with_out_a_file_is_written_and_a_summary_is_printed(
+    call: Call, database: Path, home: Path
+) -> None:
+    result = call("export", "--format", "gold", "--db", database, "--out", "g.jsonl", "--json")
+    assert json.loads(result.stdout) == {
+        "format": "gold",
+        "out": "g.jsonl",
+        "rows": 3,
+        "left_out": {},
+    }
+    assert len((home / "g.jsonl").read_text().splitlines()) == 3
+    result = call("export", "--format", "gold", "--db", database, "--out", "h.jsonl")
+    assert result.stdout == "h.jsonl: 3 rows written\n"
+
+
+@pytest.mark.parametrize(
+    ("query", "heads"),
+    [
+        (["class:AGE"], [["AGE"]]),
+        (["-class:AGE"], [[1], ["YEAR"]]),
+        (["split:dev"], [[1]]),
+        (["state:decided", "-class:AGE", "-class:YEAR"], [[1]]),
+        (["--", "-class:AGE"], [[1], ["YEAR"]]),
+        (['text:"No , three"', "-split:dev"], [["AGE"], ["YEAR"]]),
+    ],
+)
+def test_a_query_says_what_leaves(
+    call: Call, database: Path, query: list[str], heads: list[list[object]]
+) -> None:
+    result = call("export", "--format", "nfh", "--db", database, *query)
+    assert result.exit_code == 0, result.stderr
+    assert [line["head"] for line in lines(result)] == heads
+
+
+@pytest.mark.parametrize("query", ["kind:", "state:nowhere", 'text:"open'])
+def test_a_wrong_query_is_a_wrong_call(call: Call, database: Path, query: str) -> None:
+    result = call("export", "--format", "nfh", "--db", database, query)
+    assert result.exit_code == 2
+    assert "(at character " in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_format_that_does_not_go_out_is_a_wrong_call(call: Call, database: Path) -> None:
+    for wrong in ("nfh-ident", "dialog"):
+        result = call("export", "--format", wrong, "--db", database)
+        assert result.exit_code == 2
+        assert "is not one of 'nfh', 'gold'" in result.stderr
+    assert call("export", "--db", database).exit_code == 2
+
+
+def test_what_has_no_release_form_is_counted(call: Call, home: Path) -> None:
+    (home / "i.tsv").write_text(
+        "text\tind_s\tind_e\ty\nOne_SEP_!\t0\t1\t1\n5_SEP_cups\t0\t1\t0\n6_SEP_cups\t0\t1\t0\n"
+    )
+    (home / "d.txt").write_text("Ann: two\n")
+    assert call("import", "i.tsv", "d.txt", "--db", "x.db").exit_code == 0
+    result = call("export", "--format", "nfh", "--db", "x.db", "--out", "n.jsonl", "--json")
+    assert result.exit_code == 0
+    report = json.loads(result.stdout)
+    assert (report["rows"], report["left_out"]) == (0, {"NFH": 1, "NOT_NFH": 2, "open": 1})
+    assert "2 anchors left out: not NFHs; nfh has no form for it" in result.stderr
+    assert "1 anchor left out: undecided; nfh has no form for it" in result.stderr
+    assert (home / "n.jsonl").read_text() == ""
+
+
+def test_a_decision_leaves_with_the_mentions_asked_for(call: Call, home: Path) -> None:
+    (home / "d.txt").write_text("Ann: Six cups, cups and mugs?\nBen: No, three, cups.\n")
+    assert call("import", "d.txt", "--db", "x.db").exit_code == 0
+    with Store.open(home / "x.db") as store:
+        eva = store.annotator("eva")
+        six, three = [
+            id_ for chunk in store.queue_ids(parse("sort:order"), eva) for id_ in chunk
+        ]
+        head = [
+            Mention(1, 2, 1),
+            Mention(3, 4, 3, Origin.ADDED),
+            Mention(11, 12, 11, Origin.ADDED),
+        ]
+        store.commit_answer(three, eva, Role.ADJUDICATOR, reference_answer([head]))
+        store.commit_answer(six, eva, Role.ADJUDICATOR, class_answer(Kind.UNKNOWN))
+    expected = {"all": [1, 3, 11], "marked": [1], "nearest": [11]}
+    for mentions, indices in expected.items():
+        result = call("export", "--format", "nfh", "--db", "x.db", "--mentions", mentions)
+        assert [line["head"] for line in lines(result)] == [["OTHER"], indices]
+    default = call("export", "--format", "nfh", "--db", "x.db")
+    assert lines(default)[1]["head"] == expected["all"]
+
+
+def test_the_database_itself_is_never_overwritten(
+    call: Call, database: Path, home: Path
+) -> None:
+    (home / "link").symlink_to(database)
+    before = database.read_bytes()
+    for out in (database, home / "link", "x.db", "x.db-wal", "x.db-shm"):
+        result = call("export", "--format", "nfh", "--db", database, "--out", out)
+        assert result.exit_code == 1
+        assert "is the database itself; name another file" in result.stderr
+    assert database.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [(".", "is a folder; wanted the name of a file"), ("no/x", "there is no such folder")],
+)
+def test_a_place_that_cannot_be_written_is_named(
+    call: Call, database: Path, out: str, message: str
+) -> None:
+    result = call("export", "--format", "nfh", "--db", database, "--out", out, "--json")
+    assert result.exit_code == 1
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+def test_a_reader_that_goes_away_is_no_error_to_read_about(
+    home: Path, call: Call, nfh_file: Make
+) -> None:
+    assert call("import", nfh_file(3000), "--db", "x.db").exit_code == 0
+    command = [sys.executable, "-P", "-m", "nfh_tui", "export", "--format", "gold"]
+    with subprocess.Popen(
+        [*command, "--db", "x.db"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.read(10)
+        running.stdout.close()
+        assert running.stderr.read() == b""
+        assert running.wait(timeout=60) == 1
+
+
+def test_a_full_standard_output_is_a_sentence(program: Program, database: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    with Path("/dev/full").open("w") as full:
+        done = program(
+            "export", "--format", "gold", "--db", database, capture_output=False, stdout=full,
+            stderr=subprocess.PIPE,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "nfh-tui: standard output: No space left on device\n"
+
+
+def test_output_is_utf8_whatever_the_terminal_says(program: Program, home: Path) -> None:
+    (home / "d.txt").write_text("Ann: né 小明 two\n", encoding="utf-8")
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    assert program("import", "d.txt", "--db", "x.db", env=environment).returncode == 0
+    done = program("export", "--format", "gold", "--db", "x.db", env=environment, text=False)
+    assert "né 小明 two" in done.stdout.decode("utf-8")  # type: ignore[attr-defined]

@@ -1,0 +1,53 @@
+"""Where the database and the data folder are."""
+
+from pathlib import Path
+
+import pytest
+
+from nfh_tui import places
+
+
+@pytest.fixture
+def me(monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/me"))
+    return Path("/home/me")
+
+
+@pytest.mark.parametrize(
+    ("environment", "platform", "expected"),
+    [
+        ({}, "linux", "/home/me/.local/share/nfh-tui"),
+        ({"XDG_DATA_HOME": "/data"}, "linux", "/data/nfh-tui"),
+        ({"XDG_DATA_HOME": ""}, "linux", "/home/me/.local/share/nfh-tui"),
+        ({"XDG_DATA_HOME": "relative"}, "linux", "/home/me/.local/share/nfh-tui"),
+        ({}, "darwin", "/home/me/Library/Application Support/nfh-tui"),
+        ({"XDG_DATA_HOME": "/data"}, "darwin", "/data/nfh-tui"),
+        ({}, "win32", "/home/me/AppData/Local/nfh-tui"),
+        ({"LOCALAPPDATA": "/local"}, "win32", "/local/nfh-tui"),
+    ],
+)
+def test_the_data_folder_is_the_systems_own(
+    me: Path, environment: dict[str, str], platform: str, expected: str
+) -> None:
+    assert places.data_folder(environment, platform) == Path(expected)
+
+
+def test_option_then_variable_then_here_then_the_users_own(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "data" / "nfh-tui" / "nfh.db"
+    assert places.database(None) == own
+    (home / "nfh.db").touch()
+    assert places.database(None).resolve() == home / "nfh.db"
+    monkeypatch.setenv("NFH_TUI_DB", "/variable.db")
+    assert places.database(None) == Path("/variable.db")
+    assert places.database(Path("given.db")) == Path("given.db")
+    monkeypatch.setenv("NFH_TUI_DB", "")
+    assert places.database(None).resolve() == home / "nfh.db"
+
+
+def test_only_the_users_own_folder_is_made(home: Path, tmp_path: Path) -> None:
+    places.make_folder_for(places.database(None))
+    assert (tmp_path / "data" / "nfh-tui").is_dir()
+    places.make_folder_for(home / "other" / "x.db")
+    assert not (home / "other").exists()
