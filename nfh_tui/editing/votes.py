@@ -1,0 +1,207 @@
+"""Reading others' answers: groups of equal ones, the proposal, and what an item lets adopt."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from nfh_db.records import Item, Role, Vote
+from nfh_models.domain import (
+    IMPLICIT_KINDS,
+    Answer,
+    Head,
+    Kind,
+    Mention,
+    Relation,
+    class_answer,
+    compare,
+    reference_answer,
+)
+from nfh_models.domain.compare import same_head
+
+WITHHELD_OF = 8
+"""One item in so many preselects nothing, to see whether the proposal leads the eye."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The answer that most annotators gave, and how many: "2 of 3"."""
+
+    answer: Answer
+    reason: str
+
+
+def lemmas(item: Item) -> tuple[str, ...]:
+    """The lemma of each token."""
+    return tuple(token.lemma for token in item.passage.tokens)
+
+
+def annotators_votes(item: Item) -> tuple[Vote, ...]:
+    """Annotators' answers in the order in which number keys adopt them."""
+    return tuple(vote for vote in item.votes if vote.role is Role.ANNOTATOR)
+
+
+def _groups(answers: Sequence[Answer], item: Item) -> list[list[Answer]]:
+    """Equal answers together: an answer joins the first group in which none differs."""
+    words = lemmas(item)
+    groups: list[list[Answer]] = []
+    for answer in answers:
+        for group in groups:
+            if all(compare(member, answer, words).blocking is None for member in group):
+                group.append(answer)
+                break
+        else:
+            groups.append([answer])
+    return groups
+
+
+def proposal(item: Item) -> Proposal | None:
+    """The largest group of equal answers, None for a tie or without answers.
+
+    Answers that only say "is a fused head" (NFH) propose nothing and are not counted.
+    """
+    answers = [v.answer for v in annotators_votes(item) if v.answer.kind is not Kind.NFH]
+    groups = sorted(_groups(answers, item), key=len, reverse=True)
+    if not groups or (len(groups) > 1 and len(groups[0]) == len(groups[1])):
+        return None
+    return Proposal(_typical(groups[0]), f"{len(groups[0])} of {len(answers)}")
+
+
+def _typical(group: Sequence[Answer]) -> Answer:
+    """The member that most others repeat; of those the first that states its relation."""
+    plain = [answer.without_comment() for answer in group]
+    stated = [answer.relation is not Relation.UNSTATED for answer in plain]
+    best = max(range(len(plain)), key=lambda i: (stated[i], plain.count(plain[i]), -i))
+    return plain[best]
+
+
+def withheld(item: Item, me: str) -> bool:
+    """True for the one item in eight whose proposal is not preselected for this person."""
+    content = f"{me}\0{item.public_id}".encode("utf-8", "replace")
+    return hashlib.sha256(content).digest()[0] % WITHHELD_OF == 0
+
+
+def after_deciding(item: Item, me: str, answer: Answer) -> str | None:
+    """For a withheld proposal: how the decision compares with it. None for other items."""
+    found = proposal(item) if withheld(item, me) else None
+    if found is None:
+        return None
+    blocking = compare(answer, found.answer, lemmas(item)).blocking
+    if blocking is None:
+        return f"The proposal, kept back as one in eight is, was the same ({found.reason})."
+    return (
+        f"The proposal, kept back as one in eight is, was {found.answer.kind} "
+        f"({found.reason}); yours differs in {blocking}."
+    )
+
+
+def model_answer(item: Item) -> Answer | None:
+    """What the model's choice comes to; None without a usable one."""
+    prediction = item.prediction
+    if prediction is None:
+        return None
+    return choice_answer(prediction.choice, item)
+
+
+def choice_answer(choice: str, item: Item) -> Answer | None:
+    """A class by name, or a token of the passage by its index in digits."""
+    if choice in {kind.value for kind in IMPLICIT_KINDS}:
+        return class_answer(Kind(choice))
+    if not (choice.isascii() and choice.isdigit() and len(choice) < 10):
+        return None
+    token = int(choice)
+    outside = token >= len(item.passage.tokens)
+    if outside or item.anchor.start <= token < item.anchor.end:
+        return None
+    return reference_answer([[Mention(token, token + 1, token)]])
+
+
+def union(item: Item) -> Answer | None:
+    """Every head of annotators' References, the same nouns together; None without any."""
+    votes = _references(item)
+    words = lemmas(item)
+    merged: list[Head] = []
+    for head in (head for answer in votes for head in answer.heads):
+        same = [other for other in merged if same_head(other, head, words)]
+        merged = [other for other in merged if other not in same]
+        merged.append(_merge([*same, head]))
+    return _with_relation(merged, votes) if merged else None
+
+
+def intersection(item: Item) -> Answer | None:
+    """The heads in which all annotators' References agree; None if there is none."""
+    votes = _references(item)
+    if not votes:
+        return None
+    words = lemmas(item)
+    kept = [
+        shared
+        for head in votes[0].heads
+        if (shared := _shared(head, votes[1:], words)) is not None
+    ]
+    return _with_relation(kept, votes) if kept else None
+
+
+def _shared(head: Head, others: Sequence[Answer], words: Sequence[str]) -> Head | None:
+    """The head with the mentions that all the others hold too, else with its own."""
+    tokens = {m.head for m in head.live}
+    for answer in others:
+        same = [other for other in answer.heads if same_head(head, other, words)]
+        if not same:
+            return None
+        tokens &= {m.head for other in same for m in other.live}
+    mentions = tuple(m for m in head.live if m.head in tokens)
+    return Head(mentions or head.live)
+
+
+def _references(item: Item) -> list[Answer]:
+    answers = (vote.answer for vote in annotators_votes(item))
+    return [answer for answer in answers if answer.kind is Kind.REFERENCE]
+
+
+def _merge(heads: Sequence[Head]) -> Head:
+    """One head with each live mention once, a marked one in preference to an added one."""
+    found: dict[int, Mention] = {}
+    for mention in sorted(
+        (m for head in heads for m in head.live), key=lambda m: m.origin != "marked"
+    ):
+        found.setdefault(mention.head, mention)
+    return Head(tuple(found.values()))
+
+
+def _with_relation(heads: Sequence[Head], votes: Sequence[Answer]) -> Answer:
+    """The relation that all who stated one agree in, else UNSTATED: it will be asked for."""
+    said = {answer.relation for answer in votes} - {None, Relation.UNSTATED}
+    relation = said.pop() if len(said) == 1 else Relation.UNSTATED
+    return Answer(Kind.REFERENCE, tuple(heads), relation=relation if len(heads) > 1 else None)
+
+
+def blinded(item: Item) -> Item:
+    """The item with annotators' names replaced by letters and their order mixed.
+
+    The order is the same each time, and another for each item. Who is behind gold, flags
+    and stale answers is left out as well.
+    """
+
+    def place(vote: Vote) -> bytes:
+        content = f"{item.public_id}\0{vote.annotator}".encode("utf-8", "replace")
+        return hashlib.sha256(content).digest()
+
+    mixed = sorted(annotators_votes(item), key=place)
+    others = tuple(vote for vote in item.votes if vote.role is not Role.ANNOTATOR)
+    return replace(
+        item,
+        votes=(*_lettered(mixed), *others),
+        stale_votes=_lettered(sorted(item.stale_votes, key=place)),
+        gold=None if item.gold is None else replace(item.gold, adjudicator=None),
+        flags=tuple(replace(flag, annotator="") for flag in item.flags),
+    )
+
+
+def _lettered(votes: Sequence[Vote]) -> tuple[Vote, ...]:
+    return tuple(replace(vote, annotator=letter(n)) for n, vote in enumerate(votes))
+
+
+def letter(place: int) -> str:
+    """The blind name of the annotator in that place: A to Z, then A2 and so on."""
+    again, at = divmod(place, 26)
+    return chr(ord("A") + at) + (str(again + 1) if again else "")

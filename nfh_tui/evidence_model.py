@@ -1,0 +1,97 @@
+"""The model's part of the evidence: its choice, and the scores of the best candidates."""
+
+from math import inf
+
+from nfh_db.records import Item, Prediction
+from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind, compare
+from nfh_tui.editing import describe, model_answer, token_scores
+from nfh_tui.editing.describe import BLOCKING_WORDS, KIND_WORDS
+from nfh_tui.editing.votes import choice_answer
+from nfh_tui.rows import Part, Rows, best
+
+MOST_BARS = 6
+"""Words shown with their scores."""
+
+NO_BREAK = "\u00a0"
+
+NAME_WIDTH = 12
+"""Most cells for the name of a bar."""
+
+
+def add_model(rows: Rows, item: Item, against: Answer | None) -> None:
+    """What the active model says of the item; a line even when it has said nothing."""
+    prediction = item.prediction
+    if prediction is None:
+        rows.heading("Model", "no answer yet")
+        return
+    rows.heading("Model", prediction.model)
+    given = model_answer(item)
+    parts: list[Part] = [("m ", "key")]
+    if given is None:
+        parts.append((f"a choice that does not fit: {prediction.choice}", "note"))
+    else:
+        parts.append((describe(given, item.passage, places=True), "said"))
+        parts.append(standing(given, against, item))
+    rows.text(parts, indent=1, hang=3)
+    doubt = _doubt(prediction, item)
+    if doubt:
+        rows.text([(doubt, "note")], indent=3, hang=5)
+    _add_bars(rows, item, prediction)
+
+
+def standing(given: Answer, against: Answer | None, item: Item) -> Part:
+    """How an answer stands to the one being edited: a sign, and what differs."""
+    if against is None or given.kind is Kind.NFH:
+        return "", ""
+    lemmas = tuple(token.lemma for token in item.passage.tokens)
+    blocking = compare(against, given, lemmas).blocking
+    if blocking is None:
+        return "  =", "same"
+    words = f"≠ {BLOCKING_WORDS[blocking]}"
+    return f"  {words.replace(' ', NO_BREAK)}", "differs"
+
+
+def _doubt(prediction: Prediction, item: Item) -> str:
+    """The second choice and by how much it lost."""
+    said = []
+    if prediction.second is not None:
+        said.append(f"then {_choice_words(prediction.second, item)}")
+    if prediction.margin is not None:
+        said.append(f"margin {figure(prediction.margin)}")
+    return ", ".join(said)
+
+
+def _choice_words(choice: str, item: Item) -> str:
+    given = choice_answer(choice, item)
+    if given is None:
+        return choice
+    if given.kind is not Kind.REFERENCE:
+        return KIND_WORDS[given.kind]
+    return _word(item, given.heads[0].mentions[0].head)
+
+
+def _word(item: Item, token: int) -> str:
+    return " ".join(item.passage.word(token).split())
+
+
+def figure(score: float) -> str:
+    """A score in at most a few digits."""
+    return f"{score:.2f}" if abs(score) < 100 else f"{score:.3g}"
+
+
+def _add_bars(rows: Rows, item: Item, prediction: Prediction) -> None:
+    """The best words, then the classes if they are scored, on one scale."""
+    words = best(enumerate(token_scores(item)), MOST_BARS)
+    scored = zip(IMPLICIT_KINDS, prediction.scores, strict=False)
+    classes = best(scored, len(IMPLICIT_KINDS))
+    most = max((score for _, score in (*words, *classes)), default=0.0)
+    name_width = min(NAME_WIDTH, rows.width // 3)
+    for token, score in words:
+        told = f"{figure(score):<5}t{item.passage.turn_of(token) + 1}"
+        rows.bar((_word(item, token), ""), _share(score, most), told, name_width)
+    for kind, score in classes:
+        rows.bar((KIND_WORDS[kind], "kind"), _share(score, most), figure(score), name_width)
+
+
+def _share(score: float, most: float) -> float:
+    return score / most if 0 < most < inf else 0.0

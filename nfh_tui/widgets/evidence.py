@@ -1,0 +1,114 @@
+"""The evidence: the answer being edited, and all that is known besides of the item."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from nfh_db.records import HistoryLine, Item
+from nfh_tui.editing import EditState
+from nfh_tui.evidence_rows import evidence
+from nfh_tui.rows import Row
+from nfh_tui.widgets.painter import Painter, refresh_lines
+
+ROLES = (
+    "title", "note", "kind", "head", "head-sign", "comment", "asks", "said", "same", "differs",
+    "key", "name", "bar",
+)  # fmt: skip
+"""Looks of text, each a component class `evidence--NAME`."""
+
+
+class EvidenceView(ScrollView, can_focus=True, inherit_bindings=False):
+    """Shows the answer being edited, gold, annotators, the model, flags, and history."""
+
+    ALLOW_SELECT = False
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"evidence--{role}" for role in ROLES}
+
+    DEFAULT_CSS = """
+    EvidenceView {
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+    }
+    EvidenceView > .evidence--title { color: $text-primary; text-style: bold; }
+    EvidenceView > .evidence--note { text-style: dim; }
+    EvidenceView > .evidence--kind { text-style: bold; }
+    EvidenceView > .evidence--head { color: $text-success; text-style: underline; }
+    EvidenceView > .evidence--head-sign { color: $text-success; text-style: bold; }
+    EvidenceView > .evidence--comment { text-style: italic; }
+    EvidenceView > .evidence--asks { color: $text-warning; text-style: bold; }
+    EvidenceView > .evidence--same { color: $text-success; text-style: bold; }
+    EvidenceView > .evidence--differs { color: $text-error; }
+    EvidenceView > .evidence--key { color: $text-accent; text-style: bold; }
+    EvidenceView > .evidence--name { text-style: bold; }
+    EvidenceView > .evidence--bar { color: $secondary; }
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's own name
+        super().__init__(id=id, classes=classes)
+        self._shown: Item | None = None
+        self._edit: EditState | None = None
+        self._blind = False
+        self._history: tuple[HistoryLine, ...] = ()
+        self._rows: tuple[Row, ...] = ()
+        self._rows_width = 0
+        self._painter = Painter(self, "evidence", ROLES)
+
+    def show(
+        self,
+        item: Item | None,
+        state: EditState | None,
+        *,
+        blind: bool = False,
+        history: Sequence[HistoryLine] = (),
+    ) -> None:
+        """Show an item and the answer edited on it; None for an empty pane.
+
+        A new item is shown from its top; otherwise the rows stay where they are.
+        """
+        anew = item is None or self._shown is None or item.anchor_id != self._shown.anchor_id
+        self._shown, self._edit = item, state
+        self._blind, self._history = blind, tuple(history)
+        self._fill()
+        if anew:
+            self.scroll_to(y=0, animate=False, force=True)
+
+    def _fill(self) -> None:
+        """Make the rows for the width of now, and draw anew those that changed."""
+        width = self._rows_width = self.scrollable_content_region.width
+        before = self._rows
+        self._rows = ()
+        if self._shown is not None and width > 0:
+            self._rows = evidence(
+                self._shown, self._edit, width, blind=self._blind, history=self._history
+            )
+        self.virtual_size = Size(width, len(self._rows))
+        count = max(len(before), len(self._rows))
+        changed = [
+            number
+            for number in range(count)
+            if before[number : number + 1] != self._rows[number : number + 1]
+        ]
+        refresh_lines(self, changed)
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the pane."""
+        width = self.scrollable_content_region.width
+        number = self.scroll_offset.y + y
+        if number >= len(self._rows):
+            return self._painter.blank(width)
+        strip = self._painter.strip(self._rows[number])
+        return strip.crop_extend(0, width, self._painter.base)
+
+    def notify_style_update(self) -> None:
+        """Colours changed: make all looks anew."""
+        super().notify_style_update()
+        self._painter.forget()
+
+    def on_resize(self) -> None:
+        """Another width breaks rows elsewhere."""
+        if self.scrollable_content_region.width != self._rows_width:
+            self._fill()

@@ -1,0 +1,331 @@
+"""The evidence as rows of text, and the steps of the heat map."""
+
+import re
+from dataclasses import replace
+from math import inf, nan
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.color import Color
+
+from nfh_db.records import FlagMark, FlagName, Gold, HistoryLine, Role, Rule
+from nfh_models.domain import Answer, Kind, Relation, Sort, class_answer
+from nfh_tui.editing import EditState, act, begin, move_to, pattern_words
+from nfh_tui.editing.describe import describe
+from nfh_tui.evidence_rows import HIDDEN, evidence, when
+from nfh_tui.rows import LEAST, Rows, bar, best
+from nfh_tui.visible import width_of
+from nfh_tui.widgets.heat import SIGNS, STEPS, hues, steps
+
+ISOLATES = re.compile("[\u2066\u2069]")
+
+
+def rows_of(made, width):
+    """Rows as text, each checked to fit."""
+    rows = []
+    for row in made:
+        assert sum(width_of(run.text) for run in row) <= max(LEAST, width)
+        text = "".join(run.text for run in row).replace("\u00a0", " ")
+        rows.append(ISOLATES.sub("", text).rstrip())
+    return rows
+
+
+def shown(item, state, width=44, **how):
+    return rows_of(evidence(item, state, width, **how), width)
+
+
+@pytest.fixture
+def full(make, monkeypatch):
+    """An item of which everything is known."""
+    monkeypatch.setenv("TZ", "UTC")
+    votes = [
+        make.vote("ann1", make.reference([1, 11]), seconds=12.4),
+        make.vote("ann2", make.reference(1), seconds=7, saw_model=True),
+        make.vote(
+            "ann3",
+            replace(class_answer(Kind.OTHER, Sort.NOUN, "shelter"), comment="[b]why[/b]"),
+            rule_tag="19",
+        ),
+        make.vote("anna", make.age(), Role.ADJUDICATOR, saw_votes=True),
+    ]
+    return make.item(
+        votes=votes,
+        gold=Gold(make.age(), Rule.EXPERT, "anna", "2024-05-12T10:03:07.000Z"),
+        scores={1: 0.4, 5: 0.3, 11: 0.9},
+        classes=(None, 0.2, None, None, None, 0.1),
+        flags=[FlagMark(FlagName.AMBIGUOUS, "ann3", "2024-05-12T10:03:07.000Z")],
+        stale=[make.vote("ann4", class_answer(Kind.TIME))],
+    )
+
+
+def local(at):
+    return when(f"2024-05-12T{at}:00.000Z")
+
+
+def test_an_adjudicator_sees_everything(full):
+    item = full
+    state = begin(item, "me", Role.ADJUDICATOR)
+    history = [
+        HistoryLine("2024-05-12T10:03:00.000Z", "anna", "decide", "gold", "kind", None, '"AGE"')
+    ]
+    assert shown(item, state, history=history) == [
+        "Answer                         gold · expert",
+        " Age",
+        "",
+        f"Gold        expert · anna · {local('10:03')}",
+        " Age  =".replace("  ", " "),
+        "",
+        "Annotators                2 agree, 1 differs",
+        " differ in which class",
+        " other mentions (never blocks)",
+        " 1 ann1 12 s",
+        "   Reference: tents t1 +1 ≠ which class",
+        " 2 ann2 7 s · saw the model",
+        "   Reference: tents t1 ≠ which class",
+        " 3 ann3 rule 19",
+        "   Other, noun “shelter” ≠ which class",
+        "   ; [b]why[/b]",
+        "",
+        "Adjudicators",
+        " · anna",
+        "   Age =",
+        "",
+        "Model                           nearest-noun",
+        " m Reference: tents t1 ≠ which class",
+        " tents        ████████████████████ 0.90 t1",
+        " tents        ████████▉            0.40 t1",
+        " ropes        ██████▋              0.30 t1",
+        " Age          ████▌                0.20",
+        " Other        ██▎                  0.10",
+        "",
+        "Flags",
+        f" ! ambiguous ann3 · {local('10:03')}",
+        "",
+        "Answers to the old span         do not count",
+        " × ann4",
+        "   Time ≠ which class",
+        "",
+        "History",
+        f" {local('10:03')} anna decide: gold kind",
+        "   nothing → AGE",
+    ]
+
+
+def test_an_annotator_sees_nothing_of_others(full):
+    rows = shown(full, begin(full, "me", Role.ANNOTATOR), 60)
+    text = "\n".join(rows)
+    assert HIDDEN in text
+    for word in ("ann1", "ann3", "anna", "shelter", "Age\n", "Gold", "Annotators", "old span"):
+        assert word not in text
+    assert "nearest-noun" in text
+    assert " ! ambiguous" in rows
+
+
+def test_blind_evidence_names_nobody(full):
+    state = begin(full, "me", Role.ADJUDICATOR)
+    history = [HistoryLine("2024", "ann1", "answer", "answer", "kind", "1", "2")]
+    text = "\n".join(shown(full, state, blind=True, history=history))
+    assert "ann" not in text.replace("Annotators", "")
+    assert " 1 A 12 s" in text
+    assert " 3 C rule 19" in text
+
+
+def test_the_answer_edited_shows_what_is_missing_and_what_is_asked(make):
+    item = make.item()
+    state = begin(item, "me", Role.ADJUDICATOR)
+    assert shown(item, state)[:4] == [
+        "Answer",
+        " nothing chosen",
+        " ▸ Nothing is chosen yet: press f and",
+        "   letters for a head, or a key for a class.",
+    ]
+    for token in (1, 11, 5):
+        state = act(move_to(state, item, token).state, item, "head.toggle").state
+    state = replace(state, comment="see turn 2")
+    assert shown(item, state)[:5] == [
+        "Answer                               changed",
+        " Reference · AND or OR?",
+        "  ₁ tents turn 1 and 1 more",
+        "  ₂ ropes turn 1",
+        " ; see turn 2",
+    ]
+    measured = act(state, item, "kind.other").state
+    assert " ▸ Which other? n number, c code, m measure," in shown(item, measured)
+    noun = replace(
+        begin(item, "me", Role.ADJUDICATOR), kind=Kind.OTHER, sort=Sort.MEASURE, noun="mark"
+    )
+    assert " Other, measure “mark”" in shown(item, noun)
+
+
+def test_an_open_item_says_that_nothing_is_known(make):
+    assert shown(make.item(), None) == [
+        "Gold                                none yet",
+        "",
+        "Annotators                        nobody yet",
+        "",
+        "Model                          no answer yet",
+    ]
+
+
+def test_the_models_second_choice_and_margin(make):
+    item = make.item(scores={1: 0.5})
+    assert item.prediction is not None
+    for second, said in (("5", "then ropes, margin 0.21"), ("AGE", "then Age, margin 0.21")):
+        prediction = replace(item.prediction, second=second, margin=0.214)
+        assert f"   {said}" in shown(replace(item, prediction=prediction), None)
+    odd = replace(item, prediction=replace(item.prediction, choice="16", scores=()))
+    assert " m a choice that does not fit: 16" in shown(odd, None)
+
+
+@pytest.mark.parametrize("width", [0, 8, 17, 30, 60])
+@pytest.mark.parametrize("blind", [False, True])
+def test_hostile_text_is_shown_as_text_and_fits(make, hostile, width, blind):
+    passage = hostile(" ")
+    words = " ".join(passage.word(token) for token in range(len(passage.tokens)))
+    vote = make.vote("\x1b[31m[red]名前" * 9, replace(make.reference(8, 9), comment=words))
+    item = make.item(
+        passage,
+        anchor=(5, 6),
+        votes=[vote],
+        stale=[vote],
+        gold=Gold(make.reference(12), Rule.EXPERT, "[/]\u202e", "not a time"),
+        scores=dict.fromkeys((0, 8, 9, 10, 11, 12), 0.5),
+        flags=[FlagMark(FlagName.ANCHOR, "\x00", "")],
+    )
+    state = begin(item, "me", Role.ADJUDICATOR)
+    history = [HistoryLine(words, words, words, words, words, words, words)]
+    text = "".join(shown(item, state, width, blind=blind, history=history))
+    assert not any(c in text for c in "\x1b\t\x00\u202e\u200d\u2028\x85\ufe0f\n")
+
+
+@given(
+    st.lists(st.tuples(st.text(max_size=20), st.sampled_from(["", "note"])), max_size=5),
+    st.integers(-3, 40),
+    st.integers(0, 4),
+)
+def test_paragraphs_fit_and_lose_no_word(parts, width, indent):
+    rows = Rows(width)
+    rows.text(parts, indent=indent, hang=2)
+    drawn = rows_of(rows.made, width)
+    plain = Rows(10_000)
+    plain.text(parts)
+    joined = "".join(rows_of(plain.made, 10_000))
+    assert "".join("".join(drawn).split()) == "".join(joined.split())
+
+
+def test_what_differs_is_not_parted(full):
+    state = begin(full, "me", Role.ADJUDICATOR)
+    rows = shown(full, state, 30)
+    place = rows.index("   Reference: tents t1")
+    assert rows[place + 1] == "     ≠ which class"
+
+
+def test_words_of_several_parts_are_glued_only_where_they_are_written_so():
+    rows = Rows(40)
+    rows.text([("a", ""), ("b c", "note"), (" d", ""), ("", ""), ("e ", ""), ("f", "")])
+    assert rows_of(rows.made, 40) == ["ab c de f"]
+
+
+def test_headings_keep_apart_and_put_a_long_note_below():
+    rows = Rows(20)
+    rows.heading("One", "short")
+    rows.heading("Two", "a note that is long")
+    assert rows_of(rows.made, 20) == [
+        "One            short",
+        "",
+        "Two",
+        " a note that is long",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("", "nobody has answered"),
+        ("1-0", "one answer"),
+        ("3-0", "all 3 agree"),
+        ("2-1", "2 agree, 1 differs"),
+        ("3-2", "3 agree, 2 differ"),
+        ("1-1-1", "3 answers, all different"),
+        ("2-1-1", "groups of 2, 1, 1"),
+        ("odd", "nobody has answered"),
+    ],
+)
+def test_patterns_in_words(pattern, words):
+    assert pattern_words(pattern) == words
+
+
+def test_answers_in_words(make):
+    passage = make.passage(make.tents)
+    both = make.reference([1, 11], 5, relation=Relation.AND)
+    assert describe(both, passage) == "Reference: tents +1 AND ropes"
+    assert describe(make.reference(1, 41), passage) == "Reference: tents, rope"
+    assert (
+        describe(make.reference(1, 41), passage, places=True) == "Reference: tents t1, rope t3"
+    )
+    assert describe(Answer(Kind.NFH), passage) == "NFH, head not given"
+    assert describe(class_answer(Kind.OTHER, noun="[x]"), passage) == "Other “[x]”"
+
+
+# --- scores ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scores", "wanted"),
+    [
+        ((), ()),
+        ((None, None), (None, None)),
+        ((0.0, 0.5, 1.0, None), (0, 5, 9, None)),
+        ((0.1, 0.2), (5, 9)),
+        ((-4.0, 0.0, 4.0), (0, 5, 9)),
+        ((0.0, 0.0), (0, 0)),
+        ((nan, inf, -inf, 1.0), (None, 9, 0, 9)),
+        ((-2.0,), (0,)),
+    ],
+)
+def test_steps(scores, wanted):
+    assert steps(scores) == wanted
+
+
+@given(st.lists(st.none() | st.floats()))
+def test_steps_are_in_range_and_in_order(scores):
+    made = steps(scores)
+    assert [step is None for step in made] == [
+        score is None
+        or score != score
+        or not any(s is not None and abs(s) < inf for s in scores)
+        for score in scores
+    ]
+    pairs = sorted((s, step) for s, step in zip(scores, made, strict=True) if step is not None)
+    assert [step for _, step in pairs] == sorted(step for _, step in pairs)
+    assert all(0 <= step < STEPS for _, step in pairs)
+    assert len(SIGNS) == STEPS
+
+
+def test_hues_rise_from_the_background_and_are_left_out_with_the_terminals_colours():
+    made = hues(Color.parse("#ff0000"), Color.parse("#000000"))
+    reds = [style.bgcolor.triplet.red for style in made]
+    assert reds == sorted(set(reds))
+    assert reds[0] == 0
+    plain = hues(Color.parse("ansi_red"), Color.parse("#000000"))
+    assert len(plain) == STEPS
+    assert not any(style.bgcolor for style in plain)
+
+
+def test_bars_are_in_eighths_and_best_scores_come_first():
+    assert [bar(share, 2) for share in (1.0, 0.5, 0.06, 0.001, 0.0, -1.0, nan, 5.0)] == [
+        "██", "█", "▏", "▏", "", "", "", "██",
+    ]  # fmt: skip
+    scores = [("a", 0.2), ("b", None), ("c", 0.9), ("d", nan), ("e", 0.3)]
+    assert best(scores, 2) == [("c", 0.9), ("e", 0.3)]
+
+
+def test_times_are_local_and_odd_ones_are_left_as_they_are():
+    assert re.fullmatch(r"2024-05-1[123] \d\d:\d\d", when("2024-05-12T10:03:07.000Z"))
+    assert when("") == ""
+    assert when("yesterday") == "yesterday"
+
+
+def test_a_state_of_nothing_is_shown(make):
+    assert shown(make.item(), EditState())[1] == " nothing chosen"

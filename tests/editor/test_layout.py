@@ -1,0 +1,155 @@
+"""Laying a passage out: widths as planned, every token found where it is drawn."""
+
+import json
+from itertools import groupby
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from nfh_models.domain import Passage, Token, Turn
+from nfh_tui.passage_layout import NO_TOKEN, lay_out
+
+
+def drawn(layout):
+    """The lines as text, gutter included."""
+    made = []
+    for line in layout.lines:
+        text = line.label
+        for piece in line.pieces:
+            text += " " * (piece.x - cell_len(text)) + piece.text
+        made.append(text)
+    return made
+
+
+def check(passage, width):
+    """What must hold of any layout; returns it."""
+    layout = lay_out(passage, width)
+    seen = []
+    for number, line in enumerate(layout.lines):
+        assert cell_len(line.label) == layout.gutter
+        end = layout.gutter
+        for piece in line.pieces:
+            assert piece.x >= end
+            assert cell_len(piece.text) == piece.width > 0
+            for x in range(piece.x, piece.x + piece.width):
+                found = layout.at(number, x)
+                assert found == (None if piece.token == NO_TOKEN else piece.token)
+            end = piece.x + piece.width
+            if piece.token != NO_TOKEN and (not seen or seen[-1] != piece.token):
+                seen.append(piece.token)
+                assert layout.spots[piece.token][:2] == (number, piece.x)
+        assert end <= max(width - 1, layout.gutter + 10)
+        assert layout.at(number, layout.gutter - 1) is None
+        assert layout.at(number, end) is None
+    assert seen == list(range(len(passage.tokens)))
+    return layout
+
+
+def test_release_text_keeps_turns_speakers_and_closing_marks(make):
+    layout = check(make.passage(make.tents), 40)
+    assert drawn(layout) == [
+        "1 Nora  My tents leak and the ropes are",
+        "        gone , the good tents too .",
+        "2 Bram  Then borrow one from the men on",
+        "        the hill . They have seven .",
+        "3 Nora  A tent from them ? I would",
+        "        rather ask the shop for a",
+        "        rope .",
+    ]
+
+
+def test_glued_words_stay_together_and_gaps_are_shown_as_they_stand():
+    text = "I ca n't.  Two\ttents\nand (one) more"
+    words = ["I", "ca", "n't", ".", "Two", "tents", "and", "(", "one", ")", "more"]
+    tokens, at = [], 0
+    for word in words:
+        at = text.index(word, at)
+        tokens.append(Token(at, at + len(word), word))
+        at += len(word)
+    passage = Passage(text, tuple(tokens), (Turn(3, None, 0, len(tokens)),))
+    assert drawn(check(passage, 30)) == ["1  I ca n't.  Two␉tents", "   and (one) more"]
+    assert drawn(check(passage, 15)) == [
+        "1  I ca n't.",
+        "   Two␉tents",
+        "   and (one)",
+        "   more",
+    ]
+
+
+def test_speakers_are_clipped_by_the_width_and_left_out_where_there_is_no_room(make):
+    passage = make.passage([("Bartholomew the Elder", "one two"), (None, "three")])
+    assert drawn(check(passage, 80))[0] == "1 Bartholomew the…  one two"
+    assert drawn(check(passage, 40))[0] == "1 Barth…  one two"
+    assert drawn(check(passage, 24)) == ["1  one two", "2  three"]
+    assert drawn(check(passage, 80))[1] == "2                   three"
+
+
+def test_long_words_are_broken_hard_and_found_on_each_line(make):
+    layout = check(make.passage([("A", "go " + "x" * 45 + " on")]), 25)
+    assert [len(line.pieces) for line in layout.lines] == [1, 1, 1, 2]
+    assert list(layout.lines_of(1)) == [1, 2, 3]
+    assert layout.beside(0, down=True) == 1
+    assert layout.beside(2, down=False) == 1
+
+
+def test_lines_up_and_down_go_to_the_nearest_word(make):
+    layout = lay_out(make.passage(make.tents), 40)
+    assert layout.beside(1, down=True) == 8
+    assert layout.beside(16, down=False) == 10
+    assert layout.beside(0, down=False) == 0
+    assert layout.beside(42, down=True) == 42
+
+
+@pytest.mark.parametrize("width", [4, 12, 20, 33, 47, 60, 80, 200])
+@pytest.mark.parametrize("glue", [" ", "\t", "\u3000", "\u200b"])
+def test_hostile_text_is_as_wide_as_planned(hostile, width, glue):
+    layout = check(hostile(glue), width)
+    text = "".join(drawn(layout))
+    assert not any(c in text for c in "\x1b\t\x00\u202e\u200d\u200b\u2028\x85\ufe0f")
+
+
+WORDS = st.lists(
+    st.text(st.characters(exclude_categories=()), min_size=1, max_size=12),
+    min_size=1,
+    max_size=12,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(WORDS, min_size=1, max_size=3),
+    st.integers(1, 70),
+    st.sampled_from(["", " ", "\n", " \t"]),
+)
+def test_any_words_are_found_where_they_are_drawn(turns, width, glue):
+    text, tokens, made = "", [], []
+    for number, words in enumerate(turns):
+        first = len(tokens)
+        for word in words:
+            tokens.append(Token(len(text), len(text) + len(word), word))
+            text += word + glue
+        made.append(Turn(number, words[0], first, len(tokens)))
+    check(Passage(text, tuple(tokens), tuple(made)), width)
+
+
+def test_a_line_of_a_megabyte_is_laid_out_whole(make):
+    word = lay_out(make.passage([("A", "x" * 1_000_000)]), 60)
+    assert sum(line.pieces[0].width for line in word.lines) == 1_000_000
+    words = lay_out(make.passage([("A", "word " * 200_000 + "end")]), 60)
+    assert words.at(len(words.lines) - 1, words.spots[-1].x) == 200_000
+
+
+def test_real_passages_are_found_where_they_are_drawn(make, data_dir):
+    path = data_dir / "resolution" / "nfh_dev.jsonl"
+    with path.open(encoding="utf-8") as lines:
+        rows = [json.loads(line) for number, line in enumerate(lines) if number % 20 == 0]
+    assert len(rows) == 50
+    for row in rows:
+        said = zip(row["line_indices"], row["speakers"], row["tokens"], strict=True)
+        turns = [
+            (str(speaker), " ".join(token for _, _, token in tokens))
+            for (_, speaker), tokens in groupby(said, key=lambda one: one[:2])
+        ]
+        check(make.passage(turns), 52)
