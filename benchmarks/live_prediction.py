@@ -1,0 +1,144 @@
+"""How long from asking for one anchor's prediction to hearing that it is in the database.
+
+    python benchmarks/live_prediction.py [--anchors 300] [--busy]
+
+Asks the real predictor child, warm, as the workbench does, of a database it makes: a passage
+of four turns for each anchor, so that no tags are known from before. As a yardstick the same
+passages are tagged by the same pipeline in this process, one at a time and nothing else.
+--busy: two processes of lower priority (nice 10) work beside it, as training does.
+"""
+
+import argparse
+import asyncio
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from statistics import quantiles
+
+from data import number_at, sentences
+
+from nfh_db.load import IncomingFile
+from nfh_db.records import IncomingAnchor, IncomingPassage
+from nfh_db.store import Store
+from nfh_models.domain import Anchor, Passage, Token, Turn
+from nfh_models.parsing import Stretch, load_tagger
+from nfh_tui.predictor_client import PredictorClient, PredictorState
+
+BUDGET_MS = 80.0
+BUDGET_BUSY_MS = 150.0
+TURNS = 4
+WARM_UP = 20
+
+BUSY = "import math, os\nos.nice(10)\nwhile True: math.factorial(2000)"
+
+
+def passages(count: int) -> Iterator[tuple[Passage, Anchor]]:
+    """Passages of four made-up turns; the anchor is the number of the third."""
+    source = sentences(count * TURNS)
+    while group := list(islice(source, TURNS)):
+        tokens: list[Token] = []
+        turns: list[Turn] = []
+        place = 0
+        for number, words in enumerate(group):
+            start = len(tokens)
+            for word in words:
+                tokens.append(Token(place, place + len(word), word.lower()))
+                place += len(word) + 1
+            turns.append(Turn(number, f"S{number % 2}", start, len(tokens)))
+        text = " ".join(word for words in group for word in words)
+        at = turns[2].start + number_at(group[2])
+        yield Passage(text, tuple(tokens), tuple(turns)), Anchor(at, at + 1)
+
+
+def make_database(path: Path, made: list[tuple[Passage, Anchor]]) -> None:
+    """A database of these passages; the anchors get the ids from 1 on."""
+    incoming = [
+        IncomingPassage(passage, "made up", (IncomingAnchor(line, anchor),))
+        for line, (passage, anchor) in enumerate(made, 1)
+    ]
+    with Store.open(path, create=True) as store:
+        store.load(IncomingFile("made up", "0" * 64, "dialog"), incoming)
+
+
+async def round_trips(path: Path, anchors: int) -> list[float]:
+    """Milliseconds of each ask, one after the other, after some that do not count."""
+    heard: asyncio.Queue[int] = asyncio.Queue()
+    ready = asyncio.Event()
+
+    def on_state(state: PredictorState) -> None:
+        if state.status == "off":
+            sys.exit(state.sentence)
+        if state.status == "ready":
+            ready.set()
+
+    client = PredictorClient(path, heard.put_nowait, on_state)
+    began = time.perf_counter()
+    await client.start()
+    await ready.wait()
+    print(f"  ready after {time.perf_counter() - began:.1f} s")
+    taken = []
+    for anchor_id in range(1, anchors + 1):
+        began = time.perf_counter()
+        client.ask([anchor_id])
+        assert await heard.get() == anchor_id
+        taken.append((time.perf_counter() - began) * 1000)
+    await client.stop()
+    return taken[WARM_UP:]
+
+
+def tagging(made: list[tuple[Passage, Anchor]]) -> list[float]:
+    """Milliseconds of tagging each passage by itself, after some that do not count."""
+    tagger = load_tagger()
+    taken = []
+    for passage, _ in made:
+        began = time.perf_counter()
+        tagger.tag([Stretch.of(passage)])
+        taken.append((time.perf_counter() - began) * 1000)
+    return taken[WARM_UP:]
+
+
+@contextmanager
+def work_beside(busy: bool) -> Iterator[None]:
+    """Two processes of lower priority that never rest, if wanted."""
+    workers = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(2 * busy)]
+    try:
+        yield
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+
+
+def percentiles(taken: list[float]) -> tuple[float, float]:
+    """The median and the 95th percentile."""
+    cuts = quantiles(taken, n=20)
+    return cuts[9], cuts[18]
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--anchors", type=int, default=300)
+    parser.add_argument("--busy", action="store_true", help="with two processes beside it")
+    arguments = parser.parse_args()
+    made = list(passages(arguments.anchors + WARM_UP))
+    words = sum(len(passage.tokens) for passage, _ in made) / len(made)
+    print(f"live prediction of {arguments.anchors} anchors, {words:.0f} tokens a passage")
+    with tempfile.TemporaryDirectory() as folder, work_beside(arguments.busy):
+        path = Path(folder) / "nfh.db"
+        make_database(path, made)
+        median, high = percentiles(asyncio.run(round_trips(path, len(made))))
+        bare, bare_high = percentiles(tagging(made))
+    budget = BUDGET_BUSY_MS if arguments.busy else BUDGET_MS
+    print(f"  round trip  p50 {median:6.1f} ms  p95 {high:6.1f} ms  (budget {budget:.0f} ms)")
+    print(f"  tagging     p50 {bare:6.1f} ms  p95 {bare_high:6.1f} ms")
+    print(f"  ratio       p50 {median / bare:6.2f}     p95 {high / bare_high:6.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Child processes: they know the store and the models, and no screen."""

@@ -1,0 +1,65 @@
+"""What the screen process and the predictor child say to each other: one JSON line each."""
+
+import msgspec
+
+
+class Ask(msgspec.Struct, frozen=True, tag="ask"):
+    """Wanted: predictions of these anchors, in this order.
+
+    force: also of those that this model has predicted already.
+    """
+
+    id: int
+    anchors: list[int]
+    force: bool = False
+
+
+class Ready(msgspec.Struct, frozen=True, tag="ready"):
+    """The child has loaded its model and answers from now on."""
+
+    model: str
+    pipeline: str
+
+
+class Done(msgspec.Struct, frozen=True, tag="done"):
+    """The prediction of an anchor is in the database. seconds: spent on it; 0.0 if known."""
+
+    id: int
+    anchor: int
+    seconds: float
+
+
+class Failed(msgspec.Struct, frozen=True, tag="failed"):
+    """Something could not be done, said in a sentence.
+
+    id, anchor: what was asked; None where the child itself cannot work.
+    """
+
+    message: str
+    id: int | None = None
+    anchor: int | None = None
+
+
+Reply = Ready | Done | Failed
+
+NO_PIPELINE = 3
+"""Exit status of a child that found no pipeline: starting it again would not help."""
+
+_encode = msgspec.json.Encoder().encode
+_decode_ask = msgspec.json.Decoder(Ask).decode
+_replies: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
+
+
+def encode(message: Ask | Reply) -> bytes:
+    """A message as a line, its end included."""
+    return _encode(message) + b"\n"
+
+
+def decode_ask(line: bytes) -> Ask:
+    """What the child was asked. Raises msgspec.DecodeError for anything else."""
+    return _decode_ask(line)
+
+
+def decode_reply(line: bytes) -> Reply:
+    """What the child replied. Raises msgspec.DecodeError for anything else."""
+    return _replies.decode(line)

@@ -1,0 +1,221 @@
+"""The screen's side of the predictor child: starts it, asks it, starts it again.
+
+asyncio and no textual: callbacks are called on the event loop that called `start`.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from nfh_tui.jobs.logs import log_path
+from nfh_tui.jobs.protocol import (
+    NO_PIPELINE,
+    Ask,
+    Done,
+    Ready,
+    Reply,
+    decode_reply,
+    encode,
+)
+
+MODULE = "nfh_tui.jobs.predictor"
+LOG_NAME = "predictor.log"
+FIRST_DELAY = 1.0
+"""Seconds before the first restart in a row; each further one waits twice as long."""
+
+RESTARTS = 5
+STOP_SECONDS = 3.0
+
+Status = Literal["starting", "ready", "restarting", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class PredictorState:
+    """How the predictor is. sentence: for the person. model: its name, once it is ready."""
+
+    status: Status
+    sentence: str
+    model: str | None = None
+
+
+class PredictorClient:
+    """Keeps a predictor child running on one database, and asks it.
+
+    on_done: called with the id of an anchor whose prediction is in the database now.
+    on_state: called whenever the predictor's state changes.
+    """
+
+    def __init__(
+        self,
+        database: Path,
+        on_done: Callable[[int], object],
+        on_state: Callable[[PredictorState], object],
+        *,
+        first_delay: float = FIRST_DELAY,
+        log: Path | None = None,
+    ) -> None:
+        self._database = database
+        self._on_done = on_done
+        self._on_state = on_state
+        self._first_delay = first_delay
+        self._log = log
+        self._process: Process | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._model: str | None = None
+        self._said = ""
+        self._failures = 0
+        self._stopping = False
+        self._asked = 0
+        self._wanted: list[int] = []
+
+    @property
+    def pid(self) -> int | None:
+        """The child's process id; None while there is none."""
+        return self._process.pid if self._process is not None else None
+
+    async def start(self) -> None:
+        """Start the child, or do nothing if it is there. Does not wait until it is ready."""
+        if self._keeper is not None and not self._keeper.done():
+            return
+        self._failures = 0
+        self._stopping = False
+        self._tell("starting", "The predictor is starting.")
+        self._keeper = asyncio.create_task(self._keep(), name="predictor")
+
+    def ask(self, anchor_ids: Sequence[int]) -> None:
+        """Want predictions of these anchors, first one first. Never blocks.
+
+        The child does them before anything asked earlier. While it is not ready only the
+        latest ask is kept, and asked when it is.
+        """
+        self._wanted = list(anchor_ids)
+        if self._model is not None:
+            self._send()
+
+    async def stop(self) -> None:
+        """End the child, by force if it takes more than 3 seconds."""
+        keeper, self._keeper = self._keeper, None
+        if keeper is None:
+            return
+        self._stopping = True
+        process = self._process
+        if process is not None and process.stdin is not None:
+            process.stdin.close()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), STOP_SECONDS)
+        keeper.cancel()
+        with suppress(asyncio.CancelledError):
+            await keeper
+
+    # --- the child ----------------------------------------------------------------------
+
+    async def _keep(self) -> None:
+        """Run the child, again and again until it is of no use."""
+        while True:
+            self._said = ""
+            try:
+                code = await self._run()
+            except OSError as error:
+                return self._tell("off", f"The predictor cannot be started: {error}.")
+            if self._stopping:
+                return None
+            if code == NO_PIPELINE:
+                return self._tell("off", self._said)
+            self._failures += 1
+            reason = self._said or f"The predictor ended {_how(code)}."
+            if self._failures > RESTARTS:
+                return self._tell(
+                    "off",
+                    f"{reason} It was started {RESTARTS + 1} times in vain and stays off: "
+                    f"leave the workbench and open it again to try once more. "
+                    f"Its log: {self._log}",
+                )
+            delay = self._first_delay * 2 ** (self._failures - 1)
+            self._tell("restarting", f"{reason} It starts again in {delay:g} s.")
+            await asyncio.sleep(delay)
+
+    async def _run(self) -> int:
+        """Start one child and listen to it until it ends; its exit status."""
+        process = self._process = await self._spawn()
+        try:
+            await self._listen(process)
+            return await process.wait()
+        finally:
+            self._process = self._model = None
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+    async def _spawn(self) -> Process:
+        if self._log is None:
+            self._log = log_path(LOG_NAME)
+        log = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            # -P: a module of the folder one stands in must not shadow one of ours.
+            return await asyncio.create_subprocess_exec(
+                *(sys.executable, "-P", "-m", MODULE, "--db", str(self._database)),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=log,
+                start_new_session=True,
+            )
+        finally:
+            os.close(log)
+
+    async def _listen(self, process: Process) -> None:
+        assert process.stdout is not None  # noqa: S101 - it was asked for
+        async for line in process.stdout:
+            try:
+                self._hear(decode_reply(line))
+            except msgspec.DecodeError as error:
+                self._said = f"The predictor said something that cannot be read: {error}."
+                process.kill()
+
+    def _hear(self, reply: Reply) -> None:
+        if isinstance(reply, Ready):
+            self._model = reply.model
+            self._tell("ready", f"{reply.model} predicts, with {reply.pipeline}.")
+            if self._wanted:
+                self._send()
+        elif isinstance(reply, Done):
+            self._failures = 0
+            self._answered(reply.anchor)
+            self._on_done(reply.anchor)
+        elif reply.anchor is not None:
+            self._answered(reply.anchor)
+            self._tell("ready", reply.message)
+        else:
+            self._said = reply.message
+
+    def _answered(self, anchor_id: int) -> None:
+        with suppress(ValueError):
+            self._wanted.remove(anchor_id)
+
+    def _send(self) -> None:
+        process = self._process
+        if process is None or process.stdin is None or process.stdin.is_closing():
+            return
+        self._asked += 1
+        process.stdin.write(encode(Ask(self._asked, self._wanted)))
+
+    def _tell(self, status: Status, sentence: str) -> None:
+        self._on_state(PredictorState(status, sentence, self._model))
+
+
+def _how(code: int) -> str:
+    """An exit status in words."""
+    if code >= 0:
+        return f"with exit status {code}"
+    try:
+        return f"by signal {signal.Signals(-code).name}"
+    except ValueError:
+        return f"by signal {-code}"
