@@ -12,7 +12,9 @@ COMMON = (
     "the a and to of in that it is was you he she they we I not but for on with at have had do "
     "did so if then there here all what who when my your his her our their this"
 ).split()
-NUMBERS = "one two three four five six seven eight nine ten twenty fifty hundred 12 40 1985 3.5".split()
+NUMBERS = (
+    "one two three four five six seven eight nine ten twenty fifty hundred 12 40 1985 3.5"
+).split()
 VOCABULARY = 30_000
 """Distinct content words, about what the identification release has."""
 

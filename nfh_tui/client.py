@@ -1,0 +1,183 @@
+"""The store as the screen sees it: every call can be awaited, none blocks the screen.
+
+Reads run in a small pool. Writes run one at a time in the order they were asked for, and
+each returns only after its commit.
+"""
+
+import asyncio
+import threading
+from array import array
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import ParamSpec, TypeVar
+
+from nfh_db.query import Query
+from nfh_db.records import (
+    Annotator,
+    FlagName,
+    HistoryLine,
+    Item,
+    Place,
+    QueueRow,
+    Role,
+    Saved,
+    Seen,
+    Undone,
+)
+from nfh_db.store import Store
+from nfh_models.domain import Anchor, Answer
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+READERS = 3
+"""Threads that read. Three let an item, a page of rows and a count overlap."""
+
+
+class StoreClient:
+    """What screens and widgets may ask of the store. Errors are the store's own."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="nfh-read")
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="nfh-write")
+        self._writing: set[asyncio.Future[object]] = set()
+
+    @property
+    def writing(self) -> int:
+        """Writes asked for and not committed yet."""
+        return len(self._writing)
+
+    async def settled(self) -> None:
+        """Return once every write asked for so far is committed or has failed."""
+        if self._writing:
+            await asyncio.wait(set(self._writing))
+
+    def close(self) -> None:
+        """Wait for the writes under way, then close the store."""
+        self._writer.shutdown(wait=True)
+        self._readers.shutdown(wait=True, cancel_futures=True)
+        self.store.close()
+
+    async def _read(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._readers, partial(call, *args, **kwargs))
+
+    async def _write(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        loop = asyncio.get_running_loop()
+        future = loop.run_in_executor(self._writer, partial(call, *args, **kwargs))
+        self._writing.add(future)  # type: ignore[arg-type]  # only counted, never read
+        future.add_done_callback(self._writing.discard)
+        return await asyncio.shield(future)
+
+    # --- reading ------------------------------------------------------------------------
+
+    async def annotator(self, name: str) -> Annotator:
+        """The person of that name, made if unknown."""
+        return await self._write(self.store.annotator, name)
+
+    async def data_version(self) -> int:
+        """A number that changes when anybody commits."""
+        return await self._read(self.store.data_version)
+
+    async def item(self, anchor_id: int, me: Annotator, role: Role) -> Item | None:
+        """All of one anchor, or None if it is not there (any more)."""
+        return await self._read(self.store.item, anchor_id, me, role)
+
+    async def history(self, anchor_id: int) -> tuple[HistoryLine, ...]:
+        """What happened to an anchor."""
+        return await self._read(self.store.history, anchor_id)
+
+    async def queue_count(self, query: Query, me: Annotator) -> int:
+        """How many anchors a query finds."""
+        return await self._read(self.store.queue_count, query, me)
+
+    async def queue_rows(self, ids: Sequence[int], me: Annotator) -> tuple[QueueRow, ...]:
+        """Lines of the queue, in the order asked."""
+        return await self._read(self.store.queue_rows, ids, me)
+
+    async def views(self, me: Annotator) -> tuple[tuple[str, str], ...]:
+        """Saved views: name and query."""
+        return await self._read(self.store.views, me)
+
+    async def place(self, me: Annotator, mode: str) -> Place:
+        """Where this person stood when last in this mode."""
+        return await self._read(self.store.place, me, mode)
+
+    async def setting(self, name: str) -> str | None:
+        """A setting of this database."""
+        return await self._read(self.store.setting, name)
+
+    async def queue_ids(self, query: Query, me: Annotator) -> "AsyncIterator[array[int]]":
+        """The ids that a query finds, in chunks, the first one small.
+
+        The whole answer is read in one thread, because a cursor stays with its thread;
+        leaving the loop early stops the reading after the chunk under way.
+        """
+        loop = asyncio.get_running_loop()
+        chunks: asyncio.Queue[array[int] | None] = asyncio.Queue()
+        left = threading.Event()
+
+        def read() -> None:
+            try:
+                for chunk in self.store.queue_ids(query, me):
+                    if left.is_set():
+                        return
+                    loop.call_soon_threadsafe(chunks.put_nowait, chunk)
+            finally:
+                loop.call_soon_threadsafe(chunks.put_nowait, None)
+
+        reading = loop.run_in_executor(self._readers, read)
+        try:
+            while (chunk := await chunks.get()) is not None:
+                yield chunk
+            await reading
+        finally:
+            left.set()
+
+    # --- writing ------------------------------------------------------------------------
+
+    async def commit_answer(
+        self, anchor_id: int, me: Annotator, role: Role, answer: Answer, seen: Seen
+    ) -> Saved:
+        """Store an answer; an adjudicator's makes gold."""
+        return await self._write(self.store.commit_answer, anchor_id, me, role, answer, seen)
+
+    async def withdraw(self, anchor_id: int, me: Annotator, role: Role) -> Saved:
+        """Take one's answer back, and the gold it made."""
+        return await self._write(self.store.withdraw, anchor_id, me, role)
+
+    async def set_flag(self, anchor_id: int, me: Annotator, name: FlagName, on: bool) -> Saved:
+        """Set or take away one's own flag."""
+        return await self._write(self.store.set_flag, anchor_id, me, name, on)
+
+    async def replace_anchor(self, anchor_id: int, me: Annotator, anchor: Anchor) -> Saved:
+        """Give an anchor another span; the new anchor's id is in what comes back."""
+        return await self._write(self.store.replace_anchor, anchor_id, me, anchor)
+
+    async def undo(self, me: Annotator) -> Undone | None:
+        """Take one's last act back; None if there is none."""
+        return await self._write(self.store.undo, me)
+
+    async def redo(self, me: Annotator) -> Undone | None:
+        """Do again what was taken back last; None if there is nothing."""
+        return await self._write(self.store.redo, me)
+
+    async def save_draft(
+        self, anchor_id: int, me: Annotator, role: Role, body: str | None
+    ) -> None:
+        """Keep an answer begun; None forgets it."""
+        await self._write(self.store.save_draft, anchor_id, me, role, body)
+
+    async def save_place(self, me: Annotator, mode: str, place: Place) -> None:
+        """Keep where this person stands."""
+        await self._write(self.store.save_place, me, mode, place)
+
+    async def save_view(self, me: Annotator, name: str, query: str | None) -> None:
+        """Keep a query under a name; None forgets it."""
+        await self._write(self.store.save_view, me, name, query)
+
+    async def set_setting(self, name: str, value: str) -> None:
+        """Keep a setting of this database."""
+        await self._write(self.store.set_setting, name, value)

@@ -1,0 +1,66 @@
+"""Writes that may wait a moment: drafts as they are typed, the place as one moves."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable
+
+Write = Callable[[], Awaitable[None]]
+Failed = Callable[[Exception], None]
+
+
+class Keeper:
+    """Saves the latest of several changes, one write a thing, a short while after the first.
+
+    The delay runs from the first change, not the last: while somebody types without a
+    pause, each `delay` saves what is there.
+    """
+
+    def __init__(self, delay: float, failed: Failed) -> None:
+        self._delay = delay
+        self._failed = failed
+        self._waiting: dict[Hashable, Write] = {}
+        self._lost: dict[Hashable, Write] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        self._writes: set[asyncio.Task[None]] = set()
+
+    @property
+    def unsaved(self) -> bool:
+        """True while a change waits, is being written, or could not be written."""
+        return bool(self._waiting or self._writes or self._lost)
+
+    def keep(self, thing: Hashable, write: Write) -> None:
+        """Save a thing soon; a write of it that still waits is dropped for this one."""
+        self._waiting[thing] = write
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(self._delay, self.start)
+
+    def drop(self, thing: Hashable) -> None:
+        """Forget the write of a thing if it still waits."""
+        self._waiting.pop(thing, None)
+
+    async def flush(self) -> None:
+        """Write now what waits or failed before; return when all is written or has failed."""
+        self._waiting = {**self._lost, **self._waiting}
+        self.start()
+        while self._writes:
+            await asyncio.wait(set(self._writes))
+
+    def start(self) -> None:
+        """Begin to write now what waits."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        waiting, self._waiting = self._waiting, {}
+        for thing, write in waiting.items():
+            task = asyncio.ensure_future(self._run(thing, write))
+            self._writes.add(task)
+            task.add_done_callback(self._writes.discard)
+
+    async def _run(self, thing: Hashable, write: Write) -> None:
+        try:
+            await write()
+        except Exception as error:  # noqa: BLE001  # told to the person, whatever it is
+            self._lost[thing] = write
+            self._failed(error)
+        else:
+            self._lost.pop(thing, None)

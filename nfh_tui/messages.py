@@ -1,0 +1,35 @@
+"""What background work tells the screen. Messages are the only way it may speak to it."""
+
+from dataclasses import dataclass
+
+from textual.message import Message
+
+
+@dataclass
+class PredictionReady(Message):
+    """The predictor has stored a prediction of this anchor."""
+
+    anchor_id: int
+
+
+@dataclass
+class PredictorChanged(Message):
+    """The predictor started, stopped or fell over.
+
+    words: for the line of state. sentence: what happened. off: it will not come back.
+    """
+
+    words: str
+    sentence: str
+    off: bool
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the latest state counts."""
+        return isinstance(message, PredictorChanged)
+
+
+@dataclass
+class Trouble(Message):
+    """Something could not be read or saved. sentence: what, where, what to do."""
+
+    sentence: str

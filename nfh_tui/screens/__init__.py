@@ -1,0 +1,1 @@
+"""The screens and dialogs; each is imported when it is first opened."""

@@ -1,0 +1,320 @@
+"""The ground of the workbench: its panes, its lines, and its turns.
+
+The workbench is one class in layers, each a file: the desk (this one), walking through the
+queue, deciding, looking, and the workbench itself. Acts are done one at a time in the order
+of their keys, in one task that may wait for the store while the screen stays awake.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from inspect import isawaitable
+
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.widgets import Static
+
+from nfh_db.errors import StoreError
+from nfh_db.records import Annotator, Item, QueueRow, Role
+from nfh_models.domain import AnswerError, PassageError
+from nfh_tui.actions import BY_ID, Mode, foot_actions
+from nfh_tui.client import StoreClient
+from nfh_tui.desk.cache import ItemCache
+from nfh_tui.desk.clock import ItemClock
+from nfh_tui.desk.ids import IdList
+from nfh_tui.desk.keeper import Keeper
+from nfh_tui.desk.keys import Act, Call, KeyPress, Turn, Turns
+from nfh_tui.editing import EditState, prompt
+from nfh_tui.messages import Trouble
+from nfh_tui.widgets.query_bar import InputBar
+from nfh_tui.widgets.queue_list import QueueList
+from nfh_tui.widgets.status_line import (
+    Foot,
+    KeyLine,
+    PaneTitle,
+    StatusLine,
+    Tone,
+)
+from nfh_tui.widgets.steady import SteadyEvidence, SteadyPassage
+
+PANES = ("queue", "passage", "evidence")
+DRAFT_DELAY = 0.1
+"""Seconds after a change until the draft is written."""
+
+PLACE_DELAY = 0.15
+"""Seconds after a move until the place is written."""
+
+NOTHING_HERE = "Nothing in the queue. : asks for something else, esc goes back."
+
+Choice = tuple[str, str, str]
+"""A key, what it is for, and what it gives."""
+
+
+class Desk(Screen[None]):
+    """What every layer of the workbench stands on.
+
+    item: the anchor in work as it is shown, None where the queue is empty. edit: the answer
+    in the editor. place: where one stands in the queue; beside: the item shown is another
+    one, e.g. after an undo elsewhere. past and future: states of
+    `edit` that undo and redo go through before they touch what is saved. choosing: a
+    question stands at the foot.
+    """
+
+    AUTO_FOCUS = ""
+    HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (100, "-three-panes")]  # noqa: RUF012  # Textual's
+
+    def __init__(self, client: StoreClient, me: Annotator, mode: Mode) -> None:
+        super().__init__()
+        self.client = client
+        self.me = me
+        self.mode = mode
+        self.ids = IdList()
+        self.place = 0
+        self.beside = False
+        self.item: Item | None = None
+        self.edit = EditState()
+        self.past: list[EditState] = []
+        self.future: list[EditState] = []
+        self.begun: dict[tuple[int, Role], EditState | None] = {}
+        self.saving: dict[tuple[int, Role], EditState] = {}
+        self.heat = False
+        self.blind = False
+        self.choosing = False
+        self.pane = "passage"
+        self._keys: dict[str, str] | None = None
+        self.turns = Turns()
+        self.clock = ItemClock()
+        self.cache = ItemCache(self._read_item)
+        self.drafts = Keeper(DRAFT_DELAY, self._write_failed)
+        self.places = Keeper(PLACE_DELAY, self._write_failed)
+        self.queue_list = QueueList(self._fetch_rows, id="queue")
+        self.passage = SteadyPassage(id="passage")
+        self.evidence = SteadyEvidence(id="evidence")
+        self.titles = {pane: PaneTitle(id=f"{pane}-title") for pane in PANES}
+        self.bar = InputBar(id="bar")
+        self.answer_line = PaneTitle(id="answer")
+        self.status_line = StatusLine()
+        self.key_line = KeyLine()
+
+    def compose(self) -> ComposeResult:
+        """Three panes, each under its title; the bar, the line of state, the keys."""
+        views = {"queue": self.queue_list, "passage": self.passage, "evidence": self.evidence}
+        with Horizontal(id="panes"):
+            for pane, view in views.items():
+                with Vertical(id=f"{pane}-pane", classes="pane"):
+                    yield self.titles[pane]
+                    yield view
+                    if pane == "passage":
+                        yield self.answer_line
+                        yield Static(NOTHING_HERE, id="nothing", markup=False)
+        yield self.bar
+        yield self.status_line
+        yield self.key_line
+
+    # --- what every layer uses ----------------------------------------------------------
+
+    @property
+    def role(self) -> Role:
+        """In which role answers are read and given; browsing reads as an adjudicator."""
+        return Role.ANNOTATOR if self.mode is Mode.ANNOTATE else Role.ADJUDICATOR
+
+    @property
+    def reading(self) -> bool:
+        """True while nothing may be changed."""
+        return self.mode is Mode.BROWSE
+
+    def say(self, sentence: str, tone: Tone = Tone.PLAIN) -> None:
+        """Put a sentence on the line of state."""
+        self.set_status(say=sentence, tone=tone)
+
+    def refuse(self, sentence: str) -> None:
+        """Say why something was not done."""
+        self.say(sentence, Tone.REFUSED)
+
+    def set_status(self, **changes: object) -> None:
+        """Change parts of the line of state."""
+        self.status_line.status = replace(self.status_line.status, **changes)  # type: ignore[arg-type]  # names and types are Status's own
+
+    def paint_status(self) -> None:
+        """Mode, place and what is under way, as they are now."""
+        total = len(self.ids)
+        known = f"{total:,}" + ("" if self.ids.complete else "…")
+        here = "–" if self.beside else f"{self.place + 1:,}"
+        self.set_status(
+            mode=self.mode.upper(),
+            place=f"{here}/{known}" if total else known,
+            busy="saving…" if self.saving else "",
+        )
+
+    def paint_keys(self) -> None:
+        """The keys at the foot: what the editor waits for, else those most needed here."""
+        waits = None if self.item is None else prompt(self.edit)
+        if waits is not None:
+            self.key_line.foot = Foot(waits)
+            return
+        usual = foot_actions(self.mode)
+        self.key_line.foot = Foot("", tuple((a.shown.split()[0], a.short) for a in usual))
+
+    def local_time(self, at: str) -> str:
+        """The time of day here, HH:MM:SS, of a time of the store."""
+        return datetime.fromisoformat(at).astimezone().strftime("%H:%M:%S")
+
+    async def choose(self, question: str, choices: Sequence[Choice]) -> str | None:
+        """Ask for one key at the foot; None when another key is pressed.
+
+        A key that is none of the choices and not escape is done as usual.
+        """
+        self.key_line.foot = Foot(question, tuple((key, word) for key, word, _ in choices))
+        self.choosing = True
+        try:
+            turn = await self.turns.get()
+            while isinstance(turn, Call):
+                await turn.run()
+                turn = await self.turns.get()
+        finally:
+            self.choosing = False
+            self.paint_keys()
+        pressed = turn.key if isinstance(turn, KeyPress) else ""
+        character = turn.character if isinstance(turn, KeyPress) else None
+        for key_name, _, result in choices:
+            if key_name in {pressed, character}:
+                return result
+        if pressed != "escape":
+            self.turns.put_back(turn)
+        return None
+
+    async def ask(
+        self,
+        prompt: str,
+        text: str = "",
+        *,
+        changed: Callable[[str], None] | None = None,
+        complete: Callable[[str, int], tuple[str, int] | None] | None = None,
+    ) -> str | None:
+        """Ask for a text in the bar; None on escape."""
+        answer = self.bar.ask(prompt, text, changed=changed, complete=complete)
+        # Keys that were typed in one go with the one that opened the bar belong to it.
+        self.call_later(self._hand_keys_over)
+        return await answer
+
+    async def choose_from(
+        self,
+        title: str,
+        options: Sequence[Choice],
+        *,
+        start: str | None = None,
+        moved: Callable[[str], None] | None = None,
+    ) -> str | None:
+        """Ask for one of a list; None on escape. options: words, fainter words, result."""
+        from nfh_tui.screens.dialogs import ChooseDialog
+
+        dialog = ChooseDialog(title, options, start=start, moved=moved)
+        return await self.app.push_screen_wait(dialog)
+
+    async def show_text(self, title: str, body: str | Text) -> None:
+        """Show a text until it is closed."""
+        from nfh_tui.screens.dialogs import TextDialog
+
+        await self.app.push_screen_wait(TextDialog(title, body))
+
+    async def show_error(self, sentence: str) -> None:
+        """Show what went wrong until it is read."""
+        from nfh_tui.screens.dialogs import TextDialog
+
+        dialog = TextDialog("That did not work", sentence, trouble=True)
+        await self.app.push_screen_wait(dialog)
+
+    def _hand_keys_over(self) -> None:
+        while isinstance(turn := self.turns.peek(), KeyPress) and self.bar.is_open:
+            self.turns.take()
+            self.bar.press(turn.key, turn.character)
+
+    # --- store access shared by the layers ----------------------------------------------
+
+    async def _read_item(self, anchor_id: int) -> Item | None:
+        return await self.client.item(anchor_id, self.me, self.role)
+
+    async def _fetch_rows(self, ids: Sequence[int]) -> tuple[QueueRow, ...]:
+        return await self.client.queue_rows(ids, self.me)
+
+    def _write_failed(self, error: Exception) -> None:
+        self.post_message(Trouble(str(error)))
+
+    def action_of(self, key_name: str) -> str | None:
+        """The act that a key stands for, the person's own keys considered."""
+        if self._keys is None:
+            self._keys = {
+                name: active.binding.id
+                for name, active in self.active_bindings.items()
+                if active.binding.id in BY_ID
+            }
+        return self._keys.get(key_name)
+
+    # --- turns --------------------------------------------------------------------------
+
+    def on_key(self, event: events.Key) -> None:
+        """Queue every key that no input has taken, but for Textual's own (ctrl+c)."""
+        ours = event.is_printable or self.action_of(event.key) is not None
+        if not ours or self.bar.passed(event):
+            return
+        if self.bar.is_open:
+            self.bar.press(event.key, event.character)
+        else:
+            self.turns.put(KeyPress(event.key, event.character))
+        event.stop()
+        event.prevent_default()
+
+    def action_act(self, action_id: str) -> None:
+        """What bindings and the palette call: queue an act by its id."""
+        if not self.bar.is_open:
+            self.turns.put(Act(action_id))
+
+    def in_turn(self, run: Callable[[], Awaitable[None]]) -> None:
+        """Have something done between two acts."""
+        self.turns.put(Call(run))
+
+    async def take_turns(self) -> None:
+        """Do what is asked for, one thing after another, for as long as the screen stands."""
+        while True:
+            turn = await self.turns.get()
+            try:
+                await self._take(turn)
+            except (StoreError, AnswerError, PassageError) as error:
+                await self.show_error(str(error))
+            except Exception as error:  # noqa: BLE001  # a fault of ours must not lose work
+                await self.show_error(
+                    f"Something went wrong that should not ({type(error).__name__}: {error}). "
+                    "What you did is kept; please report this."
+                )
+
+    async def _take(self, turn: Turn) -> None:
+        if isinstance(turn, Call):
+            await turn.run()
+            return
+        self.clock.touch()
+        if self.status_line.status.tone is not Tone.DONE:
+            self.say("")
+        if isinstance(turn, Act):
+            await self._do(turn.id)
+        elif not self.wants(turn):
+            action_id = self.action_of(turn.key)
+            if action_id is not None:
+                await self._do(action_id)
+
+    def wants(self, press: KeyPress) -> bool:
+        """Take a key before it is looked up, if a layer waits for one: this one never does."""
+        del press
+        return False
+
+    async def do_edit(self, action_id: str) -> None:
+        """An act that has no method of its own: a layer above hands it to the editor."""
+        self.refuse(f"{action_id} is not to be done here.")
+
+    async def _do(self, action_id: str) -> None:
+        done = getattr(self, "do_" + action_id.replace(".", "_"), None)
+        result = done() if done is not None else self.do_edit(action_id)
+        if isawaitable(result):
+            await result

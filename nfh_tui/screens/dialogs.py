@@ -1,0 +1,163 @@
+"""The dialogs: a text, a question, a list to choose from. Nothing in them is markup."""
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from nfh_tui.visible import visible
+
+BOX = """
+    align: center middle;
+    & .box {
+        width: 90%;
+        max-width: 96;
+        height: auto;
+        max-height: 90%;
+        background: $surface;
+        border: round $primary;
+        padding: 0 1;
+    }
+    & .title { color: $text-accent; text-style: bold; height: auto; }
+    & .hint { color: $text-muted; height: 1; }
+"""
+
+
+def shown(text: str) -> str:
+    """A text of several lines as it is drawn."""
+    return "\n".join(visible(line) for line in text.splitlines())
+
+
+class TextDialog(ModalScreen[None]):
+    """A text to read; enter, escape or q closes it."""
+
+    DEFAULT_CSS = f"""
+    TextDialog {{
+        {BOX}
+        & VerticalScroll {{ height: auto; max-height: 100%; }}
+    }}
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,enter,q,question_mark,f1", "close", show=False),
+        Binding("j,down", "scroll(1)", show=False),
+        Binding("k,up", "scroll(-1)", show=False),
+        Binding("pagedown,space", "page(1)", show=False),
+        Binding("pageup,b", "page(-1)", show=False),
+        Binding("g,home", "edge(0)", show=False),
+        Binding("G,end", "edge(1)", show=False),
+    ]
+
+    def __init__(self, title: str, body: str | Text, *, trouble: bool = False) -> None:
+        super().__init__()
+        self._title = title
+        self._body = Text(shown(body)) if isinstance(body, str) else body
+        self._trouble = trouble
+
+    def compose(self) -> ComposeResult:
+        """Title, text, hint."""
+        with Vertical(classes="box"):
+            sign = "✗ " if self._trouble else ""
+            yield Static(visible(sign + self._title), classes="title", markup=False)
+            with VerticalScroll(can_focus=False):
+                yield Static(self._body, id="body", markup=False)
+            yield Static("j k scroll · esc closes", classes="hint", markup=False)
+
+    @property
+    def _scroll(self) -> VerticalScroll:
+        return self.query_one(VerticalScroll)
+
+    def action_close(self) -> None:
+        """Close."""
+        self.dismiss(None)
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll by lines."""
+        self._scroll.scroll_relative(y=lines, animate=False)
+
+    def action_page(self, pages: int) -> None:
+        """Scroll by pages."""
+        self._scroll.scroll_relative(y=pages * self._scroll.size.height, animate=False)
+
+    def action_edge(self, end: int) -> None:
+        """Scroll to the start (0) or the end (1)."""
+        self._scroll.scroll_to(y=self._scroll.max_scroll_y if end else 0, animate=False)
+
+
+class ChooseDialog(ModalScreen[str | None]):
+    """A list of which one is chosen; None on escape.
+
+    options: the words, the fainter words behind, and what is given back.
+    moved: called with what would be given back while one moves through the list.
+    """
+
+    DEFAULT_CSS = f"""
+    ChooseDialog {{
+        {BOX}
+        & OptionList {{ height: auto; max-height: 20; border: none; background: $surface; }}
+    }}
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "close", show=False),
+        Binding("j", "step(1)", show=False),
+        Binding("k", "step(-1)", show=False),
+    ]
+
+    def __init__(
+        self,
+        title: str,
+        options: Sequence[tuple[str, str, str]],
+        *,
+        start: str | None = None,
+        moved: Callable[[str], None] | None = None,
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._options = options
+        self._start = start
+        self._moved = moved
+
+    def compose(self) -> ComposeResult:
+        """Title, list, hint."""
+        made = []
+        for words, faint, _ in self._options:
+            text = Text(visible(words))
+            text.append(f"  {visible(faint)}", "dim")
+            made.append(Option(text))
+        with Vertical(classes="box"):
+            yield Static(visible(self._title), classes="title", markup=False)
+            yield OptionList(*made, markup=False)
+            yield Static("j k move · enter chooses · esc closes", classes="hint", markup=False)
+
+    def on_mount(self) -> None:
+        """Stand on the option in use."""
+        results = [result for _, _, result in self._options]
+        choices = self.query_one(OptionList)
+        choices.highlighted = results.index(self._start) if self._start in results else 0
+        choices.focus()
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Tell where one stands."""
+        if self._moved is not None:
+            self._moved(self._options[event.option_index][2])
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Give back what is chosen."""
+        self.dismiss(self._options[event.option_index][2])
+
+    def action_close(self) -> None:
+        """Close without choosing."""
+        self.dismiss(None)
+
+    def action_step(self, by: int) -> None:
+        """Move by one."""
+        choices = self.query_one(OptionList)
+        if by > 0:
+            choices.action_cursor_down()
+        else:
+            choices.action_cursor_up()

@@ -1,0 +1,233 @@
+"""Looking: queries and searches, views, the heat map, panes, help, modes."""
+
+from collections.abc import Sequence
+
+from nfh_db.errors import QueryError, StoreError
+from nfh_db.query import Query, parse, quote
+from nfh_tui.actions import Mode
+from nfh_tui.desk.completer import Completer
+from nfh_tui.screens.copying import Copying
+from nfh_tui.screens.desk import PANES
+from nfh_tui.theme import SETTING
+from nfh_tui.widgets.status_line import Foot
+
+SUGGESTED = 6
+"""Completions that stand at the foot while a query is typed."""
+
+VIEW_SIGN = "@"
+"""A query that begins so is the name of a saved view."""
+
+
+class Looking(Copying):
+    """What changes only what is seen."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        self.former: list[str] = []
+        self._known_values: dict[str, Sequence[str]] = {}
+
+    # --- queries ------------------------------------------------------------------------
+
+    async def do_query(self) -> None:
+        """Ask for a query and show what it finds."""
+        completer = Completer(lambda key: self._known_values.get(key, ()))
+
+        def typed(text: str) -> None:
+            self._count_soon(text)
+            offers = completer.offers(text, self.bar.cursor)[:SUGGESTED]
+            keys = tuple((offer.label, "") for offer in offers)
+            self.key_line.foot = Foot("tab" if keys else "enter shows them", keys)
+
+        text = await self.ask(":", self.query_now.text, changed=typed, complete=completer.tab)
+        await self._ran(await self._of_view(text))
+
+    async def do_search(self) -> None:
+        """Ask for words and keep the items of this query whose passage has them."""
+        self.key_line.foot = Foot("words of the passage; enter shows the items")
+        words = await self.ask("/", changed=lambda text: self._count_soon(self._narrowed(text)))
+        await self._ran(self._narrowed(words) if words and words.strip() else None)
+
+    def _narrowed(self, words: str) -> str:
+        words = words.strip()
+        added = f"text:{quote(words)}" if words else ""
+        return f"{self.query_now.text} {added}".strip()
+
+    async def _of_view(self, text: str | None) -> str | None:
+        """The query of a view named with @; other texts as they are."""
+        if text is None or not text.startswith(VIEW_SIGN):
+            return text
+        views = dict(await self.client.views(self.me))
+        name = text.removeprefix(VIEW_SIGN).strip()
+        if name not in views:
+            known = ", ".join(views) or "there is none yet: ctrl+p, Save this view"
+            self.refuse(f"No view is named “{name}”. Saved views: {known}.")
+            return None
+        return views[name]
+
+    async def _ran(self, text: str | None) -> None:
+        """Show what a query finds; None leaves all as it is."""
+        self.paint_keys()
+        if text is None:
+            return
+        try:
+            query = parse(text.strip())
+        except QueryError as error:
+            self.refuse(f"query: {error}")
+            return
+        if query.text != self.query_now.text:
+            self.former.append(self.query_now.text)
+        await self.show_query(query)
+
+    async def show_query(self, query: Query) -> None:
+        """Show what a query finds, staying on the item if that is among it."""
+        here = None if self.whole is None else self.whole.anchor_id
+        self.say("")
+        await self.open_query(query, here)
+        if not len(self.ids):
+            self.refuse("Nothing fits this query; esc goes back to the one before.")
+
+    def _count_soon(self, text: str) -> None:
+        """Count what a query would find; a count under way for an older text is dropped."""
+        self.run_worker(
+            self._count(text),
+            group="count",
+            description="counting what a query finds",
+            exclusive=True,
+            exit_on_error=False,
+        )
+
+    async def _count(self, text: str) -> None:
+        try:
+            count = await self.client.queue_count(parse(text.strip()), self.me)
+        except (QueryError, StoreError) as error:
+            self.bar.note = str(error)
+            return
+        self.bar.note = f"{count:,} item" + ("" if count == 1 else "s")
+
+    async def do_queue_reload(self) -> None:
+        """Make the queue anew."""
+        await self.show_query(self.query_now)
+
+    async def do_view_open(self) -> None:
+        """Choose a saved view."""
+        views = await self.client.views(self.me)
+        if not views:
+            self.refuse("No view is saved yet: ctrl+p, Save this view.")
+            return
+        options = tuple((name, query or "everything", query) for name, query in views)
+        await self._ran(await self.choose_from("Saved views", options))
+
+    async def do_view_save(self) -> None:
+        """Keep the query under a name."""
+        name = (await self.ask("Name of this view") or "").strip()
+        if name:
+            await self.client.save_view(self.me, name, self.query_now.text)
+            self.announce(f"view “{name}” saved; : @{name} opens it")
+
+    # --- what is shown ------------------------------------------------------------------
+
+    def do_heat(self) -> None:
+        """Show or hide the model's scores."""
+        self.heat = not self.heat
+        self.paint_item()
+        item = self.item
+        if self.heat and item is not None and item.prediction is None:
+            self.say("heat map on; no model has answered this item yet")
+        else:
+            self.say("heat map on" if self.heat else "heat map off")
+
+    def do_blind(self) -> None:
+        """Hide or show names."""
+        self.blind = not self.blind
+        self.paint_item()
+        self.say("names hidden, order mixed" if self.blind else "names shown")
+
+    def do_pane_next(self) -> None:
+        """Go to the next pane."""
+        self.show_pane(PANES[(PANES.index(self.pane) + 1) % len(PANES)])
+
+    def do_pane_previous(self) -> None:
+        """Go to the pane before."""
+        self.show_pane(PANES[PANES.index(self.pane) - 1])
+
+    def show_pane(self, pane: str) -> None:
+        """Put a pane in use; where only one fits, it is the one shown."""
+        self.pane = pane
+        for name in PANES:
+            self.set_class(name == pane, f"-{name}")
+        self.paint_titles()
+
+    async def do_help(self) -> None:
+        """Show the keys."""
+        from nfh_tui.screens.helping import help_text
+
+        title = f"Keys · {self.pane} · {self.mode}"
+        await self.show_text(title, help_text(self.pane, self.mode))
+
+    def do_palette(self) -> None:
+        """Open the palette."""
+        from textual.command import CommandPalette
+
+        self.app.push_screen(CommandPalette(placeholder="An act by name…"))
+
+    async def do_theme(self) -> None:
+        """Choose a theme; each is shown while one moves through the list."""
+        before = self.app.theme
+
+        def show(name: str) -> None:
+            self.app.theme = name
+
+        names = tuple((name, "", name) for name in sorted(self.app.available_themes))
+        chosen = await self.choose_from("Themes", names, start=before, moved=show)
+        self.app.theme = chosen or before
+        if chosen is not None:
+            await self.client.set_setting(f"{SETTING}.{self.me.name}", chosen)
+
+    async def do_out(self) -> None:
+        """One step out: to the passage, then to the former query."""
+        if self.pane != "passage":
+            self.show_pane("passage")
+        elif self.beside:
+            await self.go(self.place)
+        elif self.former:
+            await self.show_query(parse(self.former.pop()))
+        else:
+            self.say("Nothing is open. q quits.")
+
+    # --- modes --------------------------------------------------------------------------
+
+    async def do_mode_next(self) -> None:
+        """Go to the next mode."""
+        modes = list(Mode)
+        await self.set_mode(modes[(modes.index(self.mode) + 1) % len(modes)])
+
+    async def do_mode_browse(self) -> None:
+        """Read only."""
+        await self.set_mode(Mode.BROWSE)
+
+    async def do_mode_annotate(self) -> None:
+        """Give one's own answers."""
+        await self.set_mode(Mode.ANNOTATE)
+
+    async def do_mode_adjudicate(self) -> None:
+        """Decide what counts."""
+        await self.set_mode(Mode.ADJUDICATE)
+
+    async def set_mode(self, mode: Mode) -> None:
+        """Change what the workbench is for; queue and item stay."""
+        self.leave()
+        await self.places.flush()
+        self.mode = mode
+        self.queue_list.hide_answers = mode is Mode.ANNOTATE
+        self.cache.clear()
+        if self.whole is not None:
+            await self.show_anchor(self.whole.anchor_id)
+        self.paint_status()
+        self.paint_keys()
+        self.announce(
+            {
+                Mode.BROWSE: "reading: nothing can be changed",
+                Mode.ANNOTATE: f"annotating as {self.me.name}",
+                Mode.ADJUDICATE: f"adjudicating as {self.me.name}: answers make gold",
+            }[mode]
+        )

@@ -1,0 +1,46 @@
+"""Every act by its name, for the palette."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+
+from nfh_tui.actions import ACTIONS, Action
+
+if TYPE_CHECKING:
+    from nfh_tui.screens.workbench import Workbench
+
+
+class Acts(Provider):
+    """The registry's acts; user text never stands among them."""
+
+    async def discover(self) -> Hits:
+        """All acts, in the order of the registry."""
+        for action in ACTIONS:
+            if action.id != "palette":
+                yield DiscoveryHit(
+                    Content(self._name(action)), self._run(action), help=action.description
+                )
+
+    async def search(self, query: str) -> Hits:
+        """The acts whose name or id fits."""
+        matcher = self.matcher(query)
+        for action in ACTIONS:
+            name = self._name(action)
+            score = max(matcher.match(name), matcher.match(action.id))
+            if score > 0 and action.id != "palette":
+                yield Hit(
+                    score, matcher.highlight(name), self._run(action), help=action.description
+                )
+
+    def _name(self, action: Action) -> str:
+        return f"{action.title}  ({action.shown})" if action.shown else action.title
+
+    def _run(self, action: Action) -> Callable[[], None]:
+        workbench: Workbench = self.screen  # type: ignore[assignment]  # its only screen
+
+        def run() -> None:
+            workbench.action_act(action.id)
+
+        return run

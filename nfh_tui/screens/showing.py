@@ -1,0 +1,204 @@
+"""Showing an item: what of it is read, what of it is drawn, and where one stands."""
+
+import asyncio
+from dataclasses import replace
+
+from nfh_db.query import Query
+from nfh_db.records import HistoryLine, Item, Place, State
+from nfh_tui.desk.answering import answer_words
+from nfh_tui.desk.history import worded
+from nfh_tui.editing import EditState, begin, blinded, move_to
+from nfh_tui.screens.desk import Desk
+from nfh_tui.widgets.status_line import Title, Tone
+
+AHEAD = (1, -1, 2, 3)
+"""Items read ahead, by how far they stand from the one shown, the likeliest first."""
+
+STAYS = 0.15
+"""Seconds on an item until its history is read."""
+
+GONE = "This number is no longer there: somebody replaced or removed it."
+
+STATE_WORDS = {
+    State.OPEN: "○ open",
+    State.ANSWERED: "◐ answered",
+    State.DISAGREE: "≠ disagree",
+    State.DECIDED: "✓ decided",
+    State.STALE: "↺ stale",
+}
+
+
+class Showing(Desk):
+    """The item on the screen.
+
+    query_now: what made the queue. whole: the item as stored, while `item` may be blinded.
+    fresh: what the editor holds of the item when nothing is begun.
+    """
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as the desk takes them
+        self.query_now = Query()
+        self.whole: Item | None = None
+        self.fresh = EditState()
+        self.history: tuple[HistoryLine, ...] = ()
+
+    # --- the item -----------------------------------------------------------------------
+
+    async def show_anchor(self, anchor_id: int) -> bool:
+        """Show an item wherever it stands, in the queue or beside it; False if it is gone."""
+        item = await self.cache.get(anchor_id)
+        if item is None:
+            return False
+        self.leave()
+        place = self.ids.find(anchor_id, self.place)
+        self.beside = place is None
+        if place is not None:
+            self.place = place
+            self.queue_list.current = place
+        self.present(item)
+        return True
+
+    def present(self, item: Item) -> None:
+        """Put an item on the screen, with the answer begun, if there is one."""
+        if self.whole is None or self.whole.anchor_id != item.anchor_id:
+            self.clock.start()
+            self.history = ()
+        self.whole = item
+        self.past.clear()
+        self.future.clear()
+        self.edit = self._editing(item)
+        self.paint_item()
+        self.keep_place()
+        self.run_worker(
+            self.read_history(),
+            group="history",
+            description="the history of an item",
+            exclusive=True,
+            exit_on_error=False,
+        )
+
+    def _editing(self, item: Item) -> EditState:
+        """The answer to work on: what is begun, else what the item itself brings."""
+        key = (item.anchor_id, self.role)
+        self.fresh = begin(replace(item, draft=None), self.me.name, self.role)
+        if self.reading:
+            return EditState(cursor=item.anchor.start, role=self.role)
+        # What this session began, saved or threw away is newer than what was read.
+        if key in self.begun:
+            return self.begun[key] or self.fresh
+        return begin(item, self.me.name, self.role)
+
+    async def refresh_item(self) -> None:
+        """Read the item shown anew; what is begun stays as it is."""
+        before = self.whole
+        if before is None:
+            return
+        self.cache.forget(before.anchor_id)
+        item = await self.cache.get(before.anchor_id)
+        if self.whole is not before:
+            return
+        if item is None:
+            self.refuse(GONE)
+            return
+        self.whole = item
+        cursor = self.edit.cursor
+        self.edit = self._editing(item)
+        if self.begun.get((item.anchor_id, self.role)) is None:
+            self.past.clear()
+            self.future.clear()
+            self.edit = replace(self.edit, cursor=cursor)
+        self.paint_item()
+
+    def clear_item(self) -> None:
+        """Show that there is nothing to show."""
+        self.whole = None
+        self.edit = EditState()
+        self.paint_item()
+
+    def read_ahead(self) -> None:
+        """Start reading the items that are likely to be wanted next."""
+        places = (self.place + step for step in AHEAD)
+        self.cache.ahead(self.ids[p] for p in places if 0 <= p < len(self.ids))
+
+    def leave(self) -> None:
+        """Start writing what waits: the item is about to leave the screen."""
+        self.drafts.start()
+
+    # --- drawing ------------------------------------------------------------------------
+
+    def paint_item(self) -> None:
+        """Draw the item, the answer, and all that is said about them."""
+        self.item = blinded(self.whole) if self.blind and self.whole else self.whole
+        self.set_class(self.item is None, "-nothing")
+        if self.item is not None:
+            self.passage.show(self.item, self.edit, heat=self.heat, blind=self.blind)
+            self._show_evidence()
+        self.paint_titles()
+        self.paint_status()
+        self.paint_keys()
+
+    def paint_edit(self) -> None:
+        """Draw the answer anew; nothing else has changed."""
+        if self.item is not None:
+            self.passage.show(self.item, self.edit, heat=self.heat, blind=self.blind)
+            self._show_evidence()
+            self.paint_keys()
+
+    def _show_evidence(self) -> None:
+        if self.item is not None:
+            self.answer_line.title = Title(*answer_words(self.item, self.edit, self.reading))
+            edit = None if self.reading else self.edit
+            history = () if self.blind else worded(self.history, self.item.passage)
+            self.evidence.show(self.item, edit, blind=self.blind, history=history)
+
+    async def read_history(self) -> None:
+        """Show the history of the item in the evidence once one stays on it."""
+        item = self.whole
+        await asyncio.sleep(STAYS)
+        if item is not None and self.whole is item:
+            history = await self.client.history(item.anchor_id)
+            if self.whole is item:
+                self.history = history
+                self._show_evidence()
+
+    def announce(self, sentence: str) -> None:
+        """Say that something is done."""
+        self.say(sentence, Tone.DONE)
+
+    # --- the place ----------------------------------------------------------------------
+
+    def stand_on(self, token: int) -> None:
+        """Put the cursor on a token of the item shown."""
+        if self.item is not None:
+            self.edit = move_to(self.edit, self.item, token).state
+            self.paint_edit()
+            self.keep_place()
+
+    def keep_place(self) -> None:
+        """Remember soon where this person stands."""
+        self.places.keep("place", self._save_place)
+
+    async def _save_place(self) -> None:
+        anchor_id = None if self.whole is None else self.whole.anchor_id
+        token = None if self.whole is None else self.edit.cursor
+        place = Place(self.query_now.text, anchor_id, token)
+        await self.client.save_place(self.me, self.mode.value, place)
+
+    # --- titles -------------------------------------------------------------------------
+
+    def paint_titles(self) -> None:
+        """The line over each pane."""
+        item = self.item
+        document = state = ""
+        if item is not None:
+            document = item.document + (f" · {item.split}" if item.split else "")
+            flags = sorted({mark.name.value for mark in item.flags})
+            state = " · ".join([STATE_WORDS[item.state], *flags])
+        query = self.query_now.text or "everything"
+        self._title("queue", "Queue", query)
+        self._title("passage", "Passage", " · ".join(filter(None, [document, state])))
+        self._title("evidence", "Evidence", item.pattern if item is not None else "")
+
+    def _title(self, pane: str, name: str, note: str) -> None:
+        widget = self.titles[pane]
+        widget.title = Title(name, note, active=self.pane == pane)

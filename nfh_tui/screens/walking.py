@@ -1,0 +1,229 @@
+"""Going through the queue: which items there are, and the way from one to another."""
+
+import asyncio
+
+from nfh_db.errors import StoreError
+from nfh_db.query import Query, parse, quote
+from nfh_db.records import State
+from nfh_tui.actions import Mode
+from nfh_tui.desk.ids import IdList
+from nfh_tui.desk.keys import Act, KeyPress
+from nfh_tui.messages import Trouble
+from nfh_tui.screens.showing import GONE, Showing
+
+WINDOW = 200
+"""Rows looked at together for the next undecided item."""
+
+WINDOWS = 3
+"""So many windows are looked at before the whole queue is asked."""
+
+STEPS = frozenset({"queue.next", "queue.previous"})
+
+
+class Walking(Showing):
+    """The queue and the way through it."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        self._first_ids = asyncio.Event()
+        self._placed = asyncio.Event()
+        self._all_ids = asyncio.Event()
+
+    # --- the queue ----------------------------------------------------------------------
+
+    async def open_query(
+        self, query: Query, at: int | None = None, *, insist: bool = False
+    ) -> None:
+        """Show what a query finds: at this anchor, if it is among the first, else from the
+        start. insist: show the anchor at once, wherever it stands and even if nowhere.
+        """
+        self.leave()
+        self.query_now = query
+        self.ids = ids = IdList()
+        self.place = 0
+        self.clear_item()
+        self.queue_list.show_ids(ids)
+        self._first_ids, self._placed = asyncio.Event(), asyncio.Event()
+        self._all_ids = asyncio.Event()
+        self.run_worker(
+            self._load_ids(ids, query, at if insist else None),
+            group="ids",
+            description="ids of the queue",
+            exclusive=True,
+            exit_on_error=False,
+        )
+        shown = insist and at is not None and await self.show_anchor(at)
+        await self._first_ids.wait()
+        if not shown:
+            self._placed.set()
+            await self.go((None if at is None else ids.find(at)) or 0)
+        self.paint_titles()
+
+    async def _load_ids(self, ids: IdList, query: Query, at: int | None) -> None:
+        """Fill a list chunk by chunk; `at` gets its place as soon as its chunk is there."""
+        first, placed, every = self._first_ids, self._placed, self._all_ids
+        try:
+            async for chunk in self.client.queue_ids(query, self.me):
+                start = len(ids)
+                ids.extend(chunk)
+                self.queue_list.grown()
+                if at is not None and not placed.is_set():
+                    self._place_in(ids, start, at)
+                self.paint_status()
+                first.set()
+        except StoreError as error:
+            self.post_message(Trouble(str(error)))
+        finally:
+            ids.complete = True
+            first.set()
+            placed.set()
+            every.set()
+            self.paint_status()
+
+    def _place_in(self, ids: IdList, start: int, at: int) -> None:
+        place = ids.find(at, start)
+        if place is not None:
+            self.place = place
+            self.beside = self.whole is None or self.whole.anchor_id != at
+            self.queue_list.current = place
+            self._placed.set()
+
+    # --- one item after another ---------------------------------------------------------
+
+    async def go(self, place: int) -> None:
+        """Show the item in a place of the queue."""
+        self.leave()
+        self._placed.set()
+        if not len(self.ids):
+            self.clear_item()
+            return
+        self.place = max(0, min(place, len(self.ids) - 1))
+        self.beside = False
+        self.queue_list.current = self.place
+        self.paint_status()
+        if self._steps_wait():
+            self.item = self.whole = None
+            return
+        anchor_id = self.ids[self.place]
+        item = self.cache.peek(anchor_id) or await self.cache.get(anchor_id)
+        if item is None:
+            self.clear_item()
+            self.refuse(GONE)
+            return
+        self.present(item)
+        self.read_ahead()
+
+    def _steps_wait(self) -> bool:
+        """True if the next key steps on anyway, so that the item need not be drawn."""
+        turn = self.turns.peek()
+        if isinstance(turn, KeyPress):
+            return self.action_of(turn.key) in STEPS
+        return isinstance(turn, Act) and turn.id in STEPS
+
+    # --- acts ---------------------------------------------------------------------------
+
+    async def do_queue_next(self) -> None:
+        """Go one item on; back into the queue from an item beside it."""
+        await self._step(1)
+
+    async def do_queue_previous(self) -> None:
+        """Go one item back; back into the queue from an item beside it."""
+        await self._step(-1)
+
+    async def _step(self, by: int) -> None:
+        await self._placed.wait()
+        target = self.place if self.beside else self.place + by
+        if 0 <= target < len(self.ids):
+            await self.go(target)
+            return
+        if not len(self.ids):
+            self.refuse("The queue is empty.")
+            return
+        if self.item is None:
+            await self.go(self.place)
+        self.refuse("That was the last item." if by > 0 else "That was the first item.")
+
+    async def do_queue_first(self) -> None:
+        """Go to the start of the queue."""
+        await self.go(0)
+
+    async def do_queue_last(self) -> None:
+        """Go to the end of the queue, once it is known."""
+        await self._placed.wait()
+        await self._all_ids.wait()
+        await self.go(len(self.ids) - 1)
+
+    async def do_queue_next_undecided(self) -> None:
+        """Go to the next item that waits."""
+        await self._to_undecided(forward=True)
+
+    async def do_queue_previous_undecided(self) -> None:
+        """Go back to the last item that waits."""
+        await self._to_undecided(forward=False)
+
+    async def _to_undecided(self, *, forward: bool) -> None:
+        await self._placed.wait()
+        place = await self._undecided_near(forward) if self.mode is not Mode.ANNOTATE else None
+        if place is None:
+            place = await self._undecided_anywhere(forward)
+        if place is None:
+            where = "after" if forward else "before"
+            self.refuse(f"Nothing {where} this item waits any more.")
+            return
+        await self.go(place)
+
+    async def _undecided_near(self, forward: bool) -> int | None:
+        """The nearest undecided place among the next windows of rows."""
+        start = self.place + 1 if forward else self.place - WINDOW
+        for _ in range(WINDOWS):
+            ids = self.ids.slice(start, start + WINDOW)
+            rows = await self.client.queue_rows(ids, self.me)
+            waiting = {row.anchor_id for row in rows if row.state is not State.DECIDED}
+            place = self.ids.step(self.place, waiting, forward) if waiting else None
+            if place is not None:
+                return place
+            start += WINDOW if forward else -WINDOW
+        return None
+
+    async def _undecided_anywhere(self, forward: bool) -> int | None:
+        """The nearest place, of the whole queue, that an own query finds undecided."""
+        done = f"by:{quote(self.me.name)}" if self.mode is Mode.ANNOTATE else "state:decided"
+        waiting: set[int] = set()
+        async for chunk in self.client.queue_ids(parse(f"-{done}"), self.me):
+            waiting.update(chunk)
+        return self.ids.step(self.place, waiting, forward)
+
+    # --- moving inside the panes --------------------------------------------------------
+
+    async def do_cursor_up(self) -> None:
+        """One line up in the pane in use."""
+        await self._line(-1)
+
+    async def do_cursor_down(self) -> None:
+        """One line down in the pane in use."""
+        await self._line(1)
+
+    async def _line(self, by: int) -> None:
+        if self.pane == "queue":
+            await self._step(by)
+        elif self.pane == "evidence":
+            self.evidence.scroll_relative(y=by, animate=False)
+        else:
+            beside = self.passage.token_above if by < 0 else self.passage.token_below
+            self.stand_on(beside(self.edit.cursor))
+
+    async def do_page_down(self) -> None:
+        """One page down in the pane in use."""
+        await self._page(1)
+
+    async def do_page_up(self) -> None:
+        """One page up in the pane in use."""
+        await self._page(-1)
+
+    async def _page(self, by: int) -> None:
+        if self.pane == "queue":
+            await self.go(self.place + by * self.queue_list.page)
+        elif self.pane == "passage":
+            self.passage.scroll_relative(y=by * self.passage.size.height, animate=False)
+        else:
+            self.evidence.scroll_relative(y=by * self.evidence.size.height, animate=False)

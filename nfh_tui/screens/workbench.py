@@ -1,0 +1,212 @@
+"""The workbench: one screen on which all the work is done."""
+
+import asyncio
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding, BindingType
+
+from nfh_db.errors import QueryError
+from nfh_db.query import parse
+from nfh_db.records import Annotator
+from nfh_tui.actions import ACTIONS, Mode
+from nfh_tui.client import StoreClient
+from nfh_tui.messages import PredictionReady, PredictorChanged, Trouble
+from nfh_tui.screens.looking import Looking
+
+if TYPE_CHECKING:
+    from nfh_tui.predictor_client import PredictorClient, PredictorState
+
+PREDICTOR_VARIABLE = "NFH_TUI_PREDICTOR"
+"""An environment variable; "off" keeps the predictor from being started."""
+
+AFTER_READING = 0.05
+"""Seconds after a move until predictions are asked for: by then the items are read."""
+
+AT_MOST = 0.5
+"""Seconds that the predictor may take to end by itself."""
+
+PATIENCE = 3.0
+"""Seconds to wait at the end for writes under way before asking."""
+
+POLL = 1.0
+"""Seconds between looks for what others have written."""
+
+
+def bindings() -> list[BindingType]:
+    """Every act's keys as Textual's bindings, under the act's id."""
+    return [
+        Binding(",".join(a.keys), f"act('{a.id}')", a.title, show=False, id=a.id)
+        for a in ACTIONS
+        if a.keys
+    ]
+
+
+def acts_provider() -> type:
+    """The palette's acts, imported when the palette is opened."""
+    from nfh_tui.screens.palette import Acts
+
+    return Acts
+
+
+class Workbench(Looking):
+    """Queue, passage, evidence."""
+
+    BINDINGS: ClassVar[list[BindingType]] = bindings()
+    COMMANDS: ClassVar = {acts_provider}
+
+    def __init__(
+        self, client: StoreClient, me: Annotator, mode: Mode, query: str | None = None
+    ) -> None:
+        super().__init__(client, me, mode)
+        self._asked_for = query
+        self._version = 0
+        self._troubles: set[str] = set()
+        self._predictor: PredictorClient | None = None
+
+    # --- opening ------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        """Start the turns; the first of them opens the queue."""
+        self.show_pane("passage")
+        self.queue_list.hide_answers = self.mode is Mode.ANNOTATE
+        self.paint_status()
+        self.paint_keys()
+        self.in_turn(self._open)
+        self.run_worker(
+            self.take_turns(), group="turns", description="the acts", exit_on_error=False
+        )
+
+    async def _open(self) -> None:
+        """Open the query asked for, else where this person stood when last here."""
+        place = await self.client.place(self.me, self.mode.value)
+        text = place.query if self._asked_for is None else self._asked_for
+        at = place.anchor_id if text == place.query else None
+        try:
+            query = parse(text)
+        except QueryError as error:
+            self.refuse(f"query: {error}")
+            query, at = parse(""), None
+        await self.open_query(query, at, insist=True)
+        if place.token is not None and self.whole is not None and self.whole.anchor_id == at:
+            self.stand_on(place.token)
+        self._version = await self.client.data_version()
+        self.set_interval(POLL, self._look_for_others)
+        self.app.call_after_refresh(self._start_predictor)
+
+    # --- the predictor ------------------------------------------------------------------
+
+    async def _start_predictor(self) -> None:
+        """Start the child that predicts; without it the workbench works as well."""
+        if os.environ.get(PREDICTOR_VARIABLE) == "off":
+            return
+        from nfh_tui.predictor_client import PredictorClient
+
+        self._predictor = PredictorClient(
+            self.client.store.path,
+            lambda anchor_id: self.post_message(PredictionReady(anchor_id)),
+            self._predictor_told,
+        )
+        await self._predictor.start()
+        self.want_predictions()
+
+    def _predictor_told(self, state: "PredictorState") -> None:
+        words = f"model {state.status}" if state.model is None else f"model {state.model}"
+        self.post_message(PredictorChanged(words, state.sentence, state.status == "off"))
+
+    async def predictor_off(self) -> None:
+        """Stop the child; one that does not listen is killed when the loop ends."""
+        predictor, self._predictor = self._predictor, None
+        if predictor is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(predictor.stop(), AT_MOST)
+
+    def want_predictions(self) -> None:
+        """Ask for what the item shown and the ones read ahead still lack."""
+        if self._predictor is None or self.whole is None:
+            return
+        nearby = [self.whole.anchor_id, *self.ids.slice(self.place + 1, self.place + 4)]
+        known = [self.whole, *(self.cache.peek(anchor_id) for anchor_id in nearby[1:])]
+        lacking = [
+            anchor_id
+            for anchor_id, item in zip(nearby, known, strict=True)
+            if item is None or item.prediction is None
+        ]
+        if lacking:
+            self._predictor.ask(lacking)
+
+    def read_ahead(self) -> None:
+        """Read the next items, then ask for what they lack of predictions."""
+        super().read_ahead()
+        self.set_timer(AFTER_READING, self.want_predictions)
+
+    async def on_prediction_ready(self, message: PredictionReady) -> None:
+        """Show a prediction that came while its item is on the screen."""
+        if self.whole is not None and self.whole.anchor_id == message.anchor_id:
+            await self.refresh_item()
+        else:
+            self.cache.forget(message.anchor_id)
+
+    def on_predictor_changed(self, message: PredictorChanged) -> None:
+        """Say how the predictor is, and once why it stays off."""
+        self.set_status(model=message.words)
+        if message.off:
+            self.say(message.sentence)
+
+    # --- others' writes -----------------------------------------------------------------
+
+    def _look_for_others(self) -> None:
+        self.run_worker(
+            self._notice_others(),
+            group="others",
+            description="what others have written",
+            exclusive=True,
+            exit_on_error=False,
+        )
+
+    async def _notice_others(self) -> None:
+        """Draw anew what is in view if anybody has written; what is begun stays."""
+        version = await self.client.data_version()
+        if version == self._version:
+            return
+        self._version = version
+        self.cache.clear()
+        await self.refresh_item()
+        await self.queue_list.refresh_visible()
+        self.read_ahead()
+
+    # --- messages -----------------------------------------------------------------------
+
+    def on_trouble(self, message: Trouble) -> None:
+        """Show what could not be read or saved, once while it is not read."""
+        if message.sentence in self._troubles:
+            return
+        self._troubles.add(message.sentence)
+
+        async def show() -> None:
+            await self.show_error(message.sentence)
+            self._troubles.discard(message.sentence)
+
+        self.in_turn(show)
+
+    # --- leaving ------------------------------------------------------------------------
+
+    async def do_quit(self) -> None:
+        """Save what waits and leave; ask first where something cannot be saved."""
+        self.keep_place()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self.drafts.flush()
+                await self.places.flush()
+                await self.client.settled()
+        except TimeoutError:
+            pass
+        if self.saving or self.drafts.unsaved:
+            question = "Something is not saved yet. Leave all the same?"
+            choices = (("y", "leave", "leave"), ("n", "stay", "stay"))
+            if await self.choose(question, choices) != "leave":
+                self.say("stayed")
+                return
+        await self.predictor_off()
+        self.app.exit(0)

@@ -1,0 +1,1 @@
+"""What the screens are made of. Widgets know no database; what they show is given to them."""

@@ -1,0 +1,270 @@
+"""The queue as a list of any length: only the rows in view are known and drawn."""
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import ClassVar
+
+from textual.geometry import Region, Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from nfh_db.records import FlagName, QueueRow, State
+from nfh_models.domain import Blocking, Kind
+from nfh_tui.desk.ids import IdList
+from nfh_tui.passage_paint import Roles, Run
+from nfh_tui.visible import clip, isolated, width_of
+from nfh_tui.widgets.painter import Painter
+from nfh_tui.widgets.plain import cut_left, one_line, pad
+
+MARGIN = 40
+"""Rows fetched above and below the view, so that the next key finds them there."""
+
+KNOWN = 2_000
+"""Rows kept; the ones used longest ago are forgotten first."""
+
+SIGNS = {
+    State.OPEN: "○",
+    State.ANSWERED: "◐",
+    State.DISAGREE: "≠",
+    State.DECIDED: "✓",
+    State.STALE: "↺",
+}
+KIND_SHORT = {
+    Kind.REFERENCE: "Ref",
+    Kind.YEAR: "Year",
+    Kind.AGE: "Age",
+    Kind.CURRENCY: "Currency",
+    Kind.PEOPLE: "People",
+    Kind.TIME: "Time",
+    Kind.OTHER: "Other",
+    Kind.UNKNOWN: "Unknown",
+    Kind.NOT_NFH: "no NFH",
+    Kind.BROKEN: "damaged",
+    Kind.NFH: "NFH",
+}
+BLOCKING_SHORT = {Blocking.ANSWERABILITY: "answer?"}
+ROLES = ("around", "current", "mark", "word", "note", *(state.value for state in State))
+"""Looks of the parts of a row, each a component class `queue--NAME`."""
+
+MOST_NOTE = 13
+"""Most cells for what stands at the right of a row."""
+
+FLAG_SIGNS = {
+    FlagName.SKIP: "»",
+    FlagName.ANCHOR: "a",
+    FlagName.AMBIGUOUS: "m",
+    FlagName.GUIDELINE: "g",
+}
+
+Fetch = Callable[[Sequence[int]], Awaitable[tuple[QueueRow, ...]]]
+
+
+def row_note(row: QueueRow, width: int = MOST_NOTE) -> str:
+    """What stands at the right of a row: how answers differ, or what was decided.
+
+    The pattern of the votes is left out where both do not fit into `width` cells.
+    """
+    if row.state is State.DISAGREE and row.strongest is not None:
+        name = BLOCKING_SHORT.get(row.strongest, row.strongest.value)
+        both = f"{row.pattern} {name}".strip()
+        return both if len(both) <= width else name
+    if row.kind is not None:
+        return KIND_SHORT[row.kind]
+    return row.pattern if row.state is State.ANSWERED else ""
+
+
+def row_flags(row: QueueRow) -> str:
+    """One sign a flag: » skipped, a anchor, m ambiguous, g guideline."""
+    return "".join(sign for name, sign in FLAG_SIGNS.items() if name in row.flags)
+
+
+class QueueList(ScrollView, can_focus=False):
+    """One line an anchor, its number in context. Colour only repeats what signs say."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"queue--{role}" for role in ROLES}
+    DEFAULT_CSS = """
+    QueueList {
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+        & > .queue--around { text-style: dim; }
+        & > .queue--current { background: $panel; }
+        & > .queue--mark { color: $text-accent; text-style: bold; }
+        & > .queue--word { text-style: bold not dim; }
+        & > .queue--note { text-style: dim; }
+        & > .queue--open { text-style: dim; }
+        & > .queue--answered { color: $text-primary; }
+        & > .queue--disagree { color: $text-warning; text-style: bold; }
+        & > .queue--decided { color: $text-success; }
+        & > .queue--stale { color: $text-error; }
+    }
+    """
+
+    def __init__(self, fetch: Fetch, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._fetch = fetch
+        self._ids = IdList()
+        self._rows: OrderedDict[int, QueueRow] = OrderedDict()
+        self._gone: set[int] = set()
+        self._current = 0
+        self._drawn = 0
+        self._fetching = False
+        self.fetches = 0
+        self.hide_answers = False
+        self._painter = Painter(self, "queue", ROLES)
+
+    # --- what the screen tells it -------------------------------------------------------
+
+    def show_ids(self, ids: IdList) -> None:
+        """Show another list from its start."""
+        self._ids = ids
+        self._rows.clear()
+        self._gone.clear()
+        self._current = self._drawn = 0
+        self.scroll_to(0, 0, animate=False, force=True)
+        self.grown()
+
+    def grown(self) -> None:
+        """The list has grown: measure it, and draw it if the end was in view."""
+        drawn = self._drawn
+        self._drawn = len(self._ids)
+        self.virtual_size = Size(self.scrollable_content_region.width, max(1, self._drawn))
+        if drawn < round(self.scroll_offset.y) + self.page:
+            self.refresh()
+
+    @property
+    def current(self) -> int:
+        """The place that is marked."""
+        return self._current
+
+    @current.setter
+    def current(self, place: int) -> None:
+        before, self._current = self._current, place
+        self._refresh_place(before)
+        self._refresh_place(place)
+        self._bring_into_view(place)
+
+    async def refresh_rows(self, anchor_ids: Iterable[int]) -> None:
+        """Fetch these rows anew if they are known, and draw them."""
+        known = [anchor_id for anchor_id in anchor_ids if anchor_id in self._rows]
+        if known:
+            self._keep(known, await self._fetch(known))
+            self.refresh()
+
+    async def refresh_visible(self) -> None:
+        """Fetch the rows in view anew and forget the others: somebody has written."""
+        known = self._wanted()
+        kept = self._rows
+        self._gone.clear()
+        self._rows = OrderedDict((i, kept[i]) for i in known if i in kept)
+        self._keep(known, await self._fetch(known))
+        self.refresh()
+
+    @property
+    def page(self) -> int:
+        """How many rows are in view."""
+        return max(1, self.scrollable_content_region.height)
+
+    # --- keeping rows -------------------------------------------------------------------
+
+    def _wanted(self) -> Sequence[int]:
+        top = round(self.scroll_offset.y)
+        return self._ids.slice(top - MARGIN, top + self.page + MARGIN)
+
+    def _missing(self) -> list[int]:
+        return [i for i in self._wanted() if i not in self._rows and i not in self._gone]
+
+    def _keep(self, asked: Sequence[int], rows: Sequence[QueueRow]) -> None:
+        found = {row.anchor_id: row for row in rows}
+        for anchor_id in asked:
+            if anchor_id in found:
+                self._rows[anchor_id] = found[anchor_id]
+                self._rows.move_to_end(anchor_id)
+            else:
+                self._rows.pop(anchor_id, None)
+                self._gone.add(anchor_id)
+        while len(self._rows) > KNOWN:
+            self._rows.popitem(last=False)
+
+    def _ask(self) -> None:
+        """Start fetching what is missing in view, unless a fetch is under way."""
+        if not self._fetching and self.is_attached:
+            self._fetching = True
+            self.run_worker(
+                self._fetch_missing(),
+                group="rows",
+                description="rows of the queue",
+                exit_on_error=False,
+            )
+
+    async def _fetch_missing(self) -> None:
+        try:
+            # What is in view may change while a fetch runs: look again until nothing lacks.
+            while missing := self._missing():
+                self.fetches += 1
+                self._keep(missing, await self._fetch(missing))
+                self.refresh()
+        finally:
+            self._fetching = False
+
+    # --- drawing ------------------------------------------------------------------------
+
+    def on_resize(self) -> None:
+        """Fit the list to its new width and keep the marked row in view."""
+        self.grown()
+        self._bring_into_view(self._current)
+
+    def _bring_into_view(self, place: int) -> None:
+        height = self.page
+        top = round(self.scroll_offset.y)
+        if not top <= place < top + height:
+            # By a part of a page, not by one row: a still list is easier on the eyes, and
+            # only few steps make all of it be drawn anew.
+            lead = height // 4 if place >= top + height else height - 1 - height // 4
+            lead = lead if abs(place - top) <= 2 * height else height // 2
+            self.scroll_to(0, max(0, place - lead), animate=False, force=True, immediate=True)
+
+    def _refresh_place(self, place: int) -> None:
+        y = place - round(self.scroll_offset.y)
+        if 0 <= y < self.size.height:
+            self.refresh(Region(0, y, self.size.width, 1))
+
+    def notify_style_update(self) -> None:
+        """Colours changed: make all looks anew."""
+        super().notify_style_update()
+        self._painter.forget()
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the view."""
+        width = self.scrollable_content_region.width
+        place = y + round(self.scroll_offset.y)
+        if place >= len(self._ids):
+            return self._painter.blank(width)
+        lies: Roles = ("current",) if place == self._current else ()
+        mark = Run("▌" if lies else " ", (*lies, "mark"))
+        row = self._rows.get(self._ids[place])
+        if row is not None:
+            return self._painter.strip([mark, *self._runs(row, width - 1, lies)])
+        gone = self._ids[place] in self._gone
+        if not gone:
+            self._ask()
+        words = "× no longer there" if gone else "· loading…"
+        return self._painter.strip([mark, Run(pad(words, width - 1), (*lies, "note"))])
+
+    def _runs(self, row: QueueRow, width: int, lies: Roles) -> Iterable[Run]:
+        """State, number in context, note: exactly `width` cells."""
+        flags = row_flags(row)
+        note_width = min(max(8, width // 4), MOST_NOTE)
+        note = "" if self.hide_answers else row_note(row, note_width - len(flags))
+        room = max(1, width - 3 - note_width)
+        word = clip(one_line(row.word), room)
+        rest = room - width_of(word)
+        before = cut_left(one_line(row.before), rest * 2 // 5)
+        lead = " " * (rest * 2 // 5 - width_of(before))
+        after = pad(one_line(row.after), rest - rest * 2 // 5)
+        yield Run(SIGNS[row.state] + " ", (*lies, row.state.value))
+        yield Run(lead + isolated(before), (*lies, "around"))
+        yield Run(isolated(word), (*lies, "word"))
+        yield Run(isolated(after) + " ", (*lies, "around"))
+        note = pad(note, note_width - len(flags) - bool(flags)) + " " * bool(flags)
+        yield Run(note + flags, (*lies, "note"))

@@ -1,0 +1,190 @@
+"""The line of state and the line of keys, at the foot of the screen."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar
+
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from nfh_tui.passage_paint import Run
+from nfh_tui.visible import clip, width_of
+from nfh_tui.widgets.painter import Painter
+from nfh_tui.widgets.plain import one_line, pad
+
+
+class Tone(StrEnum):
+    """How much a sentence wants to be seen; each has its sign besides its colour."""
+
+    PLAIN = "plain"
+    DONE = "done"
+    REFUSED = "refused"
+
+
+ROOMY = 78
+"""Cells from which on the keys at the foot stand further apart."""
+
+SIGNS = {Tone.PLAIN: "", Tone.DONE: "✓ ", Tone.REFUSED: "✗ "}
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the line of state shows.
+
+    say: the last sentence. busy: what is under way ("saving…"), "" for nothing.
+    place: "12/345" in the queue. model: the predictor's state.
+    """
+
+    mode: str = ""
+    place: str = ""
+    say: str = ""
+    tone: Tone = Tone.PLAIN
+    busy: str = ""
+    model: str = ""
+
+
+class OneLine(Widget, can_focus=False):
+    """A widget of one line, drawn of runs that a subclass gives."""
+
+    ALLOW_SELECT = False
+    PREFIX: ClassVar[str]
+    ROLES: ClassVar[tuple[str, ...]]
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
+        super().__init__(id=id)
+        self._painter = Painter(self, self.PREFIX, self.ROLES)
+
+    def notify_style_update(self) -> None:
+        """Colours changed: make all looks anew."""
+        super().notify_style_update()
+        self._painter.forget()
+
+    def runs(self, width: int) -> Sequence[Run]:
+        """What the line shows in so many cells; what is longer is cut."""
+        del width
+        return ()
+
+    def render_line(self, y: int) -> Strip:
+        """The line."""
+        del y
+        width = self.size.width
+        strip = self._painter.strip(self.runs(width))
+        return strip.adjust_cell_length(width, self._painter.base)
+
+
+class StatusLine(OneLine):
+    """One line: mode, place, what was said last, the model."""
+
+    PREFIX = "status"
+    ROLES = ("mode", "plain", "done", "refused", "faint")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"status--{role}" for role in ROLES}
+    DEFAULT_CSS = """
+    StatusLine {
+        height: 1;
+        background: $panel;
+        & > .status--mode { color: $text-accent; text-style: bold; }
+        & > .status--done { color: $text-success; text-style: bold; }
+        & > .status--refused { color: $text-error; text-style: bold; }
+        & > .status--faint { text-style: dim; }
+    }
+    """
+    status: reactive[Status] = reactive(Status)
+
+    def runs(self, width: int) -> Sequence[Run]:
+        """Mode, place, sentence, model; the model is left out where the sentence needs room."""
+        status = self.status
+        first = [Run(f" {status.mode} ", ("mode",)), Run(f" {status.place}  ", ("faint",))]
+        said = SIGNS[status.tone] + one_line(status.say) if status.say else ""
+        words = f"{status.busy} {said}" if status.busy else said
+        room = max(0, width - sum(width_of(run.text) for run in first))
+        model = f" {status.model} " if status.model else ""
+        if width_of(words) + width_of(model) > room:
+            model = ""
+        tone = Tone.PLAIN if status.busy else status.tone
+        words = pad(words, room - width_of(model))
+        return [*first, Run(words, (tone.value,)), Run(model, ("faint",))]
+
+
+@dataclass(frozen=True, slots=True)
+class Foot:
+    """The line of keys. title: what is asked, "" for the usual keys. keys: key and word."""
+
+    title: str = ""
+    keys: tuple[tuple[str, str], ...] = ()
+
+
+class KeyLine(OneLine):
+    """At most six keys with what they do, or the choices of a question."""
+
+    PREFIX = "keys"
+    ROLES = ("key", "word", "title")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"keys--{role}" for role in ROLES}
+    DEFAULT_CSS = """
+    KeyLine {
+        height: 1;
+        background: $surface;
+        & > .keys--key { color: $text-primary; text-style: bold; }
+        & > .keys--word { text-style: dim; }
+        & > .keys--title { color: $text-accent; text-style: bold; }
+    }
+    """
+    foot: reactive[Foot] = reactive(Foot)
+
+    def runs(self, width: int) -> Sequence[Run]:
+        """The line; whole entries are left out where they do not fit."""
+        made = [Run(" ", ())]
+        room = width - 1
+        for entry in self._entries(self.foot, room):
+            cells = sum(width_of(run.text) for run in entry)
+            if cells > room + 1 and len(made) > 1:
+                break
+            made.extend(entry)
+            room -= cells
+        return made
+
+    def _entries(self, foot: Foot, room: int) -> Iterable[Sequence[Run]]:
+        if foot.title:
+            yield [Run(clip(one_line(foot.title), room) + "  ", ("title",))]
+        gap = "   " if room >= ROOMY else "  "
+        for key, word in foot.keys:
+            parts = [Run(one_line(key), ("key",))]
+            yield [*parts, Run(f" {one_line(word)}{gap}" if word else "  ", ("word",))]
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """The line over a pane. note stands at the right."""
+
+    name: str = ""
+    note: str = ""
+    active: bool = False
+
+
+class PaneTitle(OneLine):
+    """One line over a pane: its name, a note, and a bar while the pane is in use."""
+
+    PREFIX = "title"
+    ROLES = ("active", "idle", "note")
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"title--{role}" for role in ROLES}
+    DEFAULT_CSS = """
+    PaneTitle {
+        height: 1;
+        background: $panel;
+        & > .title--active { color: $text-accent; text-style: bold; }
+        & > .title--idle { text-style: dim; }
+        & > .title--note { text-style: dim; }
+    }
+    """
+    title: reactive[Title] = reactive(Title)
+
+    def runs(self, width: int) -> Sequence[Run]:
+        """The line; of a note that does not fit the start is shown."""
+        title = self.title
+        mark = "▌" if title.active else " "
+        name = mark + clip(one_line(title.name), max(0, width - 3)) + "  "
+        note = clip(one_line(title.note), max(0, width - width_of(name) - 1))
+        gap = " " * max(0, width - width_of(name) - width_of(note) - 1)
+        style = "active" if title.active else "idle"
+        return [Run(name, (style,)), Run(gap + note, ("note",))]

@@ -1,0 +1,237 @@
+"""Keys decide, and what they decide stands in the database."""
+
+import pytest
+
+from nfh_db.records import FlagName, Role, Rule, State
+from nfh_models.domain import Kind, Relation, Sort
+
+KINDS = {
+    "y": Kind.YEAR,
+    "a": Kind.AGE,
+    "c": Kind.CURRENCY,
+    "p": Kind.PEOPLE,
+    "t": Kind.TIME,
+    "n": Kind.UNKNOWN,
+    "x": Kind.NOT_NFH,
+    "d": Kind.BROKEN,
+}
+
+
+@pytest.mark.parametrize(("key", "kind"), KINDS.items())
+async def test_each_kind_by_its_key(open_desk, read, key, kind):
+    async with open_desk() as desk:
+        await desk.press("j", key, "enter")
+        assert desk.said.startswith("saved ")
+        assert desk.screen.place == 2
+    item = read(1)
+    assert item.gold.answer.kind is kind
+    assert item.gold.rule is Rule.EXPERT
+    assert item.gold.adjudicator == "edith"
+    assert item.state is State.DECIDED
+    assert item.draft is None
+    (vote,) = item.votes
+    assert vote.role is Role.ADJUDICATOR
+    assert vote.seconds is not None
+
+
+@pytest.mark.parametrize(
+    ("keys", "sort", "noun"),
+    [
+        (["o", "n"], Sort.NUMBER, None),
+        (["o", "c"], Sort.CODE, None),
+        (["o", "m"], Sort.MEASURE, None),
+        (["o", "enter"], None, None),
+        (["o", "w", *"joke", "enter"], Sort.NOUN, "joke"),
+        (["o", "n", "equals_sign", *"sum", "enter"], Sort.NUMBER, "sum"),
+    ],
+)
+async def test_other_with_its_sort_and_noun(open_desk, read, keys, sort, noun):
+    async with open_desk() as desk:
+        await desk.press("j", *keys, "enter")
+    answer = read(1).gold.answer
+    assert (answer.kind, answer.sort, answer.noun) == (Kind.OTHER, sort, noun)
+
+
+async def test_a_reference_by_the_cursor(open_desk, read):
+    async with open_desk(mode="annotate") as desk:
+        await desk.press("g", "b", "space")
+        assert desk.screen.edit.kind is Kind.REFERENCE
+        await desk.press("enter")
+    item = read(0, role=Role.ANNOTATOR)
+    mine = next(vote for vote in item.votes if vote.annotator == "edith")
+    assert mine.role is Role.ANNOTATOR
+    assert mine.answer.kind is Kind.REFERENCE
+    assert not mine.saw_votes
+    assert item.gold is None
+
+
+async def test_two_heads_by_letters_with_their_relation(open_desk, read):
+    async with open_desk(mode="annotate") as desk:
+        await desk.press("f")
+        letters = {
+            item.passage.word(t): a
+            for item in [desk.screen.item]
+            for t, a in desk.screen.edit.hints
+        }
+        await desk.press(letters["boots"], "f")
+        letters = {desk.screen.item.passage.word(t): a for t, a in desk.screen.edit.hints}
+        await desk.press(letters["coat"], "enter")
+        assert "&" in desk.said
+        assert desk.screen.place == 0
+        await desk.press("ampersand", "enter")
+        assert desk.said.startswith("saved ")
+    answer = next(v.answer for v in read(0).votes if v.annotator == "edith")
+    assert answer.head_tokens() == (1, 4)
+    assert answer.relation is Relation.AND
+
+
+async def test_adopting_and_accepting_what_is_proposed(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("2")
+        assert len(desk.screen.edit.heads) == 2
+        await desk.press("enter", "k", "1", "enter")
+    assert read(0).gold.answer.head_tokens() == (1,)
+    assert read(0).votes[-1].saw_votes or any(v.saw_votes for v in read(0).votes)
+
+
+async def test_enter_without_an_answer_says_what_is_missing(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("j", "enter")
+        assert "Nothing is chosen" in desk.said
+        assert desk.screen.place == 1
+    assert read(1).gold is None
+
+
+async def test_reading_changes_nothing_and_says_how_to(open_desk, read):
+    async with open_desk(mode="browse") as desk:
+        for key in ("y", "enter", "s", "z", "plus", "exclamation_mark", "semicolon", "f"):
+            await desk.press(key)
+            assert "M changes to annotating" in desk.said, key
+        await desk.press("h", "M")
+        assert "annotating as edith" in desk.said
+        await desk.press("y", "enter")
+        assert desk.said.startswith("saved ")
+    assert {v.annotator for v in read(0).votes} == {"ann1", "ann2", "ann3", "edith"}
+
+
+async def test_the_modes_go_round_and_keep_the_item(open_desk):
+    async with open_desk(mode="browse") as desk:
+        await desk.press("j")
+        for mode in ("annotate", "adjudicate", "browse"):
+            await desk.press("M")
+            assert desk.screen.mode == mode
+            assert desk.screen.place == 1
+
+
+async def test_an_annotator_sees_nothing_of_others(open_desk):
+    async with open_desk(mode="annotate") as desk:
+        assert "ann1" not in desk.text()
+        assert "partial" not in desk.text()
+        await desk.press("1")
+        assert desk.screen.edit.kind is None
+        await desk.press("L")
+        assert "ann1" not in desk.text()
+
+
+async def test_skipping_marks_and_goes_on(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("j", "s")
+        assert desk.screen.place == 2
+        assert "»" in desk.text()
+    assert [mark.name for mark in read(1).flags] == [FlagName.SKIP]
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [("a", FlagName.ANCHOR), ("m", FlagName.AMBIGUOUS), ("g", FlagName.GUIDELINE)],
+)
+async def test_flags_are_set_and_taken_back(open_desk, read, key, name):
+    async with open_desk() as desk:
+        await desk.press("exclamation_mark", key)
+        assert name.value in desk.said
+        assert [mark.name for mark in read(0).flags] == [name]
+        await desk.press("exclamation_mark", key)
+    assert read(0).flags == ()
+
+
+async def test_a_key_that_is_no_flag_does_what_it_always_does(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("exclamation_mark", "j")
+        assert desk.screen.place == 1
+        await desk.press("exclamation_mark", "escape", "a")
+        assert desk.screen.edit.kind is Kind.AGE
+    assert read(1).flags == ()
+
+
+async def test_a_comment_goes_with_the_answer(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("j", "y", "semicolon", *"see [b]", "enter")
+        assert desk.screen.edit.comment == "see [b]"
+        await desk.press("enter")
+    assert read(1).gold.answer.comment == "see [b]"
+
+
+async def test_a_comment_left_with_escape_is_kept_in_the_draft(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("j", "semicolon", *"doubt", "escape", "q")
+    assert "doubt" in read(1).draft.body
+
+
+async def test_widening_and_narrowing_replaces_the_number(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("j", "y", "plus")
+        assert "sixty two" in desk.said
+        assert desk.screen.edit.kind is Kind.YEAR
+        assert desk.screen.place == 1
+        await desk.press("enter")
+    item = read(1)
+    assert (item.anchor.start, item.anchor.end) == (4, 6)
+    assert item.gold.answer.kind is Kind.YEAR
+
+
+@pytest.mark.parametrize(
+    ("keys", "span"),
+    [
+        (["less_than_sign"], (3, 5)),
+        (["plus", "greater_than_sign"], (5, 6)),
+        (["plus", "plus", "minus"], (4, 6)),
+    ],
+)
+async def test_both_ends_of_the_number_can_be_moved(open_desk, read, keys, span):
+    async with open_desk() as desk:
+        await desk.press("j", *keys)
+        assert (desk.screen.item.anchor.start, desk.screen.item.anchor.end) == span
+    assert (read(1).anchor.start, read(1).anchor.end) == span
+
+
+async def test_a_number_keeps_a_word_and_its_turn(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("minus")
+        assert "one word at least" in desk.said
+        for _ in range(5):
+            await desk.press("plus")
+        assert "stays in its turn" in desk.said
+    assert read(0).anchor.end == len(read(0).passage.tokens)
+
+
+async def test_withdrawing_and_throwing_the_draft_away(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("j", "y", "enter", "k")
+        desk.screen.action_act("withdraw")
+        await desk.settle()
+        assert read(1).gold is None
+        await desk.press("a")
+        desk.screen.action_act("draft.clear")
+        await desk.settle()
+        assert desk.screen.edit.kind is None
+        await desk.press("q")
+    assert read(1).draft is None
+
+
+async def test_the_last_item_is_followed_by_none(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("G", "n", "enter")
+        assert desk.screen.place == 5
+        assert desk.screen.item.gold is not None
+        assert desk.said.startswith("saved ")
+    assert read(5).gold.answer.kind is Kind.UNKNOWN

@@ -1,0 +1,201 @@
+"""What the workbench keeps track of between keys."""
+
+import asyncio
+from array import array
+from dataclasses import replace
+
+import pytest
+
+from nfh_db.records import HistoryLine, Item
+from nfh_tui.desk.cache import KEPT, ItemCache
+from nfh_tui.desk.clock import ItemClock
+from nfh_tui.desk.completer import Completer
+from nfh_tui.desk.history import NOTHING, partners, told
+from nfh_tui.desk.ids import IdList
+from nfh_tui.desk.keeper import Keeper
+from nfh_tui.desk.keys import Act, KeyPress, Turns
+
+
+class Time:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_the_clock_leaves_breaks_out():
+    time = Time()
+    clock = ItemClock(time)
+    time.now += 10
+    clock.touch()
+    time.now += 1000
+    assert clock.seconds == 70
+    clock.touch()
+    time.now += 5
+    assert clock.seconds == 75
+    clock.start()
+    assert clock.seconds == 0
+
+
+def test_ids_are_found_near_first_and_then_anywhere():
+    ids = IdList()
+    ids.extend(array("q", range(1000, 5000)))
+    assert ids.find(4321, near=3300) == 3321
+    assert ids.find(4321) == 3321
+    assert ids.find(1) is None
+    ids.replace(3321, 1)
+    assert ids.find(1) == 3321
+    assert list(ids.slice(-3, 2)) == [1000, 1001]
+    assert list(ids.slice(3999, 4100)) == [4999]
+
+
+def test_a_step_goes_to_the_nearest_wanted_id():
+    ids = IdList()
+    ids.extend(array("q", [5, 3, 9, 7, 1]))
+    assert ids.step(1, {7, 1}, forward=True) == 3
+    assert ids.step(3, {5, 3}, forward=False) == 1
+    assert ids.step(3, {7}, forward=True) is None
+
+
+async def test_the_keeper_writes_the_latest_of_several_changes_soon():
+    written: list[str] = []
+    keeper = Keeper(0.02, lambda error: written.append(f"failed {error}"))
+
+    def write(text: str):
+        async def run() -> None:
+            written.append(text)
+
+        return run
+
+    keeper.keep("a", write("one"))
+    keeper.keep("a", write("two"))
+    keeper.keep("b", write("three"))
+    assert keeper.unsaved
+    await asyncio.sleep(0.08)
+    assert written == ["two", "three"]
+    assert not keeper.unsaved
+    keeper.keep("a", write("four"))
+    keeper.drop("a")
+    keeper.keep("b", write("five"))
+    await keeper.flush()
+    assert written[2:] == ["five"]
+
+
+async def test_the_keeper_tries_what_failed_again():
+    told: list[str] = []
+    keeper = Keeper(0.01, lambda error: told.append(str(error)))
+    works = False
+
+    async def write() -> None:
+        if not works:
+            raise OSError("full")
+
+    keeper.keep("a", write)
+    await asyncio.sleep(0.05)
+    assert told == ["full"]
+    assert keeper.unsaved
+    works = True
+    await keeper.flush()
+    assert not keeper.unsaved
+    assert told == ["full"]
+
+
+async def test_an_item_is_read_once_and_forgotten_with_its_passage(read):
+    item: Item = read(0)
+    reads: list[int] = []
+
+    async def fetch(anchor_id: int) -> Item | None:
+        reads.append(anchor_id)
+        await asyncio.sleep(0)
+        return None if anchor_id == 0 else replace(item, anchor_id=anchor_id)
+
+    cache = ItemCache(fetch)
+    cache.ahead([1, 2])
+    assert (await cache.get(1)).anchor_id == 1
+    assert (await cache.get(1)) is cache.peek(1)
+    assert reads == [1, 2]
+    cache.forget(1)
+    assert cache.peek(1) is None
+    assert await cache.get(0) is None
+    for anchor_id in range(10, 10 + 2 * KEPT):
+        await cache.get(anchor_id)
+    assert cache.peek(10) is None
+    assert cache.peek(9 + 2 * KEPT) is not None
+
+
+async def test_what_was_read_before_a_change_is_not_kept(read):
+    item: Item = read(0)
+    gate = asyncio.Event()
+
+    async def fetch(anchor_id: int) -> Item:
+        await gate.wait()
+        return item
+
+    cache = ItemCache(fetch)
+    cache.ahead([item.anchor_id])
+    await asyncio.sleep(0)
+    cache.forget(item.anchor_id)
+    gate.set()
+    await asyncio.sleep(0.01)
+    assert cache.peek(item.anchor_id) is None
+
+
+async def test_an_error_while_reading_ahead_waits_for_who_wants_the_item():
+    async def fetch(anchor_id: int) -> Item | None:
+        raise OSError("gone")
+
+    cache = ItemCache(fetch)
+    cache.ahead([1])
+    await asyncio.sleep(0.01)
+    with pytest.raises(OSError, match="gone"):
+        await cache.get(1)
+
+
+async def test_turns_are_taken_in_order_and_can_be_put_back():
+    turns = Turns()
+    taking = asyncio.create_task(turns.get())
+    await asyncio.sleep(0)
+    assert turns.idle
+    turns.put(KeyPress("j"))
+    turns.put(Act("undo"))
+    assert await taking == KeyPress("j")
+    assert not turns.idle
+    assert turns.peek() == Act("undo")
+    turns.put_back(KeyPress("k"))
+    assert await turns.get() == KeyPress("k")
+    assert turns.take() == Act("undo")
+    assert turns.take() is None
+
+
+def test_completion_goes_on_from_where_it_was():
+    completer = Completer(lambda key: ["dev", "train"] if key == "split" else [])
+    assert completer.tab("spl", 3) == ("split:", 6)
+    text, _ = completer.tab("split:d", 7) or ("", 0)
+    assert text == "split:dev"
+    assert completer.tab("split:zz", 8) is None
+    assert [offer.label for offer in completer.offers("split:", 6)] == ["dev", "train"]
+
+
+def test_history_in_words(read):
+    passage = read(0).passage
+    lines = [
+        HistoryLine("2025-01-02T03:04:05.000Z", None, "import of x", "answer", "ann1", None,
+                    '{"kind":"REFERENCE","heads":[[[1,2,1,"marked"],[4,5,4,"removed"]]]}'),
+        HistoryLine("2025-01-02T03:04:06.000Z", "eva", "gold OTHER", "gold", "", None,
+                    '{"kind":"OTHER","sort":"NOUN","noun":"joke","rule":"expert","comment":"hm"}'),
+        HistoryLine("2025-01-02T03:04:07.000Z", "eva", "wider", "anchor", "",
+                    '{"passage":1,"start":10,"stop":11}',
+                    '{"passage":1,"start":10,"stop":11,"replaced_by":77}'),
+        HistoryLine("2025-01-02T03:04:08.000Z", "eva", "flag", "flag", "skip", None,
+                    '{"at":"x"}'),
+    ]  # fmt: skip
+    text = told(lines, passage)
+    assert text.index("eva  flag") < text.index("import of x")
+    assert text.endswith("REFERENCE · “boots”")
+    assert "coat" not in text
+    assert "OTHER · NOUN · joke · by rule expert · comment: hm" in text
+    assert "before  “two”" in text
+    assert "after   set" in text
+    assert partners(lines) == (77,)
+    assert told([], passage) == NOTHING

@@ -1,0 +1,278 @@
+"""Queries, searches, views, panes, themes, copying: what changes only what is seen."""
+
+import asyncio
+
+import pytest
+
+from nfh_db.store import Store
+
+SIZES = [(60, 20), (80, 24), (99, 30), (100, 30), (120, 40), (200, 60)]
+
+
+async def test_a_query_with_live_count_and_completion(open_desk):
+    async with open_desk(mode="browse") as desk:
+        await desk.press("colon", *"sta")
+        await desk.press("tab")
+        assert desk.screen.bar.text == "state:"
+        await desk.press(*"op")
+        assert "open" in desk.text().splitlines()[-1]
+        await desk.press("tab")
+        assert desk.screen.bar.text == "state:open"
+        await asyncio.sleep(0.1)
+        assert desk.screen.bar.note == "3 items"
+        await desk.press("enter")
+        assert len(desk.screen.ids) == 3
+        assert desk.screen.query_now.text == "state:open"
+        assert "state:open" in desk.text().splitlines()[0]
+
+
+async def test_tab_goes_through_the_offers(open_desk):
+    async with open_desk(mode="browse") as desk:
+        await desk.press("colon", *"s")
+        seen = []
+        for _ in range(4):
+            await desk.press("tab")
+            seen.append(desk.screen.bar.text)
+        assert seen == ["state:", "split:", "sort:", "state:"]
+        await desk.press("escape")
+        assert desk.screen.query_now.text == ""
+
+
+async def test_a_query_that_is_wrong_says_so_and_changes_nothing(open_desk):
+    async with open_desk(mode="browse") as desk:
+        await desk.press("colon", *"stat:x")
+        await asyncio.sleep(0.1)
+        assert "no such key" in desk.screen.bar.note
+        await desk.press("enter")
+        assert "no such key" in desk.said
+        assert len(desk.screen.ids) == 6
+
+
+async def test_a_search_narrows_and_escape_widens_again(open_desk):
+    async with open_desk(mode="browse", query="split:dev") as desk:
+        await desk.press("slash", *"months left")
+        await asyncio.sleep(0.1)
+        assert desk.screen.bar.note == "1 item"
+        await desk.press("enter")
+        assert len(desk.screen.ids) == 1
+        assert desk.screen.query_now.text == 'split:dev text:"months left"'
+        await desk.press("escape")
+        assert desk.screen.query_now.text == "split:dev"
+        assert len(desk.screen.ids) == 6
+        assert "forty" in desk.text()
+        await desk.press("escape")
+        assert "Nothing is open" in desk.said
+        assert desk.app.is_running
+
+
+async def test_a_search_for_nothing_and_one_that_finds_nothing(open_desk):
+    async with open_desk(mode="browse") as desk:
+        await desk.press("slash", "enter")
+        assert len(desk.screen.ids) == 6
+        await desk.press("slash", *'zz"[/b]', "enter")
+        assert len(desk.screen.ids) == 0
+        assert "Nothing in the queue" in desk.text()
+        for key in ("j", "k", "G", "right_square_bracket", "h", "down", "L", "Y"):
+            await desk.press(key)
+        await desk.press("M", "y", "enter", "s", "exclamation_mark", "semicolon", "plus", "f")
+        await desk.press("escape")
+        assert len(desk.screen.ids) == 6
+
+
+async def test_the_item_stays_where_it_is_among_what_is_found(open_desk):
+    async with open_desk(mode="browse") as desk:
+        await desk.press("G")
+        anchor_id = desk.screen.item.anchor_id
+        await desk.press("colon", *"state:open", "enter")
+        assert desk.screen.item.anchor_id == anchor_id
+
+
+async def test_views_are_saved_listed_and_named_in_a_query(open_desk, database):
+    async with open_desk(mode="browse", query="state:open") as desk:
+        desk.screen.action_act("view.save")
+        await desk.settle()
+        await desk.press(*"[b]mine", "enter")
+        assert "[b]mine" in desk.said
+        await desk.press("colon", *["backspace"] * 10, "enter")
+        assert len(desk.screen.ids) == 6
+        desk.screen.action_act("view.open")
+        await desk.settle()
+        assert "[b]mine" in desk.text()
+        await desk.press("enter")
+        assert len(desk.screen.ids) == 3
+        await desk.press("colon", *["backspace"] * 10, *"@nope", "enter")
+        assert "No view is named" in desk.said
+        await desk.press("colon", *["backspace"] * 10, "enter")
+        await desk.press("colon", *"@[b]mine", "enter")
+        assert desk.screen.query_now.text == "state:open"
+    with Store.open(database) as store:
+        assert store.views(store.annotator("edith")) == (("[b]mine", "state:open"),)
+
+
+async def test_undecided_items_are_found_both_ways(open_desk):
+    async with open_desk() as desk:
+        await desk.press("j", "right_square_bracket")
+        assert desk.screen.place == 3
+        await desk.press("left_square_bracket")
+        assert desk.screen.place == 1
+        await desk.press("G", "right_square_bracket")
+        assert "waits any more" in desk.said
+
+
+async def test_for_an_annotator_what_waits_is_what_is_not_answered(open_desk):
+    async with open_desk(mode="annotate") as desk:
+        await desk.press("j", "j", "a", "enter", "k", "k", "right_square_bracket")
+        assert desk.screen.place == 3
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_one_pane_at_a_time_below_100_columns(open_desk, size):
+    async with open_desk(size=size) as desk:
+        wide = size[0] >= 100
+        shown = {
+            pane: desk.screen.query_one(f"#{pane}-pane").display
+            for pane in ("queue", "passage", "evidence")
+        }
+        assert shown == {"queue": wide, "passage": True, "evidence": wide}
+        assert desk.text().splitlines()[0].strip().startswith("Queue" if wide else "▌Passage")
+        await desk.press("tab")
+        assert desk.screen.query_one("#evidence-pane").display
+        assert desk.screen.query_one("#passage-pane").display == wide
+        assert "▌Evidence" in desk.text()
+        await desk.press("tab")
+        assert "▌Queue" in desk.text()
+        await desk.press("down")
+        assert desk.screen.place == 1
+        await desk.press("escape")
+        assert "▌Passage" in desk.text()
+        last = desk.text().splitlines()[-1]
+        assert "enter accept" in last
+        assert "q quit" in last
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24)])
+async def test_all_of_the_loop_works_in_a_small_terminal(open_desk, read, size):
+    async with open_desk(size=size) as desk:
+        assert "Reference: boots" in desk.text()
+        assert "2 of 3" in desk.text()
+        await desk.press("j", "y")
+        assert "Year" in desk.text()
+        await desk.press("enter")
+        assert "saved " in desk.text()
+    assert read(1).gold.answer.kind == "YEAR"
+
+
+async def test_growing_the_terminal_shows_all_panes(open_desk):
+    async with open_desk(size=(80, 24)) as desk:
+        await desk.pilot.resize_terminal(130, 40)
+        await desk.settle()
+        assert "Evidence" in desk.text()
+        assert "Queue" in desk.text()
+
+
+async def test_up_and_down_follow_the_lines_of_the_passage(open_desk):
+    async with open_desk() as desk:
+        await desk.press("up")
+        assert desk.screen.edit.cursor < 8
+        before = desk.screen.edit.cursor
+        await desk.press("down")
+        assert desk.screen.edit.cursor > before
+        await desk.press("end", "home")
+        assert desk.screen.edit.cursor == 10
+
+
+async def test_blind_hides_names_and_heat_can_be_turned_on_and_off(open_desk):
+    async with open_desk() as desk:
+        assert "ann1" in desk.text()
+        await desk.press("B")
+        assert "ann1" not in desk.text()
+        await desk.press("L")
+        assert "ann1" not in desk.text()
+        await desk.press("escape", "1")
+        assert desk.screen.edit.heads
+        await desk.press("B")
+        assert "ann1" in desk.text()
+        await desk.press("H")
+        assert desk.said.startswith("heat map on")
+        await desk.press("H")
+        assert desk.said == "heat map off"
+
+
+async def test_history_tells_who_decided_what(open_desk):
+    async with open_desk() as desk:
+        await desk.press("j", "y", "enter", "k", "L")
+        text = desk.text()
+        assert "edith" in text
+        assert "gold YEAR" in text
+        assert "before  nothing" in text
+        await desk.press("q", "j")
+        assert desk.screen.place == 2
+
+
+async def test_help_opens_and_closes(open_desk):
+    async with open_desk() as desk:
+        for key in ("question_mark", "f1"):
+            await desk.press(key)
+            assert "Deciding" in desk.text()
+            await desk.press("G", "g", "j", "k", "escape")
+            assert len(desk.app.screen_stack) == 1
+
+
+async def test_a_theme_is_chosen_and_kept(open_desk):
+    async with open_desk() as desk:
+        assert desk.app.theme == "nfh-dark"
+        desk.screen.action_act("theme")
+        await desk.settle()
+        await desk.press("j", "escape")
+        assert desk.app.theme == "nfh-dark"
+        desk.screen.action_act("theme")
+        await desk.settle()
+        await desk.press("j", "enter")
+        assert desk.app.theme == "nfh-light"
+    async with open_desk() as desk:
+        assert desk.app.theme == "nfh-light"
+
+
+@pytest.mark.parametrize(
+    ("key", "part"),
+    [
+        ("s", "Then take two of mine ."),
+        ("p", "My boots and my coat are wet .\nThen take two of mine ."),
+        ("a", "Reference: boots"),
+    ],
+)
+async def test_copying_to_the_clipboard(open_desk, key, part):
+    async with open_desk() as desk:
+        await desk.press("Y", key)
+        assert desk.app.clipboard == part
+        assert "copied" in desk.said
+
+
+async def test_copying_to_a_file(open_desk, database):
+    async with open_desk() as desk:
+        public_id = desk.screen.item.public_id
+        await desk.press("Y", "f")
+        path = database.parent / f"item-{public_id[:12]}.txt"
+        assert str(path.name)[:12] in desk.said
+    text = path.read_text(encoding="utf-8")
+    assert "Then take two of mine ." in text
+    assert public_id in text
+
+
+async def test_ctrl_c_tells_how_to_quit(open_desk):
+    async with open_desk() as desk:
+        await desk.press("ctrl+c")
+        assert "q quits" in desk.said
+        assert desk.app.is_running
+
+
+@pytest.mark.parametrize("before", [[], ["question_mark"], ["colon"], ["exclamation_mark"]])
+async def test_ctrl_q_quits_from_wherever_one_is(open_desk, before):
+    async with open_desk() as desk:
+        await desk.press(*before)
+        await desk.pilot.press("ctrl+q")
+        for _ in range(100):
+            if not desk.app.is_running:
+                break
+            await asyncio.sleep(0.02)
+        assert not desk.app.is_running

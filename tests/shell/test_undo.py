@@ -1,0 +1,89 @@
+"""Undo and redo: in the draft, across items, and after a restart."""
+
+from nfh_db.records import Role
+from nfh_db.store import Store
+from nfh_models.domain import Kind, class_answer
+
+
+async def test_the_draft_first_then_what_is_saved(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("j", "y", "enter", "j", "a", "t")
+        await desk.press("z")
+        assert desk.screen.edit.kind is Kind.AGE
+        await desk.press("Z")
+        assert desk.screen.edit.kind is Kind.TIME
+        await desk.press("z", "z", "z")
+        assert "undone: gold YEAR" in desk.said
+        assert desk.screen.place == 1
+    assert read(1).gold is None
+    assert read(3).draft is None
+
+
+async def test_across_items_and_forth_again(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("j", "y", "enter", "G", "c", "enter", "g")
+        await desk.press("z")
+        assert desk.screen.place == 5
+        assert read(5).gold is None
+        await desk.press("z")
+        assert desk.screen.place == 1
+        assert read(1).gold is None
+        await desk.press("z")
+        assert "Nothing is left to undo" in desk.said
+        await desk.press("Z", "Z")
+        assert "done again" in desk.said
+        await desk.press("Z")
+        assert "Nothing was undone last" in desk.said
+    assert read(1).gold.answer.kind is Kind.YEAR
+    assert read(5).gold.answer.kind is Kind.CURRENCY
+
+
+async def test_after_a_restart(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("j", "y", "enter", "G", "q")
+    async with open_desk() as desk:
+        assert desk.screen.place == 5
+        await desk.press("z")
+        assert desk.screen.place == 1
+        assert read(1).gold is None
+    async with open_desk() as desk:
+        await desk.press("Z")
+    assert read(1).gold.answer.kind is Kind.YEAR
+
+
+async def test_a_widened_number_comes_back_in_its_place(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("j", "plus", "z")
+        assert desk.screen.place == 1
+        assert not desk.screen.beside
+        assert desk.screen.item.anchor.end == 5
+        await desk.press("Z")
+        assert desk.screen.item.anchor.end == 6
+        assert not desk.screen.beside
+    async with open_desk() as desk:
+        await desk.press("z")
+        assert desk.screen.item.anchor.end == 5
+        assert not desk.screen.beside
+    assert read(1).anchor.end == 5
+
+
+async def test_flags_and_skips_are_undone_too(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("exclamation_mark", "m", "j", "s", "z")
+        assert desk.screen.place == 1
+        await desk.press("z")
+        assert desk.screen.place == 0
+    assert read(0).flags == read(1).flags == ()
+
+
+async def test_what_somebody_changed_since_is_not_undone(open_desk, read, database):
+    async with open_desk() as desk:
+        await desk.press("j", "y", "enter")
+        with Store.open(database) as store:
+            other = store.annotator("otto")
+            anchor_id = read(1).anchor_id
+            store.commit_answer(anchor_id, other, Role.ADJUDICATOR, class_answer(Kind.TIME))
+        await desk.press("z")
+        assert "otto" in desk.said
+        assert desk.said.startswith("“gold YEAR” cannot be undone")
+    assert read(1).gold.answer.kind is Kind.TIME
