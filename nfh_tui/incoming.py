@@ -131,16 +131,17 @@ class PassageMaker:
         if not anchors:
             self.blocks_left += 1
             return None
-        words = [block.text[start:end] for start, end in tokens]
-        passage = passage_of(RawPassage(block.text, words, tokens, tuple(turns)))
-        return IncomingPassage(passage, tokenizer_name(), tuple(anchors))
+        starts, ends = zip(*tokens, strict=True)
+        all_words = [block.text[start:end] for start, end in tokens]
+        raw = RawPassage(block.text, all_words, starts, ends, tuple(turns))
+        return IncomingPassage(passage_of(raw), tokenizer_name(), tuple(anchors))
 
     def _anchors(
         self, text: str, turn: DialogTurn, tokens: Sequence[tuple[int, int]], shift: int
     ) -> list[IncomingAnchor]:
         """The numbers of one turn. shift: tokens of the passage before the turn."""
         words = [text[start:end] for start, end in tokens]
-        glued = [False] + [one[1] == two[0] for one, two in pairwise(tokens)]
+        glued = [False, *(one[1] == two[0] for one, two in pairwise(tokens))]
         return [
             IncomingAnchor(turn.line, Anchor(start + shift, end + shift), split=self.split)
             for start, end in find_numbers(words, glued)
@@ -149,8 +150,7 @@ class PassageMaker:
 
 def passage_of(raw: RawPassage) -> Passage:
     """The passage with a lemma for each token. Raises PassageError if it does not hold."""
-    starts, ends = zip(*raw.offsets, strict=True) if raw.offsets else ((), ())
-    tokens = tuple(map(Token, starts, ends, lemmas(raw.words)))
+    tokens = tuple(map(Token, raw.starts, raw.ends, lemmas(raw.words)))
     return Passage(raw.text, tokens, raw.turns)
 
 

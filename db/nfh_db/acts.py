@@ -19,10 +19,15 @@ FROM event WHERE act_id = :act ORDER BY id"""
 NEWEST_DONE = """
 SELECT id, summary FROM act
 WHERE annotator_id = :me AND undone = 0 AND kind = 'do' ORDER BY id DESC LIMIT 1"""
+LAST_DONE = """
+SELECT id FROM act WHERE annotator_id = :me AND undone = :undone AND kind = 'do'
+ORDER BY id DESC LIMIT 1"""
+# What was undone before the person's last act is cut off, for good.
 OLDEST_UNDONE = """
-SELECT id, summary FROM act
-WHERE annotator_id = :me AND undone = 1 AND kind = 'do' AND id > :after
-ORDER BY id LIMIT 1"""
+SELECT c.id, c.summary FROM act AS u JOIN act AS c ON c.id = u.target
+WHERE u.annotator_id = :me AND u.undone = 0 AND u.kind = 'undo' AND u.id > :last
+    AND c.undone = 1
+ORDER BY c.id LIMIT 1"""
 SET_UNDONE = "UPDATE act SET undone = :undone WHERE id = :id"
 CHANGED_BY = """
 SELECT n.name, c.acted_at FROM event AS e
@@ -137,9 +142,12 @@ def newest_done(connection: Connection, annotator_id: int) -> tuple[int, str] | 
 
 def oldest_undone(connection: Connection, annotator_id: int) -> tuple[int, str] | None:
     """Id and summary of the act that this person's next redo does again."""
-    done = newest_done(connection, annotator_id)
+    last = 0
+    for undone in (0, 1):
+        done = connection.execute(LAST_DONE, {"me": annotator_id, "undone": undone}).fetchone()
+        last = max(last, done[0] if done else 0)
     row: tuple[int, str] | None = connection.execute(
-        OLDEST_UNDONE, {"me": annotator_id, "after": done[0] if done else 0}
+        OLDEST_UNDONE, {"me": annotator_id, "last": last}
     ).fetchone()
     return row
 

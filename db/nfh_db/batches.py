@@ -138,6 +138,11 @@ def add(
     return batch_id
 
 
+def left_behind(connection: Connection) -> bool:
+    """True if there is a batch at which nobody is at work any more."""
+    return not all(is_alive(batch) for batch in unfinished(connection))
+
+
 def claim(connection: Connection, batch: Unfinished) -> bool:
     """Make a dead process' batch this one's; False if another process was faster."""
     mine = msgspec.structs.replace(batch.work, started=processes.started(os.getpid()))

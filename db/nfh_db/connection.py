@@ -44,9 +44,6 @@ SCHEMA_VERSION = 1
 OLDEST_SQLITE = (3, 51, 3)
 """Older ones can corrupt a WAL that several processes reset."""
 
-NO_ROOM_FOR_SHARED_MEMORY = 4874
-"""SQLITE_IOERR_SHMSIZE, which the module does not name: the disk is full, too."""
-
 WAIT_SECONDS = 10.0
 """How long a write waits for another process' write."""
 
@@ -68,6 +65,50 @@ WRITER_PRAGMAS = (
     "PRAGMA busy_timeout = 0",
     "PRAGMA wal_autocheckpoint = 0",
 )
+
+
+_BUSY = (
+    BusyError,
+    f"{{path}} is locked by another program that has been writing for over "
+    f"{WAIT_SECONDS:.0f} seconds. Nothing was changed; try again when it is done",
+)
+_FULL = (
+    FullError,
+    "The disk that holds {path} is full. Nothing of this change was stored; make room and "
+    "try again",
+)
+_NOT_WRITABLE = (
+    FullError,
+    "{path} cannot be written: the file, its folder or the disk is read-only, or belongs to "
+    "somebody else. Nothing was changed",
+)
+SENTENCES: dict[int, tuple[type[StoreError], str]] = {
+    sqlite3.SQLITE_BUSY: _BUSY,
+    sqlite3.SQLITE_LOCKED: _BUSY,
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_READONLY: _NOT_WRITABLE,
+    sqlite3.SQLITE_CANTOPEN: _NOT_WRITABLE,
+    sqlite3.SQLITE_PERM: _NOT_WRITABLE,
+    sqlite3.SQLITE_IOERR: (
+        FullError,
+        "{path} cannot be read or written: the system reports “{error}”. Check the disk, and "
+        "whether it is full",
+    ),
+    sqlite3.SQLITE_NOTADB: (
+        NotOurFileError,
+        "{path} is not a database. Give the path of an nfh-tui database, or of a new file",
+    ),
+    sqlite3.SQLITE_CORRUPT: (
+        StoreError,
+        "{path} is damaged ({error}). Copy it away and go back to the newest {name}.backup-… "
+        "beside it, or to a copy made by `nfh-tui backup`",
+    ),
+    sqlite3.SQLITE_CONSTRAINT: (
+        StoreError,
+        "This cannot be stored: it names an anchor or a person that is not in {path} ({error})",
+    ),
+}
+"""What the errors of SQLite mean to a person, by primary code."""
 
 
 def check_sqlite() -> None:
@@ -135,40 +176,12 @@ def translated(path: Path) -> Iterator[None]:
 
 
 def _translate(error: sqlite3.Error, path: Path) -> StoreError | None:
-    code = getattr(error, "sqlite_errorcode", None)
-    if code is None:
+    code: int = getattr(error, "sqlite_errorcode", 0)
+    found = SENTENCES.get(code & 0xFF)
+    if found is None:
         return None
-    primary = code & 0xFF
-    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return BusyError(
-            f"{path} is locked by another program that has been writing for over "
-            f"{WAIT_SECONDS:.0f} seconds. Nothing was changed; try again when it is done"
-        )
-    if primary == sqlite3.SQLITE_FULL or code == NO_ROOM_FOR_SHARED_MEMORY:
-        return FullError(
-            f"The disk that holds {path} is full. Nothing of this change was stored; "
-            "make room and try again"
-        )
-    if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
-        return FullError(
-            f"{path} cannot be written: the file, its folder or the disk is read-only, or "
-            "belongs to somebody else. Nothing was changed"
-        )
-    if primary == sqlite3.SQLITE_IOERR:
-        return FullError(
-            f"{path} cannot be read or written: the system reports {error} "
-            f"({getattr(error, 'sqlite_errorname', code)}). Check the disk"
-        )
-    if primary == sqlite3.SQLITE_NOTADB:
-        return NotOurFileError(
-            f"{path} is not a database. Give the path of an nfh-tui database, or of a new file"
-        )
-    if primary == sqlite3.SQLITE_CORRUPT:
-        return StoreError(
-            f"{path} is damaged ({error}). Copy it away and go back to the newest "
-            f"{path.name}.backup-… beside it, or to a copy made by `nfh-tui backup`"
-        )
-    return None
+    kind, sentence = found
+    return kind(sentence.format(path=path, name=path.name, error=error))
 
 
 @contextmanager

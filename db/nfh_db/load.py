@@ -62,17 +62,14 @@ def load(
         return Loading(connection, source, replace_gold, tell).run(stretch)
 
 
-def recover(path: Path, connection: Connection) -> None:
+def recover(path: Path) -> None:
     """Sweep away, or finish, what imports of processes that are gone left behind.
 
-    connection: any open one, for looking whether there is something to do.
+    That is seen by nobody. A full disk, or somebody's long write, must not keep anybody
+    from reading: the next start tries again.
     """
-    if all(batches.is_alive(batch) for batch in batches.unfinished(connection)):
-        return
-    # What is left is seen by nobody. A full disk, or somebody's long write, must not keep
-    # anybody from reading; the next start tries again.
-    with suppress(FullError, BusyError), _bulk_connection(path, dry_run=False) as bulk:
-        _finish_leftovers(bulk)
+    with suppress(FullError, BusyError), _bulk_connection(path, dry_run=False) as connection:
+        _finish_leftovers(connection)
 
 
 @contextmanager

@@ -10,6 +10,9 @@ FIND = "SELECT id, task, recipe, version FROM model WHERE name = :name"
 ACTIVE = """
 SELECT id, name FROM model
 WHERE task IN (:task, 'both') AND state = 'active' ORDER BY id DESC LIMIT 1"""
+ANY_ACTIVE = """
+SELECT 1 FROM model
+WHERE state = 'active' AND (task IN (:task, 'both') OR :task = 'both') LIMIT 1"""
 INSERT = """
 INSERT INTO model (name, task, recipe, version, state, created_at)
 VALUES (:name, :task, :recipe, :version, :state, :at) RETURNING id"""
@@ -35,7 +38,8 @@ def ensure(connection: Connection, name: str, task: str, recipe: str, version: s
         return known[0]
     if task not in TASKS:
         raise StoreError(f"{task!r} is no task of a model: use one of {', '.join(TASKS)}")
-    state = "candidate" if active(connection, task) else "active"
+    taken = connection.execute(ANY_ACTIVE, {"task": task}).fetchone()
+    state = "candidate" if taken else "active"
     model_id: int = connection.execute(
         INSERT,
         {

@@ -20,8 +20,7 @@ ORDER BY a.passage_id, a.start, a.stop"""
 
 # Rows of files in the release's form. A row whose anchor was replaced leaves with the one
 # that stands in its place now.
-SUCCESSORS = """
-WITH RECURSIVE chain (origin, id) AS (
+SUCCESSORS = """RECURSIVE chain (origin, id) AS (
     SELECT id, replaced_by FROM anchor WHERE replaced_by IS NOT NULL
     UNION
     SELECT c.origin, n.replaced_by FROM chain AS c JOIN anchor AS n ON n.id = c.id
@@ -30,14 +29,16 @@ WITH RECURSIVE chain (origin, id) AS (
     SELECT c.origin, c.id FROM chain AS c JOIN anchor AS n ON n.id = c.id
     WHERE n.replaced_by IS NULL
 )"""
-SOURCE_ROWS = f"""{SUCCESSORS}
+SOURCE_ROWS = f"""
+WITH {SUCCESSORS}
 SELECT a.id, s.split, s.labels, s.batch_id, a.id <> s.anchor_id
 FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
 LEFT JOIN successor AS x ON x.origin = s.anchor_id
 JOIN anchor AS a ON a.id = coalesce(x.id, s.anchor_id)
 WHERE c.format = 'nfh' AND c.state <> 'loading' AND {{where}}
 ORDER BY s.batch_id, s.line"""  # noqa: S608 - made of constants
-OTHER_ANCHORS = f"""{SUCCESSORS}
+OTHER_ANCHORS = f"""
+WITH {SUCCESSORS}
 SELECT a.id, NULL, NULL, NULL, 0
 FROM anchor AS a
 WHERE {{where}} AND a.id NOT IN (

@@ -9,24 +9,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from nfh_db import (
     acts,
     annotators,
+    batches,
     drafts,
     edits,
     items,
-    load,
     models,
-    outgoing,
     predictions,
     settings,
     undo,
 )
 from nfh_db.checkpoint import Checkpointer
 from nfh_db.connection import Connection, Readers, Writer
-from nfh_db.load import IncomingFile
 from nfh_db.passages import PassageCache
 from nfh_db.query import Query
 from nfh_db.records import (
@@ -47,6 +45,9 @@ from nfh_db.records import (
 )
 from nfh_db.upgrade import open_writer
 from nfh_models.domain import Anchor, Answer, Passage
+
+if TYPE_CHECKING:
+    from nfh_db.load import IncomingFile
 
 FORGET_AT_ONCE = 2_000
 """Predictions deleted in one write, so that nobody waits for long."""
@@ -75,7 +76,14 @@ class Store:
         """
         connection = open_writer(path, create=create)
         store = cls(path, connection)
-        load.recover(path, connection)
+        try:
+            if batches.left_behind(connection):
+                from nfh_db import load
+
+                load.recover(path)
+        except BaseException:
+            store.close()
+            raise
         return store
 
     def close(self) -> None:
@@ -164,6 +172,13 @@ class Store:
 
         with self._readers.lend() as connection:
             return queue.queue_rows(connection, anchor_ids, me.id)
+
+    def queue_values(self, key: str) -> tuple[str, ...]:
+        """What may follow a key of the query language here, for its completion."""
+        from nfh_db import queue
+
+        with self._readers.lend() as connection:
+            return queue.queue_values(connection, key)
 
     def views(self, me: Annotator) -> tuple[tuple[str, str], ...]:
         """Name and query of somebody's saved views, by name."""
@@ -282,7 +297,7 @@ class Store:
 
     def load(
         self,
-        source: IncomingFile,
+        source: "IncomingFile",
         passages: Iterable[IncomingPassage],
         *,
         replace_gold: bool = False,
@@ -294,6 +309,8 @@ class Store:
         progress is called with the number of rows done. Raises what `passages` raises,
         PassageError, AnswerError, or StoreError; nothing of the file is stored then.
         """
+        from nfh_db import load
+
         return load.load(
             self.path,
             source,
@@ -307,5 +324,7 @@ class Store:
         self, query: Query, me: Annotator | None, layout: Literal["nfh", "gold"]
     ) -> Iterator[ExportRecord]:
         """What an export writes, of one moment; see `nfh_db.outgoing` for the order."""
+        from nfh_db import outgoing
+
         with self._readers.lend(one_state=True) as connection:
             yield from outgoing.records(connection, query, me.id if me else 0, layout)

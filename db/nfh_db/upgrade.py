@@ -8,9 +8,10 @@ from pathlib import Path
 
 from nfh_db import clock, connection
 from nfh_db.connection import Connection, check_sqlite, connect, identify, prepare_writer
-from nfh_db.errors import NotOurFileError, StoreError
+from nfh_db.errors import FullError, NotOurFileError, StoreError
 
 SET_APPLICATION_ID = f"PRAGMA application_id = {connection.APPLICATION_ID}"
+HEADER = b"SQLite format 3\0"
 FOREIGN_KEYS_OFF = "PRAGMA foreign_keys = OFF"
 FOREIGN_KEYS_ON = "PRAGMA foreign_keys = ON"
 FOREIGN_KEY_CHECK = "PRAGMA foreign_key_check"
@@ -37,6 +38,7 @@ def _check_place(path: Path, *, create: bool) -> None:
     if path.is_dir():
         raise NotOurFileError(f"{path} is a folder. Give the path of a database file")
     if path.exists():
+        _check_header(path)
         return
     if not create:
         raise StoreError(
@@ -47,6 +49,19 @@ def _check_place(path: Path, *, create: bool) -> None:
         raise StoreError(
             f"The folder {path.absolute().parent} does not exist: make it, or name another "
             "place for the database with --db"
+        )
+
+
+def _check_header(path: Path) -> None:
+    """SQLite itself takes a file of a few bytes for an empty database, and overwrites it."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(HEADER))
+    except OSError as error:
+        raise FullError(f"{path} cannot be read: {error.strerror}") from error
+    if start not in (b"", HEADER):
+        raise NotOurFileError(
+            f"{path} is not a database. Give the path of an nfh-tui database, or of a new file"
         )
 
 

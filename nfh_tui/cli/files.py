@@ -12,7 +12,7 @@ import click
 
 from nfh_db.errors import ExportError, FormatError, StoreError
 from nfh_db.formats.reading import Source
-from nfh_db.formats.registry import BY_NAME, READABLE, WRITABLE, Format, recognise
+from nfh_db.formats.registry import BY_NAME, READABLE, WRITABLE, Format, check_choice, recognise
 from nfh_db.formats.release import MENTIONS, Mentions
 from nfh_db.formats.wording import counted, visible
 from nfh_tui import places
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from nfh_tui.transfer import ExportReport, ImportOptions
 
 SHOWN_CONFLICTS = 10
-COLLECT_AFTER = (50_000, 20, 100)
+COLLECT_AFTER = (1_000_000, 20, 100)
+"""Records alive beyond those before the import; a stretch of a file has far fewer."""
 
 REASONS = {
     "open": "undecided",
@@ -121,6 +122,7 @@ def _look(path: Path, format_: Format | None) -> Ready | FormatError:
     try:
         source = Source(path)
         if format_ is not None:
+            check_choice(source, format_)
             return Ready(source, format_)
         format_, reason = recognise(source)
     except FormatError as error:

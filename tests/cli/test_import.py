@@ -253,6 +253,12 @@ def test_a_wrong_format_is_a_sentence(call: Call, home: Path, nfh_file: Make) ->
         assert result.exit_code == 1
         assert f"{file}, line 1: " in result.stderr
         assert message in result.stderr
+    tsv = home / "ident.txt"
+    tsv.write_text("text\tind_s\tind_e\ty\nOne_SEP_!\t0\t1\t1\n")
+    for rows in (file, tsv):
+        result = call("import", rows, "--db", "x.db", "--format", "dialog")
+        assert result.exit_code == 1
+        assert f"{rows}: found rows of another format (" in result.stderr
 
 
 def test_each_file_stands_for_itself(call: Call, home: Path, nfh_file: Make) -> None:

@@ -23,12 +23,11 @@ from nfh_models.domain import (
     Kind,
     Mention,
     Origin,
-    Passage,
     Relation,
     Sort,
-    Token,
     anchor_id,
 )
+from nfh_tui.incoming import passage_of
 from nfh_tui.transfer import ImportOptions, export_file, import_file
 
 NASTY = [
@@ -99,7 +98,7 @@ def answers(draw: st.DrawFn, count: int, anchor: Anchor) -> Answer:
 @st.composite
 def records(draw: st.DrawFn) -> ExportRecord:
     raw = draw(raw_passages())
-    passage = Passage(raw.text, tuple(Token(s, e, "") for s, e in raw.offsets), raw.turns)
+    passage = passage_of(raw)
     count = len(raw.words)
     anchor = draw(spans(count))
     rule = draw(st.sampled_from(list(Rule)))
@@ -181,11 +180,7 @@ def test_an_nfh_row_leaves_as_it_came(values: dict[str, object], ascii_only: boo
     opened = source(json.dumps(values, ensure_ascii=ascii_only))
     (row,) = nfh.read(opened)
     opened.path.unlink()
-    passage = Passage(
-        row.passage.text,
-        tuple(Token(s, e, "") for s, e in row.passage.offsets),
-        row.passage.turns,
-    )
+    passage = passage_of(row.passage)
     record = ExportRecord("", passage, row.anchor, None, None, (), (), row.labels)
     line = ReleaseWriter().line(record)
     assert line is not None

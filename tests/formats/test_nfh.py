@@ -16,6 +16,12 @@ Values = dict[str, object]
 Rows = Callable[[str, str | bytes], list[LabelledRow]]
 
 
+def tokens_of(row: LabelledRow) -> list[str]:
+    passage = row.passage
+    pairs = zip(passage.starts, passage.ends, strict=True)
+    return [passage.text[start:end] for start, end in pairs]
+
+
 def test_a_line_is_read_whole(nfh_values: Values, rows: Rows) -> None:
     (row,) = rows("nfh", json.dumps(nfh_values) + "\n")
     assert row.line == 1
@@ -23,13 +29,13 @@ def test_a_line_is_read_whole(nfh_values: Values, rows: Rows) -> None:
     assert (row.kind, row.head_tokens, row.labels) == (Kind.REFERENCE, (1,), "[1]")
     assert row.passage.text == "Two tickets ?\nNo , three ."
     assert row.passage.turns == (Turn(0, "Ann", 0, 3), Turn(4, None, 3, 7))
-    assert [row.passage.text[a:b] for a, b in row.passage.offsets] == nfh_values["tokens"]
+    assert tokens_of(row) == nfh_values["tokens"]
 
 
 def test_a_token_may_hold_white_space(nfh_values: Values, rows: Rows) -> None:
     nfh_values["tokens"] = ["2 1/2", "tick\nets", "?", "\t", "\u00a0", "three", "."]
     (row,) = rows("nfh", json.dumps(nfh_values))
-    assert [row.passage.text[a:b] for a, b in row.passage.offsets] == nfh_values["tokens"]
+    assert tokens_of(row) == nfh_values["tokens"]
 
 
 def test_the_same_number_by_another_speaker_is_another_turn(

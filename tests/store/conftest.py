@@ -65,9 +65,7 @@ class Kit:
         return Vote(name, role, given, AT)
 
     @staticmethod
-    def gold(
-        answer: Answer | Kind, rule: Rule = Rule.IMPORTED, by: str | None = None
-    ) -> Gold:
+    def gold(answer: Answer | Kind, rule: Rule = Rule.IMPORTED, by: str | None = None) -> Gold:
         """A gold as a file has it."""
         given = answer if isinstance(answer, Answer) else class_answer(answer)
         return Gold(given, rule, by, AT if by else None)

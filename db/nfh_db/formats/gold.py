@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import repeat
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.fields import Fields
@@ -85,12 +86,14 @@ def _passage(fields: Fields) -> RawPassage:
     for key in ("line_indices", "speakers", "offsets"):
         fields.same_length(key, len(words))
     text = fields.text("text")
-    return RawPassage(text, words, _offsets(fields, text, words), runs(numbers, speakers))
+    starts, ends = _offsets(fields, text, words)
+    return RawPassage(text, words, starts, ends, runs(numbers, speakers))
 
 
-def _offsets(fields: Fields, text: str, words: list[str]) -> list[tuple[int, int]]:
-    """The offsets, each checked against text and token. Raises FormatError."""
-    offsets = []
+def _offsets(fields: Fields, text: str, words: list[str]) -> tuple[list[int], list[int]]:
+    """Starts and ends, each pair checked against text and token. Raises FormatError."""
+    starts: list[int] = []
+    ends: list[int] = []
     for index, (pair, word) in enumerate(zip(fields.items("offsets"), words, strict=True)):
         if not isinstance(pair, list) or [type(place) for place in pair] != [int, int]:
             raise fields.refuse("offsets", f"a pair of whole numbers for token {index}", pair)
@@ -99,13 +102,14 @@ def _offsets(fields: Fields, text: str, words: list[str]) -> list[tuple[int, int
             there = text[start:end] if start >= 0 else ""
             wanted = f"where token {index}, {shown(word)}, stands; there stands {shown(there)}"
             raise fields.refuse("offsets", wanted, pair)
-        offsets.append((start, end))
-    return offsets
+        starts.append(start)
+        ends.append(end)
+    return starts, ends
 
 
 def _check_id(fields: Fields, raw: RawPassage, anchor: Anchor) -> None:
     """Raise FormatError unless the offsets make a passage and `id` is its anchor's."""
-    tokens = tuple(Token(start, end, "") for start, end in raw.offsets)
+    tokens = tuple(map(Token, raw.starts, raw.ends, repeat("")))
     try:
         passage = Passage(raw.text, tokens, raw.turns)
     except PassageError as error:

@@ -170,3 +170,17 @@ def recognise(source: Source) -> tuple[Format, str]:
         f"its format is not known: it starts with {shown(first.text)}; "
         f"name one with --format: {', '.join(READABLE)}",
     )
+
+
+def check_choice(source: Source, format_: Format) -> None:
+    """Raise FormatError if a file that is to be read as plain text plainly is something else.
+
+    Anything is plain text, so that nobody would notice; the other formats refuse by themselves.
+    """
+    if format_ is not DIALOG:
+        return
+    first = First.of(source)
+    if first.value is not None or first.text == nfh_ident.HEADER:
+        raise source.error(
+            None, f"found rows of another format ({shown(first.text)}), wanted plain text"
+        )

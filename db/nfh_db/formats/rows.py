@@ -10,11 +10,12 @@ from nfh_models.domain import Anchor, Kind, Turn
 
 @dataclass(frozen=True, slots=True)
 class RawPassage:
-    """A passage whose tokens are given. offsets: code points [start, end) of `text`."""
+    """A passage whose tokens are given: token i is code points [starts[i], ends[i])."""
 
     text: str
     words: Sequence[str]
-    offsets: Sequence[tuple[int, int]]
+    starts: Sequence[int]
+    ends: Sequence[int]
     turns: tuple[Turn, ...]
 
 
@@ -78,13 +79,15 @@ def joined(words: Sequence[str], turns: tuple[Turn, ...]) -> RawPassage:
         text = " ".join(words)
     else:
         text = "\n".join(" ".join(words[turn.start : turn.end]) for turn in turns)
-    offsets = []
+    starts = []
+    ends = []
     place = 0
     for word in words:
-        end = place + len(word)
-        offsets.append((place, end))
-        place = end + 1
-    return RawPassage(text, words, offsets, turns)
+        starts.append(place)
+        place += len(word)
+        ends.append(place)
+        place += 1
+    return RawPassage(text, words, starts, ends, turns)
 
 
 def runs(numbers: Sequence[int], speakers: Sequence[str | None]) -> tuple[Turn, ...]:

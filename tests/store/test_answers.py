@@ -1,0 +1,344 @@
+"""Answers, gold and the state of an anchor."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nfh_db.errors import StoreError
+from nfh_db.records import FlagName, Item, Place, Role, Rule, Seen, State
+from nfh_db.store import Store
+from nfh_models.domain import (
+    Anchor,
+    AnswerError,
+    Blocking,
+    Kind,
+    Mention,
+    Note,
+    Origin,
+    PassageError,
+    Relation,
+    Sort,
+    class_answer,
+    reference_answer,
+)
+
+WORDS = "the dogs saw one , then more dogs and cats"
+DOGS, ONE, MORE_DOGS, CATS = 1, 3, 7, 9
+
+
+@pytest.fixture
+def anchor(store: Store, kit) -> int:
+    """An open anchor: "one"."""
+    kit.load(store, kit.one(WORDS, ONE, split="dev"))
+    return 1
+
+
+@pytest.fixture
+def see(store: Store, anchor: int) -> Callable[..., Item]:
+    """The anchor as somebody sees it."""
+
+    def look(name: str = "eva", role: Role = Role.ANNOTATOR, id_: int = anchor) -> Item:
+        item = store.item(id_, store.annotator(name), role)
+        assert item is not None
+        return item
+
+    return look
+
+
+@pytest.fixture
+def say(store: Store, anchor: int) -> Callable[..., State]:
+    """Commits somebody's answer; the state afterwards."""
+
+    def commit(name: str, answer, role: Role = Role.ANNOTATOR, id_: int = anchor) -> State:
+        given = class_answer(answer) if isinstance(answer, Kind) else answer
+        return store.commit_answer(id_, store.annotator(name), role, given).state
+
+    return commit
+
+
+def test_an_item_holds_what_came_in(kit, see) -> None:
+    item = see()
+    assert item.passage == kit.passage(WORDS)
+    assert item.anchor == Anchor(ONE, ONE + 1)
+    assert (item.split, item.state, item.votes, item.gold) == ("dev", State.OPEN, (), None)
+    assert [sibling.anchor_id for sibling in item.siblings] == [1]
+    assert len(item.public_id) == 32
+
+
+def test_an_unknown_anchor_is_none(store: Store) -> None:
+    assert store.item(99, store.annotator("eva"), Role.ANNOTATOR) is None
+    with pytest.raises(StoreError, match="no anchor 99"):
+        store.commit_answer(99, store.annotator("eva"), Role.ANNOTATOR, class_answer(Kind.AGE))
+
+
+def test_an_answer_comes_back_whole(store: Store, anchor: int, see, clock) -> None:
+    heads = [
+        [Mention(0, 2, DOGS), Mention(6, 8, MORE_DOGS, Origin.REMOVED)],
+        [Mention(CATS, CATS + 1, CATS, Origin.ADDED)],
+    ]
+    answer = reference_answer(heads, Relation.OR, "either “dogs”\nor cats")
+    seen = Seen(saw_model=True, saw_votes=True, seconds=2.5, rule_tag="R3")
+    eva = store.annotator("eva")
+    saved = store.commit_answer(anchor, eva, Role.ANNOTATOR, answer, seen)
+    assert (saved.anchor_id, saved.state, saved.at) == (
+        anchor,
+        State.ANSWERED,
+        "2026-05-06T12:00:00.000Z",
+    )
+    (vote,) = see().votes
+    assert vote.answer == answer
+    assert (vote.annotator, vote.role, vote.answered_at) == ("eva", Role.ANNOTATOR, saved.at)
+    assert (vote.seconds, vote.saw_model, vote.saw_votes, vote.rule_tag) == (
+        2.5,
+        True,
+        True,
+        "R3",
+    )
+
+
+def test_a_class_with_sort_and_noun_comes_back_whole(say, see) -> None:
+    answer = class_answer(Kind.OTHER, Sort.NOUN, "mile", "clear")
+    say("eva", answer)
+    assert see().votes[0].answer == answer
+    shorter = class_answer(Kind.OTHER)
+    say("eva", shorter)
+    assert [vote.answer for vote in see().votes] == [shorter]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        reference_answer([[Mention(20, 21, 20)]]),
+        reference_answer([[Mention(ONE, ONE + 1, ONE)]]),
+    ],
+)
+def test_an_answer_that_does_not_fit_is_refused(store: Store, say, see, answer) -> None:
+    with pytest.raises(AnswerError):
+        say("eva", answer)
+    assert see().votes == ()
+    assert store.history(1) == ()
+
+
+def test_three_references_to_different_nouns_disagree_by_noun(kit, say, see) -> None:
+    assert say("ann1", kit.to(DOGS)) is State.ANSWERED
+    assert say("ann2", kit.to(CATS)) is State.DISAGREE
+    assert say("ann3", kit.to(4)) is State.DISAGREE
+    item = see()
+    assert (item.blocking, item.pattern, item.notes) == ((Blocking.NOUN,), "1-1-1", ())
+
+
+def test_other_mentions_of_one_noun_do_not_block(kit, say, see) -> None:
+    say("ann1", kit.to(DOGS))
+    assert say("ann2", kit.to(MORE_DOGS)) is State.ANSWERED
+    item = see()
+    assert (item.blocking, item.notes, item.pattern) == ((), (Note.MENTION,), "2-0")
+
+
+def test_strongest_first(kit, say, see) -> None:
+    say("ann1", kit.to(DOGS))
+    say("ann2", Kind.AGE)
+    say("ann3", Kind.NOT_NFH)
+    assert see().blocking == (Blocking.SCOPE, Blocking.CLASS)
+    assert see().pattern == "1-1-1"
+
+
+def test_an_adjudicators_answer_makes_gold_and_is_no_vote(store: Store, kit, say, see) -> None:
+    say("ann1", Kind.AGE)
+    say("ann2", Kind.YEAR)
+    assert say("lee", kit.to(DOGS, CATS), Role.ADJUDICATOR) is State.DECIDED
+    item = see()
+    assert item.gold is not None
+    assert (item.gold.answer, item.gold.rule, item.gold.adjudicator) == (
+        kit.to(DOGS, CATS),
+        Rule.EXPERT,
+        "lee",
+    )
+    assert item.pattern == "1-1"
+    assert [(vote.annotator, vote.role) for vote in item.votes] == [
+        ("ann1", Role.ANNOTATOR),
+        ("ann2", Role.ANNOTATOR),
+        ("lee", Role.ADJUDICATOR),
+    ]
+    (sibling,) = item.siblings
+    assert (sibling.kind, sibling.state) == (Kind.REFERENCE, State.DECIDED)
+
+
+def test_expert_gold_points_to_the_answer(path: Path, store: Store, say) -> None:
+    from nfh_db.connection import connect
+
+    say("lee", Kind.AGE)
+    say("lee", Kind.AGE, Role.ADJUDICATOR)
+    reader = connect(path, "ro")
+    row = reader.execute(
+        "SELECT w.role, n.name FROM gold AS g JOIN answer AS w ON w.id = g.answer_id"
+        " JOIN annotator AS n ON n.id = g.annotator_id"
+    ).fetchall()
+    reader.close()
+    assert row == [("adjudicator", "lee")]
+
+
+def test_gold_that_only_says_nfh_leaves_the_anchor_open(store: Store, kit, say, see) -> None:
+    kit.load(store, kit.one("I have two", 2, gold=kit.gold(Kind.NFH)))
+    item = see(id_=2)
+    assert (item.state, item.siblings[0].kind) == (State.OPEN, Kind.NFH)
+    assert say("eva", Kind.AGE, id_=2) is State.ANSWERED
+
+
+def test_committing_the_same_again_is_a_confirmation(store: Store, say, see) -> None:
+    say("eva", Kind.AGE)
+    assert say("eva", Kind.AGE) is State.ANSWERED
+    assert len(see().votes) == 1
+    acts = [line.act for line in store.history(1)]
+    assert acts == ["answer AGE", "answer AGE, in place of an earlier one"]
+
+
+def test_withdrawing_takes_gold_along(store: Store, say, see) -> None:
+    say("ann1", Kind.AGE)
+    say("lee", Kind.YEAR, Role.ADJUDICATOR)
+    lee = store.annotator("lee")
+    assert store.withdraw(1, lee, Role.ADJUDICATOR).state is State.ANSWERED
+    assert see().gold is None
+    with pytest.raises(StoreError, match="lee has no decision of anchor 1"):
+        store.withdraw(1, lee, Role.ADJUDICATOR)
+    assert store.withdraw(1, store.annotator("ann1"), Role.ANNOTATOR).state is State.OPEN
+    assert see().votes == ()
+
+
+def test_withdrawing_leaves_somebody_elses_gold(store: Store, say, see) -> None:
+    say("lee", Kind.YEAR, Role.ADJUDICATOR)
+    say("kim", Kind.AGE, Role.ADJUDICATOR)
+    assert store.withdraw(1, store.annotator("lee"), Role.ADJUDICATOR).state is State.DECIDED
+    gold = see().gold
+    assert gold is not None
+    assert (gold.adjudicator, gold.answer.kind) == ("kim", Kind.AGE)
+
+
+def test_flags_are_each_persons_own(store: Store, see) -> None:
+    eva, bob = store.annotator("eva"), store.annotator("bob")
+    store.set_flag(1, eva, FlagName.AMBIGUOUS, True)
+    store.set_flag(1, bob, FlagName.AMBIGUOUS, True)
+    assert store.set_flag(1, bob, FlagName.AMBIGUOUS, True).act_id == 0
+    store.set_flag(1, eva, FlagName.AMBIGUOUS, False)
+    assert [(mark.name, mark.annotator) for mark in see().flags] == [
+        (FlagName.AMBIGUOUS, "bob")
+    ]
+
+
+def test_an_answer_clears_ones_own_skip_and_draft(store: Store, say, see) -> None:
+    eva, bob = store.annotator("eva"), store.annotator("bob")
+    for person in (eva, bob):
+        store.set_flag(1, person, FlagName.SKIP, True)
+        store.save_draft(1, person, Role.ANNOTATOR, "{}")
+    store.save_draft(1, eva, Role.ADJUDICATOR, "[]")
+    say("eva", Kind.AGE)
+    assert [mark.annotator for mark in see().flags] == ["bob"]
+    assert see("eva").draft is None
+    assert see("eva", Role.ADJUDICATOR).draft is not None
+    assert see("bob").draft is not None
+    store.undo(eva)
+    assert [mark.annotator for mark in see().flags] == ["bob", "eva"]
+
+
+def test_drafts_places_and_views_survive(path: Path, store: Store, anchor: int) -> None:
+    eva = store.annotator("eva")
+    store.save_draft(anchor, eva, Role.ANNOTATOR, '{"cursor": 3}')
+    store.save_place(eva, "annotate", Place("state:open", anchor, 3))
+    store.save_view(eva, "mine", "by:eva")
+    store.save_view(eva, "hard", "heads>1")
+    store.close()
+    with Store.open(path) as again:
+        item = again.item(anchor, eva, Role.ANNOTATOR)
+        assert item is not None
+        assert item.draft is not None
+        assert item.draft.body == '{"cursor": 3}'
+        assert again.place(eva, "annotate") == Place("state:open", anchor, 3)
+        assert again.place(eva, "browse") == Place()
+        assert again.views(eva) == (("hard", "heads>1"), ("mine", "by:eva"))
+        again.save_draft(anchor, eva, Role.ANNOTATOR, None)
+        again.save_view(eva, "mine", None)
+        assert again.views(eva) == (("hard", "heads>1"),)
+        item = again.item(anchor, eva, Role.ANNOTATOR)
+        assert item is not None
+        assert item.draft is None
+
+
+# --- other spans ------------------------------------------------------------------------
+
+
+def test_a_replacing_anchor_shows_old_votes_as_stale(store: Store, kit, say, see) -> None:
+    eva = store.annotator("eva")
+    say("eva", kit.to(DOGS))
+    say("bob", kit.to(CATS))
+    store.save_draft(1, eva, Role.ANNOTATOR, "{}")
+    saved = store.replace_anchor(1, eva, Anchor(ONE, ONE + 2))
+    assert (saved.anchor_id, saved.state) == (2, State.STALE)
+    assert store.item(1, eva, Role.ANNOTATOR) is None
+    item = see(id_=2)
+    assert item.votes == ()
+    assert [vote.annotator for vote in item.stale_votes] == ["bob", "eva"]
+    assert item.draft is not None
+    assert [sibling.anchor_id for sibling in item.siblings] == [2]
+    assert say("eva", kit.to(DOGS), id_=2) is State.ANSWERED
+    assert [vote.annotator for vote in see(id_=2).stale_votes] == ["bob", "eva"]
+
+
+def test_gold_does_not_carry_over(store: Store, kit, say, see) -> None:
+    say("lee", kit.to(DOGS), Role.ADJUDICATOR)
+    saved = store.replace_anchor(1, store.annotator("lee"), Anchor(ONE, ONE + 2))
+    assert saved.state is State.STALE
+    assert see(id_=saved.anchor_id).gold is None
+
+
+def test_without_votes_a_replacing_anchor_is_open(store: Store, anchor: int) -> None:
+    saved = store.replace_anchor(1, store.annotator("eva"), Anchor(ONE, ONE + 2))
+    assert saved.state is State.OPEN
+
+
+def test_stale_votes_are_kept_over_several_replacements(store: Store, say, see) -> None:
+    eva = store.annotator("eva")
+    say("eva", Kind.AGE)
+    second = store.replace_anchor(1, eva, Anchor(ONE, ONE + 2)).anchor_id
+    third = store.replace_anchor(second, eva, Anchor(ONE - 1, ONE + 2))
+    assert third.state is State.STALE
+    assert [vote.annotator for vote in see(id_=third.anchor_id).stale_votes] == ["eva"]
+
+
+def test_going_back_to_a_span_revives_its_anchor(store: Store, say, see) -> None:
+    eva = store.annotator("eva")
+    say("eva", Kind.AGE)
+    second = store.replace_anchor(1, eva, Anchor(ONE, ONE + 2)).anchor_id
+    back = store.replace_anchor(second, eva, Anchor(ONE, ONE + 1))
+    assert (back.anchor_id, back.state) == (1, State.ANSWERED)
+    assert [vote.annotator for vote in see().votes] == ["eva"]
+    assert see().stale_votes == ()
+    assert store.item(second, eva, Role.ANNOTATOR) is None
+
+
+def test_places_follow_a_replacement(store: Store, anchor: int) -> None:
+    eva = store.annotator("eva")
+    store.save_place(eva, "annotate", Place("", 1, 2))
+    store.replace_anchor(1, eva, Anchor(ONE, ONE + 2))
+    assert store.place(eva, "annotate") == Place("", 2, 2)
+
+
+def test_spans_that_cannot_be(store: Store, anchor: int, kit) -> None:
+    eva = store.annotator("eva")
+    kit.load(store, kit.one(WORDS, CATS))
+    with pytest.raises(StoreError, match="“cats” is anchor 2 already"):
+        store.replace_anchor(1, eva, Anchor(CATS, CATS + 1))
+    with pytest.raises(StoreError, match="has this span already"):
+        store.replace_anchor(1, eva, Anchor(ONE, ONE + 1))
+    for span in (Anchor(9, 11), Anchor(3, 3), Anchor(-1, 2)):
+        with pytest.raises(PassageError, match="outside a passage of 10 tokens"):
+            store.replace_anchor(1, eva, span)
+    store.replace_anchor(1, eva, Anchor(ONE, ONE + 2))
+    with pytest.raises(StoreError, match="was replaced by anchor 3"):
+        store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+    with pytest.raises(StoreError, match="was replaced by anchor 3"):
+        store.replace_anchor(1, eva, Anchor(ONE - 1, ONE + 1))
+
+
+def test_what_names_nothing_here_is_refused(store: Store) -> None:
+    with pytest.raises(StoreError, match="names an anchor or a person that is not in"):
+        store.save_place(store.annotator("eva"), "browse", Place("", 99, 0))

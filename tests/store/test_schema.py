@@ -1,0 +1,89 @@
+"""The schema as committed, every statement of the store, and how light the store is."""
+
+import importlib
+import json
+import pkgutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import nfh_db
+from nfh_db import snapshot
+from nfh_db.connection import Connection
+from nfh_db.upgrade import open_writer
+
+FIRST_WORDS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
+NOT_FOR_SCREENS = ("sqlite_utils", "numpy", "spacy", "simplemma", "textual", "sqlite3", "click")
+
+
+@pytest.fixture
+def empty(path: Path) -> Iterator[Connection]:
+    """An empty schema."""
+    writer = open_writer(path, create=True)
+    yield writer
+    writer.close()
+
+
+def test_the_committed_schema_is_what_the_migrations_build() -> None:
+    committed = files("nfh_db").joinpath("schema.sql").read_text(encoding="utf-8")
+    assert committed == snapshot.text_from_zero(), (
+        "schema.sql is out of date: run `python -m nfh_db.snapshot`"
+    )
+
+
+def statements() -> Iterator[tuple[str, str]]:
+    """Every constant of the store that is a whole statement, by module and name."""
+    for module in pkgutil.iter_modules(nfh_db.__path__, "nfh_db."):
+        if module.ispkg:
+            continue
+        for name, value in vars(importlib.import_module(module.name)).items():
+            if not name.isupper():
+                continue
+            for number, text in enumerate(value if isinstance(value, tuple) else (value,)):
+                if isinstance(text, str) and text.strip().startswith(FIRST_WORDS):
+                    yield f"{module.name}.{name}[{number}]", text
+
+
+FOUND = dict(statements())
+
+
+@pytest.mark.parametrize("name", sorted(FOUND))
+def test_every_statement_fits_the_schema(empty: Connection, name: str) -> None:
+    text = FOUND[name]
+    for place, part in (("{where}", "TRUE"), ("{order}", "a.id"), ("{visible}", "TRUE")):
+        text = text.replace(place, part)
+    names = {word.strip("(),;") for word in text.replace("(", " ( ").split()}
+    parameters = {
+        word[1:].rstrip("),;"): None for word in names if word.startswith(":") and len(word) > 1
+    }
+    empty.execute(f"EXPLAIN {text}", parameters).fetchall()
+    assert "?" not in text
+
+
+def test_the_statements_were_found() -> None:
+    assert len(FOUND) > 80
+
+
+def test_the_store_is_light() -> None:
+    code = (
+        "import json, sys; import nfh_db.store;"
+        "print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert set(json.loads(done.stdout)).isdisjoint(NOT_FOR_SCREENS)
+
+
+def test_opening_a_database_that_is_up_to_date_is_light(path: Path) -> None:
+    open_writer(path, create=True).close()
+    code = (
+        "import sys; from pathlib import Path; from nfh_db.store import Store;"
+        "Store.open(Path(sys.argv[1])).close();"
+        "sys.exit('sqlite_utils' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)

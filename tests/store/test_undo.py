@@ -1,0 +1,228 @@
+"""Undo and redo: across items, people and restarts, and never over somebody's change."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nfh_db.errors import ChangedSinceError
+from nfh_db.records import Annotator, FlagName, Role, State
+from nfh_db.store import Store
+from nfh_models.domain import Anchor, Kind, class_answer
+
+WORDS = "the dogs saw one , then more dogs and cats"
+ONE = 3
+
+
+@pytest.fixture
+def eva(store: Store, kit) -> Annotator:
+    """Somebody, in a database of three open anchors."""
+    kit.load(store, *(kit.one(f"{WORDS} {i}", ONE, line=i) for i in range(3)))
+    return store.annotator("eva")
+
+
+def answer(
+    store: Store, who: Annotator, anchor: int, kind: Kind, role: Role = Role.ANNOTATOR
+) -> State:
+    return store.commit_answer(anchor, who, role, class_answer(kind)).state
+
+
+def kinds(store: Store, who: Annotator, anchor: int) -> list[str]:
+    """Who says what of an anchor."""
+    item = store.item(anchor, who, Role.ANNOTATOR)
+    assert item is not None
+    return [f"{vote.annotator} {vote.answer.kind}" for vote in item.votes]
+
+
+def test_nothing_to_undo(store: Store, eva: Annotator) -> None:
+    assert store.undo(eva) is None
+    assert store.redo(eva) is None
+
+
+def test_undo_and_redo_walk_over_items(store: Store, eva: Annotator) -> None:
+    answer(store, eva, 1, Kind.AGE)
+    answer(store, eva, 1, Kind.YEAR)
+    answer(store, eva, 2, Kind.TIME)
+    undone = [store.undo(eva) for _ in range(4)]
+    assert [step and (step.summary, step.anchor_id, step.anchors) for step in undone] == [
+        ("answer TIME", 2, 1),
+        ("answer YEAR, in place of an earlier one", 1, 1),
+        ("answer AGE", 1, 1),
+        None,
+    ]
+    assert (kinds(store, eva, 1), kinds(store, eva, 2)) == ([], [])
+    item = store.item(1, eva, Role.ANNOTATOR)
+    assert item is not None
+    assert item.state is State.OPEN
+    redone = [store.redo(eva) for _ in range(4)]
+    assert [step and step.anchor_id for step in redone] == [1, 1, 2, None]
+    assert (kinds(store, eva, 1), kinds(store, eva, 2)) == (["eva YEAR"], ["eva TIME"])
+
+
+def test_what_is_undone_comes_back_exactly(
+    store: Store, eva: Annotator, clock: Callable[[str], None]
+) -> None:
+    answer(store, eva, 1, Kind.AGE)
+    before = store.item(1, eva, Role.ANNOTATOR)
+    clock("13:00")
+    answer(store, eva, 1, Kind.YEAR)
+    store.undo(eva)
+    assert store.item(1, eva, Role.ANNOTATOR) == before
+
+
+def test_undo_works_after_a_restart(path: Path, store: Store, eva: Annotator) -> None:
+    answer(store, eva, 1, Kind.AGE)
+    answer(store, eva, 2, Kind.AGE)
+    store.undo(eva)
+    store.close()
+    with Store.open(path) as again:
+        assert again.redo(eva) is not None
+        assert again.redo(eva) is None
+        again.undo(eva)
+        again.undo(eva)
+        assert again.undo(eva) is None
+        assert (kinds(again, eva, 1), kinds(again, eva, 2)) == ([], [])
+
+
+def test_a_new_act_cuts_off_redo(store: Store, eva: Annotator) -> None:
+    answer(store, eva, 1, Kind.AGE)
+    answer(store, eva, 2, Kind.AGE)
+    store.undo(eva)
+    store.undo(eva)
+    answer(store, eva, 3, Kind.AGE)
+    assert store.redo(eva) is None
+    assert store.undo(eva) is not None
+    redone = store.redo(eva)
+    assert redone is not None
+    assert redone.anchor_id == 3
+
+
+def test_everybody_has_their_own_undo(store: Store, eva: Annotator) -> None:
+    bob = store.annotator("bob")
+    answer(store, eva, 1, Kind.AGE)
+    answer(store, bob, 1, Kind.YEAR)
+    assert store.undo(eva) is not None
+    assert kinds(store, eva, 1) == ["bob YEAR"]
+    assert store.undo(eva) is None
+    answer(store, bob, 2, Kind.AGE)
+    assert store.redo(eva) is not None
+    assert kinds(store, eva, 1) == ["bob YEAR", "eva AGE"]
+
+
+def test_gold_changed_since_is_not_undone(
+    store: Store, eva: Annotator, clock: Callable[[str], None]
+) -> None:
+    bob = store.annotator("bob")
+    answer(store, eva, 1, Kind.AGE, Role.ADJUDICATOR)
+    clock("12:03")
+    answer(store, bob, 1, Kind.YEAR, Role.ADJUDICATOR)
+    with pytest.raises(
+        ChangedSinceError,
+        match="“gold AGE” cannot be undone: anchor 1 was changed by bob at 12:03 UTC after",
+    ):
+        store.undo(eva)
+    assert kinds(store, eva, 1) == ["bob YEAR", "eva AGE"]
+    store.undo(bob)
+    assert store.undo(eva) is not None
+    assert kinds(store, eva, 1) == []
+
+
+def test_redo_over_a_change_is_refused(store: Store, eva: Annotator) -> None:
+    bob = store.annotator("bob")
+    answer(store, eva, 1, Kind.AGE, Role.ADJUDICATOR)
+    store.undo(eva)
+    answer(store, bob, 1, Kind.YEAR, Role.ADJUDICATOR)
+    with pytest.raises(ChangedSinceError, match="cannot be done again: anchor 1 was changed"):
+        store.redo(eva)
+
+
+def test_flags_and_withdrawals_are_undone(store: Store, eva: Annotator) -> None:
+    store.set_flag(1, eva, FlagName.GUIDELINE, True)
+    answer(store, eva, 1, Kind.AGE, Role.ADJUDICATOR)
+    store.withdraw(1, eva, Role.ADJUDICATOR)
+    store.set_flag(1, eva, FlagName.GUIDELINE, False)
+    assert [store.undo(eva).summary for _ in range(4)] == [
+        "flag guideline cleared",
+        "decision withdrawn",
+        "gold AGE",
+        "flag guideline set",
+    ]
+    for _ in range(2):
+        store.redo(eva)
+    item = store.item(1, eva, Role.ADJUDICATOR)
+    assert item is not None
+    assert item.gold is not None
+    assert (item.gold.answer.kind, item.state) == (Kind.AGE, State.DECIDED)
+    assert [mark.name for mark in item.flags] == [FlagName.GUIDELINE]
+
+
+def test_undoing_a_replacement_brings_the_old_anchor_back(store: Store, eva: Annotator) -> None:
+    answer(store, eva, 1, Kind.AGE)
+    new = store.replace_anchor(1, eva, Anchor(ONE, ONE + 2)).anchor_id
+    undone = store.undo(eva)
+    assert undone is not None
+    assert undone.anchor_id == 1
+    assert store.item(new, eva, Role.ANNOTATOR) is None
+    item = store.item(1, eva, Role.ANNOTATOR)
+    assert item is not None
+    assert (item.state, kinds(store, eva, 1)) == (State.ANSWERED, ["eva AGE"])
+    redone = store.redo(eva)
+    assert redone is not None
+    assert redone.anchor_id == new
+    replaced = store.item(new, eva, Role.ANNOTATOR)
+    assert replaced is not None
+    assert replaced.state is State.STALE
+    assert store.item(1, eva, Role.ANNOTATOR) is None
+
+
+def test_a_replacement_that_others_answered_stays(
+    store: Store, eva: Annotator, clock: Callable[[str], None]
+) -> None:
+    bob = store.annotator("bob")
+    new = store.replace_anchor(1, eva, Anchor(ONE, ONE + 2)).anchor_id
+    clock("12:30")
+    answer(store, bob, new, Kind.AGE)
+    with pytest.raises(ChangedSinceError, match="was answered by bob at 12:30 UTC"):
+        store.undo(eva)
+    assert kinds(store, eva, new) == ["bob AGE"]
+    store.undo(bob)
+    assert store.undo(eva) is not None
+
+
+def test_reviving_an_anchor_is_undone_with_its_old_answers(
+    store: Store, eva: Annotator
+) -> None:
+    answer(store, eva, 1, Kind.AGE)
+    new = store.replace_anchor(1, eva, Anchor(ONE, ONE + 2)).anchor_id
+    store.replace_anchor(new, eva, Anchor(ONE, ONE + 1))
+    assert store.undo(eva) is not None
+    item = store.item(new, eva, Role.ANNOTATOR)
+    assert item is not None
+    assert item.state is State.STALE
+    assert [vote.annotator for vote in item.stale_votes] == ["eva"]
+
+
+def test_an_answer_to_a_replaced_anchor_can_be_undone(store: Store, eva: Annotator) -> None:
+    bob = store.annotator("bob")
+    answer(store, eva, 1, Kind.AGE)
+    new = store.replace_anchor(1, bob, Anchor(ONE, ONE + 2))
+    assert new.state is State.STALE
+    assert store.undo(eva) is not None
+    item = store.item(new.anchor_id, eva, Role.ANNOTATOR)
+    assert item is not None
+    assert (item.state, item.stale_votes) == (State.OPEN, ())
+
+
+def test_history_tells_all_of_it(store: Store, eva: Annotator) -> None:
+    answer(store, eva, 1, Kind.AGE)
+    store.undo(eva)
+    store.redo(eva)
+    lines = store.history(1)
+    assert [(line.act, line.annotator, line.entity, line.name) for line in lines] == [
+        ("answer AGE", "eva", "answer", "eva"),
+        ("undo: answer AGE", "eva", "answer", "eva"),
+        ("redo: answer AGE", "eva", "answer", "eva"),
+    ]
+    assert lines[0].before is None
+    assert lines[0].after == lines[1].before == lines[2].after
+    assert lines[1].after is None
