@@ -1,0 +1,45 @@
+"""What the documents say is what the program has."""
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from nfh_tui.cli.group import COMMANDS
+
+ROOT = Path(__file__).resolve().parents[2]
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
+
+
+def readme_tables() -> ModuleType:
+    spec = importlib.util.spec_from_file_location(
+        "readme_tables", ROOT / "docs" / "readme_tables.py"
+    )
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_tables_of_the_readme_come_from_the_registries() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert "<!-- keys:start -->" in text
+    assert "<!-- formats:start -->" in text
+    assert readme_tables().with_tables(text) == text, "run: python docs/readme_tables.py"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_is_documented(command: str) -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    assert any(f"nfh-tui {command}" in page.read_text("utf-8") for page in pages)
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda p: p.name
+)
+def test_links_between_documents_lead_somewhere(page: Path) -> None:
+    for target in LINK.findall(page.read_text("utf-8")):
+        assert (page.parent / target).exists(), f"{page.name} links to {target}"
