@@ -19,7 +19,6 @@ class Mode(StrEnum):
 ALL = frozenset(Mode)
 WRITING = frozenset({Mode.ANNOTATE, Mode.ADJUDICATE})
 ADJUDICATING = frozenset({Mode.ADJUDICATE})
-READING = frozenset({Mode.BROWSE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +92,7 @@ _DECIDE_ACTIONS = (
     _kind("unknown", "n", "Unknown", "Something is missing, and readers would differ."),
     _kind("not_nfh", "x", "Not an NFH", "The number has its own noun, or is none."),
     _kind("broken", "d", "Damaged", "The words cannot be read (BROKEN)."),
-    Action(
-        "noun", ("equals_sign",), "=", "Write the noun",
-        "Write the noun that a class stands for.", DECIDE, WRITING,
-    ),
+    Action("noun", ("equals_sign",), "=", "Write the noun", "Of a class.", DECIDE, WRITING),
     Action(
         "accept", ("enter",), "enter", "Accept and go on",
         "Save the answer; once it is on disk, the line below says so. Go on meanwhile.",
@@ -118,10 +114,7 @@ _HEAD_ACTIONS = (
         "head.toggle", ("space",), "space", "Take or drop the token",
         "Mark the token under the cursor as a head, or take the mark away.", HEADS, WRITING,
     ),
-    Action(
-        "span.grow", ("v",), "v", "Grow the span", "Grow the head's span at both ends.",
-        HEADS, WRITING,
-    ),
+    Action("span.grow", ("v",), "v", "Grow the span", "At both ends.", HEADS, WRITING),
     Action(
         "mentions.all", ("asterisk",), "*", "All mentions of this noun",
         "Add the other places where this noun stands, reviewed one by one.", HEADS, WRITING,
@@ -188,10 +181,7 @@ _CURSOR_ACTIONS = (
     Action(
         "page.up", ("pageup",), "pgup", "Page up", "One page up in the pane in use.", CURSOR
     ),
-    Action(
-        "page.down", ("pagedown",), "pgdn", "Page down", "One page down in the pane in use.",
-        CURSOR,
-    ),
+    Action("page.down", ("pagedown",), "pgdn", "Page down", "One page down there.", CURSOR),
 )  # fmt: skip
 
 _ADOPT_ACTIONS = (
@@ -225,9 +215,9 @@ _ITEM_ACTIONS = (
     Action(
         "undo", ("z",), "z", "Undo",
         "Take back the last change of this draft, else your last saved act, on any item.",
-        ITEM, foot=30, short="undo",
+        ITEM, WRITING, foot=30, short="undo",
     ),
-    Action("redo", ("Z",), "Z", "Redo", "Do again what was taken back.", ITEM),
+    Action("redo", ("Z",), "Z", "Redo", "Do again what was taken back.", ITEM, WRITING),
     Action(
         "history", ("L",), "L", "History of this item",
         "Who changed what of this item, and when.", ITEM,
@@ -253,10 +243,7 @@ _ITEM_ACTIONS = (
         "Then a: the number's span is wrong, m: ambiguous, g: the guidelines are silent.",
         ITEM, WRITING,
     ),
-    Action(
-        "comment", ("semicolon",), ";", "Comment", "Write a comment on this answer.", ITEM,
-        WRITING,
-    ),
+    Action("comment", ("semicolon",), ";", "Comment", "On this answer.", ITEM, WRITING),
     Action(
         "draft.clear", (), "", "Throw the draft away",
         "Forget what is not saved yet and start this item afresh.", ITEM, WRITING,
@@ -288,10 +275,7 @@ _LOOK_ACTIONS = (
         "queue.reload", (), "", "Run the query again",
         "Make the queue anew, with what has changed since.", LOOK,
     ),
-    Action(
-        "heat", ("H",), "H", "Heat map", "Show the model's scores on the words, or hide them.",
-        LOOK,
-    ),
+    Action("heat", ("H",), "H", "Heat map", "The model's scores on the words.", LOOK),
     Action(
         "blind", ("B",), "B", "Blind", "Hide names and mix the order of the answers.", LOOK
     ),
@@ -306,7 +290,7 @@ _PROGRAM_ACTIONS = (
     Action(
         "mode.next", ("M",), "M", "Change the mode",
         "From reading to annotating to adjudicating and round again.", PROGRAM,
-        foot=25, short="mode",
+        foot=45, short="mode",
     ),
     Action("mode.browse", (), "", "Read only", "Read; nothing can be changed.", PROGRAM),
     Action("mode.annotate", (), "", "Annotate", "Give your own answers.", PROGRAM),
@@ -367,10 +351,6 @@ class Line:
 def foot_actions(mode: Mode) -> tuple[Action, ...]:
     """The acts at the foot in this mode, at most `FOOT_KEYS`, most needed first."""
     ranked = [a for a in ACTIONS if a.foot is not None and mode in a.modes]
-    if mode is Mode.BROWSE:
-        ranked = [a for a in ranked if a.id != "undo"]
-    else:
-        ranked = [a for a in ranked if a.id != "mode.next"]
     ranked.sort(key=lambda action: action.foot or 0)
     always = [a for a in ranked if a.id in {"help", "quit"}]
     others = [a for a in ranked if a not in always]

@@ -97,6 +97,10 @@ class StoreClient:
         """Lines of the queue, in the order asked."""
         return await self._read(self.store.queue_rows, ids, me)
 
+    async def queue_values(self, key: str) -> tuple[str, ...]:
+        """Values of a query key that the database knows, for completion."""
+        return await self._read(self.store.queue_values, key)
+
     async def views(self, me: Annotator) -> tuple[tuple[str, str], ...]:
         """Saved views: name and query."""
         return await self._read(self.store.views, me)

@@ -16,7 +16,15 @@ DARK = Theme(
     panel="#232830",
     boost="#2a313b",
     dark=True,
-    variables={"input-selection-background": "#7aa7d9 35%"},
+    variables={
+        "input-selection-background": "#7aa7d9 35%",
+        "scrollbar": "#39424e",
+        "scrollbar-hover": "#7aa7d9",
+        "scrollbar-active": "#7aa7d9",
+        "scrollbar-background": "#1a1e24",
+        "scrollbar-background-hover": "#1a1e24",
+        "scrollbar-background-active": "#1a1e24",
+    },
 )
 LIGHT = Theme(
     name="nfh-light",
@@ -32,7 +40,15 @@ LIGHT = Theme(
     panel="#e4e1d9",
     boost="#dcd8cd",
     dark=False,
-    variables={"input-selection-background": "#1f5f99 30%"},
+    variables={
+        "input-selection-background": "#1f5f99 30%",
+        "scrollbar": "#bdb8ab",
+        "scrollbar-hover": "#1f5f99",
+        "scrollbar-active": "#1f5f99",
+        "scrollbar-background": "#efede7",
+        "scrollbar-background-hover": "#efede7",
+        "scrollbar-background-active": "#efede7",
+    },
 )
 THEMES = (DARK, LIGHT)
 DEFAULT = DARK.name

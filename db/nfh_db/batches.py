@@ -30,6 +30,9 @@ RETURNING id"""
 CLAIM = """
 UPDATE batch SET pid = :pid, report = :report
 WHERE id = :id AND state = :state AND pid IS :former AND report = :former_report"""
+STILL_MINE = """
+SELECT 1 FROM batch
+WHERE id = :id AND state = 'loading' AND pid = :pid AND report = :report"""
 SET_REPORT = "UPDATE batch SET report = :report WHERE id = :id"
 SET_STATE = """
 UPDATE batch SET state = :state, rows = :rows, report = :report, finished_at = :at
@@ -160,9 +163,17 @@ def claim(connection: Connection, batch: Unfinished) -> bool:
     return changed == 1
 
 
-def set_work(connection: Connection, batch_id: int, work: Work) -> None:
-    """Note what undoing or settling a batch needs to know."""
-    connection.execute(SET_REPORT, {"id": batch_id, "report": json_of(work)})
+def set_work(connection: Connection, batch_id: int, work: Work) -> str:
+    """Note what sweeping a batch needs to know; the text of the note."""
+    note = json_of(work)
+    connection.execute(SET_REPORT, {"id": batch_id, "report": note})
+    return note
+
+
+def still_mine(connection: Connection, batch_id: int, note: str) -> bool:
+    """True unless another process took this one for dead and claimed its batch."""
+    key = {"id": batch_id, "pid": os.getpid(), "report": note}
+    return connection.execute(STILL_MINE, key).fetchone() is not None
 
 
 def set_state(

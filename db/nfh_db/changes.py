@@ -56,11 +56,16 @@ def change(
     annotator_id: int | None,
     name: str,
     value: Value | None,
+    *,
+    confirm: bool = False,
 ) -> bool:
-    """Give a thing a new value within an act, and log it; False if it had that value."""
+    """Give a thing a new value within an act, and log it; False if it had that value.
+
+    confirm: log it even so.
+    """
     before = present(connection, entity, anchor_id, annotator_id, name)
     after = encode(value)
-    if before == after:
+    if before == after and not confirm:
         return False
     make(connection, entity, anchor_id, annotator_id, name, after)
     acts.record(connection, act_id, entity, anchor_id, annotator_id, name, before, after)

@@ -52,14 +52,15 @@ POLL_SECONDS = 0.0005
 
 READ_TIMEOUT_SECONDS = 5.0
 
-READ_APPLICATION_ID = "PRAGMA application_id"
-READ_USER_VERSION = "PRAGMA user_version"
+IDENTIFY = """
+SELECT (SELECT application_id FROM pragma_application_id),
+    (SELECT user_version FROM pragma_user_version),
+    (SELECT count(*) FROM sqlite_schema)"""
 READ_DATA_VERSION = "PRAGMA data_version"
-COUNT_OBJECTS = "SELECT count(*) FROM sqlite_schema"
 SYNCHRONOUS_FULL = "PRAGMA synchronous = FULL"
 SYNCHRONOUS_NORMAL = "PRAGMA synchronous = NORMAL"
+WAL = "PRAGMA journal_mode = WAL"
 WRITER_PRAGMAS = (
-    "PRAGMA journal_mode = WAL",
     "PRAGMA foreign_keys = ON",
     "PRAGMA synchronous = FULL",
     "PRAGMA busy_timeout = 0",
@@ -140,9 +141,9 @@ def identify(connection: Connection, path: Path) -> int:
 
     Raises NotOurFileError for another program's file, NewerFileError for a newer one.
     """
-    application = connection.execute(READ_APPLICATION_ID).fetchone()[0]
-    version: int = connection.execute(READ_USER_VERSION).fetchone()[0]
-    if application == version == connection.execute(COUNT_OBJECTS).fetchone()[0] == 0:
+    # One statement, and so one state: another process may be making the file just now.
+    application, version, objects = connection.execute(IDENTIFY).fetchone()
+    if application == version == objects == 0:
         return 0
     if application != APPLICATION_ID:
         raise NotOurFileError(
@@ -154,11 +155,19 @@ def identify(connection: Connection, path: Path) -> int:
             f"{path} was written by a newer nfh-tui (its schema is version {version}, this "
             f"program knows {SCHEMA_VERSION}). Update nfh-tui; the file was not touched"
         )
-    return version
+    return int(version)
 
 
 def prepare_writer(connection: Connection) -> None:
-    """Set a connection up for writing: WAL, foreign keys, and waiting done by us."""
+    """Set a connection up for writing: WAL, foreign keys, and waiting done by us.
+
+    Raises StoreError where the file system cannot keep a write-ahead log.
+    """
+    if connection.execute(WAL).fetchone()[0] != "wal":
+        raise StoreError(
+            "The folder's file system cannot hold a database that several programs share: "
+            "SQLite's write-ahead log does not work there. Put it on a disk of this machine"
+        )
     for pragma in WRITER_PRAGMAS:
         connection.execute(pragma)
 

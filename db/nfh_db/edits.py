@@ -39,7 +39,9 @@ def commit_answer(
     act_id = acts.add(
         connection, me.id, "do", _answer_summary(role, answer, again=before is not None), at
     )
-    changes.change(connection, act_id, "answer", anchor_id, me.id, role.value, value)
+    changes.change(
+        connection, act_id, "answer", anchor_id, me.id, role.value, value, confirm=True
+    )
     if role is Role.ADJUDICATOR:
         decided = gold_value(Gold(answer, Rule.EXPERT, me.name, at), None)
         changes.change(connection, act_id, "gold", anchor_id, None, "", decided)

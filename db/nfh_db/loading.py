@@ -139,6 +139,7 @@ class Loading:
         self._size = FIRST_STRETCH
         self._slack = 0
         self._batch = 0
+        self._note = ""
         self._document = 0
 
     def run(self, incoming: Iterable[IncomingPassage]) -> ImportReport:
@@ -188,7 +189,7 @@ class Loading:
                 batch=self._batch,
             )
             self._work.started = processes.started(os.getpid())
-            batches.set_work(connection, self._batch, self._work)
+            self._note = batches.set_work(connection, self._batch, self._work)
             self._document = passages.add_document(connection, source.name, self._batch)
 
     def _learn(self, names: set[str]) -> bool:
@@ -208,7 +209,7 @@ class Loading:
         if not names <= self._people.keys():
             with transaction(self._connection):
                 if self._learn(names):
-                    batches.set_work(self._connection, self._batch, self._work)
+                    self._note = batches.set_work(self._connection, self._batch, self._work)
         digests = [one.passage.digest for one in stretch]
         for attempt in range(1, ATTEMPTS + 1):
             known = Known(ahead=self._ahead)
@@ -255,6 +256,7 @@ class Loading:
         connection = self._connection
         with transaction(connection):
             begun = time.perf_counter()
+            self._check_mine()
             if not plan.first.above(self._last_ids()):
                 self._slack = SLACK
                 return False
@@ -278,6 +280,15 @@ class Loading:
         self._adapt(time.perf_counter() - begun)
         return True
 
+    def _check_mine(self) -> None:
+        """Rows of a batch that is gone would be seen at once, and by everybody."""
+        if not batches.still_mine(self._connection, self._batch, self._note):
+            raise StoreError(
+                f"The import of {self._source.name} was cleared away by a program that could "
+                "not see this process (another container?). Nothing of it is stored; open "
+                "the database from one place at a time while you import"
+            )
+
     def _adapt(self, seconds: float) -> None:
         """Choose the next stretch so that writing it takes WRITE_SECONDS."""
         wanted = int(self._size * WRITE_SECONDS / max(seconds, 1e-6))
@@ -289,6 +300,7 @@ class Loading:
         self._work.report = report
         connection.execute(SYNCHRONOUS_FULL)
         with transaction(connection):
+            self._check_mine()
             passages.drop_empty_document(connection, self._document)
             if self._work.deferred:
                 batches.set_state(connection, self._batch, "settling", report.rows, self._work)

@@ -14,12 +14,19 @@ def answer_words(item: Item, edit: EditState, reading: bool) -> tuple[str, str]:
             return "no gold yet", ""
         return describe(gold.answer, item.passage), f"gold · {gold.rule}"
     made = answer(edit, item)
-    if isinstance(made, Answer):
-        said = describe(made, item.passage)
-    elif edit.kind is None:
-        said = "nothing chosen yet"
-    else:
-        said = f"{KIND_WORDS[edit.kind]}: {made}"
+    said = describe(made, item.passage) if isinstance(made, Answer) else _unfinished(item, edit)
     source = "" if edit.source is Source.EMPTY else edit.source.value
     notes = [source, edit.reason, "changed" if edit.touched else ""]
     return said, " · ".join(filter(None, notes))
+
+
+def _unfinished(item: Item, edit: EditState) -> str:
+    """What there is of an answer that cannot be saved yet, and what it lacks."""
+    if edit.kind is None:
+        return "nothing chosen yet"
+    heads = [
+        " ".join(item.passage.words(mentions[0].start, mentions[0].end).split())
+        for mentions in edit.heads
+    ]
+    lacks = "AND or OR?" if len(heads) > 1 else "which noun?" if not heads else "span growing"
+    return f"{KIND_WORDS[edit.kind]}: {', '.join([*heads, lacks])}"

@@ -212,8 +212,9 @@ def _passage(source: SourcePassage) -> Passage:
         found = spans(source.text[line.start : line.end])
         offsets += [(start + line.start, end + line.start) for start, end in found]
         turns.append(Turn(number, line.speaker, first, len(offsets)))
+    starts, ends = zip(*offsets, strict=True)
     words = [source.text[start:end] for start, end in offsets]
-    return passage_of(RawPassage(source.text, words, offsets, tuple(turns)))
+    return passage_of(RawPassage(source.text, words, starts, ends, tuple(turns)))
 
 
 if __name__ == "__main__":

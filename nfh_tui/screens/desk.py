@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from inspect import isawaitable
 
-from rich.text import Text
+from rich.table import Table
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -214,7 +214,7 @@ class Desk(Screen[None]):
         dialog = ChooseDialog(title, options, start=start, moved=moved)
         return await self.app.push_screen_wait(dialog)
 
-    async def show_text(self, title: str, body: str | Text) -> None:
+    async def show_text(self, title: str, body: str | Table) -> None:
         """Show a text until it is closed."""
         from nfh_tui.screens.dialogs import TextDialog
 

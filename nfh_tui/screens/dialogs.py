@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -21,11 +22,12 @@ BOX = """
         height: auto;
         max-height: 90%;
         background: $surface;
+        color: $foreground;
         border: round $primary;
         padding: 0 1;
     }
-    & .title { color: $text-accent; text-style: bold; height: auto; }
-    & .hint { color: $text-muted; height: 1; }
+    & .title { color: $text-accent; text-style: bold; height: auto; margin-bottom: 1; }
+    & .hint { text-style: dim; height: 1; margin-top: 1; }
 """
 
 
@@ -40,7 +42,7 @@ class TextDialog(ModalScreen[None]):
     DEFAULT_CSS = f"""
     TextDialog {{
         {BOX}
-        & VerticalScroll {{ height: auto; max-height: 100%; }}
+        & VerticalScroll {{ height: auto; max-height: 60vh; scrollbar-size-vertical: 1; }}
     }}
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -53,7 +55,7 @@ class TextDialog(ModalScreen[None]):
         Binding("G,end", "edge(1)", show=False),
     ]
 
-    def __init__(self, title: str, body: str | Text, *, trouble: bool = False) -> None:
+    def __init__(self, title: str, body: str | Table, *, trouble: bool = False) -> None:
         super().__init__()
         self._title = title
         self._body = Text(shown(body)) if isinstance(body, str) else body
@@ -99,7 +101,7 @@ class ChooseDialog(ModalScreen[str | None]):
     DEFAULT_CSS = f"""
     ChooseDialog {{
         {BOX}
-        & OptionList {{ height: auto; max-height: 20; border: none; background: $surface; }}
+        & OptionList {{ height: auto; max-height: 60vh; border: none; background: $surface; }}
     }}
     """
     BINDINGS: ClassVar[list[BindingType]] = [

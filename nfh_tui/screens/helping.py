@@ -1,42 +1,49 @@
-"""The keys as a text: those of the pane in use first."""
+"""The keys to read: those of the pane in use first."""
 
+from collections.abc import Iterator
+
+from rich.table import Table
 from rich.text import Text
 
 from nfh_tui.actions import GROUPS, PANE_GROUPS, Line, Mode, table_lines
 
-KEY_WIDTH = 13
+CLOSING = "Every act is also in the palette, ctrl+p. To select text with the mouse, hold shift."
 
 
-def help_text(pane: str, mode: Mode) -> Text:
-    """All keys, group by group; what this mode does not do is told to belong elsewhere."""
+def help_table(pane: str, mode: Mode) -> Table:
+    """All keys in two columns."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for keys, words in help_rows(pane, mode):
+        table.add_row(keys, words)
+    return table
+
+
+def help_rows(pane: str, mode: Mode) -> Iterator[tuple[Text, Text]]:
+    """Keys and what they do, group by group; what this mode does not do says where it is."""
     first = PANE_GROUPS[pane]
-    order = [*first, *(group for group in GROUPS if group not in first)]
-    text = Text()
-    for group in order:
+    for group in (*first, *(group for group in GROUPS if group not in first)):
         lines = list(table_lines([group]))
-        together = {line.modes for line in lines} if mode not in lines[0].modes else set()
-        text.append(group, "bold underline")
-        if len(together) == 1:
-            text.append(f"  (in {_modes(lines[0].modes)})", "italic")
-        text.append("\n")
+        elsewhere = all(mode not in line.modes for line in lines)
+        heading = Text(group, "bold underline")
+        if elsewhere:
+            heading = Text.assemble(heading, (f"  in {_modes(lines[0].modes)}", "italic"))
+        yield Text(), heading
         for line in lines:
-            _append(text, line, mode, told=len(together) == 1)
-        text.append("\n")
-    text.append(
-        "Every act is also in the palette, ctrl+p. To select with the mouse, hold shift.\n"
-    )
-    return text
+            yield Text(line.keys, "bold"), _words(line, mode, told=elsewhere)
+        yield Text(), Text()
+    yield Text(), Text(CLOSING)
 
 
-def _append(text: Text, line: Line, mode: Mode, *, told: bool) -> None:
-    """One line. told: in which modes it does something stands over it already."""
-    text.append(f"  {line.keys:<{KEY_WIDTH}}", "bold")
-    text.append(line.title)
+def _words(line: Line, mode: Mode, *, told: bool) -> Text:
+    """Title and description. told: the group has said already in which modes it works."""
+    text = Text(line.title)
     if mode not in line.modes and not told:
-        text.append(f"  (in {_modes(line.modes)})", "italic")
+        text.append(f"  in {_modes(line.modes)}", "italic")
     if line.description:
         text.append(f"  {line.description}", "dim")
-    text.append("\n")
+    return text
 
 
 def _modes(modes: frozenset[Mode]) -> str:

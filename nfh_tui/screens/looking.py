@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from nfh_db.errors import QueryError, StoreError
-from nfh_db.query import Query, parse, quote
+from nfh_db.query import KEYS, Query, parse, quote
 from nfh_tui.actions import Mode
 from nfh_tui.desk.completer import Completer
 from nfh_tui.screens.copying import Copying
@@ -31,6 +31,13 @@ class Looking(Copying):
     async def do_query(self) -> None:
         """Ask for a query and show what it finds."""
         completer = Completer(lambda key: self._known_values.get(key, ()))
+        self.run_worker(
+            self._learn_values(),
+            group="values",
+            description="values that completion offers",
+            exclusive=True,
+            exit_on_error=False,
+        )
 
         def typed(text: str) -> None:
             self._count_soon(text)
@@ -40,6 +47,12 @@ class Looking(Copying):
 
         text = await self.ask(":", self.query_now.text, changed=typed, complete=completer.tab)
         await self._ran(await self._of_view(text))
+
+    async def _learn_values(self) -> None:
+        """Read what the database knows of values, for completion to offer."""
+        for key in KEYS:
+            if key.open_values:
+                self._known_values[key.name] = await self.client.queue_values(key.name)
 
     async def do_search(self) -> None:
         """Ask for words and keep the items of this query whose passage has them."""
@@ -159,10 +172,10 @@ class Looking(Copying):
 
     async def do_help(self) -> None:
         """Show the keys."""
-        from nfh_tui.screens.helping import help_text
+        from nfh_tui.screens.helping import help_table
 
         title = f"Keys · {self.pane} · {self.mode}"
-        await self.show_text(title, help_text(self.pane, self.mode))
+        await self.show_text(title, help_table(self.pane, self.mode))
 
     def do_palette(self) -> None:
         """Open the palette."""

@@ -14,6 +14,7 @@ from nfh_tui.actions import ACTIONS, Mode
 from nfh_tui.client import StoreClient
 from nfh_tui.messages import PredictionReady, PredictorChanged, Trouble
 from nfh_tui.screens.looking import Looking
+from nfh_tui.widgets.passage_view import PassageView
 
 if TYPE_CHECKING:
     from nfh_tui.predictor_client import PredictorClient, PredictorState
@@ -189,6 +190,11 @@ class Workbench(Looking):
             self._troubles.discard(message.sentence)
 
         self.in_turn(show)
+
+    def on_passage_view_token_clicked(self, message: PassageView.TokenClicked) -> None:
+        """Put the cursor on a word that was clicked."""
+        self.show_pane("passage")
+        self.stand_on(message.token)
 
     # --- leaving ------------------------------------------------------------------------
 

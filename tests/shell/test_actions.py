@@ -20,7 +20,7 @@ from nfh_tui.actions import (
     table_lines,
 )
 from nfh_tui.editing import ACTIONS as EDITOR_ACTIONS
-from nfh_tui.screens.helping import help_text
+from nfh_tui.screens.helping import help_rows
 from nfh_tui.screens.palette import Acts
 from nfh_tui.screens.workbench import Workbench
 
@@ -127,19 +127,26 @@ def test_at_most_six_keys_at_the_foot_and_quit_and_help_among_them(mode: Mode) -
     assert all(mode in action.modes and action.short for action in shown)
 
 
+def plain_help(pane: str, mode: Mode) -> list[tuple[str, str]]:
+    return [(keys.plain.strip(), words.plain) for keys, words in help_rows(pane, mode)]
+
+
 @pytest.mark.parametrize("pane", PANE_GROUPS)
 def test_help_has_every_key_and_those_of_the_pane_first(pane: str) -> None:
-    text = help_text(pane, Mode.ADJUDICATE).plain
+    rows = plain_help(pane, Mode.ADJUDICATE)
     for action in ACTIONS:
         if action.keys:
-            assert (action.listed or action.title) in text
-            assert action.shown in text
-    assert text.startswith(PANE_GROUPS[pane][0])
+            titles = [words for keys, words in rows if keys == action.shown]
+            assert any(words.startswith(action.listed or action.title) for words in titles)
+    assert rows[0] == ("", PANE_GROUPS[pane][0])
 
 
 def test_help_tells_in_which_mode_a_key_works() -> None:
-    assert "Deciding  (in annotate and adjudicate)" in help_text("passage", Mode.BROWSE).plain
-    assert "(in annotate" not in help_text("passage", Mode.ANNOTATE).plain
+    reading, annotating = (plain_help("passage", m) for m in (Mode.BROWSE, Mode.ANNOTATE))
+    assert ("", "Deciding  in annotate and adjudicate") in reading
+    assert ("", "Deciding") in annotating
+    flag = next(words for keys, words in reading if keys == "!")
+    assert flag.startswith("Flag  in annotate and adjudicate")
 
 
 def test_the_tables_have_one_line_an_act_and_join_the_digits() -> None:

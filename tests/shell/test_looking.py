@@ -38,6 +38,16 @@ async def test_tab_goes_through_the_offers(open_desk):
         assert desk.screen.query_now.text == ""
 
 
+async def test_completion_offers_what_the_database_knows(open_desk):
+    async with open_desk(mode="browse") as desk:
+        await desk.press("colon", *"by:")
+        await asyncio.sleep(0.2)
+        await desk.press(*"ann")
+        assert "ann2" in desk.text().splitlines()[-1]
+        await desk.press("tab", "enter")
+        assert desk.screen.query_now.text == "by:ann1"
+
+
 async def test_a_query_that_is_wrong_says_so_and_changes_nothing(open_desk):
     async with open_desk(mode="browse") as desk:
         await desk.press("colon", *"stat:x")
@@ -179,6 +189,15 @@ async def test_up_and_down_follow_the_lines_of_the_passage(open_desk):
         assert desk.screen.edit.cursor > before
         await desk.press("end", "home")
         assert desk.screen.edit.cursor == 10
+
+
+async def test_a_click_on_a_word_moves_the_cursor(open_desk):
+    async with open_desk() as desk:
+        await desk.pilot.click(desk.screen.passage, offset=(14, 0))
+        await desk.settle()
+        assert desk.screen.item.passage.word(desk.screen.edit.cursor) == "boots"
+        await desk.press("space")
+        assert not desk.screen.edit.heads
 
 
 async def test_blind_hides_names_and_heat_can_be_turned_on_and_off(open_desk):

@@ -185,7 +185,7 @@ def test_gold_that_only_says_nfh_leaves_the_anchor_open(store: Store, kit, say, 
     assert say("eva", Kind.AGE, id_=2) is State.ANSWERED
 
 
-def test_committing_the_same_again_is_a_confirmation(store: Store, say, see) -> None:
+def test_committing_the_same_again_is_a_confirmation(store: Store, say, see, clock) -> None:
     say("eva", Kind.AGE)
     assert say("eva", Kind.AGE) is State.ANSWERED
     assert len(see().votes) == 1

@@ -243,3 +243,22 @@ def test_threads_share_a_store(store: Store, kit) -> None:
         counts = list(pool.map(work, range(len(people))))
     assert counts == [40] * len(people)
     assert all(len(store.history(anchor)) == len(people) for anchor in range(1, 41))
+
+
+def test_an_import_that_was_taken_for_dead_stops(
+    path: Path, store: Store, kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rows() -> Iterator[IncomingPassage]:
+        for number in range(300):
+            yield kit.one(f"one {number}", 0, line=number)
+        # As another container sees it: a number that is no process there.
+        monkeypatch.setattr(batches, "is_alive", lambda batch: False)
+        Store.open(path).close()
+        monkeypatch.undo()
+        yield kit.one("one more", 0, line=300)
+
+    with pytest.raises(StoreError, match="cleared away by a program that could not see"):
+        store.load(kit.file(), rows())
+    counts = tables(path)
+    assert counts["anchor"] == counts["batch"] == counts["event"] == counts["source_row"] == 0
+    assert kit.load(store, kit.one("one", 0)).anchors_new == 1

@@ -154,7 +154,7 @@ def test_an_upgrade_that_breaks_references_changes_nothing(
 
 
 def test_several_may_make_the_same_database_at_once(path: Path) -> None:
-    with ThreadPoolExecutor(4) as pool:
+    with ThreadPoolExecutor(8) as pool:
         for store in pool.map(lambda _: Store.open(path, create=True), range(8)):
             store.close()
     assert header(path) == (connection.APPLICATION_ID, connection.SCHEMA_VERSION)

@@ -1,0 +1,95 @@
+"""The store as the screen sees it: nothing blocks, writes keep their order."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from nfh_db.errors import StoreError
+from nfh_db.query import parse
+from nfh_db.records import Role
+from nfh_db.store import Store
+from nfh_tui.client import StoreClient
+
+
+@pytest.fixture
+def client(database):
+    made = StoreClient(Store.open(database))
+    yield made
+    made.close()
+
+
+async def test_ids_come_in_chunks_and_leaving_early_is_allowed(client, monkeypatch):
+    me = await client.annotator("edith")
+    whole = [
+        anchor_id async for chunk in client.queue_ids(parse(""), me) for anchor_id in chunk
+    ]
+    assert len(whole) == 6
+    made = []
+
+    def chunks(query, who):
+        for start in range(0, 100, 2):
+            made.append(start)
+            time.sleep(0.005)
+            yield [start, start + 1]
+
+    monkeypatch.setattr(client.store, "queue_ids", chunks)
+    reading = client.queue_ids(parse(""), me)
+    assert await anext(reading) == [0, 1]
+    await reading.aclose()
+    await asyncio.sleep(0.05)
+    assert len(made) < 20
+
+
+async def test_an_error_while_reading_ids_reaches_who_reads(client, monkeypatch):
+    me = await client.annotator("edith")
+
+    def broken(query, who):
+        yield [1]
+        raise StoreError("The file is gone.")
+
+    monkeypatch.setattr(client.store, "queue_ids", broken)
+    with pytest.raises(StoreError, match="gone"):
+        async for _ in client.queue_ids(parse(""), me):
+            pass
+
+
+async def test_writes_happen_in_the_order_they_were_asked_for(client, monkeypatch):
+    me = await client.annotator("edith")
+    gate, written = threading.Event(), []
+
+    def save(anchor_id, who, role, body):
+        if body == "first":
+            gate.wait(5)
+        written.append(body)
+
+    monkeypatch.setattr(client.store, "save_draft", save)
+    tasks = [
+        asyncio.create_task(client.save_draft(1, me, Role.ANNOTATOR, body))
+        for body in ("first", "second", None)
+    ]
+    await asyncio.sleep(0.05)
+    assert client.writing == 3
+    assert (await client.data_version()) is not None
+    gate.set()
+    await client.settled()
+    await asyncio.gather(*tasks)
+    assert written == ["first", "second", None]
+    assert client.writing == 0
+
+
+async def test_a_write_goes_on_when_who_asked_for_it_is_gone(client, monkeypatch):
+    me = await client.annotator("edith")
+    written = []
+
+    def save(*args):
+        time.sleep(0.1)
+        written.append(args)
+
+    monkeypatch.setattr(client.store, "save_draft", save)
+    task = asyncio.create_task(client.save_draft(1, me, Role.ANNOTATOR, "x"))
+    await asyncio.sleep(0.02)
+    task.cancel()
+    await client.settled()
+    assert len(written) == 1
