@@ -125,7 +125,7 @@ def _add(rows: Rows, index: int, count: int, words: list[str], source: random.Ra
     place = number_at(words)
     before = sum(len(word) + 1 for word in words[:place])
     half = 1 if index <= count // 2 else 2
-    rows["passage"].append((index, half, f"{index:064x}", " ".join(words)))
+    rows["passage"].append((index, half, index.to_bytes(32), " ".join(words)))
     chance = source.random()
     kind = source.choice(GOLD_KINDS) if chance < 0.33 else None
     heads = source.choice((1,) * 9 + (2,)) if kind is Kind.REFERENCE else 0

@@ -19,7 +19,6 @@ from nfh_db.values import (
     Marks,
     encode,
     encode_lemmas,
-    encode_offsets,
     encode_turns,
     gold_value,
     vote_of,
@@ -148,12 +147,18 @@ class Planner:
         purpose = self._purpose
         self._known.passages[passage.digest] = place
         self.plan.passages.append(
-            (id_, purpose.document, purpose.batch, passage.digest, passage.text)
+            (
+                id_,
+                purpose.document,
+                purpose.batch,
+                bytes.fromhex(passage.digest),
+                passage.text,
+            )
         )
         self.plan.tokens.append(
             (
                 id_,
-                encode_offsets(passage.tokens),
+                passage.offsets,
                 encode_lemmas(passage.tokens),
                 encode_turns(passage.turns),
                 incoming.tokenizer,

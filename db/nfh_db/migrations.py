@@ -60,11 +60,12 @@ FIRST_SCHEMA = (
         name TEXT NOT NULL,
         batch_id INTEGER REFERENCES batch(id)
     ) STRICT""",
+    # digest: the 32 bytes of Passage.digest; as text they would double its index.
     """CREATE TABLE passage (
         id INTEGER PRIMARY KEY,
         document_id INTEGER NOT NULL REFERENCES document(id),
         batch_id INTEGER REFERENCES batch(id),
-        digest TEXT NOT NULL UNIQUE,
+        digest BLOB NOT NULL UNIQUE,
         text TEXT NOT NULL
     ) STRICT""",
     "CREATE INDEX passage_document ON passage(document_id)",

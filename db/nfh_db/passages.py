@@ -14,8 +14,8 @@ FROM passage AS p JOIN passage_token AS t ON t.passage_id = p.id
 WHERE p.id IN (SELECT value FROM json_each(:ids))"""
 LEMMAS = "SELECT lemmas FROM passage_token WHERE passage_id = :id"
 KNOWN = """
-SELECT digest, id FROM passage
-WHERE digest IN (SELECT value FROM json_each(:digests))"""
+SELECT lower(hex(digest)), id FROM passage
+WHERE digest IN (SELECT unhex(value) FROM json_each(:digests))"""
 INSERT_DOCUMENT = """
 INSERT INTO document (name, batch_id) VALUES (:name, :batch) RETURNING id"""
 INSERT = """

@@ -251,7 +251,7 @@ CREATE TABLE passage (
         id INTEGER PRIMARY KEY,
         document_id INTEGER NOT NULL REFERENCES document(id),
         batch_id INTEGER REFERENCES batch(id),
-        digest TEXT NOT NULL UNIQUE,
+        digest BLOB NOT NULL UNIQUE,
         text TEXT NOT NULL
     ) STRICT;
 

@@ -244,12 +244,6 @@ def _little_endian(numbers: "array[int] | array[float]") -> bytes:
     return numbers.tobytes()
 
 
-def encode_offsets(tokens: Iterable[Token]) -> bytes:
-    """Token offsets as little-endian uint32: start and end of each, code points."""
-    flat = [offset for token in tokens for offset in (token.start, token.end)]
-    return _little_endian(array("I", flat))
-
-
 def encode_lemmas(tokens: Iterable[Token]) -> str:
     """The lemmas as a JSON array."""
     return _encoder.encode([token.lemma for token in tokens]).decode()

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import sys
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -82,7 +84,17 @@ class Passage:
     @cached_property
     def digest(self) -> str:
         """SHA-256 (hex) of text, offsets and turns: what makes two passages the same."""
-        return passage_digest(self.text, self.tokens, self.turns)
+        return passage_digest(self.text, self.offsets, self.turns)
+
+    @cached_property
+    def offsets(self) -> bytes:
+        """Start and end of each token, in code points, as little-endian uint32 pairs."""
+        packed = array("I", bytes(8 * len(self.tokens)))
+        packed[::2] = array("I", [token.start for token in self.tokens])
+        packed[1::2] = array("I", [token.end for token in self.tokens])
+        if sys.byteorder == "big":
+            packed.byteswap()
+        return packed.tobytes()
 
     def word(self, index: int) -> str:
         """The text of token `index`."""
@@ -123,15 +135,23 @@ class Anchor:
             )
 
 
-def passage_digest(text: str, tokens: Sequence[Token], turns: Sequence[Turn]) -> str:
-    """SHA-256 (hex) over text, token offsets and turns; lemmas stay out, they may improve."""
-    content = [
-        text,
-        [offset for token in tokens for offset in (token.start, token.end)],
-        [[turn.number, turn.speaker, turn.start, turn.end] for turn in turns],
-    ]
-    encoded = json.dumps(content, ensure_ascii=True, separators=(",", ":"))
-    return hashlib.sha256(encoded.encode("ascii")).hexdigest()
+def passage_digest(text: str, offsets: bytes, turns: Sequence[Turn]) -> str:
+    """SHA-256 (hex) over text, packed offsets and turns; lemmas stay out, they may improve.
+
+    Hashed are the text's length in UTF-8 bytes and a colon, the text in UTF-8, the offsets
+    as `Passage.offsets` has them, and the turns as JSON, [number, speaker, start, end] each.
+    """
+    encoded = text.encode("utf-8", "surrogatepass")
+    spelled = json.dumps(
+        [(turn.number, turn.speaker, turn.start, turn.end) for turn in turns],
+        ensure_ascii=True,
+        separators=(",", ":"),
+    )
+    hashed = hashlib.sha256(b"%d:" % len(encoded))
+    hashed.update(encoded)
+    hashed.update(offsets)
+    hashed.update(spelled.encode("ascii"))
+    return hashed.hexdigest()
 
 
 def anchor_id(digest: str, anchor: Anchor) -> str:

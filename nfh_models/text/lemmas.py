@@ -23,7 +23,7 @@ def lemmas(words: Iterable[str]) -> list[str]:
     A word is looked up by itself, whatever its part of speech: "saw" is "see", "left" stays.
     What holds a digit or no letter at all (1960s, 12th, punctuation) stays as it is.
     """
-    return [_lemma(word) for word in words]
+    return list(map(_lemma, words))
 
 
 @lru_cache(maxsize=CACHE_SIZE)

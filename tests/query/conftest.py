@@ -134,7 +134,8 @@ def fill(connection: Connection) -> None:
     )
     for passage, (document, batch, text) in PASSAGES.items():
         connection.execute(
-            "INSERT INTO passage VALUES (?,?,?,?,?)", (passage, document, batch, passage, text)
+            "INSERT INTO passage VALUES (?,?,?,?,?)",
+            (passage, document, batch, passage.to_bytes(32), text),
         )
     for anchor, (passage, words, batch, more) in ANCHORS.items():
         add_anchor(connection, anchor, passage, words, batch, more)
@@ -268,7 +269,7 @@ def own_text() -> Iterator[Callable[[str], Connection]]:
     """A function that gives a database whose one anchor stands in the given text."""
     connection = make(Path(":memory:"))
     connection.execute("INSERT INTO document VALUES (1, 'd', NULL)")
-    connection.execute("INSERT INTO passage VALUES (1, 1, NULL, 'd', '')")
+    connection.execute("INSERT INTO passage VALUES (1, 1, NULL, x'dd', '')")
     connection.execute(
         "INSERT INTO anchor (id, passage_id, start, stop, text_start, text_stop, word) "
         "VALUES (1, 1, 0, 1, 0, 1, 'x')"

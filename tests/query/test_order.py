@@ -127,7 +127,7 @@ def analysed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
     numbers = range(1, 10_001)
     connection.executemany(
         "INSERT INTO passage VALUES (?, 1, NULL, ?, 'one')",
-        [(number, str(number)) for number in numbers],
+        [(number, number.to_bytes(32)) for number in numbers],
     )
     connection.executemany(
         "INSERT INTO anchor (passage_id, start, stop, text_start, text_stop, word) "

@@ -144,7 +144,7 @@ def test_text_around_is_cut_by_code_points_and_left_as_it_stands(
     own: Connection, text: str
 ) -> None:
     start = text.index("one")
-    own.execute("INSERT INTO passage VALUES (99, 1, NULL, 'new', ?)", (text,))
+    own.execute("INSERT INTO passage VALUES (99, 1, NULL, x'99', ?)", (text,))
     own.execute(
         "INSERT INTO anchor (id, passage_id, start, stop, text_start, text_stop, word) "
         "VALUES (99, 99, 0, 1, ?, ?, 'one')",

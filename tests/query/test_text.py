@@ -91,7 +91,7 @@ def test_words_are_found_as_they_stand(found: Found, query: str, expected: list[
 def test_special_characters_beside_letters_of_other_scripts(
     own: Connection, text: str, query: str
 ) -> None:
-    own.execute("INSERT INTO passage VALUES (99, 1, NULL, 'new', ?)", (text,))
+    own.execute("INSERT INTO passage VALUES (99, 1, NULL, x'99', ?)", (text,))
     own.execute(
         "INSERT INTO anchor (id, passage_id, start, stop, text_start, text_stop, word) "
         "VALUES (99, 99, 0, 1, 0, 1, 'x')"

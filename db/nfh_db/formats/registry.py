@@ -139,11 +139,11 @@ GOLD = Format(
     example=(
         '{"tokens":["No",",","three","."],"line_indices":[0,0,0,0],'
         '"speakers":["Ben","Ben","Ben","Ben"],"anchors_indices":[2],"head":["AGE"],'
-        '"format":"nfh-gold/1","id":"68a5f3d2b20c0405acb5cb81c3d76f29","text":"No, three.",'
+        '"format":"nfh-gold/1","id":"3d5a5e6ffd8fdd6c171daef8425139c5","text":"No, three.",'
         '"offsets":[[0,2],[2,3],[4,9],[9,10]],"kind":"AGE","heads":[],"relation":null,'
         '"sort":null,"noun":null,"flags":[],"split":null,"rule":"imported",'
         '"adjudicator":null,"decided_at":null,"votes":[],"comment":"",'
-        '"digest":"8387023e025af705b6e5698b225ac1d70eb1190db214e5b0f02b9548507a3077"}'
+        '"digest":"2413b448e608b2b97adac938264d5b8c37d8586f8b7313881facdf8f5c2c1559"}'
     ),
     read=gold.read,
     sniff=_sniff_gold,
