@@ -41,10 +41,15 @@ class Lines(Widget, can_focus=True):
 
     count = 0
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.pressed = asyncio.Event()
+
     def on_key(self) -> None:
         """Draw other text."""
         self.count += 1
         self.refresh()
+        self.pressed.set()
 
     def render_line(self, y: int) -> Strip:
         """A line."""
@@ -87,9 +92,8 @@ async def yardstick(keys: int) -> list[float]:
         await pilot.pause()
 
         async def drawn() -> None:
-            before = lines.count
-            while lines.count == before:
-                await asyncio.sleep(0)
+            lines.pressed.clear()
+            await lines.pressed.wait()
             await refreshed(lines)
 
         return await timed(app, keys, "j", drawn)  # type: ignore[arg-type]  # any application

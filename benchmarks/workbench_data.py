@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from data import number_at, sentences
@@ -39,7 +40,7 @@ def passages(count: int, seed: int) -> Iterator[IncomingPassage]:
         cuts = sorted({0, len(words), *(source.randrange(1, len(words)) for _ in range(2))})
         turns = tuple(
             Turn(rank, SPEAKERS[rank % len(SPEAKERS)], start, end)
-            for rank, (start, end) in enumerate(zip(cuts, cuts[1:], strict=False))
+            for rank, (start, end) in enumerate(pairwise(cuts))
         )
         at = number_at(words)
         votes = _votes(source) if line % 5 == 0 else ()
@@ -59,7 +60,7 @@ def _votes(source: random.Random) -> tuple[Vote, ...]:
 
 
 def ready(path: Path, count: int = ANCHORS, seed: int = 3) -> Path:
-    """The database, made if it is not there. Takes about half a minute for the release's size."""
+    """The database, made if it is not there: half a minute for the release's size."""
     if path.exists():
         return path
     made = path.with_suffix(".part")

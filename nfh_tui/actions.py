@@ -3,7 +3,7 @@
 Standard library only, so that `nfh-tui keys` starts no screen.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -244,10 +244,7 @@ _ITEM_ACTIONS = (
         ITEM, WRITING,
     ),
     Action("comment", ("semicolon",), ";", "Comment", "On this answer.", ITEM, WRITING),
-    Action(
-        "draft.clear", (), "", "Throw the draft away",
-        "Forget what is not saved yet and start this item afresh.", ITEM, WRITING,
-    ),
+    Action("draft.clear", (), "", "Throw the draft away", "Start afresh.", ITEM, WRITING),
     Action(
         "withdraw", (), "", "Withdraw my answer",
         "Take your saved answer to this item back; undo brings it again.", ITEM, WRITING,
@@ -276,13 +273,8 @@ _LOOK_ACTIONS = (
         "Make the queue anew, with what has changed since.", LOOK,
     ),
     Action("heat", ("H",), "H", "Heat map", "The model's scores on the words.", LOOK),
-    Action(
-        "blind", ("B",), "B", "Blind", "Hide names and mix the order of the answers.", LOOK
-    ),
-    Action(
-        "pane.next", ("tab",), "tab", "Next pane", "Go to queue, passage, evidence in turn.",
-        LOOK,
-    ),
+    Action("blind", ("B",), "B", "Blind", "Hide names and mix the answers.", LOOK),
+    Action("pane.next", ("tab",), "tab", "Next pane", "Queue, passage, evidence.", LOOK),
     Action("pane.previous", ("shift+tab",), "shift+tab", "Previous pane", "Go back.", LOOK),
 )  # fmt: skip
 
@@ -348,20 +340,22 @@ class Line:
     modes: frozenset[Mode]
 
 
-def foot_actions(mode: Mode) -> tuple[Action, ...]:
+def foot_actions(mode: Mode, actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
     """The acts at the foot in this mode, at most `FOOT_KEYS`, most needed first."""
-    ranked = [a for a in ACTIONS if a.foot is not None and mode in a.modes]
+    ranked = [a for a in actions if a.foot is not None and mode in a.modes]
     ranked.sort(key=lambda action: action.foot or 0)
     always = [a for a in ranked if a.id in {"help", "quit"}]
     others = [a for a in ranked if a not in always]
     return (*others[: FOOT_KEYS - len(always)], *always)
 
 
-def table_lines(groups: Iterable[str] = GROUPS) -> Iterator[Line]:
+def table_lines(
+    groups: Iterable[str] = GROUPS, actions: Sequence[Action] = ACTIONS
+) -> Iterator[Line]:
     """The key table, group by group; acts that are listed together make one line."""
     for group in groups:
         last: str | None = None
-        for action in ACTIONS:
+        for action in actions:
             if action.group != group or not action.keys:
                 continue
             if action.listed is not None and action.listed == last:

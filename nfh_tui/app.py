@@ -12,6 +12,7 @@ from nfh_db.errors import StoreError
 from nfh_db.store import Store
 from nfh_tui.actions import Mode
 from nfh_tui.client import StoreClient
+from nfh_tui.keymap import keys_file, load
 from nfh_tui.screens.workbench import Workbench
 from nfh_tui.theme import DEFAULT, SETTING, THEMES
 
@@ -39,6 +40,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self._me = store.annotator(me)
         self._mode = Mode(mode)
         self._query = query
+        self._keys = load(keys_file())
         for theme in THEMES:
             self.register_theme(theme)
         chosen = store.setting(f"{SETTING}.{self._me.name}", DEFAULT) or DEFAULT
@@ -46,7 +48,11 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     def get_default_screen(self) -> Screen[None]:
         """The workbench is the first screen, so that no other is drawn before it."""
-        return Workbench(self.client, self._me, self._mode, self._query)
+        return Workbench(self.client, self._me, self._mode, self._query, self._keys)
+
+    def on_mount(self) -> None:
+        """Let Textual know a person's own keys too."""
+        self.set_keymap(self._keys.own)
 
     @property
     def desk(self) -> Workbench:

@@ -86,7 +86,7 @@ def when(at: str) -> str:
 
 
 def _add_edited(rows: Rows, item: Item, state: EditState, made: Answer | str) -> None:
-    said = [SOURCE_WORDS[state.source], state.reason, "changed" if state.touched else ""]
+    said = [SOURCE_WORDS[state.source], state.reason, "changed" if state.changed else ""]
     rows.heading("Answer", " · ".join(filter(None, said)))
     kind: list[Part] = [("nothing chosen", "note")]
     if state.kind is not None:

@@ -4,6 +4,7 @@ Every SQLite error that a person can do something about becomes a sentence here.
 connection writes, in `BEGIN IMMEDIATE`; readers are separate and read-only.
 """
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nfh_db.errors import BusyError, FullError, NewerFileError, NotOurFileError, StoreError
+from nfh_db.errors import (
+    BusyError,
+    FullError,
+    GoneError,
+    NewerFileError,
+    NotOurFileError,
+    StoreError,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,6 +36,7 @@ __all__ = [
     "Writer",
     "check_sqlite",
     "connect",
+    "file_identity",
     "identify",
     "prepare_writer",
     "sqlite3",
@@ -224,6 +233,15 @@ def _begin(connection: Connection) -> None:
             return
 
 
+def file_identity(path: Path) -> tuple[int, int] | None:
+    """Which file a path leads to, as device and number; None if to none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116  # asked before every write: half the time
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 class Writer:
     """The one connection that writes, for any thread, one at a time.
 
@@ -236,11 +254,17 @@ class Writer:
         self._wrote = wrote
         self._lock = threading.Lock()
         self._durable = True
+        self._file = file_identity(path)
 
     @contextmanager
     def transaction(self, *, durable: bool) -> Iterator[Connection]:
-        """One write. durable: the disk has it when this returns, else the system has it."""
+        """One write. durable: the disk has it when this returns, else the system has it.
+
+        Raises GoneError, before anything is written, where the path leads to another file
+        than the open one, or to none.
+        """
         with self._lock, translated(self._path):
+            self._check_file()
             if durable != self._durable:
                 # No effect inside a transaction, so it comes before BEGIN.
                 self._connection.execute(SYNCHRONOUS_FULL if durable else SYNCHRONOUS_NORMAL)
@@ -248,6 +272,16 @@ class Writer:
             with transaction(self._connection) as connection:
                 yield connection
         self._wrote()
+
+    def _check_file(self) -> None:
+        # SQLite goes on writing into a file that has lost its name: such a write succeeds,
+        # and nobody ever finds it again.
+        if file_identity(self._path) != self._file:
+            raise GoneError(
+                f"{self._path} has been moved, deleted or replaced since it was opened. "
+                "Nothing of this change was stored. Put the file back, with the -wal file that "
+                "lay beside it, and try again; or leave, and open it where it is now"
+            )
 
     def close(self) -> None:
         """Close the connection, after the write that is under way."""

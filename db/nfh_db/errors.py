@@ -21,6 +21,10 @@ class FullError(StoreError):
     """The disk is full, or the file cannot be written."""
 
 
+class GoneError(StoreError):
+    """The open file has been moved, deleted or replaced: what is written would be lost."""
+
+
 class ChangedSinceError(StoreError):
     """An undo or redo meets a state that somebody changed since."""
 

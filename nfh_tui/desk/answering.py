@@ -16,7 +16,7 @@ def answer_words(item: Item, edit: EditState, reading: bool) -> tuple[str, str]:
     made = answer(edit, item)
     said = describe(made, item.passage) if isinstance(made, Answer) else _unfinished(item, edit)
     source = "" if edit.source is Source.EMPTY else edit.source.value
-    notes = [source, edit.reason, "changed" if edit.touched else ""]
+    notes = [source, edit.reason, "changed" if edit.changed else ""]
     return said, " · ".join(filter(None, notes))
 
 

@@ -5,18 +5,23 @@ from collections.abc import Awaitable, Callable, Hashable
 
 Write = Callable[[], Awaitable[None]]
 Failed = Callable[[Exception], None]
+Wrote = Callable[[], None]
 
 
 class Keeper:
     """Saves the latest of several changes, one write a thing, a short while after the first.
 
     The delay runs from the first change, not the last: while somebody types without a
-    pause, each `delay` saves what is there.
+    pause, each `delay` saves what is there. What failed is tried again as soon as another
+    write succeeds, and by `flush`.
+
+    failed: told of each write that fails. wrote: told after each that succeeds.
     """
 
-    def __init__(self, delay: float, failed: Failed) -> None:
+    def __init__(self, delay: float, failed: Failed, wrote: Wrote | None = None) -> None:
         self._delay = delay
         self._failed = failed
+        self._wrote = wrote
         self._waiting: dict[Hashable, Write] = {}
         self._lost: dict[Hashable, Write] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -27,6 +32,10 @@ class Keeper:
         """True while a change waits, is being written, or could not be written."""
         return bool(self._waiting or self._writes or self._lost)
 
+    def lost(self, thing: Hashable | None = None) -> bool:
+        """True if this thing (or any, for None) could not be written when last tried."""
+        return bool(self._lost) if thing is None else thing in self._lost
+
     def keep(self, thing: Hashable, write: Write) -> None:
         """Save a thing soon; a write of it that still waits is dropped for this one."""
         self._waiting[thing] = write
@@ -35,8 +44,9 @@ class Keeper:
             self._timer = loop.call_later(self._delay, self.start)
 
     def drop(self, thing: Hashable) -> None:
-        """Forget the write of a thing if it still waits."""
+        """Forget the write of a thing if it still waits, or waits to be tried again."""
         self._waiting.pop(thing, None)
+        self._lost.pop(thing, None)
 
     async def flush(self) -> None:
         """Write now what waits or failed before; return when all is written or has failed."""
@@ -64,3 +74,8 @@ class Keeper:
             self._failed(error)
         else:
             self._lost.pop(thing, None)
+            for other, again in self._lost.items():
+                if other not in self._waiting:
+                    self.keep(other, again)
+            if self._wrote is not None:
+                self._wrote()

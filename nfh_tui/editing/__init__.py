@@ -4,7 +4,7 @@
 act or a key, `answer` what would be committed, `dump` and `load` the draft.
 """
 
-from nfh_tui.editing.acts import ACTIONS, act, key, prompt
+from nfh_tui.editing.acts import ACTIONS, MOVES, act, key, prompt
 from nfh_tui.editing.begin import begin
 from nfh_tui.editing.cursor import move_to
 from nfh_tui.editing.describe import describe, head_words, pattern_words
@@ -35,6 +35,7 @@ from nfh_tui.editing.votes import (
 
 __all__ = [
     "ACTIONS",
+    "MOVES",
     "Aside",
     "Content",
     "DraftError",

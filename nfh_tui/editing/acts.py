@@ -64,6 +64,9 @@ _ACTS: dict[str, Act] = {
 ACTIONS: frozenset[str] = frozenset(_ACTS)
 """The ids that `act` understands."""
 
+MOVES: frozenset[str] = frozenset(a for a in _ACTS if a.startswith("cursor."))
+"""Those of them that change no answer, so that reading allows them."""
+
 
 def act(state: EditState, item: Item, action: str, count: int = 1) -> Outcome:
     """Do one act. `count` repeats movements; what was waited for is given up first.

@@ -96,6 +96,14 @@ class EditState:
     began: Content = field(default_factory=Content)
 
     @property
+    def changed(self) -> bool:
+        """True if something else would be committed than what `begin` gave, or a span grows.
+
+        Letters on show or a question that waits are kept in a draft, but change nothing yet.
+        """
+        return self.span is not None or self.content != self.began
+
+    @property
     def content(self) -> Content:
         """What would be committed."""
         return Content(self.kind, self.heads, self.relation, self.sort, self.noun, self.comment)

@@ -7,7 +7,8 @@ from pathlib import Path
 from nfh_db.records import Item, Role
 from nfh_tui.desk.history import told
 from nfh_tui.editing import answer, describe
-from nfh_tui.screens.deciding import NOTHING, Deciding
+from nfh_tui.screens.changing import Changing
+from nfh_tui.screens.deciding import NOTHING
 
 PARTS = (
     ("s", "turn", "turn"),
@@ -18,7 +19,7 @@ PARTS = (
 )
 
 
-class Copying(Deciding):
+class Copying(Changing):
     """What takes the item elsewhere."""
 
     async def do_history(self) -> None:

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from nfh_db.errors import ChangedSinceError, StoreError
-from nfh_db.records import FlagName, Item, Role, Seen, Undone
-from nfh_models.domain import Anchor, Answer, AnswerError
+from nfh_db.records import FlagName, Item, Role, Seen
+from nfh_models.domain import Answer
 from nfh_tui.actions import Mode
-from nfh_tui.desk.history import partners
+from nfh_tui.desk.faults import sentence_of
 from nfh_tui.desk.keys import Act, KeyPress
 from nfh_tui.editing import (
+    MOVES,
     EditState,
     Outcome,
     act,
@@ -26,21 +26,6 @@ from nfh_tui.widgets.status_line import Tone
 SWITCH = "This is for reading. M changes to annotating, M again to adjudicating."
 NOTHING = "There is no item here to do that with."
 
-MOVES = frozenset(
-    f"cursor.{name}"
-    for name in (
-        "left",
-        "right",
-        "next_noun",
-        "previous_noun",
-        "next_turn",
-        "previous_turn",
-        "anchor",
-        "next_head",
-    )
-)
-"""Acts of the editor that change no answer, so that reading allows them."""
-
 FLAGS = (
     ("a", "the span is wrong", FlagName.ANCHOR.value),
     ("m", "ambiguous", FlagName.AMBIGUOUS.value),
@@ -51,7 +36,7 @@ FLAGS = (
 class Deciding(Walking):
     """What changes answers, flags and anchors."""
 
-    def _writable(self) -> Item | None:
+    def writable(self) -> Item | None:
         """The item, if it may be changed; else why not is said."""
         if self.reading:
             self.refuse(SWITCH)
@@ -98,11 +83,11 @@ class Deciding(Walking):
             self.turns.put_back(Act("noun"))
 
     def _edited(self, before: EditState) -> None:
-        """Draw the answer anew, and keep it: as a draft, or only the cursor's place."""
+        """Draw the answer anew, and keep what changed: the draft, the cursor's place."""
         self.paint_edit()
         if replace(before, cursor=self.edit.cursor) != self.edit:
             self._keep_draft()
-        else:
+        if before.cursor != self.edit.cursor:
             self.keep_place()
 
     def _keep_draft(self) -> None:
@@ -130,7 +115,7 @@ class Deciding(Walking):
 
     async def do_noun(self) -> None:
         """Ask for the noun that a class stands for."""
-        item = self._writable()
+        item = self.writable()
         if item is None or self.item is None:
             return
         # An empty noun tells whether one can be written here, before it is asked for.
@@ -144,7 +129,7 @@ class Deciding(Walking):
 
     async def do_comment(self) -> None:
         """Ask for the comment; what is typed is part of the draft at once."""
-        if self._writable() is None:
+        if self.writable() is None:
             return
         before = self.edit
 
@@ -164,7 +149,7 @@ class Deciding(Walking):
 
     async def do_accept(self) -> None:
         """Save the answer and go on; the line of state says when it is on disk."""
-        item = self._writable()
+        item = self.writable()
         if item is None or self.item is None:
             return
         made = answer(self.edit, self.item)
@@ -199,16 +184,19 @@ class Deciding(Walking):
             saved = await self.client.commit_answer(
                 item.anchor_id, self.me, edit.role, made, seen
             )
-        except (StoreError, AnswerError) as error:
-            self.saving.pop(key, None)
-            self.paint_status()
+        except Exception as error:  # noqa: BLE001  # whatever it is, the answer must not go
+            self._no_longer_saving(key, edit)
+            # What keeps the answer from the disk keeps the draft too; it is said once.
+            self.told_unsaved = True
             self._write_draft(key, edit)
-            sentence = str(error)
-            self.in_turn(lambda: self._commit_failed(item.anchor_id, sentence))
+            self.paint_status()
+            sentence = sentence_of(error)
+            self.in_turn(lambda: self._commit_failed(key, sentence))
             return
-        self.saving.pop(key, None)
+        self._no_longer_saving(key, edit)
         if self.begun.get(key) is edit:
             self.begun[key] = None
+            self.drafts.drop(key)
         self.paint_status()
         words = f"saved {self.local_time(saved.at)}"
         if edit.role is Role.ADJUDICATOR:
@@ -216,12 +204,22 @@ class Deciding(Walking):
         self.say(words, Tone.DONE)
         await self.changed(item.anchor_id)
 
-    async def _commit_failed(self, anchor_id: int, sentence: str) -> None:
+    def _no_longer_saving(self, key: tuple[int, Role], edit: EditState) -> None:
+        # The same item may have been accepted again meanwhile.
+        if self.saving.get(key) is edit:
+            del self.saving[key]
+
+    async def _commit_failed(self, key: tuple[int, Role], sentence: str) -> None:
         """Say what happened and show the item again, with the answer still in the editor."""
-        await self.show_error(
-            f"The answer is not saved. {sentence}\n\n"
-            "It is kept as a draft, and the item is shown again."
-        )
+        anchor_id, _ = key
+        await self.drafts.flush()
+        kept = "It is kept as a draft, and the item is shown again."
+        if self.drafts.lost(key):
+            kept = (
+                "The draft is not on disk either: the answer stands in this window only, which "
+                "shows the item again. Leave the window open until it can be saved."
+            )
+        await self.show_error(f"The answer is not saved. {sentence}\n\n{kept}")
         self.cache.forget(anchor_id)
         await self.show_anchor(anchor_id)
 
@@ -243,7 +241,7 @@ class Deciding(Walking):
 
     async def do_skip(self) -> None:
         """Mark the item as skipped and go on."""
-        item = self._writable()
+        item = self.writable()
         if item is not None:
             self.leave()
             await self.client.set_flag(item.anchor_id, self.me, FlagName.SKIP, True)
@@ -253,7 +251,7 @@ class Deciding(Walking):
 
     async def do_flag(self) -> None:
         """Ask which flag, and set it or take it away."""
-        item = self._writable()
+        item = self.writable()
         if item is None:
             return
         mine = {mark.name.value for mark in item.flags if mark.annotator == self.me.name}
@@ -272,7 +270,7 @@ class Deciding(Walking):
 
     async def do_withdraw(self) -> None:
         """Take one's saved answer back."""
-        item = self._writable()
+        item = self.writable()
         if item is not None:
             saved = await self.client.withdraw(item.anchor_id, self.me, self.role)
             self.announce(f"answer withdrawn, saved {self.local_time(saved.at)}; z undoes it")
@@ -280,112 +278,6 @@ class Deciding(Walking):
 
     def do_draft_clear(self) -> None:
         """Forget what is begun of this item; undo brings it back while it is shown."""
-        if self._writable() is not None:
+        if self.writable() is not None:
             self.apply(Outcome(replace(self.fresh, cursor=self.edit.cursor)))
             self.announce("draft thrown away")
-
-    # --- the number's span --------------------------------------------------------------
-
-    async def do_anchor_widen(self) -> None:
-        """Take the next word on the right into the number."""
-        await self._respan(0, 1)
-
-    async def do_anchor_narrow(self) -> None:
-        """Leave the last word out."""
-        await self._respan(0, -1)
-
-    async def do_anchor_widen_left(self) -> None:
-        """Take the word before into the number."""
-        await self._respan(-1, 0)
-
-    async def do_anchor_narrow_left(self) -> None:
-        """Leave the first word out."""
-        await self._respan(1, 0)
-
-    async def _respan(self, start_by: int, end_by: int) -> None:
-        """Replace the anchor by one with other ends; what is begun goes along."""
-        item = self._writable()
-        if item is None:
-            return
-        start, end = item.anchor.start + start_by, item.anchor.end + end_by
-        turn = item.passage.turns[item.passage.turn_of(item.anchor.start)]
-        if start >= end:
-            self.refuse("A number keeps one word at least.")
-            return
-        if start < turn.start or end > turn.end:
-            self.refuse("A number stays in its turn: there is no further word here.")
-            return
-        await self.drafts.flush()
-        saved = await self.client.replace_anchor(item.anchor_id, self.me, Anchor(start, end))
-        self.begun.pop((item.anchor_id, self.role), None)
-        self.begun.pop((saved.anchor_id, self.role), None)
-        place = self.ids.find(item.anchor_id, self.place)
-        if place is not None:
-            self.ids.replace(place, saved.anchor_id)
-        self.cache.clear()
-        await self.show_anchor(saved.anchor_id)
-        self.queue_list.refresh()
-        words = item.passage.words(start, end)
-        self.announce(f"the number is “{words}”, saved {self.local_time(saved.at)}")
-
-    # --- back and forth -----------------------------------------------------------------
-
-    async def do_undo(self) -> None:
-        """Take back the last change of the draft, else the last saved act."""
-        if self._back(self.past, self.future, "taken back in the draft"):
-            return
-        await self._travel("undone", await self._saved_act(undo=True))
-
-    async def do_redo(self) -> None:
-        """Do again what was taken back, in the draft or saved."""
-        if self._back(self.future, self.past, "done again in the draft"):
-            return
-        await self._travel("done again", await self._saved_act(undo=False))
-
-    def _back(self, source: list[EditState], target: list[EditState], words: str) -> bool:
-        if not source or self.reading:
-            return False
-        before = self.edit
-        target.append(before)
-        self.edit = replace(source.pop(), pending=None, hints=(), typed="", review=None)
-        self._edited(before)
-        self.announce(words)
-        return True
-
-    async def _saved_act(self, *, undo: bool) -> Undone | None:
-        """Undo or redo in the store; where that cannot be, the reason is said."""
-        if self.reading:
-            self.refuse(SWITCH)
-            return None
-        await self.drafts.flush()
-        try:
-            done = await (self.client.undo(self.me) if undo else self.client.redo(self.me))
-        except ChangedSinceError as error:
-            self.refuse(str(error))
-            return None
-        if done is None:
-            self.refuse("Nothing is left to undo." if undo else "Nothing was undone last.")
-        return done
-
-    async def _travel(self, how: str, done: Undone | None) -> None:
-        """Show the item that an undo or redo was about, and say what it was."""
-        if done is None:
-            return
-        self.cache.clear()
-        if done.anchor_id is not None:
-            self.begun.pop((done.anchor_id, self.role), None)
-            await self._take_place_of_gone(done.anchor_id)
-            await self.show_anchor(done.anchor_id)
-        more = f" ({done.anchors} items)" if done.anchors > 1 else ""
-        self.announce(f"{how}: {done.summary}{more}, saved {self.local_time(done.at)}")
-        await self.queue_list.refresh_visible()
-
-    async def _take_place_of_gone(self, anchor_id: int) -> None:
-        """What an undo brought back stands in the queue where its replacement stood."""
-        if self.ids.find(anchor_id, self.place) is not None:
-            return
-        for partner in partners(await self.client.history(anchor_id)):
-            place = self.ids.find(partner, self.place)
-            if place is not None:
-                self.ids.replace(place, anchor_id)
-                return

@@ -1,8 +1,9 @@
 """The ground of the workbench: its panes, its lines, and its turns.
 
-The workbench is one class in layers, each a file: the desk (this one), walking through the
-queue, deciding, looking, and the workbench itself. Acts are done one at a time in the order
-of their keys, in one task that may wait for the store while the screen stays awake.
+The workbench is one class in layers, each a file: the desk (this one), showing an item,
+walking through the queue, deciding, changing, copying, looking, and the workbench itself.
+Acts are done one at a time in the order of their keys, in one task that may wait for the
+store while the screen stays awake.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -17,17 +18,17 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.widgets import Static
 
-from nfh_db.errors import StoreError
 from nfh_db.records import Annotator, Item, QueueRow, Role
-from nfh_models.domain import AnswerError, PassageError
-from nfh_tui.actions import BY_ID, Mode, foot_actions
+from nfh_tui.actions import Mode, foot_actions
 from nfh_tui.client import StoreClient
 from nfh_tui.desk.cache import ItemCache
 from nfh_tui.desk.clock import ItemClock
+from nfh_tui.desk.faults import sentence_of
 from nfh_tui.desk.ids import IdList
 from nfh_tui.desk.keeper import Keeper
 from nfh_tui.desk.keys import Act, Call, KeyPress, Turn, Turns
 from nfh_tui.editing import EditState, prompt
+from nfh_tui.keymap import Keymap
 from nfh_tui.messages import Trouble
 from nfh_tui.widgets.query_bar import InputBar
 from nfh_tui.widgets.queue_list import QueueList
@@ -60,14 +61,17 @@ class Desk(Screen[None]):
     in the editor. place: where one stands in the queue; beside: the item shown is another
     one, e.g. after an undo elsewhere. past and future: states of
     `edit` that undo and redo go through before they touch what is saved. choosing: a
-    question stands at the foot.
+    question stands at the foot. told_unsaved: that something cannot be saved has been said.
     """
 
     AUTO_FOCUS = ""
     HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (100, "-three-panes")]  # noqa: RUF012  # Textual's
 
-    def __init__(self, client: StoreClient, me: Annotator, mode: Mode) -> None:
+    def __init__(
+        self, client: StoreClient, me: Annotator, mode: Mode, keymap: Keymap | None = None
+    ) -> None:
         super().__init__()
+        self.keymap = keymap or Keymap()
         self.client = client
         self.me = me
         self.mode = mode
@@ -84,12 +88,12 @@ class Desk(Screen[None]):
         self.blind = False
         self.choosing = False
         self.pane = "passage"
-        self._keys: dict[str, str] | None = None
         self.turns = Turns()
         self.clock = ItemClock()
         self.cache = ItemCache(self._read_item)
-        self.drafts = Keeper(DRAFT_DELAY, self._write_failed)
-        self.places = Keeper(PLACE_DELAY, self._write_failed)
+        self.drafts = Keeper(DRAFT_DELAY, self._draft_failed, self._draft_written)
+        self.places = Keeper(PLACE_DELAY, self._place_failed)
+        self.told_unsaved = False
         self.queue_list = QueueList(self._fetch_rows, id="queue")
         self.passage = SteadyPassage(id="passage")
         self.evidence = SteadyEvidence(id="evidence")
@@ -146,16 +150,26 @@ class Desk(Screen[None]):
         self.set_status(
             mode=self.mode.upper(),
             place=f"{here}/{known}" if total else known,
-            busy="saving…" if self.saving else "",
+            busy=self._under_way(),
         )
 
+    def _under_way(self) -> str:
+        if self.saving:
+            return "saving…"
+        return "draft not on disk" if self.drafts.lost() else ""
+
     def paint_keys(self) -> None:
-        """The keys at the foot: what the editor waits for, else those most needed here."""
+        """The keys at the foot: what the editor waits for, else those most needed here.
+
+        While something else is asked, its own keys stay there.
+        """
+        if self.choosing or self.bar.is_open:
+            return
         waits = None if self.item is None else prompt(self.edit)
         if waits is not None:
             self.key_line.foot = Foot(waits)
             return
-        usual = foot_actions(self.mode)
+        usual = foot_actions(self.mode, self.keymap.actions)
         self.key_line.foot = Foot("", tuple((a.shown.split()[0], a.short) for a in usual))
 
     def local_time(self, at: str) -> str:
@@ -240,18 +254,26 @@ class Desk(Screen[None]):
     async def _fetch_rows(self, ids: Sequence[int]) -> tuple[QueueRow, ...]:
         return await self.client.queue_rows(ids, self.me)
 
-    def _write_failed(self, error: Exception) -> None:
-        self.post_message(Trouble(str(error)))
+    def _draft_failed(self, error: Exception) -> None:
+        """Say once why drafts are not saved; that they are not stands there until they are."""
+        self.paint_status()
+        if not self.told_unsaved:
+            self.told_unsaved = True
+            self.post_message(Trouble(f"The draft is not saved. {error}"))
+
+    def _draft_written(self) -> None:
+        if not self.drafts.lost():
+            self.told_unsaved = False
+        self.paint_status()
+
+    def _place_failed(self, error: Exception) -> None:
+        # Nobody's work: no reason to stand in the way of whoever only reads.
+        if not self.told_unsaved:
+            self.refuse(f"Where you stand is not saved. {error}")
 
     def action_of(self, key_name: str) -> str | None:
         """The act that a key stands for, the person's own keys considered."""
-        if self._keys is None:
-            self._keys = {
-                name: active.binding.id
-                for name, active in self.active_bindings.items()
-                if active.binding.id in BY_ID
-            }
-        return self._keys.get(key_name)
+        return self.keymap.action_of(key_name)
 
     # --- turns --------------------------------------------------------------------------
 
@@ -282,13 +304,8 @@ class Desk(Screen[None]):
             turn = await self.turns.get()
             try:
                 await self._take(turn)
-            except (StoreError, AnswerError, PassageError) as error:
-                await self.show_error(str(error))
             except Exception as error:  # noqa: BLE001  # a fault of ours must not lose work
-                await self.show_error(
-                    f"Something went wrong that should not ({type(error).__name__}: {error}). "
-                    "What you did is kept; please report this."
-                )
+                await self.show_error(sentence_of(error))
 
     async def _take(self, turn: Turn) -> None:
         if isinstance(turn, Call):

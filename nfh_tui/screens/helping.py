@@ -1,30 +1,32 @@
 """The keys to read: those of the pane in use first."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 from rich.text import Text
 
-from nfh_tui.actions import GROUPS, PANE_GROUPS, Line, Mode, table_lines
+from nfh_tui.actions import ACTIONS, GROUPS, PANE_GROUPS, Action, Line, Mode, table_lines
 
 CLOSING = "Every act is also in the palette, ctrl+p. To select text with the mouse, hold shift."
 
 
-def help_table(pane: str, mode: Mode) -> Table:
+def help_table(pane: str, mode: Mode, actions: Sequence[Action] = ACTIONS) -> Table:
     """All keys in two columns."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column()
-    for keys, words in help_rows(pane, mode):
+    for keys, words in help_rows(pane, mode, actions):
         table.add_row(keys, words)
     return table
 
 
-def help_rows(pane: str, mode: Mode) -> Iterator[tuple[Text, Text]]:
+def help_rows(
+    pane: str, mode: Mode, actions: Sequence[Action] = ACTIONS
+) -> Iterator[tuple[Text, Text]]:
     """Keys and what they do, group by group; what this mode does not do says where it is."""
     first = PANE_GROUPS[pane]
     for group in (*first, *(group for group in GROUPS if group not in first)):
-        lines = list(table_lines([group]))
+        lines = list(table_lines([group], actions))
         elsewhere = all(mode not in line.modes for line in lines)
         heading = Text(group, "bold underline")
         if elsewhere:

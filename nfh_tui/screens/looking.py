@@ -23,7 +23,7 @@ class Looking(Copying):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
-        self.former: list[str] = []
+        self.former: list[tuple[str, int | None]] = []
         self._known_values: dict[str, Sequence[str]] = {}
 
     # --- queries ------------------------------------------------------------------------
@@ -88,14 +88,17 @@ class Looking(Copying):
             self.refuse(f"query: {error}")
             return
         if query.text != self.query_now.text:
-            self.former.append(self.query_now.text)
+            self.former.append((self.query_now.text, self._here))
         await self.show_query(query)
+
+    @property
+    def _here(self) -> int | None:
+        return None if self.whole is None else self.whole.anchor_id
 
     async def show_query(self, query: Query) -> None:
         """Show what a query finds, staying on the item if that is among it."""
-        here = None if self.whole is None else self.whole.anchor_id
         self.say("")
-        await self.open_query(query, here)
+        await self.open_query(query, self._here)
         if not len(self.ids):
             self.refuse("Nothing fits this query; esc goes back to the one before.")
 
@@ -175,7 +178,7 @@ class Looking(Copying):
         from nfh_tui.screens.helping import help_table
 
         title = f"Keys · {self.pane} · {self.mode}"
-        await self.show_text(title, help_table(self.pane, self.mode))
+        await self.show_text(title, help_table(self.pane, self.mode, self.keymap.actions))
 
     def do_palette(self) -> None:
         """Open the palette."""
@@ -203,7 +206,8 @@ class Looking(Copying):
         elif self.beside:
             await self.go(self.place)
         elif self.former:
-            await self.show_query(parse(self.former.pop()))
+            text, anchor_id = self.former.pop()
+            await self.open_query(parse(text), self._here or anchor_id, insist=True)
         else:
             self.say("Nothing is open. q quits.")
 

@@ -1,12 +1,13 @@
 """Every act by its name, for the palette."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from nfh_tui.actions import ACTIONS, Action
+from nfh_tui.actions import Action
 
 if TYPE_CHECKING:
     from nfh_tui.screens.workbench import Workbench
@@ -17,7 +18,7 @@ class Acts(Provider):
 
     async def discover(self) -> Hits:
         """All acts, in the order of the registry."""
-        for action in ACTIONS:
+        for action in self._workbench.keymap.actions:
             if action.id != "palette":
                 yield DiscoveryHit(
                     Content(self._name(action)), self._run(action), help=action.description
@@ -26,7 +27,7 @@ class Acts(Provider):
     async def search(self, query: str) -> Hits:
         """The acts whose name or id fits."""
         matcher = self.matcher(query)
-        for action in ACTIONS:
+        for action in self._workbench.keymap.actions:
             name = self._name(action)
             score = max(matcher.match(name), matcher.match(action.id))
             if score > 0 and action.id != "palette":
@@ -38,9 +39,9 @@ class Acts(Provider):
         return f"{action.title}  ({action.shown})" if action.shown else action.title
 
     def _run(self, action: Action) -> Callable[[], None]:
+        return partial(self._workbench.action_act, action.id)
+
+    @property
+    def _workbench(self) -> "Workbench":
         workbench: Workbench = self.screen  # type: ignore[assignment]  # its only screen
-
-        def run() -> None:
-            workbench.action_act(action.id)
-
-        return run
+        return workbench

@@ -12,6 +12,7 @@ from nfh_db.query import parse
 from nfh_db.records import Annotator
 from nfh_tui.actions import ACTIONS, Mode
 from nfh_tui.client import StoreClient
+from nfh_tui.keymap import Keymap
 from nfh_tui.messages import PredictionReady, PredictorChanged, Trouble
 from nfh_tui.screens.looking import Looking
 from nfh_tui.widgets.passage_view import PassageView
@@ -58,9 +59,14 @@ class Workbench(Looking):
     COMMANDS: ClassVar = {acts_provider}
 
     def __init__(
-        self, client: StoreClient, me: Annotator, mode: Mode, query: str | None = None
+        self,
+        client: StoreClient,
+        me: Annotator,
+        mode: Mode,
+        query: str | None = None,
+        keymap: Keymap | None = None,
     ) -> None:
-        super().__init__(client, me, mode)
+        super().__init__(client, me, mode, keymap)
         self._asked_for = query
         self._version = 0
         self._troubles: set[str] = set()
@@ -75,6 +81,8 @@ class Workbench(Looking):
         self.paint_status()
         self.paint_keys()
         self.in_turn(self._open)
+        for trouble in self.keymap.troubles:
+            self.post_message(Trouble(trouble))
         self.run_worker(
             self.take_turns(), group="turns", description="the acts", exit_on_error=False
         )
@@ -90,7 +98,10 @@ class Workbench(Looking):
             self.refuse(f"query: {error}")
             query, at = parse(""), None
         await self.open_query(query, at, insist=True)
-        if place.token is not None and self.whole is not None and self.whole.anchor_id == at:
+        # To move would end a question that waits; it brought its own cursor along.
+        waits = self.edit.span is not None or self.edit.pending is not None
+        here = self.whole is not None and self.whole.anchor_id == at
+        if place.token is not None and here and not waits:
             self.stand_on(place.token)
         self._version = await self.client.data_version()
         self.set_interval(POLL, self._look_for_others)
@@ -104,12 +115,17 @@ class Workbench(Looking):
             return
         from nfh_tui.predictor_client import PredictorClient
 
-        self._predictor = PredictorClient(
+        predictor = PredictorClient(
             self.client.store.path,
             lambda anchor_id: self.post_message(PredictionReady(anchor_id)),
             self._predictor_told,
         )
-        await self._predictor.start()
+        try:
+            await predictor.start()
+        except OSError as error:
+            self.post_message(PredictorChanged("no model", f"No predictor: {error}", off=True))
+            return
+        self._predictor = predictor
         self.want_predictions()
 
     def _predictor_told(self, state: "PredictorState") -> None:

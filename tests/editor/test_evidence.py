@@ -158,6 +158,16 @@ def test_the_answer_edited_shows_what_is_missing_and_what_is_asked(make):
     assert " Other, measure “mark”" in shown(item, noun)
 
 
+def test_what_is_only_asked_has_changed_nothing(make):
+    item = make.item()
+    state = begin(item, "me", Role.ADJUDICATOR)
+    for pending in ("hint.start", "mentions.all"):
+        waiting = act(state, item, pending).state
+        assert shown(item, waiting)[0] == "Answer"
+    growing = act(move_to(state, item, 1).state, item, "span.grow").state
+    assert shown(item, growing)[0] == "Answer                               changed"
+
+
 def test_an_open_item_says_that_nothing_is_known(make):
     assert shown(make.item(), None) == [
         "Gold                                none yet",

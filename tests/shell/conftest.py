@@ -122,9 +122,11 @@ PASSAGES: tuple[IncomingPassage, ...] = tuple(
 
 
 @pytest.fixture(autouse=True)
-def no_predictor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No child process: these tests are about the screen."""
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No child process, a data folder of its own, and no proposal withheld by chance."""
+    monkeypatch.setattr("nfh_tui.editing.votes.withheld", lambda item, me: False)
     monkeypatch.setenv("NFH_TUI_PREDICTOR", "off")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
 @pytest.fixture

@@ -94,6 +94,15 @@ async def test_adopting_and_accepting_what_is_proposed(open_desk, read):
     assert read(0).votes[-1].saw_votes or any(v.saw_votes for v in read(0).votes)
 
 
+async def test_a_proposal_kept_back_is_compared_after_deciding(open_desk, monkeypatch):
+    monkeypatch.setattr("nfh_tui.editing.votes.withheld", lambda item, me: True)
+    async with open_desk() as desk:
+        assert desk.screen.edit.kind is None
+        await desk.press("y", "enter")
+        assert desk.said.startswith("saved ")
+        assert "kept back" in desk.said
+
+
 async def test_enter_without_an_answer_says_what_is_missing(open_desk, read):
     async with open_desk() as desk:
         await desk.press("j", "enter")

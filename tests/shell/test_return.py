@@ -82,6 +82,30 @@ async def test_taking_a_change_back_forgets_the_draft(open_desk, read):
     assert read(1).draft is None
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        ["f"],
+        ["o"],
+        ["l", "l", "v", "l", "l"],
+        ["l", "l", "v", "l", "h", "h", "h"],
+        ["w", "space", "asterisk"],
+        ["w", "w", "f", "a"],
+        ["w", "space", "l", "end"],
+    ],
+)
+async def test_what_waited_when_the_program_died_waits_again(open_desk, keys):
+    async with open_desk() as desk:
+        await desk.press(*keys)
+        await desk.pilot.pause(0.4)
+        before = desk.screen.edit
+        # Left without q, so that nothing more is saved than at a kill.
+    async with open_desk() as desk:
+        after = desk.screen.edit
+        for name in ("content", "cursor", "span", "pending", "hints", "typed", "review"):
+            assert getattr(after, name) == getattr(before, name), name
+
+
 class Terminal:
     """The program in a terminal of its own."""
 

@@ -81,7 +81,14 @@ async def test_quitting_asks_where_saving_takes_too_long(open_desk, read, monkey
     assert read(1).gold.answer.kind is Kind.YEAR
 
 
-@pytest.mark.parametrize("error", [FullError("The disk is full."), BusyError("It is in use.")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        FullError("The disk is full."),
+        BusyError("It is in use."),
+        RuntimeError("Nobody knows why."),
+    ],
+)
 async def test_an_answer_that_cannot_be_saved_is_kept(open_desk, read, monkeypatch, error):
     async with open_desk() as desk:
 
@@ -120,6 +127,81 @@ async def test_a_draft_that_cannot_be_saved_is_told_once_and_tried_again(
         await desk.pilot.press("q")
         await asyncio.sleep(0.3)
     assert "YEAR" in read(1).draft.body
+
+
+class FullDisk:
+    """Lets every write of a store fail while it lasts."""
+
+    def __init__(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.lasts = True
+        for name in ("commit_answer", "save_draft", "save_place"):
+            monkeypatch.setattr(store, name, self._failing(getattr(store, name)))
+
+    def _failing(self, write):
+        def run(*args):
+            if self.lasts:
+                raise FullError("The disk is full.")
+            return write(*args)
+
+        return run
+
+
+async def test_on_a_full_disk_one_reads_on_undisturbed(open_desk, monkeypatch):
+    async with open_desk(mode="browse") as desk:
+        FullDisk(desk.app.client.store, monkeypatch)
+        for _ in range(4):
+            await desk.press("j")
+            await desk.pilot.pause(0.25)
+            assert len(desk.app.screen_stack) == 1
+        assert desk.screen.place == 4
+        assert "Where you stand is not saved. The disk is full." in desk.said
+
+
+async def test_a_full_disk_is_told_once_and_stands_there_until_it_is_over(
+    open_desk, read, monkeypatch
+):
+    async with open_desk() as desk:
+        disk = FullDisk(desk.app.client.store, monkeypatch)
+        await desk.press("j", "y")
+        await desk.pilot.pause(0.3)
+        assert "The draft is not saved. The disk is full." in desk.text()
+        await desk.press("escape")
+        for key in ("j", "t", "j", "c"):
+            await desk.press(key)
+            await desk.pilot.pause(0.25)
+            assert len(desk.app.screen_stack) == 1
+            assert "draft not on disk" in desk.text()
+        disk.lasts = False
+        await desk.press("p")
+        await desk.pilot.pause(0.5)
+        assert "draft not on disk" not in desk.text()
+        # Left without q: what failed was written as soon as anything could be.
+    for place, kind in ((1, "YEAR"), (2, "TIME"), (3, "PEOPLE")):
+        assert kind in read(place).draft.body
+
+
+async def test_what_is_said_to_be_kept_is_kept(open_desk, read, monkeypatch):
+    async with open_desk() as desk:
+        disk = FullDisk(desk.app.client.store, monkeypatch)
+        await desk.press("j", "y")
+        await desk.press("enter")
+        await desk.pilot.pause(0.3)
+        shown = []
+        while len(desk.app.screen_stack) > 1:
+            shown.append(" ".join(desk.text().split()))
+            await desk.press("escape")
+        assert "The answer is not saved. The disk is full." in shown[-1]
+        assert not any("kept as a draft" in text for text in shown)
+        assert "in this window only" in shown[-1]
+        assert desk.screen.edit.kind is Kind.YEAR
+        disk.lasts = False
+        await desk.press("enter")
+        assert desk.said.startswith("saved ")
+        await desk.press("k", "a")
+        await desk.pilot.pause(0.3)
+        await desk.press("z", "q")
+    assert read(1).gold.answer.kind is Kind.YEAR
+    assert read(1).draft is None
 
 
 async def test_a_fault_of_ours_is_told_and_the_work_goes_on(open_desk, monkeypatch):

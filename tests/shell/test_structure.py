@@ -21,9 +21,7 @@ FOREIGN = (
     "nfh_tui.predictor_client",
     "textual.widgets._data_table",
     "textual.widgets._markdown",
-    "textual.widgets._option_list",
     "textual.widgets._text_area",
-    "textual.widgets._tree",
 )
 
 

@@ -1,0 +1,132 @@
+"""A person's own keys: a file that gives acts other keys than the registry does.
+
+    [keys]
+    "queue.next" = "n, down"
+    "kind.unknown" = "N"
+
+Acts go by the ids of the registry, keys by their character or by Textual's name. ctrl+q
+quits whatever the file says.
+"""
+
+import tomllib
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from nfh_tui.actions import ACTIONS, BY_ID, Action
+from nfh_tui.places import data_folder
+
+FILE_NAME = "keys.toml"
+ALWAYS = frozenset({"ctrl+q", "ctrl+c"})
+"""Keys that cannot be given to an act: they quit, and tell how to quit."""
+
+NAMES = {
+    "commercial_at": "at",
+    "hyphen_minus": "minus",
+    "low_line": "underscore",
+    "plus_sign": "plus",
+    "reverse_solidus": "backslash",
+    "solidus": "slash",
+}
+"""Where Textual's names of characters are not Unicode's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keymap:
+    """The registry with a person's keys in it.
+
+    own: those keys, by act, as Textual's keymaps have them. troubles: sentences on what of
+    the file cannot be used.
+    """
+
+    actions: tuple[Action, ...] = ACTIONS
+    own: Mapping[str, str] = field(default_factory=dict)
+    troubles: tuple[str, ...] = ()
+
+    def action_of(self, key: str) -> str | None:
+        """The id of the act that a key stands for, by Textual's name of the key."""
+        return next((action.id for action in self.actions if key in action.keys), None)
+
+
+def keys_file() -> Path:
+    """Where a person's keys are looked for."""
+    return data_folder() / FILE_NAME
+
+
+def load(path: Path) -> Keymap:
+    """The keys of a file; without one, those of the registry."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Keymap()
+    except (OSError, UnicodeDecodeError) as error:
+        return Keymap(troubles=(f"{path} cannot be read: {error}",))
+    try:
+        wanted = tomllib.loads(text).get("keys", {})
+    except tomllib.TOMLDecodeError as error:
+        return Keymap(troubles=(f"{path} is not TOML: {error}",))
+    return apply(wanted) if isinstance(wanted, dict) else Keymap()
+
+
+def apply(wanted: Mapping[str, object]) -> Keymap:
+    """The registry with these keys; an entry that cannot be is left out and told."""
+    troubles: list[str] = []
+    own: dict[str, tuple[str, ...]] = {}
+    for action_id, typed in wanted.items():
+        trouble = _trouble(action_id, typed)
+        if trouble is None:
+            own[action_id] = tuple(key.strip() for key in str(typed).split(",") if key.strip())
+        else:
+            troubles.append(trouble)
+    while clash := _clash(_with(own)):
+        key, one, other = clash
+        loser, keeper = (other, one) if other.id in own else (one, other)
+        del own[loser.id]
+        troubles.append(
+            f"{loser.id}: the key {key} is that of {keeper.id} ({keeper.title}); "
+            "give that one another key as well"
+        )
+    names = {action_id: ",".join(map(key_name, keys)) for action_id, keys in own.items()}
+    return Keymap(_with(own), names, tuple(troubles))
+
+
+def _trouble(action_id: str, typed: object) -> str | None:
+    if action_id not in BY_ID:
+        return f"{action_id}: there is no such act; nfh-tui keys lists them"
+    if not isinstance(typed, str) or not typed.strip(" ,"):
+        return f"{action_id}: wanted are one or more keys with commas between, as a text"
+    taken = {key_name(key.strip()) for key in typed.split(",")} & ALWAYS
+    return f"{action_id}: {min(taken)} cannot be given away" if taken else None
+
+
+def _with(own: Mapping[str, Sequence[str]]) -> tuple[Action, ...]:
+    return tuple(
+        replace(
+            action,
+            keys=tuple(map(key_name, own[action.id])),
+            shown=" ".join(own[action.id]),
+            listed=None,
+        )
+        if action.id in own
+        else action
+        for action in ACTIONS
+    )
+
+
+def _clash(actions: Sequence[Action]) -> tuple[str, Action, Action] | None:
+    """A key that does two things in one mode, and the two."""
+    for place, one in enumerate(actions):
+        for other in actions[place + 1 :]:
+            shared = set(one.keys) & set(other.keys)
+            if shared and one.modes & other.modes:
+                return min(shared), one, other
+    return None
+
+
+def key_name(typed: str) -> str:
+    """Textual's name of a key that is given by its character, or already by name."""
+    if len(typed) != 1 or typed.isalnum():
+        return "space" if typed == " " else typed
+    name = unicodedata.name(typed, typed).lower().replace("-", "_").replace(" ", "_")
+    return NAMES.get(name, name)

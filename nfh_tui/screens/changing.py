@@ -1,0 +1,120 @@
+"""Changing what is decided: the number's span, and the way back and forth again."""
+
+from dataclasses import replace
+
+from nfh_db.errors import ChangedSinceError
+from nfh_db.records import Undone
+from nfh_models.domain import Anchor
+from nfh_tui.desk.history import partners
+from nfh_tui.editing import EditState
+from nfh_tui.screens.deciding import SWITCH, Deciding
+
+
+class Changing(Deciding):
+    """What replaces an anchor, and what undoes."""
+
+    # --- the number's span --------------------------------------------------------------
+
+    async def do_anchor_widen(self) -> None:
+        """Take the next word on the right into the number."""
+        await self._respan(0, 1)
+
+    async def do_anchor_narrow(self) -> None:
+        """Leave the last word out."""
+        await self._respan(0, -1)
+
+    async def do_anchor_widen_left(self) -> None:
+        """Take the word before into the number."""
+        await self._respan(-1, 0)
+
+    async def do_anchor_narrow_left(self) -> None:
+        """Leave the first word out."""
+        await self._respan(1, 0)
+
+    async def _respan(self, start_by: int, end_by: int) -> None:
+        """Replace the anchor by one with other ends; what is begun goes along."""
+        item = self.writable()
+        if item is None:
+            return
+        start, end = item.anchor.start + start_by, item.anchor.end + end_by
+        turn = item.passage.turns[item.passage.turn_of(item.anchor.start)]
+        if start >= end:
+            self.refuse("A number keeps one word at least.")
+            return
+        if start < turn.start or end > turn.end:
+            self.refuse("A number stays in its turn: there is no further word here.")
+            return
+        await self.drafts.flush()
+        saved = await self.client.replace_anchor(item.anchor_id, self.me, Anchor(start, end))
+        self.begun.pop((item.anchor_id, self.role), None)
+        self.begun.pop((saved.anchor_id, self.role), None)
+        place = self.ids.find(item.anchor_id, self.place)
+        if place is not None:
+            self.ids.replace(place, saved.anchor_id)
+        self.cache.clear()
+        await self.show_anchor(saved.anchor_id)
+        self.queue_list.refresh()
+        words = item.passage.words(start, end)
+        self.announce(f"the number is “{words}”, saved {self.local_time(saved.at)}")
+
+    # --- back and forth -----------------------------------------------------------------
+
+    async def do_undo(self) -> None:
+        """Take back the last change of the draft, else the last saved act."""
+        if self._back(self.past, self.future, "taken back in the draft"):
+            return
+        await self._travel("undone", await self._saved_act(undo=True))
+
+    async def do_redo(self) -> None:
+        """Do again what was taken back, in the draft or saved."""
+        if self._back(self.future, self.past, "done again in the draft"):
+            return
+        await self._travel("done again", await self._saved_act(undo=False))
+
+    def _back(self, source: list[EditState], target: list[EditState], words: str) -> bool:
+        if not source or self.reading:
+            return False
+        before = self.edit
+        target.append(before)
+        self.edit = replace(source.pop(), pending=None, hints=(), typed="", review=None)
+        self._edited(before)
+        self.announce(words)
+        return True
+
+    async def _saved_act(self, *, undo: bool) -> Undone | None:
+        """Undo or redo in the store; where that cannot be, the reason is said."""
+        if self.reading:
+            self.refuse(SWITCH)
+            return None
+        await self.drafts.flush()
+        try:
+            done = await (self.client.undo(self.me) if undo else self.client.redo(self.me))
+        except ChangedSinceError as error:
+            self.refuse(str(error))
+            return None
+        if done is None:
+            self.refuse("Nothing is left to undo." if undo else "Nothing was undone last.")
+        return done
+
+    async def _travel(self, how: str, done: Undone | None) -> None:
+        """Show the item that an undo or redo was about, and say what it was."""
+        if done is None:
+            return
+        self.cache.clear()
+        if done.anchor_id is not None:
+            self.begun.pop((done.anchor_id, self.role), None)
+            await self._take_place_of_gone(done.anchor_id)
+            await self.show_anchor(done.anchor_id)
+        more = f" ({done.anchors} items)" if done.anchors > 1 else ""
+        self.announce(f"{how}: {done.summary}{more}, saved {self.local_time(done.at)}")
+        await self.queue_list.refresh_visible()
+
+    async def _take_place_of_gone(self, anchor_id: int) -> None:
+        """What an undo brought back stands in the queue where its replacement stood."""
+        if self.ids.find(anchor_id, self.place) is not None:
+            return
+        for partner in partners(await self.client.history(anchor_id)):
+            place = self.ids.find(partner, self.place)
+            if place is not None:
+                self.ids.replace(place, anchor_id)
+                return

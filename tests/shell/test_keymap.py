@@ -1,0 +1,91 @@
+"""People may give acts other keys; what cannot be is told, and one can always quit."""
+
+from pathlib import Path
+
+import pytest
+from textual.keys import _character_to_key
+
+from nfh_tui.actions import ACTIONS
+from nfh_tui.keymap import apply, key_name, keys_file, load
+
+
+def keys_of(keymap, action_id):
+    return next(a.keys for a in keymap.actions if a.id == action_id)
+
+
+def test_without_a_file_the_keys_are_those_of_the_registry(tmp_path: Path):
+    assert load(tmp_path / "keys.toml").actions is ACTIONS
+
+
+def test_acts_get_other_keys_by_character_or_name(tmp_path: Path):
+    path = tmp_path / "keys.toml"
+    path.write_text('[keys]\n"help" = "§, f9"\n"withdraw" = "ctrl+w"\n', encoding="utf-8")
+    keymap = load(path)
+    assert keymap.troubles == ()
+    assert keys_of(keymap, "help") == ("section_sign", "f9")
+    assert keymap.action_of("f9") == "help"
+    assert keymap.action_of("question_mark") is None
+    assert keymap.action_of("ctrl+w") == "withdraw"
+    assert keymap.own == {"help": "section_sign,f9", "withdraw": "ctrl+w"}
+
+
+def test_two_acts_may_change_places():
+    keymap = apply({"queue.next": "k", "queue.previous": "j"})
+    assert keymap.troubles == ()
+    assert keymap.action_of("k") == "queue.next"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"queue.nxt": "n"}, "there is no such act"),
+        ({"queue.next": 5}, "as a text"),
+        ({"queue.next": " , "}, "one or more keys"),
+        ({"queue.next": "ctrl+q"}, "cannot be given away"),
+        ({"queue.next": "y"}, "is that of kind.year"),
+        ({"queue.next": "é", "queue.last": "é"}, "is that of queue.next"),
+    ],
+)
+def test_what_cannot_be_is_left_out_and_told(wanted, words):
+    keymap = apply(wanted)
+    assert len(keymap.troubles) == 1
+    assert words in keymap.troubles[0]
+    assert keymap.action_of("j") in {"queue.next", None}
+    assert keymap.action_of("y") == "kind.year"
+
+
+@pytest.mark.parametrize("content", [b"[keys", b"\xff\xfe", b"keys = 3"])
+def test_a_file_that_is_no_such_file_changes_nothing(tmp_path: Path, content: bytes):
+    path = tmp_path / "keys.toml"
+    path.write_bytes(content)
+    assert load(path).actions == ACTIONS
+
+
+@pytest.mark.parametrize("character", "?/:;!&|*+-<>={}[]@_~^$%#'\"\\`.,()§ é9")
+def test_characters_have_the_names_that_textual_gives_them(character: str):
+    assert key_name(character) == _character_to_key(character)
+
+
+async def test_they_work_and_stand_at_the_foot_and_in_the_help(open_desk):
+    path = keys_file()
+    path.parent.mkdir(parents=True)
+    path.write_text('[keys]\n"quit" = "Q"\n"queue.next" = "f7"\n', encoding="utf-8")
+    async with open_desk() as desk:
+        assert "Q quit" in desk.text()
+        await desk.press("f7")
+        assert desk.screen.place == 1
+        await desk.press("j", "q")
+        assert desk.screen.place == 1
+        assert desk.app.is_running
+        await desk.press("tab", "tab", "question_mark")
+        assert "f7" in desk.text()
+
+
+async def test_troubles_are_told_when_the_workbench_opens(open_desk):
+    path = keys_file()
+    path.parent.mkdir(parents=True)
+    path.write_text('[keys]\n"[/b]" = "q"\n', encoding="utf-8")
+    async with open_desk() as desk:
+        assert "[/b]: there is no such act" in desk.text()
+        await desk.press("escape", "j")
+        assert desk.screen.place == 1
