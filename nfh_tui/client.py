@@ -7,9 +7,10 @@ each returns only after its commit.
 import asyncio
 import threading
 from array import array
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from time import monotonic
 from typing import ParamSpec, TypeVar
 
 from nfh_db.query import Query
@@ -31,6 +32,9 @@ from nfh_models.domain import Anchor, Answer
 P = ParamSpec("P")
 T = TypeVar("T")
 
+ALONE = 0.02
+"""Seconds within which a write that nobody else holds up is done."""
+
 READERS = 3
 """Threads that read. Three let an item, a page of rows and a count overlap."""
 
@@ -43,6 +47,8 @@ class StoreClient:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="nfh-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="nfh-write")
         self._writing: set[asyncio.Future[object]] = set()
+        self._version_lock = threading.Lock()
+        self._version = store.data_version()
 
     @property
     def writing(self) -> int:
@@ -64,12 +70,29 @@ class StoreClient:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._readers, partial(call, *args, **kwargs))
 
-    async def _write(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def _write(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
+        """Hand a write over at once; what comes back is done when the write is."""
         loop = asyncio.get_running_loop()
-        future = loop.run_in_executor(self._writer, partial(call, *args, **kwargs))
+        future = loop.run_in_executor(self._writer, self._own, partial(call, *args, **kwargs))
         self._writing.add(future)  # type: ignore[arg-type]  # only counted, never read
         future.add_done_callback(self._writing.discard)
-        return await asyncio.shield(future)
+        return asyncio.shield(future)
+
+    def _own(self, write: Callable[[], T]) -> T:
+        """Write, and do not take the change for somebody else's.
+
+        A write that takes long has waited for another process: then what it changed is
+        told as others' too, rather than that theirs is missed.
+        """
+        with self._version_lock:
+            known = self.store.data_version() == self._version
+        began = monotonic()
+        try:
+            return write()
+        finally:
+            with self._version_lock:
+                if known and monotonic() - began < ALONE:
+                    self._version = self.store.data_version()
 
     # --- reading ------------------------------------------------------------------------
 
@@ -77,9 +100,16 @@ class StoreClient:
         """The person of that name, made if unknown."""
         return await self._write(self.store.annotator, name)
 
-    async def data_version(self) -> int:
-        """A number that changes when anybody commits."""
-        return await self._read(self.store.data_version)
+    async def others_wrote(self) -> bool:
+        """True if anybody else has committed since this was asked last."""
+        return await self._read(self._others_wrote)
+
+    def _others_wrote(self) -> bool:
+        with self._version_lock:
+            version = self.store.data_version()
+            wrote = version != self._version
+            self._version = version
+            return wrote
 
     async def item(self, anchor_id: int, me: Annotator, role: Role) -> Item | None:
         """All of one anchor, or None if it is not there (any more)."""
@@ -142,11 +172,11 @@ class StoreClient:
 
     # --- writing ------------------------------------------------------------------------
 
-    async def commit_answer(
+    def commit_answer(
         self, anchor_id: int, me: Annotator, role: Role, answer: Answer, seen: Seen
-    ) -> Saved:
-        """Store an answer; an adjudicator's makes gold."""
-        return await self._write(self.store.commit_answer, anchor_id, me, role, answer, seen)
+    ) -> Awaitable[Saved]:
+        """Store an answer; an adjudicator's makes gold. Its turn is taken by the call."""
+        return self._write(self.store.commit_answer, anchor_id, me, role, answer, seen)
 
     async def withdraw(self, anchor_id: int, me: Annotator, role: Role) -> Saved:
         """Take one's answer back, and the gold it made."""

@@ -25,7 +25,12 @@ def set_aside(path: Path) -> Path | None:
     if not path.exists():
         return None
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    number = 1
     kept = path.with_name(f"{path.stem}-{stamp}{path.suffix}")
+    while kept.exists():
+        # Renaming would replace the copy that was set aside in the same second.
+        number += 1
+        kept = path.with_name(f"{path.stem}-{stamp}-{number}{path.suffix}")
     for suffix in ("-wal", "-shm", ""):
         part = path.with_name(path.name + suffix)
         if part.exists():
@@ -54,5 +59,4 @@ def _copy_corpus(store: "Store") -> None:
     from nfh_tui.sample import corpus_path
     from nfh_tui.transfer import ImportOptions, import_file
 
-    with corpus_path() as corpus:
-        import_file(store, Source(corpus), GOLD, ImportOptions())
+    import_file(store, Source(corpus_path()), GOLD, ImportOptions())

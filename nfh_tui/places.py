@@ -1,5 +1,6 @@
 """Where the program keeps its files: the user's data folder, and the database in use."""
 
+import errno
 import os
 import sys
 from collections.abc import Mapping
@@ -16,17 +17,27 @@ def data_folder(
     """The folder for this user's data, not made yet.
 
     $XDG_DATA_HOME where it is set to an absolute path, on every system; else the system's
-    own place.
+    own place. Raises OSError for a user who has no folder of their own.
     """
     chosen = environment.get("XDG_DATA_HOME", "")
     if chosen and Path(chosen).is_absolute():
         return Path(chosen) / APPLICATION
     if platform == "win32":
         local = environment.get("LOCALAPPDATA", "")
-        return (Path(local) if local else Path.home() / "AppData" / "Local") / APPLICATION
+        return (Path(local) if local else _home() / "AppData" / "Local") / APPLICATION
     if platform == "darwin":
-        return Path.home() / "Library" / "Application Support" / APPLICATION
-    return Path.home() / ".local" / "share" / APPLICATION
+        return _home() / "Library" / "Application Support" / APPLICATION
+    return _home() / ".local" / "share" / APPLICATION
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError as error:
+        raise FileNotFoundError(
+            errno.ENOENT,
+            "you have no home folder to keep the database in; name one with --db, or set HOME",
+        ) from error
 
 
 def named_database(given: Path | None) -> Path | None:

@@ -112,12 +112,19 @@ def export_file(
     lines = _lines(store.outgoing(query, None, layout), writer)
     with ExitStack() as stack:
         file: BinaryIO = (
-            sys.stdout.buffer if out is None else stack.enter_context(replacing(out))
+            _standard_output() if out is None else stack.enter_context(replacing(out))
         )
         rows = pour(file, lines)
         file.flush()
     name = None if out is None else str(out)
     return ExportReport(format_.name, name, rows, dict(sorted(writer.left_out.items())))
+
+
+def _standard_output() -> BinaryIO:
+    """Where bytes for standard output go. Raises ExportError where the caller closed it."""
+    if sys.stdout is None:
+        raise ExportError("Standard output is closed: name a file with --out")
+    return sys.stdout.buffer
 
 
 def _lines(records: Iterator[ExportRecord], writer: LineWriter) -> Iterator[str]:

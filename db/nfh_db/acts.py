@@ -157,9 +157,9 @@ def set_undone(connection: Connection, act_id: int, *, undone: bool) -> None:
     connection.execute(SET_UNDONE, {"id": act_id, "undone": int(undone)})
 
 
-def changed_by(connection: Connection, event: Event) -> tuple[str | None, str]:
-    """Who changed the thing of an event last after it, and when."""
-    row: tuple[str | None, str] = connection.execute(
+def changed_by(connection: Connection, event: Event) -> tuple[str | None, str] | None:
+    """Who changed the thing of an event last after it, and when; None if the log has nobody."""
+    row: tuple[str | None, str] | None = connection.execute(
         CHANGED_BY,
         {
             "anchor": event.anchor_id,

@@ -21,6 +21,7 @@ FIND_SHOWN = """
 SELECT b.id, b.rows FROM batch AS b LEFT JOIN annotator AS n ON n.id = b.annotator_id
 WHERE b.sha256 = :sha256 AND b.format = :format AND n.name IS :annotator
     AND b.state <> 'loading'"""
+COUNT_RUNS = "SELECT count(*) FROM batch WHERE sha256 = :sha256 OR sha256 GLOB :later"
 UNFINISHED = "SELECT id, name, state, pid, report FROM batch WHERE state <> 'ready' ORDER BY id"
 INSERT = """
 INSERT INTO batch (name, sha256, format, split, annotator_id, state, pid, report, created_at)
@@ -105,6 +106,15 @@ def find_shown(
         FIND_SHOWN, {"sha256": sha256, "format": format_, "annotator": annotator}
     ).fetchone()
     return row
+
+
+def name_of_next_run(connection: Connection, sha256: str) -> str:
+    """What stands for a file's hash when the file is gone through once more.
+
+    The hash itself names the one import that brought the file's rows.
+    """
+    key = {"sha256": sha256, "later": f"{sha256} run *"}
+    return f"{sha256} run {connection.execute(COUNT_RUNS, key).fetchone()[0] + 1}"
 
 
 def unfinished(connection: Connection) -> Sequence[Unfinished]:

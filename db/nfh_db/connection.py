@@ -136,8 +136,9 @@ def connect(path: Path, mode: str) -> Connection:
 
     mode: "ro", "rw" or "rwc", as in SQLite's file addresses.
     """
+    # Not Path.resolve(): that one fails for a link that leads to itself.
     return sqlite3.connect(
-        f"{path.resolve().as_uri()}?mode={mode}",
+        f"{Path(os.path.realpath(path)).as_uri()}?mode={mode}",
         uri=True,
         timeout=READ_TIMEOUT_SECONDS,
         isolation_level=None,

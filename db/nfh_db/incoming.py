@@ -5,11 +5,12 @@ an anchor that is there already becomes an event that is applied once the file i
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from nfh_db.anchors import span_columns
 from nfh_db.errors import FormatError
 from nfh_db.known import AnchorPlace, Known, PassagePlace
+from nfh_db.plan import Ids, Plan, Purpose
 from nfh_db.records import FlagMark, Gold, IncomingAnchor, IncomingPassage, Role, Rule, Vote
 from nfh_db.summary import summarise
 from nfh_db.values import (
@@ -25,88 +26,6 @@ from nfh_db.values import (
     vote_value,
 )
 from nfh_models.domain import AnswerError, Passage, PassageError
-
-Row = tuple[object, ...]
-
-
-@dataclass(slots=True)
-class Counts:
-    """What a plan adds; the fields of an ImportReport."""
-
-    rows: int = 0
-    passages_new: int = 0
-    passages_known: int = 0
-    anchors_new: int = 0
-    anchors_known: int = 0
-    gold_new: int = 0
-    gold_same: int = 0
-    gold_replaced: int = 0
-    votes_new: int = 0
-    flags_new: int = 0
-
-    def add(self, other: "Counts") -> None:
-        """Add another's figures to these."""
-        for name in Counts.__slots__:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
-
-@dataclass(slots=True)
-class Ids:
-    """The next free ids of the tables whose rows are named by an import."""
-
-    passage: int
-    anchor: int
-    answer: int
-    head: int
-
-    def above(self, last: "Ids") -> bool:
-        """True if all of these are free, where `last` were the last ones taken."""
-        return (
-            self.passage > last.passage
-            and self.anchor > last.anchor
-            and self.answer > last.answer
-            and self.head > last.head
-        )
-
-
-@dataclass(slots=True)
-class Plan:
-    """Rows to write, in the order of each table's INSERT, and what they amount to.
-
-    deferred: events about anchors that are there already. ahead: those anchors by id, as the
-    events will leave them.
-    """
-
-    counts: Counts = field(default_factory=Counts)
-    first: Ids = field(default_factory=lambda: Ids(0, 0, 0, 0))
-    passages: list[Row] = field(default_factory=list)
-    tokens: list[Row] = field(default_factory=list)
-    anchors: list[Row] = field(default_factory=list)
-    answers: list[Row] = field(default_factory=list)
-    golds: list[Row] = field(default_factory=list)
-    heads: list[Row] = field(default_factory=list)
-    mentions: list[Row] = field(default_factory=list)
-    flags: list[Row] = field(default_factory=list)
-    sources: list[Row] = field(default_factory=list)
-    events: list[Row] = field(default_factory=list)
-    deferred: list[Row] = field(default_factory=list)
-    ahead: dict[int, AnchorPlace] = field(default_factory=dict)
-    conflicts: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class Purpose:
-    """What an import is: its file's name, batch and act, and whether gold may give way.
-
-    people: ids of everybody that the stretch names.
-    """
-
-    name: str
-    batch: int
-    act: int
-    document: int
-    replace_gold: bool
-    people: Mapping[str, int]
 
 
 class Planner:
@@ -180,18 +99,21 @@ class Planner:
             self.plan.counts.anchors_new += 1
         else:
             self.plan.counts.anchors_known += 1
-        self.plan.sources.append(
-            (self._purpose.batch, row.line, anchor.id, row.split, row.labels)
-        )
+        if not self._purpose.again:
+            self.plan.sources.append(
+                (self._purpose.batch, row.line, anchor.id, row.split, row.labels)
+            )
         if anchor.gone:
             self._conflict(row.line, "a person gave this number another span, which was kept")
             return
-        for vote in row.votes:
-            self._vote(anchor, vote, row.line)
+        if not self._purpose.again:
+            for vote in row.votes:
+                self._vote(anchor, vote, row.line)
+            for mark in row.flags:
+                self._flag(anchor, mark)
+        # After the answers: an expert's gold points to the expert's own.
         if row.gold is not None:
             self._gold(anchor, row.gold, row.line)
-        for mark in row.flags:
-            self._flag(anchor, mark)
 
     def _check(self, passage: Passage, row: IncomingAnchor) -> None:
         answers = [vote.answer for vote in row.votes]
@@ -228,11 +150,11 @@ class Planner:
 
     def _gold(self, anchor: AnchorPlace, given: Gold, line: int) -> None:
         counts = self.plan.counts
-        value = gold_value(given, self._purpose.batch)
+        value = gold_value(given, self._purpose.origin)
         before = anchor.gold
         if before is None:
             counts.gold_new += 1
-        elif content(before) == content(value) and value.comment in ("", before.comment):
+        elif _says_no_more(value, before, self._may_replace(before)):
             counts.gold_same += 1
             return
         elif self._may_replace(before):
@@ -252,7 +174,7 @@ class Planner:
         return (
             self._purpose.replace_gold
             and before.rule != Rule.EXPERT
-            and before.batch != self._purpose.batch
+            and before.batch != self._purpose.origin
         )
 
     def _flag(self, anchor: AnchorPlace, mark: FlagMark) -> None:
@@ -376,6 +298,16 @@ class Planner:
             self._next.head += 1
             self.plan.heads.append((id_, answer_id, gold_id, position))
             self.plan.mentions += [(id_, place, *mark) for place, mark in enumerate(head)]
+
+
+def _says_no_more(value: GoldValue, before: GoldValue, may_replace: bool) -> bool:
+    """True if a gold tells nothing that the one that is there does not say.
+
+    Where gold may give way, an expert's decision for what an import said is news.
+    """
+    if content(value) != content(before) or value.comment not in ("", before.comment):
+        return False
+    return not (may_replace and value.rule == Rule.EXPERT)
 
 
 def content(value: AnswerValue | GoldValue) -> tuple[object, ...]:

@@ -14,7 +14,7 @@ from nfh_db.connection import (
     translated,
 )
 from nfh_db.errors import BusyError, FullError
-from nfh_db.incoming import Counts, Ids, Planner, Purpose
+from nfh_db.incoming import Planner
 from nfh_db.known import Known
 from nfh_db.loading import (
     LARGEST_STRETCH,
@@ -24,6 +24,7 @@ from nfh_db.loading import (
     report_of,
     stretches,
 )
+from nfh_db.plan import Counts, Ids, Purpose
 from nfh_db.records import ImportReport, IncomingPassage
 
 __all__ = ["IncomingFile", "load", "recover"]
@@ -54,12 +55,14 @@ def load(
         if not dry_run:
             _finish_leftovers(connection)
         known = batches.find_shown(connection, source.sha256, source.format, source.annotator)
-        if known is not None:
+        again = replace_gold and source.annotator is None
+        if known is not None and not again:
             return report_of(source, Counts(rows=known[1]), (), already=True, dry_run=dry_run)
+        origin = None if known is None else known[0]
         tell = progress or (lambda _: None)
         if dry_run:
-            return _rehearse(connection, source, stretch, replace_gold, tell)
-        return Loading(connection, source, replace_gold, tell).run(stretch)
+            return _rehearse(connection, source, stretch, replace_gold, tell, origin)
+        return Loading(connection, source, replace_gold, tell, origin).run(stretch)
 
 
 def recover(path: Path) -> None:
@@ -104,6 +107,7 @@ def _rehearse(
     incoming: Iterable[IncomingPassage],
     replace_gold: bool,
     tell: Callable[[int], None],
+    origin: int | None,
 ) -> ImportReport:
     """What an import would do, found out without writing anything."""
     known, counts, conflicts = Known(), Counts(), list[str]()
@@ -113,9 +117,12 @@ def _rehearse(
             annotators.check_name(name)
             people.setdefault(name, 0)
         known.look_up(connection, [one.passage.digest for one in stretch])
-        purpose = Purpose(source.name, -1, 0, 0, replace_gold, people)
+        purpose = Purpose(
+            source.name, -1, -1 if origin is None else origin, 0, 0, replace_gold, people
+        )
         plan = Planner(purpose, known, Ids(1, 1, 1, 1)).run(stretch)
         counts.add(plan.counts)
         conflicts += plan.conflicts
         tell(counts.rows)
-    return report_of(source, counts, conflicts, dry_run=True)
+    already = origin is not None and not counts.changes
+    return report_of(source, counts, conflicts, already=already, dry_run=True)

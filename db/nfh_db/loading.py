@@ -25,8 +25,9 @@ from nfh_db import (
 from nfh_db.batches import Work
 from nfh_db.connection import SYNCHRONOUS_FULL, Connection, sqlite3, transaction
 from nfh_db.errors import StoreError
-from nfh_db.incoming import Counts, Ids, Plan, Planner, Purpose
+from nfh_db.incoming import Planner
 from nfh_db.known import AnchorPlace, Known
+from nfh_db.plan import Counts, Ids, Plan, Purpose
 from nfh_db.records import ImportReport, IncomingPassage
 
 INSERT_SOURCE = """
@@ -118,7 +119,11 @@ def report_of(
 
 
 class Loading:
-    """One import under way."""
+    """One import under way.
+
+    origin: the batch that brought the file's rows, where the file was imported before and
+    only its gold is to be put back; else None.
+    """
 
     def __init__(
         self,
@@ -126,11 +131,13 @@ class Loading:
         source: IncomingFile,
         replace_gold: bool,
         tell: Callable[[int], None],
+        origin: int | None = None,
     ) -> None:
         self._connection = connection
         self._source = source
         self._replace_gold = replace_gold
         self._tell = tell
+        self._origin = origin
         self._work = Work()
         self._people: dict[str, int] = {}
         self._counts = Counts()
@@ -150,12 +157,14 @@ class Loading:
                 for stretch in stretches(incoming, lambda: self._size):
                     self._store(stretch)
                     self._tell(self._counts.rows)
+                if self._origin is not None and not self._counts.changes:
+                    return self._nothing_to_do()
                 report = report_of(self._source, self._counts, self._conflicts)
                 self._show(report)
             except BaseException as error:
                 self._take_back(error)
                 raise
-            settle.run(self._connection, self._batch, self._work)
+            self._settle()
             return report
 
     def _begin(self, stack: ExitStack) -> None:
@@ -166,14 +175,18 @@ class Loading:
                     f"{other.name} is being imported by process {other.pid}: wait until that "
                     f"is done, then import {source.name}"
                 )
-            if batches.find_shown(connection, source.sha256, source.format, source.annotator):
+            sha256, what = source.sha256, f"import of {source.name}"
+            if self._origin is not None:
+                sha256 = batches.name_of_next_run(connection, sha256)
+                what += ", for its gold"
+            elif batches.find_shown(connection, sha256, source.format, source.annotator):
                 raise StoreError(f"{source.name} has just been imported by another process")
             if source.annotator is not None:
                 self._learn({source.annotator})
             self._batch = batches.add(
                 connection,
                 source.name,
-                source.sha256,
+                sha256,
                 source.format,
                 source.split,
                 source.annotator,
@@ -184,7 +197,7 @@ class Loading:
                 connection,
                 self._people.get(source.annotator or ""),
                 "import",
-                f"import of {source.name}",
+                what,
                 clock.now(),
                 batch=self._batch,
             )
@@ -235,6 +248,7 @@ class Loading:
         return Purpose(
             self._source.name,
             self._batch,
+            self._batch if self._origin is None else self._origin,
             self._work.act,
             self._document,
             self._replace_gold,
@@ -306,6 +320,21 @@ class Loading:
                 batches.set_state(connection, self._batch, "settling", report.rows, self._work)
             else:
                 batches.set_state(connection, self._batch, "ready", report.rows, report)
+
+    def _settle(self) -> None:
+        try:
+            settle.run(self._connection, self._batch, self._work)
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"{self._source.name} is stored, but what it says of numbers that were here "
+                f"before could not all be written yet ({error}). Nothing is lost: make sure "
+                "that the disk has room, and open the database again; the rest is done then"
+            ) from error
+
+    def _nothing_to_do(self) -> ImportReport:
+        """Leave no trace of a second run that found all gold as the file has it."""
+        sweep.run(self._connection, self._batch, self._work)
+        return report_of(self._source, self._counts, self._conflicts, already=True)
 
     def _take_back(self, error: BaseException) -> None:
         unseen = [one.id for one in batches.unfinished(self._connection) if one.is_loading]

@@ -18,8 +18,11 @@ SELECT a.id, NULL, NULL, NULL, 0
 FROM anchor AS a WHERE {where}
 ORDER BY a.passage_id, a.start, a.stop"""
 
-# Rows of files in the release's form. A row whose anchor was replaced leaves with the one
-# that stands in its place now.
+# Rows of files in the release's form whose labels are gold: those that came in as somebody's
+# answers would repeat every anchor once for each annotator.
+FROM_RELEASE = "c.format = 'nfh' AND c.annotator_id IS NULL AND c.state <> 'loading'"
+
+# A row whose anchor was replaced leaves with the one that stands in its place now.
 SUCCESSORS = """RECURSIVE chain (origin, id) AS (
     SELECT id, replaced_by FROM anchor WHERE replaced_by IS NOT NULL
     UNION
@@ -35,7 +38,7 @@ SELECT a.id, s.split, s.labels, s.batch_id, a.id <> s.anchor_id
 FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
 LEFT JOIN successor AS x ON x.origin = s.anchor_id
 JOIN anchor AS a ON a.id = coalesce(x.id, s.anchor_id)
-WHERE c.format = 'nfh' AND c.state <> 'loading' AND {{where}}
+WHERE {FROM_RELEASE} AND {{where}}
 ORDER BY s.batch_id, s.line"""  # noqa: S608 - made of constants
 OTHER_ANCHORS = f"""
 WITH {SUCCESSORS}
@@ -45,7 +48,7 @@ WHERE {{where}} AND a.id NOT IN (
     SELECT coalesce(x.id, s.anchor_id)
     FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
     LEFT JOIN successor AS x ON x.origin = s.anchor_id
-    WHERE c.format = 'nfh' AND c.state <> 'loading')
+    WHERE {FROM_RELEASE})
 ORDER BY a.passage_id, a.start, a.stop"""  # noqa: S608 - made of constants
 DETAILS = """
 SELECT a.id, a.passage_id, a.start, a.stop,
@@ -74,9 +77,9 @@ def records(
     """What leaves of a query, on a connection that is in a read transaction.
 
     gold: each anchor once, by passage and span. nfh: each row of the imports of that
-    format, in order and repeats included, then the anchors that came otherwise. A row has
-    its labels while the gold still is as imported: its own, or that of an earlier row
-    which won over it; else it leaves with the present gold.
+    format whose labels are gold, in order and repeats included, then the other anchors. A
+    row has its labels while the gold still is as imported: its own, or that of an earlier
+    row which won over it; else it leaves with the present gold.
     """
     statements = (ANCHORS,) if layout == "gold" else (SOURCE_ROWS, OTHER_ANCHORS)
     compiled = compile_query(query, me_id)

@@ -68,10 +68,12 @@ def _check_unchanged(
 ) -> None:
     if _present(connection, event) == wanted:
         return
-    name, at = acts.changed_by(connection, event)
+    found = acts.changed_by(connection, event)
+    # The log knows of every change but those that another program made in the file.
+    who = "another program" if found is None else _who(*found)
     raise ChangedSinceError(
         f"“{words}” cannot be {'undone' if kind == 'undo' else 'done again'}: anchor "
-        f"{event.anchor_id} was changed by {_who(name, at)} after this"
+        f"{event.anchor_id} was changed by {who} after this"
     )
 
 

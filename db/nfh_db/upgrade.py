@@ -4,6 +4,9 @@ sqlite-utils is imported only where there is something to migrate: it costs a qu
 second, and most starts find the file up to date.
 """
 
+import errno
+import os
+import stat
 from pathlib import Path
 
 from nfh_db import clock, connection
@@ -35,9 +38,9 @@ def open_writer(path: Path, *, create: bool) -> Connection:
 
 
 def _check_place(path: Path, *, create: bool) -> None:
-    if path.is_dir():
-        raise NotOurFileError(f"{path} is a folder. Give the path of a database file")
-    if path.exists():
+    mode = _mode(path)
+    if mode is not None:
+        _check_kind(path, mode)
         _check_header(path)
         return
     if not create:
@@ -45,10 +48,31 @@ def _check_place(path: Path, *, create: bool) -> None:
             f"There is no database at {path}. Make one with `nfh-tui init` or "
             "`nfh-tui import FILE`, or name another with --db"
         )
-    if not path.absolute().parent.is_dir():
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
         raise StoreError(
-            f"The folder {path.absolute().parent} does not exist: make it, or name another "
-            "place for the database with --db"
+            f"The folder {folder} does not exist: make it, or name another place for the "
+            "database with --db"
+        )
+
+
+def _mode(path: Path) -> int | None:
+    """What stands at a path, links followed; None if nothing does."""
+    try:
+        return path.stat().st_mode
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            return None
+        raise FullError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _check_kind(path: Path, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise NotOurFileError(f"{path} is a folder. Give the path of a database file")
+    if not stat.S_ISREG(mode):
+        # Reading a pipe would wait for ever, a device may have no end.
+        raise NotOurFileError(
+            f"{path} is a pipe or a device, not a file. Give the path of a database file"
         )
 
 

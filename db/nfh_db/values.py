@@ -160,6 +160,14 @@ def answer_of(value: AnswerValue | GoldValue) -> Answer:
     )
 
 
+def _seconds(seconds: float | None) -> float | None:
+    """As the table keeps them: a whole number as a float, and no negative zero.
+
+    Else the log would spell a state otherwise than the table, and undo would refuse it.
+    """
+    return None if seconds is None else float(seconds) + 0.0
+
+
 def answer_value(answer: Answer, at: str, seen: Seen, guideline: int | None) -> AnswerValue:
     """A person's answer, given now."""
     return AnswerValue(
@@ -170,7 +178,7 @@ def answer_value(answer: Answer, at: str, seen: Seen, guideline: int | None) -> 
         sort=answer.sort and answer.sort.value,
         noun=answer.noun,
         comment=answer.comment,
-        seconds=seen.seconds,
+        seconds=_seconds(seen.seconds),
         saw_model=seen.saw_model,
         saw_votes=seen.saw_votes,
         guideline=guideline,
@@ -189,7 +197,7 @@ def vote_value(vote: Vote, batch: int | None) -> AnswerValue:
         sort=answer.sort and answer.sort.value,
         noun=answer.noun,
         comment=answer.comment,
-        seconds=vote.seconds,
+        seconds=_seconds(vote.seconds),
         saw_model=vote.saw_model,
         saw_votes=vote.saw_votes,
         guideline=vote.guideline_version,

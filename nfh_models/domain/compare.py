@@ -61,6 +61,10 @@ CLASS_NOUNS: dict[Kind, frozenset[str]] = {
 """Lemmas that, as a Reference, say no more than the class itself (guidelines, rule 3)."""
 
 
+PLURALS = (("ies", "y"), ("es", ""), ("s", ""))
+"""Endings of regular plurals, and what the singular has instead."""
+
+
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """How two answers differ: at most one blocking difference, any number of notes."""
@@ -120,10 +124,22 @@ def _kind_blocking(left: Answer, right: Answer, lemmas: Sequence[str]) -> Blocki
 
 def _names_the_class(reference: Answer, other: Answer, lemmas: Sequence[str]) -> bool:
     """True if each head of `reference` only repeats the class, or the noun, of `other`."""
-    said = set(CLASS_NOUNS.get(other.kind, frozenset()))
-    if other.noun:
-        said.add(_fold(other.noun))
+    said = CLASS_NOUNS.get(other.kind, frozenset()) | _noun_forms(other.noun or "")
     return all(_head_lemmas(head, lemmas) & said for head in reference.heads)
+
+
+def _noun_forms(noun: str) -> frozenset[str]:
+    """What the lemma of a noun may be that somebody wrote out: "months" is also "month".
+
+    Forms that are no word meet no lemma, and so do no harm.
+    """
+    written = _fold(noun)
+    singulars = {
+        written.removesuffix(ending) + singular
+        for ending, singular in PLURALS
+        if len(written) > len(ending) + 1 and written.endswith(ending)
+    }
+    return frozenset({written, *singulars} - {""})
 
 
 def _compare_heads(left: Answer, right: Answer, lemmas: Sequence[str]) -> Comparison:

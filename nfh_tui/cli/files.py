@@ -1,6 +1,7 @@
 """`nfh-tui import` and `nfh-tui export`."""
 
 import gc
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -289,8 +290,8 @@ def export(
 
 def _same_file(out: Path, database: Path) -> bool:
     """True if writing to `out` would overwrite the database or what SQLite keeps beside it."""
-    target = out.resolve()
-    kept = database.resolve()
+    # Not Path.resolve(): that one fails for a link that leads to itself.
+    target, kept = (Path(os.path.realpath(path)) for path in (out, database))
     return target in {kept, *(kept.with_name(kept.name + end) for end in ("-wal", "-shm"))}
 
 

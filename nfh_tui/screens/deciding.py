@@ -1,5 +1,6 @@
 """Deciding: the answer in the editor, its draft, its way to disk, and the way back."""
 
+import asyncio
 from dataclasses import replace
 
 from nfh_db.records import FlagName, Item, Role, Seen
@@ -158,14 +159,20 @@ class Deciding(Walking):
             return
         key = (item.anchor_id, self.role)
         self.begun[key] = self.saving[key] = self.edit
+        # From here on, undo takes the saved answer back, not a step of its draft.
+        self.past.clear()
+        self.future.clear()
         self.leave()
         self.say("")
+        handed_over = asyncio.Event()
         self.run_worker(
-            self._commit(item, self.edit, made, self._seen(item)),
+            self._commit(item, self.edit, made, self._seen(item), handed_over),
             group="commit",
             description="saving an answer",
             exit_on_error=False,
         )
+        # What the next key writes, an undo above all, must come after it.
+        await handed_over.wait()
         await self._go_on()
 
     def _seen(self, item: Item) -> Seen:
@@ -178,12 +185,18 @@ class Deciding(Walking):
     def _evidence_shown(self) -> bool:
         return self.heat or self.pane == "evidence" or not self.has_class("-one-pane")
 
-    async def _commit(self, item: Item, edit: EditState, made: Answer, seen: Seen) -> None:
+    async def _commit(
+        self, item: Item, edit: EditState, made: Answer, seen: Seen, handed_over: asyncio.Event
+    ) -> None:
         key = (item.anchor_id, edit.role)
         try:
-            saved = await self.client.commit_answer(
-                item.anchor_id, self.me, edit.role, made, seen
-            )
+            try:
+                writing = self.client.commit_answer(
+                    item.anchor_id, self.me, edit.role, made, seen
+                )
+            finally:
+                handed_over.set()
+            saved = await writing
         except Exception as error:  # noqa: BLE001  # whatever it is, the answer must not go
             self._no_longer_saving(key, edit)
             # What keeps the answer from the disk keeps the draft too; it is said once.

@@ -29,7 +29,6 @@ from nfh_tui.desk.keeper import Keeper
 from nfh_tui.desk.keys import Act, Call, KeyPress, Turn, Turns
 from nfh_tui.editing import EditState, prompt
 from nfh_tui.keymap import Keymap
-from nfh_tui.messages import Trouble
 from nfh_tui.widgets.query_bar import InputBar
 from nfh_tui.widgets.queue_list import QueueList
 from nfh_tui.widgets.status_line import (
@@ -257,9 +256,14 @@ class Desk(Screen[None]):
     def _draft_failed(self, error: Exception) -> None:
         """Say once why drafts are not saved; that they are not stands there until they are."""
         self.paint_status()
-        if not self.told_unsaved:
-            self.told_unsaved = True
-            self.post_message(Trouble(f"The draft is not saved. {error}"))
+
+        async def tell() -> None:
+            # By now the drafts may be on disk, or an answer has failed and said so.
+            if self.drafts.lost() and not self.told_unsaved:
+                self.told_unsaved = True
+                await self.show_error(f"The draft is not saved. {error}")
+
+        self.in_turn(tell)
 
     def _draft_written(self) -> None:
         if not self.drafts.lost():

@@ -6,9 +6,10 @@ from typing import ClassVar
 from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -36,7 +37,18 @@ def shown(text: str) -> str:
     return "\n".join(visible(line) for line in text.splitlines())
 
 
-class TextDialog(ModalScreen[None]):
+class Dialog(ModalScreen[ScreenResultType]):
+    """A dialog that closes once, however many keys that close it were on their way.
+
+    Textual would take the screen below away with the second one, and end with an error.
+    """
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        """Close and give back a result, if it is still open."""
+        return super().dismiss(result) if self.is_current else AwaitComplete()
+
+
+class TextDialog(Dialog[None]):
     """A text to read; enter, escape or q closes it."""
 
     DEFAULT_CSS = f"""
@@ -91,7 +103,7 @@ class TextDialog(ModalScreen[None]):
         self._scroll.scroll_to(y=self._scroll.max_scroll_y if end else 0, animate=False)
 
 
-class ChooseDialog(ModalScreen[str | None]):
+class ChooseDialog(Dialog[str | None]):
     """A list of which one is chosen; None on escape.
 
     options: the words, the fainter words behind, and what is given back.

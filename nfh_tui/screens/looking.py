@@ -182,9 +182,9 @@ class Looking(Copying):
 
     def do_palette(self) -> None:
         """Open the palette."""
-        from textual.command import CommandPalette
+        from nfh_tui.screens.palette import Palette
 
-        self.app.push_screen(CommandPalette(placeholder="An act by name…"))
+        self.app.push_screen(Palette(placeholder="An act by name…"))
 
     async def do_theme(self) -> None:
         """Choose a theme; each is shown while one moves through the list."""

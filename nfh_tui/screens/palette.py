@@ -4,7 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.await_complete import AwaitComplete
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from nfh_tui.actions import Action
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
 
 
 class Acts(Provider):
-    """The registry's acts; user text never stands among them."""
+    """The registry's acts; user text never stands among them. Does one of them, once."""
+
+    _chosen = False
 
     async def discover(self) -> Hits:
         """All acts, in the order of the registry."""
@@ -39,9 +42,23 @@ class Acts(Provider):
         return f"{action.title}  ({action.shown})" if action.shown else action.title
 
     def _run(self, action: Action) -> Callable[[], None]:
-        return partial(self._workbench.action_act, action.id)
+        return partial(self._do, action.id)
+
+    def _do(self, action_id: str) -> None:
+        # Held enter chooses again before the palette has closed.
+        if not self._chosen:
+            self._chosen = True
+            self._workbench.action_act(action_id)
 
     @property
     def _workbench(self) -> "Workbench":
         workbench: Workbench = self.screen  # type: ignore[assignment]  # its only screen
         return workbench
+
+
+class Palette(CommandPalette):
+    """The palette, which takes one choice only, however long enter is held."""
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close, once: Textual would take the screen below away the second time."""
+        return super().dismiss(result) if self.is_current else AwaitComplete()

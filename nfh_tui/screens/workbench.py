@@ -68,7 +68,6 @@ class Workbench(Looking):
     ) -> None:
         super().__init__(client, me, mode, keymap)
         self._asked_for = query
-        self._version = 0
         self._troubles: set[str] = set()
         self._predictor: PredictorClient | None = None
 
@@ -103,7 +102,6 @@ class Workbench(Looking):
         here = self.whole is not None and self.whole.anchor_id == at
         if place.token is not None and here and not waits:
             self.stand_on(place.token)
-        self._version = await self.client.data_version()
         self.set_interval(POLL, self._look_for_others)
         self.app.call_after_refresh(self._start_predictor)
 
@@ -184,10 +182,8 @@ class Workbench(Looking):
 
     async def _notice_others(self) -> None:
         """Draw anew what is in view if anybody has written; what is begun stays."""
-        version = await self.client.data_version()
-        if version == self._version:
+        if not await self.client.others_wrote():
             return
-        self._version = version
         self.cache.clear()
         await self.refresh_item()
         await self.queue_list.refresh_visible()

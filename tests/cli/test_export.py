@@ -190,3 +190,31 @@ def test_output_is_utf8_whatever_the_terminal_says(program: Program, home: Path)
     assert program("import", "d.txt", "--db", "x.db", env=environment).returncode == 0
     done = program("export", "--format", "gold", "--db", "x.db", env=environment, text=False)
     assert "né 小明 two" in done.stdout.decode("utf-8")  # type: ignore[attr-defined]
+
+
+def closed(stream: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """The program as a shell runs it that closes one of its streams: ">&-" or "2>&-"."""
+    command = [sys.executable, "-P", "-m", "nfh_tui", *map(str, arguments)]
+    shell = ["sh", "-c", f'exec "$@" {stream}', "sh", *command]
+    return subprocess.run(shell, capture_output=True, text=True, timeout=60)
+
+
+def test_a_closed_standard_output_is_a_sentence(database: Path) -> None:
+    done = closed(">&-", "export", "--format", "gold", "--db", database)
+    assert done.returncode == 1
+    assert done.stderr == "nfh-tui: Standard output is closed: name a file with --out\n"
+
+
+def test_a_closed_standard_error_hinders_nothing(database: Path, nfh_file: Make) -> None:
+    done = closed("2>&-", "import", nfh_file(4, "more.jsonl"), "--db", database, "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["files"][0]["rows"] == 4
+
+
+def test_a_link_that_leads_to_itself_is_replaced(
+    call: Call, database: Path, home: Path
+) -> None:
+    (home / "loop").symlink_to("loop")
+    result = call("export", "--format", "nfh", "--db", database, "--out", "loop")
+    assert (result.exit_code, result.stdout) == (0, "loop: 3 rows written\n")
+    assert len((home / "loop").read_text().splitlines()) == 3

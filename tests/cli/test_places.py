@@ -1,8 +1,10 @@
 """Where the database and the data folder are."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from nfh_tui import places
 
@@ -51,3 +53,17 @@ def test_only_the_users_own_folder_is_made(home: Path, tmp_path: Path) -> None:
     assert (tmp_path / "data" / "nfh-tui").is_dir()
     places.make_folder_for(home / "other" / "x.db")
     assert not (home / "other").exists()
+
+
+def test_a_user_without_a_home_is_told_what_to_do(
+    call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", no_home)
+    monkeypatch.delenv("XDG_DATA_HOME")
+    result = call("export", "--format", "gold")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("nfh-tui: you have no home folder")
+    assert "--db" in result.stderr

@@ -16,8 +16,9 @@ from nfh_models.domain import (
     compare_all,
 )
 
-# 0:the 1:tent 2:leaks 3:tents 4:boat 5:dollar 6:people 7:year 8:Boat 9:joke 10:o'clock
-LEMMAS = "the tent leak tent boat dollar people year Boat joke o'clock".split()
+# 0:the 1:tent 2:leaks 3:tents 4:boat 5:dollar 6:people 7:year 8:Boat 9:joke 10:o'clock 11:pony
+# 12:box
+LEMMAS = "the tent leak tent boat dollar people year Boat joke o'clock pony box".split()
 
 
 def at(*tokens: int, origin: Origin = Origin.MARKED) -> Head:
@@ -58,6 +59,11 @@ BLOCKING_CASES = [
     (ref(at(10)), kind("TIME"), Blocking.ROUTE),
     (ref(at(9)), kind("OTHER", noun="Joke "), Blocking.ROUTE),
     (ref(BOAT), kind("UNKNOWN", noun="boat"), Blocking.ROUTE),
+    (ref(BOAT), kind("OTHER", noun="Boats"), Blocking.ROUTE),
+    (ref(at(11)), kind("OTHER", noun="ponies"), Blocking.ROUTE),
+    (ref(at(12)), kind("OTHER", noun="boxes"), Blocking.ROUTE),
+    (ref(BOAT), kind("OTHER", noun="boat race"), Blocking.CLASS),
+    (ref(BOAT), kind("OTHER", noun=" "), Blocking.CLASS),
     (ref(at(5), BOAT, relation=AND), kind("CURRENCY"), Blocking.CLASS),
     # answerability: UNKNOWN against the rest
     (kind("UNKNOWN"), ref(TENT), Blocking.ANSWERABILITY),

@@ -31,6 +31,9 @@ SPEAKERS = [
     ("  Anna : two", "Anna"),
     ("Anna: to Bob: two", "Anna"),
     ("Anna:", "Anna"),
+    ("Anna\u00a0: two", "Anna"),
+    ("Anna:\u00a0two", "Anna"),
+    ("\u3000Anna:\u2003two", "Anna"),
 ]
 NO_SPEAKERS = [
     "two of them",

@@ -242,6 +242,8 @@ WRONG = [
     ({"rule": None}, 'key "rule": found null, wanted one of imported, unanimous, majority'),
     ({"adjudicator": " "}, 'key "adjudicator": found " ", wanted a name of 1 to 100 printable'),
     ({"decided_at": "yesterday"}, 'key "decided_at": found "yesterday", wanted a UTC time'),
+    ({"decided_at": "2025-02-30T12:00:00.000Z"}, '02-30T12:00:00.000Z", wanted a UTC time'),
+    ({"decided_at": "2025-02-20T24:01:00.000Z"}, '02-20T24:01:00.000Z", wanted a UTC time'),
     ({"comment": None}, 'key "comment": found null, wanted a string'),
     ({"comment": "\ud800"}, "wanted text without unpaired surrogates"),
     ({"votes": vote(annotator="a\nb")}, 'key "votes[0].annotator": found "a␊b", wanted a name'),

@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+import unicodedata
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -195,6 +196,9 @@ line_texts = (
 )
 
 
+SPACES = "\t" + "".join(c for c in map(chr, range(0x10000)) if unicodedata.category(c) == "Zs")
+
+
 @settings(max_examples=150, deadline=None)
 @given(blocks=st.lists(st.lists(line_texts, min_size=1), min_size=1))
 def test_dialog_text_is_kept_as_it_came(blocks: list[list[str]]) -> None:
@@ -214,7 +218,7 @@ def test_dialog_text_is_kept_as_it_came(blocks: list[list[str]]) -> None:
             if turn.speaker is None:
                 assert words == line
             else:
-                assert line.lstrip(" \t").startswith(turn.speaker)
+                assert line.lstrip(SPACES).startswith(turn.speaker)
 
 
 # --- through the store --------------------------------------------------------------------

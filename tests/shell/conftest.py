@@ -162,10 +162,16 @@ class Desk:
             await self.pilot.pause()
             screen = self.screen
             waits = screen.bar.is_open or len(self.app.screen_stack) > 1 or screen.choosing
-            if (screen.turns.idle or waits) and not screen.saving and screen.ids.complete:
+            rests = (screen.turns.idle or waits) and not screen.saving
+            if rests and screen.ids.complete and self._laid_out():
                 return
             await asyncio.sleep(0.01)
         raise AssertionError("the workbench does not come to rest")
+
+    def _laid_out(self) -> bool:
+        """True once every pane that is shown has been given its size."""
+        panes = (self.screen.queue_list, self.screen.passage, self.screen.evidence)
+        return all(p.size.width > 0 for p in panes if p.display and p.parent.display)
 
     @property
     def said(self) -> str:

@@ -71,7 +71,7 @@ async def test_writes_happen_in_the_order_they_were_asked_for(client, monkeypatc
     ]
     await asyncio.sleep(0.05)
     assert client.writing == 3
-    assert (await client.data_version()) is not None
+    assert await asyncio.wait_for(client.queue_count(parse(""), me), 2) == 6
     gate.set()
     await client.settled()
     await asyncio.gather(*tasks)
@@ -93,3 +93,16 @@ async def test_a_write_goes_on_when_who_asked_for_it_is_gone(client, monkeypatch
     task.cancel()
     await client.settled()
     assert len(written) == 1
+
+
+async def test_others_writes_are_told_from_ones_own(client, database):
+    me = await client.annotator("edith")
+    assert not await client.others_wrote()
+    await client.save_draft(1, me, Role.ANNOTATOR, "x")
+    await client.save_view(me, "mine", "state:open")
+    assert not await client.others_wrote()
+    with Store.open(database) as other:
+        other.save_view(me, "theirs", "state:open")
+    await client.save_view(me, "mine", None)
+    assert await client.others_wrote()
+    assert not await client.others_wrote()

@@ -1,5 +1,6 @@
 """Opening: what is made, upgraded or refused, and that a refused file is left alone."""
 
+import os
 import sqlite3 as system_sqlite
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -50,6 +51,39 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 def test_a_folder_is_no_database(tmp_path: Path) -> None:
     with pytest.raises(NotOurFileError, match="is a folder"):
         Store.open(tmp_path, create=True)
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_pipe_is_refused_and_not_waited_for(path: Path, create: bool) -> None:
+    os.mkfifo(path)
+    with pytest.raises(NotOurFileError, match=r"nfh\.db is a pipe or a device, not a file"):
+        Store.open(path, create=create)
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_device_is_refused(create: bool) -> None:
+    with pytest.raises(NotOurFileError, match="/dev/zero is a pipe or a device"):
+        Store.open(Path("/dev/zero"), create=create)
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_link_that_leads_to_itself_is_a_sentence(path: Path, create: bool) -> None:
+    path.symlink_to(path.name)
+    with pytest.raises(StoreError, match=r"nfh\.db cannot be read: .*symbolic links"):
+        Store.open(path, create=create)
+
+
+def test_the_missing_folder_that_a_link_leads_to_is_named(path: Path) -> None:
+    path.symlink_to(path.parent / "nowhere" / "nfh.db")
+    with pytest.raises(StoreError, match=r"folder .*nowhere does not exist"):
+        Store.open(path, create=True)
+
+
+def test_a_link_to_a_new_file_makes_the_file(path: Path, tmp_path: Path) -> None:
+    path.symlink_to("other.db")
+    Store.open(path, create=True).close()
+    assert header(tmp_path / "other.db")[0] == connection.APPLICATION_ID
+    assert path.is_symlink()
 
 
 @pytest.mark.parametrize("content", [b"x", b"not a database, but long enough: " * 100])

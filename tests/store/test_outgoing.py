@@ -171,3 +171,31 @@ def test_an_export_broken_off_gives_its_connection_back(store: Store, kit) -> No
     records.close()
     kit.load(store, kit.one("one two three", 0))
     assert len(leaving(store, "gold")) == 3
+
+
+def test_rows_that_came_in_as_answers_are_no_rows_of_their_own(store: Store, kit) -> None:
+    """The same file for gold and for two annotators: each row leaves once, not three times."""
+    kinds = (Kind.AGE, Kind.YEAR)
+    for person in ("ann1", None, "ann2"):
+        rows = [
+            kit.one(
+                f"{kind} one",
+                1,
+                line=line,
+                labels=f'["{kind}"]',
+                gold=None if person else kit.gold(kind),
+                votes=[kit.vote(person, kind)] if person else [],
+            )
+            for line, kind in enumerate(kinds, 1)
+        ]
+        store.load(IncomingFile("rows", "sha rows", "nfh", None, person), rows)
+    assert [labels for *_, labels, _ in leaving(store, "nfh")] == [AGE, YEAR]
+
+
+def test_anchors_that_came_in_as_answers_leave_once_decided(store: Store, kit) -> None:
+    row = kit.one("a one", 1, labels=AGE, votes=[kit.vote("ann1", Kind.AGE)])
+    for person in ("ann1", "ann2"):
+        store.load(IncomingFile("rows", "sha rows", "nfh", None, person), [row])
+    eva = store.annotator("eva")
+    store.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
+    assert leaving(store, "nfh") == [("a one", (1, 2), None, None, "TIME")]

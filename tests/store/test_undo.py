@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from nfh_db.connection import connect
 from nfh_db.errors import ChangedSinceError
-from nfh_db.records import Annotator, FlagName, Role, State
+from nfh_db.records import Annotator, FlagName, Role, Seen, State
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, class_answer
 
@@ -226,3 +227,21 @@ def test_history_tells_all_of_it(store: Store, eva: Annotator) -> None:
     assert lines[0].before is None
     assert lines[0].after == lines[1].before == lines[2].after
     assert lines[1].after is None
+
+
+@pytest.mark.parametrize("seconds", [3, -0.0, 0, 1.5])
+def test_an_answer_given_in_any_number_of_seconds_can_be_undone(
+    store: Store, eva: Annotator, seconds: float
+) -> None:
+    store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE), Seen(seconds=seconds))
+    assert store.undo(eva) is not None
+    assert kinds(store, eva, 1) == []
+
+
+def test_what_another_program_changed_is_not_undone(store: Store, eva: Annotator) -> None:
+    answer(store, eva, 1, Kind.AGE)
+    other = connect(store.path, "rw")
+    other.execute("UPDATE answer SET kind = 'YEAR'")
+    other.close()
+    with pytest.raises(ChangedSinceError, match="anchor 1 was changed by another program"):
+        store.undo(eva)

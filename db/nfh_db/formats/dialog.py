@@ -22,7 +22,12 @@ NAME_LENGTH = 60
 ABBREVIATION = 5
 """Letters that a word with a full stop at its end may have in a name."""
 
-PREFIX = re.compile(rf"[ \t]*(?P<name>[^\s:][^:\n]{{0,{NAME_LENGTH - 1}}}?)[ \t]*:(?:[ \t]+|$)")
+SPACES = " \t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
+"""White space within a line: what ends a line elsewhere, and other controls, are text here."""
+
+PREFIX = re.compile(
+    rf"[{SPACES}]*(?P<name>[^\s:][^:\n]{{0,{NAME_LENGTH - 1}}}?)[{SPACES}]*:(?:[{SPACES}]+|$)"
+)
 ASIDE = re.compile(r"[ \t]*\([^()]*\)$")
 NO_NAME = frozenset(',;!?…"“”„«»[]{}()<>|\\/=*¿¡。，；！？、؟،؛।')
 SMALL_WORDS = frozenset(

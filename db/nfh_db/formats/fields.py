@@ -13,6 +13,7 @@ INTEGER_LIMIT = 2**53
 """Whole numbers beyond this are not the same in every JSON reader."""
 
 
+NO_HALVES = "text without unpaired surrogates"
 NAME_LENGTH = 100
 """Characters that a name may have."""
 
@@ -46,7 +47,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(values) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise _RepeatedKeyError(f"the key {shown(twice)} stands twice in one object")
+        raise _RepeatedKeyError(f"holds the key {shown(twice)} twice in one object")
     return values
 
 
@@ -79,6 +80,13 @@ def unpaired_surrogate(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return False
+
+
+def whole_number(found: object) -> str:
+    """What is wanted where `found` is no whole number, or one that is too large."""
+    if type(found) is int:
+        return f"a whole number from -{INTEGER_LIMIT:,} to {INTEGER_LIMIT:,}"
+    return "a whole number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +140,7 @@ class Fields:
         if not isinstance(value, str):
             raise self.refuse(key, "a string")
         if unpaired_surrogate(value):
-            raise self.refuse(key, "text without unpaired surrogates")
+            raise self.refuse(key, NO_HALVES)
         return value
 
     def optional_text(self, key: str) -> str | None:
@@ -175,7 +183,7 @@ class Fields:
         """A whole number that any JSON reader keeps. Raises FormatError."""
         value = self.values[key]
         if type(value) is not int or abs(value) > INTEGER_LIMIT:
-            raise self.refuse(key, "a whole number")
+            raise self.refuse(key, whole_number(value))
         return value
 
     def optional_integer(self, key: str) -> int | None:
@@ -208,7 +216,7 @@ class Fields:
             if not isinstance(value, str) or not value:
                 raise self._item(key, index, value, "a string that is not empty")
             if unpaired_surrogate(value):
-                raise self._item(key, index, value, "text without unpaired surrogates")
+                raise self._item(key, index, value, NO_HALVES)
             strings.append(value)
         return strings
 
@@ -217,7 +225,7 @@ class Fields:
         integers: list[int] = []
         for index, value in enumerate(self.items(key)):
             if type(value) is not int or abs(value) > INTEGER_LIMIT:
-                raise self._item(key, index, value, "a whole number")
+                raise self._item(key, index, value, whole_number(value))
             integers.append(value)
         return integers
 
@@ -251,10 +259,12 @@ class Fields:
             if value is None or value is NAN:
                 had_nan = had_nan or value is NAN
                 speakers.append(None)
-            elif isinstance(value, str) and not unpaired_surrogate(value):
-                speakers.append(value)
-            else:
+            elif not isinstance(value, str):
                 raise self._item(key, index, value, "a string or null")
+            elif unpaired_surrogate(value):
+                raise self._item(key, index, value, NO_HALVES)
+            else:
+                speakers.append(value)
         return speakers, had_nan
 
     def same_length(self, key: str, count: int) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from itertools import repeat
 
 from nfh_db.errors import FormatError
@@ -37,7 +38,7 @@ from nfh_models.domain import (
 )
 
 KINDS = tuple(Kind)
-TIME = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d\.\d{3}Z", re.ASCII)
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
 UNDECIDED = ("relation", "sort", "noun", "rule", "adjudicator", "decided_at")
 """Keys that are null while the kind is."""
 
@@ -208,9 +209,18 @@ def _flags(fields: Fields) -> tuple[FlagMark, ...]:
 
 def _time(fields: Fields, key: str) -> str:
     value = fields.text(key)
-    if not TIME.fullmatch(value):
+    if not (TIME.fullmatch(value) and _is_a_date(value)):
         raise fields.refuse(key, 'a UTC time such as "2025-01-31T12:00:00.000Z"')
     return value
+
+
+def _is_a_date(value: str) -> bool:
+    """True unless the calendar or the clock has no such time."""
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _optional_time(fields: Fields, key: str) -> str | None:

@@ -1,0 +1,84 @@
+"""The sample corpus in the user's data folder: copied once, worked on, set aside whole."""
+
+from pathlib import Path
+
+import pytest
+
+from nfh_db.query import parse
+from nfh_db.records import Role
+from nfh_db.store import Store
+from nfh_models.domain import Kind, class_answer
+from nfh_tui.demo import demo_database, ensure_demo, set_aside
+
+
+pytestmark = pytest.mark.filterwarnings("error::DeprecationWarning")
+
+
+def decided_by(path: Path, name: str) -> int:
+    with Store.open(path) as store:
+        return store.queue_count(parse(f"by:{name}"), store.annotator(name))
+
+
+def decide_one(path: Path) -> None:
+    with Store.open(path) as store:
+        eva = store.annotator("eva")
+        (first, *_) = next(store.queue_ids(parse("-state:decided"), eva))
+        store.commit_answer(first, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+
+
+def test_the_demo_is_made_in_the_data_folder_and_keeps_what_was_decided(tmp_path: Path) -> None:
+    path = demo_database()
+    assert path == tmp_path / "data" / "nfh-tui" / "demo.db"
+    ensure_demo(path)
+    decide_one(path)
+    ensure_demo(path)
+    assert decided_by(path, "eva") == 1
+
+
+def test_a_copy_that_was_broken_off_is_made_again() -> None:
+    path = demo_database()
+    path.parent.mkdir(parents=True)
+    Store.open(path, create=True).close()
+    ensure_demo(path)
+    assert decided_by(path, "ann1") > 100
+
+
+def test_every_copy_set_aside_is_kept_even_two_in_one_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Stopped:
+        @staticmethod
+        def now(_: object) -> "Stopped":
+            return Stopped()
+
+        @staticmethod
+        def strftime(_: str) -> str:
+            return "20260102T030405"
+
+    monkeypatch.setattr("nfh_tui.demo.datetime", Stopped)
+    path = demo_database()
+    assert set_aside(path) is None
+    kept = []
+    for _ in range(3):
+        ensure_demo(path)
+        decide_one(path)
+        kept.append(set_aside(path))
+    assert [copy and copy.name for copy in kept] == [
+        "demo-20260102T030405.db",
+        "demo-20260102T030405-2.db",
+        "demo-20260102T030405-3.db",
+    ]
+    assert [decided_by(copy, "eva") for copy in kept if copy] == [1, 1, 1]
+    assert not path.exists()
+
+
+def test_what_is_only_in_the_log_is_set_aside_with_the_file() -> None:
+    path = demo_database()
+    ensure_demo(path)
+    with Store.open(path) as still_open:
+        eva = still_open.annotator("eva")
+        (first, *_) = next(still_open.queue_ids(parse("-state:decided"), eva))
+        still_open.commit_answer(first, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+        kept = set_aside(path)
+        assert kept is not None
+        assert decided_by(kept, "eva") == 1

@@ -1,0 +1,35 @@
+"""Writes reach the store in the order of the keys, however fast these come."""
+
+import pytest
+
+from nfh_models.domain import Kind
+
+
+@pytest.mark.parametrize("place", [1, 5])
+async def test_undo_right_after_enter_takes_that_answer_back(open_desk, read, place):
+    async with open_desk() as desk:
+        await desk.press("a", "enter", "G", *["k"] * (5 - place))
+        assert desk.screen.place == place
+        for key in ("y", "enter", "z"):
+            desk.app.simulate_key(key)
+        await desk.pilot.pause(0.5)
+        await desk.settle()
+        assert "YEAR" in desk.said
+    assert read(0).gold.answer.kind is Kind.AGE
+    assert read(place).gold is None
+
+
+@pytest.mark.parametrize("key", ["plus", "s"])
+async def test_what_the_next_key_writes_comes_after_the_answer(open_desk, read, key):
+    async with open_desk() as desk:
+        await desk.press("G")
+        anchor_id = desk.screen.item.anchor_id
+        for pressed in ("y", "enter", key):
+            desk.app.simulate_key(pressed)
+        await desk.pilot.pause(0.5)
+        await desk.settle()
+        assert len(desk.app.screen_stack) == 1
+        lines = await desk.screen.client.history(anchor_id)
+        happened = [line.entity for line in lines]
+        later = happened.index("anchor" if key == "plus" else "flag")
+        assert happened.index("gold") < later
