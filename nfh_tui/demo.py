@@ -60,3 +60,16 @@ def _copy_corpus(store: "Store") -> None:
     from nfh_tui.transfer import ImportOptions, import_file
 
     import_file(store, Source(corpus_path()), GOLD, ImportOptions())
+
+
+def first_query(path: Path, name: str) -> str | None:
+    """What somebody sees who opens the demo for the first time: what is left to decide.
+
+    None for whoever was there before: they come back to where they stood.
+    """
+    from nfh_db.records import Place
+    from nfh_db.store import Store
+
+    with Store.open(path) as store:
+        place = store.place(store.annotator(name), "adjudicate")
+    return "-state:decided" if place == Place() else None

@@ -2,10 +2,13 @@
 
 suggest -> featurise -> score -> decide. It always says Reference and never chooses a class,
 but where the passage holds neither noun nor name: then OTHER, the most frequent class.
+Names come behind all nouns: they are seldom the head, and taken for nouns they cost three
+points, but a tagger also takes nouns for names, and those must be there to be picked.
 Measured on the release's development split, Reference examples, any gold mention: 59.1 %.
 
 The scores are ranks made visible, not probabilities: the closest noun before the anchor has
 1, the second closest 1/2, the third 1/3; behind the anchor half of that: 1/2, 1/4, 1/6.
+Names are scored so among themselves, times half the least score of a noun.
 """
 
 from collections.abc import Sequence
@@ -16,7 +19,7 @@ from nfh_models.parsing import Stretch
 
 NAME = "nearest-noun"
 TASK = "resolution"
-VERSION = "1"
+VERSION = "2"
 
 REACH = 1_000
 """Tokens on either side of the anchor that are looked at. A passage may be a whole film,
@@ -53,24 +56,28 @@ def predict(passage: Passage, anchor: Anchor, tags: Sequence[str]) -> Choice:
     start, end = reach(passage, anchor)
     if len(tags) != end - start:
         raise ValueError(f"{len(tags)} tags for the {end - start} tokens around an anchor")
-    candidates = suggest(tags, start, anchor)
-    return decide(candidates, score(featurise(candidates, anchor)), len(passage.tokens))
+    candidates: list[int] = []
+    scores: list[float] = []
+    for tier in suggest(tags, start, anchor):
+        below = min(scores, default=2.0) / 2
+        candidates += tier
+        scores += [below * value for value in score(featurise(tier, anchor))]
+    return decide(candidates, scores, len(passage.tokens))
 
 
-def suggest(tags: Sequence[str], start: int, anchor: Anchor) -> list[int]:
-    """Candidate tokens, ascending: nouns outside the anchor, or names where there is none.
+def suggest(tags: Sequence[str], start: int, anchor: Anchor) -> list[list[int]]:
+    """Candidate tokens outside the anchor, each list ascending: the nouns, then the names.
 
     tags: of the tokens from `start` on.
     """
-    for wanted in ("NOUN", "PROPN"):
-        found = [
+    return [
+        [
             token
             for token, tag in enumerate(tags, start)
             if tag == wanted and not anchor.start <= token < anchor.end
         ]
-        if found:
-            return found
-    return []
+        for wanted in ("NOUN", "PROPN")
+    ]
 
 
 def featurise(candidates: Sequence[int], anchor: Anchor) -> list[int]:

@@ -41,7 +41,7 @@ def demo(fresh: bool, me: str | None) -> None:
 
     It is copied to your data folder once; what you decide in it stays.
     """
-    from nfh_tui.demo import demo_database, ensure_demo, set_aside
+    from nfh_tui.demo import demo_database, ensure_demo, first_query, set_aside
 
     _need_terminal()
     path = demo_database()
@@ -50,7 +50,8 @@ def demo(fresh: bool, me: str | None) -> None:
         if kept is not None:
             say(f"The old copy is kept as {kept}")
     ensure_demo(path)
-    _open(path, me, "adjudicate", None)
+    me = me or _user()
+    _open(path, me, "adjudicate", first_query(path, me))
 
 
 @click.command(cls=QueryCommand, short_help="Open the workbench, to read.")

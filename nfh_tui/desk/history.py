@@ -44,7 +44,8 @@ def _value(body: str, passage: Passage) -> str:
     if not isinstance(value, dict):
         return body
     if isinstance(value.get("stop"), int) and isinstance(value.get("start"), int):
-        return f"“{passage.words(value['start'], value['stop'])}”"
+        words = f"“{passage.words(value['start'], value['stop'])}”"
+        return f"{words}, replaced" if value.get("replaced_by") is not None else words
     if "kind" not in value:
         return "set"
     parts = [str(value["kind"])]

@@ -49,7 +49,7 @@ def sideways(state: EditState, item: Item, steps: int) -> Outcome:
 
 def noun(state: EditState, item: Item, steps: int) -> Outcome:
     """Move from noun to noun, forwards or (negative) backwards."""
-    places = candidates(item)
+    places = candidates(item, state.role)
     if steps > 0:
         ahead = places[bisect_right(places, state.cursor) :]
     else:

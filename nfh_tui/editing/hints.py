@@ -1,5 +1,6 @@
 """Candidates for a head, and the letters by which they are picked."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, product
 
@@ -34,21 +35,27 @@ def token_scores(item: Item) -> tuple[float | None, ...]:
     return scores if len(scores) == len(item.passage.tokens) else ()
 
 
-def candidates(item: Item) -> tuple[int, ...]:
+def candidates(item: Item, role: Role = Role.ANNOTATOR) -> tuple[int, ...]:
     """Tokens that may be the head, ascending, the number's own left out.
 
-    Those that the model scored, else a guess by the words alone.
+    Those that the model scored, else a guess by the words alone; for an adjudicator also
+    those that somebody marked, whatever a tagger takes them for.
     """
-    scored = tuple(
-        token
-        for token, score in enumerate(token_scores(item))
-        if score is not None and not in_anchor(item, token)
-    )
-    return scored or tuple(
-        token
-        for token in range(len(item.passage.tokens))
-        if not in_anchor(item, token) and is_noun_like(item.passage.word(token))
-    )
+    found = {token for token, score in enumerate(token_scores(item)) if score is not None}
+    if not found:
+        words = range(len(item.passage.tokens))
+        found = {token for token in words if is_noun_like(item.passage.word(token))}
+    if role is Role.ADJUDICATOR:
+        found.update(_marked(item))
+    return tuple(sorted(token for token in found if not in_anchor(item, token)))
+
+
+def _marked(item: Item) -> Iterator[int]:
+    """Head tokens of all answers and of the gold."""
+    for vote in (*item.votes, *item.stale_votes):
+        yield from vote.answer.head_tokens()
+    if item.gold is not None:
+        yield from item.gold.answer.head_tokens()
 
 
 def _distance(item: Item, token: int) -> int:
@@ -64,11 +71,10 @@ def ranked(item: Item, role: Role) -> tuple[int, ...]:
     letters do not tell what the model says.
     """
     scores = token_scores(item)
+    found = candidates(item, role)
     if role is Role.ANNOTATOR or not scores:
-        return tuple(sorted(candidates(item), key=lambda t: (_distance(item, t), t)))
-    return tuple(
-        sorted(candidates(item), key=lambda t: (-(scores[t] or 0.0), _distance(item, t), t))
-    )
+        return tuple(sorted(found, key=lambda t: (_distance(item, t), t)))
+    return tuple(sorted(found, key=lambda t: (-(scores[t] or 0.0), _distance(item, t), t)))
 
 
 def labels(count: int) -> tuple[str, ...]:

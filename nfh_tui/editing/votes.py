@@ -81,8 +81,12 @@ def withheld(item: Item, me: str) -> bool:
 
 
 def after_deciding(item: Item, me: str, answer: Answer) -> str | None:
-    """For a withheld proposal: how the decision compares with it. None for other items."""
-    found = proposal(item) if withheld(item, me) else None
+    """For a withheld proposal: how the decision compares with it. None for other items.
+
+    Where there was gold already, that was shown and nothing was kept back.
+    """
+    shown = item.gold is not None and item.gold.answer.kind is not Kind.NFH
+    found = proposal(item) if withheld(item, me) and not shown else None
     if found is None:
         return None
     blocking = compare(answer, found.answer, lemmas(item)).blocking

@@ -1,12 +1,10 @@
 """Changing what is decided: the number's span, and the way back and forth again."""
 
-from dataclasses import replace
 
 from nfh_db.errors import ChangedSinceError
 from nfh_db.records import Undone
 from nfh_models.domain import Anchor
 from nfh_tui.desk.history import partners
-from nfh_tui.editing import EditState
 from nfh_tui.screens.deciding import SWITCH, Deciding
 
 
@@ -61,25 +59,15 @@ class Changing(Deciding):
 
     async def do_undo(self) -> None:
         """Take back the last change of the draft, else the last saved act."""
-        if self._back(self.past, self.future, "taken back in the draft"):
+        if self.step_back(self.past, self.future, "taken back in the draft"):
             return
         await self._travel("undone", await self._saved_act(undo=True))
 
     async def do_redo(self) -> None:
         """Do again what was taken back, in the draft or saved."""
-        if self._back(self.future, self.past, "done again in the draft"):
+        if self.step_back(self.future, self.past, "done again in the draft"):
             return
         await self._travel("done again", await self._saved_act(undo=False))
-
-    def _back(self, source: list[EditState], target: list[EditState], words: str) -> bool:
-        if not source or self.reading:
-            return False
-        before = self.edit
-        target.append(before)
-        self.edit = replace(source.pop(), pending=None, hints=(), typed="", review=None)
-        self._edited(before)
-        self.announce(words)
-        return True
 
     async def _saved_act(self, *, undo: bool) -> Undone | None:
         """Undo or redo in the store; where that cannot be, the reason is said."""

@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import replace
 
-from nfh_db.records import FlagName, Item, Role, Seen
+from nfh_db.records import FlagName, Item, Role, Rule, Seen
 from nfh_models.domain import Answer
 from nfh_tui.actions import Mode
 from nfh_tui.desk.faults import sentence_of
@@ -112,6 +112,17 @@ class Deciding(Walking):
 
         self.drafts.keep(key, write)
 
+    def step_back(self, source: list[EditState], target: list[EditState], words: str) -> bool:
+        """Go to the last state of `source`; False if there is none. This one joins `target`."""
+        if not source or self.reading:
+            return False
+        before = self.edit
+        target.append(before)
+        self.edit = replace(source.pop(), pending=None, hints=(), typed="", review=None)
+        self._edited(before)
+        self.announce(words)
+        return True
+
     # --- noun and comment ---------------------------------------------------------------
 
     async def do_noun(self) -> None:
@@ -140,11 +151,16 @@ class Deciding(Walking):
                 self.paint_edit()
                 self._keep_draft()
 
-        await self.ask("Comment", self.edit.comment, changed=typed)
-        if self.edit.content != before.content:
-            self.past.append(before)
-            self.future.clear()
-        self.paint_keys()
+        kept = await self.ask("Comment", self.edit.comment, changed=typed) is not None
+        if self.edit.content == before.content:
+            return
+        self.past.append(before)
+        self.future.clear()
+        if not kept:
+            # Escape takes the words back, as undo would; redo still brings them.
+            self.step_back(
+                self.past, self.future, "the comment stays as it was; Z brings it back"
+            )
 
     # --- saving -------------------------------------------------------------------------
 
@@ -156,6 +172,13 @@ class Deciding(Walking):
         made = answer(self.edit, self.item)
         if isinstance(made, str):
             self.refuse(made)
+            return
+        if self._decided_so(item):
+            self.leave()
+            await self._go_on()
+            self.say(
+                f"unchanged: {item.gold.adjudicator if item.gold else ''} decided that one so"
+            )
             return
         key = (item.anchor_id, self.role)
         self.begun[key] = self.saving[key] = self.edit
@@ -174,6 +197,16 @@ class Deciding(Walking):
         # What the next key writes, an undo above all, must come after it.
         await handed_over.wait()
         await self._go_on()
+
+    def _decided_so(self, item: Item) -> bool:
+        """True if an expert's decision stands in the editor as it is: it stays that expert's.
+
+        Gold that no person decided is another matter: accepting it makes it one's own.
+        """
+        gold = item.gold
+        expert = gold is not None and gold.rule is Rule.EXPERT
+        same = self.edit.content == self.fresh.content
+        return expert and same and self.role is Role.ADJUDICATOR
 
     def _seen(self, item: Item) -> Seen:
         return Seen(

@@ -209,9 +209,14 @@ class Desk(Screen[None]):
     ) -> str | None:
         """Ask for a text in the bar; None on escape."""
         answer = self.bar.ask(prompt, text, changed=changed, complete=complete)
+        tab = (("tab", "complete"),) if complete is not None else ()
+        self.key_line.foot = Foot("", (("enter", "done"), *tab, ("esc", "as it was")))
         # Keys that were typed in one go with the one that opened the bar belong to it.
         self.call_later(self._hand_keys_over)
-        return await answer
+        try:
+            return await answer
+        finally:
+            self.paint_keys()
 
     async def choose_from(
         self,

@@ -15,13 +15,16 @@ from textual.widgets.option_list import Option
 
 from nfh_tui.visible import visible
 
+FRAME_ROWS = 8
+"""Rows of a dialog that are no text: border, title, hint, margins, and air around it."""
+
 BOX = """
     align: center middle;
     & .box {
         width: 90%;
         max-width: 96;
         height: auto;
-        max-height: 90%;
+        max-height: 100%;
         background: $surface;
         color: $foreground;
         border: round $primary;
@@ -54,7 +57,7 @@ class TextDialog(Dialog[None]):
     DEFAULT_CSS = f"""
     TextDialog {{
         {BOX}
-        & VerticalScroll {{ height: auto; max-height: 60vh; scrollbar-size-vertical: 1; }}
+        & VerticalScroll {{ height: auto; scrollbar-size-vertical: 1; }}
     }}
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -85,6 +88,10 @@ class TextDialog(Dialog[None]):
     @property
     def _scroll(self) -> VerticalScroll:
         return self.query_one(VerticalScroll)
+
+    def on_resize(self) -> None:
+        """Give the text all the rows that the frame leaves."""
+        self._scroll.styles.max_height = max(3, self.app.size.height - FRAME_ROWS)
 
     def action_close(self) -> None:
         """Close."""

@@ -101,12 +101,12 @@ class Showing(Desk):
             self.refuse(GONE)
             return
         self.whole = item
-        cursor = self.edit.cursor
-        self.edit = self._editing(item)
-        if self.begun.get((item.anchor_id, self.role)) is None:
+        cursor, under = self.edit.cursor, self.fresh.content
+        self.edit = replace(self._editing(item), cursor=cursor)
+        if self.begun.get((item.anchor_id, self.role)) is None and under != self.fresh.content:
+            # What undo would go back to no longer stands on what is stored.
             self.past.clear()
             self.future.clear()
-            self.edit = replace(self.edit, cursor=cursor)
         self.paint_item()
 
     def clear_item(self) -> None:

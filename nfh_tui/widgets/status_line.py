@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
+from textual.geometry import Size
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
@@ -25,6 +26,9 @@ class Tone(StrEnum):
 
 ROOMY = 78
 """Cells from which on the keys at the foot stand further apart."""
+
+MOST_ROWS = 3
+"""Rows that a sentence on the line of state may take."""
 
 SIGNS = {Tone.PLAIN: "", Tone.DONE: "✓ ", Tone.REFUSED: "✗ "}
 
@@ -75,14 +79,14 @@ class OneLine(Widget, can_focus=False):
 
 
 class StatusLine(OneLine):
-    """One line: mode, place, what was said last, the model."""
+    """Mode, place, what was said last, the model: one line, more for a long sentence."""
 
     PREFIX = "status"
     ROLES = ("mode", "plain", "done", "refused", "faint")
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"status--{role}" for role in ROLES}
     DEFAULT_CSS = """
     StatusLine {
-        height: 1;
+        height: auto;
         background: $panel;
         & > .status--mode { color: $text-accent; text-style: bold; }
         & > .status--done { color: $text-success; text-style: bold; }
@@ -92,7 +96,24 @@ class StatusLine(OneLine):
     """
     status: reactive[Status] = reactive(Status)
 
-    def runs(self, width: int) -> Sequence[Run]:
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Rows for the sentence as it is, at least one."""
+        del container, viewport
+        return len(self.lines(width))
+
+    def watch_status(self) -> None:
+        """Take the rows that the sentence needs; the screen is laid out only if they change."""
+        if self.size.width and len(self.lines(self.size.width)) != self.size.height:
+            self.refresh(layout=True)
+
+    def render_line(self, y: int) -> Strip:
+        """One of the lines."""
+        width = self.size.width
+        lines = self.lines(width)
+        strip = self._painter.strip(lines[y] if y < len(lines) else ())
+        return strip.adjust_cell_length(width, self._painter.base)
+
+    def lines(self, width: int) -> Sequence[Sequence[Run]]:
         """Mode, place, sentence, model; the model is left out where the sentence needs room."""
         status = self.status
         first = [Run(f" {status.mode} ", ("mode",)), Run(f" {status.place}  ", ("faint",))]
@@ -102,9 +123,28 @@ class StatusLine(OneLine):
         model = f" {status.model} " if status.model else ""
         if width_of(words) + width_of(model) > room:
             model = ""
-        tone = Tone.PLAIN if status.busy else status.tone
-        words = pad(words, room - width_of(model))
-        return [*first, Run(words, (tone.value,)), Run(model, ("faint",))]
+        tone = (Tone.PLAIN if status.busy else status.tone).value
+        start, *rest = _broken(words, room - width_of(model), width - 2)
+        head = [
+            *first,
+            Run(pad(start, room - width_of(model)), (tone,)),
+            Run(model, ("faint",)),
+        ]
+        return [head, *([Run(f" {line}", (tone,))] for line in rest)]
+
+
+def _broken(words: str, first: int, others: int) -> list[str]:
+    """A drawn sentence in at most MOST_ROWS lines, broken at spaces; the last may be cut."""
+    lines = [""]
+    for word in words.split(" "):
+        room = first if len(lines) == 1 else others
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if width_of(longer) <= room or len(lines) == MOST_ROWS or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    last = first if len(lines) == 1 else others
+    return [*lines[:-1], clip(lines[-1], max(0, last))]
 
 
 @dataclass(frozen=True, slots=True)

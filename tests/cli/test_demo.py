@@ -10,7 +10,6 @@ from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.demo import demo_database, ensure_demo, set_aside
 
-
 pytestmark = pytest.mark.filterwarnings("error::DeprecationWarning")
 
 

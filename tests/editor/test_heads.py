@@ -217,7 +217,7 @@ def test_letters_start_with_the_nearest_noun_before(item, fresh, do):
 
 def test_an_adjudicators_letters_follow_the_model_and_an_annotators_do_not(make):
     item = make.item(scores={1: 0.2, 11: 0.1, 29: 0.7, 16: 0.9})
-    assert candidates(item) == (1, 11, 29)
+    assert candidates(item) == candidates(item, Role.ADJUDICATOR) == (1, 11, 29)
     wise = act(begin(item, "me", Role.ADJUDICATOR), item, "hint.start").state
     blind = act(begin(item, "me", Role.ANNOTATOR), item, "hint.start").state
     assert dict(wise.hints) == {29: "a", 1: "s", 11: "d"}

@@ -23,17 +23,30 @@ Anchored = Callable[[str], tuple[Passage, Anchor]]
 CLASSES = (None,) * len(IMPLICIT_KINDS)
 
 
-def test_suggest_takes_nouns_outside_the_anchor() -> None:
+def test_suggest_takes_nouns_and_names_outside_the_anchor() -> None:
     tags = ["NOUN", "VERB", "NOUN", "NUM", "PROPN", "NOUN"]
-    assert suggest(tags, 0, Anchor(3, 4)) == [0, 2, 5]
-    assert suggest(tags, 0, Anchor(2, 4)) == [0, 5]
-    assert suggest(tags, 10, Anchor(13, 14)) == [10, 12, 15]
+    assert suggest(tags, 0, Anchor(3, 4)) == [[0, 2, 5], [4]]
+    assert suggest(tags, 0, Anchor(2, 5)) == [[0, 5], []]
+    assert suggest(tags, 10, Anchor(13, 14)) == [[10, 12, 15], [14]]
+    assert suggest(["VERB", "NUM"], 0, Anchor(1, 2)) == [[], []]
 
 
-def test_suggest_falls_back_to_names() -> None:
-    assert suggest(["PROPN", "VERB", "NUM"], 0, Anchor(2, 3)) == [0]
-    assert suggest(["PROPN", "VERB", "NOUN"], 0, Anchor(2, 3)) == [0]
-    assert suggest(["VERB", "NUM"], 0, Anchor(1, 2)) == []
+def test_names_come_behind_all_nouns(anchored: Anchored) -> None:
+    passage, anchor = anchored("Ida saw geese and a fox , Per saw *one* by noon .")
+    tags = "PROPN VERB NOUN CCONJ DET NOUN PUNCT PROPN VERB NUM ADP NOUN PUNCT".split()
+    made = predict(passage, anchor, tags)
+    scores = made.scores[len(IMPLICIT_KINDS) :]
+    assert {t: s for t, s in enumerate(scores) if s is not None} == {
+        5: 1.0, 2: 0.5, 11: 0.5, 7: 0.25, 0: 0.125,
+    }  # fmt: skip
+    assert (made.choice, made.second) == ("5", "2")
+
+
+def test_without_a_noun_the_nearest_name_is_taken(anchored: Anchored) -> None:
+    passage, anchor = anchored("Ida saw *one* .")
+    made = predict(passage, anchor, ["PROPN", "VERB", "NUM", "PUNCT"])
+    assert (made.choice, made.second, made.margin) == ("0", None, None)
+    assert made.scores[len(IMPLICIT_KINDS)] == 1.0
 
 
 def test_featurise_ranks_by_nearness_on_each_side() -> None:

@@ -180,9 +180,13 @@ async def test_a_comment_goes_with_the_answer(open_desk, read):
     assert read(1).gold.answer.comment == "see [b]"
 
 
-async def test_a_comment_left_with_escape_is_kept_in_the_draft(open_desk, read):
+async def test_escape_takes_a_comment_back_and_redo_brings_it(open_desk, read):
     async with open_desk() as desk:
-        await desk.press("j", "semicolon", *"doubt", "escape", "q")
+        await desk.press("j", "semicolon", *"doubt", "escape")
+        assert desk.screen.edit.comment == ""
+        await desk.press("Z")
+        assert desk.screen.edit.comment == "doubt"
+        await desk.press("q")
     assert "doubt" in read(1).draft.body
 
 

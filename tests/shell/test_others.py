@@ -1,0 +1,70 @@
+"""While others write: what one has begun, and where one stands, stay as they are."""
+
+from nfh_db.records import Role
+from nfh_db.store import Store
+from nfh_models.domain import Kind, class_answer
+
+
+def decide(database, anchor_id, name, kind=Kind.TIME):
+    with Store.open(database) as store:
+        who = store.annotator(name)
+        store.commit_answer(anchor_id, who, Role.ADJUDICATOR, class_answer(kind))
+
+
+async def somebody_writes(desk, database, anchor_id):
+    """Somebody decides another item, and the workbench has noticed."""
+    decide(database, anchor_id, "otto")
+    await desk.screen._notice_others()
+    await desk.settle()
+
+
+async def test_the_cursor_stays_where_it_is_beside_a_changed_answer(open_desk, read, database):
+    async with open_desk() as desk:
+        await desk.press("j", "y", "h", "h")
+        stood = desk.screen.edit.cursor
+        assert stood != desk.screen.item.anchor.start
+        await somebody_writes(desk, database, read(4).anchor_id)
+        assert desk.screen.edit.cursor == stood
+        assert desk.screen.edit.kind is Kind.YEAR
+
+
+async def test_undo_still_goes_back_in_the_draft(open_desk, read, database):
+    async with open_desk() as desk:
+        await desk.press("j", "y", "enter", "g", "l", "space", "space")
+        assert desk.screen.place == 0
+        assert desk.screen.edit.content == desk.screen.fresh.content
+        await somebody_writes(desk, database, read(4).anchor_id)
+        await desk.press("z")
+        assert desk.screen.edit.content != desk.screen.fresh.content
+        assert desk.screen.place == 0
+    assert read(1).gold.answer.kind is Kind.YEAR
+
+
+async def test_what_an_expert_decided_is_not_taken_over_by_passing_through(
+    open_desk, read, database
+):
+    decide(database, read(0).anchor_id, "otto")
+    decided = read(0).gold
+    async with open_desk() as desk:
+        await desk.press("enter")
+        assert desk.screen.place == 1
+        assert "otto" in desk.said
+    assert read(0).gold == decided
+
+
+async def test_gold_of_an_import_is_made_ones_own_by_accepting_it(open_desk, read):
+    async with open_desk() as desk:
+        await desk.press("j", "j", "enter")
+    assert read(2).gold.adjudicator == "edith"
+
+
+async def test_a_long_sentence_takes_more_rows_where_the_screen_is_narrow(open_desk):
+    async with open_desk(size=(60, 20)) as desk:
+        sentence = " ".join(f"word{number}" for number in range(18))
+        desk.screen.refuse(sentence)
+        await desk.pilot.pause()
+        assert "word17" in desk.text()
+        assert desk.screen.status_line.size.height == 3
+        desk.screen.say("short")
+        await desk.pilot.pause()
+        assert desk.screen.status_line.size.height == 1
