@@ -16,7 +16,29 @@ def main() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-    commands(prog_name="nfh-tui")
+    try:
+        commands(prog_name="nfh-tui")
+    except OSError as error:
+        # Help and version are printed before any command could turn this into a sentence.
+        sys.stderr.write(f"nfh-tui: cannot write this out: {error.strerror or error}\n")
+        sys.exit(1)
+    finally:
+        _drop_what_cannot_be_written()
+
+
+def _drop_what_cannot_be_written() -> None:
+    """Leave no output behind that Python would fail to write once more on its way out.
+
+    What failed has been said by then; a second failure would change the exit status.
+    """
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """Changing what is decided: the number's span, and the way back and forth again."""
 
-
 from nfh_db.errors import ChangedSinceError
 from nfh_db.records import Undone
 from nfh_models.domain import Anchor

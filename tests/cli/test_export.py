@@ -184,6 +184,20 @@ def test_a_full_standard_output_is_a_sentence(program: Program, database: Path) 
     assert done.stderr == "nfh-tui: standard output: No space left on device\n"
 
 
+@pytest.mark.parametrize("call", ["--help", "--version", "formats", "keys"])
+def test_what_cannot_be_printed_is_a_sentence(program: Program, call: str) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONUNBUFFERED"}
+    with Path("/dev/full").open("w") as full:
+        done = program(
+            call, capture_output=False, stdout=full, stderr=subprocess.PIPE, env=environment
+        )
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 def test_output_is_utf8_whatever_the_terminal_says(program: Program, home: Path) -> None:
     (home / "d.txt").write_text("Ann: né 小明 two\n", encoding="utf-8")
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
