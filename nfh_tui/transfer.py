@@ -32,12 +32,17 @@ class ImportOptions:
 
 @dataclass(frozen=True, slots=True)
 class ExportReport:
-    """What an export wrote. left_out: anchors without a form in the format, by reason."""
+    """What an export wrote.
+
+    left_out: anchors without a form in the format, by reason. undecided: rows among those
+    written whose anchor has no gold yet.
+    """
 
     format: str
     out: str | None
     rows: int
     left_out: Mapping[str, int]
+    undecided: int
 
 
 def import_file(
@@ -109,7 +114,15 @@ def export_file(
         raise ExportError(f"{format_.name} is import only")
     writer = format_.writer(mentions)
     layout: Literal["gold", "nfh"] = "gold" if format_.name == "gold" else "nfh"
-    lines = _lines(store.outgoing(query, None, layout), writer)
+    undecided = 0
+
+    def records() -> Iterator[ExportRecord]:
+        nonlocal undecided
+        for record in store.outgoing(query, None, layout):
+            undecided += record.gold is None and layout == "gold"
+            yield record
+
+    lines = _lines(records(), writer)
     with ExitStack() as stack:
         file: BinaryIO = (
             _standard_output() if out is None else stack.enter_context(replacing(out))
@@ -117,7 +130,8 @@ def export_file(
         rows = pour(file, lines)
         file.flush()
     name = None if out is None else str(out)
-    return ExportReport(format_.name, name, rows, dict(sorted(writer.left_out.items())))
+    left_out = dict(sorted(writer.left_out.items()))
+    return ExportReport(format_.name, name, rows, left_out, undecided)
 
 
 def _standard_output() -> BinaryIO:

@@ -301,6 +301,11 @@ def _say_export(report: "ExportReport", *, as_json: bool) -> None:
         say(
             f"{counted(number, 'anchor')} left out: {words}; {report.format} has no form for it"
         )
+    if report.undecided:
+        say(
+            f"{counted(report.undecided, 'row')} of these {report.rows:,} without a decision "
+            "(kind null); the query state:decided leaves them out"
+        )
     if report.out is None:
         return
     if as_json:

@@ -2,12 +2,14 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 
 from nfh_db.records import FlagName, Item, Role, Rule, Seen
 from nfh_models.domain import Answer
 from nfh_tui.actions import Mode
 from nfh_tui.desk.faults import sentence_of
 from nfh_tui.desk.keys import Act, KeyPress
+from nfh_tui.desk.work import start
 from nfh_tui.editing import (
     MOVES,
     EditState,
@@ -188,11 +190,11 @@ class Deciding(Walking):
         self.leave()
         self.say("")
         handed_over = asyncio.Event()
-        self.run_worker(
-            self._commit(item, self.edit, made, self._seen(item), handed_over),
+        start(
+            self,
+            partial(self._commit, item, self.edit, made, self._seen(item), handed_over),
             group="commit",
             description="saving an answer",
-            exit_on_error=False,
         )
         # What the next key writes, an undo above all, must come after it.
         await handed_over.wait()

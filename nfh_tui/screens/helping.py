@@ -6,6 +6,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nfh_tui.actions import ACTIONS, GROUPS, PANE_GROUPS, Action, Line, Mode, table_lines
+from nfh_tui.signs import LEGEND
 
 CLOSING = "Every act is also in the palette, ctrl+p. To select text with the mouse, hold shift."
 
@@ -35,6 +36,10 @@ def help_rows(
         for line in lines:
             yield Text(line.keys, "bold"), _words(line, mode, told=elsewhere)
         yield Text(), Text()
+    yield Text(), Text("Signs", "bold underline")
+    for sign, meaning in LEGEND:
+        yield Text(sign, "bold"), Text(meaning)
+    yield Text(), Text()
     yield Text(), Text(CLOSING)
 
 

@@ -1,11 +1,13 @@
 """Looking: queries and searches, views, the heat map, panes, help, modes."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from nfh_db.errors import QueryError, StoreError
 from nfh_db.query import KEYS, Query, parse, quote
 from nfh_tui.actions import Mode
 from nfh_tui.desk.completer import Completer
+from nfh_tui.desk.work import start
 from nfh_tui.screens.copying import Copying
 from nfh_tui.screens.desk import PANES
 from nfh_tui.theme import SETTING
@@ -31,12 +33,12 @@ class Looking(Copying):
     async def do_query(self) -> None:
         """Ask for a query and show what it finds."""
         completer = Completer(lambda key: self._known_values.get(key, ()))
-        self.run_worker(
-            self._learn_values(),
+        start(
+            self,
+            self._learn_values,
             group="values",
             description="values that completion offers",
             exclusive=True,
-            exit_on_error=False,
         )
 
         def typed(text: str) -> None:
@@ -104,12 +106,12 @@ class Looking(Copying):
 
     def _count_soon(self, text: str) -> None:
         """Count what a query would find; a count under way for an older text is dropped."""
-        self.run_worker(
-            self._count(text),
+        start(
+            self,
+            partial(self._count, text),
             group="count",
             description="counting what a query finds",
             exclusive=True,
-            exit_on_error=False,
         )
 
     async def _count(self, text: str) -> None:

@@ -7,8 +7,9 @@ from nfh_db.query import Query
 from nfh_db.records import HistoryLine, Item, Place, State
 from nfh_tui.desk.answering import answer_words
 from nfh_tui.desk.history import worded
+from nfh_tui.desk.work import start
 from nfh_tui.editing import EditState, begin, blinded, move_to
-from nfh_tui.screens.desk import Desk
+from nfh_tui.screens.desk import PANES, Desk
 from nfh_tui.widgets.status_line import Title, Tone
 
 AHEAD = (1, -1, 2, 3)
@@ -69,12 +70,12 @@ class Showing(Desk):
         self.edit = self._editing(item)
         self.paint_item()
         self.keep_place()
-        self.run_worker(
-            self.read_history(),
+        start(
+            self,
+            self.read_history,
             group="history",
             description="the history of an item",
             exclusive=True,
-            exit_on_error=False,
         )
 
     def _editing(self, item: Item) -> EditState:
@@ -199,6 +200,12 @@ class Showing(Desk):
         self._title("passage", "Passage", " · ".join(filter(None, [document, state])))
         self._title("evidence", "Evidence", item.pattern if item is not None else "")
 
+    def on_resize(self) -> None:
+        """The titles say how to come to the other panes where only one is shown."""
+        self.call_after_refresh(self.paint_titles)
+
     def _title(self, pane: str, name: str, note: str) -> None:
         widget = self.titles[pane]
-        widget.title = Title(name, note, active=self.pane == pane)
+        others = PANES[PANES.index(pane) + 1 :] + PANES[: PANES.index(pane)]
+        hint = f"tab: {', '.join(others)}" if self.has_class("-one-pane") else ""
+        widget.title = Title(name, note, active=self.pane == pane, hint=hint)

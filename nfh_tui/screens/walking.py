@@ -1,6 +1,7 @@
 """Going through the queue: which items there are, and the way from one to another."""
 
 import asyncio
+from functools import partial
 
 from nfh_db.errors import StoreError
 from nfh_db.query import Query, parse, quote
@@ -8,6 +9,7 @@ from nfh_db.records import State
 from nfh_tui.actions import Mode
 from nfh_tui.desk.ids import IdList
 from nfh_tui.desk.keys import Act, KeyPress
+from nfh_tui.desk.work import start
 from nfh_tui.messages import Trouble
 from nfh_tui.screens.showing import GONE, Showing
 
@@ -45,12 +47,12 @@ class Walking(Showing):
         self.queue_list.show_ids(ids)
         self._first_ids, self._placed = asyncio.Event(), asyncio.Event()
         self._all_ids = asyncio.Event()
-        self.run_worker(
-            self._load_ids(ids, query, at if insist else None),
+        start(
+            self,
+            partial(self._load_ids, ids, query, at if insist else None),
             group="ids",
             description="ids of the queue",
             exclusive=True,
-            exit_on_error=False,
         )
         shown = insist and at is not None and await self.show_anchor(at)
         await self._first_ids.wait()

@@ -12,6 +12,7 @@ from nfh_db.query import parse
 from nfh_db.records import Annotator
 from nfh_tui.actions import ACTIONS, Mode
 from nfh_tui.client import StoreClient
+from nfh_tui.desk.work import start
 from nfh_tui.keymap import Keymap
 from nfh_tui.messages import PredictionReady, PredictorChanged, Trouble
 from nfh_tui.screens.looking import Looking
@@ -82,9 +83,7 @@ class Workbench(Looking):
         self.in_turn(self._open)
         for trouble in self.keymap.troubles:
             self.post_message(Trouble(trouble))
-        self.run_worker(
-            self.take_turns(), group="turns", description="the acts", exit_on_error=False
-        )
+        start(self, self.take_turns, group="turns", description="the acts")
 
     async def _open(self) -> None:
         """Open the query asked for, else where this person stood when last here."""
@@ -172,12 +171,12 @@ class Workbench(Looking):
     # --- others' writes -----------------------------------------------------------------
 
     def _look_for_others(self) -> None:
-        self.run_worker(
-            self._notice_others(),
+        start(
+            self,
+            self._notice_others,
             group="others",
             description="what others have written",
             exclusive=True,
-            exit_on_error=False,
         )
 
     async def _notice_others(self) -> None:

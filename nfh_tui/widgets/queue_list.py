@@ -11,6 +11,7 @@ from textual.strip import Strip
 from nfh_db.records import FlagName, QueueRow, State
 from nfh_models.domain import Blocking, Kind
 from nfh_tui.desk.ids import IdList
+from nfh_tui.desk.work import start
 from nfh_tui.passage_paint import Roles, Run
 from nfh_tui.visible import clip, isolated, width_of
 from nfh_tui.widgets.painter import Painter
@@ -190,12 +191,7 @@ class QueueList(ScrollView, can_focus=False):
         """Start fetching what is missing in view, unless a fetch is under way."""
         if not self._fetching and self.is_attached:
             self._fetching = True
-            self.run_worker(
-                self._fetch_missing(),
-                group="rows",
-                description="rows of the queue",
-                exit_on_error=False,
-            )
+            start(self, self._fetch_missing, group="rows", description="rows of the queue")
 
     async def _fetch_missing(self) -> None:
         try:

@@ -195,11 +195,12 @@ class KeyLine(OneLine):
 
 @dataclass(frozen=True, slots=True)
 class Title:
-    """The line over a pane. note stands at the right."""
+    """The line over a pane. note stands at the right, hint faintly behind the name."""
 
     name: str = ""
     note: str = ""
     active: bool = False
+    hint: str = ""
 
 
 class PaneTitle(OneLine):
@@ -224,7 +225,8 @@ class PaneTitle(OneLine):
         title = self.title
         mark = "▌" if title.active else " "
         name = mark + clip(one_line(title.name), max(0, width - 3)) + "  "
-        note = clip(one_line(title.note), max(0, width - width_of(name) - 1))
-        gap = " " * max(0, width - width_of(name) - width_of(note) - 1)
+        hint = f"{title.hint}  " if title.hint else ""
+        note = clip(one_line(title.note), max(0, width - width_of(name + hint) - 1))
+        gap = " " * max(0, width - width_of(name + hint + note) - 1)
         style = "active" if title.active else "idle"
-        return [Run(name, (style,)), Run(gap + note, ("note",))]
+        return [Run(name, (style,)), Run(hint + gap + note, ("note",))]

@@ -52,6 +52,7 @@ def test_with_out_a_file_is_written_and_a_summary_is_printed(
         "out": "g.jsonl",
         "rows": 3,
         "left_out": {},
+        "undecided": 0,
     }
     assert len((home / "g.jsonl").read_text().splitlines()) == 3
     result = call("export", "--format", "gold", "--db", database, "--out", "h.jsonl")
@@ -182,6 +183,17 @@ def test_a_full_standard_output_is_a_sentence(program: Program, database: Path) 
         )  # fmt: skip
     assert done.returncode == 1
     assert done.stderr == "nfh-tui: standard output: No space left on device\n"
+
+
+def test_undecided_rows_of_a_gold_file_are_said(call: Call, home: Path) -> None:
+    (home / "d.txt").write_text("Ann: two or three\n", encoding="utf-8")
+    assert call("import", "d.txt", "--db", "x.db").exit_code == 0
+    result = call("export", "--format", "gold", "--db", "x.db", "--out", "g.jsonl")
+    assert "2 rows of these 2 without a decision" in result.stderr
+    result = call(
+        "export", "state:decided", "--format", "gold", "--db", "x.db", "--out", "g.jsonl"
+    )
+    assert result.stderr == ""
 
 
 @pytest.mark.parametrize("call", ["--help", "--version", "formats", "keys"])

@@ -27,6 +27,7 @@ def readme_tables() -> ModuleType:
 def test_the_tables_of_the_readme_come_from_the_registries() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     assert "<!-- keys:start -->" in text
+    assert "<!-- signs:start -->" in text
     assert "<!-- formats:start -->" in text
     assert readme_tables().with_tables(text) == text, "run: python docs/readme_tables.py"
 

@@ -1,12 +1,14 @@
 """Plain text: what a block is, and what counts as a speaker."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from nfh_db.errors import FormatError
 from nfh_db.formats import dialog
 from nfh_db.formats.dialog import split_speaker
+from nfh_db.formats.reading import Source
 from nfh_db.formats.rows import DialogBlock
 
 Rows = Callable[[str, str | bytes], list[DialogBlock]]
@@ -99,3 +101,19 @@ def test_an_endless_passage_is_refused(rows: Rows, monkeypatch: pytest.MonkeyPat
         FormatError, match="line 3: a passage of more than 40 characters starts here; wanted a"
     ):
         rows("dialog", "one\n\n" + "two of them\n" * 4)
+
+
+def test_a_name_that_the_rule_does_not_take_for_one_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "d.txt"
+    path.write_text("Anna: one\nOld man: two\nhe said: three\nThe other one: four\n", "utf-8")
+    source = Source(path)
+    assert [turn.speaker for turn in next(dialog.read(source)).turns] == [
+        "Anna",
+        None,
+        None,
+        None,
+    ]
+    list(dialog.read(source))
+    (warning,) = set(source.warnings)
+    assert warning.startswith("2 lines read without a speaker")
+    assert 'line 2: "Old man"' in warning

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 from nfh_db.formats.reading import LINE_LIMIT, Source
 from nfh_db.formats.rows import DialogBlock, DialogTurn
+from nfh_db.formats.wording import counted, shown
 
 NAME_WORDS = 4
 NAME_LENGTH = 60
@@ -44,7 +45,9 @@ def read(source: Source) -> Iterator[DialogBlock]:
     lines: list[tuple[int, str]] = []
     size = 0
     any_block = False
+    doubtful = Doubtful()
     for number, text in source.lines():
+        doubtful.look_at(number, text)
         if text.strip():
             lines.append((number, text))
             size += len(text) + 1
@@ -61,6 +64,37 @@ def read(source: Source) -> Iterator[DialogBlock]:
         yield _block(lines)
     elif not any_block:
         raise source.error(None, "holds nothing but white space; wanted lines of dialog")
+    source.warnings.extend(doubtful.warnings())
+
+
+class Doubtful:
+    """Lines that a person may have meant to name a speaker, and that this format's rule reads
+    as words alone: "Old man: Two." """
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._first = (0, "")
+
+    def look_at(self, number: int, line: str) -> None:
+        """Count a line if it is one."""
+        match = PREFIX.match(line)
+        if match is None or is_name(match["name"]) or _starts_small(match["name"]):
+            return
+        words = match["name"].split()
+        if 2 <= len(words) <= NAME_WORDS and not any(map(_no_name, match["name"])):
+            self._count += 1
+            if self._count == 1:
+                self._first = (number, match["name"])
+
+    def warnings(self) -> Iterator[str]:
+        """One sentence if there was any."""
+        if self._count:
+            number, name = self._first
+            yield (
+                f"{counted(self._count, 'line')} read without a speaker though a name may be "
+                f"meant, the first in line {number}: {shown(name)}; each word of a speaker's "
+                "name starts with a capital letter"
+            )
 
 
 def _block(lines: list[tuple[int, str]]) -> DialogBlock:
