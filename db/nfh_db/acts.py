@@ -49,7 +49,8 @@ HISTORY = """
 SELECT c.acted_at, n.name,
     CASE c.kind WHEN 'undo' THEN 'undo: ' WHEN 'redo' THEN 'redo: ' ELSE '' END || c.summary,
     e.entity,
-    coalesce(CASE e.entity WHEN 'flag' THEN e.name ELSE w.name END, e.name), e.before, e.after
+    coalesce(CASE e.entity WHEN 'flag' THEN e.name ELSE w.name END, e.name), e.before, e.after,
+    c.kind
 FROM event AS e JOIN act AS c ON c.id = e.act_id
 LEFT JOIN annotator AS n ON n.id = c.annotator_id
 LEFT JOIN annotator AS w ON w.id = e.annotator_id

@@ -206,7 +206,10 @@ class Undone:
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """One change of one anchor, in words' reach: values are JSON as the log keeps them."""
+    """One change of one anchor, in words' reach: values are JSON as the log keeps them.
+
+    kind: of the act: do, undo, redo, import, settle or merge.
+    """
 
     at: str
     annotator: str | None
@@ -215,6 +218,7 @@ class HistoryLine:
     name: str
     before: str | None
     after: str | None
+    kind: str = "do"
 
 
 # --- in and out -------------------------------------------------------------------------

@@ -149,7 +149,9 @@ class Showing(Desk):
         if self.item is not None:
             self.answer_line.title = Title(*answer_words(self.item, self.edit, self.reading))
             edit = None if self.reading else self.edit
-            history = () if self.blind else worded(self.history, self.item.passage)
+            # What an import brought stands above, as votes and gold; L shows that too.
+            people = [line for line in self.history if line.kind != "import"]
+            history = () if self.blind else worded(people, self.item.passage)
             self.evidence.show(self.item, edit, blind=self.blind, history=history)
 
     async def read_history(self) -> None:
