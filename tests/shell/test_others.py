@@ -70,7 +70,7 @@ async def test_a_long_sentence_takes_more_rows_where_the_screen_is_narrow(open_d
         assert desk.screen.status_line.size.height == 1
 
 
-async def test_evidence_tells_what_people_did_and_L_also_what_came_in(open_desk):
+async def test_evidence_tells_what_people_did_and_the_list_what_came_in(open_desk):
     async with open_desk() as desk:
         await desk.press("r", "enter", "k")
         await desk.pilot.pause(0.4)
