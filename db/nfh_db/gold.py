@@ -6,28 +6,35 @@ from typing import Any
 from nfh_db import heads
 from nfh_db.connection import Connection
 from nfh_db.records import Rule
-from nfh_db.values import GoldValue, Marks, json_of
+from nfh_db.values import (
+    GoldValue,
+    Marks,
+    decode_gold_votes,
+    encode_gold_votes,
+    json_of,
+)
 
 READ = """
 SELECT g.anchor_id, g.kind, g.relation, g.sort, g.noun, g.comment, g.rule, n.name,
-    g.decided_at, g.batch_id
+    g.decided_at, g.batch_id, g.votes
 FROM gold AS g LEFT JOIN annotator AS n ON n.id = g.annotator_id
 WHERE g.anchor_id IN (SELECT value FROM json_each(:ids)) AND g.removed = 0"""
 UPSERT = """
 INSERT INTO gold (anchor_id, kind, relation, sort, noun, comment, rule, annotator_id,
-    answer_id, batch_id, decided_at)
+    answer_id, batch_id, decided_at, votes)
 VALUES (:anchor, :kind, :relation, :sort, :noun, :comment, :rule,
-    (SELECT id FROM annotator WHERE name = :by), :answer, :batch, :at)
+    (SELECT id FROM annotator WHERE name = :by), :answer, :batch, :at, :votes)
 ON CONFLICT (anchor_id) DO UPDATE SET
     kind = excluded.kind, relation = excluded.relation, sort = excluded.sort,
     noun = excluded.noun, comment = excluded.comment, rule = excluded.rule,
     annotator_id = excluded.annotator_id, answer_id = excluded.answer_id,
-    batch_id = excluded.batch_id, decided_at = excluded.decided_at, removed = 0"""
+    batch_id = excluded.batch_id, decided_at = excluded.decided_at, votes = excluded.votes,
+    removed = 0"""
 INSERT = """
 INSERT INTO gold (anchor_id, kind, relation, sort, noun, comment, rule, annotator_id,
-    answer_id, batch_id, decided_at)
+    answer_id, batch_id, decided_at, votes)
 VALUES (:anchor, :kind, :relation, :sort, :noun, :comment, :rule, :annotator,
-    :answer, :batch, :at)"""
+    :answer, :batch, :at, :votes)"""
 REMOVE = "UPDATE gold SET removed = 1 WHERE anchor_id = :anchor"
 FIND_ANSWER = """
 SELECT w.id FROM answer AS w JOIN annotator AS n ON n.id = w.annotator_id
@@ -68,6 +75,7 @@ def write(connection: Connection, anchor_id: int, value: GoldValue | None) -> No
             "answer": _answer_id(connection, anchor_id, value),
             "batch": value.batch,
             "at": value.at,
+            "votes": encode_gold_votes(value.votes),
         },
     )
     heads.replace_of_gold(connection, anchor_id, value.heads)
@@ -92,4 +100,5 @@ def _value(row: tuple[Any, ...], marks: Marks) -> GoldValue:
         by=row[7],
         at=row[8],
         batch=row[9],
+        votes=decode_gold_votes(row[10]),
     )

@@ -19,6 +19,7 @@ from nfh_db.values import (
     GoldValue,
     Marks,
     encode,
+    encode_gold_votes,
     encode_lemmas,
     encode_turns,
     gold_value,
@@ -281,6 +282,7 @@ class Planner:
                 adjudicated.get(by) if expert and by is not None else None,
                 purpose.batch,
                 value.at,
+                encode_gold_votes(value.votes),
             )
         )
         self._head_rows(value.heads, answer_id=None, gold_id=anchor_id)

@@ -308,9 +308,59 @@ FIRST_SCHEMA = (
     ) STRICT, WITHOUT ROWID""",
 )
 
+VOTES_THAT_COUNT = (
+    # Name and time of each answer that a rule made the gold of, as JSON; "" for none.
+    "ALTER TABLE gold ADD COLUMN votes TEXT NOT NULL DEFAULT ''",
+    # The merge that brought an act in from another copy.
+    "ALTER TABLE act ADD COLUMN merged_by INTEGER REFERENCES act(id)",
+    # How two annotators' answers differ, for the pairs that differ in anything.
+    # blocking: a kind of disagreement; notes: kinds that never block, each between spaces.
+    """CREATE TABLE difference (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        left_id INTEGER NOT NULL REFERENCES annotator(id),
+        right_id INTEGER NOT NULL REFERENCES annotator(id),
+        blocking TEXT,
+        notes TEXT NOT NULL DEFAULT '',
+        PRIMARY KEY (anchor_id, left_id, right_id),
+        CHECK (left_id < right_id)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX difference_left ON difference(left_id, blocking, anchor_id)",
+    "CREATE INDEX difference_right ON difference(right_id, blocking, anchor_id)",
+    # Nothing wrote assignments before this. check: gold is known, and hidden. audit: a sample
+    # of what a rule settled. double: decided by two adjudicators, each blind to the other.
+    # expected: the gold that there was when a check or an audit was drawn, as the log keeps it.
+    # run: which call drew it, as a time.
+    "DROP TABLE assignment",
+    """CREATE TABLE assignment (
+        id INTEGER PRIMARY KEY,
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        role TEXT NOT NULL CHECK (role IN ('annotator', 'adjudicator')),
+        purpose TEXT NOT NULL DEFAULT 'work'
+            CHECK (purpose IN ('work', 'check', 'audit', 'double')),
+        state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'done', 'returned')),
+        position INTEGER NOT NULL,
+        expected TEXT,
+        stratum TEXT,
+        run TEXT NOT NULL,
+        assigned_at TEXT NOT NULL,
+        finished_at TEXT,
+        UNIQUE (anchor_id, annotator_id, role)
+    ) STRICT""",
+    "CREATE INDEX assignment_annotator ON assignment(annotator_id, state, position)",
+    "CREATE INDEX assignment_purpose ON assignment(purpose, run) WHERE purpose <> 'work'",
+)
+
 
 @migrations()
 def m001_first_schema(db: "Database") -> None:
     """Every table of the first release."""
     for statement in FIRST_SCHEMA:
+        db.execute(statement)
+
+
+@migrations()
+def m002_votes_that_count(db: "Database") -> None:
+    """Assignments, differences of pairs, what gold was made of, and merged acts."""
+    for statement in VOTES_THAT_COUNT:
         db.execute(statement)

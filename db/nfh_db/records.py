@@ -71,12 +71,17 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """The answer that counts, with the rule and the adjudicator by whom it came to count."""
+    """The answer that counts, with the rule and the adjudicator by whom it came to count.
+
+    votes: name and time of each answer that it was made of, where rule is unanimous or
+    majority.
+    """
 
     answer: Answer
     rule: Rule
     adjudicator: str | None = None
     decided_at: str | None = None
+    votes: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +224,25 @@ class HistoryLine:
     before: str | None
     after: str | None
     kind: str = "do"
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """An anchor with everything that people say of it.
+
+    votes: annotators' answers and adjudicators', by name and role.
+    """
+
+    anchor_id: int
+    passage_id: int
+    document: str
+    split: str | None
+    passage: Passage
+    anchor: Anchor
+    state: State
+    votes: tuple[Vote, ...]
+    gold: Gold | None
+    flags: tuple[FlagMark, ...]
 
 
 # --- in and out -------------------------------------------------------------------------

@@ -19,7 +19,7 @@ CREATE TABLE act (
         undone INTEGER NOT NULL DEFAULT 0,
         batch_id INTEGER REFERENCES batch(id),
         acted_at TEXT NOT NULL
-    ) STRICT;
+    , merged_by INTEGER REFERENCES act(id)) STRICT;
 
 CREATE INDEX act_annotator ON act(annotator_id, undone, id);
 
@@ -89,15 +89,21 @@ CREATE TABLE assignment (
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
         annotator_id INTEGER NOT NULL REFERENCES annotator(id),
         role TEXT NOT NULL CHECK (role IN ('annotator', 'adjudicator')),
-        purpose TEXT NOT NULL DEFAULT 'work' CHECK (purpose IN ('work', 'check', 'audit')),
+        purpose TEXT NOT NULL DEFAULT 'work'
+            CHECK (purpose IN ('work', 'check', 'audit', 'double')),
         state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'done', 'returned')),
         position INTEGER NOT NULL,
+        expected TEXT,
+        stratum TEXT,
+        run TEXT NOT NULL,
         assigned_at TEXT NOT NULL,
         finished_at TEXT,
         UNIQUE (anchor_id, annotator_id, role)
     ) STRICT;
 
 CREATE INDEX assignment_annotator ON assignment(annotator_id, state, position);
+
+CREATE INDEX assignment_purpose ON assignment(purpose, run) WHERE purpose <> 'work';
 
 CREATE TABLE batch (
         id INTEGER PRIMARY KEY,
@@ -116,6 +122,20 @@ CREATE TABLE batch (
 
 CREATE UNIQUE INDEX batch_content
         ON batch(sha256, format, coalesce(annotator_id, 0)) WHERE state = 'ready';
+
+CREATE TABLE difference (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        left_id INTEGER NOT NULL REFERENCES annotator(id),
+        right_id INTEGER NOT NULL REFERENCES annotator(id),
+        blocking TEXT,
+        notes TEXT NOT NULL DEFAULT '',
+        PRIMARY KEY (anchor_id, left_id, right_id),
+        CHECK (left_id < right_id)
+    ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX difference_left ON difference(left_id, blocking, anchor_id);
+
+CREATE INDEX difference_right ON difference(right_id, blocking, anchor_id);
 
 CREATE TABLE document (
         id INTEGER PRIMARY KEY,
@@ -172,7 +192,7 @@ CREATE TABLE gold (
         batch_id INTEGER REFERENCES batch(id),
         decided_at TEXT,
         removed INTEGER NOT NULL DEFAULT 0
-    ) STRICT;
+    , votes TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE INDEX gold_batch ON gold(batch_id) WHERE batch_id IS NOT NULL;
 

@@ -6,15 +6,11 @@ something returns after its COMMIT; a person's decisions are on the disk by then
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal
 
 from nfh_db import (
     acts,
     annotators,
-    batches,
     drafts,
     edits,
     items,
@@ -23,12 +19,11 @@ from nfh_db import (
     settings,
     undo,
 )
-from nfh_db.checkpoint import Checkpointer
-from nfh_db.connection import Connection, Readers, Writer
-from nfh_db.passages import PassageCache
+from nfh_db.opened import OpenDatabase
 from nfh_db.query import Query
 from nfh_db.records import (
     Annotator,
+    Ballot,
     ExportRecord,
     FlagName,
     HistoryLine,
@@ -43,7 +38,6 @@ from nfh_db.records import (
     Seen,
     Undone,
 )
-from nfh_db.upgrade import open_writer
 from nfh_models.domain import Anchor, Answer, Passage
 
 if TYPE_CHECKING:
@@ -53,71 +47,8 @@ FORGET_AT_ONCE = 2_000
 """Predictions deleted in one write, so that nobody waits for long."""
 
 
-class Store:
+class Store(OpenDatabase):
     """One open database. Use `Store.open`; close it, or use it as a context manager."""
-
-    def __init__(self, path: Path, connection: Connection) -> None:
-        self.path = path
-        self._checkpointer = Checkpointer(path)
-        self._writer = Writer(connection, path, self._checkpointer.wrote)
-        try:
-            self._readers = Readers(path)
-        except BaseException:
-            connection.close()
-            raise
-        self._passages = PassageCache()
-
-    @classmethod
-    def open(cls, path: Path, *, create: bool = False) -> "Store":
-        """Open a database, upgrading an older one after a copy beside it.
-
-        Raises NotOurFileError, NewerFileError, FullError, BusyError, or StoreError where
-        there is no file and `create` is not set.
-        """
-        connection = open_writer(path, create=create)
-        store = cls(path, connection)
-        try:
-            if batches.left_behind(connection):
-                from nfh_db import load
-
-                load.recover(path)
-        except BaseException:
-            store.close()
-            raise
-        return store
-
-    def close(self) -> None:
-        """Close all connections; those lent to other threads, too."""
-        self._checkpointer.close()
-        self._readers.close()
-        self._writer.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.close()
-
-    def data_version(self) -> int:
-        """A number that changes whenever anybody, this store included, has committed."""
-        return self._readers.data_version()
-
-    @contextmanager
-    def _deciding(self) -> Iterator[Connection]:
-        """A write that somebody waits for, and that must survive a power cut."""
-        with self._writer.transaction(durable=True) as connection:
-            yield connection
-
-    @contextmanager
-    def _noting(self) -> Iterator[Connection]:
-        """A write that may be lost in a power cut, but not in a crash of the program."""
-        with self._writer.transaction(durable=False) as connection:
-            yield connection
 
     # --- people -------------------------------------------------------------------------
 
@@ -184,6 +115,13 @@ class Store:
         """Name and query of somebody's saved views, by name."""
         with self._readers.lend() as connection:
             return drafts.views(connection, me.id)
+
+    def ballots(self, query: Query, me: Annotator | None = None) -> Iterator[Ballot]:
+        """Everything said of each anchor of a query, by passage and span, of one moment."""
+        from nfh_db import ballots
+
+        with self._readers.lend(one_state=True) as connection:
+            yield from ballots.ballots(connection, query, me.id if me else 0)
 
     # --- deciding -----------------------------------------------------------------------
 

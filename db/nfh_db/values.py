@@ -50,7 +50,10 @@ class AnswerValue(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class GoldValue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A gold as the log keeps it. by: the adjudicator's name."""
+    """A gold as the log keeps it. by: the adjudicator's name.
+
+    votes: name and time of each answer that a rule made it of.
+    """
 
     kind: str
     rule: str
@@ -62,6 +65,7 @@ class GoldValue(msgspec.Struct, frozen=True, omit_defaults=True):
     by: str | None = None
     at: str | None = None
     batch: int | None = None
+    votes: tuple[tuple[str, str], ...] = ()
 
 
 class FlagValue(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -89,6 +93,7 @@ _golds = msgspec.json.Decoder(GoldValue)
 _flags = msgspec.json.Decoder(FlagValue)
 _anchors = msgspec.json.Decoder(AnchorValue)
 _strings = msgspec.json.Decoder(list[str])
+_gold_votes = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 _turns = msgspec.json.Decoder(list[tuple[int, str | None, int, int]])
 
 
@@ -120,6 +125,16 @@ def decode_flag(text: str | None) -> FlagValue | None:
 def decode_anchor(text: str | None) -> AnchorValue | None:
     """The inverse of `encode` for an anchor."""
     return None if text is None else _anchors.decode(text)
+
+
+def encode_gold_votes(votes: Sequence[tuple[str, str]]) -> str:
+    """The answers that a rule made a gold of, as the table keeps them; "" for none."""
+    return json_of(list(votes)) if votes else ""
+
+
+def decode_gold_votes(text: str) -> tuple[tuple[str, str], ...]:
+    """The inverse of `encode_gold_votes`."""
+    return _gold_votes.decode(text) if text else ()
 
 
 # --- answers ----------------------------------------------------------------------------
@@ -220,6 +235,7 @@ def gold_value(gold: Gold, batch: int | None) -> GoldValue:
         by=gold.adjudicator,
         at=gold.decided_at,
         batch=batch,
+        votes=gold.votes,
     )
 
 
@@ -240,7 +256,7 @@ def vote_of(value: AnswerValue, annotator: str, role: Role) -> Vote:
 
 def gold_of(value: GoldValue) -> Gold:
     """A gold of the log as the screens see it."""
-    return Gold(answer_of(value), Rule(value.rule), value.by, value.at)
+    return Gold(answer_of(value), Rule(value.rule), value.by, value.at, value.votes)
 
 
 # --- passages ---------------------------------------------------------------------------

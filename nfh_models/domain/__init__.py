@@ -18,24 +18,29 @@ from nfh_models.domain.answer import (
     class_answer,
     reference_answer,
 )
+from nfh_models.domain.classes import PAPER_CLASSES, paper_class
 from nfh_models.domain.compare import (
     Blocking,
     Comparison,
+    Difference,
     ItemDisagreement,
     Note,
     compare,
     compare_all,
+    same_head,
 )
 from nfh_models.domain.passage import Anchor, Passage, PassageError, Token, Turn, anchor_id
 
 __all__ = [
     "IMPLICIT_KINDS",
+    "PAPER_CLASSES",
     "RELEASE_CLASSES",
     "Anchor",
     "Answer",
     "AnswerError",
     "Blocking",
     "Comparison",
+    "Difference",
     "Head",
     "ItemDisagreement",
     "Kind",
@@ -52,5 +57,7 @@ __all__ = [
     "class_answer",
     "compare",
     "compare_all",
+    "paper_class",
     "reference_answer",
+    "same_head",
 ]

@@ -74,17 +74,29 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Difference:
+    """How two of an item's answers differ. left < right: their places among the answers."""
+
+    left: int
+    right: int
+    blocking: Blocking | None
+    notes: frozenset[Note]
+
+
+@dataclass(frozen=True, slots=True)
 class ItemDisagreement:
     """How the answers of one item differ.
 
     blocking: of all pairs. strongest: the first of them in the order of Blocking.
     pattern: sizes of the groups of equal answers, largest first, as "2-1"; "" for none.
+    differences: of each pair that differs in anything, blocking or not.
     """
 
     blocking: frozenset[Blocking] = field(default_factory=frozenset)
     notes: frozenset[Note] = field(default_factory=frozenset)
     strongest: Blocking | None = None
     pattern: str = ""
+    differences: tuple[Difference, ...] = ()
 
 
 def compare(left: Answer, right: Answer, lemmas: Sequence[str]) -> Comparison:
@@ -208,18 +220,19 @@ def compare_all(answers: Sequence[Answer], lemmas: Sequence[str]) -> ItemDisagre
     """
     if not answers:
         return ItemDisagreement()
-    blocking: set[Blocking] = set()
-    notes: set[Note] = set()
-    differs: set[tuple[int, int]] = set()
+    differences: list[Difference] = []
     for (i, left), (j, right) in combinations(enumerate(answers), 2):
         found = compare(left, right, lemmas)
-        notes |= found.notes
-        if found.blocking is not None:
-            blocking.add(found.blocking)
-            differs.add((i, j))
-    strongest = next((kind for kind in Blocking if kind in blocking), None)
+        if found.blocking is not None or found.notes:
+            differences.append(Difference(i, j, found.blocking, found.notes))
+    blocking = frozenset(one.blocking for one in differences if one.blocking is not None)
+    differs = {(one.left, one.right) for one in differences if one.blocking is not None}
     return ItemDisagreement(
-        frozenset(blocking), frozenset(notes), strongest, _pattern(len(answers), differs)
+        blocking,
+        frozenset().union(*(one.notes for one in differences)),
+        next((kind for kind in Blocking if kind in blocking), None),
+        _pattern(len(answers), differs),
+        tuple(differences),
     )
 
 

@@ -1,0 +1,80 @@
+"""An open database: its connections, and the two kinds of write."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from nfh_db import batches
+from nfh_db.checkpoint import Checkpointer
+from nfh_db.connection import Connection, Readers, Writer
+from nfh_db.passages import PassageCache
+from nfh_db.upgrade import open_writer
+
+
+class OpenDatabase:
+    """One open database; close it, or use it as a context manager."""
+
+    def __init__(self, path: Path, connection: Connection) -> None:
+        self.path = path
+        self._checkpointer = Checkpointer(path)
+        self._writer = Writer(connection, path, self._checkpointer.wrote)
+        try:
+            self._readers = Readers(path)
+        except BaseException:
+            connection.close()
+            raise
+        self._passages = PassageCache()
+
+    @classmethod
+    def open(cls, path: Path, *, create: bool = False) -> Self:
+        """Open a database, upgrading an older one after a copy beside it.
+
+        Raises NotOurFileError, NewerFileError, FullError, BusyError, or StoreError where
+        there is no file and `create` is not set.
+        """
+        connection = open_writer(path, create=create)
+        store = cls(path, connection)
+        try:
+            if batches.left_behind(connection):
+                from nfh_db import load
+
+                load.recover(path)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    def close(self) -> None:
+        """Close all connections; those lent to other threads, too."""
+        self._checkpointer.close()
+        self._readers.close()
+        self._writer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def data_version(self) -> int:
+        """A number that changes whenever anybody, this store included, has committed."""
+        return self._readers.data_version()
+
+    @contextmanager
+    def _deciding(self) -> Iterator[Connection]:
+        """A write that somebody waits for, and that must survive a power cut."""
+        with self._writer.transaction(durable=True) as connection:
+            yield connection
+
+    @contextmanager
+    def _noting(self) -> Iterator[Connection]:
+        """A write that may be lost in a power cut, but not in a crash of the program."""
+        with self._writer.transaction(durable=False) as connection:
+            yield connection
