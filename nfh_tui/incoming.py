@@ -6,14 +6,7 @@ from itertools import pairwise
 
 from nfh_db.clock import now
 from nfh_db.formats.reading import Source
-from nfh_db.formats.rows import (
-    DialogBlock,
-    DialogTurn,
-    GoldRow,
-    LabelledRow,
-    RawPassage,
-    Row,
-)
+from nfh_db.formats.rows import AssignmentRow, DialogBlock, GoldRow, LabelledRow, Row
 from nfh_db.formats.wording import counted
 from nfh_db.records import Gold, IncomingAnchor, IncomingPassage, Role, Rule, Vote
 from nfh_models.domain import (
@@ -22,13 +15,13 @@ from nfh_models.domain import (
     Kind,
     Mention,
     Passage,
-    Token,
-    Turn,
     class_answer,
     reference_answer,
 )
-from nfh_models.text.lemmas import lemmas
 from nfh_models.text.numbers import find_numbers
+from nfh_tui.incoming_text import Spoken, passage_of, passage_of_turns, spoken
+
+__all__ = ["PassageMaker", "passage_of"]
 
 AS_GIVEN = "as given"
 """The tokenizer of passages whose file came with tokens."""
@@ -51,9 +44,15 @@ class PassageMaker:
         self.blocks_left = 0
 
     def passages(self, rows: Iterable[Row]) -> Iterator[IncomingPassage]:
-        """One passage a row, in the file's order; dialogs without a number are left out."""
+        """One passage a row, in the file's order; dialogs without a number are left out.
+
+        The rows of a batch become one passage for each context, once all are read.
+        """
+        assignments: list[AssignmentRow] = []
         for row in rows:
-            if isinstance(row, LabelledRow):
+            if isinstance(row, AssignmentRow):
+                assignments.append(row)
+            elif isinstance(row, LabelledRow):
                 yield self._labelled(row)
             elif isinstance(row, GoldRow):
                 yield self._gold(row)
@@ -61,6 +60,10 @@ class PassageMaker:
                 made = self._dialog(row)
                 if made is not None:
                     yield made
+        if assignments:
+            from nfh_tui.incoming_amt import BatchMaker
+
+            yield from BatchMaker(self.source, self.split, self.at).passages(assignments)
         self._warn()
 
     def _warn(self) -> None:
@@ -115,43 +118,26 @@ class PassageMaker:
 
     def _dialog(self, block: DialogBlock) -> IncomingPassage | None:
         """The passage of a block; None, and counted, if no number stands in it."""
-        from nfh_models.text.tokenize import spans, tokenizer_name
+        from nfh_models.text.tokenize import tokenizer_name
 
-        tokens: list[tuple[int, int]] = []
-        turns: list[Turn] = []
-        anchors: list[IncomingAnchor] = []
-        for turn in block.turns:
-            words = block.text[turn.start : turn.end]
-            found = [(turn.start + start, turn.start + end) for start, end in spans(words)]
-            if found:
-                start = len(tokens)
-                anchors += self._anchors(block.text, turn, found, start)
-                tokens += found
-                turns.append(Turn(turn.number, turn.speaker, start, len(tokens)))
+        turns = spoken(block)
+        anchors = [anchor for turn in turns for anchor in self._anchors(block.text, turn)]
         if not anchors:
             self.blocks_left += 1
             return None
-        starts, ends = zip(*tokens, strict=True)
-        all_words = [block.text[start:end] for start, end in tokens]
-        raw = RawPassage(block.text, all_words, starts, ends, tuple(turns))
-        return IncomingPassage(passage_of(raw), tokenizer_name(), tuple(anchors))
+        passage = passage_of_turns(block.text, turns)
+        return IncomingPassage(passage, tokenizer_name(), tuple(anchors))
 
-    def _anchors(
-        self, text: str, turn: DialogTurn, tokens: Sequence[tuple[int, int]], shift: int
-    ) -> list[IncomingAnchor]:
-        """The numbers of one turn. shift: tokens of the passage before the turn."""
-        words = [text[start:end] for start, end in tokens]
-        glued = [False, *(one[1] == two[0] for one, two in pairwise(tokens))]
+    def _anchors(self, text: str, turn: Spoken) -> list[IncomingAnchor]:
+        """The numbers of one turn."""
+        words = [text[start:end] for start, end in turn.tokens]
+        glued = [False, *(one[1] == two[0] for one, two in pairwise(turn.tokens))]
         return [
-            IncomingAnchor(turn.line, Anchor(start + shift, end + shift), split=self.split)
+            IncomingAnchor(
+                turn.turn.line, Anchor(start + turn.start, end + turn.start), split=self.split
+            )
             for start, end in find_numbers(words, glued)
         ]
-
-
-def passage_of(raw: RawPassage) -> Passage:
-    """The passage with a lemma for each token. Raises PassageError if it does not hold."""
-    tokens = tuple(map(Token, raw.starts, raw.ends, lemmas(raw.words)))
-    return Passage(raw.text, tokens, raw.turns)
 
 
 @lru_cache(maxsize=16)

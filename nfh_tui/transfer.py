@@ -63,6 +63,12 @@ def import_file(
     if split is None and format_.carries_split is False:
         split = split_of_name(source.path.stem)
     annotator = options.annotator
+    if annotator is not None and format_.names_people:
+        raise source.error(
+            None,
+            f"the rows of {format_.name} files name who answered; import it without an "
+            f"annotator's name ({annotator})",
+        )
     if annotator is not None and not format_.labelled:
         source.warnings.append(
             f"{format_.name} files hold no answers: no answer of {annotator}"

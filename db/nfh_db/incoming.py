@@ -6,7 +6,9 @@ an anchor that is there already becomes an event that is applied once the file i
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby, pairwise
 
+from nfh_db import differences
 from nfh_db.anchors import span_columns
 from nfh_db.errors import FormatError
 from nfh_db.known import AnchorPlace, Known, PassagePlace
@@ -37,6 +39,8 @@ class Planner:
         self._known = known
         self._next = replace(first)
         self._new: list[tuple[PassagePlace, AnchorPlace, IncomingPassage, IncomingAnchor]] = []
+        # Of each answer to a new anchor: what it was, one after the other, as last it is.
+        self._past: dict[tuple[int, str, str], list[AnswerValue]] = {}
         self.plan = Plan(first=first)
 
     def run(self, stretch: Sequence[IncomingPassage]) -> Plan:
@@ -109,7 +113,7 @@ class Planner:
             return
         if not self._purpose.again:
             for vote in row.votes:
-                self._vote(anchor, vote, row.line)
+                self._vote(anchor, vote, row)
             for mark in row.flags:
                 self._flag(anchor, mark)
         # After the answers: an expert's gold points to the expert's own.
@@ -117,7 +121,7 @@ class Planner:
             self._gold(anchor, row.gold, row.line)
 
     def _check(self, passage: Passage, row: IncomingAnchor) -> None:
-        answers = [vote.answer for vote in row.votes]
+        answers = [vote.answer for vote in (*row.earlier, *row.votes)]
         if row.gold is not None:
             answers.append(row.gold.answer)
         try:
@@ -132,22 +136,37 @@ class Planner:
 
     # --- what a row says of an anchor ---------------------------------------------------
 
-    def _vote(self, anchor: AnchorPlace, vote: Vote, line: int) -> None:
+    def _vote(self, anchor: AnchorPlace, vote: Vote, row: IncomingAnchor) -> None:
         key = (vote.annotator, vote.role.value)
-        value = vote_value(vote, self._purpose.batch)
+        steps = self._steps(vote, row.earlier)
+        value = steps[-1]
         before = anchor.votes.get(key)
-        if before is None:
-            self.plan.counts.votes_new += 1
-            anchor.votes[key] = value
-            if not anchor.new:
-                person = self._purpose.people[vote.annotator]
-                self._defer(anchor, "answer", person, vote.role.value, None, encode(value))
-        elif content(before) != content(value):
-            self._conflict(
-                line,
-                f"{vote.annotator} answered {worded(before)} already, which was kept; the "
-                f"file says {worded(value)}",
-            )
+        if before is not None:
+            if content(before) == content(value):
+                return
+            steps = _behind(before, steps)
+            if not steps:
+                self._conflict(
+                    row.line,
+                    f"{vote.annotator} answered {worded(before)} already, which was kept; the "
+                    f"file says {worded(value)}",
+                )
+                return
+        self.plan.counts.votes_new += 1
+        anchor.votes[key] = value
+        if anchor.new:
+            self._past.setdefault((anchor.id, *key), []).extend(steps)
+            return
+        person = self._purpose.people[vote.annotator]
+        for old, new in pairwise((before, *steps)):
+            self._defer(anchor, "answer", person, vote.role.value, encode(old), encode(new))
+
+    def _steps(self, vote: Vote, earlier: Sequence[Vote]) -> list[AnswerValue]:
+        """A person's answers to one anchor, oldest first; repetitions of all of it once."""
+        who = (vote.annotator, vote.role)
+        given = [one for one in earlier if (one.annotator, one.role) == who]
+        values = [vote_value(one, self._purpose.batch) for one in (*given, vote)]
+        return [value for value, _ in groupby(values)]
 
     def _gold(self, anchor: AnchorPlace, given: Gold, line: int) -> None:
         counts = self.plan.counts
@@ -222,6 +241,14 @@ class Planner:
         )
         columns = span_columns(place.id, passage, row.anchor)
         self.plan.anchors.append((anchor.id, *columns, self._purpose.batch, *summary.columns()))
+        if len(votes) > 1:
+            people = [
+                self._purpose.people[name]
+                for (name, role), _ in votes
+                if role == Role.ANNOTATOR
+            ]
+            self.plan.differences += differences.pairs(anchor.id, people, summary.disagreement)
+            self.plan.expert_differences += differences.decided(anchor.id, summary.experts)
         adjudicated = {}
         for (name, role), value in votes:
             answer_id = self._answer_row(anchor.id, name, role, value)
@@ -258,9 +285,10 @@ class Planner:
             )
         )
         self._head_rows(value.heads, answer_id=id_, gold_id=None)
-        plan.events.append(
-            (purpose.act, "answer", anchor_id, person, role, None, encode(value))
-        )
+        for old, new in pairwise((None, *self._past[anchor_id, name, role])):
+            plan.events.append(
+                (purpose.act, "answer", anchor_id, person, role, encode(old), encode(new))
+            )
         return id_
 
     def _gold_row(
@@ -310,6 +338,18 @@ def _says_no_more(value: GoldValue, before: GoldValue, may_replace: bool) -> boo
     if content(value) != content(before) or value.comment not in ("", before.comment):
         return False
     return not (may_replace and value.rule == Rule.EXPERT)
+
+
+def _behind(present: AnswerValue, steps: Sequence[AnswerValue]) -> list[AnswerValue]:
+    """What a person said after the present answer; nothing if that is none of the steps.
+
+    A file that was taken again, with more in it, brings the answer that is there once more:
+    the same words at the same time.
+    """
+    for place, step in enumerate(steps):
+        if content(step) == content(present) and step.at == present.at:
+            return list(steps[place + 1 :])
+    return []
 
 
 def content(value: AnswerValue | GoldValue) -> tuple[object, ...]:

@@ -1,19 +1,11 @@
 """Bringing a file in: wholly or not at all, in short writes, seen by nobody until the end."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from nfh_db import annotators, batches, settle, sweep
-from nfh_db.connection import (
-    SYNCHRONOUS_NORMAL,
-    Connection,
-    connect,
-    prepare_writer,
-    transaction,
-    translated,
-)
-from nfh_db.errors import BusyError, FullError
+from nfh_db import annotators, batches
+from nfh_db.bulk import bulk_connection, finish_leftovers
+from nfh_db.connection import Connection
 from nfh_db.incoming import Planner
 from nfh_db.known import Known
 from nfh_db.loading import (
@@ -27,18 +19,11 @@ from nfh_db.loading import (
 from nfh_db.plan import Counts, Ids, Purpose
 from nfh_db.records import ImportReport, IncomingPassage
 
-__all__ = ["IncomingFile", "load", "recover"]
+__all__ = ["IncomingFile", "load"]
 
-BULK_PRAGMAS = (
-    SYNCHRONOUS_NORMAL,
-    # The planner gives the rows their ids itself, and what is known is never deleted: ten
-    # look-ups a row would find nothing.
-    "PRAGMA foreign_keys = OFF",
-    # Passages come in the order of the file, their digests in none: without room for that
-    # index its pages are read and written over and over.
-    "PRAGMA cache_size = -65536",
-    "PRAGMA wal_autocheckpoint = 8000",
-)
+# Passages come in the order of the file, their digests in none: without room for that index
+# its pages are read and written over and over.
+ROOM_FOR_DIGESTS = "PRAGMA cache_size = -65536"
 
 
 def load(
@@ -51,9 +36,10 @@ def load(
     progress: Callable[[int], None] | None = None,
 ) -> ImportReport:
     """Import one file; see `Store.load`."""
-    with _bulk_connection(path, dry_run=dry_run) as connection:
+    with bulk_connection(path, read_only=dry_run) as connection:
         if not dry_run:
-            _finish_leftovers(connection)
+            connection.execute(ROOM_FOR_DIGESTS)
+            finish_leftovers(connection)
         known = batches.find_shown(connection, source.sha256, source.format, source.annotator)
         again = replace_gold and source.annotator is None
         if known is not None and not again:
@@ -63,42 +49,6 @@ def load(
         if dry_run:
             return _rehearse(connection, source, stretch, replace_gold, tell, origin)
         return Loading(connection, source, replace_gold, tell, origin).run(stretch)
-
-
-def recover(path: Path) -> None:
-    """Sweep away, or finish, what imports of processes that are gone left behind.
-
-    That is seen by nobody. A full disk, or somebody's long write, must not keep anybody
-    from reading: the next start tries again.
-    """
-    with suppress(FullError, BusyError), _bulk_connection(path, dry_run=False) as connection:
-        _finish_leftovers(connection)
-
-
-@contextmanager
-def _bulk_connection(path: Path, *, dry_run: bool) -> Iterator[Connection]:
-    """A connection of the import's own: it commits often and need not wait for the disk."""
-    with translated(path), closing(connect(path, "ro" if dry_run else "rw")) as connection:
-        if not dry_run:
-            prepare_writer(connection)
-            for pragma in BULK_PRAGMAS:
-                connection.execute(pragma)
-        yield connection
-
-
-def _finish_leftovers(connection: Connection) -> None:
-    for batch in batches.unfinished(connection):
-        if batches.is_alive(batch):
-            continue
-        with batches.running(batch.id):
-            with transaction(connection):
-                mine = batches.claim(connection, batch)
-            if not mine:
-                continue
-            if batch.is_loading:
-                sweep.run(connection, batch.id, batch.work)
-            else:
-                settle.run(connection, batch.id, batch.work)
 
 
 def _rehearse(

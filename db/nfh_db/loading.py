@@ -14,6 +14,7 @@ from nfh_db import (
     answers,
     batches,
     clock,
+    differences,
     flags,
     gold,
     heads,
@@ -170,11 +171,7 @@ class Loading:
     def _begin(self, stack: ExitStack) -> None:
         source, connection = self._source, self._connection
         with transaction(connection):
-            for other in batches.unfinished(connection):
-                raise StoreError(
-                    f"{other.name} is being imported by process {other.pid}: wait until that "
-                    f"is done, then import {source.name}"
-                )
+            batches.refuse_beside_another(connection, f"import {source.name}")
             sha256, what = source.sha256, f"import of {source.name}"
             if self._origin is not None:
                 sha256 = batches.name_of_next_run(connection, sha256)
@@ -283,6 +280,8 @@ class Loading:
                 (heads.INSERT_WITH_ID, plan.heads),
                 (heads.INSERT_MENTION, plan.mentions),
                 (flags.INSERT, plan.flags),
+                (differences.INSERT, plan.differences),
+                (differences.INSERT_EXPERTS, plan.expert_differences),
                 (INSERT_SOURCE, plan.sources),
                 (acts.INSERT_EVENT, plan.events),
             ):
@@ -290,7 +289,7 @@ class Loading:
                     connection.executemany(sql, rows)
             deferred = acts.record_all(connection, plan.deferred)
         if deferred is not None:
-            self._work.deferred.append(deferred)
+            self._work.defer(*deferred)
         self._adapt(time.perf_counter() - begun)
         return True
 

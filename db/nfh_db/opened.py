@@ -38,9 +38,9 @@ class OpenDatabase:
         store = cls(path, connection)
         try:
             if batches.left_behind(connection):
-                from nfh_db import load
+                from nfh_db import bulk
 
-                load.recover(path)
+                bulk.recover(path)
         except BaseException:
             store.close()
             raise

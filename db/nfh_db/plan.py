@@ -79,6 +79,8 @@ class Plan:
     heads: list[Row] = field(default_factory=list)
     mentions: list[Row] = field(default_factory=list)
     flags: list[Row] = field(default_factory=list)
+    differences: list[Row] = field(default_factory=list)
+    expert_differences: list[Row] = field(default_factory=list)
     sources: list[Row] = field(default_factory=list)
     events: list[Row] = field(default_factory=list)
     deferred: list[Row] = field(default_factory=list)

@@ -4,7 +4,7 @@ Ids are the store's own integers. Times are UTC, ISO 8601 with milliseconds and 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from nfh_models.domain import Anchor, Answer, Blocking, Kind, Note, Passage
@@ -43,6 +43,10 @@ class Rule(StrEnum):
     UNANIMOUS = "unanimous"
     MAJORITY = "majority"
     EXPERT = "expert"
+
+
+BY_RULE = (Rule.UNANIMOUS, Rule.MAJORITY)
+"""Rules that make gold of votes, the stricter one first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,19 +205,25 @@ class Saved:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """An act taken back, or done again. anchor_id: the first anchor it touched."""
+    """An act taken back, or done again. anchor_id: the first anchor it touched.
+
+    anchors: how many it touched. skipped: how many it left, of a bulk act, since somebody
+    changed them after it.
+    """
 
     summary: str
     anchor_id: int | None
     anchors: int
     at: str
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
     """One change of one anchor, in words' reach: values are JSON as the log keeps them.
 
-    kind: of the act: do, undo, redo, import, settle or merge.
+    kind: of the act: do, undo, redo, import, settle or merge. whose: annotator of the answer
+    or flag. role: of the answer. merged: summary of the merge that brought the act here.
     """
 
     at: str
@@ -224,6 +234,10 @@ class HistoryLine:
     before: str | None
     after: str | None
     kind: str = "do"
+    whose: str | None = None
+    role: str = ""
+    merged: str | None = None
+    anchor_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +259,33 @@ class Ballot:
     flags: tuple[FlagMark, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SettleReport:
+    """What a settlement did, or would do, to the anchors that it looked at.
+
+    new, same, replaced, taken_back: golds made, found as they would be made, made otherwise,
+    and removed since the votes settle nothing any more. changed: those of which somebody
+    changed gold, votes or span meanwhile, and which so were left. skipped: by reason, in
+    words. classes, patterns: of new, same and replaced golds, by kind and by the pattern of
+    the votes. act_id: None where nothing was written.
+    """
+
+    rule: Rule
+    least: int
+    at: str
+    anchors: int = 0
+    new: int = 0
+    same: int = 0
+    replaced: int = 0
+    taken_back: int = 0
+    changed: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    classes: Mapping[str, int] = field(default_factory=dict)
+    patterns: Mapping[str, int] = field(default_factory=dict)
+    act_id: int | None = None
+    dry_run: bool = False
+
+
 # --- in and out -------------------------------------------------------------------------
 
 
@@ -253,7 +294,8 @@ class IncomingAnchor:
     """An anchor as a file gives it, complete with lemmas by the time the store sees it.
 
     labels: JSON of what the row itself said, for the `nfh` export; None where it said nothing.
-    gold, votes, flags: only what the file holds.
+    gold, votes, flags: only what the file holds. earlier: answers that those in `votes`
+    took the place of, oldest first; they go into the log.
     """
 
     line: int
@@ -263,6 +305,7 @@ class IncomingAnchor:
     gold: Gold | None = None
     votes: tuple[Vote, ...] = ()
     flags: tuple[FlagMark, ...] = ()
+    earlier: tuple[Vote, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,8 @@ def test_formats_lists_each_with_direction_and_example(call: Call) -> None:
 
 def test_formats_as_json_is_one_object(call: Call) -> None:
     listed = json.loads(call("formats", "--json").output)["formats"]
-    assert [one["name"] for one in listed] == ["nfh", "nfh-ident", "dialog", "gold"]
-    assert [one["export"] for one in listed] == [True, False, False, True]
+    assert [one["name"] for one in listed] == ["nfh", "nfh-ident", "dialog", "gold", "amt"]
+    assert [one["export"] for one in listed] == [True, False, False, True, False]
     assert all(one["import"] for one in listed)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats import nfh_ident
+from nfh_db.formats import amt, nfh_ident
 from nfh_db.formats.reading import Source
 from nfh_db.formats.registry import BY_NAME, FORMATS, GOLD, NFH, READABLE, WRITABLE, recognise
 from nfh_db.formats.rows import Row
@@ -22,14 +22,14 @@ def test_the_example_line_is_one_of_the_format(
     name = next(name for name, known in BY_NAME.items() if known is format_)
     example = BY_NAME[name].example
     assert "\n" not in example
-    header = nfh_ident.HEADER + "\n" if name == "nfh-ident" else ""
-    assert len(rows(name, header + example)) == 1
+    headers = {"nfh-ident": nfh_ident.HEADER + "\n", "amt": amt.HEADER + "\n"}
+    assert len(rows(name, headers.get(name, "") + example)) == 1
 
 
 def test_directions_are_as_documented() -> None:
-    assert READABLE == ("nfh", "nfh-ident", "dialog", "gold")
+    assert READABLE == ("nfh", "nfh-ident", "dialog", "gold", "amt")
     assert WRITABLE == ("nfh", "gold")
-    assert BY_NAME["nfh-ident"].direction == "import only"
+    assert BY_NAME["nfh-ident"].direction == BY_NAME["amt"].direction == "import only"
     assert BY_NAME["gold"].direction == "import and export"
 
 
@@ -51,6 +51,8 @@ def test_directions_are_as_documented() -> None:
         ("Ann: two", "x", "dialog"),
         ("[red]Ann: {two}", "x.txt", "dialog"),
         ("{laughs} Ann: two", "x.txt", "dialog"),
+        (amt.HEADER + "\n", "x.csv", "amt"),
+        (amt.HEADER + "\n", "x.jsonl", "amt"),
     ],
 )
 def test_content_first_then_the_name_decides(

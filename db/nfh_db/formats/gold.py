@@ -13,6 +13,7 @@ from nfh_db.formats.gold_form import (
     HEAD_KEYS,
     KEYS,
     MENTION_KEYS,
+    SETTLED_ON,
     VOTE_KEYS,
     digest_of,
 )
@@ -20,7 +21,7 @@ from nfh_db.formats.reading import Source
 from nfh_db.formats.release import release_head
 from nfh_db.formats.rows import GoldRow, RawPassage, runs
 from nfh_db.formats.wording import shown
-from nfh_db.records import FlagMark, FlagName, Gold, Role, Rule, Vote
+from nfh_db.records import BY_RULE, FlagMark, FlagName, Gold, Role, Rule, Vote
 from nfh_models.domain import (
     Anchor,
     Answer,
@@ -51,7 +52,7 @@ def read(source: Source) -> Iterator[GoldRow]:
 
 def _row(fields: Fields) -> GoldRow:
     _check_format(fields)
-    fields.expect_keys(KEYS)
+    fields.expect_keys([key for key in KEYS if key != SETTLED_ON or key in fields.values])
     passage = _passage(fields)
     count = len(passage.words)
     anchor = fields.anchor(count)
@@ -129,13 +130,40 @@ def _gold(fields: Fields, count: int, anchor: Anchor) -> Gold | None:
             raise fields.refuse("heads", "an empty list, since the kind is null")
         if fields.text("comment"):
             raise fields.refuse("comment", "an empty string, since the kind is null")
+        if SETTLED_ON in fields.values:
+            raise fields.refuse(SETTLED_ON, "no such key, since the kind is null")
         return None
     return Gold(
         answer=_answer(fields, count, anchor),
         rule=Rule(fields.choice("rule", tuple(Rule))),
         adjudicator=_optional_name(fields, "adjudicator"),
         decided_at=_optional_time(fields, "decided_at"),
+        votes=_settled_on(fields),
     )
+
+
+def _settled_on(fields: Fields) -> tuple[tuple[str, str], ...]:
+    """Name and time of each answer that a rule made the gold of; none if it is not said."""
+    if SETTLED_ON not in fields.values:
+        return ()
+    if fields.values["rule"] not in BY_RULE:
+        wanted = f"no such key, since the rule is not {' or '.join(BY_RULE)}"
+        raise fields.refuse(SETTLED_ON, wanted)
+    votes = [_settled_vote(fields, index) for index in range(len(fields.items(SETTLED_ON)))]
+    names = [name for name, _ in votes]
+    if not names or names != sorted(set(names)):
+        raise fields.refuse(SETTLED_ON, "each name once, in order, and at least one")
+    return tuple(votes)
+
+
+def _settled_vote(fields: Fields, index: int) -> tuple[str, str]:
+    """One pair, checked as a vote's own name and time are."""
+    pair = fields.items(SETTLED_ON)[index]
+    if not isinstance(pair, list) or len(pair) != 2:
+        raise fields.refuse(SETTLED_ON, "pairs of a name and a time", pair)
+    values = {"annotator": pair[0], "at": pair[1]}
+    inner = Fields(fields.source, fields.line, values, f"{SETTLED_ON}[{index}].")
+    return inner.name("annotator"), _time(inner, "at")
 
 
 def _answer(fields: Fields, count: int, anchor: Anchor) -> Answer:

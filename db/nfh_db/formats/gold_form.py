@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from nfh_db.formats.release import Mentions, release_head
 from nfh_db.formats.rows import per_token
-from nfh_db.records import ExportRecord, FlagMark, Gold, Vote
+from nfh_db.records import BY_RULE, ExportRecord, FlagMark, Gold, Vote
 from nfh_models.domain import Head
 
 FORMAT = "nfh-gold/1"
@@ -32,10 +32,14 @@ KEYS = (
     "rule",
     "adjudicator",
     "decided_at",
+    "settled_on",
     "votes",
     "comment",
     "digest",
 )
+SETTLED_ON = "settled_on"
+"""The one key that a line need not have: of what answers a rule made the gold."""
+
 HEAD_KEYS = ("mentions",)
 MENTION_KEYS = ("start", "end", "head", "origin")
 FLAG_KEYS = ("name", "annotator", "at")
@@ -81,7 +85,7 @@ def spelled(value: object) -> str:
 
 def digest_of(values: Mapping[str, object]) -> str:
     """The digest that a line of these values has to name, whatever order its keys came in."""
-    content = {key: values[key] for key in KEYS if key != "digest"}
+    content = {key: values[key] for key in KEYS if key in values and key != "digest"}
     for key, keys in (("flags", FLAG_KEYS), ("votes", VOTE_KEYS)):
         content[key] = [_ordered(item, keys) for item in _list(content[key])]
     content["heads"] = _ordered_heads(content["heads"])
@@ -139,11 +143,14 @@ def _values(record: ExportRecord) -> dict[str, object]:
 
 
 def _decision(gold: Gold | None) -> dict[str, object]:
-    return {
+    decision: dict[str, object] = {
         "rule": gold.rule if gold else None,
         "adjudicator": gold.adjudicator if gold else None,
         "decided_at": gold.decided_at if gold else None,
     }
+    if gold is not None and gold.votes and gold.rule in BY_RULE:
+        decision[SETTLED_ON] = [[name, at] for name, at in sorted(gold.votes)]
+    return decision
 
 
 def _heads(heads: Sequence[Head]) -> list[object]:

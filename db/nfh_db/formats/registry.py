@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from nfh_db.formats import dialog, gold, nfh, nfh_ident
+from nfh_db.formats import amt, dialog, gold, nfh, nfh_ident
 from nfh_db.formats.fields import decode
 from nfh_db.formats.gold_form import FORMAT as GOLD_VERSION
 from nfh_db.formats.gold_form import GoldWriter
@@ -48,7 +48,7 @@ class Format:
     example: one line of it. read: yields the rows of a file. sniff: why a file looks like
     this format, None if it does not. writer: makes lines of records; None where the format
     can only be imported. labelled: rows say something of their anchors. carries_split:
-    rows name their own split.
+    rows name their own split. names_people: rows are answers, and say whose.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Format:
     writer: Callable[[Mentions], LineWriter] | None = None
     labelled: bool = True
     carries_split: bool = False
+    names_people: bool = False
 
     @property
     def direction(self) -> str:
@@ -87,6 +88,12 @@ def _sniff_ident(first: First) -> str | None:
     if first.text == nfh_ident.HEADER:
         return "its first line is the header of the identification files"
     return "its name ends in .tsv" if first.suffix == ".tsv" else None
+
+
+def _sniff_amt(first: First) -> str | None:
+    if amt.is_header(first.text):
+        return "its first line is the header of a Mechanical Turk batch"
+    return None
 
 
 def _sniff_dialog(first: First) -> str | None:
@@ -151,8 +158,21 @@ GOLD = Format(
     carries_split=True,
 )
 
-FORMATS = (NFH, NFH_IDENT, DIALOG, GOLD)
-SNIFF_ORDER = (GOLD, NFH, NFH_IDENT, DIALOG)
+AMT = Format(
+    name="amt",
+    extensions=(".csv",),
+    description=(
+        "the results of a Mechanical Turk batch: a CSV file, each row one worker's answer; "
+        f"header with at least {', '.join(amt.NEEDED)}"
+    ),
+    example='A1B2C3,"Ann: Two tickets?<br>Ben: No, three.",three,1,tickets,9;16',
+    read=amt.read,
+    sniff=_sniff_amt,
+    names_people=True,
+)
+
+FORMATS = (NFH, NFH_IDENT, DIALOG, GOLD, AMT)
+SNIFF_ORDER = (GOLD, AMT, NFH, NFH_IDENT, DIALOG)
 BY_NAME = {format_.name: format_ for format_ in FORMATS}
 READABLE = tuple(format_.name for format_ in FORMATS)
 WRITABLE = tuple(format_.name for format_ in FORMATS if format_.writer)
@@ -180,7 +200,8 @@ def check_choice(source: Source, format_: Format) -> None:
     if format_ is not DIALOG:
         return
     first = First.of(source)
-    if first.value is not None or first.text == nfh_ident.HEADER:
+    tabular = first.text == nfh_ident.HEADER or amt.is_header(first.text)
+    if first.value is not None or tabular:
         raise source.error(
             None, f"found rows of another format ({shown(first.text)}), wanted plain text"
         )

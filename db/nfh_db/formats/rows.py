@@ -70,7 +70,32 @@ class DialogBlock:
     turns: tuple[DialogTurn, ...]
 
 
-Row = LabelledRow | GoldRow | DialogBlock
+@dataclass(frozen=True, slots=True)
+class AssignmentRow:
+    """One worker's answer to one task of a batch, each field as the file has it.
+
+    line: of the file, where the row starts. Columns that the file lacks are "".
+    """
+
+    line: int
+    worker: str
+    context: str
+    target: str
+    code: str
+    marked: str
+    offset: str
+    other: str
+    comment: str
+    html: str
+    start: str
+    end: str
+    sentence: str
+    seconds: str
+    submitted: str
+    status: str
+
+
+Row = LabelledRow | GoldRow | DialogBlock | AssignmentRow
 
 
 def joined(words: Sequence[str], turns: tuple[Turn, ...]) -> RawPassage:
