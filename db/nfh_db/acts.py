@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nfh_db.connection import Connection
-from nfh_db.records import HistoryLine
+from nfh_db.values import json_of
 
 INSERT = """
 INSERT INTO act (annotator_id, kind, summary, target, batch_id, acted_at)
@@ -16,15 +16,26 @@ VALUES (:act, :entity, :anchor, :annotator, :name, :before, :after)"""
 READ_EVENTS = """
 SELECT id, entity, anchor_id, annotator_id, name, before, after
 FROM event WHERE act_id = :act ORDER BY id"""
-NEWEST_DONE = """
-SELECT id, summary FROM act
-WHERE annotator_id = :me AND undone = 0 AND kind = 'do' ORDER BY id DESC LIMIT 1"""
-LAST_DONE = """
-SELECT id FROM act WHERE annotator_id = :me AND undone = :undone AND kind = 'do'
-ORDER BY id DESC LIMIT 1"""
+READ_SOME = """
+SELECT id, entity, anchor_id, annotator_id, name, before, after
+FROM event WHERE act_id = :act AND id BETWEEN :first AND :last ORDER BY id LIMIT :limit"""
+FORGET = "DELETE FROM event WHERE id IN (SELECT value FROM json_each(:ids))"
+OVERTAKEN = """
+SELECT e.id FROM event AS e
+WHERE e.id IN (SELECT value FROM json_each(:ids)) AND EXISTS
+    (SELECT 1 FROM event AS n WHERE n.anchor_id = e.anchor_id AND n.id > e.id)
+ORDER BY e.id"""
+MOVE_TO_END = "UPDATE event SET id = (SELECT max(id) FROM event) + 1 WHERE id = :id"
+# A settlement that is being written is seen by nobody, and so undone by nobody.
+DONE = """
+    annotator_id = :me AND undone = :undone AND (kind = 'do' OR kind = 'settle' AND NOT EXISTS
+        (SELECT 1 FROM batch AS b WHERE b.id = batch_id AND b.state = 'loading'))"""
+LAST_DONE = f"""
+SELECT id, summary, kind FROM act WHERE {DONE}
+ORDER BY id DESC LIMIT 1"""  # noqa: S608 - made of constants
 # What was undone before the person's last act is cut off, for good.
 OLDEST_UNDONE = """
-SELECT c.id, c.summary FROM act AS u JOIN act AS c ON c.id = u.target
+SELECT c.id, c.summary, c.kind FROM act AS u JOIN act AS c ON c.id = u.target
 WHERE u.annotator_id = :me AND u.undone = 0 AND u.kind = 'undo' AND u.id > :last
     AND c.undone = 1
 ORDER BY c.id LIMIT 1"""
@@ -45,18 +56,6 @@ LEFT JOIN batch AS b ON b.id = c.batch_id
 WHERE e.anchor_id = :anchor AND e.id > :event AND e.entity IN ('answer', 'gold')
     AND e.after IS NOT NULL AND coalesce(b.state, '') <> 'loading'
 ORDER BY e.id DESC"""
-HISTORY = """
-SELECT c.acted_at, n.name,
-    CASE c.kind WHEN 'undo' THEN 'undo: ' WHEN 'redo' THEN 'redo: ' ELSE '' END || c.summary,
-    e.entity,
-    coalesce(CASE e.entity WHEN 'flag' THEN e.name ELSE w.name END, e.name), e.before, e.after,
-    c.kind
-FROM event AS e JOIN act AS c ON c.id = e.act_id
-LEFT JOIN annotator AS n ON n.id = c.annotator_id
-LEFT JOIN annotator AS w ON w.id = e.annotator_id
-LEFT JOIN batch AS b ON b.id = c.batch_id
-WHERE e.anchor_id = :anchor AND coalesce(b.state, '') <> 'loading'
-ORDER BY e.id"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +73,20 @@ class Event:
     name: str
     before: str | None
     after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An act that can be taken back, or done again. bulk: it is done in many writes."""
+
+    id: int
+    summary: str
+    kind: str
+
+    @property
+    def bulk(self) -> bool:
+        """True for a settlement."""
+        return self.kind == "settle"
 
 
 def add(
@@ -133,24 +146,46 @@ def events(connection: Connection, act_id: int) -> Sequence[Event]:
     return [Event(*row) for row in connection.execute(READ_EVENTS, {"act": act_id})]
 
 
-def newest_done(connection: Connection, annotator_id: int) -> tuple[int, str] | None:
-    """Id and summary of the act that this person's next undo takes back."""
-    row: tuple[int, str] | None = connection.execute(
-        NEWEST_DONE, {"me": annotator_id}
-    ).fetchone()
-    return row
+def some_events(
+    connection: Connection, act_id: int, first: int, last: int, limit: int
+) -> Sequence[Event]:
+    """Events of an act with ids from `first` to `last`, the first `limit` of them."""
+    key = {"act": act_id, "first": first, "last": last, "limit": limit}
+    return [Event(*row) for row in connection.execute(READ_SOME, key)]
 
 
-def oldest_undone(connection: Connection, annotator_id: int) -> tuple[int, str] | None:
-    """Id and summary of the act that this person's next redo does again."""
-    last = 0
-    for undone in (0, 1):
-        done = connection.execute(LAST_DONE, {"me": annotator_id, "undone": undone}).fetchone()
-        last = max(last, done[0] if done else 0)
-    row: tuple[int, str] | None = connection.execute(
-        OLDEST_UNDONE, {"me": annotator_id, "last": last}
-    ).fetchone()
-    return row
+def forget(connection: Connection, ids: Sequence[int]) -> None:
+    """Take events out of the log that were planned and never happened."""
+    connection.execute(FORGET, {"ids": json_of(list(ids))})
+
+
+def move_to_end(connection: Connection, ids: Sequence[int]) -> None:
+    """Put events that happened just now behind those that happened to their anchors before.
+
+    Somebody may have changed a thing and changed it back since they were planned: the log's
+    order is the order in which things happened.
+    """
+    found = connection.execute(OVERTAKEN, {"ids": json_of(list(ids))}).fetchall()
+    for (id_,) in found:
+        connection.execute(MOVE_TO_END, {"id": id_})
+
+
+def newest_done(connection: Connection, annotator_id: int) -> Done | None:
+    """The act that this person's next undo takes back."""
+    return _last(connection, annotator_id, undone=False)
+
+
+def _last(connection: Connection, annotator_id: int, *, undone: bool) -> Done | None:
+    row = connection.execute(LAST_DONE, {"me": annotator_id, "undone": int(undone)}).fetchone()
+    return None if row is None else Done(*row)
+
+
+def oldest_undone(connection: Connection, annotator_id: int) -> Done | None:
+    """The act that this person's next redo does again."""
+    done = (_last(connection, annotator_id, undone=undone) for undone in (False, True))
+    last = max((act.id for act in done if act is not None), default=0)
+    row = connection.execute(OLDEST_UNDONE, {"me": annotator_id, "last": last}).fetchone()
+    return None if row is None else Done(*row)
 
 
 def set_undone(connection: Connection, act_id: int, *, undone: bool) -> None:
@@ -179,10 +214,3 @@ def decided_after(
     """Later answers and golds of an event's anchor, newest first, with who and when."""
     rows = connection.execute(DECIDED_AFTER, {"anchor": event.anchor_id, "event": event.id})
     return [(Event(*row[:7]), row[7], row[8]) for row in rows]
-
-
-def history(connection: Connection, anchor_id: int) -> tuple[HistoryLine, ...]:
-    """All changes of an anchor, oldest first."""
-    return tuple(
-        HistoryLine(*row) for row in connection.execute(HISTORY, {"anchor": anchor_id})
-    )

@@ -1,7 +1,8 @@
-"""Batches: one imported file each, seen by nobody until its rows are all there.
+"""Batches: one imported file or one bulk act each, seen by nobody until its rows are there.
 
 loading: being written, invisible. settling: visible; what it changes of anchors that were
-there before is being applied from its events. ready: done.
+there before is being applied from its events. ready: done. A settlement, and its undo and
+redo, are batches of the formats of `BULK_FORMATS` that hold nothing but such events.
 """
 
 import os
@@ -14,7 +15,8 @@ import msgspec
 
 from nfh_db import clock, processes
 from nfh_db.connection import Connection
-from nfh_db.records import ImportReport
+from nfh_db.errors import StoreError
+from nfh_db.records import ImportReport, SettleReport
 from nfh_db.values import json_of
 
 FIND_SHOWN = """
@@ -22,7 +24,8 @@ SELECT b.id, b.rows FROM batch AS b LEFT JOIN annotator AS n ON n.id = b.annotat
 WHERE b.sha256 = :sha256 AND b.format = :format AND n.name IS :annotator
     AND b.state <> 'loading'"""
 COUNT_RUNS = "SELECT count(*) FROM batch WHERE sha256 = :sha256 OR sha256 GLOB :later"
-UNFINISHED = "SELECT id, name, state, pid, report FROM batch WHERE state <> 'ready' ORDER BY id"
+UNFINISHED = """
+SELECT id, name, state, pid, report, format FROM batch WHERE state <> 'ready' ORDER BY id"""
 INSERT = """
 INSERT INTO batch (name, sha256, format, split, annotator_id, state, pid, report, created_at)
 VALUES (:name, :sha256, :format, :split,
@@ -34,24 +37,49 @@ WHERE id = :id AND state = :state AND pid IS :former AND report = :former_report
 STILL_MINE = """
 SELECT 1 FROM batch
 WHERE id = :id AND state = 'loading' AND pid = :pid AND report = :report"""
+SETTLES = "SELECT 1 FROM batch WHERE id = :id AND state = 'settling' AND pid = :pid"
 SET_REPORT = "UPDATE batch SET report = :report WHERE id = :id"
 SET_STATE = """
 UPDATE batch SET state = :state, rows = :rows, report = :report, finished_at = :at
 WHERE id = :id"""
 
 
+MERGE = "merge"
+"""Format of the batch of a merge, whose note `nfh_db.merge.notes` writes."""
+
+BULK_FORMATS = {
+    "settle": "A settlement is being written by process",
+    "undo": "A settlement is being taken back by process",
+    "redo": "A settlement is being made again by process",
+    MERGE: "Another copy is being merged by process",
+}
+"""Formats of batches that are no files, and how one under way is told of."""
+
+
 class Work(msgspec.Struct):
     """What the report column holds until a batch is ready.
 
     started: when its process started. annotators: those that this batch made.
-    deferred: first and last id of events that settling applies. report: the final one.
+    deferred: first and last id of events that settling has still to apply. bulk: they are
+    all of golds. by_votes: those hold only while the votes are the ones they name. changed:
+    how many were left out, since somebody was faster. report, settled: the final one.
     """
 
     started: str | None = None
     act: int = 0
     annotators: list[int] = msgspec.field(default_factory=list)
     deferred: list[tuple[int, int]] = msgspec.field(default_factory=list)
+    bulk: bool = False
+    by_votes: bool = False
+    changed: int = 0
     report: ImportReport | None = None
+    settled: SettleReport | None = None
+
+    def defer(self, first: int, last: int) -> None:
+        """Add events that are to be applied, behind those that are there."""
+        if self.deferred and self.deferred[-1][1] + 1 == first:
+            first = self.deferred.pop()[0]
+        self.deferred.append((first, last))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +92,7 @@ class Unfinished:
     pid: int | None
     raw: str
     work: Work
+    format: str = ""
 
     @property
     def is_loading(self) -> bool:
@@ -120,9 +149,16 @@ def name_of_next_run(connection: Connection, sha256: str) -> str:
 def unfinished(connection: Connection) -> Sequence[Unfinished]:
     """The batches that are not ready."""
     return [
-        Unfinished(id_, name, state, pid, raw, _work.decode(raw))
-        for id_, name, state, pid, raw in connection.execute(UNFINISHED)
+        Unfinished(id_, name, state, pid, raw, _work.decode(raw), format_)
+        for id_, name, state, pid, raw, format_ in connection.execute(UNFINISHED)
     ]
+
+
+def refuse_beside_another(connection: Connection, wanted: str) -> None:
+    """Raise StoreError if a batch is under way. wanted: what to do when that is done."""
+    for other in unfinished(connection):
+        what = BULK_FORMATS.get(other.format, f"{other.name} is being imported by process")
+        raise StoreError(f"{what} {other.pid}: wait until that is done, then {wanted}")
 
 
 def add(
@@ -156,8 +192,8 @@ def left_behind(connection: Connection) -> bool:
     return not all(is_alive(batch) for batch in unfinished(connection))
 
 
-def claim(connection: Connection, batch: Unfinished) -> bool:
-    """Make a dead process' batch this one's; False if another process was faster."""
+def claim(connection: Connection, batch: Unfinished) -> Work | None:
+    """Make a dead process' batch this one's; its work, None if another process was faster."""
     mine = msgspec.structs.replace(batch.work, started=processes.started(os.getpid()))
     changed = connection.execute(
         CLAIM,
@@ -170,7 +206,7 @@ def claim(connection: Connection, batch: Unfinished) -> bool:
             "former_report": batch.raw,
         },
     ).rowcount
-    return changed == 1
+    return mine if changed == 1 else None
 
 
 def set_work(connection: Connection, batch_id: int, work: Work) -> str:
@@ -184,6 +220,17 @@ def still_mine(connection: Connection, batch_id: int, note: str) -> bool:
     """True unless another process took this one for dead and claimed its batch."""
     key = {"id": batch_id, "pid": os.getpid(), "report": note}
     return connection.execute(STILL_MINE, key).fetchone() is not None
+
+
+def settles(connection: Connection, batch_id: int) -> bool:
+    """True if this process is to apply what waits of a batch."""
+    key = {"id": batch_id, "pid": os.getpid()}
+    return connection.execute(SETTLES, key).fetchone() is not None
+
+
+def set_report(connection: Connection, batch_id: int, report: object) -> None:
+    """Write the report of a batch that is ready anew."""
+    connection.execute(SET_REPORT, {"id": batch_id, "report": json_of(report)})
 
 
 def set_state(

@@ -1,6 +1,6 @@
 """Gold: the answer that counts, one an anchor, with the rule by which it came to count."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nfh_db import heads
@@ -61,24 +61,35 @@ def write(connection: Connection, anchor_id: int, value: GoldValue | None) -> No
     if value is None:
         connection.execute(REMOVE, {"anchor": anchor_id})
         return
-    connection.execute(
-        UPSERT,
-        {
-            "anchor": anchor_id,
-            "kind": value.kind,
-            "relation": value.relation,
-            "sort": value.sort,
-            "noun": value.noun,
-            "comment": value.comment,
-            "rule": value.rule,
-            "by": value.by,
-            "answer": _answer_id(connection, anchor_id, value),
-            "batch": value.batch,
-            "at": value.at,
-            "votes": encode_gold_votes(value.votes),
-        },
-    )
+    connection.execute(UPSERT, _row(connection, anchor_id, value))
     heads.replace_of_gold(connection, anchor_id, value.heads)
+
+
+def write_all(connection: Connection, values: Mapping[int, GoldValue | None]) -> None:
+    """What `write` does, to many anchors at once."""
+    present = {id_: value for id_, value in values.items() if value is not None}
+    rows = [_row(connection, id_, value) for id_, value in present.items()]
+    connection.executemany(UPSERT, rows)
+    heads.replace_of_golds(connection, {id_: value.heads for id_, value in present.items()})
+    gone = [{"anchor": id_} for id_, value in values.items() if value is None]
+    connection.executemany(REMOVE, gone)
+
+
+def _row(connection: Connection, anchor_id: int, value: GoldValue) -> dict[str, object]:
+    return {
+        "anchor": anchor_id,
+        "kind": value.kind,
+        "relation": value.relation,
+        "sort": value.sort,
+        "noun": value.noun,
+        "comment": value.comment,
+        "rule": value.rule,
+        "by": value.by,
+        "answer": _answer_id(connection, anchor_id, value),
+        "batch": value.batch,
+        "at": value.at,
+        "votes": encode_gold_votes(value.votes),
+    }
 
 
 def _answer_id(connection: Connection, anchor_id: int, value: GoldValue) -> int | None:

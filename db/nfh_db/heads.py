@@ -1,6 +1,6 @@
 """Heads and their mentions, of answers and of golds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from nfh_db.connection import Connection
 from nfh_db.values import Marks, json_of
@@ -21,6 +21,11 @@ DELETE_MENTIONS_OF_ANSWER = """
 DELETE FROM mention WHERE head_id IN (SELECT id FROM head WHERE answer_id = :id)"""
 DELETE_MENTIONS_OF_GOLD = """
 DELETE FROM mention WHERE head_id IN (SELECT id FROM head WHERE gold_id = :id)"""
+DELETE_OF_GOLDS = """
+DELETE FROM head WHERE gold_id IN (SELECT value FROM json_each(:ids))"""
+DELETE_MENTIONS_OF_GOLDS = """
+DELETE FROM mention WHERE head_id IN
+    (SELECT id FROM head WHERE gold_id IN (SELECT value FROM json_each(:ids)))"""
 INSERT = """
 INSERT INTO head (answer_id, gold_id, position) VALUES (:answer, :gold, :position)
 RETURNING id"""
@@ -68,6 +73,23 @@ def replace_of_gold(connection: Connection, anchor_id: int, marks: Marks) -> Non
     connection.execute(DELETE_MENTIONS_OF_GOLD, {"id": anchor_id})
     connection.execute(DELETE_OF_GOLD, {"id": anchor_id})
     _insert(connection, marks, answer_id=None, gold_id=anchor_id)
+
+
+def replace_of_golds(connection: Connection, marks: Mapping[int, Marks]) -> None:
+    """Give each of these golds, by anchor id, exactly these heads; within a transaction."""
+    ids = {"ids": json_of(list(marks))}
+    connection.execute(DELETE_MENTIONS_OF_GOLDS, ids)
+    connection.execute(DELETE_OF_GOLDS, ids)
+    head_id: int = connection.execute(LAST_ID).fetchone()[0]
+    heads: list[tuple[object, ...]] = []
+    mentions: list[tuple[object, ...]] = []
+    for anchor_id, found in marks.items():
+        for position, head in enumerate(found):
+            head_id += 1
+            heads.append((head_id, None, anchor_id, position))
+            mentions += [(head_id, place, *mark) for place, mark in enumerate(head)]
+    connection.executemany(INSERT_WITH_ID, heads)
+    connection.executemany(INSERT_MENTION, mentions)
 
 
 def _insert(

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from nfh_db import (
-    acts,
     annotators,
     drafts,
     edits,
@@ -19,14 +18,15 @@ from nfh_db import (
     settings,
     undo,
 )
-from nfh_db.opened import OpenDatabase
+from nfh_db.assigning_store import AssigningStore
+from nfh_db.history_store import HistoryStore
+from nfh_db.merge.store import MergingStore
 from nfh_db.query import Query
 from nfh_db.records import (
     Annotator,
     Ballot,
     ExportRecord,
     FlagName,
-    HistoryLine,
     ImportReport,
     IncomingPassage,
     Item,
@@ -38,6 +38,8 @@ from nfh_db.records import (
     Seen,
     Undone,
 )
+from nfh_db.settling_store import SettlingStore
+from nfh_db.tracing_store import TracingStore
 from nfh_models.domain import Anchor, Answer, Passage
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ FORGET_AT_ONCE = 2_000
 """Predictions deleted in one write, so that nobody waits for long."""
 
 
-class Store(OpenDatabase):
+class Store(AssigningStore, HistoryStore, SettlingStore, MergingStore, TracingStore):
     """One open database. Use `Store.open`; close it, or use it as a context manager."""
 
     # --- people -------------------------------------------------------------------------
@@ -71,17 +73,12 @@ class Store(OpenDatabase):
     def item(self, anchor_id: int, me: Annotator, role: Role) -> Item | None:
         """An anchor with all that the screen needs; None if nobody sees it (any more)."""
         with self._readers.lend(one_state=True) as connection:
-            return items.read(connection, anchor_id, me.id, role, self._passages)
+            return items.read(connection, anchor_id, me, role, self._passages)
 
     def passages(self, anchor_ids: Sequence[int]) -> Mapping[int, tuple[Passage, Anchor]]:
         """Passage and span of each of these anchors that is visible, by anchor id."""
         with self._readers.lend(one_state=True) as connection:
             return items.read_passages(connection, anchor_ids)
-
-    def history(self, anchor_id: int) -> tuple[HistoryLine, ...]:
-        """All changes of an anchor, oldest first."""
-        with self._readers.lend() as connection:
-            return acts.history(connection, anchor_id)
 
     def queue_ids(self, query: Query, me: Annotator) -> Iterator["array[int]"]:
         """The anchors of a query in its order: a small first chunk, then large ones."""
@@ -97,12 +94,14 @@ class Store(OpenDatabase):
         with self._readers.lend() as connection:
             return queue.queue_count(connection, query, me.id)
 
-    def queue_rows(self, anchor_ids: Sequence[int], me: Annotator) -> tuple[QueueRow, ...]:
-        """Lines of the queue, in the order asked."""
+    def queue_rows(
+        self, anchor_ids: Sequence[int], me: Annotator, role: Role = Role.ADJUDICATOR
+    ) -> tuple[QueueRow, ...]:
+        """Lines of the queue, in the order asked, as this person sees them in this role."""
         from nfh_db import queue
 
         with self._readers.lend() as connection:
-            return queue.queue_rows(connection, anchor_ids, me.id)
+            return queue.queue_rows(connection, anchor_ids, me.id, role)
 
     def queue_values(self, key: str) -> tuple[str, ...]:
         """What may follow a key of the query language here, for its completion."""
@@ -161,14 +160,19 @@ class Store(OpenDatabase):
             return edits.replace_anchor(connection, anchor_id, me, anchor, self._passages)
 
     def undo(self, me: Annotator) -> Undone | None:
-        """Take back this person's newest act; None if there is none. ChangedSinceError."""
+        """Take back this person's newest act; None if there is none. ChangedSinceError.
+
+        A settlement leaves what somebody changed since, and says how many it left.
+        """
         with self._deciding() as connection:
-            return undo.undo(connection, me)
+            done = undo.undo(connection, me)
+        return self._turned(me, "undo", done)
 
     def redo(self, me: Annotator) -> Undone | None:
         """Do again what this person undid last; None if nothing is left. ChangedSinceError."""
         with self._deciding() as connection:
-            return undo.redo(connection, me)
+            done = undo.redo(connection, me)
+        return self._turned(me, "redo", done)
 
     # --- noting -------------------------------------------------------------------------
 

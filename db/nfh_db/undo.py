@@ -3,35 +3,37 @@
 from collections.abc import Iterable, Sequence
 
 from nfh_db import acts, anchors, changes, clock, summary
-from nfh_db.acts import Event
+from nfh_db.acts import Done, Event
 from nfh_db.connection import Connection
 from nfh_db.errors import ChangedSinceError
 from nfh_db.records import Annotator, Undone
 from nfh_db.values import decode_anchor
 
 
-def undo(connection: Connection, me: Annotator) -> Undone | None:
+def undo(connection: Connection, me: Annotator) -> Undone | Done | None:
     """Take back this person's newest act; None if there is none.
 
-    Raises ChangedSinceError if anything that it made has been changed since.
+    A bulk act is only named: it is taken back in many writes. Raises ChangedSinceError if
+    anything that the act made has been changed since.
     """
     found = acts.newest_done(connection, me.id)
-    if found is None:
-        return None
-    events = acts.events(connection, found[0])
+    if found is None or found.bulk:
+        return found
+    events = acts.events(connection, found.id)
     steps = [(event, event.after, event.before) for event in reversed(events)]
     return _turn(connection, me, "undo", found, steps)
 
 
-def redo(connection: Connection, me: Annotator) -> Undone | None:
+def redo(connection: Connection, me: Annotator) -> Undone | Done | None:
     """Do again what this person undid last; None if there is nothing, or an act came since.
 
-    Raises ChangedSinceError if what it found then is not what is there now.
+    A bulk act is only named. Raises ChangedSinceError if what the act found then is not
+    what is there now.
     """
     found = acts.oldest_undone(connection, me.id)
-    if found is None:
-        return None
-    events = acts.events(connection, found[0])
+    if found is None or found.bulk:
+        return found
+    events = acts.events(connection, found.id)
     steps = [(event, event.before, event.after) for event in events]
     return _turn(connection, me, "redo", found, steps)
 
@@ -43,21 +45,21 @@ def _turn(
     connection: Connection,
     me: Annotator,
     kind: str,
-    target: tuple[int, str],
+    target: Done,
     steps: Sequence[_Step],
 ) -> Undone:
-    act, words = target
+    words = target.summary
     for event, wanted, _ in steps:
         _check_unchanged(connection, kind, words, event, wanted)
     at = clock.now()
-    act_id = acts.add(connection, me.id, kind, words, at, target=act)
+    act_id = acts.add(connection, me.id, kind, words, at, target=target.id)
     for event, before, after in steps:
         key = (event.entity, event.anchor_id, event.annotator_id, event.name)
         if kind == "undo":
             _check_loses_nothing(connection, words, event, after)
         changes.make(connection, *key, after)
         acts.record(connection, act_id, *key, before, after)
-    acts.set_undone(connection, act, undone=kind == "undo")
+    acts.set_undone(connection, target.id, undone=kind == "undo")
     touched = sorted({event.anchor_id for event, _, _ in steps})
     summary.recompute_with_successors(connection, _with_linked(touched, steps))
     return Undone(words, _where_to_go(connection, touched), len(touched), at)

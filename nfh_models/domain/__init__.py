@@ -30,6 +30,7 @@ from nfh_models.domain.compare import (
     same_head,
 )
 from nfh_models.domain.passage import Anchor, Passage, PassageError, Token, Turn, anchor_id
+from nfh_models.domain.settling import Reason, Settled, SettlingRule, settle
 
 __all__ = [
     "IMPLICIT_KINDS",
@@ -49,7 +50,10 @@ __all__ = [
     "Origin",
     "Passage",
     "PassageError",
+    "Reason",
     "Relation",
+    "Settled",
+    "SettlingRule",
     "Sort",
     "Token",
     "Turn",
@@ -60,4 +64,5 @@ __all__ = [
     "paper_class",
     "reference_answer",
     "same_head",
+    "settle",
 ]

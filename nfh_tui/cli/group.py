@@ -22,6 +22,16 @@ COMMANDS = {
     "init": Lazy("database", "init", "Make a new, empty database."),
     "import": Lazy("files", "import_", "Bring files into the database."),
     "export": Lazy("files", "export", "Take anchors out of the database, as a file."),
+    "assign": Lazy("assign", "assign", "Say who answers what, and see how far they are."),
+    "settle": Lazy("settle", "settle", "Make gold of the annotators' votes, by a rule."),
+    "audit": Lazy("settle", "audit", "Draw a sample of what rules settled, or report it."),
+    "agreement": Lazy("agreement", "agreement", "Measure how far annotators agree."),
+    "annotators": Lazy(
+        "annotators", "annotators", "Tell how far each annotator can be trusted."
+    ),
+    "history": Lazy("history", "history", "Tell who changed what, and when."),
+    "doctor": Lazy("doctor", "doctor", "Check the database, or the labels in it."),
+    "backup": Lazy("backup", "backup", "Copy the database, also while others work in it."),
     "formats": Lazy("about", "formats", "List the file formats."),
     "keys": Lazy("about", "keys", "List the keys of the workbench."),
 }

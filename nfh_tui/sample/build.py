@@ -16,7 +16,7 @@ from nfh_db.formats.gold_form import GoldWriter
 from nfh_db.formats.rows import RawPassage
 from nfh_db.formats.writing import write_lines
 from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Role, Rule, Vote
-from nfh_models.domain import Anchor, Passage, Turn, anchor_id
+from nfh_models.domain import Anchor, Passage, SettlingRule, Turn, anchor_id, settle
 from nfh_tui.sample import corpus_path
 from nfh_tui.sample.answers import read_answer
 from nfh_tui.sample.markup import (
@@ -30,13 +30,11 @@ from nfh_tui.sample.markup import (
     refusal,
 )
 from nfh_tui.sample.phenomena import PHENOMENA
-from nfh_tui.sample.settled import majority, unanimous
 
 EDITOR = "editor"
 FIRST_DAY = datetime(2025, 3, 3, tzinfo=UTC)
 """A Monday. Each file is one working day of each annotator; the editor sits two weeks later."""
 HOURS = {"ann1": 9.1, "ann2": 13.25, "ann3": 16.7, EDITOR: 10.0}
-_BY_RULE = {Rule.UNANIMOUS.value: unanimous, Rule.MAJORITY.value: majority}
 PAUSE = timedelta(seconds=2)
 SETTLED_AT = "2025-03-14T17:00:00.000Z"
 """When the gold that needs no editor was made, all of it in one go."""
@@ -139,7 +137,7 @@ class _Maker:
             flags += raised
         said = source.said[GOLD]
         gold: Gold | None = None
-        if said.answer in _BY_RULE:
+        if said.answer in list(SettlingRule):
             gold = self._gold_by_rule(said, votes)
         elif said.answer != "open":
             vote, raised = self._vote(EDITOR, Role.ADJUDICATOR, said, anchor)
@@ -181,11 +179,13 @@ class _Maker:
         return vote, [FlagMark(flag, name, at) for flag in names]
 
     def _gold_by_rule(self, said: Said, votes: Sequence[Vote]) -> Gold:
-        answer = _BY_RULE[said.answer]([vote.answer for vote in votes], self.lemmas)
-        if answer is None:
-            message = f"the answers make no gold by the rule {said.answer}"
+        given = [(vote.annotator, vote.answer) for vote in votes]
+        settled = settle(given, self.lemmas, SettlingRule(said.answer))
+        if settled.answer is None:
+            message = f"the answers make no gold by the rule {said.answer}: {settled.reason}"
             raise refusal(self.source, said.line, message)
-        return Gold(answer, Rule(said.answer), decided_at=SETTLED_AT)
+        made_of = tuple(sorted((vote.annotator, vote.answered_at) for vote in votes))
+        return Gold(settled.answer, Rule(said.answer), None, SETTLED_AT, made_of)
 
     def _check(self, source: SourceAnchor, gold: Gold | None) -> None:
         """Raise FormatError if the gold is no case of what the anchor is there to show."""

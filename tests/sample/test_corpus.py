@@ -9,16 +9,15 @@ import pytest
 from nfh_db.formats.reading import Source
 from nfh_db.formats.registry import BY_NAME
 from nfh_db.query import parse
-from nfh_db.records import FlagName, Role, Rule
+from nfh_db.records import BY_RULE, FlagName, Role, Rule
 from nfh_db.store import Store
-from nfh_models.domain import Anchor, Blocking, Kind, Note, compare
+from nfh_models.domain import Anchor, Blocking, Kind, Note, SettlingRule, compare, settle
 from nfh_models.text.numbers import find_numbers
 from nfh_tui.incoming import PassageMaker
 from nfh_tui.sample import corpus_path
 from nfh_tui.sample.build import EDITOR, corpus_lines
 from nfh_tui.sample.markup import ANNOTATORS
 from nfh_tui.sample.phenomena import PHENOMENA
-from nfh_tui.sample.settled import majority, unanimous
 from nfh_tui.transfer import ImportOptions, export_file, import_file
 
 GROUPS = {
@@ -326,7 +325,6 @@ def test_majority_is_not_always_right(corpus) -> None:
 
 def test_gold_holds_by_its_rule(corpus) -> None:
     """Gold by a rule is what the rule makes of the votes; an expert's is the editor's."""
-    by_rule = {Rule.UNANIMOUS: unanimous, Rule.MAJORITY: majority}
     for item in corpus:
         gold = item.row.gold
         editors = [vote for vote in item.row.votes if vote.role is Role.ADJUDICATOR]
@@ -336,8 +334,10 @@ def test_gold_holds_by_its_rule(corpus) -> None:
             assert editors[0].answered_at == gold.decided_at
         else:
             assert editors == []
-        if gold is not None and gold.rule in by_rule:
-            assert gold.answer == by_rule[gold.rule](item.answers, item.lemmas)
+        if gold is not None and gold.rule in BY_RULE:
+            votes = [(vote.annotator, vote.answer) for vote in item.votes]
+            assert gold.answer == settle(votes, item.lemmas, SettlingRule(gold.rule)).answer
+            assert gold.votes == tuple((v.annotator, v.answered_at) for v in item.votes)
             assert gold.adjudicator is None
     rules = Counter(item.row.gold.rule for item in corpus if item.row.gold)
     assert set(rules) == {Rule.UNANIMOUS, Rule.MAJORITY, Rule.EXPERT}

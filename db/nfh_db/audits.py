@@ -1,0 +1,253 @@
+"""Audits: samples of what rules settled, that an expert decides without seeing it.
+
+An audit is a run of assignments (purpose audit, role adjudicator) of one auditor; each
+names its stratum and, as `expected`, the gold that there was when it was drawn. What a run
+was drawn from stands in a setting of its own: a table can be looked up later, the sizes of
+strata cannot.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+import msgspec
+
+from nfh_db import answers, clock, gold, passages, settings
+from nfh_db.connection import Connection
+from nfh_db.query import Query
+from nfh_db.query import compile as compile_query
+from nfh_db.records import BY_RULE, Annotator, Role, SettleReport
+from nfh_db.values import AnswerValue, answer_of, decode_gold, encode, json_of
+from nfh_models.domain import Blocking, compare
+
+# What rules settled and nobody audits, that this auditor may still decide without having
+# decided it before. The order is that of the index that makes spans unique.
+FRAME = """
+SELECT a.id, g.rule || ', ' || g.kind || ', ' || a.pattern
+FROM anchor AS a JOIN gold AS g ON g.anchor_id = a.id
+WHERE {where} AND g.removed = 0 AND g.rule IN ('unanimous', 'majority')
+    AND (:act IS NULL OR g.decided_at = :at
+        AND a.id IN (SELECT e.anchor_id FROM event AS e WHERE e.act_id = :act))
+    AND NOT EXISTS (SELECT 1 FROM assignment AS s
+        WHERE s.anchor_id = a.id AND s.role = 'adjudicator' AND s.state <> 'returned'
+            AND (s.purpose = 'audit' OR s.annotator_id = :auditor))
+    AND NOT EXISTS (SELECT 1 FROM answer AS w
+        WHERE w.anchor_id = a.id AND w.annotator_id = :auditor AND w.role = 'adjudicator'
+            AND w.removed = 0)
+ORDER BY a.passage_id, a.start, a.stop"""
+VOTED = """
+SELECT count(*) FROM answer
+WHERE annotator_id = :auditor AND role = 'annotator' AND removed = 0
+    AND anchor_id IN (SELECT value FROM json_each(:ids))"""
+RUN_EXISTS = "SELECT 1 FROM assignment WHERE purpose = 'audit' AND run = :run"
+LAST_POSITION = """
+SELECT coalesce(max(position), 0) FROM assignment WHERE annotator_id = :auditor"""
+# Given back before, by the same person, it is given once more.
+ASSIGN = """
+INSERT INTO assignment (anchor_id, annotator_id, role, purpose, state, position, expected,
+    stratum, run, assigned_at)
+VALUES (:anchor, :auditor, 'adjudicator', 'audit', 'open', :position, :expected,
+    :stratum, :run, :at)
+ON CONFLICT (anchor_id, annotator_id, role) DO UPDATE SET
+    purpose = excluded.purpose, state = excluded.state, position = excluded.position,
+    expected = excluded.expected, verdict = NULL, stratum = excluded.stratum,
+    run = excluded.run, assigned_at = excluded.assigned_at, finished_at = NULL
+WHERE state = 'returned'"""
+ITEMS = """
+SELECT s.run, n.id, n.name, n.type, s.anchor_id, a.passage_id, s.state, s.stratum, s.expected,
+    a.removed = 0 AND a.replaced_by IS NULL
+FROM assignment AS s JOIN annotator AS n ON n.id = s.annotator_id
+JOIN anchor AS a ON a.id = s.anchor_id
+WHERE s.purpose <> 'work' AND s.purpose = 'audit'
+ORDER BY s.run, n.name, s.position"""
+
+AT_ONCE = 1_000
+
+
+class Drawn(msgspec.Struct, frozen=True):
+    """What an audit was drawn from. seed: with it, and the same gold, the same is drawn.
+
+    by: who drew it. wanted: items asked for. sizes: of the strata drawn from; sampled: items
+    drawn from each. voted: drawn items on which the auditor had voted. query: what of all
+    that rules settled; act: of what one settlement did, else None.
+    """
+
+    by: str
+    seed: int
+    wanted: int
+    sizes: dict[str, int]
+    sampled: dict[str, int]
+    voted: int = 0
+    query: str = ""
+    act: int | None = None
+
+
+_drawn = msgspec.json.Decoder(Drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditItem:
+    """One item of an audit. decided: the auditor answered it, as the answer is now.
+
+    blocking: how the answer differs from the gold that there was, None if in nothing that
+    blocks. state: open, done or returned; gone, where the number was given another span.
+    """
+
+    anchor_id: int
+    stratum: str
+    state: str
+    decided: bool
+    blocking: Blocking | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """One audit. run: when it was drawn. drawn: None where that is not known here."""
+
+    run: str
+    auditor: Annotator
+    items: tuple[AuditItem, ...]
+    drawn: Drawn | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What is to be drawn: anchors with their strata, in the order to be looked at."""
+
+    items: Sequence[tuple[int, str]]
+    seed: int
+    wanted: int
+    sizes: Mapping[str, int]
+    query: str = ""
+    act: int | None = None
+
+
+def frame(
+    connection: Connection,
+    query: Query,
+    me_id: int,
+    auditor_id: int,
+    settled: SettleReport | None,
+) -> list[tuple[int, str]]:
+    """Anchors that can be drawn, each with its stratum: rule, class and pattern of votes.
+
+    settled: only what this settlement did, and what still is as it did it.
+    """
+    compiled = compile_query(query, me_id)
+    parameters = {
+        **compiled.parameters,
+        "auditor": auditor_id,
+        "act": settled.act_id if settled else None,
+        "at": settled.at if settled else None,
+    }
+    return connection.execute(FRAME.format(where=compiled.where), parameters).fetchall()
+
+
+def assign(
+    connection: Connection, sample: Sample, auditor: Annotator, by: Annotator
+) -> tuple[str, Drawn]:
+    """Give the auditor a sample; its run, and what was drawn. Within a transaction.
+
+    What is not settled any more as it was when the sample was drawn is left out.
+    """
+    run = _free_run(connection)
+    ids = [anchor_id for anchor_id, _ in sample.items]
+    golds = gold.read_all(connection, ids)
+    position = connection.execute(LAST_POSITION, {"auditor": auditor.id}).fetchone()[0]
+    sampled = dict.fromkeys(sample.sizes, 0)
+    given = []
+    for anchor_id, stratum in sample.items:
+        present = golds.get(anchor_id)
+        if present is None or present.rule not in BY_RULE:
+            continue
+        position += 1
+        key = {
+            "anchor": anchor_id,
+            "auditor": auditor.id,
+            "position": position,
+            "expected": encode(present),
+            "stratum": stratum,
+            "run": run,
+            "at": run,
+        }
+        if connection.execute(ASSIGN, key).rowcount:
+            sampled[stratum] += 1
+            given.append(anchor_id)
+    voted = connection.execute(VOTED, {"auditor": auditor.id, "ids": json_of(given)}).fetchone()
+    drawn = Drawn(
+        by.name,
+        sample.seed,
+        sample.wanted,
+        dict(sample.sizes),
+        sampled,
+        voted[0],
+        sample.query,
+        sample.act,
+    )
+    settings.write(connection, _setting(run), json_of(drawn))
+    return run, drawn
+
+
+def _setting(run: str) -> str:
+    return f"audit {run}"
+
+
+def _free_run(connection: Connection) -> str:
+    """The time, a little later where an audit of this very time is there."""
+    run = clock.now()
+    while connection.execute(RUN_EXISTS, {"run": run}).fetchone():
+        later = datetime.fromisoformat(run) + timedelta(milliseconds=1)
+        run = later.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return run
+
+
+def audits(connection: Connection) -> tuple[Audit, ...]:
+    """All audits, oldest first, with what their auditors say now; of one moment."""
+    found: dict[tuple[str, Annotator], list[AuditItem]] = {}
+    rows = [_Row(*row) for row in connection.execute(ITEMS)]
+    for first in range(0, len(rows), AT_ONCE):
+        some = rows[first : first + AT_ONCE]
+        ids = sorted({row.anchor_id for row in some})
+        said = {
+            (anchor_id, name): value
+            for anchor_id, (name, role), value in answers.read_all(connection, ids)
+            if role == Role.ADJUDICATOR
+        }
+        for row in some:
+            auditor = Annotator(row.annotator_id, row.name, row.type)
+            item = _item(connection, row, said.get((row.anchor_id, row.name)))
+            found.setdefault((row.run, auditor), []).append(item)
+    return tuple(
+        Audit(run, auditor, tuple(items), _drawn_of(connection, run))
+        for (run, auditor), items in found.items()
+    )
+
+
+class _Row(NamedTuple):
+    """A row of ITEMS."""
+
+    run: str
+    annotator_id: int
+    name: str
+    type: str
+    anchor_id: int
+    passage_id: int
+    state: str
+    stratum: str | None
+    expected: str | None
+    live: int
+
+
+def _item(connection: Connection, row: _Row, said: AnswerValue | None) -> AuditItem:
+    expected, blocking = decode_gold(row.expected), None
+    if said is not None and expected is not None:
+        lemmas = passages.lemmas(connection, row.passage_id)
+        blocking = compare(answer_of(said), answer_of(expected), lemmas).blocking
+    state = row.state if said is not None or row.live else "gone"
+    return AuditItem(row.anchor_id, row.stratum or "", state, said is not None, blocking)
+
+
+def _drawn_of(connection: Connection, run: str) -> Drawn | None:
+    text = settings.read(connection, _setting(run))
+    return None if text is None else _drawn.decode(text)

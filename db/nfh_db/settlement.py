@@ -1,0 +1,292 @@
+"""Settling votes: gold made of annotators' answers by a rule, as one act that can be undone.
+
+The rules themselves are `nfh_models.domain.settling`; here is what they may and may not do
+to the gold that is there. An expert's decision stands, and so does a file's gold; an `NFH`
+from a file, which leaves a number open, gives way to what does not contradict it. Gold that
+a rule made before is looked at again: made otherwise if the votes now settle otherwise, and
+taken back if they settle nothing.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from nfh_db import answers, clock, gold
+from nfh_db.bulk import BulkAct, bulk_connection, finish_leftovers
+from nfh_db.connection import Connection, connect, translated
+from nfh_db.query import Query
+from nfh_db.query import compile as compile_query
+from nfh_db.records import BY_RULE, Annotator, Gold, Role, Rule, SettleReport
+from nfh_db.values import (
+    AnswerValue,
+    GoldValue,
+    answer_of,
+    decode_gold,
+    decode_lemmas,
+    encode,
+    gold_value,
+    json_of,
+)
+from nfh_models.domain import Answer, Kind, Settled, SettlingRule, settle
+
+# The order is that of the index that makes spans unique.
+ANCHORS = """
+SELECT a.id, a.passage_id, a.pattern FROM anchor AS a WHERE {where}
+ORDER BY a.passage_id, a.start, a.stop"""
+LEMMAS = """
+SELECT passage_id, lemmas FROM passage_token
+WHERE passage_id IN (SELECT value FROM json_each(:ids))"""
+BEFORE = """
+SELECT e.before FROM event AS e JOIN act AS c ON c.id = e.act_id
+LEFT JOIN batch AS b ON b.id = c.batch_id
+WHERE e.anchor_id = :anchor AND e.entity = 'gold' AND coalesce(b.state, '') <> 'loading'
+ORDER BY e.id DESC"""
+
+AT_ONCE = 1_000
+LONGEST_QUERY = 60
+
+BY_EXPERT = "decided by an expert"
+BY_FILE = "gold from a file"
+CONTRADICTED = "contradicts the NFH of a file"
+"""Reasons to leave an anchor, beside those of the rules."""
+
+IS_NO_NFH = (Kind.NOT_NFH, Kind.BROKEN)
+
+Progress = Callable[[str, int], None]
+"""Told what is being done, and to how many anchors it was done so far."""
+
+Vote = tuple[str, str, Answer]
+"""Whose, of when, and what it says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What is to become of one anchor's gold.
+
+    what: the field of SettleReport that counts it; "skipped" for the reasons. gold: as it
+    will be then, where that is another than it is.
+    """
+
+    what: str
+    reason: str = ""
+    gold: GoldValue | None = None
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The counts of a run. planned: of the anchors that it changes, what it counted."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    classes: Counter[str] = field(default_factory=Counter)
+    patterns: Counter[str] = field(default_factory=Counter)
+    anchors: int = 0
+    planned: dict[int, tuple[str, str, str]] = field(default_factory=dict)
+
+    def add(self, anchor_id: int, outcome: Outcome, kind: str, pattern: str) -> None:
+        """Count an anchor. kind: of the gold that there is afterwards, "" for none."""
+        self.anchors += 1
+        if outcome.what == "skipped":
+            self.skipped[outcome.reason] += 1
+            return
+        self.counts[outcome.what] += 1
+        if kind:
+            self.classes[kind] += 1
+            self.patterns[pattern] += 1
+        if outcome.what != "same":
+            self.planned[anchor_id] = (outcome.what, kind, pattern)
+
+    def leave(self, anchor_ids: Sequence[int]) -> None:
+        """Take anchors out that were planned and left, since somebody changed them."""
+        for anchor_id in anchor_ids:
+            what, kind, pattern = self.planned[anchor_id]
+            self.counts[what] -= 1
+            self.counts["changed"] += 1
+            if kind:
+                self.classes[kind] -= 1
+                self.patterns[pattern] -= 1
+
+    def report(self, base: SettleReport) -> SettleReport:
+        """The report, with all that was counted; most frequent first."""
+        return replace(
+            base,
+            anchors=self.anchors,
+            new=self.counts["new"],
+            same=self.counts["same"],
+            replaced=self.counts["replaced"],
+            taken_back=self.counts["taken_back"],
+            changed=self.counts["changed"],
+            skipped=_ranked(self.skipped),
+            classes=_ranked(self.classes),
+            patterns=_ranked(self.patterns),
+        )
+
+
+def _ranked(counts: Counter[str]) -> dict[str, int]:
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return {name: count for name, count in ordered if count}
+
+
+def run(
+    path: Path,
+    query: Query,
+    rule: Rule,
+    me: Annotator,
+    *,
+    least: int,
+    dry_run: bool,
+    progress: Progress,
+) -> SettleReport:
+    """Settle what a query finds; see `Store.settle`."""
+    base = SettleReport(rule, least, clock.now(), dry_run=dry_run)
+    tally = _Tally()
+    if dry_run:
+        for _ in _planned(path, query, me, base, tally, progress):
+            pass
+        return tally.report(base)
+    with bulk_connection(path) as connection:
+        finish_leftovers(connection)
+        with BulkAct(
+            connection, "settle", me.id, _summary(query, rule), "settle", by_votes=True
+        ) as act:
+            base = replace(base, at=act.at, act_id=act.act_id)
+            for change in _planned(path, query, me, base, tally, progress):
+                act.change(*change)
+            if not tally.planned:
+                return tally.report(replace(base, act_id=None))
+            act.show(tally.report(base))
+            tally.leave(act.apply(lambda done: progress("written", done)))
+            report = tally.report(base)
+            act.report(report)
+            return report
+
+
+def _summary(query: Query, rule: Rule) -> str:
+    """The act in the history, and in what undo says."""
+    text = query.text.strip()
+    if len(text) > LONGEST_QUERY:
+        text = text[:LONGEST_QUERY] + "…"
+    return f"settlement by rule {rule}" + (f" of {text}" if text else "")
+
+
+def _planned(
+    path: Path,
+    query: Query,
+    me: Annotator,
+    base: SettleReport,
+    tally: _Tally,
+    progress: Progress,
+) -> Iterator[tuple[int, str | None, str | None]]:
+    """Anchor, gold before and gold after of all that changes, read of one moment."""
+    compiled = compile_query(query, me.id)
+    with translated(path), closing(connect(path, "ro")) as connection:
+        connection.execute("BEGIN")
+        cursor = connection.execute(ANCHORS.format(where=compiled.where), compiled.parameters)
+        while rows := cursor.fetchmany(AT_ONCE):
+            yield from _some(connection, rows, base, tally)
+            progress("looked at", tally.anchors)
+
+
+def _some(
+    connection: Connection,
+    rows: Sequence[tuple[int, int, str]],
+    base: SettleReport,
+    tally: _Tally,
+) -> Iterator[tuple[int, str | None, str | None]]:
+    ids = [row[0] for row in rows]
+    golds = gold.read_all(connection, ids)
+    votes: dict[int, list[Vote]] = {}
+    for id_, (name, role), value in answers.read_all(connection, ids):
+        if role == Role.ANNOTATOR:
+            votes.setdefault(id_, []).append((name, value.at, answer_of(value)))
+    lemmas = _lemmas(
+        connection, {row[1] for row in rows if _gives_heads(votes.get(row[0], ()))}
+    )
+    for id_, passage_id, pattern in rows:
+        present = golds.get(id_)
+        outcome = decide(present, votes.get(id_, ()), lemmas.get(passage_id, ()), base)
+        if outcome.what == "taken_back":
+            outcome = replace(outcome, gold=_stood_before(connection, id_))
+        after = present if outcome.what in ("same", "skipped") else outcome.gold
+        settled = after is not None and outcome.what != "taken_back"
+        tally.add(id_, outcome, after.kind if after and settled else "", pattern)
+        if after is not present:
+            yield id_, encode(present), encode(after)
+
+
+def _gives_heads(votes: Sequence[Vote]) -> bool:
+    return any(answer.heads for _, _, answer in votes)
+
+
+def _lemmas(connection: Connection, passage_ids: set[int]) -> dict[int, list[str]]:
+    if not passage_ids:
+        return {}
+    found = connection.execute(LEMMAS, {"ids": json_of(sorted(passage_ids))})
+    return {id_: decode_lemmas(lemmas) for id_, lemmas in found}
+
+
+def decide(
+    present: GoldValue | None,
+    votes: Sequence[Vote],
+    lemmas: Sequence[str],
+    base: SettleReport,
+) -> Outcome:
+    """What a run by `base`'s rule makes of one anchor's gold, by its annotators' votes."""
+    by_rule = present is not None and present.rule in BY_RULE
+    if present is not None and not by_rule:
+        if present.rule == Rule.EXPERT:
+            return Outcome("skipped", BY_EXPERT)
+        if present.kind != Kind.NFH:
+            return Outcome("skipped", BY_FILE)
+    rule, settled = _settled(present, votes, lemmas, base)
+    if settled.answer is None:
+        if by_rule:
+            return Outcome("taken_back")
+        return Outcome("skipped", str(settled.reason))
+    if present is not None and not by_rule and settled.answer.kind in IS_NO_NFH:
+        return Outcome("skipped", CONTRADICTED)
+    of = tuple(sorted((name, at) for name, at, _ in votes))
+    made = gold_value(Gold(settled.answer, rule, None, base.at, of), None)
+    if present is None:
+        return Outcome("new", gold=made)
+    if by_rule and present.votes == of and _content(present) == _content(made):
+        return Outcome("same")
+    return Outcome("replaced", gold=made)
+
+
+def _settled(
+    present: GoldValue | None,
+    votes: Sequence[Vote],
+    lemmas: Sequence[str],
+    base: SettleReport,
+) -> tuple[Rule, Settled]:
+    """What the run's rule settles, or the rule by which gold came to be there.
+
+    The stricter one first: what all agree on stays so when a majority is looked for, and a
+    majority stays where not all agree.
+    """
+    rules = {base.rule, Rule(present.rule)} if present is not None else {base.rule}
+    said = [(name, answer) for name, _, answer in votes]
+    found = Settled()
+    for rule in BY_RULE:
+        if rule in rules:
+            found = settle(said, lemmas, SettlingRule(rule), base.least)
+            if found.answer is not None:
+                return rule, found
+    return base.rule, found
+
+
+def _content(value: GoldValue | AnswerValue) -> tuple[object, ...]:
+    """What an answer says; rules make no comment."""
+    return value.kind, value.heads, value.relation, value.sort, value.noun
+
+
+def _stood_before(connection: Connection, anchor_id: int) -> GoldValue | None:
+    """What a file said of an anchor before rules made its gold: an NFH, or nothing."""
+    for (before,) in connection.execute(BEFORE, {"anchor": anchor_id}):
+        value = decode_gold(before)
+        if value is None or value.rule not in BY_RULE:
+            return value if value is not None and value.kind == Kind.NFH else None
+    return None

@@ -1,0 +1,62 @@
+"""A settlement in the workbench: the same person's z takes it back, and says what it left."""
+
+import pytest
+
+from nfh_db.query import parse
+from nfh_db.records import Role, Rule, Undone
+from nfh_db.store import Store
+from nfh_models.domain import Kind, class_answer
+from nfh_tui.screens.changing import worded
+
+
+@pytest.fixture
+def settled(database):
+    """A database in which edith settled three numbers, and otto decided one of them since."""
+    with Store.open(database) as store:
+        ids = next(store.queue_ids(parse("-state:decided"), store.annotator("otto")))[:3]
+        for name in ("ann7", "ann8"):
+            who = store.annotator(name)
+            for anchor in ids[1:]:
+                store.commit_answer(anchor, who, Role.ANNOTATOR, class_answer(Kind.YEAR))
+        vote = class_answer(Kind.YEAR)
+        store.commit_answer(ids[0], store.annotator("ann8"), Role.ANNOTATOR, vote)
+        report = store.settle(parse("votes:2"), Rule.UNANIMOUS, store.annotator("edith"))
+        otto = store.annotator("otto")
+        store.commit_answer(ids[2], otto, Role.ADJUDICATOR, class_answer(Kind.TIME))
+    return report
+
+
+async def test_z_takes_a_settlement_back_and_capital_z_makes_it_again(
+    open_desk, read, settled
+) -> None:
+    assert settled.new == 2
+    async with open_desk(query="votes:2") as desk:
+        assert desk.screen.item.gold.rule is Rule.UNANIMOUS
+        await desk.press("z")
+        assert "undone: settlement by rule unanimous of votes:2" in desk.said
+        assert "1 left, changed since" in desk.said
+        assert desk.screen.item.gold is None
+        await desk.press("z")
+        assert "Nothing is left to undo" in desk.said
+        await desk.press("Z")
+        assert "done again: settlement by rule unanimous of votes:2" in desk.said
+        assert desk.screen.item.gold.rule is Rule.UNANIMOUS
+        await desk.press("L")
+        # The history, in a dialog over the screen.
+        assert desk.text().count("settlement by rule unanimous of votes:2") >= 3
+    rules = [item.gold.rule for item in map(read, range(6)) if item.gold]
+    assert sorted(rules) == [Rule.EXPERT, Rule.IMPORTED, Rule.UNANIMOUS]
+
+
+@pytest.mark.parametrize(
+    ("anchors", "skipped", "said"),
+    [
+        (1, 0, "gold YEAR"),
+        (2, 0, "gold YEAR (2 items)"),
+        (1, 3, "gold YEAR (3 left, changed since)"),
+        (1200, 1, "gold YEAR (1,200 items, 1 left, changed since)"),
+        (0, 1200, "gold YEAR (0 items, 1,200 left, changed since)"),
+    ],
+)
+def test_what_is_said_of_it(anchors: int, skipped: int, said: str) -> None:
+    assert worded(Undone("gold YEAR", None, anchors, "", skipped)) == said
