@@ -35,10 +35,14 @@ def ballots(connection: Connection, query: Query, me_id: int) -> Iterator[Ballot
     compiled = compile_query(query, me_id)
     cursor = connection.execute(ANCHORS.format(where=compiled.where), compiled.parameters)
     while rows := cursor.fetchmany(AT_ONCE):
-        yield from _some(connection, [row[0] for row in rows])
+        yield from of_anchors(connection, [row[0] for row in rows])
 
 
-def _some(connection: Connection, ids: Sequence[int]) -> Iterator[Ballot]:
+def of_anchors(connection: Connection, ids: Sequence[int]) -> Iterator[Ballot]:
+    """What everybody says of each of these anchors, by passage and span.
+
+    On a connection that is in a read transaction.
+    """
     rows = connection.execute(DETAILS, {"ids": json_of(ids)}).fetchall()
     texts = passages.read(connection, sorted({row[1] for row in rows}))
     golds = gold.read_all(connection, ids)
