@@ -1,0 +1,92 @@
+"""`nfh-tui annotators`: how far each person's answers can be trusted, and how they change."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nfh_tui import places
+from nfh_tui.cli.common import (
+    Failure,
+    QueryCommand,
+    db_option,
+    emit,
+    json_option,
+    reporting,
+)
+from nfh_tui.cli.progress import RowCounter
+from nfh_tui.cli.workbench import _user, as_option
+
+if TYPE_CHECKING:
+    from nfh_db.records import Annotator
+    from nfh_db.store import Store
+    from nfh_models.agreement.drift import Cut
+
+BLOCKS = ("tenths", "weeks", "days")
+
+
+@click.command(cls=QueryCommand, short_help="Tell how far each annotator can be trusted.")
+@click.argument("query", nargs=-1)
+@click.option(
+    "--blocks",
+    type=click.Choice(BLOCKS),
+    default=BLOCKS[0],
+    show_default=True,
+    help="How each person's answers are cut into stretches of time.",
+)
+@click.option(
+    "--only", multiple=True, metavar="NAME", help="Print this person only; may be repeated."
+)
+@click.option("--matrix", is_flag=True, help="Print Dawid and Skene's matrices, too.")
+@click.option(
+    "--no-nouns",
+    is_flag=True,
+    help="Do not look for closest nouns, which needs a parser.",
+)
+@as_option
+@db_option
+@json_option
+@reporting
+def annotators(
+    query: tuple[str, ...],
+    blocks: "Cut",
+    only: tuple[str, ...],
+    matrix: bool,
+    no_nouns: bool,
+    me: str | None,
+    db: Path | None,
+    as_json: bool,
+) -> None:
+    """Tell how far each annotator can be trusted on what QUERY finds, all without one.
+
+    Against what experts decided, by the models of Dawid and Skene and MACE, and over time.
+    """
+    from nfh_db.query import parse
+    from nfh_db.store import Store
+    from nfh_tui.people import look_at_people
+
+    parsed = parse(" ".join(query))
+    with Store.open(places.database(db)) as store, RowCounter("reading answers") as progress:
+        told = look_at_people(
+            store,
+            parsed,
+            _known(store, me or _user()),
+            blocks,
+            progress,
+            with_nouns=not no_nouns,
+        )
+    missing = [name for name in only if name not in {p.name for p in told.competence.people}]
+    if missing:
+        raise Failure(f"{missing[0]} answered none of these items as an annotator")
+    from nfh_tui.cli.annotators_json import as_object
+    from nfh_tui.cli.annotators_text import as_text
+
+    if as_json:
+        emit(as_object(told, only))
+    else:
+        click.echo(as_text(told, only, matrix=matrix), nl=False)
+
+
+def _known(store: "Store", name: str) -> "Annotator | None":
+    """Somebody by name, for `me` in a query; a report makes nobody who is not there."""
+    return next((one for one in store.annotators() if one.name == name), None)
