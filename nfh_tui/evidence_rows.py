@@ -8,6 +8,7 @@ from datetime import datetime
 
 from nfh_db.records import Gold, HistoryLine, Item, Role, Rule, Vote
 from nfh_models.domain import Answer
+from nfh_tui.desk.history import act_words, thing
 from nfh_tui.editing import (
     EditState,
     Source,
@@ -212,7 +213,7 @@ def _add_history(rows: Rows, history: Sequence[HistoryLine], *, blind: bool) -> 
     rows.heading("History", "L shows all" if len(history) > LAST else "")
     for line in sorted(history, key=lambda line: line.at, reverse=True)[:LAST]:
         who = "" if blind or line.annotator is None else f" {line.annotator}"
-        what = f"{line.act}: {line.entity} {line.name}"
+        what = f"{act_words(line)}: {thing(line)}"
         parts: list[Part] = [(f"{when(line.at)}{who}  ", "note"), (what, "")]
         parts.append((f" {_plain(line.before)} → {_plain(line.after)}", "note"))
         rows.text(parts, indent=1, hang=3)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nfh_db.disk import Trouble, trouble
 from nfh_db.errors import (
     BusyError,
     FullError,
@@ -92,6 +93,20 @@ _NOT_WRITABLE = (
     "{path} cannot be written: the file, its folder or the disk is read-only, or belongs to "
     "somebody else. Nothing was changed",
 )
+_NO_LOG = (
+    "The folder's file system cannot hold a database that several programs share: SQLite's "
+    "write-ahead log does not work there. Put it on a disk of this machine"
+)
+TROUBLES: dict[Trouble, tuple[type[StoreError], str]] = {
+    Trouble.FULL: _FULL,
+    Trouble.READ_ONLY: (
+        FullError,
+        "The disk that holds {path} has become read-only. Nothing of this change was stored; "
+        "make it writable again and try again",
+    ),
+    Trouble.UNSHARED: (FullError, f"{{path}} cannot be used where it is. {_NO_LOG}"),
+}
+"""What is found wrong with the disk where SQLite only says that it cannot read or write."""
 SENTENCES: dict[int, tuple[type[StoreError], str]] = {
     sqlite3.SQLITE_BUSY: _BUSY,
     sqlite3.SQLITE_LOCKED: _BUSY,
@@ -134,7 +149,8 @@ def check_sqlite() -> None:
 def connect(path: Path, mode: str) -> Connection:
     """A connection in autocommit mode, usable from any one thread at a time.
 
-    mode: "ro", "rw" or "rwc", as in SQLite's file addresses.
+    mode: "ro", "rw" or "rwc", as in SQLite's file addresses; further parameters may follow,
+    as in "ro&immutable=1".
     """
     # Not Path.resolve(): that one fails for a link that leads to itself.
     return sqlite3.connect(
@@ -174,10 +190,7 @@ def prepare_writer(connection: Connection) -> None:
     Raises StoreError where the file system cannot keep a write-ahead log.
     """
     if connection.execute(WAL).fetchone()[0] != "wal":
-        raise StoreError(
-            "The folder's file system cannot hold a database that several programs share: "
-            "SQLite's write-ahead log does not work there. Put it on a disk of this machine"
-        )
+        raise StoreError(_NO_LOG)
     for pragma in WRITER_PRAGMAS:
         connection.execute(pragma)
 
@@ -199,6 +212,9 @@ def _translate(error: sqlite3.Error, path: Path) -> StoreError | None:
     found = SENTENCES.get(code & 0xFF)
     if found is None:
         return None
+    if code & 0xFF == sqlite3.SQLITE_IOERR:
+        seen = trouble(Path(os.path.realpath(path)).parent)
+        found = found if seen is None else TROUBLES[seen]
     kind, sentence = found
     return kind(sentence.format(path=path, name=path.name, error=error))
 

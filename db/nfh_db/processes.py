@@ -4,8 +4,12 @@ import os
 import sys
 from pathlib import Path
 
-START_FIELD = 19
-"""Where /proc/PID/stat has the start time, counted after the command's closing bracket."""
+STATE_FIELD, START_FIELD = 0, 19
+"""Where /proc/PID/stat has them, counted after the command's closing bracket."""
+
+DEAD = ("Z", "X")
+"""States of a process that has ended. Where nobody asks how it ended, as in a container whose
+first process never does, its number stays taken for as long as that one runs."""
 
 
 def started(pid: int) -> str | None:
@@ -13,12 +17,17 @@ def started(pid: int) -> str | None:
 
     Numbers are used again, in containers at once: the two together name a process.
     """
+    fields = _stat(pid)
+    return fields[START_FIELD] if len(fields) > START_FIELD else None
+
+
+def _stat(pid: int) -> list[str]:
+    """What the system says of a process; nothing where it says nothing."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return None
-    fields = stat.rpartition(")")[2].split()
-    return fields[START_FIELD] if len(fields) > START_FIELD else None
+        return []
+    return stat.rpartition(")")[2].split()
 
 
 def alive(pid: int, since: str | None) -> bool:
@@ -31,8 +40,10 @@ def alive(pid: int, since: str | None) -> bool:
         return False
     except PermissionError:
         pass
-    now = started(pid)
-    return since is None or now is None or now == since
+    fields = _stat(pid)
+    if len(fields) <= START_FIELD:
+        return True
+    return fields[STATE_FIELD] not in DEAD and since in (None, fields[START_FIELD])
 
 
 def _alive_on_windows(pid: int) -> bool:

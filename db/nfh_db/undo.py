@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 
-from nfh_db import acts, anchors, changes, clock, summary
+from nfh_db import acts, anchors, annotators, answers, changes, clock, summary
 from nfh_db.acts import Done, Event
 from nfh_db.connection import Connection
 from nfh_db.errors import ChangedSinceError
-from nfh_db.records import Annotator, Undone
-from nfh_db.values import decode_anchor
+from nfh_db.records import Annotator, Role, Rule, Undone
+from nfh_db.values import decode_anchor, decode_gold
 
 
 def undo(connection: Connection, me: Annotator) -> Undone | Done | None:
@@ -59,6 +59,8 @@ def _turn(
             _check_loses_nothing(connection, words, event, after)
         changes.make(connection, *key, after)
         acts.record(connection, act_id, *key, before, after)
+    for event, _, after in steps:
+        _check_still_decided(connection, kind, words, event, after)
     acts.set_undone(connection, target.id, undone=kind == "undo")
     touched = sorted({event.anchor_id for event, _, _ in steps})
     summary.recompute_with_successors(connection, _with_linked(touched, steps))
@@ -91,6 +93,23 @@ def _check_loses_nothing(
                 f"“{words}” cannot be undone: anchor {event.anchor_id} was answered by "
                 f"{_who(name, at)} after this"
             )
+
+
+def _check_still_decided(
+    connection: Connection, kind: str, words: str, event: Event, after: str | None
+) -> None:
+    """An expert's gold does not come back without the decision that it points to."""
+    value = decode_gold(after) if event.entity == "gold" else None
+    if value is None or value.rule != Rule.EXPERT or value.batch is not None:
+        return
+    by = annotators.find(connection, value.by or "")
+    role = Role.ADJUDICATOR.value
+    if by is None or answers.read(connection, event.anchor_id, by.id, role) is None:
+        how = "undone" if kind == "undo" else "done again"
+        raise ChangedSinceError(
+            f"“{words}” cannot be {how}: it would bring back the decision of {value.by}, "
+            "who has withdrawn it since"
+        )
 
 
 def _present(connection: Connection, event: Event) -> str | None:

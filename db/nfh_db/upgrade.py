@@ -7,6 +7,7 @@ second, and most starts find the file up to date.
 import errno
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from nfh_db import clock, connection
@@ -15,6 +16,15 @@ from nfh_db.errors import FullError, NotOurFileError, StoreError
 
 SET_APPLICATION_ID = f"PRAGMA application_id = {connection.APPLICATION_ID}"
 HEADER = b"SQLite format 3\0"
+FIRST_PAGE = 4096
+"""Bytes of a file in which SQLite has noted that it keeps a log, and nothing else."""
+
+WITH_DIFFERENCES = 2
+"""The first schema in which the differences of pairs of answers have rows of their own."""
+
+SEVERAL_ANSWERS = """
+SELECT anchor_id FROM answer WHERE removed = 0
+GROUP BY anchor_id HAVING count(*) > 1 ORDER BY anchor_id"""
 FOREIGN_KEYS_OFF = "PRAGMA foreign_keys = OFF"
 FOREIGN_KEYS_ON = "PRAGMA foreign_keys = ON"
 FOREIGN_KEY_CHECK = "PRAGMA foreign_key_check"
@@ -27,17 +37,18 @@ def open_writer(path: Path, *, create: bool) -> Connection:
     copy beside it (`NAME.backup-vN-TIME`). Raises StoreError and its kinds with a sentence.
     """
     check_sqlite()
-    _check_place(path, create=create)
+    check_place(path, create=create)
     new = not path.exists()
     try:
         return _open(path, create=create)
-    except BaseException:
+    except BaseException as error:
         if new:
-            _discard_empty(path)
+            _discard_empty(path, begun=isinstance(error, FullError))
         raise
 
 
-def _check_place(path: Path, *, create: bool) -> None:
+def check_place(path: Path, *, create: bool) -> None:
+    """Raise StoreError unless a database can be, or with `create` can be made, at a path."""
     mode = _mode(path)
     if mode is not None:
         _check_kind(path, mode)
@@ -117,6 +128,8 @@ def _upgrade(writer: Connection, path: Path) -> None:
             if version > 0:
                 _back_up(path, version)
             _migrate(writer)
+            if 0 < version < WITH_DIFFERENCES:
+                _fill_differences(writer)
             _check_references(writer, path)
             writer.execute(SET_APPLICATION_ID)
             writer.execute(f"PRAGMA user_version = {connection.SCHEMA_VERSION:d}")
@@ -132,6 +145,13 @@ def _migrate(writer: Connection) -> None:
     migrations.apply(Database(writer, execute_plugins=False))
 
 
+def _fill_differences(writer: Connection) -> None:
+    from nfh_db import summary
+
+    for (anchor_id,) in writer.execute(SEVERAL_ANSWERS).fetchall():
+        summary.recompute(writer, anchor_id)
+
+
 def _check_references(writer: Connection, path: Path) -> None:
     broken = writer.execute(FOREIGN_KEY_CHECK).fetchone()
     if broken is not None:
@@ -143,26 +163,28 @@ def _check_references(writer: Connection, path: Path) -> None:
 
 def _back_up(path: Path, version: int) -> Path:
     """A consistent copy beside the file, written under another name and renamed."""
+    from nfh_db import backup
+    from nfh_db.moment import at_one_moment
+
     stamp = clock.now().replace(":", "").replace("-", "").replace(".", "")
     target = path.with_name(f"{path.name}.backup-v{version}-{stamp}")
-    partial = target.with_name(f"{target.name}.partial")
-    source = connect(path, "ro")
-    try:
-        copy = connect(partial, "rwc")
-        try:
-            source.backup(copy)
-        finally:
-            copy.close()
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
-    finally:
-        source.close()
-    return partial.replace(target)
+    with at_one_moment(path) as (source, _), backup.written(target) as partial:
+        backup.copy_pages(source, partial, target)
+    return target
 
 
-def _discard_empty(path: Path) -> None:
-    """Leave no empty file behind where making a database failed."""
-    for name in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-        if name.exists() and name.stat().st_size == 0:
-            name.unlink(missing_ok=True)
+def _discard_empty(path: Path, *, begun: bool) -> None:
+    """Leave no empty file behind where making a database failed.
+
+    begun: also one that holds its first page only, as it is left where its log does not work.
+    """
+    log, index = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
+    first_page = begun and _size(log) == 0 and _size(path) <= FIRST_PAGE
+    for name in (path, log, index):
+        if name.exists() and (first_page or _size(name) == 0):
+            with suppress(OSError):
+                name.unlink()
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

@@ -1,14 +1,213 @@
-"""The history of an item in words."""
+"""The history of an item in words: the same in the workbench and on the command line."""
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from nfh_db.records import HistoryLine
-from nfh_models.domain import Passage
+import msgspec
+
+from nfh_db.records import HistoryLine, Role
+from nfh_db.values import (
+    AnchorValue,
+    AnswerValue,
+    GoldValue,
+    answer_of,
+    decode_anchor,
+    decode_answer,
+    decode_gold,
+)
+from nfh_models.domain import Answer, Head, Mention, Origin, Passage, Relation
+from nfh_tui.editing.describe import KIND_WORDS, SORT_WORDS
 
 NOTHING = "Nothing has happened to this item yet."
+ABSENT = "nothing"
+"""What is said of a thing that is not there."""
+
+NOBODY = "somebody"
+"""Whose an answer or a flag is, where names are hidden."""
+
+RULE_WORDS = {
+    "imported": "from a file",
+    "unanimous": "all votes agree",
+    "majority": "by majority",
+    "expert": "decided by an expert",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change in words. at: UTC, as the store keeps it. thing: what was changed.
+
+    act: by which act. note: what else is to be said, "" for nothing.
+    """
+
+    at: str
+    by: str | None
+    act: str
+    thing: str
+    before: str
+    after: str
+    note: str = ""
+
+
+def changed(line: HistoryLine, passage: Passage, *, named: bool = True) -> Change:
+    """A line of the history in words. named: False where nobody may be named."""
+    before = _value(line.entity, line.before, passage, named=named)
+    after = _value(line.entity, line.after, passage, named=named)
+    return Change(
+        line.at,
+        line.annotator if named else None,
+        act_words(line),
+        thing(line, named=named),
+        before,
+        after,
+        _note(line) if before == after else "",
+    )
+
+
+def act_words(line: HistoryLine) -> str:
+    """By which act a change was made."""
+    said = line.act
+    if line.kind in ("undo", "redo"):
+        of = said.removeprefix(f"{line.kind}: ")
+        said = f"{'taken back' if line.kind == 'undo' else 'done again'}: {of}"
+    return f"{said} (came with {line.merged})" if line.merged else said
+
+
+def thing(line: HistoryLine, *, named: bool = True) -> str:
+    """What a change was of."""
+    if line.entity == "gold":
+        return "gold"
+    if line.entity == "anchor":
+        return "the number"
+    if line.entity == "flag":
+        whose = line.whose if named else NOBODY
+        return f"{whose}'s flag {line.name}" if whose else f"flag {line.name}"
+    whose = (line.whose or line.name or NOBODY) if named else NOBODY
+    return f"{whose}'s {'decision' if line.role == Role.ADJUDICATOR else 'answer'}"
+
+
+def _note(line: HistoryLine) -> str:
+    """What is to be said of a change that reads the same before and after."""
+    if line.before is None or line.after is None:
+        return ""
+    old, new = _fields(line.before), _fields(line.after)
+    for fields in (old, new):
+        for name in NOT_SAID:
+            fields.pop(name, None)
+    if old == new:
+        return "the same again"
+    names = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+    return f"differs in {', '.join(FIELD_WORDS.get(name, name) for name in names)}"
+
+
+NOT_SAID = ("at", "batch", "seconds", "guideline", "rule_tag")
+"""Fields of a value that say when and how, not what."""
+
+FIELD_WORDS = {"heads": "which mentions were marked, added or taken away"}
+
+
+def _fields(body: str) -> dict[str, object]:
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+# --- values in words ------------------------------------------------------------------------
+
+
+def _value(entity: str, body: str | None, passage: Passage, *, named: bool) -> str:
+    """A value of the log in words; what cannot be understood is shown as it is kept."""
+    if body is None:
+        return ABSENT
+    try:
+        if entity == "gold":
+            return _gold(decode_gold(body), passage, named=named)
+        if entity == "anchor":
+            return _anchor(decode_anchor(body), passage)
+        return "set" if entity == "flag" else _answer(decode_answer(body), passage)
+    except (msgspec.MsgspecError, ValueError, IndexError):
+        return body
+
+
+def _answer(value: AnswerValue | None, passage: Passage) -> str:
+    if value is None:
+        return ABSENT
+    seen = [
+        "had seen the model's answer" if value.saw_model else "",
+        "had seen others' answers" if value.saw_votes else "",
+        f"by rule {value.rule_tag}" if value.rule_tag else "",
+    ]
+    return _joined(said(answer_of(value), passage), *seen)
+
+
+def _gold(value: GoldValue | None, passage: Passage, *, named: bool) -> str:
+    if value is None:
+        return ABSENT
+    how = RULE_WORDS.get(value.rule, value.rule)
+    if named and value.by:
+        how += f", {value.by}"
+    if named and value.votes:
+        how += f" of {', '.join(name for name, _ in value.votes)}"
+    return _joined(said(answer_of(value), passage), how)
+
+
+def _anchor(value: AnchorValue | None, passage: Passage) -> str:
+    if value is None:
+        return ABSENT
+    words = f"“{_words(passage, value.start, value.stop)}” (token {value.start})"
+    return f"{words}, replaced" if value.replaced_by is not None else words
+
+
+def said(answer: Answer, passage: Passage) -> str:
+    """An answer with the words and places of its heads, and its comment.
+
+    Places are tokens of the passage counted from 0, as in files, and turns from 1, as on the
+    screen.
+    """
+    words = KIND_WORDS[answer.kind]
+    if answer.heads:
+        joint = ", " if answer.relation in (None, Relation.UNSTATED) else f" {answer.relation} "
+        words += ": " + joint.join(placed(head, passage) for head in answer.heads)
+    if answer.sort is not None:
+        words += f", {SORT_WORDS[answer.sort]}"
+    if answer.noun:
+        words += f" “{answer.noun}”"
+    return _joined(words, f"comment: {answer.comment}" if answer.comment else "")
+
+
+def placed(head: Head, passage: Passage) -> str:
+    """A head's mentions with their places; those taken away last, and said to be."""
+    kept = [_mention(mention, passage) for mention in head.live]
+    gone = [
+        _mention(mention, passage)
+        for mention in head.mentions
+        if mention.origin is Origin.REMOVED
+    ]
+    words = kept[0]
+    if kept[1:]:
+        words += f" also {', '.join(kept[1:])}"
+    return f"{words} without {', '.join(gone)}" if gone else words
+
+
+def _mention(mention: Mention, passage: Passage) -> str:
+    turn = passage.turn_of(mention.head) + 1
+    words = _words(passage, mention.start, mention.end)
+    return f"“{words}” (token {mention.head}, turn {turn})"
+
+
+def _words(passage: Passage, start: int, end: int) -> str:
+    return " ".join(passage.words(start, end).split())
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(filter(None, parts))
+
+
+# --- for the workbench ----------------------------------------------------------------------
 
 
 def worded(lines: Sequence[HistoryLine], passage: Passage) -> tuple[HistoryLine, ...]:
@@ -16,58 +215,35 @@ def worded(lines: Sequence[HistoryLine], passage: Passage) -> tuple[HistoryLine,
     return tuple(
         replace(
             line,
-            before=None if line.before is None else _value(line.before, passage),
-            after=None if line.after is None else _value(line.after, passage),
+            before=None if line.before is None else change.before,
+            after=None if line.after is None else change.after,
         )
         for line in lines
+        for change in [changed(line, passage)]
     )
 
 
-def told(lines: Sequence[HistoryLine], passage: Passage) -> str:
+def told(lines: Sequence[HistoryLine], passage: Passage, *, named: bool = True) -> str:
     """One block a change, newest first: when, who, what act, and what it changed."""
-    blocks = ["\n".join(_block(line)) for line in reversed(worded(lines, passage))]
+    blocks = ["\n".join(block(changed(line, passage, named=named))) for line in reversed(lines)]
     return "\n\n".join(blocks) or NOTHING
 
 
-def _block(line: HistoryLine) -> Iterator[str]:
-    at = datetime.fromisoformat(line.at).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-    yield "  ".join(filter(None, [at, line.annotator, line.act]))
-    whose = f" ({line.name})" if line.name else ""
-    yield f"    {line.entity}{whose}"
-    yield f"      before  {line.before or 'nothing'}"
-    yield f"      after   {line.after or 'nothing'}"
+def block(change: Change) -> Iterator[str]:
+    """The rows that tell a change: when, by whom, by which act; of what, from what to what."""
+    yield "  ".join(filter(None, [local(change.at), change.by, change.act]))
+    yield f"    {change.thing}{f' ({change.note})' if change.note else ''}"
+    yield f"      before  {change.before}"
+    yield f"      after   {change.after}"
 
 
-def _value(body: str, passage: Passage) -> str:
-    """A value of the log in words; what is not known here is shown as it is kept."""
-    value = json.loads(body)
-    if not isinstance(value, dict):
-        return body
-    if isinstance(value.get("stop"), int) and isinstance(value.get("start"), int):
-        words = f"“{passage.words(value['start'], value['stop'])}”"
-        return f"{words}, replaced" if value.get("replaced_by") is not None else words
-    if "kind" not in value:
-        return "set"
-    parts = [str(value["kind"])]
-    joint = f" {value.get('relation') or 'and'} "
-    heads = [_head(head, passage) for head in value.get("heads", ())]
-    if heads:
-        parts.append(joint.join(heads))
-    parts.extend(str(value[name]) for name in ("sort", "noun") if value.get(name))
-    if value.get("rule"):
-        parts.append(f"by rule {value['rule']}")
-    if value.get("comment"):
-        parts.append(f"comment: {value['comment']}")
-    return " · ".join(parts)
-
-
-def _head(mentions: Sequence[Sequence[object]], passage: Passage) -> str:
-    """The words of a head's mentions, those taken away left out."""
-    words = []
-    for start, stop, _token, origin in mentions:
-        if origin != "removed" and isinstance(start, int) and isinstance(stop, int):
-            words.append(f"“{passage.words(start, stop)}”")
-    return ", ".join(words)
+def local(at: str) -> str:
+    """A time of the store in the time of this place, to the second; as it is if odd."""
+    try:
+        parsed = datetime.fromisoformat(at)
+    except ValueError:
+        return at
+    return parsed.astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def partners(lines: Sequence[HistoryLine]) -> tuple[int, ...]:

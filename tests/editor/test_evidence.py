@@ -107,8 +107,8 @@ def test_an_adjudicator_sees_everything(full):
         "   Time ≠ which class",
         "",
         "History",
-        f" {local('10:03')} anna decide: gold kind",
-        "   nothing → AGE",
+        f" {local('10:03')} anna decide: gold nothing",
+        "   → AGE",
     ]
 
 

@@ -245,3 +245,18 @@ def test_what_another_program_changed_is_not_undone(store: Store, eva: Annotator
     other.close()
     with pytest.raises(ChangedSinceError, match="anchor 1 was changed by another program"):
         store.undo(eva)
+
+
+def test_a_decision_withdrawn_since_does_not_come_back_with_an_undo(
+    store: Store, eva: Annotator
+) -> None:
+    bob = store.annotator("bob")
+    answer(store, eva, 1, Kind.AGE, Role.ADJUDICATOR)
+    answer(store, bob, 1, Kind.YEAR, Role.ADJUDICATOR)
+    store.withdraw(1, eva, Role.ADJUDICATOR)
+    with pytest.raises(ChangedSinceError, match="decision of eva, who has withdrawn it since"):
+        store.undo(bob)
+    item = store.item(1, bob, Role.ADJUDICATOR)
+    assert item is not None
+    assert item.gold is not None
+    assert (item.gold.adjudicator, item.gold.answer.kind) == ("bob", Kind.YEAR)

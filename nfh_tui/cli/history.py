@@ -1,0 +1,220 @@
+"""`nfh-tui history`: who changed what, when, and from what to what."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nfh_db.errors import StoreError
+from nfh_db.formats.wording import counted, visible
+from nfh_tui import places
+from nfh_tui.cli.common import QueryCommand, db_option, json_option, reporting
+from nfh_tui.cli.workbench import _user
+
+if TYPE_CHECKING:
+    from nfh_db.history import Past
+    from nfh_db.records import Annotator, HistoryLine
+    from nfh_db.store import Store
+
+AROUND = 40
+"""Code points of text shown on each side of an item's words."""
+
+SHOWN_LENGTH = 1_000
+"""Code points of a line that are printed: a comment may be of any length."""
+
+
+@click.command(cls=QueryCommand, short_help="Tell who changed what, and when.")
+@click.argument("query", nargs=-1)
+@click.option(
+    "--item",
+    metavar="ID",
+    help="Only this item: the id that `gold` files have, its first digits, or an anchor's "
+    "number.",
+)
+@click.option(
+    "--as",
+    "people",
+    multiple=True,
+    metavar="NAME",
+    help="Only what this person did, or what was done to their answers. May be repeated.",
+)
+@click.option(
+    "--since",
+    metavar="TIME",
+    help="Only what happened since: a date, or date and time, as 2026-05-01T14:30. Of this "
+    "place, unless it ends in Z or an offset.",
+)
+@db_option
+@json_option
+@reporting
+def history(
+    query: Sequence[str],
+    item: str | None,
+    people: Sequence[str],
+    since: str | None,
+    db: Path | None,
+    as_json: bool,
+) -> None:
+    """Tell every change of the answers, gold, flags and spans of what QUERY finds.
+
+    Oldest first, item by item in the order of their passages, with who made it, by which
+    act, and what it was before and after.
+    """
+    from nfh_db.query import parse
+    from nfh_db.store import Store
+
+    parsed = parse(" ".join(query))
+    if item is not None and query:
+        raise click.UsageError("give a QUERY or --item, not both")
+    start = _time(since)
+    with Store.open(places.database(db)) as store:
+        names = _names(store, people)
+        if item is not None:
+            pasts: Iterable[Past] = [store.past_of(item, since=start, people=names)]
+        else:
+            me = _me(store, names)
+            pasts = store.pasts(parsed, me, since=start, people=names)
+        if as_json:
+            _emit(pasts, store.path)
+        else:
+            _tell(pasts)
+
+
+def _time(text: str | None) -> str:
+    """A time as the store keeps them; "" for none."""
+    if text is None:
+        return ""
+    try:
+        at = datetime.fromisoformat(text.strip())
+    except ValueError as error:
+        raise click.BadParameter(
+            f"{text!r} is no time: write it as 2026-05-01 or 2026-05-01T14:30",
+            param_hint="--since",
+        ) from error
+    # Without an offset it is a time of this place.
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _names(store: "Store", wanted: Sequence[str]) -> tuple[str, ...]:
+    """The names asked for. Raises StoreError for one that nobody here has."""
+    names = tuple(name.strip() for name in wanted)
+    known = {person.name for person in store.annotators()}
+    for name in names:
+        if name not in known:
+            raise StoreError(f"Nobody in {store.path} is called {name!r}")
+    return names
+
+
+def _me(store: "Store", names: Sequence[str]) -> "Annotator | None":
+    """Whom `me` in a query means: the first person named, else the user, if known here."""
+    name = names[0] if names else _user()
+    return next((person for person in store.annotators() if person.name == name), None)
+
+
+# --- words ----------------------------------------------------------------------------------
+
+
+def _tell(pasts: "Iterable[Past]") -> None:
+    items = changes = 0
+    for past in pasts:
+        if items:
+            click.echo()
+        items += 1
+        changes += len(past.lines)
+        for row in _rows(past):
+            click.echo(visible(row, SHOWN_LENGTH))
+    end = f"{counted(changes, 'change')} of {counted(items, 'item')}"
+    click.echo(f"\n{end}" if changes else "Nothing of this has happened.")
+
+
+def _rows(past: "Past") -> Iterator[str]:
+    from nfh_tui.desk.history import NOTHING, block, changed
+
+    split = f", {past.split}" if past.split else ""
+    yield f"{_context(past)}  {past.document}{split}; {past.state}"
+    yield f"id {past.public_id}, anchor {past.anchor_id}"
+    if not past.lines:
+        yield f"  {NOTHING}"
+    for line in past.lines:
+        earlier = f" (as anchor {line.anchor_id})" if line.anchor_id != past.anchor_id else ""
+        first, *rest = block(changed(line, past.passage))
+        yield f"  {first}{earlier}"
+        yield from (f"  {row}" for row in rest)
+
+
+def _context(past: "Past") -> str:
+    """The item's words in brackets, with some of the text around them."""
+    passage, anchor = past.passage, past.anchor
+    if anchor.end > len(passage.tokens):
+        return "…"
+    start = passage.tokens[anchor.start].start
+    stop = passage.tokens[anchor.end - 1].end
+    before = passage.text[max(0, start - AROUND) : start]
+    after = passage.text[stop : stop + AROUND]
+    text = f"{before}[{passage.text[start:stop]}]{after}"
+    return " ".join(text.split())
+
+
+# --- JSON -----------------------------------------------------------------------------------
+
+
+def _emit(pasts: "Iterable[Past]", path: Path) -> None:
+    """One JSON object, written item by item: the history of a large database is long."""
+    write = sys.stdout.write
+    write(f'{{"db": {json.dumps(str(path))}, "items": [')
+    changes = 0
+    for place, past in enumerate(pasts):
+        write(("," if place else "") + "\n" + json.dumps(_item(past)))
+        changes += len(past.lines)
+    write(f'\n], "changes": {changes}}}\n')
+
+
+def _item(past: "Past") -> dict[str, object]:
+    passage, anchor = past.passage, past.anchor
+    return {
+        "id": past.public_id,
+        "anchor": past.anchor_id,
+        "document": past.document,
+        "split": past.split,
+        "state": past.state,
+        "words": passage.words(anchor.start, min(anchor.end, len(passage.tokens))),
+        "changes": [_change(line, past) for line in past.lines],
+    }
+
+
+def _change(line: "HistoryLine", past: "Past") -> dict[str, object]:
+    from nfh_tui.desk.history import changed
+
+    told = changed(line, past.passage)
+    return {
+        "at": line.at,
+        "by": line.annotator,
+        "act": line.act,
+        "kind": line.kind,
+        "merged": line.merged,
+        "anchor": line.anchor_id,
+        "entity": line.entity,
+        "whose": line.whose,
+        "role": line.role or None,
+        "flag": line.name if line.entity == "flag" else None,
+        "thing": told.thing,
+        "before": told.before if line.before is not None else None,
+        "after": told.after if line.after is not None else None,
+        "note": told.note or None,
+        "before_value": _value(line.before),
+        "after_value": _value(line.after),
+    }
+
+
+def _value(text: str | None) -> object:
+    """A value as the log keeps it; the text itself where it is no JSON."""
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,367 @@
+"""Files whose bytes are damaged, that are read-only, or in which others work meanwhile."""
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from nfh_db import backup, moment
+from nfh_db.connection import connect, sqlite3
+from nfh_db.doctor import (
+    answer_checks,
+    derived_checks,
+    examine,
+    file_checks,
+    log_checks,
+    other_checks,
+    patient,
+    repair,
+    stretch,
+    value_checks,
+)
+from nfh_db.errors import NewerFileError, NotOurFileError, StoreError
+from nfh_db.store import Store
+from nfh_db.upgrade import open_writer
+
+PAGE = 4096
+
+WORK = """
+import sys
+from pathlib import Path
+from nfh_db.records import FlagName, Role
+from nfh_db.store import Store
+from nfh_models.domain import Kind, class_answer
+
+with Store.open(Path(sys.argv[1])) as store:
+    me = store.annotator(sys.argv[2])
+    print("ready", flush=True)
+    number = 0
+    while True:
+        number += 1
+        anchor = number % 5 + 1
+        kind = (Kind.AGE, Kind.YEAR, Kind.NOT_NFH)[number % 3]
+        store.commit_answer(anchor, me, Role.ANNOTATOR, class_answer(kind))
+        if number % 4 == 0:
+            store.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(kind))
+        if number % 7 == 0:
+            store.undo(me)
+        if number % 11 == 0:
+            store.set_flag(anchor, me, FlagName.SKIP, number % 2 == 0)
+"""
+
+
+def found(path: Path) -> set[str]:
+    """The names of the checks that found something."""
+    return {outcome.check.name for outcome in examine(path).outcomes if outcome.broken}
+
+
+# --- bytes ----------------------------------------------------------------------------------
+
+
+def looked_at(path: Path) -> str:
+    """What comes of examining a file: a report or a sentence; anything else is a fault."""
+    try:
+        report = examine(path)
+    except StoreError as error:
+        assert path.name in str(error)
+        return "refused"
+    assert all(finding.what and finding.how for finding in report.findings)
+    return "broken" if report.broken else "clean"
+
+
+@pytest.mark.parametrize("how", ["random", "zero", "some"])
+def test_any_page_may_be_damaged(path: Path, template: Path, how: str) -> None:
+    whole = template.read_bytes()
+    source = random.Random(how)
+    outcomes = []
+    for start in range(0, len(whole), PAGE):
+        damaged = bytearray(whole)
+        if how == "some":
+            place = start + source.randrange(PAGE - 64)
+            damaged[place : place + 64] = source.randbytes(64)
+        else:
+            damaged[start : start + PAGE] = (
+                bytes(PAGE) if how == "zero" else source.randbytes(PAGE)
+            )
+        path.write_bytes(damaged)
+        outcomes.append(looked_at(path))
+    # 64 bytes may well lie where nothing is kept.
+    if how != "some":
+        assert outcomes.count("clean") == free_pages(template)
+    assert "broken" in outcomes
+
+
+def free_pages(path: Path) -> int:
+    with closing(connect(path, "ro")) as connection:
+        return int(connection.execute("PRAGMA freelist_count").fetchone()[0])
+
+
+@pytest.mark.parametrize("kept", [1, 50, 100, PAGE - 1, PAGE, 5 * PAGE + 17])
+def test_a_file_that_was_cut_off(path: Path, template: Path, kept: int) -> None:
+    path.write_bytes(template.read_bytes()[:kept])
+    assert looked_at(path) in ("refused", "broken")
+
+
+def test_a_damaged_page_is_named_by_its_table_and_nothing_is_repaired(
+    path: Path, sql: Callable[..., None]
+) -> None:
+    sql("UPDATE anchor SET state = 'open' WHERE id = 6")
+    with closing(connect(path, "rw")) as connection:
+        root = connection.execute(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'prediction'"
+        ).fetchone()[0]
+    damaged = bytearray(path.read_bytes())
+    damaged[(root - 1) * PAGE : root * PAGE] = bytes(PAGE)
+    path.write_bytes(damaged)
+    report = examine(path)
+    pages = [finding for finding in report.findings if finding.check == "pages"]
+    assert [finding.where.table for finding in pages] == ["prediction"]
+    assert report.repairable == 1
+    with pytest.raises(StoreError, match="is damaged itself, and was left as it is"):
+        repair(path, report, lambda: examine(path))
+    assert path.read_bytes() == damaged
+    assert [entry.name for entry in path.parent.iterdir()] == ["nfh.db"]
+
+
+def empty_index(path: Path, name: str, on: str) -> None:
+    """Leave an index without its rows, as a program does that does not know of it."""
+    with closing(connect(path, "rw")) as connection:
+        connection.execute(f"CREATE INDEX other ON {on} WHERE 0 = 1")
+        connection.execute("PRAGMA writable_schema = ON")
+        roots = dict(connection.execute("SELECT name, rootpage FROM sqlite_schema").fetchall())
+        statement = "UPDATE sqlite_schema SET rootpage = ? WHERE name = ?"
+        connection.execute(statement, (roots["other"], name))
+        connection.execute(statement, (roots[name], "other"))
+        version = connection.execute("PRAGMA schema_version").fetchone()[0]
+        connection.execute(f"PRAGMA schema_version = {version + 1}")
+    with closing(connect(path, "rw")) as connection:
+        connection.execute("DROP INDEX other")
+
+
+def test_an_index_that_does_not_agree_is_built_anew(path: Path) -> None:
+    empty_index(path, "gold_batch", "gold(batch_id)")
+    report = examine(path)
+    assert {finding.check for finding in report.findings} == {"pages"}
+    assert {finding.where.table for finding in report.findings} == {"gold_batch"}
+    assert report.repairable == report.broken > 1
+    done = repair(path, report, lambda: examine(path))
+    assert done is not None
+    assert (done.report.broken, done.failed) == (0, ())
+
+
+def test_what_only_seems_broken_for_an_index_is_not_mended(path: Path) -> None:
+    empty_index(path, "event_anchor", "event(anchor_id, id)")
+    report = examine(path)
+    assert "log" in {finding.check for finding in report.findings}
+    done = repair(path, report, lambda: examine(path))
+    assert done is not None
+    assert done.report.broken == 0
+    assert [kind.value for kind in done.kinds] == ["indexes"]
+
+
+# --- what is not for us, and what cannot be written -------------------------------------------
+
+
+def test_files_that_are_no_database_of_ours_are_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other.db"
+    with pytest.raises(StoreError, match="no database at"):
+        examine(other)
+    other.write_text("not a database")
+    with pytest.raises(NotOurFileError, match="is not a database"):
+        examine(other)
+    other.unlink()
+    with closing(sqlite3.connect(other)) as connection:
+        connection.execute("CREATE TABLE bookmark (url TEXT)")
+    with pytest.raises(NotOurFileError, match="another program"):
+        examine(other)
+
+
+def test_older_and_newer_databases_are_not_migrated(path: Path) -> None:
+    before = path.read_bytes()
+    for version, words in ((1, "has the schema of an older nfh-tui"), (99, "newer nfh-tui")):
+        with closing(connect(path, "rw")) as connection:
+            connection.execute(f"PRAGMA user_version = {version}")
+        with pytest.raises((StoreError, NewerFileError), match=words):
+            examine(path)
+        with closing(connect(path, "ro")) as connection:
+            assert connection.execute("PRAGMA user_version").fetchone()[0] == version
+    assert len(path.read_bytes()) == len(before)
+
+
+def test_examining_writes_nothing_and_leaves_nothing(path: Path) -> None:
+    before, at = path.read_bytes(), path.stat().st_mtime_ns
+    assert found(path) == set()
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == (before, at)
+    assert [entry.name for entry in path.parent.iterdir()] == ["nfh.db"]
+
+
+def test_a_log_that_a_crash_left_is_read_and_left(path: Path, template: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from nfh_db.store import Store;"
+        "from nfh_db.records import Role; from nfh_models.domain import Kind, class_answer;"
+        "store = Store.open(Path(sys.argv[1])); me = store.annotator('eva');"
+        "store.commit_answer(1, me, Role.ANNOTATOR, class_answer(Kind.AGE)); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+    log = path.with_name("nfh.db-wal")
+    before = (path.read_bytes(), log.read_bytes())
+    report = examine(path)
+    assert (report.broken, report.events) == (0, examine(template).events + 1)
+    assert (path.read_bytes(), log.read_bytes()) == before
+
+
+def test_a_database_that_a_link_leads_to(path: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    link = folder / "link.db"
+    link.symlink_to(path)
+    assert found(link) == set()
+    assert sorted(entry.name for entry in path.parent.iterdir()) == ["elsewhere", "nfh.db"]
+
+
+def test_a_file_in_a_folder_that_cannot_be_written_is_read_as_it_lies(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As root every folder can be written; the command's tests have a disk that cannot.
+    def refuse(place: Path, mode: str) -> object:
+        if mode == "ro":
+            raise_cannot_open(path)
+        return connect(place, mode)
+
+    monkeypatch.setattr(moment, "connect", refuse)
+    assert found(path) == set()
+    path.with_name("nfh.db-wal").write_bytes(b"something")
+    with pytest.raises(StoreError, match=r"holds changes that are not in .* Copy both files"):
+        examine(path)
+
+
+def raise_cannot_open(path: Path) -> None:
+    connect(path / "nowhere", "ro")
+
+
+# --- while others write -----------------------------------------------------------------------
+
+
+def test_it_is_clean_while_others_write(path: Path) -> None:
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORK, str(path), name], stdout=subprocess.PIPE, text=True
+        )
+        for name in ("eva", "kim")
+    ]
+    try:
+        for worker in workers:
+            assert worker.stdout is not None
+            assert worker.stdout.readline() == "ready\n"
+        events = []
+        for _ in range(6):
+            report = examine(path)
+            assert [finding.what for finding in report.findings] == []
+            events.append(report.events)
+        assert events == sorted(events)
+        assert events[-1] > events[0]
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+            assert worker.stdout is not None
+            worker.stdout.close()
+    assert found(path) == set()
+
+
+BATCH = """
+INSERT INTO batch (id, name, sha256, format, state, pid, report, created_at) VALUES
+(90, 'other.jsonl', 'b', 'gold', 'loading', {pid}, '{{}}', '2026')"""
+
+
+def test_an_import_under_way_is_no_fault_but_a_note(
+    path: Path, sql: Callable[..., None]
+) -> None:
+    sql(BATCH.format(pid=os.getppid()))
+    report = examine(path)
+    assert report.broken == 0
+    assert report.notes == (
+        f"other.jsonl is under way in process {os.getppid()}; what it is changing was left out "
+        "of some checks",
+    )
+
+
+def test_an_import_that_becomes_ready_meanwhile_is_no_fault(
+    path: Path, sql: Callable[..., None]
+) -> None:
+    sql(BATCH.format(pid=999_999_999))
+    with patient.opened(path) as opened:
+        assert len(list(other_checks.imports(opened))) == 1
+        sql("UPDATE batch SET state = 'ready' WHERE id = 90")
+        assert list(other_checks.imports(opened)) == []
+
+
+# --- SQLite itself ----------------------------------------------------------------------------
+
+
+def test_an_older_sqlite_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_checks, "OLDEST_SQLITE", (99, 0, 0))
+    report = examine(path)
+    assert [finding.what for finding in report.findings] == [
+        f"SQLite {sqlite3.sqlite_version} is in use; 99.0.0 or newer is wanted"
+    ]
+    assert report.findings[0].how == "install pysqlite3 0.6.1 or newer"
+
+
+def test_the_schema_is_that_of_a_new_database(tmp_path: Path) -> None:
+    with closing(open_writer(tmp_path / "new.db", create=True)) as connection:
+        there = {row[1]: row for row in connection.execute(file_checks.SCHEMA)}
+    assert file_checks.wanted_schema() == there
+    assert found(tmp_path / "new.db") == set()
+
+
+def test_every_check_of_the_schema_is_looked_at() -> None:
+    text = files("nfh_db").joinpath("schema.sql").read_text(encoding="utf-8")
+    statements = [row[3] for row in file_checks.wanted_schema().values()]
+    found_ = [one for sql in statements for one in value_checks.conditions(sql)]
+    assert len(found_) == text.count("CHECK") > 20
+    assert "start >= 0 AND stop > start" in found_
+
+
+MODULES = (
+    answer_checks,
+    derived_checks,
+    file_checks,
+    log_checks,
+    other_checks,
+    patient,
+    stretch,
+    value_checks,
+    backup,
+    sys.modules["nfh_db.doctor.repair"],
+    sys.modules["nfh_db.doctor.examine"],
+)
+FIRST = ("SELECT", "UPDATE", "INSERT", "DELETE", "WITH")
+
+
+def test_every_statement_fits_the_schema(tmp_path: Path) -> None:
+    constants = [
+        text
+        for module in MODULES
+        for name, value in vars(module).items()
+        if name.isupper()
+        for text in (value if isinstance(value, tuple) else (value,))
+        if isinstance(text, str) and text.strip().startswith(FIRST)
+    ]
+    assert len(constants) > 35
+    with closing(open_writer(tmp_path / "new.db", create=True)) as connection:
+        for text in constants:
+            words = text.replace("(", " ( ").replace(")", " ) ").replace(",", " , ").split()
+            names = {word[1:]: None for word in words if word.startswith(":")}
+            connection.execute(f"EXPLAIN {text}", names).fetchall()
+
+
+def test_an_empty_database_is_clean(tmp_path: Path) -> None:
+    Store.open(tmp_path / "new.db", create=True).close()
+    assert found(tmp_path / "new.db") == set()
