@@ -1,10 +1,12 @@
 """How long the queue takes to answer a query over a database of the release's size.
 
-    python benchmarks/query.py [--anchors 184507] [--keep PATH]
+    python benchmarks/query.py [--anchors 184507] [--keep PATH] [--keep-votes PATH]
 
-Makes its own database, then prints for each query: the first page (200 ids and the lines of
-40 of them, each time over a new connection; median and worst of the runs), the whole list of
-ids, the count, and the first page as a multiple of a bare `SELECT id FROM anchor LIMIT 200`.
+Makes two databases of its own, one mostly undecided, one in which three people have answered
+every anchor and all is given out. Prints for each query: the first page (200 ids and the
+lines of 40 of them, each time over a new connection; median and worst of the runs), the whole
+list of ids, the count, and the first page as a multiple of a bare `SELECT id FROM anchor
+LIMIT 200`.
 """
 
 import argparse
@@ -14,13 +16,14 @@ import struct
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import sqlite_utils
+import votes_data
 from data import number_at, sentences
 
 from nfh_db.connection import Connection, sqlite3
@@ -62,6 +65,30 @@ QUERIES = (
     "-sort:votes",
     "sort:uncertain",
 )
+TYPED = (
+    "state:disagree disagree:noun by:ann2 pattern:2-1",
+    "differs:ann1~ann2/noun",
+    "disagree:class,scope pattern:1-1-1",
+    "differs:ann2",
+    "differs:ann1~ann2",
+    "differs:ann1~ann2/mention",
+    "-differs:ann2",
+    "disagree:relation",
+    "by:ann2",
+    "by:nobody",
+    "said:AGE",
+    "said:ann2/BROKEN",
+    "said:ann2/REFERENCE -differs:ann2",
+    "rule:none",
+    "rule:majority",
+    "experts:differ",
+    "assigned:ann1",
+    "assigned:nobody",
+    "todo:me sort:assigned",
+    "audit:open",
+)
+"""Of those with three answers each; the first three are what is promised of disagreement."""
+
 ANNOTATORS = ("ann1", "ann2", "ann3")
 GOLD_KINDS = [kind for kind in Kind if kind not in (Kind.NFH, Kind.BROKEN)]
 
@@ -170,7 +197,7 @@ def first_page(connection: Connection, text: str) -> None:
     queue_rows(connection, next(chunks, [])[:PAGE], 1)
 
 
-def measure(path: Path) -> float:
+def measure(path: Path, queries: Sequence[str] = QUERIES) -> float:
     """Print a line for each query. Returns the worst first page, in milliseconds."""
     bare = median(timed(path, lambda connection: connection.execute(BARE).fetchall()))
     print(f"bare `{BARE}`: {bare:.2f} ms; figures below in ms\n")
@@ -178,7 +205,7 @@ def measure(path: Path) -> float:
         f"{'query':<50}{'anchors':>9}{'page':>8}{'worst':>8}{'all':>8}{'count':>8}{'x bare':>8}"
     )
     worst = 0.0
-    for text in QUERIES:
+    for text in queries:
         query = parse(text)
         pages = list(timed(path, lambda c, text=text: first_page(c, text)))
         whole = median(timed(path, lambda c, query=query: list(queue_ids(c, query, 1))))
@@ -198,6 +225,7 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--anchors", type=int, default=ANCHORS)
     options.add_argument("--keep", type=Path, help="build the database here and leave it")
+    options.add_argument("--keep-votes", type=Path, help="the same for the one with votes")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = (chosen.keep or Path(folder) / "query.db").resolve()
@@ -209,6 +237,12 @@ def main() -> None:
         python, sqlite = sys.version.split()[0], sqlite3.sqlite_version
         print(f"SQLite {sqlite}, Python {python}, {os.cpu_count()} cores")
         worst = measure(path)
+        print("\nThree answers each, everything given out to the same three people:\n")
+        path = (chosen.keep_votes or Path(folder) / "votes.db").resolve()
+        if not path.exists():
+            votes_data.build(path, chosen.anchors)
+            votes_data.give_out(path)
+        worst = max(worst, measure(path, TYPED))
     print(f"\nworst first page {worst:.0f} ms; budget {BUDGET_MS:.0f} ms")
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from time import monotonic
 from typing import ParamSpec, TypeVar
 
+from nfh_db.assignments import Todo
 from nfh_db.query import Query
 from nfh_db.records import (
     Annotator,
@@ -112,20 +113,34 @@ class StoreClient:
             return wrote
 
     async def item(self, anchor_id: int, me: Annotator, role: Role) -> Item | None:
-        """All of one anchor, or None if it is not there (any more)."""
+        """All of one anchor that this person may see in this role, or None if it is gone."""
+        if role is Role.ANNOTATOR:
+            return await self._read(self.store.item_for_annotator, anchor_id, me)
         return await self._read(self.store.item, anchor_id, me, role)
+
+    async def todo(self, me: Annotator, role: Role) -> Todo:
+        """How much of what this person was given in a role is open, and where it is found."""
+        return await self._read(self.store.todo, me, role)
 
     async def history(self, anchor_id: int) -> tuple[HistoryLine, ...]:
         """What happened to an anchor."""
         return await self._read(self.store.history, anchor_id)
 
+    async def seen_history(
+        self, anchor_id: int, me: Annotator, role: Role
+    ) -> tuple[HistoryLine, ...]:
+        """What this person may see of what happened to an anchor and to its earlier spans."""
+        return await self._read(self.store.seen_history, anchor_id, me, role)
+
     async def queue_count(self, query: Query, me: Annotator) -> int:
         """How many anchors a query finds."""
         return await self._read(self.store.queue_count, query, me)
 
-    async def queue_rows(self, ids: Sequence[int], me: Annotator) -> tuple[QueueRow, ...]:
-        """Lines of the queue, in the order asked."""
-        return await self._read(self.store.queue_rows, ids, me)
+    async def queue_rows(
+        self, ids: Sequence[int], me: Annotator, role: Role = Role.ADJUDICATOR
+    ) -> tuple[QueueRow, ...]:
+        """Lines of the queue, in the order asked, as this person sees them in this role."""
+        return await self._read(self.store.queue_rows, ids, me, role)
 
     async def queue_values(self, key: str) -> tuple[str, ...]:
         """Values of a query key that the database knows, for completion."""

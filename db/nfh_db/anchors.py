@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from nfh_db import assignments
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
 from nfh_db.records import Sibling, State
@@ -66,13 +67,18 @@ class LiveAnchor:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What an anchor's row says of its answers and its gold."""
+    """What an anchor's row says of its answers and its gold.
+
+    disagreement: of annotators' answers, compared in the order of their names. experts: of
+    adjudicators' answers, None where fewer than two decided; it is no part of the row.
+    """
 
     state: State
     kind: str | None
     heads: int
     votes: int
     disagreement: ItemDisagreement
+    experts: ItemDisagreement | None = None
 
     def columns(self) -> tuple[str, str | None, int, int, str | None, str, str, str]:
         """The values of the columns from `state` on, in the order of the table."""
@@ -83,13 +89,13 @@ class Summary:
             self.heads,
             self.votes,
             found.strongest and found.strongest.value,
-            _words(found.blocking),
-            _words(found.notes),
+            spaced(found.blocking),
+            spaced(found.notes),
             found.pattern,
         )
 
 
-def _words(names: Sequence[str] | frozenset[str]) -> str:
+def spaced(names: Sequence[str] | frozenset[str]) -> str:
     """Sorted names with a space around each, so that LIKE '% name %' finds one."""
     return f" {' '.join(sorted(names))} " if names else ""
 
@@ -146,14 +152,22 @@ def read(connection: Connection, anchor_id: int) -> AnchorValue | None:
 
 
 def write(connection: Connection, anchor_id: int, value: AnchorValue | None) -> None:
-    """Make an anchor's links be those of `value`; None marks it removed."""
+    """Make an anchor's links be those of `value`; None marks it removed.
+
+    What is open of the assignments of an anchor goes along to the one in its place.
+    """
     if value is None:
+        _, before, _ = links(connection, anchor_id)
         connection.execute(REMOVE, {"id": anchor_id})
+        if before is not None:
+            assignments.follow(connection, anchor_id, before)
     else:
         connection.execute(
             SET_LINKS,
             {"id": anchor_id, "replaces": value.replaces, "replaced_by": value.replaced_by},
         )
+        if value.replaced_by is not None:
+            assignments.follow(connection, anchor_id, value.replaced_by)
 
 
 def state(connection: Connection, anchor_id: int) -> State:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nfh_db import heads
+from nfh_db import assignments, heads
 from nfh_db.connection import Connection
 from nfh_db.records import Role, Vote
 from nfh_db.values import AnswerValue, Marks, json_of, vote_of
@@ -66,8 +66,12 @@ def write(
     role: str,
     value: AnswerValue | None,
 ) -> None:
-    """Make somebody's answer be `value`; None marks it removed."""
+    """Make somebody's answer be `value`; None marks it removed.
+
+    What that person was given of this anchor is done, or open again, by it.
+    """
     key = {"anchor": anchor_id, "annotator": annotator_id, "role": role}
+    assignments.keep_in_step(connection, anchor_id, annotator_id, role, value)
     if value is None:
         connection.execute(REMOVE, key)
         return

@@ -4,6 +4,7 @@ from nfh_db import (
     acts,
     anchors,
     answers,
+    assignments,
     changes,
     clock,
     drafts,
@@ -29,20 +30,23 @@ def commit_answer(
     answer: Answer,
     seen: Seen,
 ) -> Saved:
-    """Store somebody's answer; an adjudicator's makes gold. Raises AnswerError."""
+    """Store somebody's answer; an adjudicator's makes gold. Raises AnswerError.
+
+    The second, blind decision of an anchor that is given to two leaves gold to the first.
+    """
     target = anchors.need_live(connection, anchor_id)
     tokens = len(passages.lemmas(connection, target.passage_id))
     answer.check(tokens, target.anchor.start, target.anchor.end)
     at = clock.now()
     before = answers.read(connection, anchor_id, me.id, role.value)
     value = answer_value(answer, at, seen, settings.guideline_version(connection))
-    act_id = acts.add(
-        connection, me.id, "do", _answer_summary(role, answer, again=before is not None), at
-    )
+    second = role is Role.ADJUDICATOR and assignments.is_second(connection, anchor_id, me.id)
+    words = _answer_summary(role, answer, again=before is not None, second=second)
+    act_id = acts.add(connection, me.id, "do", words, at)
     changes.change(
         connection, act_id, "answer", anchor_id, me.id, role.value, value, confirm=True
     )
-    if role is Role.ADJUDICATOR:
+    if role is Role.ADJUDICATOR and not second:
         decided = gold_value(Gold(answer, Rule.EXPERT, me.name, at), None)
         changes.change(connection, act_id, "gold", anchor_id, None, "", decided)
     changes.change(connection, act_id, "flag", anchor_id, me.id, FlagName.SKIP.value, None)
@@ -50,11 +54,11 @@ def commit_answer(
     return Saved(act_id, anchor_id, summary.recompute(connection, anchor_id), at)
 
 
-def _answer_summary(role: Role, answer: Answer, *, again: bool) -> str:
+def _answer_summary(role: Role, answer: Answer, *, again: bool, second: bool) -> str:
     what = answer.kind.value
     if answer.kind is Kind.REFERENCE:
         what += f" to {len(answer.heads)} heads" if len(answer.heads) > 1 else ""
-    verb = "gold" if role is Role.ADJUDICATOR else "answer"
+    verb = "second decision" if second else "gold" if role is Role.ADJUDICATOR else "answer"
     return f"{verb} {what}, in place of an earlier one" if again else f"{verb} {what}"
 
 

@@ -1,11 +1,29 @@
-"""One anchor with all that the screen needs of it, in a dozen keyed look-ups."""
+"""One anchor with all that the screen needs of it, in a dozen keyed look-ups.
+
+What somebody is not to know of it is not in it: an annotator may be given nothing of others
+nor of the gold; an adjudicator who has to decide blind is given no decision, and in an audit
+no answer either.
+"""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from nfh_db import anchors, answers, drafts, flags, gold, models, passages, predictions, summary
+from nfh_db import (
+    anchors,
+    answers,
+    assignments,
+    drafts,
+    flags,
+    gold,
+    models,
+    passages,
+    predictions,
+    summary,
+)
+from nfh_db.assignments import Purpose
 from nfh_db.connection import Connection
 from nfh_db.passages import PassageCache
-from nfh_db.records import Item, Role, State
+from nfh_db.records import Annotator, Item, Role, State, Vote
 from nfh_db.values import gold_of
 from nfh_models.domain import Anchor, Passage, anchor_id
 
@@ -21,9 +39,94 @@ WHERE a.id = :id AND {anchors.VISIBLE}"""  # noqa: S608 - made of constants
 
 
 def read(
+    connection: Connection, id_: int, me: Annotator, role: Role, cache: PassageCache
+) -> Item | None:
+    """An anchor, with this person's draft in this role; None if nobody sees it.
+
+    An adjudicator is not given what has to be decided without knowing of it.
+    """
+    whole = _whole(connection, id_, me.id, role, cache)
+    if whole is None or role is Role.ANNOTATOR:
+        return whole
+    ids = [sibling.anchor_id for sibling in whole.siblings]
+    kept_back = assignments.blind(connection, ids, me.id)
+    return _as_adjudicator(whole, me.name, kept_back) if kept_back else whole
+
+
+def read_for_annotator(
+    connection: Connection, id_: int, me: Annotator, cache: PassageCache
+) -> Item | None:
+    """An anchor as an annotator may see it; None if nobody sees it.
+
+    It is as if nobody else had answered anything, and nothing were decided, so that an item
+    whose gold is known is like any other.
+    """
+    item = _whole(connection, id_, me.id, Role.ANNOTATOR, cache)
+    if item is None:
+        return None
+    done = assignments.answered(connection, [one.anchor_id for one in item.siblings], me.id)
+    siblings = tuple(
+        replace(one, state=own_state(one.state, answered=one.anchor_id in done), kind=None)
+        for one in item.siblings
+    )
+    state = own_state(item.state, answered=item.anchor_id in done)
+    return _own_only(replace(item, siblings=siblings, state=state), me.name)
+
+
+def _own_only(item: Item, me: str) -> Item:
+    """The item without others' answers, and without what is made of answers."""
+    return replace(
+        item,
+        votes=tuple(vote for vote in item.votes if vote.annotator == me),
+        stale_votes=tuple(vote for vote in item.stale_votes if vote.annotator == me),
+        gold=None,
+        blocking=(),
+        notes=(),
+        pattern="",
+    )
+
+
+def own_state(state: State, *, answered: bool) -> State:
+    """Where an anchor stands for an annotator who knows of no other's answer."""
+    if answered:
+        return State.ANSWERED
+    return State.STALE if state is State.STALE else State.OPEN
+
+
+def _as_adjudicator(item: Item, me: str, kept_back: Mapping[int, Purpose]) -> Item:
+    """The item without what its person has to decide without knowing of."""
+    siblings = tuple(
+        replace(one, state=State.OPEN, kind=None) if one.anchor_id in kept_back else one
+        for one in item.siblings
+    )
+    item = replace(item, siblings=siblings)
+    purpose = kept_back.get(item.anchor_id)
+    if purpose is Purpose.AUDIT:
+        return _own_only(replace(item, state=State.OPEN), me)
+    return item if purpose is None else _without_decisions(item, me)
+
+
+def _without_decisions(item: Item, me: str) -> Item:
+    """The item with annotators' answers, but as if no other adjudicator had decided."""
+    votes = _but_decisions(item.votes, me)
+    given = any(vote.role is Role.ANNOTATOR for vote in votes)
+    return replace(
+        item,
+        state=State.DISAGREE if item.blocking else State.ANSWERED if given else State.OPEN,
+        votes=votes,
+        stale_votes=_but_decisions(item.stale_votes, me),
+        gold=None,
+    )
+
+
+def _but_decisions(votes: Sequence[Vote], me: str) -> tuple[Vote, ...]:
+    return tuple(v for v in votes if v.role is Role.ANNOTATOR or v.annotator == me)
+
+
+def _whole(
     connection: Connection, id_: int, me_id: int, role: Role, cache: PassageCache
 ) -> Item | None:
-    """An anchor as this person sees it in this role; None if nobody sees it."""
+    """An anchor with everything there is of it."""
     row = connection.execute(READ, {"id": id_}).fetchone()
     if row is None:
         return None

@@ -326,10 +326,17 @@ VOTES_THAT_COUNT = (
     ) STRICT, WITHOUT ROWID""",
     "CREATE INDEX difference_left ON difference(left_id, blocking, anchor_id)",
     "CREATE INDEX difference_right ON difference(right_id, blocking, anchor_id)",
+    # Anchors that two adjudicators or more decided. blocking: the strongest kind in which they
+    # differ, NULL where they agree.
+    """CREATE TABLE expert_difference (
+        anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),
+        blocking TEXT
+    ) STRICT""",
     # Nothing wrote assignments before this. check: gold is known, and hidden. audit: a sample
     # of what a rule settled. double: decided by two adjudicators, each blind to the other.
     # expected: the gold that there was when a check or an audit was drawn, as the log keeps it.
-    # run: which call drew it, as a time.
+    # verdict: how the answer compares with that, once it is there. run: which call drew it, as
+    # a time.
     "DROP TABLE assignment",
     """CREATE TABLE assignment (
         id INTEGER PRIMARY KEY,
@@ -341,6 +348,7 @@ VOTES_THAT_COUNT = (
         state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'done', 'returned')),
         position INTEGER NOT NULL,
         expected TEXT,
+        verdict TEXT CHECK (verdict IN ('right', 'wrong')),
         stratum TEXT,
         run TEXT NOT NULL,
         assigned_at TEXT NOT NULL,

@@ -7,9 +7,10 @@ import msgspec
 
 from nfh_db.anchors import VISIBLE
 from nfh_db.connection import Connection
+from nfh_db.items import own_state
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
-from nfh_db.records import FlagName, QueueRow, State
+from nfh_db.records import FlagName, QueueRow, Role, State
 from nfh_models.domain import Blocking, Kind
 
 FIRST_CHUNK = 200
@@ -35,7 +36,7 @@ SELECT_ROWS = """
     SELECT a.id, substr(p.text, max(a.text_start - :around, 0) + 1, min(a.text_start, :around)),
         a.word, substr(p.text, a.text_stop + 1, :around),
         a.text_start, a.text_stop, CASE WHEN instr(p.text, char(0)) > 0 THEN p.text END,
-        a.state, a.kind, a.strongest, a.pattern,
+        a.state, a.kind, a.strongest, a.pattern, {hidden},
         (SELECT group_concat(DISTINCT f.name) FROM flag AS f
             WHERE f.anchor_id = a.id AND f.removed = 0
                 AND (f.name <> 'skip' OR f.annotator_id = :me)
@@ -46,6 +47,17 @@ SELECT_ROWS = """
     JOIN passage AS p ON p.id = a.passage_id
     WHERE {visible}"""
 
+# Whether the anchor is one to decide blind; whether an annotator has answered it: 0 or 1.
+BLIND = """(
+        SELECT count(*) FROM assignment AS s
+        WHERE s.anchor_id = a.id AND s.annotator_id = :me AND s.role = 'adjudicator'
+            AND s.state = 'open' AND s.purpose IN ('double', 'audit'))"""
+ANSWERED = """(
+        SELECT count(*) FROM answer AS w
+        WHERE w.anchor_id = a.id AND w.annotator_id = :me AND w.role = 'annotator'
+            AND w.removed = 0)"""
+
+SELECT_NAMES = "SELECT name FROM annotator ORDER BY id LIMIT :most"
 SELECT_VALUES = {
     "split": """
         SELECT DISTINCT s.split FROM source_row AS s JOIN batch AS b ON b.id = s.batch_id
@@ -56,7 +68,7 @@ SELECT_VALUES = {
     "pattern": """
         SELECT DISTINCT a.pattern FROM anchor AS a WHERE a.pattern <> '' AND {visible}
         ORDER BY 1 LIMIT :most""",
-    "by": "SELECT name FROM annotator ORDER BY id LIMIT :most",
+    **dict.fromkeys(("by", "differs", "said", "assigned", "todo"), SELECT_NAMES),
     "doc": """
         SELECT DISTINCT d.name FROM document AS d LEFT JOIN batch AS b ON b.id = d.batch_id
         WHERE coalesce(b.state, '') <> 'loading' ORDER BY d.id DESC LIMIT :most""",
@@ -100,22 +112,30 @@ def queue_count(connection: Connection, query: Query, me_id: int) -> int:
 
 
 def queue_rows(
-    connection: Connection, anchor_ids: Sequence[int], me_id: int
+    connection: Connection,
+    anchor_ids: Sequence[int],
+    me_id: int,
+    role: Role = Role.ADJUDICATOR,
 ) -> tuple[QueueRow, ...]:
-    """A line for each of the anchors, in the order asked.
+    """A line for each of the anchors, in the order asked, as annotator me_id may see it.
 
     Those that are not, or no longer, there are left out: replaced, removed, or of an import
     under way. before and after: up to 60 code points, as they stand in the text. flags:
-    anybody's, but of skip only annotator me_id's.
+    anybody's, but of skip only annotator me_id's. In the annotator's role the line tells
+    what that person did and nothing else, and in the adjudicator's nothing of what that
+    person has to decide without knowing of.
     """
     ids = msgspec.json.encode(list(anchor_ids)).decode()
     parameters = {"ids": ids, "me": me_id, "around": AROUND}
-    found = connection.execute(SELECT_ROWS.format(visible=VISIBLE), parameters).fetchall()
-    rows = {values[0]: _row(*values) for values in found}
+    hidden = ANSWERED if role is Role.ANNOTATOR else BLIND
+    statement = SELECT_ROWS.format(visible=VISIBLE, hidden=hidden)
+    found = connection.execute(statement, parameters).fetchall()
+    rows = {values[0]: _row(role, *values) for values in found}
     return tuple(rows[anchor_id] for anchor_id in anchor_ids if anchor_id in rows)
 
 
 def _row(
+    role: Role,
     anchor_id: int,
     before: str,
     word: str,
@@ -127,18 +147,25 @@ def _row(
     kind: str | None,
     strongest: str | None,
     pattern: str,
+    hidden: int,
     flags: str | None,
 ) -> QueueRow:
     names = (flags or "").split(",")
     if whole is not None:
         before = whole[max(text_start - AROUND, 0) : text_start]
         after = whole[text_stop : text_stop + AROUND]
+    stands = State(state)
+    if role is Role.ANNOTATOR:
+        stands = own_state(stands, answered=bool(hidden))
+        kind, strongest, pattern = None, None, ""
+    elif hidden:
+        stands, kind, strongest, pattern = State.OPEN, None, None, ""
     return QueueRow(
         anchor_id,
         before,
         word,
         after,
-        State(state),
+        stands,
         Kind(kind) if kind else None,
         Blocking(strongest) if strongest else None,
         pattern,

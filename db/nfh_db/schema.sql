@@ -94,6 +94,7 @@ CREATE TABLE assignment (
         state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'done', 'returned')),
         position INTEGER NOT NULL,
         expected TEXT,
+        verdict TEXT CHECK (verdict IN ('right', 'wrong')),
         stratum TEXT,
         run TEXT NOT NULL,
         assigned_at TEXT NOT NULL,
@@ -166,6 +167,11 @@ CREATE TABLE event (
 CREATE INDEX event_act ON event(act_id);
 
 CREATE INDEX event_anchor ON event(anchor_id, id);
+
+CREATE TABLE expert_difference (
+        anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),
+        blocking TEXT
+    ) STRICT;
 
 CREATE TABLE flag (
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from nfh_db import anchors, answers, gold, passages
+from nfh_db import anchors, answers, differences, gold, passages
 from nfh_db.anchors import Summary
 from nfh_db.connection import Connection
 from nfh_db.records import Role, State, Vote
@@ -21,17 +21,21 @@ def summarise(
 ) -> Summary:
     """What an anchor's row says.
 
-    votes: all its answers; adjudicators' are left out here. lemmas: asked for only where
-    answers have to be compared. stale: it replaces an anchor that had answers or gold.
+    votes: all its answers, by name; adjudicators' are compared apart from annotators'.
+    lemmas: asked for only where answers have to be compared. stale: it replaces an anchor
+    that had answers or gold.
     """
     given = [vote.answer for vote in votes if vote.role is Role.ANNOTATOR]
-    found = compare_all(given, lemmas() if len(given) > 1 else ()) if given else NO_DISAGREEMENT
+    experts = [vote.answer for vote in votes if vote.role is Role.ADJUDICATOR]
+    words = lemmas() if len(given) > 1 or len(experts) > 1 else ()
+    found = compare_all(given, words) if given else NO_DISAGREEMENT
     return Summary(
         state_of(len(given), found, decided, stale=stale),
         decided.kind if decided else None,
         len(decided.heads) if decided else 0,
         len(given),
         found,
+        compare_all(experts, words) if len(experts) > 1 else None,
     )
 
 
@@ -66,7 +70,7 @@ def predecessor(connection: Connection, anchor_id: int) -> int | None:
 
 
 def recompute(connection: Connection, anchor_id: int) -> State:
-    """Write an anchor's summary anew and say where it stands."""
+    """Write an anchor's summary, and how its answers differ, anew; say where it stands."""
     passage_id, replaces, _ = anchors.links(connection, anchor_id)
     summary = summarise(
         answers.votes(connection, [anchor_id]).get(anchor_id, ()),
@@ -75,6 +79,7 @@ def recompute(connection: Connection, anchor_id: int) -> State:
         stale=replaces is not None and predecessor(connection, anchor_id) is not None,
     )
     anchors.set_summary(connection, anchor_id, summary)
+    differences.write(connection, anchor_id, summary)
     return summary.state
 
 

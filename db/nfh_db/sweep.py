@@ -26,6 +26,8 @@ OF_ANCHORS = (
     "DELETE FROM gold WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
     "DELETE FROM answer WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
     "DELETE FROM flag WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
+    "DELETE FROM difference WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
+    "DELETE FROM expert_difference WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
     "DELETE FROM anchor WHERE id IN (SELECT value FROM json_each(:ids))",
 )
 OF_PASSAGES = (

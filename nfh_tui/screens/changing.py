@@ -7,6 +7,14 @@ from nfh_tui.desk.history import partners
 from nfh_tui.screens.deciding import SWITCH, Deciding
 
 
+def worded(done: Undone) -> str:
+    """What was taken back or done again, with the number of items where that says something."""
+    parts = [f"{done.anchors:,} items"] if done.anchors != 1 else []
+    if done.skipped:
+        parts.append(f"{done.skipped:,} left, changed since")
+    return f"{done.summary} ({', '.join(parts)})" if parts else done.summary
+
+
 class Changing(Deciding):
     """What replaces an anchor, and what undoes."""
 
@@ -92,9 +100,9 @@ class Changing(Deciding):
             self.begun.pop((done.anchor_id, self.role), None)
             await self._take_place_of_gone(done.anchor_id)
             await self.show_anchor(done.anchor_id)
-        more = f" ({done.anchors} items)" if done.anchors > 1 else ""
-        self.announce(f"{how}: {done.summary}{more}, saved {self.local_time(done.at)}")
+        self.announce(f"{how}: {worded(done)}, saved {self.local_time(done.at)}")
         await self.queue_list.refresh_visible()
+        await self.count_left()
 
     async def _take_place_of_gone(self, anchor_id: int) -> None:
         """What an undo brought back stands in the queue where its replacement stood."""

@@ -1,10 +1,9 @@
 """Taking things away: history to read, and parts of the item to the clipboard or a file."""
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
-from nfh_db.records import Item, Role
+from nfh_db.records import Item
 from nfh_tui.desk.history import told
 from nfh_tui.editing import answer, describe
 from nfh_tui.screens.changing import Changing
@@ -28,12 +27,9 @@ class Copying(Changing):
         if item is None:
             self.refuse(NOTHING)
             return
-        lines = await self.client.history(item.anchor_id)
-        if self.role is Role.ANNOTATOR:
-            lines = tuple(line for line in lines if line.annotator == self.me.name)
-        if self.blind:
-            lines = tuple(replace(line, annotator=None, name="") for line in lines)
-        await self.show_text("History of this item", told(lines, item.passage))
+        lines = await self.client.seen_history(item.anchor_id, self.me, self.role)
+        told_ = told(lines, item.passage, named=not self.blind)
+        await self.show_text("History of this item", told_)
 
     async def do_copy(self) -> None:
         """Ask what, and copy it by the terminal's own means (OSC 52), or write it to a file."""

@@ -178,9 +178,7 @@ class Deciding(Walking):
         if self._decided_so(item):
             self.leave()
             await self._go_on()
-            self.say(
-                f"unchanged: {item.gold.adjudicator if item.gold else ''} decided that one so"
-            )
+            self.say(self._unchanged_words(item, made))
             return
         key = (item.anchor_id, self.role)
         self.begun[key] = self.saving[key] = self.edit
@@ -209,6 +207,14 @@ class Deciding(Walking):
         expert = gold is not None and gold.rule is Rule.EXPERT
         same = self.edit.content == self.fresh.content
         return expert and same and self.role is Role.ADJUDICATOR
+
+    def _unchanged_words(self, item: Item, made: Answer) -> str:
+        """Whose decision stands, where accepting it changes nothing."""
+        gold = item.gold
+        whose = gold.adjudicator if gold is not None else None
+        if gold is None or gold.answer.without_comment() == made.without_comment():
+            return f"unchanged: {whose or 'an expert'} decided that one so"
+        return f"unchanged: your decision stands beside that of {whose}, which counts"
 
     def _seen(self, item: Item) -> Seen:
         return Seen(
@@ -251,6 +257,9 @@ class Deciding(Walking):
             words = ". ".join(filter(None, [words, after_deciding(item, self.me.name, made)]))
         self.say(words, Tone.DONE)
         await self.changed(item.anchor_id)
+        rest = self.rest_words()
+        if rest and self.status_line.status.say == words:
+            self.say(f"{words}. {rest}", Tone.DONE)
 
     def _no_longer_saving(self, key: tuple[int, Role], edit: EditState) -> None:
         # The same item may have been accepted again meanwhile.
@@ -277,6 +286,7 @@ class Deciding(Walking):
         if self.whole is not None and self.whole.anchor_id == anchor_id:
             await self.refresh_item()
         await self.queue_list.refresh_rows([anchor_id])
+        await self.count_left()
 
     async def _go_on(self) -> None:
         """The next item; at the end of the queue the same one again."""
@@ -285,7 +295,7 @@ class Deciding(Walking):
             await self.go(self.place if self.beside else self.place + 1)
             return
         if not self.saving:
-            self.say("That was the last item of the queue.")
+            self.say(self.rest_words() or "That was the last item of the queue.")
 
     async def do_skip(self) -> None:
         """Mark the item as skipped and go on."""

@@ -61,6 +61,8 @@ class Desk(Screen[None]):
     one, e.g. after an undo elsewhere. past and future: states of
     `edit` that undo and redo go through before they touch what is saved. choosing: a
     question stands at the foot. told_unsaved: that something cannot be saved has been said.
+    left: how many of the items that this person was given are open, None where the queue is
+    not one of those.
     """
 
     AUTO_FOCUS = ""
@@ -93,6 +95,7 @@ class Desk(Screen[None]):
         self.drafts = Keeper(DRAFT_DELAY, self._draft_failed, self._draft_written)
         self.places = Keeper(PLACE_DELAY, self._place_failed)
         self.told_unsaved = False
+        self.left: int | None = None
         self.queue_list = QueueList(self._fetch_rows, id="queue")
         self.passage = SteadyPassage(id="passage")
         self.evidence = SteadyEvidence(id="evidence")
@@ -146,9 +149,10 @@ class Desk(Screen[None]):
         total = len(self.ids)
         known = f"{total:,}" + ("" if self.ids.complete else "…")
         here = "–" if self.beside else f"{self.place + 1:,}"
+        place = f"{here}/{known}" if total else known
         self.set_status(
             mode=self.mode.upper(),
-            place=f"{here}/{known}" if total else known,
+            place=place if self.left is None else f"{place} · {self.left:,} left",
             busy=self._under_way(),
         )
 
@@ -256,7 +260,7 @@ class Desk(Screen[None]):
         return await self.client.item(anchor_id, self.me, self.role)
 
     async def _fetch_rows(self, ids: Sequence[int]) -> tuple[QueueRow, ...]:
-        return await self.client.queue_rows(ids, self.me)
+        return await self.client.queue_rows(ids, self.me, self.role)
 
     def _draft_failed(self, error: Exception) -> None:
         """Say once why drafts are not saved; that they are not stands there until they are."""

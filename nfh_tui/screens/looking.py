@@ -241,6 +241,9 @@ class Looking(Copying):
         self.cache.clear()
         if self.whole is not None:
             await self.show_anchor(self.whole.anchor_id)
+        # In another role other things are seen of the queue, too.
+        await self.queue_list.refresh_visible()
+        await self.count_left()
         self.paint_status()
         self.paint_keys()
         self.announce(

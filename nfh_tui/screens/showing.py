@@ -159,7 +159,7 @@ class Showing(Desk):
         item = self.whole
         await asyncio.sleep(STAYS)
         if item is not None and self.whole is item:
-            history = await self.client.history(item.anchor_id)
+            history = await self.client.seen_history(item.anchor_id, self.me, self.role)
             if self.whole is item:
                 self.history = history
                 self._show_evidence()

@@ -4,7 +4,7 @@ import asyncio
 from functools import partial
 
 from nfh_db.errors import StoreError
-from nfh_db.query import Query, parse, quote
+from nfh_db.query import ME, People, Query, parse, quote
 from nfh_db.records import State
 from nfh_tui.actions import Mode
 from nfh_tui.desk.ids import IdList
@@ -18,6 +18,8 @@ WINDOW = 200
 
 WINDOWS = 3
 """So many windows are looked at before the whole queue is asked."""
+
+ALL_DONE = "All done: nothing that you were given is left. Thank you!"
 
 STEPS = frozenset({"queue.next", "queue.previous"})
 
@@ -60,6 +62,33 @@ class Walking(Showing):
             self._placed.set()
             await self.go((None if at is None else ids.find(at)) or 0)
         self.paint_titles()
+        await self.count_left()
+
+    # --- what one was given -------------------------------------------------------------
+
+    @property
+    def of_todo(self) -> bool:
+        """True while the queue is of what this person was given, to be worked through."""
+        given = [t for t in self.query_now.terms if isinstance(t, People) and t.key == "todo"]
+        mine = any(ME in value.names for term in given for value in term.values)
+        return mine and not self.reading
+
+    async def count_left(self) -> None:
+        """Count what is left of what one was given, while the queue is of that."""
+        left = None
+        if self.of_todo:
+            left = (await self.client.todo(self.me, self.role)).left
+        if left != self.left:
+            self.left = left
+            self.paint_status()
+
+    def rest_words(self) -> str:
+        """What to say of the rest once nothing comes after this item; "" before that."""
+        if self.left == 0:
+            return ALL_DONE
+        if self.left is None or self.place + 1 < len(self.ids):
+            return ""
+        return f"The last one here. {self.left:,} of yours still open: : and enter show them"
 
     async def _load_ids(self, ids: IdList, query: Query, at: int | None) -> None:
         """Fill a list chunk by chunk; `at` gets its place as soon as its chunk is there."""
@@ -179,7 +208,7 @@ class Walking(Showing):
         start = self.place + 1 if forward else self.place - WINDOW
         for _ in range(WINDOWS):
             ids = self.ids.slice(start, start + WINDOW)
-            rows = await self.client.queue_rows(ids, self.me)
+            rows = await self.client.queue_rows(ids, self.me, self.role)
             waiting = {row.anchor_id for row in rows if row.state is not State.DECIDED}
             place = self.ids.step(self.place, waiting, forward) if waiting else None
             if place is not None:
@@ -189,10 +218,14 @@ class Walking(Showing):
 
     async def _undecided_anywhere(self, forward: bool) -> int | None:
         """The nearest place, of the whole queue, that an own query finds undecided."""
-        done = f"by:{quote(self.me.name)}" if self.mode is Mode.ANNOTATE else "state:decided"
+        queries = [f"-by:{quote(self.me.name)}"]
+        if self.mode is not Mode.ANNOTATE:
+            # What one has to decide blind may have been decided by somebody else.
+            queries = ["-state:decided", "todo:me/adjudicator"]
         waiting: set[int] = set()
-        async for chunk in self.client.queue_ids(parse(f"-{done}"), self.me):
-            waiting.update(chunk)
+        for query in queries:
+            async for chunk in self.client.queue_ids(parse(query), self.me):
+                waiting.update(chunk)
         return self.ids.step(self.place, waiting, forward)
 
     # --- moving inside the panes --------------------------------------------------------

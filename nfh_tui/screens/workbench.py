@@ -16,6 +16,7 @@ from nfh_tui.desk.work import start
 from nfh_tui.keymap import Keymap
 from nfh_tui.messages import PredictionReady, PredictorChanged, Trouble
 from nfh_tui.screens.looking import Looking
+from nfh_tui.screens.walking import ALL_DONE
 from nfh_tui.widgets.passage_view import PassageView
 
 if TYPE_CHECKING:
@@ -86,9 +87,11 @@ class Workbench(Looking):
         start(self, self.take_turns, group="turns", description="the acts")
 
     async def _open(self) -> None:
-        """Open the query asked for, else where this person stood when last here."""
+        """Open the query asked for, else what this person was given and has not answered,
+        else where they stood when last here.
+        """
         place = await self.client.place(self.me, self.mode.value)
-        text = place.query if self._asked_for is None else self._asked_for
+        text = await self._first_query(place.query)
         at = place.anchor_id if text == place.query else None
         try:
             query = parse(text)
@@ -101,8 +104,18 @@ class Workbench(Looking):
         here = self.whole is not None and self.whole.anchor_id == at
         if place.token is not None and here and not waits:
             self.stand_on(place.token)
+        if self.left == 0:
+            self.say(ALL_DONE)
         self.set_interval(POLL, self._look_for_others)
         self.app.call_after_refresh(self._start_predictor)
+
+    async def _first_query(self, remembered: str) -> str:
+        if self._asked_for is not None:
+            return self._asked_for
+        if self.reading:
+            return remembered
+        todo = await self.client.todo(self.me, self.role)
+        return todo.query if todo.left else remembered
 
     # --- the predictor ------------------------------------------------------------------
 
@@ -186,6 +199,7 @@ class Workbench(Looking):
         self.cache.clear()
         await self.refresh_item()
         await self.queue_list.refresh_visible()
+        await self.count_left()
         self.read_ahead()
 
     # --- messages -----------------------------------------------------------------------

@@ -75,15 +75,41 @@ SPLITS = [
     (READY, 5, 5, None),
     (LOADING, 1, 3, "dev"),
 ]
-# anchor, annotator, role, batch, removed
+# anchor, annotator, role, batch, removed, kind
 ANSWERS = [
-    (4, ME, "annotator", None, 0),
-    (4, ANN2, "annotator", None, 0),
-    (4, ZOE, "annotator", READY, 0),
-    (5, ANN2, "annotator", None, 0),
-    (6, ANN2, "annotator", None, 1),
-    (7, ANN2, "annotator", LOADING, 0),
-    (13, ANN2, "adjudicator", None, 0),
+    (4, ME, "annotator", None, 0, "REFERENCE"),
+    (4, ANN2, "annotator", None, 0, "REFERENCE"),
+    (4, ZOE, "annotator", READY, 0, "AGE"),
+    (5, ANN2, "annotator", None, 0, "OTHER"),
+    (6, ANN2, "annotator", None, 1, "BROKEN"),
+    (7, ANN2, "annotator", LOADING, 0, "YEAR"),
+    (13, ANN2, "adjudicator", None, 0, "UNKNOWN"),
+]
+# anchor, left, right, what blocks, notes
+DIFFERENCES = [
+    (4, ME, ANN2, "noun", " extent "),
+    (4, ANN2, ZOE, "partial", ""),
+    (4, ME, ZOE, None, " extent mention "),
+    (5, ME, ANN2, None, " text "),
+    (13, ME, ANN2, "class", ""),
+]
+EXPERT_DIFFERENCES = [(6, None), (13, "class")]
+RULES = {1: "imported", 2: "expert", 6: "majority", 11: "unanimous", 12: "imported"}
+"""Rules of golds by anchor; the others are an expert's."""
+
+# anchor, annotator, role, purpose, state, position, verdict
+ASSIGNMENTS = [
+    (3, ME, "annotator", "work", "open", 20, None),
+    (4, ME, "annotator", "work", "done", 10, None),
+    (13, ME, "adjudicator", "double", "open", 15, None),
+    (12, ME, "annotator", "check", "returned", 1, None),
+    (5, ANN2, "annotator", "check", "returned", 1, None),
+    (7, ANN2, "annotator", "work", "open", 2, None),
+    (6, ZOE, "adjudicator", "audit", "open", 1, None),
+    (11, ZOE, "adjudicator", "audit", "done", 2, "right"),
+    (14, ZOE, "adjudicator", "audit", "done", 3, "wrong"),
+    (14, ANN2, "annotator", "check", "done", 3, "right"),
+    (1, ZOE, "adjudicator", "audit", "returned", 4, None),
 ]
 # anchor, annotator, name, batch, removed
 FLAGS = [
@@ -144,8 +170,15 @@ def fill(connection: Connection) -> None:
     )
     connection.executemany(
         "INSERT INTO answer (anchor_id, annotator_id, role, batch_id, removed, kind, "
-        "answered_at) VALUES (?,?,?,?,?,'AGE','')",
+        "answered_at) VALUES (?,?,?,?,?,?,'')",
         ANSWERS,
+    )
+    connection.executemany("INSERT INTO difference VALUES (?,?,?,?,?)", DIFFERENCES)
+    connection.executemany("INSERT INTO expert_difference VALUES (?,?)", EXPERT_DIFFERENCES)
+    connection.executemany(
+        "INSERT INTO assignment (anchor_id, annotator_id, role, purpose, state, position, "
+        "verdict, run, assigned_at) VALUES (?,?,?,?,?,?,?,'','')",
+        ASSIGNMENTS,
     )
     connection.executemany(
         "INSERT INTO flag (anchor_id, annotator_id, name, batch_id, removed, flagged_at) "
@@ -201,9 +234,12 @@ def add_model_and_heads(connection: Connection) -> None:
     for anchor, (_, _, _, more) in ANCHORS.items():
         if "kind" in more:
             connection.execute(
-                "INSERT INTO gold (anchor_id, kind, rule) VALUES (?,?,'expert')",
-                (anchor, more["kind"]),
+                "INSERT INTO gold (anchor_id, kind, rule) VALUES (?,?,?)",
+                (anchor, more["kind"], RULES.get(anchor, "expert")),
             )
+    connection.execute(
+        "INSERT INTO gold (anchor_id, kind, rule, removed) VALUES (3, 'AGE', 'majority', 1)"
+    )
     for head, anchor, mentions in HEADS:
         connection.execute("INSERT INTO head VALUES (?,NULL,?,0)", (head, anchor))
         connection.executemany(

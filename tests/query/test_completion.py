@@ -6,11 +6,17 @@ import pytest
 
 from nfh_db.query import KEYS, Completion, Completions, complete, parse
 from nfh_db.query.completion import MOST
+from nfh_models.domain import Blocking, Note
 
+NAMES = ("ann1", "ann 2", "me", "a~b")
 KNOWN = {
     "split": ("train", "dev", "test"),
     "anchor": ("one", "two", "forty two", "twenty", 'a"b', "", "two"),
     "by": ("ann1", "ann2"),
+    "differs": NAMES,
+    "said": NAMES,
+    "assigned": NAMES,
+    "todo": NAMES,
 }
 
 
@@ -45,12 +51,12 @@ def test_every_key_where_a_term_may_begin(marked: str) -> None:
 @pytest.mark.parametrize(
     ("marked", "expected"),
     [
-        ("s|", ["state:", "split:", "sort:"]),
-        ("S|", ["state:", "split:", "sort:"]),
+        ("s|", ["state:", "split:", "said:", "sort:"]),
+        ("S|", ["state:", "split:", "said:", "sort:"]),
         ("sp|", ["split:"]),
         ("-fl|", ["flag:"]),
         ("he|", ["heads>"]),
-        ("s|plit", ["state:", "split:", "sort:"]),
+        ("s|plit", ["state:", "split:", "said:", "sort:"]),
         ("xyz|", []),
         ("10|", []),
         ('"st|', []),
@@ -87,7 +93,27 @@ def test_keys(marked: str, expected: list[str]) -> None:
         ('anchor:"forty two"|', []),
         ("anchor:a|", ['a"b']),
         ("by:nn2|", ["ann2"]),
-        ("sort:|", ["order", "disagree", "anchor", "votes", "random", "uncertain"]),
+        (
+            "sort:|",
+            ["order", "disagree", "anchor", "votes", "random", "uncertain", "assigned"],
+        ),
+        ("differs:|", ["ann1", '"ann 2"', '"me"', '"a~b"']),
+        ("differs:ann1~|", ["ann1", '"ann 2"', '"me"', '"a~b"']),
+        ("differs:ann1~ann|/noun", ["ann1", '"ann 2"']),
+        ("differs:ann1~ann2/|", [*Blocking, *Note]),
+        ('differs:"ann 2"/n|', ["noun"]),
+        ('differs:"ann|', ["ann1", '"ann 2"']),
+        ('differs:ann1~"ann|', ["ann1", '"ann 2"']),
+        ("assigned:|", ["me", "nobody", "ann1", '"ann 2"', '"me"', '"a~b"']),
+        ("todo:m|", ["me", '"me"']),
+        ("todo:ann1/|", ["annotator", "adjudicator"]),
+        ("todo:ann1,m|", ["me", '"me"']),
+        ("said:a|", ["AGE", "ann1/", '"ann 2"/', '"a~b"/']),
+        ("said:ann|/AGE", ["ann1", '"ann 2"']),
+        ("said:ann1/ye|", ["YEAR"]),
+        ("rule:m|", ["majority"]),
+        ("experts:|", ["agree", "differ"]),
+        ("audit:w|", ["wrong"]),
         ("-sort:vo|", ["votes"]),
         ("model!=|", ["gold"]),
         ("heads>|", []),
@@ -127,6 +153,9 @@ def test_only_keys_with_open_values_are_asked_for() -> None:
         ("class:ag|x,TIME z", "class:AGE|,TIME z"),
         ('anchor:"for| two', 'anchor:"forty two"|'),
         ("split:|", "split:train|"),
+        ("differs:an|~x", "differs:ann1|~x"),
+        ('differs:x~"ann |"/noun y', 'differs:x~"ann 2"|/noun y'),
+        ("said:ann1/a|", "said:ann1/AGE|"),
     ],
 )
 def test_an_offer_replaces_what_it_completes(marked: str, expected: str) -> None:
@@ -136,7 +165,9 @@ def test_an_offer_replaces_what_it_completes(marked: str, expected: str) -> None
 def test_what_is_offered_is_understood() -> None:
     for key in KEYS:
         for option in complete(f"{key.name}:", len(key.name) + 1, values).options:
-            parse(f"{key.name}:{option.insert}")
+            # After somebody's name comes what they said.
+            more = "AGE" if option.insert.endswith("/") else ""
+            parse(f"{key.name}:{option.insert}{more}")
 
 
 def test_offers_say_what_they_mean_and_are_not_too_many() -> None:

@@ -14,6 +14,7 @@ from nfh_db.queue import queue_count, queue_ids
 PIECES = [
     *(key.name for key in KEYS),
     *(value for key in KEYS for value in key.values),
+    *("differs:", "said:", "assigned:", "todo:", "~", "me", '"a ~/"', "noun", "AGE"),
     *(":", "=", "!=", "<", "<=", ">", ">=", ",", '"', "\\", "-", " ", "  ", "/", "%", "_"),
     *("1", "2-1", "999999999", "random/7", "É", "三", "🙂", "\0", "\x1b", "\u3000", "*", "["),
 ]
@@ -25,6 +26,9 @@ ANYTHING = st.text(st.characters(), max_size=60)
 @example("a " * 199)
 @example("-a " * 199)
 @example("text:" + ",".join("a" * 199))
+@example("differs:" + ",".join(['"a b"~me/noun', "me"] * 100))
+@example("-said:" + ",".join(["me/AGE"] * 200))
+@example("todo!=" + ",".join(["me/adjudicator"] * 200) + " sort:assigned")
 @example("-disagree:" + ",".join(["any", "noun"] * 99))
 @settings(max_examples=400, deadline=None)
 def test_any_string_is_refused_or_runs(hand_made: Connection, text: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from nfh_db.connection import Connection
-from nfh_db.query import KEYS, parse
+from nfh_db.query import KEYS, parse, quote_name
 from nfh_db.queue import queue_ids
 
 Found = Callable[[str], list[int]]
@@ -95,6 +95,66 @@ CASES = {
     "model!=gold": [14, 12],
     "-model=gold": [14, 3, 4, 5, 12, 7, 13, 11],
     "-model!=gold": [1, 2, 3, 4, 5, 6, 7, 13, 11],
+    # differs: in what blocks, or in the kind after the slash
+    "differs:ann2": [4, 13],
+    "differs:me": [4, 13],
+    "differs:Zoë": [4],
+    "differs:nobody": [],
+    "differs:ann2~me": [4, 13],
+    "differs:ME~ANN2": [4, 13],
+    "differs:me~Zoë": [],
+    "differs:me~Zoë/extent": [4],
+    "differs:Zoë~me/mention": [4],
+    "differs:ann2/noun": [4],
+    "differs:ann2/Text": [5],
+    "differs:ann2/text,Zoë/partial": [4, 5],
+    "differs:ann2~me/class,ann2~Zoë": [4, 13],
+    "differs:ann2~ann2": [],
+    "-differs:ann2": [14, 1, 2, 3, 5, 6, 12, 7, 11],
+    "differs!=ann2": [14, 1, 2, 3, 5, 6, 12, 7, 11],
+    'differs:"Ann2"~"me"/noun': [4],
+    # said: an annotator's answer that is not removed, nor still being imported
+    "said:AGE": [4],
+    "said:reference": [4],
+    "said:ann2/OTHER": [5],
+    "said:ann2/AGE": [],
+    "said:me/reference,ann2/other": [4, 5],
+    "said:YEAR,BROKEN,UNKNOWN": [],
+    "-said:reference": [14, 1, 2, 3, 5, 6, 12, 7, 13, 11],
+    # rule: a gold that was removed has none
+    "rule:majority": [6],
+    "rule:unanimous,imported": [1, 12, 11],
+    "rule:expert": [14, 2],
+    "rule:none": [3, 4, 5, 7, 13],
+    "rule:none,Majority": [3, 4, 5, 6, 7, 13],
+    "-rule:expert": [1, 3, 4, 5, 6, 12, 7, 13, 11],
+    # experts
+    "experts:agree": [6],
+    "experts:differ": [13],
+    "experts:agree,differ": [6, 13],
+    "-experts:differ": [14, 1, 2, 3, 4, 5, 6, 12, 7, 11],
+    # assigned, todo: what was given back does not count
+    "assigned:me": [3, 4, 13],
+    'assigned:"me"': [3, 4, 13],
+    "assigned:ann2": [14, 7],
+    "assigned:ann2,Zoë": [14, 6, 7, 11],
+    "assigned:nobody": [1, 2, 5, 12],
+    "assigned:nobody,me": [1, 2, 3, 4, 5, 12, 13],
+    'assigned:"nobody"': [],
+    "assigned:me/annotator": [3, 4],
+    "assigned:me/adjudicator": [13],
+    "-assigned:me": [14, 1, 2, 5, 6, 12, 7, 11],
+    "todo:me": [3, 13],
+    "todo:me/annotator": [3],
+    "todo:ANN2": [7],
+    "todo:Zoë": [6],
+    "todo!=me": [14, 1, 2, 4, 5, 6, 12, 7, 11],
+    # audit
+    "audit:open": [6],
+    "audit:right": [11],
+    "audit:wrong": [14],
+    "audit:right,wrong": [14, 11],
+    "-audit:open": [14, 1, 2, 3, 4, 5, 12, 7, 13, 11],
     # doc
     "doc:dev": [14, 1, 2, 3, 4],
     'doc:"talk é"': [5, 6, 12, 7, 13, 11],
@@ -135,3 +195,37 @@ def test_every_condition_and_its_contrary_part_the_anchors(
 def test_skipped_is_what_the_person_who_asks_put_off(hand_made: Connection) -> None:
     (ids,) = queue_ids(hand_made, parse("state:skipped"), 2)
     assert list(ids) == [7]
+
+
+def test_me_is_whoever_asks(hand_made: Connection) -> None:
+    for query, expected in {
+        "todo:me": [7],
+        'todo:"me"': [3, 13],
+        "said:me/OTHER": [5],
+        "differs:me~Zoë": [4],
+        'differs:me~"me"/class': [13],
+    }.items():
+        (ids,) = queue_ids(hand_made, parse(query), 2)
+        assert list(ids) == expected, query
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ann 2", "a~b/c", 'x, "y"', "me", "nobody", "\\", "AGE", '"q', "三 🙂", "-", "a\u3000b"],
+)
+def test_a_name_of_any_form_can_be_asked_for(own: Connection, name: str) -> None:
+    own.execute("UPDATE annotator SET name = 'somebody' WHERE id = 1")
+    own.execute("UPDATE annotator SET name = ? WHERE id = 2", (name,))
+    words = ("me", "nobody")
+    written = quote_name(name, words)
+    for query, expected in {
+        f"assigned:{written}": [14, 7],
+        f"assigned:{written}/annotator,somebody": [14, 3, 4, 7, 13],
+        f"todo:somebody,{written}": [3, 7, 13],
+        f"said:{written}/OTHER": [5],
+        f"differs:{written}~somebody": [4, 13],
+        f"differs:Zoë~{written}/partial": [4],
+        f"differs:{written}": [4, 13],
+    }.items():
+        (ids,) = queue_ids(own, parse(query), 3)
+        assert list(ids) == expected, query

@@ -181,21 +181,30 @@ def test_history_in_words(read):
     passage = read(0).passage
     lines = [
         HistoryLine("2025-01-02T03:04:05.000Z", None, "import of x", "answer", "ann1", None,
-                    '{"kind":"REFERENCE","heads":[[[1,2,1,"marked"],[4,5,4,"removed"]]]}'),
+                    '{"kind":"REFERENCE","at":"x","saw_model":true,'
+                    '"heads":[[[1,2,1,"marked"],[4,5,4,"removed"]]]}',
+                    "import", "ann1", "annotator"),
         HistoryLine("2025-01-02T03:04:06.000Z", "eva", "gold OTHER", "gold", "", None,
-                    '{"kind":"OTHER","sort":"NOUN","noun":"joke","rule":"expert","comment":"hm"}'),
+                    '{"kind":"OTHER","sort":"NOUN","noun":"joke","rule":"expert","by":"eva",'
+                    '"comment":"hm"}'),
         HistoryLine("2025-01-02T03:04:07.000Z", "eva", "wider", "anchor", "",
                     '{"passage":1,"start":10,"stop":11}',
                     '{"passage":1,"start":10,"stop":11,"replaced_by":77}'),
-        HistoryLine("2025-01-02T03:04:08.000Z", "eva", "flag", "flag", "skip", None,
-                    '{"at":"x"}'),
+        HistoryLine("2025-01-02T03:04:08.000Z", "eva", "undo: flag", "flag", "skip", None,
+                    '{"at":"x"}', "undo", "eva"),
     ]  # fmt: skip
     text = told(lines, passage)
-    assert text.index("eva  flag") < text.index("import of x")
-    assert text.endswith("REFERENCE · “boots”")
-    assert "coat" not in text
-    assert "OTHER · NOUN · joke · by rule expert · comment: hm" in text
-    assert "before  “two”" in text
-    assert "after   set" in text
+    assert text.index("eva  taken back: flag") < text.index("import of x")
+    assert text.endswith(
+        "Reference: “boots” (token 1, turn 1) without “coat” (token 4, turn 1) · "
+        "had seen the model's answer"
+    )
+    assert "ann1's answer" in text
+    assert "Other, noun “joke” · comment: hm · decided by an expert, eva" in text
+    assert "before  “two” (token 10)" in text
+    assert "eva's flag skip\n      before  nothing\n      after   set" in text
     assert partners(lines) == (77,)
     assert told([], passage) == NOTHING
+    hidden = told(lines, passage, named=False)
+    assert "eva" not in hidden
+    assert "ann1" not in hidden

@@ -30,10 +30,10 @@ async def test_tab_goes_through_the_offers(open_desk):
     async with open_desk(mode="browse") as desk:
         await desk.press("colon", *"s")
         seen = []
-        for _ in range(4):
+        for _ in range(5):
             await desk.press("tab")
             seen.append(desk.screen.bar.text)
-        assert seen == ["state:", "split:", "sort:", "state:"]
+        assert seen == ["state:", "split:", "said:", "sort:", "state:"]
         await desk.press("escape")
         assert desk.screen.query_now.text == ""
 

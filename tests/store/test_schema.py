@@ -54,7 +54,12 @@ FOUND = dict(statements())
 @pytest.mark.parametrize("name", sorted(FOUND))
 def test_every_statement_fits_the_schema(empty: Connection, name: str) -> None:
     text = FOUND[name]
-    for place, part in (("{where}", "TRUE"), ("{order}", "a.id"), ("{visible}", "TRUE")):
+    for place, part in (
+        ("{where}", "TRUE"),
+        ("{order}", "a.id"),
+        ("{visible}", "TRUE"),
+        ("{hidden}", "0"),
+    ):
         text = text.replace(place, part)
     names = {word.strip("(),;") for word in text.replace("(", " ( ").split()}
     parameters = {

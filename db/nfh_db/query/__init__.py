@@ -2,14 +2,15 @@
 
 from nfh_db.query.compiler import Compiled, compile  # noqa: A004
 from nfh_db.query.completion import Completion, Completions, complete
-from nfh_db.query.lexer import quote
+from nfh_db.query.lexer import quote, quote_name
 from nfh_db.query.parser import parse
 from nfh_db.query.registry import BY_NAME, KEYS, SORTS, Key, Takes
-from nfh_db.query.terms import Compare, Match, Query, Sort
+from nfh_db.query.terms import ME, Compare, Match, Named, People, Query, Sort
 
 __all__ = [
     "BY_NAME",
     "KEYS",
+    "ME",
     "SORTS",
     "Compare",
     "Compiled",
@@ -17,6 +18,8 @@ __all__ = [
     "Completions",
     "Key",
     "Match",
+    "Named",
+    "People",
     "Query",
     "Sort",
     "Takes",
@@ -24,4 +27,5 @@ __all__ = [
     "complete",
     "parse",
     "quote",
+    "quote_name",
 ]

@@ -8,16 +8,15 @@ are tested once a passage, not once an anchor, however many anchors it has.
 """
 
 import string
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from nfh_db.anchors import VISIBLE
+from nfh_db.query.binding import Binder, fill
+from nfh_db.query.people import MY_POSITION, PEOPLE, audit, experts, rule
 from nfh_db.query.registry import ANY, NONE, SKIPPED
-from nfh_db.query.terms import Compare, Match, Query, Sort
+from nfh_db.query.terms import Compare, Match, People, Query, Sort
 from nfh_models.domain import IMPLICIT_KINDS, Blocking
-
-LOADING = "SELECT id FROM batch WHERE state = 'loading'"
-"""The imports under way, whose rows nobody sees."""
 
 STATE = "a.state IN ({values})"
 SKIPPED_BY_ME = """a.state <> 'decided' AND +a.id IN (
@@ -44,10 +43,15 @@ ANY_BLOCKING = "a.strongest IS NOT NULL"
 
 PATTERN = "a.pattern IN ({values})"
 
-BY = """+a.id IN (
-    SELECT v.anchor_id FROM answer AS v JOIN annotator AS n ON n.id = v.annotator_id
-    WHERE n.name COLLATE NOCASE IN ({values}) AND v.removed = 0
-        AND (v.batch_id IS NULL OR v.batch_id NOT IN ({loading})))"""
+# Looked up anchor by anchor, and only of those that pass all else: most people answer most
+# anchors, so that a list of theirs is long. EXISTS would be made a join, with an index built
+# for it each time.
+BY = """(
+    SELECT 1 FROM answer AS v
+    WHERE v.anchor_id = a.id AND v.annotator_id IN (
+            SELECT n.id FROM annotator AS n WHERE n.name COLLATE NOCASE IN ({values}))
+        AND v.removed = 0
+        AND (v.batch_id IS NULL OR v.batch_id NOT IN ({loading})) LIMIT 1) = 1"""
 
 HEADS = "a.heads {operator} {value}"
 HEADS_ANY = "a.heads IN ({values})"
@@ -124,29 +128,14 @@ class Compiled:
     parameters: dict[str, object]
 
 
-class _Binder:
-    """Gives each value a parameter, and the fragment the parameter's name."""
-
-    def __init__(self, me_id: int) -> None:
-        self.parameters: dict[str, object] = {"q_me": me_id}
-
-    def one(self, value: object) -> str:
-        name = f"q_{len(self.parameters)}"
-        self.parameters[name] = value
-        return f":{name}"
-
-    def all(self, values: Iterable[object]) -> str:
-        return ", ".join(self.one(value) for value in values)
-
-
 def _fill(fragment: str, **parts: str) -> str:
-    """A fragment made whole of parts that are SQL or names of parameters, never values."""
-    return fragment.format(loading=LOADING, active=ACTIVE_MODEL, implicit=IMPLICIT, **parts)
+    """A fragment made whole; those about the model name the active one."""
+    return fill(fragment, active=ACTIVE_MODEL, implicit=IMPLICIT, **parts)
 
 
 def compile(query: Query, me_id: int) -> Compiled:  # noqa: A001 - the language's own word
     """The SQL of a query; me_id is the annotator whose skipped anchors state:skipped means."""
-    binder = _Binder(me_id)
+    binder = Binder(me_id)
     conditions = [VISIBLE]
     passage_conditions = []
     for term in query.terms:
@@ -159,40 +148,42 @@ def compile(query: Query, me_id: int) -> Compiled:  # noqa: A001 - the language'
     return Compiled(" AND ".join(conditions), _order(query.sorts, binder), binder.parameters)
 
 
-def _condition(term: Match | Compare, binder: _Binder) -> str:
+def _condition(term: Match | People | Compare, binder: Binder) -> str:
     if isinstance(term, Compare):
         condition = _compare(term, binder)
         return _fill(NOT, condition=condition) if term.negated else condition
+    if isinstance(term, People):
+        return _sign(term, PEOPLE[term.key](term.values, binder))
     if term.key == "model":
         condition = _fill(MODEL_RIGHT, verdict="FALSE" if term.unequal else "TRUE")
         return _fill(NOT, condition=condition) if term.negated else f"({condition})"
     return _sign(term, MATCHES[term.key](term.values, binder))
 
 
-def _sign(term: Match, condition: str) -> str:
+def _sign(term: Match | People, condition: str) -> str:
     """The condition, or its contrary: `!=` and the minus sign each turn it round."""
     if term.negated != term.unequal:
         return _fill(NOT, condition=condition)
     return f"({condition})"
 
 
-def _compare(term: Compare, binder: _Binder) -> str:
+def _compare(term: Compare, binder: Binder) -> str:
     fragment, fragment_any = COMPARES[term.key]
     if term.operator == "=":
         return _fill(fragment_any, values=binder.all(term.numbers))
     return _fill(fragment, operator=OPERATORS[term.operator], value=binder.one(term.numbers[0]))
 
 
-def _state(values: tuple[str, ...], binder: _Binder) -> str:
+def _state(values: tuple[str, ...], binder: Binder) -> str:
     return _with_special(values, SKIPPED, SKIPPED_BY_ME, STATE, binder)
 
 
-def _kind(values: tuple[str, ...], binder: _Binder) -> str:
+def _kind(values: tuple[str, ...], binder: Binder) -> str:
     return _with_special(values, NONE, NO_KIND, KIND, binder)
 
 
 def _with_special(
-    values: tuple[str, ...], special: str, special_fragment: str, fragment: str, binder: _Binder
+    values: tuple[str, ...], special: str, special_fragment: str, fragment: str, binder: Binder
 ) -> str:
     """Any of the values, one of which has a fragment of its own."""
     plain = [value for value in values if value != special]
@@ -202,7 +193,7 @@ def _with_special(
     return " OR ".join(parts)
 
 
-def _disagree(values: tuple[str, ...], binder: _Binder) -> str:
+def _disagree(values: tuple[str, ...], binder: Binder) -> str:
     return " OR ".join(
         ANY_BLOCKING
         if value == ANY
@@ -211,11 +202,11 @@ def _disagree(values: tuple[str, ...], binder: _Binder) -> str:
     )
 
 
-def _in(fragment: str) -> Callable[[tuple[str, ...], _Binder], str]:
+def _in(fragment: str) -> Callable[[tuple[str, ...], Binder], str]:
     return lambda values, binder: _fill(fragment, values=binder.all(values))
 
 
-MATCHES: dict[str, Callable[[tuple[str, ...], _Binder], str]] = {
+MATCHES: dict[str, Callable[[tuple[str, ...], Binder], str]] = {
     "state": _state,
     "class": _kind,
     "split": _in(SPLIT),
@@ -224,12 +215,15 @@ MATCHES: dict[str, Callable[[tuple[str, ...], _Binder], str]] = {
     "disagree": _disagree,
     "pattern": _in(PATTERN),
     "by": _in(BY),
+    "rule": rule,
+    "experts": experts,
+    "audit": audit,
 }
 COMPARES = {"heads": (HEADS, HEADS_ANY), "votes": (VOTES, VOTES_ANY)}
 OPERATORS = {"<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
-def _passage_condition(term: Match, binder: _Binder) -> str:
+def _passage_condition(term: Match, binder: Binder) -> str:
     """Over `passage AS x`: its text, or its document's name, holds any of the values."""
     column = "x.text" if term.key == "text" else "d.name"
     condition = " OR ".join(_contains(column, value, binder) for value in term.values)
@@ -238,7 +232,7 @@ def _passage_condition(term: Match, binder: _Binder) -> str:
     return _sign(term, condition)
 
 
-def _contains(column: str, value: str, binder: _Binder) -> str:
+def _contains(column: str, value: str, binder: Binder) -> str:
     """Whether the column holds the value, in either case.
 
     SQLite's lower() folds ASCII letters only; where the value has other letters with two
@@ -266,7 +260,7 @@ def _class(character: str) -> str:
     return f"[{''.join(sorted(_cases(character)))}]"
 
 
-def _order(sorts: tuple[Sort, ...], binder: _Binder) -> str:
+def _order(sorts: tuple[Sort, ...], binder: Binder) -> str:
     parts: list[str] = []
     for sort in sorts:
         if sort.name == "order":
@@ -275,7 +269,7 @@ def _order(sorts: tuple[Sort, ...], binder: _Binder) -> str:
     return ", ".join([*parts, PASSAGE_ORDER])
 
 
-def _sort(sort: Sort, binder: _Binder) -> str:
+def _sort(sort: Sort, binder: Binder) -> str:
     direction = "DESC" if sort.reverse else "ASC"
     if sort.name == "random":
         seed = binder.one(sort.seed * SEED_STEP % SEED_PRIME)
@@ -288,4 +282,5 @@ ORDERS = {
     "anchor": BY_WORD,
     "votes": BY_VOTES,
     "uncertain": BY_MARGIN,
+    "assigned": MY_POSITION,
 }

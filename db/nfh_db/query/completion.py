@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from nfh_db.query.lexer import Item, RawTerm, quote, scan
-from nfh_db.query.registry import BY_NAME, KEYS, SORTS, Key, Takes
+from nfh_db.query.lexer import Item, Part, RawTerm, quote, quote_name, scan
+from nfh_db.query.naming import SAID
+from nfh_db.query.registry import BY_NAME, KEYS, NOBODY, SORTS, WHO_ASKS, Key, Takes
 
 MOST = 50
 """Completions offered at once."""
@@ -56,6 +57,11 @@ def complete(
     key = BY_NAME.get(term.key.casefold())
     if key is None:
         return Completions(item.start, item.end)
+    if item.parts:
+        part = next(part for part in item.parts if cursor <= part.end)
+        slash = "/" if key.name == SAID and not text.startswith("/", part.end) else ""
+        offers = _in_part(key, part, _typed(part, text, cursor), slash, values)
+        return Completions(part.start, part.end, offers)
     return Completions(item.start, item.end, _values(key, _typed(item, text, cursor), values))
 
 
@@ -67,7 +73,7 @@ def _bare(term: RawTerm, item: Item, cursor: int) -> Completions:
     return Completions(term.head, term.end, _keys(typed))
 
 
-def _typed(item: Item, text: str, cursor: int) -> str:
+def _typed(item: Item | Part, text: str, cursor: int) -> str:
     """The part of a value before the cursor, without its opening quote."""
     return text[item.start + 1 : cursor] if item.quoted else text[item.start : cursor]
 
@@ -92,7 +98,31 @@ def _values(
     return tuple(Completion(quote(value), value, details.get(value, "")) for value in fitting)
 
 
-def _fitting(known: Iterable[str], folded: str, *, further_in: bool) -> list[str]:
+def _in_part(
+    key: Key,
+    part: Part,
+    typed: str,
+    slash: str,
+    values: Callable[[str], Sequence[str]] | None,
+) -> tuple[Completion, ...]:
+    """What could be a part of a value about people: a word of the key's, or a name.
+
+    slash: what has to follow a name.
+    """
+    folded = typed.casefold()
+    if part.joint == "/":
+        return tuple(Completion(word, word) for word in _fitting(key.after, folded))
+    words = key.values if not part.joint else ()
+    plain = [] if part.quoted else _fitting(words, folded)
+    names = _fitting(values(key.name) if values else (), folded, further_in=True)
+    offers = [Completion(word, word) for word in plain]
+    offers += [
+        Completion(quote_name(name, (WHO_ASKS, NOBODY)) + slash, name + slash) for name in names
+    ]
+    return tuple(offers[:MOST])
+
+
+def _fitting(known: Iterable[str], folded: str, *, further_in: bool = False) -> list[str]:
     """Values that begin with what was typed, then, if asked, those that hold it further in."""
     once = list(dict.fromkeys(value for value in known if value))
     fitting = [value for value in once if value.casefold().startswith(folded)]

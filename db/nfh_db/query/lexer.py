@@ -4,8 +4,10 @@ Positions are code points into the query, ends exclusive.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from nfh_db.query.registry import KEYS, Takes
 
 SPACES = " \t\r\n\u00a0\u3000"
 """What separates terms: no other control or space character does, those are searched for."""
@@ -14,15 +16,38 @@ KEY = re.compile(r"([^\W\d_][\w-]*)(:|!=|<=|>=|<|>|=)")
 """A term that begins so has a key: a letter, then letters, digits, `_` or `-`, an operator."""
 
 
+ABOUT_PEOPLE = frozenset(key.name for key in KEYS if key.takes is Takes.PEOPLE)
+"""Keys whose values have parts: NAME~NAME/WHAT, each of which may stand in quotes."""
+
+JOINTS = "~/"
+"""What separates the parts of such a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a value about people. joint: what stands before it, "" for the first."""
+
+    joint: str
+    text: str
+    start: int
+    end: int
+    quoted: bool = False
+    closed: bool = True
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One value, unescaped. start and end include its quotes; closed is False if one lacks."""
+    """One value, unescaped. start and end include its quotes; closed is False if one lacks.
+
+    parts: of a value about people, whose text is as typed; else none.
+    """
 
     text: str
     start: int
     end: int
     quoted: bool = False
     closed: bool = True
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +95,20 @@ def _term(text: str, start: int) -> RawTerm:
         items = (_item(text, head, stops=SPACES),)
     else:
         key, operator = match.group(1), match.group(2)
-        items = tuple(_items(text, match.end()))
+        items = tuple(_items(text, match.end(), of=key.casefold()))
     end = items[-1].end
     glued = end if end < len(text) and text[end] not in SPACES else None
     source = text[head:end]
     return RawTerm(start, head, end, negated, source, key, operator, items, glued)
 
 
-def _items(text: str, place: int) -> Iterator[Item]:
+def _items(text: str, place: int, of: str) -> Iterator[Item]:
     """Values with commas between; an empty one where a comma or the end comes at once."""
     while True:
-        item = _item(text, place, stops=SPACES + ",")
+        if of in ABOUT_PEOPLE:
+            item = _in_parts(text, place)
+        else:
+            item = _item(text, place, stops=SPACES + ",")
         yield item
         if not text.startswith(",", item.end):
             return
@@ -94,6 +122,22 @@ def _item(text: str, start: int, stops: str) -> Item:
     while end < len(text) and text[end] not in stops:
         end += 1
     return Item(text[start:end], start, end)
+
+
+def _in_parts(text: str, start: int) -> Item:
+    """A value about people: at least one part."""
+    parts: list[Part] = []
+    place, joint = start, ""
+    while True:
+        piece = _item(text, place, stops=SPACES + "," + JOINTS)
+        parts.append(Part(joint, piece.text, place, piece.end, piece.quoted, piece.closed))
+        joint = text[piece.end : piece.end + 1]
+        if not joint or joint not in JOINTS:
+            break
+        place = piece.end + 1
+    end = parts[-1].end
+    closed = all(part.closed for part in parts)
+    return Item(text[start:end], start, end, closed=closed, parts=tuple(parts))
 
 
 def _quoted(text: str, start: int) -> Item:
@@ -118,6 +162,16 @@ def quote(value: str) -> str:
     if value and not special and not value.startswith('"'):
         return value
     return quoted(value)
+
+
+def quote_name(name: str, words: Sequence[str] = ()) -> str:
+    """Somebody's name as a key about people has to write it.
+
+    words: what would be understood otherwise at that place, as "me".
+    """
+    split = any(joint in name for joint in JOINTS)
+    taken = name.casefold() in {word.casefold() for word in words}
+    return quoted(name) if split or taken else quote(name)
 
 
 def quoted(value: str) -> str:

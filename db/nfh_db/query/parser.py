@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 from nfh_db.errors import QueryError
 from nfh_db.query.lexer import Item, RawTerm, quoted, scan
+from nfh_db.query.naming import people
 from nfh_db.query.registry import BY_NAME, Key, Takes
-from nfh_db.query.terms import Compare, Match, Query, Sort
+from nfh_db.query.terms import Compare, Match, People, Query, Sort
 from nfh_db.query.wording import meant, one_of, shown
 
 LONGEST = 2_000
@@ -25,7 +26,7 @@ PATTERN = re.compile(r"[0-9]{1,3}(?:[-–][0-9]{1,3})+\Z")
 def parse(text: str) -> Query:
     """What `text` means. Raises QueryError with the place and what would be understood."""
     _check_text(text)
-    terms: list[Match | Compare] = []
+    terms: list[Match | People | Compare] = []
     sorts: list[Sort] = []
     count = 0
     for raw in scan(text):
@@ -41,6 +42,8 @@ def parse(text: str) -> Query:
             sorts.extend(_sorts(raw, key))
         elif key.takes is Takes.NUMBER:
             terms.append(_compare(raw, key))
+        elif key.takes is Takes.PEOPLE:
+            terms.append(people(raw, key))
         else:
             terms.append(_match(raw, key))
     return Query(text, tuple(terms), tuple(sorts))
@@ -62,22 +65,23 @@ def _check_text(text: str) -> None:
 
 def _check_items(raw: RawTerm) -> None:
     """Raise QueryError for a quote left open, something glued to one, or a missing value."""
-    for item in raw.items:
-        if not item.closed:
+    pieces = [piece for item in raw.items for piece in (item.parts or (item,))]
+    for piece in pieces:
+        if not piece.closed:
             raise QueryError(
-                f"the quote that opens at character {item.start + 1} is not closed; "
+                f"the quote that opens at character {piece.start + 1} is not closed; "
                 'write another " where it ends',
-                item.start,
+                piece.start,
             )
     if raw.glued is not None:
         raise QueryError(
             f"a space is missing after the closing quote, character {raw.glued}", raw.glued
         )
-    for item in raw.items:
-        if item.quoted and not item.text:
+    for piece in pieces:
+        if piece.quoted and not piece.text:
             raise QueryError(
-                f"the quotes at character {item.start + 1} are empty: nothing to search for",
-                item.start,
+                f"the quotes at character {piece.start + 1} are empty: nothing to search for",
+                piece.start,
             )
 
 

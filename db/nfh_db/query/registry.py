@@ -6,12 +6,14 @@ Help, completion, messages and `docs/queries.md` read this table.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nfh_db.records import FlagName, State
+from nfh_db.records import FlagName, Role, Rule, State
 from nfh_models.domain import Blocking, Kind, Note
 
 NONE = "none"
 ANY = "any"
 SKIPPED = "skipped"
+WHO_ASKS = "me"
+NOBODY = "nobody"
 
 
 class Takes(StrEnum):
@@ -25,6 +27,8 @@ class Takes(StrEnum):
     """Any text."""
     PATTERN = "pattern"
     """Sizes of groups of votes, such as 2-1."""
+    PEOPLE = "people"
+    """Somebody's name, or two, and perhaps what they said: NAME, NAME~NAME, NAME/WHAT."""
     SORT = "sort"
     """An order, not a condition."""
 
@@ -35,6 +39,7 @@ class Key:
 
     noun: what messages call a value. values: the closed list, as canonically written.
     open_values: whether the database may know further values, for completion.
+    pairs: whether NAME~NAME may stand for a name. after: what may follow a slash.
     """
 
     name: str
@@ -44,6 +49,8 @@ class Key:
     examples: tuple[str, ...]
     values: tuple[str, ...] = ()
     open_values: bool = False
+    pairs: bool = False
+    after: tuple[str, ...] = ()
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -147,6 +154,70 @@ KEYS: tuple[Key, ...] = (
         open_values=True,
     ),
     Key(
+        "differs",
+        Takes.PEOPLE,
+        "pair of names",
+        "two annotators whose answers differ: in anything that blocks, or in the kind after /",
+        ("differs:ann2", "differs:ann1~ann2", "differs:ann1~ann2/noun", 'differs:"ann 2"~me'),
+        open_values=True,
+        pairs=True,
+        after=(*(kind.value for kind in Blocking), *(note.value for note in Note)),
+    ),
+    Key(
+        "said",
+        Takes.PEOPLE,
+        "answer",
+        "the kind that an annotator answered: anybody, or the one before /",
+        ("said:AGE", "said:ann2/AGE", "said:me/UNKNOWN,me/BROKEN"),
+        tuple(kind.value for kind in Kind),
+        open_values=True,
+        after=tuple(kind.value for kind in Kind),
+    ),
+    Key(
+        "rule",
+        Takes.CHOICE,
+        "rule",
+        "how gold came to count; none is an anchor without gold",
+        ("rule:majority", "rule:unanimous,majority", "rule:none", "-rule:expert"),
+        (*(rule.value for rule in Rule), NONE),
+    ),
+    Key(
+        "experts",
+        Takes.CHOICE,
+        "comparison",
+        "two adjudicators or more decided, and do or do not differ in anything that blocks",
+        ("experts:differ", "experts:agree,differ"),
+        ("agree", "differ"),
+    ),
+    Key(
+        "assigned",
+        Takes.PEOPLE,
+        "name",
+        "whom it was given to, answered or not; nobody is an anchor that nobody was given",
+        ("assigned:ann2", "assigned:me", "assigned:nobody", "assigned:eva/adjudicator"),
+        (WHO_ASKS, NOBODY),
+        open_values=True,
+        after=tuple(role.value for role in Role),
+    ),
+    Key(
+        "todo",
+        Takes.PEOPLE,
+        "name",
+        "whom it was given to and who has not answered it yet",
+        ("todo:me", "todo:ann2", "todo:me/annotator"),
+        (WHO_ASKS,),
+        open_values=True,
+        after=tuple(role.value for role in Role),
+    ),
+    Key(
+        "audit",
+        Takes.CHOICE,
+        "state of an audit",
+        "drawn to check what a rule settled: not looked at yet, found right, or found wrong",
+        ("audit:open", "audit:wrong", "audit:right,wrong"),
+        ("open", "right", "wrong"),
+    ),
+    Key(
         "model",
         Takes.CHOICE,
         "thing to compare a model with",
@@ -167,8 +238,8 @@ KEYS: tuple[Key, ...] = (
         Takes.SORT,
         "order",
         "order of the list; a minus sign turns it round",
-        ("sort:disagree", "-sort:votes", "sort:random/7", "sort:uncertain"),
-        ("order", "disagree", "anchor", "votes", "random", "uncertain"),
+        ("sort:disagree", "-sort:votes", "sort:random/7", "sort:uncertain", "sort:assigned"),
+        ("order", "disagree", "anchor", "votes", "random", "uncertain", "assigned"),
     ),
 )
 
@@ -181,5 +252,6 @@ SORTS: dict[str, str] = {
     "votes": "fewest votes first",
     "random": "shuffled, always alike; random/7 is another shuffle",
     "uncertain": "where the active model's first two choices are closest; unpredicted last",
+    "assigned": "in the order in which you were given them; what you were not given last",
 }
 """What each order means, for help and documentation."""

@@ -16,6 +16,32 @@ class Match:
     negated: bool = False
 
 
+ME = ""
+"""Stands for whoever asks, among names: nobody can be called so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One value of a key about people.
+
+    names: of those it is about, ME for whoever asks; none for anybody, or for "nobody".
+    what: what they said or differ in, or in which role, canonically written; "" for any.
+    """
+
+    names: tuple[str, ...] = ()
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """A key about people, of which any of `values` holds; unequal, negated: as of a Match."""
+
+    key: str
+    values: tuple[Named, ...]
+    unequal: bool = False
+    negated: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Compare:
     """A number compared: operator is one of = < <= > >=; several numbers only with =."""
@@ -40,5 +66,5 @@ class Query:
     """A query understood. text: as typed. terms: all must hold. sorts: in order."""
 
     text: str = ""
-    terms: tuple[Match | Compare, ...] = field(default=())
+    terms: tuple["Match | People | Compare", ...] = field(default=())
     sorts: tuple[Sort, ...] = field(default=())

@@ -1,0 +1,174 @@
+"""Assignments: who was given what to answer, why, and what came of it.
+
+An assignment is done exactly while its person's answer in its role is there. A check or an
+audit knows the gold of when it was drawn, and how the answer compares with it. While an
+adjudicator's double or audit is open, that person is shown nothing that others decided.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nfh_db import passages
+from nfh_db.connection import Connection
+from nfh_db.records import HistoryLine, Role
+from nfh_db.values import AnswerValue, answer_of, decode_gold, json_of
+from nfh_models.domain import compare
+
+KEY = "anchor_id = :anchor AND annotator_id = :annotator AND role = :role"
+FINISH = f"""
+UPDATE assignment SET state = 'done', finished_at = :at WHERE {KEY}
+RETURNING id, expected"""  # noqa: S608 - made of constants
+SET_VERDICT = "UPDATE assignment SET verdict = :verdict WHERE id = :id"
+REOPEN = f"""
+UPDATE assignment SET state = 'open', finished_at = NULL, verdict = NULL
+WHERE {KEY} AND state = 'done'"""  # noqa: S608 - made of constants
+PASSAGE_OF = "SELECT passage_id FROM anchor WHERE id = :id"
+
+BLIND = """
+SELECT anchor_id, purpose FROM assignment
+WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND annotator_id = :me
+    AND role = 'adjudicator' AND state = 'open' AND purpose IN ('double', 'audit')"""
+ANSWERED_BY_ME = """
+SELECT anchor_id FROM answer
+WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND annotator_id = :me
+    AND role = 'annotator' AND removed = 0"""
+DECIDED_BY_ANOTHER = """
+SELECT 1 FROM assignment AS s
+JOIN gold AS g ON g.anchor_id = s.anchor_id AND g.rule = 'expert' AND g.removed = 0
+WHERE s.anchor_id = :anchor AND s.annotator_id = :annotator AND s.role = 'adjudicator'
+    AND s.state = 'open' AND s.purpose = 'double' AND g.annotator_id <> :annotator"""
+LEFT = """
+SELECT count(*) FROM assignment
+WHERE annotator_id = :me AND role = :role AND state = 'open'"""
+OTHER_ROLE = """
+SELECT 1 FROM assignment
+WHERE annotator_id = :me AND role <> :role AND state = 'open' LIMIT 1"""
+
+MOVE = """
+UPDATE OR IGNORE assignment SET anchor_id = :new WHERE anchor_id = :old AND state = 'open'"""
+GIVE_BACK = """
+UPDATE assignment SET state = 'returned' WHERE anchor_id = :old AND state = 'open'"""
+FINISH_MOVED = """
+UPDATE assignment AS s SET state = 'done', finished_at = w.answered_at FROM answer AS w
+WHERE s.anchor_id = :new AND s.state = 'open' AND w.anchor_id = s.anchor_id
+    AND w.annotator_id = s.annotator_id AND w.role = s.role AND w.removed = 0"""
+
+
+class Purpose(StrEnum):
+    """Why somebody was given an anchor.
+
+    check: its gold is known, and hidden. audit: a sample of what a rule settled. double:
+    decided by two adjudicators, each blind to the other.
+    """
+
+    WORK = "work"
+    CHECK = "check"
+    AUDIT = "audit"
+    DOUBLE = "double"
+
+
+@dataclass(frozen=True, slots=True)
+class Todo:
+    """What somebody has to do in a role. query: of the queue that shows it."""
+
+    left: int
+    query: str
+
+
+# --- in step with answers -------------------------------------------------------------------
+
+
+def keep_in_step(
+    connection: Connection,
+    anchor_id: int,
+    annotator_id: int,
+    role: str,
+    value: AnswerValue | None,
+) -> None:
+    """Make an assignment's state follow an answer that was just written, or removed."""
+    key = {"anchor": anchor_id, "annotator": annotator_id, "role": role}
+    if value is None:
+        connection.execute(REOPEN, key)
+        return
+    row = connection.execute(FINISH, key | {"at": value.at}).fetchone()
+    if row is not None and row[1] is not None:
+        verdict = verdict_of(connection, anchor_id, value, row[1])
+        connection.execute(SET_VERDICT, {"id": row[0], "verdict": verdict})
+
+
+def verdict_of(
+    connection: Connection, anchor_id: int, value: AnswerValue, expected: str
+) -> str:
+    """Whether an answer differs from the gold expected in anything that blocks."""
+    gold = decode_gold(expected)
+    if gold is None:
+        raise ValueError(f"anchor {anchor_id} is assigned with an empty gold to compare with")
+    passage_id = connection.execute(PASSAGE_OF, {"id": anchor_id}).fetchone()[0]
+    words = passages.lemmas(connection, passage_id)
+    found = compare(answer_of(value), answer_of(gold), words)
+    return "right" if found.blocking is None else "wrong"
+
+
+def follow(connection: Connection, old: int, new: int) -> None:
+    """Give the anchor that stands in another's place now what is open of that one."""
+    connection.execute(MOVE, {"old": old, "new": new})
+    connection.execute(GIVE_BACK, {"old": old})
+    connection.execute(FINISH_MOVED, {"new": new})
+
+
+# --- what is hidden -------------------------------------------------------------------------
+
+
+def blind(connection: Connection, anchor_ids: Sequence[int], me_id: int) -> dict[int, Purpose]:
+    """Those of these anchors that somebody has to decide without seeing others' decisions."""
+    rows = connection.execute(BLIND, {"ids": json_of(list(anchor_ids)), "me": me_id})
+    return {anchor_id: Purpose(purpose) for anchor_id, purpose in rows}
+
+
+def answered(connection: Connection, anchor_ids: Sequence[int], me_id: int) -> set[int]:
+    """Those of these anchors that somebody has answered as an annotator."""
+    rows = connection.execute(ANSWERED_BY_ME, {"ids": json_of(list(anchor_ids)), "me": me_id})
+    return {row[0] for row in rows}
+
+
+def is_second(connection: Connection, anchor_id: int, annotator_id: int) -> bool:
+    """True if somebody is about to decide, blind, what another adjudicator has decided.
+
+    Such a decision stands beside the other one, whose gold it leaves as it is.
+    """
+    key = {"anchor": anchor_id, "annotator": annotator_id}
+    return connection.execute(DECIDED_BY_ANOTHER, key).fetchone() is not None
+
+
+def seen_of_history(
+    lines: Iterable[HistoryLine], me: str, role: Role, purpose: Purpose | None
+) -> tuple[HistoryLine, ...]:
+    """The changes of an anchor that somebody may see: an annotator only their own.
+
+    purpose: why the anchor is kept from an adjudicator, None where it is not.
+    """
+    if role is Role.ANNOTATOR:
+        return tuple(line for line in lines if line.annotator == me)
+    return tuple(line for line in lines if purpose is None or not _tells(line, me, purpose))
+
+
+def _tells(line: HistoryLine, me: str, purpose: Purpose) -> bool:
+    """True for a change that says what others decided; in an audit also what they answered."""
+    if line.entity == "gold":
+        return True
+    if line.entity != "answer" or line.whose == me:
+        return False
+    return purpose is Purpose.AUDIT or line.role == Role.ADJUDICATOR
+
+
+# --- what is left ---------------------------------------------------------------------------
+
+
+def todo(connection: Connection, me_id: int, role: Role) -> Todo:
+    """How much of what somebody was given in a role is open, and where it is found."""
+    key = {"me": me_id, "role": role.value}
+    both = connection.execute(OTHER_ROLE, key).fetchone() is not None
+    which = f"todo:me/{role.value}" if both else "todo:me"
+    left = connection.execute(LEFT, key).fetchone()[0]
+    return Todo(left, f"{which} sort:assigned")

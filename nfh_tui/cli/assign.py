@@ -1,0 +1,260 @@
+"""`nfh-tui assign`: who answers what, and how far everybody is."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nfh_tui import places
+from nfh_tui.cli.common import QueryCommand, db_option, emit, json_option, name, reporting
+from nfh_tui.cli.progress import RowCounter
+from nfh_tui.cli.workbench import _user, as_option
+
+if TYPE_CHECKING:
+    from nfh_db.assigning_store import Dealt
+    from nfh_db.distributing import Amount, Wanted
+    from nfh_db.query import Query
+    from nfh_db.records import Annotator
+    from nfh_db.store import Store
+
+TAKE_BACK = "--take-back"
+DAYS = 14
+"""After so many days without an answer what somebody was given counts as abandoned."""
+
+MOST_DAYS = 36_500
+LARGEST_SEED = 2**31 - 1
+
+
+class AssignCommand(QueryCommand):
+    """A command with `--take-back`, whose name may be left out."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments; without a name, or before a term of the query, it is everybody's."""
+        full = []
+        for place, arg in enumerate(args):
+            following = args[place + 1] if place + 1 < len(args) else "-"
+            bare = arg == TAKE_BACK and (following.startswith("-") or ":" in following)
+            full.append(f"{TAKE_BACK}=" if bare else arg)
+        return super().parse_args(ctx, full)
+
+
+class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new clicks only
+    """A number, or a share in percent."""
+
+    name = "amount"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> "Amount":
+        """The amount that a text such as "20" or "5%" says."""
+        from nfh_db.distributing import Amount
+
+        text = str(value)
+        digits = text.removesuffix("%")
+        percent = digits != text
+        try:
+            number = float(digits) if percent else int(digits)
+        except ValueError:
+            number = -1
+        if not 0 <= number <= (100 if percent else 10**9):
+            self.fail(f"{text!r}: wanted a number, as 20, or a share, as 5%", param, ctx)
+        return Amount(number, percent)
+
+
+@click.command(cls=AssignCommand, short_help="Say who answers what, and see how far they are.")
+@click.argument("query", nargs=-1)
+@click.option(
+    "--to", "to", multiple=True, metavar="NAME", help="Give to this person; repeat it for more."
+)
+@click.option(
+    "--each",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Answers that an item is to have in all, those that it has included; else 1.",
+)
+@click.option(
+    "--role",
+    type=click.Choice(["annotator", "adjudicator"]),
+    default="annotator",
+    show_default=True,
+    help="What they are to do.",
+)
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N items.")
+@click.option(
+    "--check",
+    "checks",
+    type=AmountType(),
+    metavar="N|P%",
+    help="Hidden checks for each person, in all: items whose gold is known, mixed in at "
+    "random; P% of what the person has.",
+)
+@click.option(
+    "--double",
+    "doubles",
+    type=AmountType(),
+    metavar="N|P%",
+    help="So many of the items go to two adjudicators, each blind to the other.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, LARGEST_SEED),
+    metavar="S",
+    help="Shuffle the items, for everybody otherwise; the same seed, the same order.",
+)
+@click.option(
+    TAKE_BACK,
+    "take_back",
+    metavar="[NAME]",
+    help="Take back what was abandoned, by everybody or by this person.",
+)
+@click.option(
+    "--abandoned-after",
+    "days",
+    type=click.FloatRange(0, MOST_DAYS),
+    default=DAYS,
+    show_default=True,
+    metavar="DAYS",
+    help="Days without an answer after which what somebody was given counts as abandoned.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be done; store nothing.")
+@as_option
+@db_option
+@json_option
+@reporting
+def assign(
+    query: Sequence[str],
+    to: Sequence[str],
+    each: int | None,
+    role: str,
+    limit: int | None,
+    checks: "Amount | None",
+    doubles: "Amount | None",
+    seed: int | None,
+    take_back: str | None,
+    days: float,
+    dry_run: bool,
+    me: str | None,
+    db: Path | None,
+    as_json: bool,
+) -> None:
+    """Give the items that QUERY finds to people; without --to, show how far everybody is.
+
+    Only what is lacking is given out, evenly and nothing to anybody twice: the same call
+    again gives out what came back. They find it with `nfh-tui annotate`, and as
+    adjudicators with `nfh-tui adjudicate`.
+    """
+    from nfh_db.query import parse
+    from nfh_db.store import Store
+    from nfh_tui.cli import assign_text
+
+    names = [_name(one) for one in to]
+    _check(names, role, each, limit, checks, doubles, seed)
+    parsed = parse(" ".join(query))
+    with Store.open(places.database(db)) as store:
+        who = _known(store, me or _user())
+        report: dict[str, object] = {}
+        lines: list[str] = []
+        if take_back is not None:
+            returned = _take_back(store, parsed, who, take_back, days, dry_run=dry_run)
+            report["taken_back"] = returned
+            lines += assign_text.returned_lines(returned, days, dry_run=dry_run)
+        if names:
+            wanted = _wanted(each, role, checks, doubles, seed, days)
+            dealt = _deal(store, parsed, who, names, wanted, limit, dry_run=dry_run)
+            report |= assign_text.dealt_json(dealt)
+            lines += assign_text.dealt_lines(dealt, wanted)
+        if not report:
+            people = store.progress(parsed, who, _before(days))
+            report = {"people": [assign_text.progress_json(one) for one in people]}
+            lines = assign_text.progress_lines(people)
+    if as_json:
+        emit(report)
+    else:
+        click.echo("\n".join(lines))
+
+
+def _name(given: str) -> str:
+    cleaned = name(click.get_current_context(), click.Option(["--to"]), given)
+    if cleaned is None:
+        raise click.BadParameter("wanted a name")
+    return cleaned
+
+
+def _check(
+    names: Sequence[str],
+    role: str,
+    each: int | None,
+    limit: int | None,
+    checks: "Amount | None",
+    doubles: "Amount | None",
+    seed: int | None,
+) -> None:
+    """Raise UsageError for options that do not go together."""
+    given = {"--each": each, "--limit": limit, "--check": checks, "--double": doubles}
+    if not names:
+        for option, value in (given | {"--seed": seed}).items():
+            if value is not None:
+                raise click.UsageError(
+                    f"{option} says what is given to people: name them, --to NAME"
+                )
+    if checks is not None and role != "annotator":
+        raise click.UsageError("--check is for annotators: an adjudicator sees the gold")
+    if doubles is not None and role != "adjudicator":
+        raise click.UsageError("--double is for adjudicators: add --role adjudicator")
+    if doubles is not None and len(set(names)) < 2:
+        raise click.UsageError("--double gives an item to two people: name two with --to")
+
+
+def _known(store: "Store", who: str) -> "Annotator | None":
+    """The person who asks, if the database knows them; looking makes nobody."""
+    return next((one for one in store.annotators() if one.name == who), None)
+
+
+def _before(days: float) -> str:
+    from nfh_db.progress import days_ago
+
+    return days_ago(days)
+
+
+def _wanted(
+    each: int | None,
+    role: str,
+    checks: "Amount | None",
+    doubles: "Amount | None",
+    seed: int | None,
+    days: float,
+) -> "Wanted":
+    from nfh_db.distributing import Wanted
+    from nfh_db.records import Role
+
+    return Wanted(each or 1, Role(role), checks, doubles, seed, _before(days))
+
+
+def _take_back(
+    store: "Store",
+    query: "Query",
+    who: "Annotator | None",
+    from_whom: str,
+    days: float,
+    *,
+    dry_run: bool,
+) -> dict[str, int]:
+    only = _name(from_whom) if from_whom else None
+    return store.take_back(query, who, _before(days), only, dry_run=dry_run)
+
+
+def _deal(
+    store: "Store",
+    query: "Query",
+    who: "Annotator | None",
+    names: Sequence[str],
+    wanted: "Wanted",
+    limit: int | None,
+    *,
+    dry_run: bool,
+) -> "Dealt":
+    with RowCounter("assign") as counter:
+        return store.assign(
+            query, who, names, wanted, limit=limit, dry_run=dry_run, tell=counter
+        )

@@ -1,0 +1,109 @@
+"""Values about people: their parts, in quotes or not, and what is said of wrong ones."""
+
+import pytest
+
+from nfh_db.errors import QueryError
+from nfh_db.query import ME, Named, People, parse, quote_name
+
+
+def only(query: str) -> People:
+    (term,) = parse(query).terms
+    assert isinstance(term, People)
+    return term
+
+
+@pytest.mark.parametrize(
+    ("query", "values"),
+    [
+        ("differs:ann1", [Named(("ann1",))]),
+        ("differs:ann1~ann2", [Named(("ann1", "ann2"))]),
+        ("differs:ann1~ann2/NOUN", [Named(("ann1", "ann2"), "noun")]),
+        ("differs:ann1/extent", [Named(("ann1",), "extent")]),
+        ('differs:"ann 2"~ann1', [Named(("ann 2", "ann1"))]),
+        ('differs:ann1~"ann 2"/"noun"', [Named(("ann1", "ann 2"), "noun")]),
+        ('differs:"a~b/c"~"d, e"/noun,me', [Named(("a~b/c", "d, e"), "noun"), Named((ME,))]),
+        ('differs:ME~"me"', [Named((ME, "me"))]),
+        ('differs:"a\\"b\\\\"', [Named(('a"b\\',))]),
+        ('differs:a"b', [Named(('a"b',))]),
+        ("said:age", [Named((), "AGE")]),
+        ("said:age,ann2/Year", [Named((), "AGE"), Named(("ann2",), "YEAR")]),
+        ("said:me/unknown", [Named((ME,), "UNKNOWN")]),
+        ('said:"AGE"/AGE', [Named(("AGE",), "AGE")]),
+        ("assigned:nobody", [Named()]),
+        ('assigned:"nobody"', [Named(("nobody",))]),
+        ("assigned:Me/Annotator", [Named((ME,), "annotator")]),
+        ("assigned:nobody/annotator", [Named(("nobody",), "annotator")]),
+        ("todo:ann2,me", [Named(("ann2",)), Named((ME,))]),
+        ("todo:nobody", [Named(("nobody",))]),
+    ],
+)
+def test_what_a_value_means(query: str, values: list[Named]) -> None:
+    term = only(query)
+    assert list(term.values) == values
+    assert (term.unequal, term.negated) == (False, False)
+    assert only(f"-{query}").negated
+    assert only(query.replace(":", "!=", 1)).unequal
+    assert only(query.replace(":", "=", 1)) == term
+
+
+@pytest.mark.parametrize(
+    ("query", "place", "told"),
+    [
+        ("differs:", 8, "differs: needs a value after it: as in differs:ann2"),
+        ("differs:a~b~c", 8, "wanted NAME, NAME~NAME or NAME/WHAT"),
+        ("differs:~a", 8, "wanted NAME, NAME~NAME"),
+        ("differs:a~", 8, "wanted NAME, NAME~NAME"),
+        ("differs:a/", 10, "after / comes damage, scope"),
+        ("differs:a/any", 10, "any is not known here"),
+        ("differs:a/nuon", 10, "did you mean noun?"),
+        ("differs:a/noun/noun", 8, "wanted NAME, NAME~NAME"),
+        ("differs:a/noun~b", 8, "wanted NAME, NAME~NAME"),
+        ("differs:a b/noun~", None, None),
+        ('differs:"a', 8, "the quote that opens at character 9 is not closed"),
+        ('differs:a~"b', 10, "the quote that opens at character 11 is not closed"),
+        ('differs:a~""', 10, "the quotes at character 11 are empty"),
+        ('differs:"a"b', 11, "a space is missing after the closing quote"),
+        ("said:foo", 5, "or said:NAME/KIND"),
+        ("said:agee", 5, "did you mean AGE?"),
+        ("said:ann1/foo", 10, "after / comes REFERENCE"),
+        ("said:a~b/AGE", 5, "wanted NAME or NAME/WHAT"),
+        ("assigned:a~b", 9, "wanted NAME or NAME/WHAT"),
+        ("assigned:me/judge", 12, "after / comes annotator or adjudicator"),
+        ("todo:a,", 7, "todo: needs a value on each side of a comma"),
+        ("todo>3", 4, "todo takes : or !="),
+    ],
+)
+def test_what_does_not_hold_is_refused_at_its_place(
+    query: str, place: int | None, told: str | None
+) -> None:
+    if place is None:
+        assert len(parse(query).terms) == 2
+        return
+    with pytest.raises(QueryError) as caught:
+        parse(query)
+    assert told in str(caught.value)
+    assert caught.value.position == place
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("ann1", "ann1"),
+        ("ann 1", '"ann 1"'),
+        ("a~b", '"a~b"'),
+        ("a/b", '"a/b"'),
+        ("a,b", '"a,b"'),
+        ('"', '"\\""'),
+        ("ME", '"ME"'),
+        ("mel", "mel"),
+    ],
+)
+def test_a_name_as_it_has_to_be_written(name: str, written: str) -> None:
+    assert quote_name(name, ("me",)) == written
+    assert only(f"todo:{written}").values == (Named((name,)),)
+
+
+def test_quotes_of_other_keys_stay_as_they_were() -> None:
+    with pytest.raises(QueryError, match="a space is missing"):
+        parse('anchor:"a"/b')
+    assert [term.values for term in parse('text:a/"b c"').terms] == [('a/"b',), ('c"',)]

@@ -1,0 +1,90 @@
+"""Dealing out: everybody the same number where that can be, nobody twice."""
+
+from collections import Counter
+from itertools import pairwise, product
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nfh_db.dealing import Lacking, deal
+
+
+def loads(dealt: list[list[int]], people: int) -> list[int]:
+    """How many items each person got."""
+    counted = Counter(person for one in dealt for person in one)
+    return [counted[person] for person in range(people)]
+
+
+def lacking(need: int, *may: int) -> Lacking:
+    return Lacking(need, frozenset(may))
+
+
+PEOPLE = 4
+items = st.lists(
+    st.builds(Lacking, st.integers(0, 3), st.frozensets(st.integers(0, PEOPLE - 1))),
+    max_size=40,
+)
+
+
+@given(items)
+@settings(max_examples=300, deadline=None)
+def test_each_item_gets_what_it_lacks_and_nobody_gets_it_twice(wanted: list[Lacking]) -> None:
+    dealt = deal(wanted, PEOPLE)
+    for one, people in zip(wanted, dealt, strict=True):
+        assert len(people) == len(set(people)) == min(one.need, len(one.may))
+        assert set(people) <= one.may
+
+
+def spread_at_best(wanted: list[Lacking], people: int) -> list[int]:
+    """The most even loads that there are, by trying everything: the largest first."""
+    from itertools import combinations
+
+    choices = [
+        list(combinations(sorted(one.may), min(one.need, len(one.may)))) for one in wanted
+    ]
+    return min(
+        sorted(loads([list(one) for one in chosen], people), reverse=True)
+        for chosen in product(*choices)
+    )
+
+
+few = st.lists(
+    st.builds(Lacking, st.integers(0, 2), st.frozensets(st.integers(0, 2))), max_size=6
+)
+
+
+@given(few)
+@settings(max_examples=200, deadline=None)
+def test_the_loads_are_as_even_as_they_can_be(wanted: list[Lacking]) -> None:
+    found = sorted(loads(deal(wanted, 3), 3), reverse=True)
+    assert found == spread_at_best(wanted, 3)
+
+
+def test_those_who_cannot_answer_the_one_half_get_the_other() -> None:
+    """Person 0 answered the first half: those go to person 1, the others to person 0."""
+    wanted = [lacking(1, 1)] * 50 + [lacking(1, 0, 1)] * 50
+    assert loads(deal(wanted, 2), 2) == [50, 50]
+
+
+def test_a_chain_of_people_is_gone_through() -> None:
+    wanted = [lacking(1, 0, 1)] * 9 + [lacking(1, 1, 2)] * 3 + [lacking(1, 0)] * 3
+    assert loads(deal(wanted, 3), 3) == [6, 6, 3]
+    wanted = [lacking(1, 0, 1)] * 8 + [lacking(1, 1, 2)] * 7
+    assert loads(deal(wanted, 3), 3) == [5, 5, 5]
+
+
+def test_neighbours_are_parted_only_where_a_share_ends() -> None:
+    dealt = deal([lacking(2, 0, 1, 2)] * 900, 3)
+    assert loads(dealt, 3) == [600, 600, 600]
+    seams = sum(before != after for before, after in pairwise(dealt))
+    assert seams == 2
+
+
+def test_everybody_meets_everybody() -> None:
+    pairs = Counter(map(tuple, deal([lacking(2, 0, 1, 2)] * 900, 3)))
+    assert pairs == {(0, 1): 300, (0, 2): 300, (1, 2): 300}
+
+
+def test_nothing_to_deal_and_nobody_to_deal_to() -> None:
+    assert deal([], 3) == []
+    assert deal([lacking(0, 0, 1), Lacking(2, frozenset())], 2) == [[], []]
