@@ -76,6 +76,8 @@ TYPED = (
     "disagree:relation",
     "by:ann2",
     "by:nobody",
+    "-by:ann2",
+    "id:1,5,184507",
     "said:AGE",
     "said:ann2/BROKEN",
     "said:ann2/REFERENCE -differs:ann2",

@@ -10,7 +10,6 @@ from array import array
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from time import monotonic
 from typing import ParamSpec, TypeVar
 
 from nfh_db.assignments import Todo
@@ -33,9 +32,6 @@ from nfh_models.domain import Anchor, Answer
 P = ParamSpec("P")
 T = TypeVar("T")
 
-ALONE = 0.02
-"""Seconds within which a write that nobody else holds up is done."""
-
 READERS = 3
 """Threads that read. Three let an item, a page of rows and a count overlap."""
 
@@ -48,8 +44,7 @@ class StoreClient:
         self._readers = ThreadPoolExecutor(READERS, thread_name_prefix="nfh-read")
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="nfh-write")
         self._writing: set[asyncio.Future[object]] = set()
-        self._version_lock = threading.Lock()
-        self._version = store.data_version()
+        self._version = store.others_version()
 
     @property
     def writing(self) -> int:
@@ -74,26 +69,10 @@ class StoreClient:
     def _write(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
         """Hand a write over at once; what comes back is done when the write is."""
         loop = asyncio.get_running_loop()
-        future = loop.run_in_executor(self._writer, self._own, partial(call, *args, **kwargs))
+        future = loop.run_in_executor(self._writer, partial(call, *args, **kwargs))
         self._writing.add(future)  # type: ignore[arg-type]  # only counted, never read
         future.add_done_callback(self._writing.discard)
         return asyncio.shield(future)
-
-    def _own(self, write: Callable[[], T]) -> T:
-        """Write, and do not take the change for somebody else's.
-
-        A write that takes long has waited for another process: then what it changed is
-        told as others' too, rather than that theirs is missed.
-        """
-        with self._version_lock:
-            known = self.store.data_version() == self._version
-        began = monotonic()
-        try:
-            return write()
-        finally:
-            with self._version_lock:
-                if known and monotonic() - began < ALONE:
-                    self._version = self.store.data_version()
 
     # --- reading ------------------------------------------------------------------------
 
@@ -102,15 +81,15 @@ class StoreClient:
         return await self._write(self.store.annotator, name)
 
     async def others_wrote(self) -> bool:
-        """True if anybody else has committed since this was asked last."""
-        return await self._read(self._others_wrote)
+        """True if anybody else has committed since this was asked last.
 
-    def _others_wrote(self) -> bool:
-        with self._version_lock:
-            version = self.store.data_version()
-            wrote = version != self._version
-            self._version = version
-            return wrote
+        While a write of one's own is under way it cannot be told; what came is told later.
+        """
+        version = await self._read(self.store.others_version)
+        if version is None or version == self._version:
+            return False
+        self._version = version
+        return True
 
     async def item(self, anchor_id: int, me: Annotator, role: Role) -> Item | None:
         """All of one anchor that this person may see in this role, or None if it is gone."""
@@ -204,6 +183,10 @@ class StoreClient:
     async def replace_anchor(self, anchor_id: int, me: Annotator, anchor: Anchor) -> Saved:
         """Give an anchor another span; the new anchor's id is in what comes back."""
         return await self._write(self.store.replace_anchor, anchor_id, me, anchor)
+
+    async def settlement_to_undo(self, me: Annotator) -> tuple[int, str] | None:
+        """The settlement that one's next undo takes back whole; None if it is none."""
+        return await self._read(self.store.settlement_to_undo, me)
 
     async def undo(self, me: Annotator) -> Undone | None:
         """Take one's last act back; None if there is none."""

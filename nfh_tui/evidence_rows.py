@@ -26,6 +26,7 @@ from nfh_tui.passage_marks import DIGITS
 from nfh_tui.rows import Part, Row, Rows
 
 HIDDEN = "Others' answers and the gold stay hidden while you annotate."
+WITHHELD = "hidden until you decide"
 LAST = 8
 """Lines of history shown, the newest first."""
 
@@ -135,7 +136,8 @@ def _add_answer(
 
 def _add_gold(rows: Rows, item: Item, against: Answer | None, *, blind: bool) -> None:
     gold = item.gold
-    rows.heading("Gold", "none yet" if gold is None else _gold_note(gold, blind=blind))
+    none = WITHHELD if item.withheld else "none yet"
+    rows.heading("Gold", none if gold is None else _gold_note(gold, blind=blind))
     if gold is not None:
         _add_answer(rows, item, gold.answer, against, indent=1)
 
@@ -148,7 +150,8 @@ def _gold_note(gold: Gold, *, blind: bool) -> str:
 
 def _add_votes(rows: Rows, item: Item, against: Answer | None, *, blind: bool) -> None:
     given = annotators_votes(item)
-    rows.heading("Annotators", pattern_words(item.pattern) if given else "nobody yet")
+    nobody = WITHHELD if item.withheld else "nobody yet"
+    rows.heading("Annotators", pattern_words(item.pattern) if given else nobody)
     _add_differences(rows, item)
     for number, vote in enumerate(given, 1):
         name = letter(number - 1) if blind else vote.annotator

@@ -7,7 +7,8 @@ from functools import lru_cache
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
-from nfh_db.query import Query, quote
+from nfh_db.formats.registry import AMT
+from nfh_db.query import Query
 from nfh_db.records import Ballot, Role
 from nfh_models.domain import (
     Anchor,
@@ -36,10 +37,8 @@ ANCHORS_AT_ONCE = 1_000
 PIECE = 500
 """Tokens tagged as one text; a longer passage is cut between turns."""
 
-AROUND = 6
-"""Tokens on either side of an anchor that a query quotes at most to find it."""
-LONGEST_QUERY = 72
-"""Characters; a longer one quotes fewer tokens, so that it fits on one line."""
+MOST_FOUND = 100
+"""Anchors that the query of a finding names at most: queries have a longest."""
 SHOWN_BEFORE, SHOWN_AFTER = 60, 40
 """Code points around an anchor that a report shows."""
 
@@ -52,7 +51,6 @@ class Place:
     """An anchor where it can be found again.
 
     before, word, after: the passage's text around it. rows: of the files it came from.
-    query: finds it, and perhaps others with the same words around.
     """
 
     anchor_id: int
@@ -61,7 +59,11 @@ class Place:
     word: str
     after: str
     rows: tuple[Row, ...]
-    query: str
+
+    @property
+    def query(self) -> str:
+        """Finds it, and nothing else."""
+        return f"id:{self.anchor_id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,12 @@ class Hit:
     note: str
     who: str | None
     places: tuple[Place, ...]
+
+    @property
+    def query(self) -> str:
+        """Finds its anchors, the first `MOST_FOUND` of them; "" where it has none."""
+        numbers = [str(place.anchor_id) for place in self.places[:MOST_FOUND]]
+        return f"id:{','.join(numbers)}" if numbers else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +189,13 @@ def _case(ballot: Ballot, rows: "Sequence[SourceRow]") -> Case:
         ballot.anchor_id,
         ballot.anchor,
         _said(ballot),
-        tuple(Row(row.file, row.line, row.split, _label(row, ballot.passage)) for row in rows),
+        tuple(_row(row, ballot.passage) for row in rows),
     )
+
+
+def _row(row: "SourceRow", passage: Passage) -> Row:
+    said = _label(row, passage)
+    return Row(row.file, row.line, row.split, said, row.format == AMT.name, row.annotator)
 
 
 def _said(ballot: Ballot) -> tuple[Said, ...]:
@@ -265,24 +278,7 @@ def _place(key: int, passage: Passage, anchor: Anchor, rows: "Sequence[SourceRow
         passage.text[start:end],
         passage.text[end : end + SHOWN_AFTER],
         tuple(Row(row.file, row.line, row.split) for row in rows),
-        finding_query(passage, anchor),
     )
-
-
-def finding_query(passage: Passage, anchor: Anchor) -> str:
-    """A query that finds an anchor by its words and those around it in its turn.
-
-    As many of them as fit on a line; none that cannot be typed.
-    """
-    turn = passage.turns[passage.turn_of(anchor.start)]
-    words = f"anchor:{quote(passage.words(anchor.start, anchor.end))}"
-    for reach in range(AROUND, 0, -1):
-        first, last = max(turn.start, anchor.start - reach), min(turn.end, anchor.end + reach)
-        around = passage.words(first, last)
-        query = f"{words} text:{quote(around)}"
-        if around.isprintable() and len(query) <= LONGEST_QUERY:
-            return query
-    return words
 
 
 def _result(

@@ -6,8 +6,11 @@ adjudicator's double or audit is open, that person is shown nothing that others 
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 from nfh_db import passages
 from nfh_db.connection import Connection
@@ -17,7 +20,7 @@ from nfh_models.domain import compare
 
 KEY = "anchor_id = :anchor AND annotator_id = :annotator AND role = :role"
 FINISH = f"""
-UPDATE assignment SET state = 'done', finished_at = :at WHERE {KEY}
+UPDATE assignment SET state = 'done', finished_at = :at, verdict = NULL WHERE {KEY}
 RETURNING id, expected"""  # noqa: S608 - made of constants
 SET_VERDICT = "UPDATE assignment SET verdict = :verdict WHERE id = :id"
 REOPEN = f"""
@@ -33,6 +36,7 @@ ANSWERED_BY_ME = """
 SELECT anchor_id FROM answer
 WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND annotator_id = :me
     AND role = 'annotator' AND removed = 0"""
+GIVEN = f"SELECT 1 FROM assignment WHERE {KEY}"  # noqa: S608 - made of constants
 DECIDED_BY_ANOTHER = """
 SELECT 1 FROM assignment AS s
 JOIN gold AS g ON g.anchor_id = s.anchor_id AND g.rule = 'expert' AND g.removed = 0
@@ -93,14 +97,19 @@ def keep_in_step(
         return
     row = connection.execute(FINISH, key | {"at": value.at}).fetchone()
     if row is not None and row[1] is not None:
-        verdict = verdict_of(connection, anchor_id, value, row[1])
-        connection.execute(SET_VERDICT, {"id": row[0], "verdict": verdict})
+        # What is expected may be damaged: that costs nobody an answer, and the doctor says it.
+        with suppress(ValueError, msgspec.MsgspecError):
+            verdict = verdict_of(connection, anchor_id, value, row[1])
+            connection.execute(SET_VERDICT, {"id": row[0], "verdict": verdict})
 
 
 def verdict_of(
     connection: Connection, anchor_id: int, value: AnswerValue, expected: str
 ) -> str:
-    """Whether an answer differs from the gold expected in anything that blocks."""
+    """Whether an answer differs from the gold expected in anything that blocks.
+
+    Raises ValueError or MsgspecError where what is expected cannot be read.
+    """
     gold = decode_gold(expected)
     if gold is None:
         raise ValueError(f"anchor {anchor_id} is assigned with an empty gold to compare with")
@@ -132,6 +141,12 @@ def answered(connection: Connection, anchor_ids: Sequence[int], me_id: int) -> s
     return {row[0] for row in rows}
 
 
+def was_given(connection: Connection, anchor_id: int, me_id: int, role: Role) -> bool:
+    """True for an anchor that somebody was given in a role, whatever came of it."""
+    key = {"anchor": anchor_id, "annotator": me_id, "role": role.value}
+    return connection.execute(GIVEN, key).fetchone() is not None
+
+
 def is_second(connection: Connection, anchor_id: int, annotator_id: int) -> bool:
     """True if somebody is about to decide, blind, what another adjudicator has decided.
 
@@ -154,12 +169,14 @@ def seen_of_history(
 
 
 def _tells(line: HistoryLine, me: str, purpose: Purpose) -> bool:
-    """True for a change that says what others decided; in an audit also what they answered."""
+    """True for a change that says what others decided; in an audit also answers and flags."""
     if line.entity == "gold":
         return True
-    if line.entity != "answer" or line.whose == me:
+    if line.whose == me:
         return False
-    return purpose is Purpose.AUDIT or line.role == Role.ADJUDICATOR
+    if line.entity == "answer":
+        return purpose is Purpose.AUDIT or line.role == Role.ADJUDICATOR
+    return line.entity == "flag" and purpose is Purpose.AUDIT
 
 
 # --- what is left ---------------------------------------------------------------------------

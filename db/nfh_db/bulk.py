@@ -225,6 +225,9 @@ class BulkAct:
         """Apply it; the anchors that were left, since somebody changed them meanwhile."""
         try:
             return settle.run(self._connection, self._batch, self._work, tell)
+        except KeyboardInterrupt as error:
+            error.add_note(f"“{self._summary}” is stored; the next start does what is left.")
+            raise
         except sqlite3.Error as error:
             raise StoreError(
                 f"“{self._summary}” is stored, but what it changes could not all be written "
@@ -243,8 +246,8 @@ class BulkAct:
             return
         try:
             sweep.run(self._connection, self._batch, self._work)
+            note = f"Nothing of “{self._summary}” is stored."
         except sqlite3.Error:
-            if error is not None:
-                error.add_note(
-                    "What had been written stays invisible, and is cleared at the next start."
-                )
+            note = "What had been written stays invisible, and is cleared at the next start."
+        if error is not None:
+            error.add_note(note)

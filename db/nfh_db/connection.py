@@ -300,6 +300,20 @@ class Writer:
                 "lay beside it, and try again; or leave, and open it where it is now"
             )
 
+    def data_version(self) -> int | None:
+        """A number that changes whenever another connection has committed; None in a write.
+
+        To this connection its own commits are no change, however long they took.
+        """
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            with translated(self._path):
+                version: int = self._connection.execute(READ_DATA_VERSION).fetchone()[0]
+                return version
+        finally:
+            self._lock.release()
+
     def close(self) -> None:
         """Close the connection, after the write that is under way."""
         with self._lock:
@@ -318,7 +332,7 @@ class Readers:
         self._free: list[Connection] = []
         self._all: list[Connection] = []
         self._closed = False
-        self._watcher = self._open()
+        self._free.append(self._open())
 
     def _open(self) -> Connection:
         connection = connect(self._path, "ro")
@@ -351,12 +365,6 @@ class Readers:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             self._free.append(connection)
-
-    def data_version(self) -> int:
-        """A number that changes whenever any other connection has committed."""
-        with translated(self._path), self._lock:
-            version: int = self._watcher.execute(READ_DATA_VERSION).fetchone()[0]
-            return version
 
     def close(self) -> None:
         """Close all of them, lent ones too."""

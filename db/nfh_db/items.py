@@ -2,7 +2,7 @@
 
 What somebody is not to know of it is not in it: an annotator may be given nothing of others
 nor of the gold; an adjudicator who has to decide blind is given no decision, and in an audit
-no answer either.
+no answer and no flag of others either.
 """
 
 from collections.abc import Mapping, Sequence
@@ -59,7 +59,8 @@ def read_for_annotator(
     """An anchor as an annotator may see it; None if nobody sees it.
 
     It is as if nobody else had answered anything, and nothing were decided, so that an item
-    whose gold is known is like any other.
+    whose gold is known is like any other. What somebody was given does not say which file it
+    is from: a hidden check is often from another one.
     """
     item = _whole(connection, id_, me.id, Role.ANNOTATOR, cache)
     if item is None:
@@ -70,15 +71,18 @@ def read_for_annotator(
         for one in item.siblings
     )
     state = own_state(item.state, answered=item.anchor_id in done)
+    if assignments.was_given(connection, id_, me.id, Role.ANNOTATOR):
+        item = replace(item, document="", split=None)
     return _own_only(replace(item, siblings=siblings, state=state), me.name)
 
 
 def _own_only(item: Item, me: str) -> Item:
-    """The item without others' answers, and without what is made of answers."""
+    """The item without others' answers and flags, and without what is made of answers."""
     return replace(
         item,
         votes=tuple(vote for vote in item.votes if vote.annotator == me),
         stale_votes=tuple(vote for vote in item.stale_votes if vote.annotator == me),
+        flags=tuple(flag for flag in item.flags if flag.annotator == me),
         gold=None,
         blocking=(),
         notes=(),
@@ -101,9 +105,12 @@ def _as_adjudicator(item: Item, me: str, kept_back: Mapping[int, Purpose]) -> It
     )
     item = replace(item, siblings=siblings)
     purpose = kept_back.get(item.anchor_id)
+    if purpose is None:
+        return item
+    item = replace(item, withheld=True)
     if purpose is Purpose.AUDIT:
         return _own_only(replace(item, state=State.OPEN), me)
-    return item if purpose is None else _without_decisions(item, me)
+    return _without_decisions(item, me)
 
 
 def _without_decisions(item: Item, me: str) -> Item:

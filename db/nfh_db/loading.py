@@ -339,10 +339,11 @@ class Loading:
         unseen = [one.id for one in batches.unfinished(self._connection) if one.is_loading]
         if self._batch not in unseen:
             # The file was shown before whatever happened.
+            error.add_note(f"{self._source.name} is stored; the next start does what is left.")
             return
         try:
             sweep.run(self._connection, self._batch, self._work)
+            note = f"Nothing of {self._source.name} is stored."
         except sqlite3.Error:
-            error.add_note(
-                "What had been written stays invisible, and is cleared at the next start."
-            )
+            note = "What had been written stays invisible, and is cleared at the next start."
+        error.add_note(note)

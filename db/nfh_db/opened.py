@@ -63,9 +63,13 @@ class OpenDatabase:
     ) -> None:
         self.close()
 
-    def data_version(self) -> int:
-        """A number that changes whenever anybody, this store included, has committed."""
-        return self._readers.data_version()
+    def others_version(self) -> int | None:
+        """A number that changes whenever anybody but this store has committed.
+
+        None while this store writes: ask again. What it writes over connections of their own,
+        as the undo of a whole run, counts as others' doing.
+        """
+        return self._writer.data_version()
 
     @contextmanager
     def _deciding(self) -> Iterator[Connection]:

@@ -21,7 +21,7 @@ WITH RECURSIVE origin (id, row_of) AS (
     SELECT a.replaces, o.row_of FROM origin AS o JOIN anchor AS a ON a.id = o.id
     WHERE a.replaces IS NOT NULL
 )
-SELECT o.row_of, c.name, s.line, s.split, s.labels, n.name, o.id <> o.row_of
+SELECT o.row_of, c.name, s.line, s.split, s.labels, n.name, c.format, o.id <> o.row_of
 FROM origin AS o
 JOIN source_row AS s ON s.anchor_id = o.id
 JOIN batch AS c ON c.id = s.batch_id
@@ -54,7 +54,7 @@ class SourceRow:
 
     labels: JSON of what the row said, where its format keeps that; None too where the
     anchor replaces the one that the row named. annotator: whose answers the file held;
-    None where they were gold.
+    None where they were gold, or each row's its own. format: of the file, by its name.
     """
 
     file: str
@@ -62,6 +62,7 @@ class SourceRow:
     split: str | None
     labels: str | None
     annotator: str | None = None
+    format: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +88,12 @@ def rows(
 ) -> Mapping[int, tuple[SourceRow, ...]]:
     """The rows that these anchors came from, by anchor, in the order of the imports."""
     found: dict[int, list[SourceRow]] = {}
-    for id_, file, line, split, labels, annotator, moved in connection.execute(
+    for id_, file, line, split, labels, annotator, format_, moved in connection.execute(
         ROWS, {"ids": json_of(list(anchor_ids))}
     ):
         kept = None if moved else labels
-        found.setdefault(id_, []).append(SourceRow(file, line, split, kept, annotator))
+        row = SourceRow(file, line, split, kept, annotator, format_)
+        found.setdefault(id_, []).append(row)
     return {id_: tuple(some) for id_, some in found.items()}
 
 

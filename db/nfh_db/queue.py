@@ -39,7 +39,7 @@ SELECT_ROWS = """
         a.state, a.kind, a.strongest, a.pattern, {hidden},
         (SELECT group_concat(DISTINCT f.name) FROM flag AS f
             WHERE f.anchor_id = a.id AND f.removed = 0
-                AND (f.name <> 'skip' OR f.annotator_id = :me)
+                AND (f.annotator_id = :me OR f.name <> 'skip' AND NOT {own_flags})
                 AND (f.batch_id IS NULL
                     OR f.batch_id NOT IN (SELECT id FROM batch WHERE state = 'loading')))
     FROM json_each(:ids) AS j
@@ -52,6 +52,10 @@ BLIND = """(
         SELECT count(*) FROM assignment AS s
         WHERE s.anchor_id = a.id AND s.annotator_id = :me AND s.role = 'adjudicator'
             AND s.state = 'open' AND s.purpose IN ('double', 'audit'))"""
+AUDITED = """EXISTS (
+        SELECT 1 FROM assignment AS s
+        WHERE s.anchor_id = a.id AND s.annotator_id = :me AND s.role = 'adjudicator'
+            AND s.state = 'open' AND s.purpose = 'audit')"""
 ANSWERED = """(
         SELECT count(*) FROM answer AS w
         WHERE w.anchor_id = a.id AND w.annotator_id = :me AND w.role = 'annotator'
@@ -122,13 +126,16 @@ def queue_rows(
     Those that are not, or no longer, there are left out: replaced, removed, or of an import
     under way. before and after: up to 60 code points, as they stand in the text. flags:
     anybody's, but of skip only annotator me_id's. In the annotator's role the line tells
-    what that person did and nothing else, and in the adjudicator's nothing of what that
-    person has to decide without knowing of.
+    what that person did and nothing else, flags included, and in the adjudicator's nothing of
+    what that person has to decide without knowing of.
     """
     ids = msgspec.json.encode(list(anchor_ids)).decode()
     parameters = {"ids": ids, "me": me_id, "around": AROUND}
-    hidden = ANSWERED if role is Role.ANNOTATOR else BLIND
-    statement = SELECT_ROWS.format(visible=VISIBLE, hidden=hidden)
+    if role is Role.ANNOTATOR:
+        hidden, own_flags = ANSWERED, "TRUE"
+    else:
+        hidden, own_flags = BLIND, AUDITED
+    statement = SELECT_ROWS.format(visible=VISIBLE, hidden=hidden, own_flags=own_flags)
     found = connection.execute(statement, parameters).fetchall()
     rows = {values[0]: _row(role, *values) for values in found}
     return tuple(rows[anchor_id] for anchor_id in anchor_ids if anchor_id in rows)

@@ -160,7 +160,8 @@ class Item:
     """All that the screen needs of one anchor.
 
     votes: annotators' answers and adjudicators', by name; stale_votes: answers to the
-    anchor that this one replaced, which do not count until confirmed.
+    anchor that this one replaced, which do not count until confirmed. withheld: others'
+    decisions (in an audit their answers, too) are kept back until this person has decided.
     """
 
     anchor_id: int
@@ -181,6 +182,7 @@ class Item:
     pattern: str
     draft: Draft | None
     prediction: Prediction | None
+    withheld: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from nfh_db import acts
 from nfh_db.acts import Done
 from nfh_db.opened import OpenDatabase
 from nfh_db.query import Query
@@ -46,6 +47,15 @@ class SettlingStore(OpenDatabase):
             dry_run=dry_run,
             progress=progress or _untold,
         )
+
+    def settlement_to_undo(self, me: Annotator) -> tuple[int, str] | None:
+        """Number and words of the settlement that this person's next undo takes back whole.
+
+        None if the next undo is of something else, or there is none.
+        """
+        with self._readers.lend() as connection:
+            found = acts.newest_done(connection, me.id)
+        return (found.id, found.summary) if found is not None and found.bulk else None
 
     def audit_frame(
         self,

@@ -114,10 +114,10 @@ def interval(wrong: int, decided: int, confidence: float = CONFIDENCE) -> tuple[
     """
     if decided < 1 or not 0 <= wrong <= decided:
         raise ValueError(f"{wrong} of {decided} is no share")
-    from statsmodels.stats.proportion import proportion_confint
+    from scipy.stats import binomtest
 
-    low, high = proportion_confint(wrong, decided, alpha=1 - confidence, method="beta")
-    return float(low), float(high)
+    found = binomtest(wrong, decided).proportion_ci(confidence, method="exact")
+    return float(found.low), float(found.high)
 
 
 def upper_bound(wrong: int, decided: int, confidence: float = CONFIDENCE) -> float:

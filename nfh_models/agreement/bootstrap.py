@@ -23,6 +23,10 @@ Statistic = Callable[[Floats], Floats]
 
 RESAMPLES = 1_000
 NOT_ASKED = "No intervals were asked for."
+ALIKE = (
+    "No interval: the passages are all alike in this, so drawing them anew gives no other "
+    "value; that is no proof that there is none."
+)
 COVERAGE = 0.95
 CELLS_AT_ONCE = 4_000_000
 """Draws held in memory at a time: 32 MB."""
@@ -61,6 +65,9 @@ class Resampling:
                 "the measure is not defined."
             )
             return Measure(value, None, None, n, why)
+        if np.ptp(defined) <= DUST:
+            # An interval of no width would claim that nothing else can be.
+            return Measure(value, None, None, n, ALIKE)
         tail = 100 * (1 - COVERAGE) / 2
         low, high = np.percentile(defined, [tail, 100 - tail])
         return Measure(value, float(low), float(high), n, None)

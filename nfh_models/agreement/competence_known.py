@@ -4,12 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from nfh_models.agreement.audit import interval
 from nfh_models.agreement.competence import Against, Heads, Mark
 from nfh_models.agreement.competence_latent import Confusion
 from nfh_models.agreement.measure import Measure, undefined
 from nfh_models.domain import Kind
-
-LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +66,10 @@ def against_others(marks: Iterable[Mark]) -> Confusion | None:
 
 
 def exact_share(right: int, n: int, nothing: str) -> Measure:
-    """A share with its exact interval (Clopper and Pearson 1934, Biometrika 26:404-413),
-    by scipy."""
+    """A share with its exact interval, that of Clopper and Pearson."""
     if not n:
         return undefined(nothing)
-    from scipy.stats import binomtest
-
-    interval = binomtest(right, n).proportion_ci(LEVEL, method="exact")
-    return Measure(right / n, float(interval.low), float(interval.high), n, None)
+    return Measure(right / n, *interval(right, n), n, None)
 
 
 def confusion(pairs: Iterable[tuple[Kind, Kind]]) -> Confusion | None:

@@ -22,7 +22,10 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What a measure does not look at, how many of them (items, pairs or votes), and why."""
+    """What a measure does not look at, and how many of them.
+
+    why: begins with what they are, in the plural: "items that", "pairs in which".
+    """
 
     why: str
     n: int

@@ -61,12 +61,18 @@ def _says(scene: Scene, row: Row, said: Answer) -> str:
 
 
 def repeated_rows(scene: Scene) -> Iterator[Finding]:
-    """Anchors that one file gives in two rows, or two files of one split."""
+    """Anchors that one file gives in two rows, or two files of one split.
+
+    The files of several annotators give each anchor once for each of them, as they should.
+    """
     for case in scene.cases:
-        places = [(row.split, row.file, row.line) for row in case.rows]
-        splits = [row.split for row in case.rows]
-        if len(splits) > len(set(splits)):
-            shown = ", ".join(f"{file} line {line}" for _, file, line in places)
+        alike: dict[tuple[str | None, str | None], list[Row]] = defaultdict(list)
+        for row in case.rows:
+            if not row.vote:
+                alike[row.who, row.split].append(row)
+        again = [row for rows in alike.values() if len(rows) > 1 for row in rows]
+        if again:
+            shown = ", ".join(f"{row.file} line {row.line}" for row in again)
             yield Finding("repeated-row", (case.key,), f"it stands in {shown}")
 
 

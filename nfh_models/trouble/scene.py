@@ -36,12 +36,18 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A row of an imported file. said: what its label says; None where the row has none."""
+    """A row of an imported file. said: what its label says; None where the row has none.
+
+    vote: the row is one of several people's answers, so that another row of its anchor is
+    no repetition. who: of the one person whose answers the file holds; None elsewhere.
+    """
 
     file: str
     line: int
     split: str | None
     said: Answer | None = None
+    vote: bool = False
+    who: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,21 @@
 """`nfh-tui agreement`: how far those who answered agree, and how sure that is."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from nfh_tui import places
 from nfh_tui.cli.common import (
     QueryCommand,
+    as_option,
     db_option,
     emit,
     json_option,
+    known,
     reporting,
+    user,
 )
 from nfh_tui.cli.progress import RowCounter
-from nfh_tui.cli.workbench import _user, as_option
-
-if TYPE_CHECKING:
-    from nfh_db.records import Annotator
-    from nfh_db.store import Store
 
 MOST_RESAMPLES = 100_000
 
@@ -84,21 +81,16 @@ def agreement(
         found = measure(
             store,
             parsed,
-            _known(store, me or _user()),
+            known(store, me or user()),
             Resampling(resamples, seed),
             with_skill=not no_skill,
             progress=reading,
             tagging=tagging,
         )
-    asked = Asked(text, resamples, seed)
+    asked = Asked(text, resamples, seed, db)
     if as_json:
         emit(written(found, asked))
         return
     from nfh_tui.cli.agreement_text import as_text
 
     click.echo(as_text(found, asked, matrix=matrix), nl=False)
-
-
-def _known(store: "Store", name: str) -> "Annotator | None":
-    """Somebody by name, for `me` in a query; a report makes nobody who is not there."""
-    return next((one for one in store.annotators() if one.name == name), None)

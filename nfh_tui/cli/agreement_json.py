@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from nfh_models.agreement.coding import CLASSES
 from nfh_models.agreement.matrix import Matrix
@@ -25,11 +26,15 @@ CAVEAT = (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the report was asked for: the query as typed, and how intervals are drawn."""
+    """What the report was asked for: the query as typed, and how intervals are drawn.
+
+    db: the database, where the call names one.
+    """
 
     query: str
     resamples: int
     seed: int
+    db: Path | None = None
 
 
 def as_json(found: Judgement, asked: Asked) -> Json:

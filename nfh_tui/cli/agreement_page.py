@@ -6,12 +6,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from nfh_db.formats.wording import visible
+from nfh_db.formats.wording import counted, visible
 from nfh_models.agreement.bootstrap import NOT_ASKED
 from nfh_models.agreement.measure import LeftOut, Measure
 from nfh_tui.cli import agreement_queries as queries
@@ -20,6 +21,9 @@ PIPE_WIDTH = 80
 NARROWEST = 40
 WIDEST = 100
 INDENTED = (0, 0, 0, 2)
+GAP = 2
+FOLDED = 6
+"""Columns that a column of words keeps where there is little room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +76,28 @@ class Page:
         A column whose name ends in ":" holds numbers and is right-aligned.
         """
         notes: dict[str, int] = {}
-        kept = list(rows)
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="italic")
+        kept = [tuple(row) for row in rows]
+        texts = [[cell_text(value, notes) for value in row] for row in kept]
+        table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="italic")
+        needed = INDENTED[-1]
         for place, name in enumerate(columns):
-            numbers = name.endswith(":")
-            whole = numbers or any(isinstance(row[place], Measure) for row in kept)
+            numbers, title = name.endswith(":"), name.removesuffix(":")
+            whole = numbers or any(isinstance(row[place], Measure | Brief) for row in kept)
+            width = max(map(cell_len, (title, *(row[place] for row in texts))))
+            needed += GAP + (width if whole else min(width, FOLDED))
             table.add_column(
-                name.removesuffix(":"),
+                title,
                 justify="right" if numbers else "left",
                 overflow="fold",
                 no_wrap=whole,
             )
-        for row in kept:
-            table.add_row(*[Text(cell_text(value, notes)) for value in row])
+        for row in texts:
+            table.add_row(*map(Text, row))
+        # Where not even the numbers fit, the terminal folds the lines; none is cut off.
+        usual = self._console.width
+        self._console.width = max(usual, needed)
         self._console.print(Padding(table, INDENTED))
+        self._console.width = usual
         for why, number in notes.items():
             self.note(f"({number}) {why}")
 
@@ -94,7 +106,9 @@ class Page:
         for one in reasons:
             find = queries.omission(one.why)
             where = f": {find.query}" if find else ""
-            self.note(f"left out{of and f' of {of}'}: {one.n:,} {one.why}{where}")
+            thing, why = one.why.split(" ", maxsplit=1)
+            what = f"{counted(one.n, thing.removesuffix('s'))} {why}"
+            self.note(f"left out{of and f' of {of}'}: {what}{where}")
 
     def text(self) -> str:
         """All of it."""

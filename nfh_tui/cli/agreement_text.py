@@ -1,5 +1,6 @@
 """The agreement report in words and tables, for 80 columns, plain on a pipe."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 
 from nfh_db.formats.wording import counted
@@ -14,6 +15,9 @@ from nfh_tui.cli import agreement_queries as queries
 from nfh_tui.cli.agreement_json import CAVEAT, Asked
 from nfh_tui.cli.agreement_page import Brief, Cell, Page
 from nfh_tui.judging import SAMPLED, Judgement
+
+FEW_PASSAGES = 30
+"""With fewer, resampling them says little of what other passages would give."""
 
 SHOWN_CELLS = 8
 SHOWN_TWOS = 20
@@ -41,12 +45,21 @@ def as_text(found: Judgement, asked: Asked, *, matrix: bool) -> str:
         page.say(agreement.pooled.equal.why or "")
     _experts(page, agreement)
     if agreement.pooled.pairs:
-        within = f"{asked.query} " if asked.query else ""
         page.say(
-            f'Each query under "find" opens in the workbench: nfh-tui browse {within}FIND. One '
-            "with a ~ in front finds these items and some others."
+            'Each query under "find" opens in the workbench, typed behind a : there or in '
+            f"quotes here: {_browse(asked)}. One with a ~ in front finds these items and some "
+            "others; the ~ is no part of it."
         )
     return page.text()
+
+
+def _browse(asked: Asked) -> str:
+    """The command that shows a cell's items, in the database and query of the report."""
+    db = [] if asked.db is None else ["--db", str(asked.db)]
+    find = f"{asked.query} FIND" if asked.query else "FIND"
+    # In quotes also where "FIND" itself needs none: what is put there will.
+    quoted = find.replace("'", "'\"'\"'")
+    return f"{shlex.join(['nfh-tui', 'browse', *db])} '{quoted}'"
 
 
 def _find(find: queries.Find) -> str:
@@ -68,6 +81,8 @@ def _head(page: Page, found: Judgement, asked: Asked) -> None:
         if asked.resamples
         else "No intervals: --resamples is 0."
     )
+    if asked.resamples and coverage.passages < FEW_PASSAGES:
+        page.say(f"With fewer than {FEW_PASSAGES} passages take intervals as rough.")
 
 
 def _coverage(page: Page, coverage: Coverage) -> None:
@@ -101,6 +116,8 @@ def _patterns(page: Page, agreement: Agreement) -> None:
     _pattern_rows(page, "classes", classes, finds)
     finds = [queries.pattern(one.pattern) for one in whole.shares]
     _pattern_rows(page, "answers", whole, finds)
+    if len({one.voters for one in (*classes.shares, *whole.shares)}) > 1:
+        page.note("share: among items with as many answers, so 3-0 of those with three")
 
 
 def _pattern_rows(
@@ -188,32 +205,21 @@ def _nouns(page: Page, found: Judgement) -> None:
     nouns, skill = found.agreement.pooled.nouns, found.agreement.skill
     page.title("Heads, where both say REFERENCE")
     page.table(
-        ("measure", "value", "of", "find"),
+        ("measure", "value", "of:", "find"),
         [
-            (
-                "same nouns",
-                nouns.exact,
-                _of(nouns.exact, "pair"),
-                "disagree:noun,partial,relation",
-            ),
-            ("F1 over heads", nouns.f1, _of(nouns.f1, "head"), ""),
-            (
-                "other mention",
-                nouns.mention,
-                _of(nouns.mention, "pair"),
-                "disagree:mention",
-            ),
-            (
-                "other extent",
-                nouns.extent,
-                _of(nouns.extent, "pair"),
-                "disagree:extent",
-            ),
-            ("skill", skill.skill, _of(skill.skill, "pair"), ""),
-            ("observed", skill.observed, _of(skill.observed, "pair"), ""),
-            ("closest noun", skill.baseline, _of(skill.baseline, "pair"), ""),
+            (name, measure, f"{measure.n:,}", find)
+            for name, measure, find in (
+                ("same nouns", nouns.exact, "disagree:noun,partial,relation"),
+                ("F1 over heads", nouns.f1, ""),
+                ("other mention", nouns.mention, "disagree:mention"),
+                ("other extent", nouns.extent, "disagree:extent"),
+                ("skill", skill.skill, ""),
+                ("observed", skill.observed, ""),
+                ("closest noun", skill.baseline, ""),
+            )
         ],
     )
+    page.note("of: pairs of answers; of F1, heads")
     if found.tagger:
         page.note(
             "skill: what annotators agree on (observed) beyond what one of them would with a "

@@ -9,17 +9,17 @@ from nfh_tui import places
 from nfh_tui.cli.common import (
     Failure,
     QueryCommand,
+    as_option,
     db_option,
     emit,
     json_option,
+    known,
     reporting,
+    user,
 )
 from nfh_tui.cli.progress import RowCounter
-from nfh_tui.cli.workbench import _user, as_option
 
 if TYPE_CHECKING:
-    from nfh_db.records import Annotator
-    from nfh_db.store import Store
     from nfh_models.agreement.drift import Cut
 
 BLOCKS = ("tenths", "weeks", "days")
@@ -70,7 +70,7 @@ def annotators(
         told = look_at_people(
             store,
             parsed,
-            _known(store, me or _user()),
+            known(store, me or user()),
             blocks,
             progress,
             with_nouns=not no_nouns,
@@ -85,8 +85,3 @@ def annotators(
         emit(as_object(told, only))
     else:
         click.echo(as_text(told, only, matrix=matrix), nl=False)
-
-
-def _known(store: "Store", name: str) -> "Annotator | None":
-    """Somebody by name, for `me` in a query; a report makes nobody who is not there."""
-    return next((one for one in store.annotators() if one.name == name), None)

@@ -76,18 +76,23 @@ def _everybody(page: Page, found: Competence, people: Sequence[Person]) -> None:
             (
                 person.name,
                 f"{person.answers:,}",
-                Brief(person.expert.equal),
-                Brief(person.expert.kind, interval=True),
+                f"{person.expert.votes:,}",
+                Brief(person.expert.equal, interval=True),
+                Brief(person.expert.kind),
                 Brief(person.expert.heads.exact),
                 Brief(model.accuracy if model else lack),
                 Brief(model.spamming if model else lack),
             )
         )
-    page.table(("annotator", "answers:", "whole", "kind", "heads", "D\u2013S", "spam"), rows)
+    page.table(
+        ("annotator", "answers:", "decided:", "whole", "kind", "heads", "D\u2013S", "spam"),
+        rows,
+    )
     page.note(
-        "whole: nothing that blocks; kind: with its exact 95 % interval; heads: all the same, "
-        "by noun, where both say REFERENCE; D\u2013S: expected share of right kinds; spam: "
-        "probability that an answer is given without knowing (MACE)"
+        "decided: of these answers, by an expert, too; of them are whole (nothing that blocks, "
+        "with its exact 95 % interval) and kind; heads: all the same, by noun, where both say "
+        "REFERENCE; D\u2013S: expected share of right kinds, of all; spam: probability that an "
+        "answer is given without knowing (MACE)"
     )
     for person in people:
         if person.own:
@@ -210,7 +215,7 @@ def _drift(page: Page, drift: Drift) -> None:
                 block.first[:16].replace("T", " "),
                 f"{block.answers:,}",
                 f"{block.a_day:,.0f}",
-                _share(block.right),
+                _right(block.right),
                 _share(block.agreeing),
                 _seconds(block.seconds),
             )
@@ -226,6 +231,11 @@ def _drift(page: Page, drift: Drift) -> None:
     for trend in drift.trends:
         if trend.holds:
             page.note(f"trend: {_trend(trend)}")
+
+
+def _right(measure: Measure) -> str:
+    """Of how many, too: experts decide few of a stretch."""
+    return _share(measure) if measure.value is None else f"{_share(measure)} of {measure.n:,}"
 
 
 def _share(measure: Measure) -> str:

@@ -1,5 +1,6 @@
 """`nfh-tui assign`: who answers what, and how far everybody is."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,9 +8,18 @@ from typing import TYPE_CHECKING
 import click
 
 from nfh_tui import places
-from nfh_tui.cli.common import QueryCommand, db_option, emit, json_option, name, reporting
+from nfh_tui.cli.common import (
+    QueryCommand,
+    as_option,
+    db_option,
+    emit,
+    json_option,
+    known,
+    name,
+    reporting,
+    user,
+)
 from nfh_tui.cli.progress import RowCounter
-from nfh_tui.cli.workbench import _user, as_option
 
 if TYPE_CHECKING:
     from nfh_db.assigning_store import Dealt
@@ -37,6 +47,19 @@ class AssignCommand(QueryCommand):
             bare = arg == TAKE_BACK and (following.startswith("-") or ":" in following)
             full.append(f"{TAKE_BACK}=" if bare else arg)
         return super().parse_args(ctx, full)
+
+
+class DaysType(click.FloatRange):
+    """A number of days; what is no number ("nan") lies in no range, and is refused, too."""
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """The number that a text says."""
+        days: float = super().convert(value, param, ctx)
+        if math.isnan(days):
+            self.fail(f"{str(value)!r} is no number of days", param, ctx)
+        return days
 
 
 class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new clicks only
@@ -111,7 +134,7 @@ class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new c
 @click.option(
     "--abandoned-after",
     "days",
-    type=click.FloatRange(0, MOST_DAYS),
+    type=DaysType(0, MOST_DAYS),
     default=DAYS,
     show_default=True,
     metavar="DAYS",
@@ -152,7 +175,7 @@ def assign(
     _check(names, role, each, limit, checks, doubles, seed)
     parsed = parse(" ".join(query))
     with Store.open(places.database(db)) as store:
-        who = _known(store, me or _user())
+        who = known(store, me or user())
         report: dict[str, object] = {}
         lines: list[str] = []
         if take_back is not None:
@@ -204,11 +227,6 @@ def _check(
         raise click.UsageError("--double is for adjudicators: add --role adjudicator")
     if doubles is not None and len(set(names)) < 2:
         raise click.UsageError("--double gives an item to two people: name two with --to")
-
-
-def _known(store: "Store", who: str) -> "Annotator | None":
-    """The person who asks, if the database knows them; looking makes nobody."""
-    return next((one for one in store.annotators() if one.name == who), None)
 
 
 def _before(days: float) -> str:

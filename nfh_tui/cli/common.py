@@ -2,12 +2,13 @@
 
 import errno
 import functools
+import getpass
 import json
 import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, ParamSpec
+from typing import IO, TYPE_CHECKING, ParamSpec
 
 import click
 
@@ -15,6 +16,10 @@ from nfh_db.errors import ExportError, FormatError, QueryError, StoreError
 from nfh_db.formats.fields import NAME_LENGTH
 from nfh_db.formats.wording import visible
 from nfh_tui import places
+
+if TYPE_CHECKING:
+    from nfh_db.records import Annotator
+    from nfh_db.store import Store
 
 P = ParamSpec("P")
 
@@ -82,6 +87,9 @@ def reporting(command: Callable[P, None]) -> Callable[P, None]:
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise
             raise Failure(sentence(error)) from error
+        except KeyboardInterrupt as error:
+            notes = [visible(note, MESSAGE_LIMIT) for note in getattr(error, "__notes__", ())]
+            raise Failure(" ".join(["stopped.", *notes])) from error
 
     return run
 
@@ -119,12 +127,36 @@ def name(ctx: click.Context, parameter: click.Parameter, value: str | None) -> s
         return None
     cleaned = value.strip()
     if not cleaned or not _plain(cleaned):
-        raise click.BadParameter("wanted a name")
+        raise click.BadParameter(
+            f"wanted a name of 1 to {NAME_LENGTH} characters, all of which can be seen"
+        )
     return cleaned
 
 
 def _plain(text: str) -> bool:
     return len(text) <= NAME_LENGTH and text.isprintable()
+
+
+as_option = click.option(
+    "--as",
+    "me",
+    callback=name,
+    metavar="NAME",
+    help="Who you are; else your user name. A name, not a login.",
+)
+
+
+def user() -> str:
+    """The user's name on this machine, "me" where it has none."""
+    try:
+        return getpass.getuser() or "me"
+    except (KeyError, OSError):
+        return "me"
+
+
+def known(store: "Store", wanted: str) -> "Annotator | None":
+    """Somebody by name, None if nobody here has it: to look makes nobody."""
+    return next((one for one in store.annotators() if one.name == wanted), None)
 
 
 def on_terminal() -> bool:

@@ -21,7 +21,8 @@ SHOWN = 5
 SHOWN_ROWS = 3
 SHOWN_NOTE = 300
 SHOWN_BEFORE, SHOWN_AFTER = 40, 24
-LONGEST_QUERY = 200
+LONGEST_QUERY = 72
+"""Characters; a longer one finds the first anchor only, so that it fits on one line."""
 
 
 def run_corpus(store: "Store", query: Query, as_json: bool, limit: int = SHOWN) -> None:
@@ -76,9 +77,8 @@ MEANINGS = {
 
 def _tell(page: "Page", result: "Result", limit: int) -> None:
     check = result.check
-    rule = f" (guidelines, rule {check.rule})" if check.rule else ""
     page.title(f"{check.name}: {counted(len(result.hits), 'finding')}")
-    page.say(f"{check.sentence}{rule}")
+    page.say(check.sentence)
     shown = result.hits[:limit] if limit else result.hits
     for hit in shown:
         _tell_hit(page, hit)
@@ -97,8 +97,7 @@ def _tell_hit(page: "Page", hit: "Hit") -> None:
     also = f", and {counted(more, 'other anchor')}" if more else ""
     page.note(f"anchor {first.anchor_id}, {_rows(first)}{also}: {note}")
     page.note(f"  {snippet(first)}")
-    if len(first.query) <= LONGEST_QUERY and first.query.isprintable():
-        page.note(f"  {first.query}")
+    page.note(f"  {hit.query if len(hit.query) <= LONGEST_QUERY else first.query}")
 
 
 def _rows(place: "Place") -> str:
@@ -163,7 +162,8 @@ def _result(result: "Result") -> dict[str, object]:
 
 
 def _hit(hit: "Hit") -> dict[str, object]:
-    return {"note": hit.note, "who": hit.who, "anchors": _places(hit.places)}
+    anchors = _places(hit.places)
+    return {"note": hit.note, "who": hit.who, "query": hit.query or None, "anchors": anchors}
 
 
 def _places(places: "Sequence[Place]") -> list[dict[str, object]]:

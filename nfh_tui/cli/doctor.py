@@ -150,7 +150,8 @@ def place(finding: "Finding") -> str:
         said += f" {visible(str(where.row))}"
     if where.item is not None:
         told = f"item {finding.public_id}" if finding.public_id else "item"
-        said += f" ({told}, anchor {where.item})" if where.row != where.item else f" ({told})"
+        found = finding.query or (f"anchor {where.item}" if where.row != where.item else "")
+        said += f" ({told}, {found})" if found else f" ({told})"
     return f"{said}: " if said else ""
 
 

@@ -32,6 +32,7 @@ COMMANDS = {
     "history": Lazy("history", "history", "Tell who changed what, and when."),
     "doctor": Lazy("doctor", "doctor", "Check the database, or the labels in it."),
     "backup": Lazy("backup", "backup", "Copy the database, also while others work in it."),
+    "merge": Lazy("merge", "merge", "Bring in what was done in another copy."),
     "formats": Lazy("about", "formats", "List the file formats."),
     "keys": Lazy("about", "keys", "List the keys of the workbench."),
 }

@@ -12,8 +12,7 @@ import click
 from nfh_db.errors import StoreError
 from nfh_db.formats.wording import counted, visible
 from nfh_tui import places
-from nfh_tui.cli.common import QueryCommand, db_option, json_option, reporting
-from nfh_tui.cli.workbench import _user
+from nfh_tui.cli.common import QueryCommand, db_option, json_option, known, reporting, user
 
 if TYPE_CHECKING:
     from nfh_db.history import Past
@@ -89,14 +88,14 @@ def _time(text: str | None) -> str:
     if text is None:
         return ""
     try:
-        at = datetime.fromisoformat(text.strip())
-    except ValueError as error:
+        # Without an offset it is a time of this place.
+        at = datetime.fromisoformat(text.strip()).astimezone(UTC)
+    except (ValueError, OverflowError, OSError) as error:
         raise click.BadParameter(
             f"{text!r} is no time: write it as 2026-05-01 or 2026-05-01T14:30",
             param_hint="--since",
         ) from error
-    # Without an offset it is a time of this place.
-    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _names(store: "Store", wanted: Sequence[str]) -> tuple[str, ...]:
@@ -111,8 +110,7 @@ def _names(store: "Store", wanted: Sequence[str]) -> tuple[str, ...]:
 
 def _me(store: "Store", names: Sequence[str]) -> "Annotator | None":
     """Whom `me` in a query means: the first person named, else the user, if known here."""
-    name = names[0] if names else _user()
-    return next((person for person in store.annotators() if person.name == name), None)
+    return known(store, names[0] if names else user())
 
 
 # --- words ----------------------------------------------------------------------------------

@@ -10,21 +10,24 @@ import click
 from nfh_tui import places
 from nfh_tui.cli.common import (
     QueryCommand,
+    as_option,
     db_option,
     emit,
     json_option,
+    known,
     name,
     reporting,
     say,
+    user,
 )
 from nfh_tui.cli.progress import CLEAR, SECONDS_BETWEEN, RowCounter
-from nfh_tui.cli.workbench import _user, as_option
 
 if TYPE_CHECKING:
     from nfh_db.query import Query
     from nfh_db.records import Annotator, SettleReport
     from nfh_db.store import Store
     from nfh_tui.auditing import AuditReport, NewAudit
+    from nfh_tui.cli.settle_text import Asked
 
 RULES = ("unanimous", "majority")
 DEFAULT_AUDIT = 150
@@ -121,10 +124,10 @@ def settle(
     from nfh_db.query import parse
     from nfh_db.records import Rule
     from nfh_db.store import Store
-    from nfh_tui.cli.settle_text import settlement_json, settlement_lines
+    from nfh_tui.cli.settle_text import Asked, settlement_json, settlement_lines
 
     parsed = parse(" ".join(query))
-    who = me or _user()
+    who = me or user()
     with Store.open(places.database(db)) as store:
         person = _known(store, who) if dry_run else store.annotator(who)
         with AnchorCounter("settle") as counter:
@@ -146,15 +149,14 @@ def settle(
         return
     for line in settlement_lines(report, who):
         click.echo(line)
-    _say_what_next(rest, count, drawn)
+    _say_what_next(rest, count, drawn, Asked(user(), db))
 
 
 def _known(store: "Store", who: str) -> "Annotator":
     """Somebody who may never have been here; a trial run makes nobody."""
     from nfh_db.records import Annotator
 
-    found = (person for person in store.annotators() if person.name == who)
-    return next(found, Annotator(0, who))
+    return known(store, who) or Annotator(0, who)
 
 
 def _audit_of(
@@ -170,7 +172,7 @@ def _audit_of(
     from nfh_tui.auditing import draw_audit
 
     if report.dry_run:
-        say("An audit is drawn of what was settled: without --dry-run")
+        say("No audit is drawn on a trial run, which settles nothing: leave --dry-run out")
         return None
     if report.act_id is None:
         say(
@@ -193,15 +195,15 @@ def _seed(seed: int | None) -> int:
     return secrets.randbelow(LARGEST_SEED)
 
 
-def _say_what_next(rest: str, count: int, drawn: "NewAudit | None") -> None:
+def _say_what_next(rest: str, count: int, drawn: "NewAudit | None", asked: "Asked") -> None:
     from nfh_db.formats.wording import counted
-    from nfh_tui.cli.settle_text import command, drawn_lines
+    from nfh_tui.cli.settle_text import drawn_lines
 
     if count:
-        left = f"{counted(count, 'anchor')} in disagreement left"
-        click.echo(f"{left}: {command('adjudicate', f'{rest} sort:disagree')}")
+        click.echo(f"{counted(count, 'anchor')} in disagreement left:")
+        click.echo(f"  {asked.command('adjudicate', f'{rest} sort:disagree')}")
     if drawn is not None:
-        for line in drawn_lines(drawn, _user()):
+        for line in drawn_lines(drawn, asked):
             click.echo(line)
 
 
@@ -243,7 +245,7 @@ def audit(
     from nfh_db.query import parse
     from nfh_db.store import Store
     from nfh_tui.auditing import draw_audit, report
-    from nfh_tui.cli.settle_text import audits_json
+    from nfh_tui.cli.settle_text import Asked, audits_json
 
     parsed = parse(" ".join(query))
     if size is None and (parsed.text or to or seed is not None):
@@ -251,7 +253,7 @@ def audit(
     with Store.open(places.database(db)) as store:
         drawn = None
         if size is not None:
-            person = store.annotator(me or _user())
+            person = store.annotator(me or user())
             auditor = store.annotator(to) if to else person
             drawn = draw_audit(store, parsed, size, _seed(seed), person, auditor)
             if drawn is None:
@@ -263,20 +265,22 @@ def audit(
     if as_json:
         emit(audits_json(found, drawn))
         return
-    _say_audits(found, drawn)
+    _say_audits(found, drawn, Asked(user(), db))
 
 
-def _say_audits(found: "Sequence[AuditReport]", drawn: "NewAudit | None") -> None:
-    from nfh_tui.cli.settle_text import audit_lines, command, drawn_lines
+def _say_audits(
+    found: "Sequence[AuditReport]", drawn: "NewAudit | None", asked: "Asked"
+) -> None:
+    from nfh_tui.cli.settle_text import audit_lines, drawn_lines
 
     for one in found:
         if drawn is None or one.run != drawn.run:
-            for line in audit_lines(one, _user()):
+            for line in audit_lines(one, asked):
                 click.echo(line)
     if any(one.wrong for one in found):
-        click.echo(f"What was found wrong: {command('browse', 'audit:wrong')}")
+        click.echo(f"What was found wrong: {asked.command('browse', 'audit:wrong')}")
     if drawn is not None:
-        for line in drawn_lines(drawn, _user()):
+        for line in drawn_lines(drawn, asked):
             click.echo(line)
     elif not found:
         click.echo("There is no audit yet: nfh-tui audit --draw, or nfh-tui settle --audit")

@@ -1,8 +1,10 @@
 """What `settle` and `audit` say: in words, and as one JSON object."""
 
 import shlex
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nfh_db.formats.wording import counted, visible
@@ -12,7 +14,11 @@ if TYPE_CHECKING:
     from nfh_tui.auditing import AuditReport, NewAudit
 
 NAME_SHOWN = 100
+COMMAND_SHOWN = 5_000
+WIDTH = 80
 CONFIDENCE = "95 %"
+TIED = "\xa0"
+"""The space between a name and its number, where no line may end."""
 
 
 # --- settlements ----------------------------------------------------------------------------
@@ -22,20 +28,23 @@ def settlement_lines(report: "SettleReport", me: str) -> Iterator[str]:
     """What a settlement did, or would do."""
     yield (
         f"{counted(report.anchors, 'anchor')} looked at by rule {report.rule}, "
-        f"{counted(report.least, 'vote')} or more: gold {report.new:,} new, "
-        f"{report.same:,} the same as before, {report.replaced:,} replaced, "
-        f"{report.taken_back:,} taken back"
+        f"{counted(report.least, 'vote')} or more"
     )
+    yield (
+        f"  gold: {report.new:,} new, {report.same:,} the same as before, "
+        f"{report.replaced:,} replaced, {report.taken_back:,} taken back"
+    )
+    settled = report.new + report.same + report.replaced
     for title, found in (
-        ("by class", report.classes),
+        (f"in all {settled:,} settled, by class", report.classes),
         ("by votes", report.patterns),
-        ("not settled", report.skipped),
+        (f"{sum(report.skipped.values()):,} not settled", report.skipped),
     ):
         if found:
-            yield f"  {title}: {_listed(found)}"
+            yield from _wrapped(f"{title}: {_listed(found)}")
     if report.changed:
-        yield (
-            f"  {counted(report.changed, 'anchor')} left as they are: somebody changed gold, "
+        yield from _wrapped(
+            f"{counted(report.changed, 'anchor')} left as they are: somebody changed gold, "
             "votes or span meanwhile. Settle once more to look at them"
         )
     if report.dry_run:
@@ -47,8 +56,16 @@ def settlement_lines(report: "SettleReport", me: str) -> Iterator[str]:
         yield f"One act of {who}: z in the workbench as {who} takes it back"
 
 
+def _wrapped(sentence: str) -> list[str]:
+    """A sentence on lines of 80 columns, below the line before."""
+    lines = textwrap.wrap(
+        sentence, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+    )
+    return [line.replace(TIED, " ") for line in lines]
+
+
 def _listed(found: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {count:,}" for name, count in found.items())
+    return ", ".join(f"{name}{TIED}{count:,}" for name, count in found.items())
 
 
 def settlement_json(
@@ -66,23 +83,29 @@ def settlement_json(
     }
 
 
-def command(name: str, query: str, who: str | None = None) -> str:
-    """A command to be typed, in quotes where a shell needs them. who: as whom."""
-    as_who = [] if who is None else ["--as", who]
-    return shlex.join(["nfh-tui", name, *as_who, query])
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Who asks, and of which database, where the call names one."""
 
+    user: str
+    db: Path | None = None
 
-def _todo(auditor: str, user: str) -> str:
-    """How an auditor gets at what is left, in the order drawn. user: whoever asks."""
-    who = None if auditor == user else visible(auditor, NAME_SHOWN)
-    return command("adjudicate", "todo:me/adjudicator sort:assigned", who)
+    def command(self, name: str, query: str, who: str | None = None) -> str:
+        """A command to be typed, in quotes where a shell needs them. who: as whom."""
+        as_who = [] if who is None or who == self.user else ["--as", who]
+        db = [] if self.db is None else ["--db", str(self.db)]
+        return visible(shlex.join(["nfh-tui", name, *db, *as_who, query]), COMMAND_SHOWN)
+
+    def todo(self, auditor: str) -> str:
+        """How an auditor gets at what is left, in the order drawn."""
+        return self.command("adjudicate", "todo:me/adjudicator sort:assigned", auditor)
 
 
 # --- audits ---------------------------------------------------------------------------------
 
 
-def drawn_lines(audit: "NewAudit", user: str) -> Iterator[str]:
-    """What was drawn, and how to get at it. user: whoever asks."""
+def drawn_lines(audit: "NewAudit", asked: Asked) -> Iterator[str]:
+    """What was drawn, and how to get at it."""
     yield (
         f"Audit {audit.run}: {counted(audit.items, 'item')} of {audit.frame:,} drawn with seed "
         f"{audit.seed}, for {visible(audit.auditor, NAME_SHOWN)}"
@@ -92,11 +115,11 @@ def drawn_lines(audit: "NewAudit", user: str) -> Iterator[str]:
         [(name, size, drawn) for name, (size, drawn) in audit.strata.items()],
     )
     if audit.voted:
-        yield (
-            f"  {visible(audit.auditor, NAME_SHOWN)} voted on {audit.voted:,} of these: "
+        yield from _wrapped(
+            f"{visible(audit.auditor, NAME_SHOWN)} voted on {audit.voted:,} of these: "
             "somebody who did not judges them better"
         )
-    yield f"Decide them: {_todo(audit.auditor, user)}"
+    yield f"Decide them: {asked.todo(audit.auditor)}"
 
 
 def drawn_json(audit: "NewAudit") -> dict[str, object]:
@@ -107,8 +130,8 @@ def drawn_json(audit: "NewAudit") -> dict[str, object]:
     return {**asdict(audit), "strata": strata}
 
 
-def audit_lines(audit: "AuditReport", user: str) -> Iterator[str]:
-    """What an audit shows by now. user: whoever asks."""
+def audit_lines(audit: "AuditReport", asked: Asked) -> Iterator[str]:
+    """What an audit shows by now."""
     of = "" if audit.frame is None else f" of {audit.frame:,}"
     seed = "" if audit.seed is None else f", seed {audit.seed}"
     yield (
@@ -118,11 +141,13 @@ def audit_lines(audit: "AuditReport", user: str) -> Iterator[str]:
     so_far = " so far" if audit.left else ""
     kinds = f" ({_listed(audit.kinds)})" if audit.kinds else ""
     lost = _lost(audit)
-    yield f"  {audit.decided:,} decided{lost}, {audit.wrong:,} wrong{so_far}{kinds}"
+    yield from _wrapped(
+        f"{audit.decided:,} decided{lost}, {audit.wrong:,} wrong{so_far}{kinds}"
+    )
     if audit.why is not None:
-        yield f"  No error rate yet: {audit.why}"
+        yield from _wrapped(f"No error rate yet: {audit.why}")
         if audit.left:
-            yield f"  Go on: {_todo(audit.auditor, user)}"
+            yield f"  Go on: {asked.todo(audit.auditor)}"
         return
     yield from _rates(audit)
     rows = [(name, s.size, s.drawn, s.decided, s.wrong) for name, s in audit.strata.items()]
@@ -145,9 +170,11 @@ def _rates(audit: "AuditReport") -> Iterator[str]:
     if audit.rate is not None:
         whole = audit.covered == audit.frame
         seen = "" if whole else f" (of the strata looked at: {audit.covered:,} golds)"
-        yield f"  error rate {_percent(audit.rate)}, strata weighted by their sizes{seen}"
-    yield (
-        f"  of those decided {_percent(audit.share)}, {CONFIDENCE} interval {_percent(low)} to "
+        yield from _wrapped(
+            f"error rate {_percent(audit.rate)}, strata weighted by their sizes{seen}"
+        )
+    yield from _wrapped(
+        f"of those decided {_percent(audit.share)}, {CONFIDENCE} interval {_percent(low)} to "
         f"{_percent(high)}; at most {_percent(audit.bound)} with {CONFIDENCE} confidence"
     )
 

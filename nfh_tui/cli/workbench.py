@@ -1,6 +1,5 @@
 """The commands that open the workbench: `demo`, `browse`, `annotate`, `adjudicate`."""
 
-import getpass
 import os
 import sys
 from collections.abc import Sequence
@@ -12,22 +11,16 @@ from nfh_tui import places
 from nfh_tui.cli.common import (
     Failure,
     QueryCommand,
+    as_option,
     db_option,
-    name,
     no_db_option,
     reporting,
     say,
+    user,
 )
 
 MODES = ("browse", "annotate", "adjudicate")
 
-as_option = click.option(
-    "--as",
-    "me",
-    callback=name,
-    metavar="NAME",
-    help="Who you are; else your user name. A name, not a login.",
-)
 query_argument = click.argument("query", nargs=-1)
 
 
@@ -50,7 +43,7 @@ def demo(fresh: bool, me: str | None) -> None:
         if kept is not None:
             say(f"The old copy is kept as {kept}")
     ensure_demo(path)
-    me = me or _user()
+    me = me or user()
     _open(path, me, "adjudicate", first_query(path, me))
 
 
@@ -97,7 +90,7 @@ def _start(db: Path | None, me: str | None, mode: str, query: Sequence[str]) -> 
 def _open(path: Path, me: str | None, mode: str, query: str | None) -> None:
     from nfh_tui.app import run_workbench
 
-    status = run_workbench(path, me or _user(), mode, query)
+    status = run_workbench(path, me or user(), mode, query)
     if status:
         raise click.exceptions.Exit(status)
 
@@ -111,11 +104,3 @@ def _need_terminal() -> None:
         raise Failure(
             "this terminal cannot draw screens (TERM is not set): set TERM, or use another"
         )
-
-
-def _user() -> str:
-    """The user's name on this machine, "me" where it has none."""
-    try:
-        return getpass.getuser() or "me"
-    except (KeyError, OSError):
-        return "me"

@@ -20,7 +20,7 @@ from nfh_db.values import (
 from nfh_models.domain import Answer, Head, Mention, Origin, Passage, Relation
 from nfh_tui.editing.describe import KIND_WORDS, SORT_WORDS
 
-NOTHING = "Nothing has happened to this item yet."
+NOTHING = "Nothing has happened to this item that is to be seen yet."
 ABSENT = "nothing"
 """What is said of a thing that is not there."""
 

@@ -132,9 +132,9 @@ def union(item: Item) -> Answer | None:
 
 
 def intersection(item: Item) -> Answer | None:
-    """The heads in which all annotators' References agree; None if there is none."""
+    """The heads that all annotators' References have; None without two of them, or a head."""
     votes = _references(item)
-    if not votes:
+    if len(votes) < 2:
         return None
     words = lemmas(item)
     kept = [

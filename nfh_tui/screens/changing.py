@@ -68,7 +68,22 @@ class Changing(Deciding):
         """Take back the last change of the draft, else the last saved act."""
         if self.step_back(self.past, self.future, "taken back in the draft"):
             return
+        if not self.reading and await self._asks_before_many():
+            return
         await self._travel("undone", await self._saved_act(undo=True))
+
+    async def _asks_before_many(self) -> bool:
+        """True if a settlement is next, and this is the first time that it would be undone.
+
+        It is many items in the place of one: the key is wanted twice.
+        """
+        found = await self.client.settlement_to_undo(self.me)
+        if found is None or found[0] == self.warned_of:
+            self.warned_of = 0
+            return False
+        self.warned_of, words = found
+        self.refuse(f"Your last act is the {words}: undo once more takes all of it back.")
+        return True
 
     async def do_redo(self) -> None:
         """Do again what was taken back, in the draft or saved."""
@@ -82,11 +97,17 @@ class Changing(Deciding):
             self.refuse(SWITCH)
             return None
         await self.drafts.flush()
+        # A settlement of many items takes seconds; keys pressed meanwhile wait for it.
+        self.turning = "taking back…" if undo else "doing it again…"
+        self.paint_status()
         try:
             done = await (self.client.undo(self.me) if undo else self.client.redo(self.me))
         except ChangedSinceError as error:
             self.refuse(str(error))
             return None
+        finally:
+            self.turning = ""
+            self.paint_status()
         if done is None:
             self.refuse("Nothing is left to undo." if undo else "Nothing was undone last.")
         return done

@@ -62,7 +62,8 @@ class Desk(Screen[None]):
     `edit` that undo and redo go through before they touch what is saved. choosing: a
     question stands at the foot. told_unsaved: that something cannot be saved has been said.
     left: how many of the items that this person was given are open, None where the queue is
-    not one of those.
+    not one of those. turning: what is said while an act is taken back or done again, else "".
+    warned_of: the settlement that an undo was just said to take back whole, else 0.
     """
 
     AUTO_FOCUS = ""
@@ -96,6 +97,8 @@ class Desk(Screen[None]):
         self.places = Keeper(PLACE_DELAY, self._place_failed)
         self.told_unsaved = False
         self.left: int | None = None
+        self.turning = ""
+        self.warned_of = 0
         self.queue_list = QueueList(self._fetch_rows, id="queue")
         self.passage = SteadyPassage(id="passage")
         self.evidence = SteadyEvidence(id="evidence")
@@ -157,6 +160,8 @@ class Desk(Screen[None]):
         )
 
     def _under_way(self) -> str:
+        if self.turning:
+            return self.turning
         if self.saving:
             return "saving…"
         return "draft not on disk" if self.drafts.lost() else ""

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from rich.console import Group
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
@@ -40,6 +42,17 @@ def shown(text: str) -> str:
     return "\n".join(visible(line) for line in text.splitlines())
 
 
+def indented(text: str) -> Group:
+    """A text of several lines; one that does not fit goes on below where it begins."""
+    lines = shown(text).split("\n")
+    return Group(
+        *(
+            Padding(Text(line.lstrip(" ")), (0, 0, 0, len(line) - len(line.lstrip(" "))))
+            for line in lines
+        )
+    )
+
+
 class Dialog(ModalScreen[ScreenResultType]):
     """A dialog that closes once, however many keys that close it were on their way.
 
@@ -73,7 +86,7 @@ class TextDialog(Dialog[None]):
     def __init__(self, title: str, body: str | Table, *, trouble: bool = False) -> None:
         super().__init__()
         self._title = title
-        self._body = Text(shown(body)) if isinstance(body, str) else body
+        self._body = indented(body) if isinstance(body, str) else body
         self._trouble = trouble
 
     def compose(self) -> ComposeResult:

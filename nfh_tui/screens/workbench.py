@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from nfh_db.errors import QueryError
 from nfh_db.query import parse
-from nfh_db.records import Annotator
+from nfh_db.records import Annotator, Item
 from nfh_tui.actions import ACTIONS, Mode
 from nfh_tui.client import StoreClient
 from nfh_tui.desk.work import start
@@ -99,6 +99,8 @@ class Workbench(Looking):
             self.refuse(f"query: {error}")
             query, at = parse(""), None
         await self.open_query(query, at, insist=True)
+        if self.left and self._is_done(self.whole):
+            await self.go(0)
         # To move would end a question that waits; it brought its own cursor along.
         waits = self.edit.span is not None or self.edit.pending is not None
         here = self.whole is not None and self.whole.anchor_id == at
@@ -108,6 +110,14 @@ class Workbench(Looking):
             self.say(ALL_DONE)
         self.set_interval(POLL, self._look_for_others)
         self.app.call_after_refresh(self._start_predictor)
+
+    def _is_done(self, item: Item | None) -> bool:
+        """True for an item that this person has answered and not begun anew."""
+        return (
+            item is not None
+            and item.draft is None
+            and any(v.annotator == self.me.name and v.role is self.role for v in item.votes)
+        )
 
     async def _first_query(self, remembered: str) -> str:
         if self._asked_for is not None:

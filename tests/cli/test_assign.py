@@ -160,6 +160,7 @@ def test_decisions_by_two(call: Call, database: Path) -> None:
         (["--to", "a", "--each", "0"], "0 is not in the range"),
         (["--to", "a", "nokey:x"], "no such key"),
         (["--abandoned-after=-1"], "-1.0 is not in the range"),
+        (["--abandoned-after=nan"], "is no number of days"),
     ],
 )
 def test_what_does_not_go_together_is_refused(

@@ -72,7 +72,7 @@ def test_what_is_broken_is_named_and_can_be_mended(call: Call, database: Path) -
     with Store.open(database) as store:
         public = store.past_of("1").public_id
     assert rows[place + 1 : place + 3] == [
-        f"        anchor 1 (item {public}): state is open, should be decided",
+        f"        anchor 1 (item {public}, id:1): state is open, should be decided",
         "        What to do: --repair computes it from the answers and the gold",
     ]
     assert rows[-1] == "2 things broken; `nfh-tui doctor --repair` mends 1 of them."
@@ -86,6 +86,7 @@ def test_what_is_broken_is_named_and_can_be_mended(call: Call, database: Path) -
         "repairable": True,
         "how": "--repair computes it from the answers and the gold",
         "public_id": public,
+        "query": "id:1",
     }
 
     result = call("doctor", "--db", database, "--repair", "--json")

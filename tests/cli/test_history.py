@@ -326,6 +326,7 @@ def test_an_item_to_which_nothing_happened(call: Call, store: Store) -> None:
         (["--item", "abcdef0123"], 1, "No item here has the id"),
         (["--as", "nobody"], 1, "is called 'nobody'"),
         (["--since", "yesterday"], 2, "'yesterday' is no time"),
+        (["--since", "0001-01-01"], 2, "'0001-01-01' is no time"),
         (["--item", "1", "split:dev"], 2, "give a QUERY or --item, not both"),
         (["class:MONTH"], 2, "class:MONTH"),
     ],

@@ -72,23 +72,57 @@ def settle(call: Callable[..., Result], *arguments: object) -> list[str]:
 
 def test_in_words(call, db) -> None:
     lines = settle(call, "--rule", "unanimous", "--as", "eva")
-    assert lines[0] == (
-        "174 anchors looked at by rule unanimous, 2 votes or more: gold 78 new, 0 the same as "
-        "before, 0 replaced, 0 taken back"
-    )
-    assert lines[1].startswith("  by class: REFERENCE 42, OTHER 10, ")
-    assert lines[2] == "  by votes: 3-0 78"
-    assert lines[3].startswith("  not settled: blocked by class 32, blocked by noun 14, ")
-    assert lines[4:] == [
-        "One act of eva: z in the workbench as eva takes it back",
-        "96 anchors in disagreement left: nfh-tui adjudicate 'state:disagree sort:disagree'",
+    assert lines[:2] == [
+        "174 anchors looked at by rule unanimous, 2 votes or more",
+        "  gold: 78 new, 0 the same as before, 0 replaced, 0 taken back",
     ]
+    assert lines[2].startswith("  in all 78 settled, by class: REFERENCE 42, OTHER 10, ")
+    assert "  by votes: 3-0 78" in lines
+    assert "  96 not settled: blocked by class 32, blocked by noun 14, " in "\n".join(lines)
+    assert lines[-3:] == [
+        "One act of eva: z in the workbench as eva takes it back",
+        "96 anchors in disagreement left:",
+        "  nfh-tui adjudicate 'state:disagree sort:disagree'",
+    ]
+    assert max(map(len, lines)) <= 80
     again = settle(call, "--rule", "majority", "--as", "eva")
-    assert "gold 50 new, 78 the same as before" in again[0]
+    assert "gold: 50 new, 78 the same as before" in again[1]
     assert "  by votes: 3-0 78, 2-1 49, 1-1-1 1" in again
     assert any("another noun 16, no majority 16" in line for line in again)
     third = settle(call, "--rule", "majority", "--as", "eva")
     assert "Nothing had to be changed" in third
+
+
+def test_what_to_type_next_names_the_database_that_was_named(call, db) -> None:
+    lines = settle(call, "--rule", "majority", "--audit", 3, "--to", "a b", "--db", db)
+    with_db = f"nfh-tui adjudicate --db {db} "
+    assert f"  {with_db}'state:disagree sort:disagree'" in lines
+    todo = f"{with_db}--as 'a b' 'todo:me/adjudicator sort:assigned'"
+    assert lines[-1] == f"Decide them: {todo}"
+    assert f"  Go on: {todo}" in call("audit", "--db", db).stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("phase", "says", "golds"),
+    [
+        ("looked at", "Nothing of “settlement by rule majority” is stored.", 0),
+        ("written", "is stored; the next start does what is left.", 128),
+    ],
+)
+def test_stopped_by_the_person_it_says_what_is_stored(
+    call, as_json, db, monkeypatch, phase, says, golds
+) -> None:
+    def stop(_: object, what: str, done: int) -> None:
+        if what == phase:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("nfh_tui.cli.settle.AnchorCounter.phase", stop)
+        stopped = call("settle", "--rule", "majority", "--as", "eva")
+    assert stopped.exit_code == 1
+    assert stopped.stderr.startswith("nfh-tui: stopped. ")
+    assert stopped.stderr.endswith(f"{says}\n")
+    assert as_json("settle", "--rule", "majority")["same"] == golds
 
 
 def test_as_json(as_json, db) -> None:

@@ -87,6 +87,30 @@ DAMAGES = {
         mended=True,
         assignments=1,
     ),
+    "a person who is missing": damage(
+        "INSERT INTO assignment (id, anchor_id, annotator_id, role, state, position, run, "
+        "assigned_at) VALUES (70, 2, 1, 'annotator', 'open', 1, 'x', 'x')",
+        "DELETE FROM annotator WHERE id = 1",
+        words="assignment 70 None: annotator_id refers to a row of annotator that is missing",
+        references=18,
+        rules=2,
+        log=5,
+    ),
+    "a verdict on what nothing was expected of": damage(
+        "INSERT INTO assignment (id, anchor_id, annotator_id, role, state, position, run, "
+        "assigned_at, finished_at, verdict) VALUES (70, 2, 1, 'annotator', 'done', 1, 'x', "
+        "'x', 'x', 'right')",
+        words="assignment 70 2: its verdict is right, should be empty",
+        mended=True,
+        assignments=1,
+    ),
+    "an expected gold that is none": damage(
+        "INSERT INTO assignment (id, anchor_id, annotator_id, role, purpose, state, position, "
+        "run, assigned_at, finished_at, expected) VALUES (70, 2, 1, 'annotator', "
+        "'check', 'done', 1, 'x', 'x', '2026-01-02T03:04:05.678Z', '{\"kind\":5}')",
+        words="assignment 70 2: the gold that it expects cannot be read: Expected `str`",
+        settings=1,
+    ),
     # --- the log
     "an event that is missing": damage(
         "DELETE FROM event WHERE entity = 'gold' AND anchor_id = 1",

@@ -117,3 +117,10 @@ def test_the_models_choice_is_a_class_or_a_token(make, choice, kind):
     outcome = act(begin(item, "me", Role.ANNOTATOR), item, "adopt.model")
     assert outcome.state.kind is kind
     assert outcome.refused == (kind is None)
+
+
+def test_one_reference_alone_is_no_intersection(make):
+    votes = [make.vote("a", make.reference(1)), make.vote("b", Answer(Kind.YEAR))]
+    item = make.item(votes=votes)
+    outcome = act(begin(item, "me", Role.ADJUDICATOR), item, "adopt.intersection")
+    assert (outcome.refused, outcome.say) == (True, "The annotators have no head in common.")

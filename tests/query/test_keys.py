@@ -89,6 +89,14 @@ CASES = {
     "by:nobody": [],
     "by:me,zoe": [4],
     "-by:ann2": [14, 1, 2, 3, 6, 12, 7, 11],
+    # id: what nobody sees is not found by its number either
+    "id:4": [4],
+    "id:13,2,014": [14, 2, 13],
+    "id=1,999999999,0": [1],
+    "id!=13": [14, 1, 2, 3, 4, 5, 6, 12, 7, 11],
+    "-id:14,1,2,3,4,5,6": [12, 7, 13, 11],
+    "id:8,9,10": [],
+    "id:4,5 state:answered": [5],
     # model: gold of 11 is no NFH, 5 has none, 3 was predicted by an older model
     "model=gold": [1, 2, 6],
     "model:gold": [1, 2, 6],
@@ -116,6 +124,7 @@ CASES = {
     # said: an annotator's answer that is not removed, nor still being imported
     "said:AGE": [4],
     "said:reference": [4],
+    "said:AGE,OTHER": [4, 5],
     "said:ann2/OTHER": [5],
     "said:ann2/AGE": [],
     "said:me/reference,ann2/other": [4, 5],

@@ -107,6 +107,30 @@ async def test_one_comes_back_to_where_one_stood(open_desk, give):
         assert stood == mine[2]
 
 
+async def test_one_does_not_come_back_to_what_is_done(open_desk, give):
+    mine = give("edith", query="class:none")
+    async with open_desk(mode="annotate") as desk:
+        await desk.press("a", "enter", "y", "enter", "k", "q")
+        assert desk.screen.item.anchor_id == mine[1]
+    async with open_desk(mode="annotate") as desk:
+        assert desk.screen.item.anchor_id == mine[2]
+        assert desk.screen.place == 0
+    async with open_desk(mode="annotate", query="assigned:me sort:assigned") as desk:
+        await desk.press("t", "q")
+        assert desk.screen.item.anchor_id == mine[0]
+    async with open_desk(mode="annotate", query="todo:me sort:assigned") as desk:
+        assert desk.screen.item.anchor_id == mine[2]
+
+
+async def test_one_comes_back_to_what_is_done_and_begun_anew(open_desk, give):
+    mine = give("edith", query="class:none")
+    async with open_desk(mode="annotate") as desk:
+        await desk.press("a", "enter", "k", "y", "q")
+    async with open_desk(mode="annotate") as desk:
+        assert desk.screen.item.anchor_id == mine[0]
+        assert "draft" in desk.text()
+
+
 async def test_what_is_given_wins_over_the_query_of_last_time(open_desk, give):
     async with open_desk(mode="annotate") as desk:
         await desk.press("colon", *"text:ferry", "enter", "q")

@@ -106,3 +106,26 @@ async def test_others_writes_are_told_from_ones_own(client, database):
     await client.save_view(me, "mine", None)
     assert await client.others_wrote()
     assert not await client.others_wrote()
+
+
+async def test_ones_own_write_is_no_others_however_long_it_takes(client, monkeypatch):
+    me = await client.annotator("edith")
+    save = client.store.save_draft
+
+    def slowly(*args):
+        time.sleep(0.05)
+        save(*args)
+
+    monkeypatch.setattr(client.store, "save_draft", slowly)
+    await client.save_draft(1, me, Role.ANNOTATOR, "x")
+    assert not await client.others_wrote()
+
+
+async def test_what_others_wrote_during_ones_own_write_is_told_after_it(client, database):
+    me = await client.annotator("edith")
+    assert not await client.others_wrote()
+    with client.store._noting():
+        assert not await client.others_wrote()
+    with Store.open(database) as other:
+        other.save_view(me, "theirs", "state:open")
+    assert await client.others_wrote()

@@ -3,8 +3,10 @@
 import asyncio
 
 import pytest
+from rich.console import Console
 
 from nfh_db.store import Store
+from nfh_tui.screens.dialogs import indented
 
 SIZES = [(60, 20), (80, 24), (99, 30), (100, 30), (120, 40), (200, 60)]
 
@@ -36,6 +38,18 @@ async def test_tab_goes_through_the_offers(open_desk):
         assert seen == ["state:", "split:", "said:", "sort:", "state:"]
         await desk.press("escape")
         assert desk.screen.query_now.text == ""
+
+
+async def test_tabs_in_quick_succession_go_on_where_they_were(open_desk):
+    async with open_desk(mode="browse") as desk:
+        await desk.press("colon", *"s")
+        # Nothing is told of the first change before the second is made.
+        desk.screen.bar.complete()
+        desk.screen.bar.complete()
+        assert desk.screen.bar.text == "split:"
+        await desk.settle()
+        await desk.press("tab")
+        assert desk.screen.bar.text == "said:"
 
 
 async def test_completion_offers_what_the_database_knows(open_desk):
@@ -228,6 +242,14 @@ async def test_history_tells_who_decided_what(open_desk):
         assert "before  nothing" in text
         await desk.press("q", "j")
         assert desk.screen.place == 2
+
+
+def test_a_line_of_a_text_goes_on_below_where_it_begins():
+    console = Console(width=16, color_system=None)
+    with console.capture() as drawn:
+        console.print(indented("one\n\n  two three four five\n[b]six"))
+    rows = [row.rstrip() for row in drawn.get().splitlines()]
+    assert rows == ["one", "", "  two three four", "  five", "[b]six"]
 
 
 async def test_help_opens_and_closes(open_desk):

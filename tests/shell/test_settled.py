@@ -2,8 +2,9 @@
 
 import pytest
 
+from nfh_db.errors import StoreError
 from nfh_db.query import parse
-from nfh_db.records import Role, Rule, Undone
+from nfh_db.records import Annotator, Role, Rule, Undone
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.screens.changing import worded
@@ -33,6 +34,9 @@ async def test_z_takes_a_settlement_back_and_capital_z_makes_it_again(
     async with open_desk(query="votes:2") as desk:
         assert desk.screen.item.gold.rule is Rule.UNANIMOUS
         await desk.press("z")
+        assert "Your last act is the settlement by rule unanimous of votes:2" in desk.said
+        assert desk.screen.item.gold.rule is Rule.UNANIMOUS
+        await desk.press("z")
         assert "undone: settlement by rule unanimous of votes:2" in desk.said
         assert "1 left, changed since" in desk.said
         assert desk.screen.item.gold is None
@@ -46,6 +50,36 @@ async def test_z_takes_a_settlement_back_and_capital_z_makes_it_again(
         assert desk.text().count("settlement by rule unanimous of votes:2") >= 3
     rules = [item.gold.rule for item in map(read, range(6)) if item.gold]
     assert sorted(rules) == [Rule.EXPERT, Rule.IMPORTED, Rule.UNANIMOUS]
+
+
+async def test_while_it_is_taken_back_the_line_says_so(open_desk, settled, monkeypatch) -> None:
+    said = []
+    undo = Store.undo
+
+    def watched(store: Store, me: Annotator) -> Undone | None:
+        said.append(desk.screen.status_line.status.busy)
+        return undo(store, me)
+
+    monkeypatch.setattr(Store, "undo", watched)
+    async with open_desk(query="votes:2") as desk:
+        await desk.press("z", "z")
+        assert said == ["taking back…"]
+        assert desk.screen.status_line.status.busy == ""
+
+
+async def test_beside_another_settlement_it_is_a_sentence(
+    open_desk, settled, monkeypatch
+) -> None:
+    def refuse(store: Store, me: Annotator) -> None:
+        raise StoreError("A settlement is being written by process 7: wait until that is done")
+
+    monkeypatch.setattr(Store, "undo", refuse)
+    async with open_desk(query="votes:2") as desk:
+        await desk.press("z", "z")
+        assert "A settlement is being written by process 7" in desk.text()
+        await desk.press("escape")
+        assert desk.screen.status_line.status.busy == ""
+        assert desk.screen.item.gold.rule is Rule.UNANIMOUS
 
 
 @pytest.mark.parametrize(

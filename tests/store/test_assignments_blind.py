@@ -7,10 +7,11 @@ from itertools import pairwise
 
 import pytest
 
+from nfh_db import gold as golds
 from nfh_db.connection import connect
 from nfh_db.distributing import Amount, Wanted
 from nfh_db.query import parse
-from nfh_db.records import Annotator, Item, Role, Rule, State
+from nfh_db.records import Annotator, FlagName, Item, Role, Rule, State
 from nfh_db.store import Store
 from nfh_db.values import decode_gold, encode
 from nfh_models.domain import Anchor, Answer, Blocking, Kind, class_answer
@@ -141,6 +142,43 @@ def test_an_annotator_sees_nothing_of_others_nor_of_gold(store: Store, kit) -> N
     assert own.state is State.ANSWERED
     (row,) = store.queue_rows([1], store.annotator("eva"), Role.ANNOTATOR)
     assert (row.state, row.kind, row.strongest, row.pattern) == (State.ANSWERED, None, None, "")
+
+
+def test_what_one_was_given_does_not_say_which_file_it_is_from(known: Store, kit) -> None:
+    kit.load(known, kit.one(WORDS + " :", 3, gold=kit.gold(Kind.AGE), split="dev"))
+    assign(known, ("bob",), "class:none", checks=Amount(9))
+    given = asked(known, "todo:me", "bob")
+    assert len(given) == 25
+    items = [as_annotator(known, anchor, "bob") for anchor in given]
+    assert {(item.document, item.split) for item in items} == {("", None)}
+    assert as_annotator(known, given[0], "zoe").document
+    decide(known, given[0], "bob", Kind.AGE)
+    found = known.item(given[0], known.annotator("bob"), Role.ADJUDICATOR)
+    assert found is not None
+    assert found.document
+
+
+def test_others_flags_are_hidden_from_annotators_and_auditors(store: Store, kit) -> None:
+    kit.load(store, kit.one(WORDS, 3, gold=kit.gold(Kind.AGE, Rule.MAJORITY)))
+    eva, bob = store.annotator("eva"), store.annotator("bob")
+    store.set_flag(1, eva, FlagName.AMBIGUOUS, True)
+    store.set_flag(1, bob, FlagName.GUIDELINE, True)
+    assert [flag.name for flag in as_annotator(store, 1, "bob").flags] == [FlagName.GUIDELINE]
+    (row,) = store.queue_rows([1], bob, Role.ANNOTATOR)
+    assert row.flags == (FlagName.GUIDELINE,)
+    assert len(seen(store, "bob").flags) == 2
+    (row,) = store.queue_rows([1], bob)
+    assert row.flags == (FlagName.AMBIGUOUS, FlagName.GUIDELINE)
+    with closing(connect(store.path, "rw")) as writer:
+        expected = encode(golds.read(writer, 1))
+        writer.execute(AUDIT, {"anchor": 1, "person": bob.id, "expected": expected})
+    assert [flag.annotator for flag in seen(store, "bob").flags] == ["bob"]
+    (row,) = store.queue_rows([1], bob)
+    assert row.flags == (FlagName.GUIDELINE,)
+    told = store.seen_history(1, bob, Role.ADJUDICATOR)
+    assert [(line.entity, line.whose) for line in told] == [("flag", "bob")]
+    decide(store, 1, "bob", Kind.AGE)
+    assert len(seen(store, "bob").flags) == 2
 
 
 def test_neighbours_in_a_passage_are_hidden_from_annotators_too(store: Store, kit) -> None:
@@ -329,8 +367,6 @@ def test_an_audit_is_decided_without_votes_or_gold_in_view(store: Store, kit) ->
     eva = store.annotator("eva")
     bare = seen(store, "eva", 2)
     with closing(connect(store.path, "rw")) as connection:
-        from nfh_db import gold as golds
-
         expected = encode(golds.read(connection, 1))
         connection.execute(AUDIT, {"anchor": 1, "person": eva.id, "expected": expected})
     item = seen(store, "eva")

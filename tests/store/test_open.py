@@ -196,15 +196,16 @@ def test_several_may_make_the_same_database_at_once(path: Path) -> None:
         assert store.annotators() == ()
 
 
-def test_data_version_tells_that_somebody_wrote(path: Path, store: Store) -> None:
-    before = store.data_version()
-    assert store.data_version() == before
+def test_others_version_tells_that_somebody_else_wrote(path: Path, store: Store) -> None:
+    before = store.others_version()
+    store.set_setting("size", "large")
+    assert store.others_version() == before
     with Store.open(path) as other:
         other.set_setting("colour", "blue")
-    assert store.data_version() != before
+    assert store.others_version() != before
     assert store.setting("colour") == "blue"
-    assert store.setting("size") is None
-    assert store.setting("size", "small") == "small"
+    assert store.setting("form") is None
+    assert store.setting("form", "small") == "small"
 
 
 def test_a_closed_store_says_so(store: Store) -> None:

@@ -57,6 +57,16 @@ def test_two_rows_with_other_labels(kit: Any) -> None:
     assert set(same) == {"repeated-row"}
 
 
+def test_several_peoples_rows_of_one_anchor_are_no_repetition(kit: Any) -> None:
+    people = tuple(Row(f"{name}.jsonl", 3, "train", who=name) for name in ("ann1", "ann2"))
+    assert kit.found("She is *nine* .", Kind.AGE, rows=(*people, row(3, Kind.AGE))) == {}
+    tasks = tuple(Row("batch.csv", line, None, vote=True) for line in (2, 3, 4))
+    assert kit.found("She is *nine* .", Kind.AGE, rows=tasks) == {}
+    again = Row("more.jsonl", 7, "train", who="ann1")
+    found = kit.found("She is *nine* .", Kind.AGE, rows=(*people, *tasks, again))
+    assert found == {"repeated-row": "it stands in ann1.jsonl line 3, more.jsonl line 7"}
+
+
 def test_one_row_in_each_split_is_no_repetition_but_a_leak(kit: Any) -> None:
     rows = (row(3, Kind.AGE), row(9, Kind.AGE, "dev", "b"))
     found = kit.found("She is *nine* .", Kind.AGE, rows=rows)

@@ -18,7 +18,7 @@ from nfh_models.trouble.registry import CHECKS
 from nfh_tui import trouble
 from nfh_tui.cli.corpus import run_corpus
 from nfh_tui.cli.group import commands
-from nfh_tui.trouble import find_trouble, finding_query
+from nfh_tui.trouble import find_trouble
 
 WORDS = "It cost four hundred , tax and all .".split()
 
@@ -86,7 +86,9 @@ def test_a_finding_says_where_it_is(store: Store) -> None:
     assert len(place.public_id) == 32
 
 
-def test_its_query_finds_the_anchor(store: Store, bring: Callable[..., Result]) -> None:
+def test_its_query_finds_its_anchors_and_nothing_else(
+    store: Store, bring: Callable[..., Result]
+) -> None:
     hostile = 'He said " four \\ , [red] " hundred \U0001f600 .'.split()
     bring("b.jsonl", release_row(hostile, 3, ["OTHER"]))
     me = store.annotator("me")
@@ -94,15 +96,11 @@ def test_its_query_finds_the_anchor(store: Store, bring: Callable[..., Result]) 
         place = hit.places[0]
         ids = [key for some in store.queue_ids(parse(place.query), me) for key in some]
         assert ids == [place.anchor_id]
-
-
-def test_words_that_cannot_be_typed_are_not_quoted(kit: Any) -> None:
-    scene = kit.scene("a \x1b[31m b *four* c", Kind.OTHER)
-    assert finding_query(scene.passage, scene.cases[0].anchor) == (
-        'anchor:four text:"b four c"'
-    )
-    scene = kit.scene("\x1b *four* \x1b", Kind.OTHER)
-    assert finding_query(scene.passage, scene.cases[0].anchor) == "anchor:four"
+    bring("c.jsonl", release_row([word.upper() for word in WORDS], 2, ["AGE"]))
+    (hit,) = hits(find_trouble(store, parse("")))["two-golds"]
+    found = [key for some in store.queue_ids(parse(hit.query), me) for key in some]
+    assert sorted(found) == sorted(place.anchor_id for place in hit.places)
+    assert len(found) == 2
 
 
 def test_rows_of_two_files_that_contradict(store: Store, bring: Callable[..., Result]) -> None:
@@ -120,7 +118,20 @@ def test_rows_given_as_somebody_s_answers_are_no_golds(
 ) -> None:
     row = release_row(WORDS, 2, ["AGE"])
     bring("b.jsonl", row, more=("--annotator", "ann1", "--split", "train"))
-    assert "two-golds" not in hits(find_trouble(store, parse("")))
+    bring("c.jsonl", row, more=("--annotator", "ann2", "--split", "train"))
+    found = hits(find_trouble(store, parse("")))
+    assert not {"two-golds", "repeated-row"} & set(found)
+
+
+def test_the_workers_of_one_task_are_no_repetition(
+    tmp_path: Path, bring: Callable[..., Result]
+) -> None:
+    rows = "".join(f'A{worker},"Ann: We took two.",two,6,,,\n' for worker in range(3))
+    header = "WorkerId,Input.text_reduced,Input.target,Answer.ans,Answer.reference"
+    bring("batch.csv", f"{header},Answer.offset,Answer.other\n{rows}")
+    with Store.open(tmp_path / "x.db") as store:
+        assert store.queue_count(parse("votes:3"), store.annotator("me")) == 1
+        assert "repeated-row" not in hits(find_trouble(store, parse("votes:3")))
 
 
 def test_what_an_import_of_other_formats_did_not_take_over(
@@ -186,9 +197,7 @@ def test_json_is_one_object_with_every_check(
     found = json.loads(capsys.readouterr().out)
     assert [one["check"] for one in found["checks"]] == [check.name for check in CHECKS]
     (cut,) = (one for one in found["checks"] if one["check"] == "number-beside")
-    assert cut["findings"][0]["anchors"][0]["query"] == (
-        'anchor:four text:"It cost four hundred , tax and all ."'
-    )
+    assert cut["findings"][0]["query"] == cut["findings"][0]["anchors"][0]["query"] == "id:1"
     assert cut["anchors"] == 1
     assert {one["skipped"] for one in found["checks"] if one["check"] == "noun-after"} == {True}
 

@@ -8,7 +8,7 @@ from nfh_db.assignments import verdict_of
 from nfh_db.connection import Connection
 from nfh_db.doctor.finding import Fault, Repair, Where
 from nfh_db.doctor.patient import Patient
-from nfh_db.doctor.stretch import AnchorRow, Stretch
+from nfh_db.doctor.stretch import UNREADABLE, AnchorRow, Stretch
 from nfh_db.records import Role
 
 COLUMNS = ("state", "kind", "heads", "votes", "strongest", "blocking", "notes", "pattern")
@@ -85,7 +85,7 @@ def _assignment_trouble(
     connection: Connection,
     anchor: int,
     annotator: int,
-    name: str,
+    name: str | None,
     role: str,
     state: str,
     expected: str | None,
@@ -94,14 +94,21 @@ def _assignment_trouble(
     answered: bool,
 ) -> str:
     done = state == "done"
+    if name is None:
+        # That its person is missing is said by another check.
+        return ""
     if done != bool(answered):
         return f"it is {state}, but {name} has {'an' if answered else 'no'} answer as {role}"
     if done != bool(finished):
         return f"it is {state}, and says {'' if finished else 'not '}when it was finished"
     should = None
     if done and expected is not None:
-        value = answers.read(connection, anchor, annotator, role)
-        should = verdict_of(connection, anchor, value, expected) if value else None
+        try:
+            value = answers.read(connection, anchor, annotator, role)
+            should = verdict_of(connection, anchor, value, expected) if value else None
+        except UNREADABLE:
+            # Said by other checks; nothing was judged by it.
+            should = None
     if verdict != should:
         return f"its verdict is {verdict or 'empty'}, should be {should or 'empty'}"
     return ""

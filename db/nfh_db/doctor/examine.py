@@ -25,7 +25,7 @@ LISTED = 100
 NEXT_PASSAGE = "SELECT min(id) FROM passage WHERE id > :after"
 COUNT_PASSAGES = "SELECT count(*) FROM passage"
 PUBLIC = """
-SELECT lower(hex(p.digest)), a.start, a.stop
+SELECT lower(hex(p.digest)), a.start, a.stop, a.removed = 0 AND a.replaced_by IS NULL
 FROM anchor AS a JOIN passage AS p ON p.id = a.passage_id WHERE a.id = :id"""
 
 TROUBLE = (sqlite3.Error, *UNREADABLE)
@@ -222,22 +222,26 @@ def _words(error: Exception) -> str:
 
 
 def _finding(check: Check, fault: Fault, connection: Connection) -> Finding:
+    public_id, query = _names(connection, fault.where.item)
     return Finding(
         check.name,
         fault.what,
         fault.where,
         fault.repair is not None,
         check.remedy if fault.repair is None else HOW[fault.repair],
-        _public_id(connection, fault.where.item),
+        public_id,
+        query,
     )
 
 
-def _public_id(connection: Connection, item: int | None) -> str | None:
-    """The id by which files name an item; None if there is none, or it cannot be told."""
+def _names(connection: Connection, item: int | None) -> tuple[str | None, str | None]:
+    """The id by which files name an item, and a query that finds it; None for what is not."""
     if item is None:
-        return None
+        return None, None
     try:
         row = connection.execute(PUBLIC, {"id": item}).fetchone()
     except sqlite3.Error:
-        return None
-    return None if row is None else anchor_id(row[0], Anchor(row[1], row[2]))
+        row = None
+    if row is None:
+        return None, None
+    return anchor_id(row[0], Anchor(row[1], row[2])), f"id:{item}" if row[3] else None

@@ -55,7 +55,8 @@ class Fault:
 class Finding:
     """Something broken, as it is reported. check: the name of the check that found it.
 
-    how: what to do about it. public_id: of the item, where it is about one.
+    how: what to do about it. public_id: of the item, where it is about one. query: finds that
+    item in the workbench; None where it is about none, or about one that nobody sees.
     """
 
     check: str
@@ -64,6 +65,7 @@ class Finding:
     repairable: bool
     how: str
     public_id: str | None = None
+    query: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,10 @@ from nfh_db.batches import Unfinished, Work
 from nfh_db.connection import connect
 from nfh_db.doctor.finding import Fault, Repair, Where
 from nfh_db.doctor.patient import Patient
+from nfh_db.doctor.stretch import UNREADABLE
 from nfh_db.errors import QueryError
 from nfh_db.moment import STILL
-from nfh_db.values import decode_scores
+from nfh_db.values import answer_of, decode_gold, decode_scores
 from nfh_models.domain import IMPLICIT_KINDS
 
 UNFINISHED = "SELECT id, name, state, pid, report FROM batch WHERE state <> 'ready' ORDER BY id"
@@ -36,8 +37,9 @@ SETTINGS = (
     """SELECT 'model', id FROM model WHERE NOT json_valid(config) OR NOT json_valid(metrics)""",
     """SELECT 'job', id FROM job WHERE NOT json_valid(arguments) OR NOT json_valid(metrics)""",
     """SELECT 'batch', id FROM batch WHERE NOT json_valid(report)""",
-    """SELECT 'assignment', id FROM assignment
-    WHERE expected IS NOT NULL AND NOT json_valid(expected)""",
+)
+EXPECTED = (
+    "SELECT id, anchor_id, expected FROM assignment WHERE expected IS NOT NULL ORDER BY id"
 )
 EMPTY_DOCUMENTS = """
 SELECT d.id, d.name FROM document AS d LEFT JOIN batch AS b ON b.id = d.batch_id
@@ -46,6 +48,7 @@ WHERE coalesce(b.state, 'ready') = 'ready'
 NOBODYS_ANCHORS = """
 SELECT a.id FROM anchor AS a
 WHERE a.batch_id IS NULL AND NOT EXISTS (SELECT 1 FROM event AS e WHERE e.anchor_id = a.id)
+    AND NOT EXISTS (SELECT 1 FROM source_row AS s WHERE s.anchor_id = a.id)
 ORDER BY a.id"""
 
 CLASSES = frozenset(kind.value for kind in IMPLICIT_KINDS)
@@ -149,6 +152,23 @@ def notes(patient: Patient) -> Iterator[Fault]:
     for statement in SETTINGS:
         for table, id_ in patient.connection.execute(statement):
             yield Fault("JSON that it keeps cannot be read", Where(table, id_))
+    for id_, anchor, expected in patient.connection.execute(EXPECTED):
+        what = _expected_trouble(expected)
+        if what:
+            yield Fault(
+                f"the gold that it expects cannot be read: {what}",
+                Where("assignment", id_, anchor),
+            )
+
+
+def _expected_trouble(expected: str) -> str:
+    try:
+        gold = decode_gold(expected)
+        if gold is not None:
+            answer_of(gold)
+    except UNREADABLE as error:
+        return str(error)
+    return "" if gold is not None else "it is empty"
 
 
 def leftovers(patient: Patient) -> Iterator[Fault]:

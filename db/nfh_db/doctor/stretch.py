@@ -225,7 +225,8 @@ class Stretch:
             if (answer := self.sound(row.said, anchor)) is not None
         ]
         broken = decided is not None and self.sound(decided.said, anchor) is None
-        if passage is None or broken or len(votes) < len(rows):
+        nobodys = any(row.name is None for row in rows)
+        if passage is None or broken or nobodys or len(votes) < len(rows):
             # Said by another check.
             return None
         stale = False

@@ -18,6 +18,7 @@ from nfh_db.query.registry import ANY, NONE, SKIPPED
 from nfh_db.query.terms import Compare, Match, People, Query, Sort
 from nfh_models.domain import IMPLICIT_KINDS, Blocking
 
+ID = "a.id IN ({values})"
 STATE = "a.state IN ({values})"
 SKIPPED_BY_ME = """a.state <> 'decided' AND +a.id IN (
     SELECT f.anchor_id FROM flag AS f
@@ -193,6 +194,10 @@ def _with_special(
     return " OR ".join(parts)
 
 
+def _id(values: tuple[str, ...], binder: Binder) -> str:
+    return _fill(ID, values=binder.all(map(int, values)))
+
+
 def _disagree(values: tuple[str, ...], binder: Binder) -> str:
     return " OR ".join(
         ANY_BLOCKING
@@ -207,6 +212,7 @@ def _in(fragment: str) -> Callable[[tuple[str, ...], Binder], str]:
 
 
 MATCHES: dict[str, Callable[[tuple[str, ...], Binder], str]] = {
+    "id": _id,
     "state": _state,
     "class": _kind,
     "split": _in(SPLIT),

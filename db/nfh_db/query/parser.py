@@ -20,6 +20,9 @@ LARGEST = 999_999_999
 """The largest number and seed."""
 
 NUMBER = re.compile(r"[0-9]{1,9}\Z")
+PUBLIC_ID = re.compile(r"[0-9a-f]{6,32}\Z", re.IGNORECASE)
+"""The id that an item has in `gold` files, or its beginning."""
+
 PATTERN = re.compile(r"[0-9]{1,3}(?:[-–][0-9]{1,3})+\Z")
 
 
@@ -146,6 +149,8 @@ def _value(key: Key, operator: str, item: Item) -> str:
         raise _refuse(key, operator, item)
     if key.takes is Takes.PATTERN:
         return _pattern(key, operator, item)
+    if key.takes is Takes.IDS:
+        return _id(key, operator, item)
     return item.text
 
 
@@ -159,6 +164,18 @@ def _pattern(key: Key, operator: str, item: Item) -> str:
         )
     sizes = sorted((int(size) for size in re.split("[-–]", item.text)), reverse=True)
     return "-".join(str(size) for size in sizes)
+
+
+def _id(key: Key, operator: str, item: Item) -> str:
+    """An anchor's number, without zeros in front."""
+    if NUMBER.match(item.text):
+        return str(int(item.text))
+    public = PUBLIC_ID.match(item.text)
+    hint = "; of an id of files, nfh-tui history --item ID tells the number" if public else ""
+    raise QueryError(
+        f"{key.name}{operator}{shown(item.text)}: not an {key.noun}, {_allowed(key)}{hint}",
+        item.start,
+    )
 
 
 def _number(key: Key, operator: str, item: Item) -> int:

@@ -26,7 +26,7 @@ DIFFER = """+a.id IN (
 
 SAID = """+a.id IN (
     SELECT v.anchor_id FROM answer AS v
-    WHERE v.role = 'annotator' AND v.removed = 0 AND v.kind = {kind}{who}
+    WHERE v.role = 'annotator' AND v.removed = 0 AND v.kind IN ({kinds}){who}
         AND (v.batch_id IS NULL OR v.batch_id NOT IN ({loading})))"""
 SAID_BY = " AND v.annotator_id IN {who}"
 
@@ -89,13 +89,17 @@ def _what_differs(what: str, binder: Binder) -> str:
 
 
 def _said(values: Values, binder: Binder) -> str:
+    # Each condition reads all answers once: one for each person, not for each kind.
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    for value in values:
+        kinds.setdefault(value.names, []).append(value.what)
     return " OR ".join(
         fill(
             SAID,
-            kind=binder.one(value.what),
-            who="".join(fill(SAID_BY, who=_who(name, binder)) for name in value.names),
+            kinds=binder.all(some),
+            who="".join(fill(SAID_BY, who=_who(name, binder)) for name in names),
         )
-        for value in values
+        for names, some in kinds.items()
     )
 
 

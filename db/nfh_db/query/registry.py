@@ -23,6 +23,8 @@ class Takes(StrEnum):
     """One of a closed list, in either case."""
     NUMBER = "number"
     """A whole number, compared."""
+    IDS = "ids"
+    """Numbers of anchors."""
     FREE = "free"
     """Any text."""
     PATTERN = "pattern"
@@ -232,6 +234,13 @@ KEYS: tuple[Key, ...] = (
         "part of the document's name",
         ("doc:dev.jsonl",),
         open_values=True,
+    ),
+    Key(
+        "id",
+        Takes.IDS,
+        "anchor's number",
+        "anchors by their numbers in this database, as reports and lists of findings name them",
+        ("id:7", "id:7,12,40"),
     ),
     Key(
         "sort",

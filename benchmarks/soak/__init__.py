@@ -1,0 +1,1 @@
+"""What the soak scripts and their short forms in the tests share."""
