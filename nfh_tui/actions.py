@@ -203,7 +203,8 @@ _ADOPT_ACTIONS = (
     ),
     Action(
         "adopt.intersection", ("i",), "i", "Adopt the intersection",
-        "Take over only the heads that all who answered Reference marked; it takes two.", ADOPT, ADJUDICATING,
+        "Take over only the heads that all who answered Reference marked (two at least).",
+        ADOPT, ADJUDICATING,
     ),
     Action(
         "adopt.nobody", ("0",), "0", "Nobody is right",

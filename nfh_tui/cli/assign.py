@@ -56,7 +56,7 @@ class DaysType(click.FloatRange):
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
         """The number that a text says."""
-        days: float = super().convert(value, param, ctx)
+        days = float(super().convert(value, param, ctx))  # type: ignore[arg-type]  # takes text, too
         if math.isnan(days):
             self.fail(f"{str(value)!r} is no number of days", param, ctx)
         return days

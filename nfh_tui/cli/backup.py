@@ -28,6 +28,9 @@ def backup(dest: str, db: Path | None, as_json: bool) -> None:
     """
     from nfh_db.backup import back_up
 
+    if not dest:
+        # A path of nothing is this folder: no place that anybody named.
+        raise click.UsageError("DEST is empty: name a new file, or a folder")
     source = places.database(db)
     target = Path(dest)
     if dest.endswith(SEPARATORS) and not target.is_dir():

@@ -126,17 +126,17 @@ def _tell(pasts: "Iterable[Past]") -> None:
         for row in _rows(past):
             click.echo(visible(row, SHOWN_LENGTH))
     end = f"{counted(changes, 'change')} of {counted(items, 'item')}"
-    click.echo(f"\n{end}" if changes else "Nothing of this has happened.")
+    if items:
+        click.echo()
+    click.echo(end if changes else "Nothing of this has happened.")
 
 
 def _rows(past: "Past") -> Iterator[str]:
-    from nfh_tui.desk.history import NOTHING, block, changed
+    from nfh_tui.desk.history import block, changed
 
     split = f", {past.split}" if past.split else ""
     yield f"{_context(past)}  {past.document}{split}; {past.state}"
     yield f"id {past.public_id}, anchor {past.anchor_id}"
-    if not past.lines:
-        yield f"  {NOTHING}"
     for line in past.lines:
         earlier = f" (as anchor {line.anchor_id})" if line.anchor_id != past.anchor_id else ""
         first, *rest = block(changed(line, past.passage))

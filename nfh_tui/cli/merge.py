@@ -17,6 +17,7 @@ from nfh_tui.cli.steps import Steps
 
 PHASES = {
     "compared": "passages compared",
+    "copied": "pages copied",
     "written": "changes written",
     "applied": "changes applied",
 }

@@ -112,6 +112,14 @@ def test_nothing_is_ever_replaced(call: Call, database: Path, home: Path) -> Non
     assert names(home) == ["link.db", "rows.jsonl", "same.db", "there.db", "x.db"]
 
 
+def test_an_empty_name_is_no_place(call: Call, database: Path, home: Path) -> None:
+    before = sorted(home.iterdir())
+    result = call("backup", "", "--db", database)
+    assert result.exit_code == 2
+    assert "DEST is empty" in result.stderr
+    assert sorted(home.iterdir()) == before
+
+
 def test_a_name_that_is_taken_meanwhile_stays(database: Path, home: Path) -> None:
     def take(done: int, total: int) -> None:
         (home / "copy.db").write_text("faster")

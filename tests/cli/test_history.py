@@ -314,7 +314,8 @@ def test_json_is_one_object_with_all_of_it(call: Call, store: Store, clock: Cloc
 def test_an_item_to_which_nothing_happened(call: Call, store: Store) -> None:
     result = call("history", "--item", "1")
     assert result.exit_code == 0
-    assert "Nothing has happened to this item yet." in result.stdout
+    assert result.stdout.splitlines()[0].startswith("the dogs saw [one]")
+    assert result.stdout.endswith(", anchor 1\n\nNothing of this has happened.\n")
     assert call("history", "anchor:one", "votes:0").stdout == "Nothing of this has happened.\n"
 
 

@@ -152,5 +152,6 @@ def test_every_example_is_understood_and_every_value_of_a_closed_list() -> None:
         for value in key.values:
             parse(f"{key.name}:{value}")
         for operator in key.operators:
-            value = {Takes.NUMBER: "1", Takes.IDS: "1", Takes.PATTERN: "2-1"}.get(key.takes, "x")
+            fitting = {Takes.NUMBER: "1", Takes.IDS: "1", Takes.PATTERN: "2-1"}
+            value = fitting.get(key.takes, "x")
             parse(f"{key.name}{operator}{key.values[0] if key.values else value}")

@@ -284,6 +284,7 @@ async def test_an_audit_shows_neither_votes_nor_gold(open_desk, database):
         assert "1/1 · 1 left" in text
         assert not {"ann1", "ann2", "ann3", "majority"} & set(text.split())
         assert "✓" not in text and "2-1" not in text and "2 of 3" not in text
+        assert text.count("hidden until you decide") == 2
         await desk.press("L")
         assert "ann1" not in desk.text()
         await desk.press("escape", "t", "enter")
