@@ -89,8 +89,8 @@ def _names(names: Sequence[str]) -> str:
 def _same(report: MergeReport) -> Iterator[str]:
     if report.agreed:
         yield (
-            f"{counted(report.agreed, 'thing')} changed in both, to the same or to what an "
-            "expert decided here: as here"
+            f"{counted(report.agreed, 'thing')} changed in both, to the same, or decided here: "
+            "as here"
         )
     if report.taken_back:
         yield f"{counted(report.taken_back, 'thing')} changed there and changed back: as here"

@@ -167,17 +167,40 @@ def test_an_import_that_comes_in_between_is_taken_into_account(parted, monkeypat
     back_up = run._back_up
     done: list[Path] = []
 
-    def slow(path: Path) -> Path:
+    def slow(*arguments) -> Path:
         if not done:
             with parted.open("home") as store:
                 kit.load(store, kit.one("two 1 cats", 0, gold=kit.gold(2)), name="between")
-        done.append(back_up(path))
+        done.append(back_up(*arguments))
         return done[-1]
 
     monkeypatch.setattr(run, "_back_up", slow)
     report = parted.merge("home", "train")
     assert report.passages_new == NUMBERS - 1
-    assert len(done) == 2
+    assert [path.exists() for path in done] == [False, True]
+    assert not parted.merge("home", "train").changes
+
+
+@pytest.mark.parametrize("span", [Anchor(0, 2), Anchor(1, 3)])
+def test_a_span_that_somebody_makes_in_between(parted, monkeypatch, span: Anchor) -> None:
+    """Be it the one that a person made there, or one that a file brought there."""
+    with parted.open("train") as store:
+        row = parted.kit.one("one 6 dogs", 1, stop=3, gold=parted.kit.gold(Kind.AGE))
+        parted.kit.load(store, row, name="other spans")
+    back_up = run._back_up
+    done: list[Path] = []
+
+    def slow(*arguments) -> Path:
+        if not done:
+            with parted.open("home") as store:
+                anchor = 3 if span == Anchor(0, 2) else 6
+                store.replace_anchor(anchor, store.annotator("eva"), span)
+        done.append(back_up(*arguments))
+        return done[-1]
+
+    monkeypatch.setattr(run, "_back_up", slow)
+    report = parted.merge("home", "train")
+    assert {one.what for one in report.conflicts} == {"span"}
     assert not parted.merge("home", "train").changes
 
 
@@ -217,6 +240,7 @@ def test_what_breaks_off_leaves_nothing(parted, monkeypatch, whole, stage: str) 
     with parted.open("home") as store, pytest.raises(KeyboardInterrupt):
         store.merge(parted.path("train"), "merger")
     assert whole(parted.path("home")) == before
+    assert not list(parted.folder.glob("*backup*"))
 
 
 def test_a_disk_that_fills_up_while_it_is_applied(parted, monkeypatch, saying) -> None:

@@ -291,3 +291,99 @@ def test_many_acts_in_many_writes(copies, monkeypatch: pytest.MonkeyPatch) -> No
     with copies.open("home") as store:
         assert store.queue_count(parse("state:decided"), store.annotator("bob")) == 55
         assert store.queue_count(parse("state:stale"), store.annotator("bob")) == 5
+
+
+def test_what_was_decided_with_both_in_view_counts(parted) -> None:
+    """In the copy where it was decided it is not asked again; the other one takes it over."""
+    parted.decide("home", "eva", Kind.TIME)
+    parted.decide("train", "bob", Kind.YEAR)
+    assert len(parted.merge("home", "train").conflicts) == 1
+    assert len(parted.merge("home", "train").conflicts) == 1
+    parted.decide("home", "eva", Kind.AGE)
+    assert parted.merge("home", "train").conflicts == ()
+    assert parted.merge("train", "home").conflicts == ()
+    assert parted.said("train") == {"EVA": "AGE", "BOB": "YEAR", "gold": "AGE"}
+    with parted.open("train") as store:
+        eva = store.annotator("eva")
+        assert store.undo(eva) is not None
+    assert parted.said("train")["gold"] == "TIME"
+
+
+def test_a_decision_that_came_after_is_a_new_conflict(parted) -> None:
+    parted.decide("home", "eva", Kind.TIME)
+    parted.decide("train", "bob", Kind.YEAR)
+    parted.merge("home", "train")
+    parted.decide("home", "eva", Kind.AGE)
+    parted.decide("train", "bob", Kind.PEOPLE)
+    (conflict,) = parted.merge("home", "train").conflicts
+    assert (conflict.here.said, conflict.there.said) == (
+        "AGE (rule expert)",
+        "PEOPLE (rule expert)",
+    )
+    assert len(parted.merge("train", "home").conflicts) == 1
+
+
+def test_an_answer_confirmed_after_the_merge_is_not_asked_again(parted) -> None:
+    parted.answer("home", "eva", Kind.TIME, 2)
+    parted.answer("train", "eva", Kind.YEAR, 2)
+    assert len(parted.merge("home", "train").conflicts) == 1
+    parted.answer("home", "eva", Kind.TIME, 2)
+    assert parted.merge("home", "train").conflicts == ()
+    assert parted.merge("train", "home").conflicts == ()
+    assert parted.said("train", 2) == {"eva": "TIME"}
+
+
+def test_what_is_only_listed_is_remembered_and_nothing_else(parted, whole) -> None:
+    parted.answer("home", "eva", Kind.TIME, 2)
+    parted.answer("train", "eva", Kind.YEAR, 2)
+    before = whole(parted.path("home"))
+    report = parted.merge("home", "train")
+    assert (report.changes, report.backup) == (False, None)
+    after = whole(parted.path("home"))
+    changed = {name for name, rows in after.items() if rows != before[name]}
+    assert changed <= {"act", "batch", "annotator", "sqlite_stat1"}
+    parted.merge("home", "train")
+    assert whole(parted.path("home")) == after
+
+
+def test_gold_that_comes_back_to_what_a_file_said_is_not_lost(copies) -> None:
+    """Two files imported to each copy in another order, and one of them once more."""
+    kit = copies.kit
+
+    def load(name: str, kind: Kind, file: str) -> None:
+        with copies.open(name) as store:
+            kit.load(store, kit.one(gold=kit.gold(kind)), name=file, replace_gold=True)
+
+    copies.made("home")
+    copies.made("train")
+    load("home", Kind.NFH, "second")
+    for kind, file in ((Kind.AGE, "third"), (Kind.NFH, "second"), (Kind.AGE, "third")):
+        load("train", kind, file)
+    assert copies.said("train") == {"gold": "AGE"}
+    assert copies.merge("home", "train").conflicts == ()
+    assert copies.said("home") == {"gold": "AGE"}
+
+
+def test_a_settlement_of_a_vote_that_was_given_in_both(parted) -> None:
+    """It names the vote by its time there; here the same vote has another one."""
+    parted.answer("home", "eva", Kind.AGE)
+    for who in ("eva", "bob"):
+        parted.answer("train", who, Kind.AGE)
+    with parted.open("train") as store:
+        store.settle(parse(""), Rule.UNANIMOUS, store.annotator("zoe"))
+    assert parted.merge("home", "train").conflicts == ()
+    assert parted.said("home")["gold"] == "AGE"
+
+
+def test_a_decision_withdrawn_there_while_another_agreed(parted) -> None:
+    """The gold here was the withdrawn one; who said the same there stands in for it."""
+    parted.decide("home", "eva", Kind.AGE)
+    parted.decide("home", "bob", Kind.TIME)
+    parted.copy("home", "train")
+    with parted.open("home") as store:
+        store.undo(store.annotator("bob"))
+    with parted.open("train") as store:
+        store.withdraw(1, store.annotator("eva"), Role.ADJUDICATOR)
+    parted.decide("train", "zoe", Kind.AGE)
+    assert parted.merge("home", "train").conflicts == ()
+    assert parted.said("home") == {"ZOE": "AGE", "gold": "AGE"}

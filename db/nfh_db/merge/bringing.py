@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import Self, TypeVar
 
-from nfh_db import acts, annotators, batches, changes, clock, processes, summary
+from nfh_db import acts, anchors, annotators, batches, changes, clock, processes, summary
 from nfh_db.batches import MERGE, Work
 from nfh_db.connection import (
     SYNCHRONOUS_FULL,
@@ -23,15 +23,16 @@ from nfh_db.connection import (
 from nfh_db.errors import StoreError
 from nfh_db.loading import INSERT_SOURCE
 from nfh_db.merge import leftovers, notes, sides
+from nfh_db.merge.acting import Acting
 from nfh_db.merge.checking import Checker
-from nfh_db.merge.notes import Note, StandIn
+from nfh_db.merge.notes import Note
 from nfh_db.merge.plan import Coming, Plan
 from nfh_db.merge.planning import ground
 from nfh_db.merge.sides import Act, AnchorRow, Batch, PassageRow
 from nfh_db.merge.writing import Writes
 from nfh_db.passages import INSERT as INSERT_PASSAGE
 from nfh_db.passages import INSERT_TOKENS, add_document
-from nfh_db.values import json_of
+from nfh_models.domain import Anchor
 
 INSERT_PERSON = """
 INSERT INTO annotator (name, type, created_at) VALUES (:name, :type, :at)
@@ -52,13 +53,13 @@ Tell = Callable[[int], None]
 
 
 class OvertakenError(Exception):
-    """An import came in between: what was planned does not hold any more."""
+    """Something came in between: what was planned does not hold any more."""
 
 
 class Bringing:
     """One merge under way, until its flip; as a context manager it leaves nothing without.
 
-    Raises OvertakenError, before anything is written, where an import came in since `plan`.
+    Raises OvertakenError where an import came in since `plan`, or somebody made a span.
     """
 
     def __init__(
@@ -76,8 +77,7 @@ class Bringing:
         self._writes = Writes(connection)
         self._documents: dict[int, str] = dict(there.execute(sides.DOCUMENTS))
         self._new_documents: dict[int, int] = {}
-        self._imports: dict[int, int] = {}
-        self._stand_ins: dict[int, int] = {}
+        self._acting = Acting(connection, plan, self.note)
         self._checker = Checker(there)
         self._stack = ExitStack()
 
@@ -118,9 +118,7 @@ class Bringing:
             )
             for batch in self._plan.batches:
                 self._begin_batch(batch, stack)
-            for act in self._plan.acts:
-                if act.kind == "import" and act.id not in self._plan.shared:
-                    self._imports[act.id] = self._add_import(act)
+            self._acting.add_imports()
             self.text = notes.write(connection, self.batch, self.note)
 
     def _people(self) -> None:
@@ -157,28 +155,6 @@ class Bringing:
         stack.enter_context(batches.running(new))
         self.note.imports.append(new)
         self._plan.maps.batches[batch.id] = new
-
-    def _add_import(self, act: Act) -> int:
-        maps, connection = self._plan.maps, self._connection
-        batch = maps.batches[act.batch or 0]
-        new = self._add_act(act, act.kind, act.summary, batch)
-        batches.set_work(connection, batch, Work(started=self.note.started, act=new))
-        return new
-
-    def _add_act(
-        self, act: Act, kind: str, text: str, batch: int | None, target: int | None = None
-    ) -> int:
-        row = {
-            "by": act.by and self._plan.maps.people[act.by],
-            "kind": kind,
-            "summary": text,
-            "target": target,
-            "merge": self.note.act,
-            "batch": batch,
-            "at": act.at,
-        }
-        new: int = self._connection.execute(notes.INSERT_ACT, row).fetchone()[0]
-        return new
 
     # --- what nobody sees ---------------------------------------------------------------
 
@@ -260,6 +236,17 @@ class Bringing:
     def _add_anchor(self, row: AnchorRow) -> None:
         """A new anchor. One that a person made is no anchor before its making is applied."""
         made = row.batch is None
+        known = anchors.find_span(
+            self._connection,
+            self._plan.maps.passages[row.passage],
+            Anchor(row.start, row.stop),
+        )
+        if known is not None:
+            # Somebody made it here since.
+            if not made:
+                raise OvertakenError
+            self._plan.maps.anchors[row.id] = known[0]
+            return
         new: int = self._connection.execute(
             INSERT_ANCHOR,
             {
@@ -303,7 +290,7 @@ class Bringing:
             changes.make(connection, event.entity, anchor, owner, event.name, after)
             acts.record(
                 connection,
-                self._imports[event.act],
+                self._acting.imports[event.act],
                 event.entity,
                 anchor,
                 owner,
@@ -316,19 +303,7 @@ class Bringing:
     # --- what waits ---------------------------------------------------------------------
 
     def _add_stand_in(self, act: Act) -> None:
-        target = self._plan.shared.get(act.id, self._imports.get(act.id))
-        text = json_of(StandIn() if target is not None else self._as_it_will_be(act))
-        self._stand_ins[act.id] = self._add_act(act, MERGE, text, self.batch, target)
-
-    def _as_it_will_be(self, act: Act) -> StandIn:
-        plan = self._plan
-        batch = act.batch and plan.maps.batches.get(act.batch)
-        if act.id in plan.loose:
-            # What it took back is not here: it is a change like others.
-            return StandIn("do", f"{act.kind}: {act.summary}")
-        of = None if act.target is None else plan.shared.get(act.target)
-        of_stand_in = self._stand_ins.get(act.target or 0) if of is None else None
-        return StandIn(act.kind, act.summary, batch, of, of_stand_in)
+        self._acting.add_stand_in(act, self.batch)
 
     def _rows(self, some: Sequence[Coming]) -> list[tuple[object, ...]]:
         """Events as they wait, in the order of the table's columns."""
@@ -339,7 +314,7 @@ class Bringing:
             self._checker.value(coming, after)
             owner = event.owner and maps.people[event.owner]
             place = (event.entity, maps.anchors[event.anchor], owner, event.name)
-            rows.append((self._stand_ins[event.act], *place, before, after))
+            rows.append((self._acting.stand_ins[event.act], *place, before, after))
         return rows
 
     # --- the flip -----------------------------------------------------------------------

@@ -55,14 +55,17 @@ class Verdict:
     """What becomes of a thing.
 
     tail: what the other copy has more. rebased: it is to follow what is here now, and not what
-    it followed there. swaps: values for which others stand here, as either
-    copy spells them, from there to here. pairs: acts that are the same, there and here.
+    it followed there. found: by what events of the common past found and left there, what
+    they found and left here. alike: values that both hold, spelt otherwise, there and here.
+    pairs: acts that are the same, there and here. skipped: acts there of the common past that
+    this copy did not take.
     """
 
     fate: Fate
     tail: Chain = ()
     rebased: bool = False
-    swaps: dict[str | None, str | None] = field(default_factory=dict)
+    found: dict[str | None, str | None] = field(default_factory=dict)
+    alike: tuple[tuple[Value | None, Value | None], ...] = ()
     pairs: tuple[tuple[int, int], ...] = ()
     skipped: frozenset[int] = frozenset()
 
@@ -102,10 +105,8 @@ def compare(here: Chain, there: Chain) -> Verdict:
     past = _past(here, there)
     mine, theirs = here[past.here :], there[past.there :]
     fate, rebased = _fate(_last(here[: past.here]), mine, there[: past.there], theirs)
-    swaps = _swaps(here, there, past.pairs)
-    if rebased:
-        # What the other copy changed it from is, here, what it is now: so an undo finds it.
-        swaps[there[past.there - 1].raw if past.there else None] = encode(_last(here))
+    found = _found(here, there, past.pairs)
+    alike = tuple((there[other].value, here[one].value) for one, other in past.pairs)
     pairs = tuple(
         (there[other].act, here[one].act)
         for one, other in past.pairs
@@ -113,24 +114,21 @@ def compare(here: Chain, there: Chain) -> Verdict:
     )
     paired = {other for _, other in past.pairs}
     skipped = {there[place].act for place in range(past.there) if place not in paired}
-    return Verdict(fate, theirs, rebased, swaps, pairs, frozenset(skipped))
+    return Verdict(fate, theirs, rebased, found, alike, pairs, frozenset(skipped))
 
 
-def _swaps(
+def _found(
     here: Chain, there: Chain, pairs: Sequence[tuple[int, int]]
 ) -> dict[str | None, str | None]:
-    """Values that an event found and left, where the copies differ: from there to here.
+    """What an event that both hold found and left, as either copy spells it.
 
-    They do where one file was imported to each at its own time, and where an event of the
-    other copy found something else here.
+    Its time may differ, where one file was imported to each, and what it found altogether.
     """
     found: dict[str | None, str | None] = {}
     for one, other in pairs:
-        for back in (1, 0):
-            before = here[one - back].raw if one >= back else None
-            found[there[other - back].raw if other >= back else None] = before
-    same = {step.raw: encode(step.value) for step in there} | {None: None}
-    return {raw: text for raw, text in found.items() if same[raw] != text}
+        found[there[other - 1].raw if other else None] = here[one - 1].raw if one else None
+        found[there[other].raw] = here[one].raw
+    return found
 
 
 def _last(chain: Chain) -> Value | None:

@@ -5,17 +5,27 @@ decision is an answer and the gold. Where one half has to be left to a person, s
 other. An answer is nothing without its span.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from nfh_db.merge.chains import Chain, Fate, Step, Verdict, compare, content
-from nfh_db.merge.maps import decoded
 from nfh_db.merge.report import Why
 from nfh_db.records import Role, Rule
 from nfh_db.values import AnswerValue, GoldValue, Value, encode
 
 Key = tuple[str, int, str | None, str]
 """Entity, anchor, whose (of an answer or a flag), and role or flag's name."""
+
+
+GOES_BACK = frozenset({"undo", "redo"})
+
+
+class Text(NamedTuple):
+    """A value as a log spells it: this copy's, or the other one's."""
+
+    here: bool
+    text: str | None
 
 
 @dataclass(slots=True)
@@ -58,9 +68,7 @@ class Thing:
 
     def rebase(self) -> None:
         """Take what the other copy has more, to follow what is here now."""
-        before, now = self.states[0], encode(self.now)
-        swaps = self.verdict.swaps | {before: now}
-        self.verdict = replace(self.verdict, rebased=True, swaps=swaps)
+        self.verdict = replace(self.verdict, rebased=True)
         self.fate = Fate.TAKE
 
     @property
@@ -72,15 +80,41 @@ class Thing:
 
     @property
     def times(self) -> dict[str, str]:
-        """When this copy has an imported answer that the other one has at another time."""
-        found: dict[str, str] = {}
-        for raw, text in self.verdict.swaps.items():
-            was, now = decoded(self.entity, raw), decoded(self.entity, text)
-            if not isinstance(was, AnswerValue) or not isinstance(now, AnswerValue):
-                continue
-            if content(was) == content(now):
-                found[was.at] = now.at
-        return found
+        """When this copy has an answer that the other one has at another time.
+
+        One file was imported to each, or one person said the same in both.
+        """
+        pairs = [*self.verdict.alike]
+        if self.fate is Fate.AGREED:
+            pairs.append((self.then, self.now))
+        return {
+            was.at: now.at
+            for was, now in pairs
+            if isinstance(was, AnswerValue)
+            and isinstance(now, AnswerValue)
+            and was.at != now.at
+            and content(was) == content(now)
+        }
+
+    def changes(self) -> Iterator[tuple[Step, Text, Text]]:
+        """Each step that comes in, with what it changes from and to.
+
+        One follows the other, and the first what is here now. An undo goes back to what the
+        act that it takes back found here, be that something else than there.
+        """
+        # What is new has no id here yet.
+        new = self.anchor < 0
+        before = self.states[0]
+        last = Text(here=False, text=before) if new else Text(here=True, text=encode(self.now))
+        found = {} if new else self.verdict.found
+        seen = {raw: Text(here=True, text=text) for raw, text in found.items()}
+        seen[before] = last
+        for step in self.tail:
+            after = Text(here=False, text=step.raw)
+            if step.kind in GOES_BACK:
+                after = seen.get(step.raw, after)
+            yield step, last, after
+            seen[step.raw] = last = after
 
     def leave(self, why: Why) -> None:
         """Do not take what the other copy has more: it comes to nothing, or is a conflict."""
@@ -255,12 +289,23 @@ def _leave(things: Sequence[Thing], why: Why) -> bool:
     return bool(things)
 
 
-def family(here: Mapping[Key, Chain], there: Mapping[Key, Chain]) -> Family:
-    """What becomes of everything that the log says of one passage."""
+def family(
+    here: Mapping[Key, Chain],
+    there: Mapping[Key, Chain],
+    decided_there: Callable[[Thing], bool] = lambda _: False,
+) -> Family:
+    """What becomes of everything that the log says of one passage.
+
+    decided_there: whether somebody decided a conflict in the other copy, with what is here
+    in view.
+    """
     found = Family()
     for key in here.keys() | there.keys():
         mine, theirs = here.get(key, ()), there.get(key, ())
         verdict = compare(mine, theirs)
-        found.things[key] = Thing(key, mine, theirs, verdict, verdict.fate, list(verdict.tail))
+        thing = Thing(key, mine, theirs, verdict, verdict.fate, list(verdict.tail))
+        if thing.fate is Fate.CONFLICT and thing.entity != "anchor" and decided_there(thing):
+            thing.rebase()
+        found.things[key] = thing
     found.resolve()
     return found

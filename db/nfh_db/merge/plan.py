@@ -1,11 +1,11 @@
 """What a merge is going to do, found out before anything is written."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from nfh_db.batches import BULK_FORMATS
-from nfh_db.merge.families import Thing
+from nfh_db.merge.families import Text, Thing
 from nfh_db.merge.maps import Maps, Times
+from nfh_db.merge.memory import Open
 from nfh_db.merge.report import Why
 from nfh_db.merge.sides import Act, AnchorRow, Batch, Logged, PassageRow, Person
 from nfh_db.values import encode
@@ -15,34 +15,39 @@ from nfh_db.values import encode
 class Coming:
     """An event of the other copy that is to come in.
 
-    span: the anchor's row there. swaps: values for which others stand here. times: see
+    span: the anchor's row there. before, after: what it changes from and to. times: see
     `maps.Times`.
     """
 
     event: Logged
     span: AnchorRow
-    swaps: Mapping[str | None, str | None] | None = None
+    before: Text
+    after: Text
     times: Times | None = None
 
     def values(self, maps: Maps) -> tuple[str | None, str | None]:
         """What it changes from and to, in this copy's terms. Raises DamagedError."""
-        return self._value(maps, self.event.before), self._value(maps, self.event.after)
+        return self._value(maps, self.before), self._value(maps, self.after)
 
-    def _value(self, maps: Maps, text: str | None) -> str | None:
-        if self.swaps and text in self.swaps:
-            return self.swaps[text]
-        return encode(maps.value(self.event.entity, text, self.times))
+    def _value(self, maps: Maps, value: Text) -> str | None:
+        if value.here:
+            return value.text
+        return encode(maps.value(self.event.entity, value.text, self.times))
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """A thing that is left to a person. passage: its id in the other copy."""
+    """A thing that is left to a person. passage: its id in the other copy.
+
+    public_id: of its anchor, the same in every copy.
+    """
 
     thing: Thing
     passage: int
     start: int
     stop: int
     why: Why
+    public_id: str
 
 
 @dataclass(slots=True)
@@ -54,8 +59,8 @@ class Plan:
     here. anchors: new ones, those that an import brought and those that people made; bare:
     further ones, left out, that a row of a new import names. direct: what a new import says
     of its own new anchors, by anchor's id there. waiting: all other events, in the order in
-    which they happened there.
-    ground: the state of this copy's imports that all this holds for.
+    which they happened there. open, open_anew: what is left, and whether some of that was not
+    by an earlier merge. ground: the state of this copy's imports that all this holds for.
     """
 
     maps: Maps
@@ -71,6 +76,8 @@ class Plan:
     loose: set[int] = field(default_factory=set)
     shared: dict[int, int] = field(default_factory=dict)
     left: list[Left] = field(default_factory=list)
+    open: list[Open] = field(default_factory=list)
+    open_anew: bool = False
     agreed: int = 0
     taken_back: int = 0
 

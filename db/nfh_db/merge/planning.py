@@ -12,10 +12,12 @@ from nfh_db.merge.chains import Fate, Step
 from nfh_db.merge.families import Key, Thing, family
 from nfh_db.merge.histories import Histories, span_key
 from nfh_db.merge.maps import DamagedError, Maps, Times, decoded
+from nfh_db.merge.memory import Memory, opening
 from nfh_db.merge.plan import Coming, Left, Plan
 from nfh_db.merge.sides import AnchorRow, Logged, PassageRow
 from nfh_db.passages import KNOWN
 from nfh_db.values import json_of
+from nfh_models.domain import Anchor, anchor_id
 
 GROUND = """
 SELECT (SELECT coalesce(max(id), 0) FROM batch), (SELECT coalesce(max(id), 0) FROM passage),
@@ -52,6 +54,7 @@ class _Planning:
         self._there = there
         self._maps = Maps()
         self._plan = Plan(self._maps, ground(here))
+        self._memory, self._memory_there = Memory(here), Memory(there)
         self._new_batches: set[int] = set()
         self._imports: dict[int, int] = {}
         # Which acts there changed what, as far as this copy has it or is to have it.
@@ -193,7 +196,17 @@ class _Planning:
             if one.id in new and one.batch is not None:
                 here[span_key(self._maps.anchors[one.id])] = [self._theirs.begin(one)]
         events = {event.id: event for one in theirs for event in logs[1].get(one.id, ())}
-        found = family(here, there)
+        public = {
+            self._maps.anchors[one.id]: anchor_id(row.digest, Anchor(one.start, one.stop))
+            for one in theirs
+        }
+        found = family(
+            here,
+            there,
+            lambda thing: self._memory_there.decided_since(
+                public[thing.anchor], thing, thing.there, thing.here
+            ),
+        )
         for one in theirs:
             if one.id in new:
                 comes = _comes(one, found.things, self._maps)
@@ -204,7 +217,8 @@ class _Planning:
             thing = found.things[key]
             self._plan.shared.update(thing.verdict.pairs)
             self._done.update((act, key) for act, _ in thing.verdict.pairs)
-            self._decide(thing, row, spans, events, times.get(key[1]))
+            public_id = public.get(key[1], "")
+            self._decide(thing, row, spans, events, times.get(key[1]), public_id)
 
     def _decide(
         self,
@@ -213,14 +227,21 @@ class _Planning:
         spans: Mapping[int, AnchorRow],
         events: Mapping[int, Logged],
         times: Times | None,
+        public_id: str,
     ) -> None:
         if thing.fate is Fate.AGREED:
             self._plan.agreed += 1
         elif thing.fate is Fate.MOOT:
             self._plan.taken_back += 1
         elif thing.fate is Fate.CONFLICT:
+            if self._memory.decided_since(public_id, thing, thing.here, thing.there):
+                self._plan.agreed += 1
+                return
             span = spans[thing.anchor]
-            self._plan.left.append(Left(thing, row.id, span.start, span.stop, thing.why))
+            left = Left(thing, row.id, span.start, span.stop, thing.why, public_id)
+            self._plan.left.append(left)
+            self._plan.open.append(opening(public_id, thing, thing.there))
+            self._plan.open_anew |= self._plan.open[-1] not in self._memory
         elif thing.fate is Fate.TAKE:
             self._take(thing, spans[thing.anchor], events, times)
 
@@ -228,10 +249,9 @@ class _Planning:
         self, thing: Thing, span: AnchorRow, events: Mapping[int, Logged], times: Times | None
     ) -> None:
         verdict = thing.verdict
-        swaps = verdict.swaps or None
         coming = [
-            Coming(events.get(step.event) or _bringing(step, span), span, swaps, times)
-            for step in thing.tail
+            Coming(events.get(step.event) or _bringing(step, span), span, before, after, times)
+            for step, before, after in thing.changes()
         ]
         self._done.update((step.act, thing.key) for step in thing.tail)
         if verdict.rebased:
@@ -322,11 +342,11 @@ def _from_import(coming: Sequence[Coming], new: set[int]) -> int:
 
 
 def _times(things: Iterable[Thing]) -> dict[int, dict[tuple[str, str], str]]:
-    """Where the copies have one imported answer at two times, by anchor; see `maps.Times`."""
+    """Where the copies have one answer at two times, by anchor; see `maps.Times`."""
     found: dict[int, dict[tuple[str, str], str]] = {}
     for thing in things:
         owner = thing.key[2]
-        if thing.entity == "answer" and owner is not None and thing.verdict.swaps:
-            times = found.setdefault(thing.anchor, {})
-            times |= {(owner, was): now for was, now in thing.times.items()}
+        if thing.entity == "answer" and owner is not None:
+            for was, now in thing.times.items():
+                found.setdefault(thing.anchor, {})[owner, was] = now
     return found

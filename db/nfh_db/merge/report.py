@@ -63,9 +63,11 @@ class MergeReport:
     """What came in.
 
     other: the file. acts: those of people and rules that came in, with `events` changes of
-    `items` anchors. agreed: things that both copies changed to the same. taken_back: things
-    that the other copy changed and changed back, and this one changed. left: what else
-    stayed in the other copy, in sentences. backup: the copy made before anything was written.
+    `items` anchors. agreed: things that both copies changed, to the same or to what an expert
+    decided here, or that were decided here with both in view. taken_back: things that the
+    other copy changed and changed back, and this one changed. conflicts: what is left to a
+    person. left: what else stayed in the other copy, in sentences. backup: the copy made
+    before anything was written.
     """
 
     other: str

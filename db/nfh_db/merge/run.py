@@ -5,7 +5,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from nfh_db import backup, clock
+from nfh_db import backup, batches, clock
 from nfh_db.batches import Unfinished
 from nfh_db.bulk import bulk_connection, finish_leftovers
 from nfh_db.connection import Connection, connect, sqlite3, transaction, translated
@@ -21,8 +21,8 @@ from nfh_db.merge.report import Conflict, MergeReport
 from nfh_db.values import json_of
 
 ATTEMPTS = 3
-KEPT_CONFLICTS = 1_000
-"""Of the conflicts found, how many the database keeps a list of."""
+KEPT_OPEN = 20_000
+"""Of what is left to a person, how much the database remembers."""
 
 Progress = Callable[[str, int], None]
 """Told what is being done, and to how many so far."""
@@ -57,16 +57,18 @@ def _merge(
     with bulk_connection(path, read_only=dry_run) as connection:
         if not dry_run:
             finish_leftovers(connection)
+            batches.refuse_beside_another(connection, f"merge {copy.path}")
         with _reading(path) as here, translated(copy.path):
             plan, along, report = _look(here, copy, lambda done: progress("compared", done))
         report = replace(report, dry_run=dry_run)
         copy.check_unchanged()
-        if dry_run or not report.changes:
+        if dry_run or not (report.changes or plan.open_anew):
             return report
-        kept = _back_up(path)
-        report = replace(report, backup=str(kept))
-        if not plan.is_empty:
-            report = _bring(connection, copy, plan, me, report, progress)
+        kept = _back_up(path, progress) if report.changes else None
+        report = replace(report, backup=None if kept is None else str(kept))
+        if not plan.is_empty or plan.open_anew:
+            with _kept_if_shown(kept) as shown:
+                report = _bring(connection, copy, plan, me, report, progress, shown)
         extras.bring(connection, plan.maps, along)
         return report
 
@@ -115,11 +117,23 @@ def _report(
     )
 
 
-def _back_up(path: Path) -> Path:
+@contextmanager
+def _kept_if_shown(kept: Path | None) -> Iterator[list[int]]:
+    """Deletes a copy where nothing was changed after all; the list is empty till then."""
+    shown: list[int] = []
+    try:
+        yield shown
+    except BaseException:
+        if kept is not None and not shown:
+            kept.unlink(missing_ok=True)
+        raise
+
+
+def _back_up(path: Path, progress: Progress) -> Path:
     """A copy beside the database as it is before the merge."""
     stamp = clock.now().replace(":", "").replace("-", "").replace(".", "")
     target = path.with_name(f"{path.name}.backup-merge-{stamp}")
-    return backup.back_up(path, target).path
+    return backup.back_up(path, target, lambda done, _: progress("copied", done)).path
 
 
 def _bring(
@@ -129,11 +143,13 @@ def _bring(
     me: str,
     report: MergeReport,
     progress: Progress,
+    shown: list[int],
 ) -> MergeReport:
     # A name that is no UTF-8 cannot be stored.
     name = copy.path.name.encode("utf-8", "replace").decode("utf-8")
     with Bringing(connection, copy.connection, plan, me, name) as bringing:
         bringing.run(lambda done: progress("written", done), copy.check_unchanged)
+        shown.append(bringing.batch)
         batch, note, text = bringing.batch, bringing.note, bringing.text
         try:
             found = applying.run(
@@ -141,7 +157,7 @@ def _bring(
             )
             missed = tuple(wording.of_missed(connection, found.missed))
             report = _with(report, found, missed)
-            applying.finish(connection, batch, note, report.events, _kept(report))
+            applying.finish(connection, batch, note, report.events, _kept(report, plan))
         except sqlite3.Error as error:
             raise StoreError(
                 f"What {name} has more is stored, but could not all be applied yet ({error}). "
@@ -161,11 +177,14 @@ def _with(report: MergeReport, found: Applied, missed: tuple[Conflict, ...]) -> 
     )
 
 
-def _kept(report: MergeReport) -> str:
-    """What the database keeps of a report."""
+def _kept(report: MergeReport, plan: Plan) -> str:
+    """What the database keeps of a report; see `memory`.
+
+    What somebody was faster with is not in it: that was not decided with both in view.
+    """
     content = asdict(report)
-    open_ = content.pop("conflicts")
-    return json_of(content | {"left_open": len(open_), "open": open_[:KEPT_CONFLICTS]})
+    del content["conflicts"]
+    return json_of(content | {"open": plan.open[:KEPT_OPEN]})
 
 
 def finish(connection: Connection, batch: Unfinished) -> None:

@@ -52,7 +52,7 @@ def _of_plan(
     live = mine is not None and anchors.live(here, mine) is not None
     return Conflict(
         mine,
-        anchor_id(passage.digest, span),
+        left.public_id,
         passage.words(span.start, span.end),
         query_for(passage, span, live=live),
         _what(entity, name),
