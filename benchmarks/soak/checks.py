@@ -22,9 +22,10 @@ SELECT 'gold', g.anchor_id FROM gold AS g WHERE g.kind = 'REFERENCE' AND NOT EXI
      WHERE h.gold_id = g.anchor_id)"""
 EMPTY_HEADS = """
 SELECT id FROM head AS h WHERE NOT EXISTS (SELECT 1 FROM mention WHERE head_id = h.id)"""
+# Of bulk acts nothing may be left: each change whose item somebody changed since is skipped.
 EMPTY_ACTS = """
 SELECT id, kind, summary FROM act AS c
-WHERE kind NOT IN ('import', 'merge')
+WHERE batch_id IS NULL AND kind NOT IN ('import', 'merge')
     AND NOT EXISTS (SELECT 1 FROM event WHERE act_id = c.id)"""
 
 
