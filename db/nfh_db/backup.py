@@ -18,6 +18,7 @@ from pathlib import Path
 
 from nfh_db import clock
 from nfh_db.connection import Connection, connect, identify, sqlite3
+from nfh_db.disk import sync_folder
 from nfh_db.errors import FullError, StoreError
 from nfh_db.moment import BESIDE, STILL, at_one_moment, beside
 from nfh_db.upgrade import check_place
@@ -119,7 +120,7 @@ def written(place: Path) -> Iterator[Path]:
         for file in (partial, *(beside(partial, end) for end in (*BESIDE, "-journal"))):
             with contextlib.suppress(OSError):
                 file.unlink()
-    _sync_folder(place.parent)
+    sync_folder(place.parent)
 
 
 def copy_pages(
@@ -191,16 +192,6 @@ def _give_name(partial: Path, place: Path) -> None:
         if os.path.lexists(place):
             raise StoreError(f"{place} is there already; it was made just now") from None
         partial.rename(place)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Put the new name itself on the disk, where the system can (Windows cannot)."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _sentence(place: Path, error: OSError) -> str:

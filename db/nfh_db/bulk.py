@@ -27,6 +27,7 @@ from nfh_db.connection import (
     translated,
 )
 from nfh_db.errors import BusyError, FullError, StoreError
+from nfh_db.pace import next_stretch
 from nfh_db.records import SettleReport
 
 PRAGMAS = (
@@ -188,9 +189,13 @@ class BulkAct:
             deferred = acts.record_all(connection, events)
         if deferred is not None:
             self._work.defer(*deferred)
-        seconds = max(time.perf_counter() - begun, 1e-6)
-        wanted = int(self._size * WRITE_SECONDS / seconds)
-        self._size = max(SMALLEST_STRETCH, min(wanted, 2 * self._size, LARGEST_STRETCH))
+        self._size = next_stretch(
+            self._size,
+            time.perf_counter() - begun,
+            wanted=WRITE_SECONDS,
+            smallest=SMALLEST_STRETCH,
+            largest=LARGEST_STRETCH,
+        )
         self._waiting = []
 
     def _check_mine(self) -> None:

@@ -1,4 +1,7 @@
-"""What is wrong with a folder's disk, found by trying: SQLite only says "disk I/O error"."""
+"""A folder's disk: a new name put on it, and what is wrong with it, found by trying.
+
+SQLite only says "disk I/O error".
+"""
 
 import contextlib
 import errno
@@ -62,3 +65,13 @@ def _passing_file(folder: Path) -> Iterator[int]:
         os.close(handle)
         with contextlib.suppress(OSError):
             path.unlink()
+
+
+def sync_folder(folder: Path) -> None:
+    """Put a new name in a folder on the disk, where the system can (Windows cannot)."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

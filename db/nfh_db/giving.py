@@ -14,6 +14,7 @@ from typing import TypeVar
 from nfh_db.assignments import Purpose
 from nfh_db.connection import Connection
 from nfh_db.distributing import Plan, Slot, known_of
+from nfh_db.pace import next_stretch
 from nfh_db.records import Annotator
 from nfh_db.values import json_of
 
@@ -77,10 +78,15 @@ def in_stretches(
         with writing() as connection:
             begun = time.perf_counter()
             act(connection, some)
-        seconds = max(time.perf_counter() - begun, 1e-6)
+        seconds = time.perf_counter() - begun
         at += len(some)
-        wanted = int(size * WRITE_SECONDS / seconds)
-        size = max(SMALLEST_STRETCH, min(wanted, 2 * size, LARGEST_STRETCH))
+        size = next_stretch(
+            size,
+            seconds,
+            wanted=WRITE_SECONDS,
+            smallest=SMALLEST_STRETCH,
+            largest=LARGEST_STRETCH,
+        )
         time.sleep(PAUSE_SECONDS)
 
 

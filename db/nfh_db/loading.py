@@ -28,6 +28,7 @@ from nfh_db.connection import SYNCHRONOUS_FULL, Connection, sqlite3, transaction
 from nfh_db.errors import StoreError
 from nfh_db.incoming import Planner
 from nfh_db.known import AnchorPlace, Known
+from nfh_db.pace import next_stretch
 from nfh_db.plan import Counts, Ids, Plan, Purpose
 from nfh_db.records import ImportReport, IncomingPassage
 
@@ -304,8 +305,13 @@ class Loading:
 
     def _adapt(self, seconds: float) -> None:
         """Choose the next stretch so that writing it takes WRITE_SECONDS."""
-        wanted = int(self._size * WRITE_SECONDS / max(seconds, 1e-6))
-        self._size = max(SMALLEST_STRETCH, min(wanted, 2 * self._size, LARGEST_STRETCH))
+        self._size = next_stretch(
+            self._size,
+            seconds,
+            wanted=WRITE_SECONDS,
+            smallest=SMALLEST_STRETCH,
+            largest=LARGEST_STRETCH,
+        )
 
     def _show(self, report: ImportReport) -> None:
         """The flip: all rows at once become visible, and are on the disk."""

@@ -14,9 +14,11 @@ from nfh_db import acts, batches, bulk_gold, changes, summary
 from nfh_db.acts import Event
 from nfh_db.batches import Work
 from nfh_db.connection import SYNCHRONOUS_FULL, Connection, transaction
+from nfh_db.pace import next_stretch
 
 WRITE_SECONDS = 0.012
 FIRST_STRETCH = 50
+SMALLEST_STRETCH = 5
 LARGEST_STRETCH = 1_000
 PAUSE_SECONDS = 0.001
 """Between two writes, so that somebody who waits gets in."""
@@ -43,7 +45,13 @@ def run(
                 return left
             count = _apply_some(connection, batch_id, work, size, left)
         seconds = time.perf_counter() - begun
-        size = max(5, min(int(size * WRITE_SECONDS / seconds), 2 * size, LARGEST_STRETCH))
+        size = next_stretch(
+            size,
+            seconds,
+            wanted=WRITE_SECONDS,
+            smallest=SMALLEST_STRETCH,
+            largest=LARGEST_STRETCH,
+        )
         done += count
         tell(done)
         time.sleep(PAUSE_SECONDS)

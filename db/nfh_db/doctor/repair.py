@@ -24,6 +24,7 @@ from nfh_db.doctor.file_checks import wanted_schema
 from nfh_db.doctor.finding import Repair
 from nfh_db.errors import StoreError
 from nfh_db.moment import at_one_moment
+from nfh_db.pace import next_stretch
 from nfh_db.values import json_of
 
 REINDEX = "REINDEX"
@@ -37,6 +38,8 @@ UPDATE assignment SET finished_at = NULL, verdict = NULL
 WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND state <> 'done'"""
 
 FIRST_STRETCH = 20
+SMALLEST_STRETCH = 5
+LARGEST_STRETCH = 1_000
 WRITE_SECONDS = 0.03
 """What one write should take: somebody's answer may have to wait for it."""
 
@@ -156,7 +159,13 @@ def _each(
             mend(connection, some)
         seconds = time.perf_counter() - begun
         place += len(some)
-        size = max(5, min(int(size * WRITE_SECONDS / max(seconds, 1e-6)), 2 * size, 1_000))
+        size = next_stretch(
+            size,
+            seconds,
+            wanted=WRITE_SECONDS,
+            smallest=SMALLEST_STRETCH,
+            largest=LARGEST_STRETCH,
+        )
         time.sleep(PAUSE_SECONDS)
 
 

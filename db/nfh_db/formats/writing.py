@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from nfh_db.disk import sync_folder
 from nfh_db.errors import ExportError
 from nfh_db.formats.wording import visible
 
@@ -85,17 +86,7 @@ def _beside(target: Path, mode: int | None) -> Iterator[BinaryIO]:
         with contextlib.suppress(OSError):
             beside.unlink()
         raise
-    _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Put the rename itself on disk, where the system can (Windows cannot)."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    sync_folder(target.parent)
 
 
 def _name(path: Path) -> str:

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from nfh_db.checkpoint import PASSIVE, WRITES_BETWEEN
 from nfh_db.connection import Connection, transaction
+from nfh_db.pace import next_stretch
 
 WRITE_SECONDS = 0.02
 """What one write should take: a person's answer may have to wait for it."""
@@ -35,9 +36,13 @@ class Writes:
         with transaction(self._connection):
             begun = time.perf_counter()
             yield
-        seconds = max(time.perf_counter() - begun, 1e-6)
-        wanted = int(self.size * WRITE_SECONDS / seconds)
-        self.size = max(SMALLEST_STRETCH, min(wanted, 2 * self.size, LARGEST_STRETCH))
+        self.size = next_stretch(
+            self.size,
+            time.perf_counter() - begun,
+            wanted=WRITE_SECONDS,
+            smallest=SMALLEST_STRETCH,
+            largest=LARGEST_STRETCH,
+        )
         self._count += 1
         if self._count % WRITES_BETWEEN == 0:
             self._connection.execute(PASSIVE)
