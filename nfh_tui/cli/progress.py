@@ -33,10 +33,14 @@ class RowCounter:
 
     def __call__(self, rows: int) -> None:
         """Show the count, at most ten times a second."""
+        self.show(f"{rows:,} rows")
+
+    def show(self, words: str) -> None:
+        """Show how far the work is, at most ten times a second."""
         if not self.watched or time.monotonic() - self.shown_at < SECONDS_BETWEEN:
             return
         self.shown_at = time.monotonic()
-        self._write(f"{CLEAR}{self.name}: {rows:,} rows")
+        self._write(f"{CLEAR}{self.name}: {words}")
 
     @staticmethod
     def _write(text: str) -> None:

@@ -1,6 +1,5 @@
 """`nfh-tui settle` and `nfh-tui audit`: gold from votes, and how far it can be trusted."""
 
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,7 +19,7 @@ from nfh_tui.cli.common import (
     say,
     user,
 )
-from nfh_tui.cli.progress import CLEAR, SECONDS_BETWEEN, RowCounter
+from nfh_tui.cli.progress import RowCounter
 
 if TYPE_CHECKING:
     from nfh_db.query import Query
@@ -65,10 +64,7 @@ class AnchorCounter(RowCounter):
 
     def phase(self, what: str, done: int) -> None:
         """Show the count, at most ten times a second."""
-        if not self.watched or time.monotonic() - self.shown_at < SECONDS_BETWEEN:
-            return
-        self.shown_at = time.monotonic()
-        self._write(f"{CLEAR}{self.name}: {done:,} anchors {what}")
+        self.show(f"{done:,} anchors {what}")
 
 
 # --- settle ---------------------------------------------------------------------------------

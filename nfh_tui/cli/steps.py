@@ -1,8 +1,6 @@
 """Progress of work in steps: on a terminal a line that is rewritten, on a pipe nothing."""
 
-import time
-
-from nfh_tui.cli.progress import CLEAR, SECONDS_BETWEEN, RowCounter
+from nfh_tui.cli.progress import RowCounter
 
 
 class Steps(RowCounter):
@@ -10,8 +8,4 @@ class Steps(RowCounter):
 
     def step(self, what: str, done: int, total: int) -> None:
         """Show a step, at most ten times a second; total 0: how much there is is not known."""
-        if not self.watched or time.monotonic() - self.shown_at < SECONDS_BETWEEN:
-            return
-        self.shown_at = time.monotonic()
-        count = f" {done:,} of {total:,}" if total else ""
-        self._write(f"{CLEAR}{self.name}: {what}{count}")
+        self.show(f"{what} {done:,} of {total:,}" if total else what)
