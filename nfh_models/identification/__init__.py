@@ -1,0 +1,1 @@
+"""Identification: is this number a fused head, that is, is its noun missing?"""
