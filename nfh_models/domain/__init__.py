@@ -18,7 +18,7 @@ from nfh_models.domain.answer import (
     class_answer,
     reference_answer,
 )
-from nfh_models.domain.classes import PAPER_CLASSES, paper_class
+from nfh_models.domain.classes import PAPER_CLASSES, identified, paper_class
 from nfh_models.domain.compare import (
     Blocking,
     Comparison,
@@ -61,6 +61,7 @@ __all__ = [
     "class_answer",
     "compare",
     "compare_all",
+    "identified",
     "paper_class",
     "reference_answer",
     "same_head",

@@ -1,4 +1,4 @@
-"""The seven classes in which the paper counts annotators' agreement (section 5.3)."""
+"""What a kind says: the paper's seven classes (section 5.3), and whether a noun is missing."""
 
 from nfh_models.domain.answer import IMPLICIT_KINDS, Kind
 
@@ -15,3 +15,11 @@ def paper_class(kind: Kind) -> Kind | None:
     if kind is Kind.UNKNOWN:
         return Kind.OTHER
     return kind if kind in PAPER_CLASSES else None
+
+
+def identified(kind: Kind) -> bool | None:
+    """Whether a kind says that the number's noun is missing; None for BROKEN, which says
+    neither."""
+    if kind is Kind.BROKEN:
+        return None
+    return kind is not Kind.NOT_NFH
