@@ -6,6 +6,7 @@ from itertools import islice
 
 from nfh_models.identification.case import Case, Decision, Identifier
 from nfh_models.parsing.parsed import Parsed, Parser, ParserError
+from nfh_models.parsing.stretch import Stretch
 
 BATCH = 512
 """Cases that are decided together; what memory holds at a time."""
@@ -16,14 +17,21 @@ def decide(
 ) -> Iterator[tuple[Case, Decision]]:
     """Each case, parsed, with its decision, in order and in bounded memory.
 
-    parser: None where the identifier needs none. Cases that carry a parse keep it. Raises
-    ParserError for a parser that does not give what the identifier needs.
+    parser: None where the identifier needs none, or where every case is parsed already.
+    Cases that carry a parse keep it. Raises ParserError for a parser that does not give what
+    the identifier needs, and where a parser is needed and there is none.
     """
     check_layers(identifier, parser)
     waiting = iter(cases)
     while batch := list(islice(waiting, BATCH)):
         if identifier.needs and parser is not None:
             batch = parse_cases(batch, parser)
+        elif identifier.needs and any(case.parsed is None for case in batch):
+            raise ParserError(
+                f"the recipe {identifier.recipe} needs "
+                f"{' and '.join(sorted(identifier.needs))}, and no parser was given: name one "
+                "with --parser"
+            )
         yield from zip(batch, identifier.decide(batch), strict=True)
 
 
@@ -39,17 +47,17 @@ def check_layers(identifier: Identifier, parser: Parser | None) -> None:
 
 
 def parse_cases(cases: Sequence[Case], parser: Parser) -> list[Case]:
-    """The same cases with their sentences parsed; neighbours of one sentence share a parse."""
-    stretches = []
-    places: list[int] = []
-    last = None
+    """The same cases with their sentences parsed; cases of one stretch share a parse."""
+    places: dict[int, int] = {}
+    stretches: list[Stretch] = []
     for case in cases:
-        if case.parsed is None and case.stretch is not last:
+        if case.parsed is None and id(case.stretch) not in places:
+            places[id(case.stretch)] = len(stretches)
             stretches.append(case.stretch)
-            last = case.stretch
-        places.append(len(stretches) - 1)
     parsed: list[Parsed] = list(parser.parse(stretches))
     return [
-        case if case.parsed is not None else replace(case, parsed=parsed[place])
-        for case, place in zip(cases, places, strict=True)
+        case
+        if case.parsed is not None
+        else replace(case, parsed=parsed[places[id(case.stretch)]])
+        for case in cases
     ]

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from nfh_models.errors import ModelsError
 from nfh_models.identification.case import Identifier
 
 RULES = "rules"
@@ -13,7 +14,7 @@ TRAINED = (SVM,)
 """Recipes that `retrain identification` can fit."""
 
 
-class RecipeError(ValueError):
+class RecipeError(ModelsError):
     """A recipe that is none, or cannot be used as asked; the sentence says what can."""
 
 
@@ -27,7 +28,7 @@ def load_identifier(recipe: str, folder: Path | None = None) -> Identifier:
 
         return Rules()
     if recipe == SVM and folder is not None:
-        from nfh_models.identification.svm import load_svm
+        from nfh_models.identification.svm_files import load_svm
 
         return load_svm(folder)
     if recipe == SVM:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
+from nfh_models.errors import ModelsError
 from nfh_models.parsing.stretch import Stretch
 
 
-class ParserError(Exception):
+class ParserError(ModelsError):
     """A parser that is not there, or gives too little; the sentence says what to do."""
 
 

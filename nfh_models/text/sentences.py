@@ -3,9 +3,13 @@
 A parser would find more of them, but only sentences with a number are parsed at all, so
 they have to be found without one. A sentence that is not cut costs a longer parse and no more;
 one that is cut too early tears a number from its noun, so the doubtful are left whole.
+
+The time is linear in the text, whatever stands in it: each place where a sentence may end is
+looked at once, and only `REACH` code points around it.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 Span = tuple[int, int]
@@ -13,15 +17,19 @@ Span = tuple[int, int]
 LONGEST = 2_000
 """Code points; a longer sentence is cut at white space, so that no parse is without bound."""
 
-_END = re.compile(
-    r"""
-    (?P<mark>[.!?\u2026]+)            # the marks
-    (?:\s?(?:''|["'\u201d\u2019)\]]))*     # closing quotes and brackets, spaced or not
-    (?=\s+(?P<open>``|["'\u201c\u2018(\[\-\u2014\u2026]*\s*)(?P<next>\S))
-    | \n\s*\n                         # an empty line
-    """,
-    re.VERBOSE,
+REACH = 16
+"""Code points that are looked at around a place: signs and quotes, and an abbreviation."""
+
+_MARKS = ".!?\u2026"
+_CLOSING_SIGNS = "\"'\u201d\u2019)]"
+
+_PLACES = re.compile(
+    rf"[{re.escape(_MARKS + _CLOSING_SIGNS)}]\s++"  # white space behind a mark or a quote
+    r"|\n[^\S\n]*+\n\s*+"  # an empty line
+    r"|\u2029"
 )
+_CLOSING = re.compile(rf"[{re.escape(_CLOSING_SIGNS)}]{{1,{REACH}}}+(?!\S)")
+_OPENING = re.compile(rf"(?:[`\"'\u201c\u2018(\[\-\u2014\u2026]|\s){{0,{REACH}}}+")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\"'])(?:mr|mrs|ms|dr|st|vs|no|nos|jr|sr|prof|rev|gen|col|capt|lt|sgt|gov|sen|rep|"
     r"mt|etc|e\.g|i\.e|u\.s|a\.m|p\.m|approx|dept|est|fig|vol|pp|p|inc|ltd|co|corp|jan|feb|mar|"
@@ -34,35 +42,59 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterato
     """Code points [start, end) of each sentence of a part of `text`, white space left out.
 
     Together they hold everything but white space. A full stop ends no sentence behind an
-    abbreviation or an initial, nor before a small letter.
+    abbreviation or an initial, nor before a small letter; an empty line ends one anywhere.
     """
     stop = len(text) if end is None else end
     begin = start
-    for found in _END.finditer(text, start, stop):
-        if found["mark"] is not None and not _ends(text, begin, found):
-            continue
-        yield from _trimmed(text, begin, found.end())
-        begin = found.end()
+    for found in _PLACES.finditer(text, start, stop):
+        if _ends(text, begin, found, stop):
+            behind = found.start() + 1
+            yield from _trimmed(text, begin, behind)
+            begin = behind
     yield from _trimmed(text, begin, stop)
 
 
-def _ends(text: str, begin: int, found: re.Match[str]) -> bool:
-    following = found["next"]
-    if following.islower():
-        return False
-    if found["mark"] != ".":
+def _ends(text: str, begin: int, found: re.Match[str], stop: int) -> bool:
+    """Whether a sentence ends with the first code point of a place."""
+    white = found.group()
+    if white[0].isspace() or white.count("\n") > 1:
         return True
-    return _ABBREVIATION.search(text, max(begin, found.start() - 12), found.start()) is None
+    mark = _mark(text, begin, found.start())
+    if mark is None or _CLOSING.match(text, found.end(), stop) is not None:
+        return False
+    opened = _OPENING.match(text, found.end(), stop)
+    following = found.end() if opened is None else opened.end()
+    if following < stop and text[following].islower():
+        return False
+    if text[mark] != "." or (mark > begin and text[mark - 1] in _MARKS):
+        return True
+    return _ABBREVIATION.search(text, max(begin, mark - REACH), mark) is None
+
+
+def _mark(text: str, begin: int, place: int) -> int | None:
+    """Where the mark stands that closes a sentence, at `place` or before quotes that do."""
+    spaces = 0
+    for at in range(place, max(begin, place - REACH) - 1, -1):
+        if text[at] in _MARKS:
+            return at
+        if text[at] in _CLOSING_SIGNS:
+            spaces = 0
+        elif text[at].isspace() and not spaces:  # quotes that are tokens have one before them
+            spaces = 1
+        else:
+            return None
+    return None
 
 
 def _trimmed(text: str, begin: int, end: int) -> Iterator[Span]:
+    """A stretch without the white space around it, in pieces that are not too long."""
     while begin < end and text[begin].isspace():
         begin += 1
     while end > begin and text[end - 1].isspace():
         end -= 1
     while end - begin > LONGEST:
-        cut = _white_space(text, begin, begin + LONGEST)
-        yield begin, cut
+        cut = _cut(text, begin, begin + LONGEST)
+        yield begin, _without_space(text, begin, cut)
         begin = cut
         while begin < end and text[begin].isspace():
             begin += 1
@@ -70,9 +102,30 @@ def _trimmed(text: str, begin: int, end: int) -> Iterator[Span]:
         yield begin, end
 
 
-def _white_space(text: str, begin: int, end: int) -> int:
-    """The last white space before `end`; `end` itself where there is none."""
-    for place in range(end - 1, begin, -1):
-        if text[place].isspace():
-            return place
+def _without_space(text: str, begin: int, end: int) -> int:
+    while end > begin and text[end - 1].isspace():
+        end -= 1
     return end
+
+
+def _cut(text: str, begin: int, end: int) -> int:
+    """The last white space up to `end`; else the last place that tears no word or number;
+    else the last that tears no letter from its marks."""
+    places = range(end, begin, -1)
+    for fits in (_at_space, _between_words, _between_letters):
+        for place in places:
+            if fits(text, place):
+                return place
+    return end
+
+
+def _at_space(text: str, place: int) -> bool:
+    return text[place].isspace()
+
+
+def _between_words(text: str, place: int) -> bool:
+    return text[place - 1].isalnum() is False and _between_letters(text, place)
+
+
+def _between_letters(text: str, place: int) -> bool:
+    return unicodedata.category(text[place])[0] != "M"
