@@ -1,5 +1,9 @@
 """Models: their registration, and which one is active."""
 
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 from nfh_db import clock
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
@@ -17,6 +21,59 @@ INSERT = """
 INSERT INTO model (name, task, recipe, version, state, created_at)
 VALUES (:name, :task, :recipe, :version, :state, :at) RETURNING id"""
 SET_VERSION = "UPDATE model SET recipe = :recipe, version = :version WHERE id = :id"
+COLUMNS = """
+SELECT id, name, task, recipe, version, state, path, digest, config, metrics, snapshot,
+    created_at FROM model"""
+READ_ALL = f"{COLUMNS} ORDER BY id"
+READ_NAMED = f"{COLUMNS} WHERE name = :name"
+READ_ONE = f"{COLUMNS} WHERE id = :id"
+FILL = """
+UPDATE model SET path = :path, digest = :digest, config = :config, metrics = :metrics,
+    snapshot = :snapshot
+WHERE id = :id"""
+RETIRE_OTHERS = """
+UPDATE model SET state = 'retired'
+WHERE state = 'active' AND id <> :id AND (task IN (:task, 'both') OR :task = 'both')"""
+ACTIVATE = "UPDATE model SET state = 'active' WHERE id = :id"
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A registered model.
+
+    state: candidate, active (the one that its task uses), retired (was active) or rejected.
+    path: its folder, relative to the database's own where it lies in that; None of one that
+    is no more than a name. digest: of the folder, as it was when it was registered.
+    snapshot: hash of the labels that it learnt from.
+    """
+
+    id: int
+    name: str
+    task: str
+    recipe: str
+    version: str
+    state: str
+    path: str | None
+    digest: str | None
+    config: Mapping[str, object]
+    metrics: Mapping[str, object]
+    snapshot: str | None
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewModel:
+    """A trained model to be registered; see Model."""
+
+    name: str
+    task: str
+    recipe: str
+    version: str
+    path: str
+    digest: str
+    config: Mapping[str, object] = field(default_factory=dict)
+    metrics: Mapping[str, object] = field(default_factory=dict)
+    snapshot: str | None = None
 
 
 def active(connection: Connection, task: str) -> tuple[int, str] | None:
@@ -57,3 +114,78 @@ def ensure(connection: Connection, name: str, task: str, recipe: str, version: s
 def set_version(connection: Connection, model_id: int, recipe: str, version: str) -> None:
     """Say that a model of this name is now another version."""
     connection.execute(SET_VERSION, {"id": model_id, "recipe": recipe, "version": version})
+
+
+def register(connection: Connection, new: NewModel) -> int:
+    """A trained model's id; it is active if its task has no active model yet.
+
+    Raises StoreError if its name is taken.
+    """
+    if find(connection, new.name) is not None:
+        raise StoreError(f"there is a model {new.name} already")
+    model_id = ensure(connection, new.name, new.task, new.recipe, new.version)
+    connection.execute(
+        FILL,
+        {
+            "id": model_id,
+            "path": new.path,
+            "digest": new.digest,
+            "config": json.dumps(new.config, allow_nan=False),
+            "metrics": json.dumps(new.metrics, allow_nan=False),
+            "snapshot": new.snapshot,
+        },
+    )
+    return model_id
+
+
+def activate(connection: Connection, model: Model) -> None:
+    """Make a model the one that its task uses; the one before is retired."""
+    connection.execute(RETIRE_OTHERS, {"id": model.id, "task": model.task})
+    connection.execute(ACTIVATE, {"id": model.id})
+
+
+def read(connection: Connection, model_id: int) -> Model | None:
+    """A model by its id."""
+    row = connection.execute(READ_ONE, {"id": model_id}).fetchone()
+    return None if row is None else _model(*row)
+
+
+def read_named(connection: Connection, name: str) -> Model | None:
+    """A model by its name."""
+    row = connection.execute(READ_NAMED, {"name": name}).fetchone()
+    return None if row is None else _model(*row)
+
+
+def read_all(connection: Connection) -> tuple[Model, ...]:
+    """All models, in the order of their registration."""
+    return tuple(_model(*row) for row in connection.execute(READ_ALL))
+
+
+def _model(
+    id_: int,
+    name: str,
+    task: str,
+    recipe: str,
+    version: str,
+    state: str,
+    path: str | None,
+    digest: str | None,
+    config: str,
+    metrics: str,
+    snapshot: str | None,
+    created_at: str,
+) -> Model:
+    return Model(
+        id_,
+        name,
+        task,
+        recipe,
+        version,
+        state,
+        path,
+        digest,
+        json.loads(config),
+        json.loads(metrics),
+        snapshot,
+        created_at,
+    )

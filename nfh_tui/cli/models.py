@@ -1,0 +1,124 @@
+"""`nfh-tui models`: the registered models, one of them in full, and which one is used."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nfh_tui import places
+from nfh_tui.cli.common import Failure, db_option, emit, json_option, reporting
+
+if TYPE_CHECKING:
+    from nfh_db.models import Model
+    from nfh_db.store import Store
+
+
+@click.group(
+    invoke_without_command=True, short_help="List the models, show one, or put one to use."
+)
+@db_option
+@json_option
+@click.pass_context
+@reporting
+def models(ctx: click.Context, db: Path | None, as_json: bool) -> None:
+    """List the models of the database; with a command: show one, or put one to use.
+
+    Models are made by `nfh-tui retrain`; the rules are one, too.
+    """
+    ctx.obj = (db, as_json)
+    if ctx.invoked_subcommand is not None:
+        return
+    from nfh_db.store import Store
+    from nfh_tui.cli.models_text import listed, summary_json
+
+    with Store.open(places.database(db)) as store:
+        found = _all(store)
+        database = store.path
+    if as_json:
+        emit({"models": [summary_json(model, database) for model in found]})
+        return
+    for line in listed(found, database):
+        click.echo(line)
+
+
+@models.command(short_help="Show a model in full.")
+@click.argument("model", metavar="ID")
+@db_option
+@json_option
+@click.pass_context
+@reporting
+def show(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> None:
+    """Show a model: what it is, how it was made, how good it was, and whether it is whole."""
+    from nfh_db.store import Store
+    from nfh_tui.cli.models_text import full_json, full_lines
+
+    db, as_json = _given(ctx, db, as_json)
+    with Store.open(places.database(db)) as store:
+        found = _one(store, model)
+        database = store.path
+    if as_json:
+        emit(full_json(found, database))
+        return
+    for line in full_lines(found, database):
+        click.echo(line)
+
+
+@models.command(short_help="Put a model to use.")
+@click.argument("model", metavar="ID")
+@db_option
+@json_option
+@click.pass_context
+@reporting
+def activate(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> None:
+    """Make a model the one that its task uses; the one before is kept, and can come back.
+
+    Refused where its folder is gone, or its files are not what they were when it was made.
+    """
+    from nfh_db.store import Store
+    from nfh_tui.choosing_models import checked_folder
+    from nfh_tui.cli.models_text import summary_json
+
+    db, as_json = _given(ctx, db, as_json)
+    with Store.open(places.database(db)) as store:
+        found = _one(store, model)
+        before = [one for one in store.models() if _gives_way(one, found)]
+        if found.path is not None:
+            checked_folder(store.path, found)
+        active = store.activate_model(found.id)
+        database = store.path
+    if as_json:
+        emit(summary_json(active, database) | {"before": [one.name for one in before]})
+        return
+    instead = f", in place of {', '.join(one.name for one in before)}" if before else ""
+    click.echo(f"{active.name} is now the active model of {active.task}{instead}")
+
+
+def _gives_way(one: "Model", to: "Model") -> bool:
+    same = one.task == to.task or "both" in (one.task, to.task)
+    return one.state == "active" and one.id != to.id and same
+
+
+def _given(ctx: click.Context, db: Path | None, as_json: bool) -> tuple[Path | None, bool]:
+    """The options, whether they stand before or behind the command's name."""
+    outer_db, outer_json = ctx.obj
+    return db or outer_db, as_json or outer_json
+
+
+def _all(store: "Store") -> tuple["Model", ...]:
+    """All models; the rules are registered if they are not yet."""
+    from nfh_tui.choosing_models import ensure_rules
+
+    ensure_rules(store)
+    return store.models()
+
+
+def _one(store: "Store", wanted: str) -> "Model":
+    """A model by its number or name. Raises Failure for one that is not there."""
+    from nfh_db.formats.wording import shown
+
+    found = _all(store)
+    for model in found:
+        if wanted in (str(model.id), model.name):
+            return model
+    names = ", ".join(f"{model.id} ({model.name})" for model in found)
+    raise Failure(f"there is no model {shown(wanted)}; there are: {names}")

@@ -1,0 +1,141 @@
+"""Models as `nfh-tui models` shows them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nfh_db.formats.wording import counted, visible
+from nfh_models.errors import ModelsError
+from nfh_models.model_files import CARD
+from nfh_tui.choosing_models import checked_folder, folder_of
+from nfh_tui.cli.retrain_text import left_out_lines, percent
+
+if TYPE_CHECKING:
+    from nfh_db.models import Model
+
+MINUTES = 16
+"""Characters of a time as far as its minutes."""
+
+FIGURES = ("precision", "recall", "f1", "accuracy")
+
+
+def summary_json(model: "Model", database: Path) -> dict[str, object]:
+    """A model in short. folder: whole; null for one without."""
+    return {
+        "id": model.id,
+        "name": model.name,
+        "task": model.task,
+        "recipe": model.recipe,
+        "version": model.version,
+        "state": model.state,
+        "f1": _number(model.metrics, "f1"),
+        "folder": _folder(model, database),
+        "created_at": model.created_at,
+    }
+
+
+def full_json(model: "Model", database: Path) -> dict[str, object]:
+    """A model in full. trouble: what is wrong with its folder; null where nothing is."""
+    return summary_json(model, database) | {
+        "digest": model.digest,
+        "snapshot": model.snapshot,
+        "config": dict(model.config),
+        "metrics": dict(model.metrics),
+        "trouble": trouble(model, database),
+    }
+
+
+def trouble(model: "Model", database: Path) -> str | None:
+    """What is wrong with a model's folder, in a sentence; None where nothing is."""
+    if model.path is None:
+        return None
+    try:
+        checked_folder(database, model)
+    except (ModelsError, OSError) as error:
+        return str(error)
+    return None
+
+
+def listed(found: Sequence["Model"], database: Path) -> Iterator[str]:
+    """A line a model, under a line that says what stands in it."""
+    yield f"{'id':>4}  {'name':14} {'task':15} {'recipe':13} {'state':9}  {'F1':>5}  made"
+    for model in found:
+        f1 = _number(model.metrics, "f1")
+        gone = "" if model.path is None or _there(model, database) else "  (gone)"
+        yield (
+            f"{model.id:>4}  {visible(model.name, 14):14} {model.task:15} "
+            f"{visible(model.recipe, 13):13} {model.state:9}  "
+            f"{'' if f1 is None else percent(f1):>5}  {model.created_at[:10]}{gone}"
+        )
+
+
+def full_lines(model: "Model", database: Path) -> Iterator[str]:
+    """A model in full, for a person."""
+    yield f"{model.name}: {model.recipe} for {model.task}, {model.state}"
+    yield f"  number    {model.id}"
+    yield f"  version   {visible(model.version)}"
+    yield f"  made      {model.created_at[:MINUTES].replace('T', ' ')} UTC"
+    folder = _folder(model, database)
+    if folder is not None:
+        yield f"  folder    {visible(folder, 400)}"
+        yield f"  card      {visible(str(Path(folder) / CARD), 400)}"
+    for key, value in model.config.items():
+        yield f"  {key:9} {visible(_said(value))}"
+    yield from _figures(model.metrics)
+    found = trouble(model, database)
+    if found is not None:
+        yield ""
+        yield f"It cannot be used: {visible(found, 2000)}"
+
+
+def _figures(metrics: Mapping[str, object]) -> Iterator[str]:
+    examples, folds = metrics.get("examples"), metrics.get("folds")
+    if not isinstance(examples, int) or not isinstance(folds, int):
+        return
+    yield ""
+    yield f"Learnt from {counted(examples, 'number')}. In {folds} folds:"
+    per_fold = metrics.get("per_fold")
+    spreads = per_fold if isinstance(per_fold, dict) else {}
+    for name in FIGURES:
+        own = spreads.get(name)
+        deviation = _number(own, "deviation") if isinstance(own, dict) else None
+        value = percent(_number(metrics, name))
+        yield f"  {name:10} {value:>5}, deviation between folds {percent(deviation)}"
+    left_out = metrics.get("left_out")
+    if isinstance(left_out, dict):
+        yield from left_out_lines(left_out)
+    yield from _worst(metrics.get("worst"))
+
+
+def _worst(worst: object) -> Iterator[str]:
+    if not isinstance(worst, list) or not worst:
+        return
+    yield ""
+    yield "Anchors with most errors in the folds:"
+    yield f"  {'anchor':20} {'numbers':>8} {'missed':>8} {'false':>8}"
+    for one in worst:
+        yield (
+            f"  {visible(str(one['anchor']), 20):20} {one['n']:>8,} {one['missed']:>8,} "
+            f"{one['false']:>8,}"
+        )
+
+
+def _said(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if value is None:
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _number(metrics: Mapping[str, object], name: str) -> float | None:
+    value = metrics.get(name)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _folder(model: "Model", database: Path) -> str | None:
+    return None if model.path is None else str(folder_of(database, model.path))
+
+
+def _there(model: "Model", database: Path) -> bool:
+    return model.path is not None and folder_of(database, model.path).is_dir()
