@@ -1,0 +1,145 @@
+"""The attributes that the spaCy component gives to Doc, Span and Token.
+
+Everything is kept in `Doc.user_data` as spaCy keeps it: plain values under the code points of
+a span or the start of a token. So copies of a Doc have it, and DocBin, `to_bytes`, `as_doc` and
+`Doc.from_docs`; and after tokens were merged or split it is still where it was in the text.
+Heads are kept as their distance in code points, so that they hold when a text is moved.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from spacy.tokens import Doc, Span, Token
+
+Key = tuple[str, str, int | None, int | None]
+Target = Token | str
+Stored = int | str
+
+MARK = "._."
+IS_NFH = "is_nfh"
+HEADS_AT = "nfh_heads_at"
+
+PLAIN: Mapping[str, bool | str | None] = {
+    IS_NFH: False,
+    "is_deter_nfh": False,
+    "is_implicit": False,
+    "nfh_rule": None,
+    "nfh_cue": None,
+    HEADS_AT: None,
+}
+"""Attributes of Span and Token that are kept as they are, with the value that no NFH has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A fused head found in a Doc: tokens [start, end).
+
+    heads: token indices and class names. rule: what identified it. cue: what resolved it, None
+    if nothing did. deterministic: one of the paper's four patterns gave the heads.
+    """
+
+    start: int
+    end: int
+    rule: str
+    heads: tuple[Stored, ...] = ()
+    cue: str | None = None
+    deterministic: bool = False
+
+
+def register() -> None:
+    """Make the attributes known to spaCy; done already by whoever makes a component.
+
+    Needed by itself only to read Docs from a DocBin where no component was made.
+    """
+    for of in (Span, Token):
+        for name, default in PLAIN.items():
+            of.set_extension(name, default=default, force=True)
+        of.set_extension("nfh_heads", getter=_heads, force=True)
+        of.set_extension("nfh_head", getter=_head, force=True)
+    Doc.set_extension("nfh", getter=_anchors, force=True)
+    Doc.set_extension("has_nfh", getter=_has_anchor, force=True)
+
+
+def store(doc: Doc, anchors: list[Anchor]) -> None:
+    """Keep anchors in a Doc, in place of what it had."""
+    clear(doc)
+    for anchor in anchors:
+        span = doc[anchor.start : anchor.end]
+        _keep(doc, anchor, span.start_char, span.end_char)
+        for token in span:
+            _keep(doc, anchor, token.idx, None)
+
+
+def clear(doc: Doc) -> None:
+    """Take everything of ours out of a Doc."""
+    for key in [key for key in doc.user_data if _name(key) in PLAIN]:
+        del doc.user_data[key]
+
+
+def _keep(doc: Doc, anchor: Anchor, start: int, end: int | None) -> None:
+    heads = [head if isinstance(head, str) else doc[head].idx - start for head in anchor.heads]
+    data = cast("dict[object, object]", doc.user_data)
+    values: dict[str, object] = {
+        IS_NFH: True,
+        "is_deter_nfh": anchor.deterministic,
+        "is_implicit": any(isinstance(head, str) for head in heads),
+        "nfh_rule": anchor.rule,
+        "nfh_cue": anchor.cue,
+        HEADS_AT: heads,
+    }
+    for name, value in values.items():
+        data[MARK, name, start, end] = value
+
+
+def _name(key: object) -> str | None:
+    """The attribute that a key of user_data is about; None for a key of something else."""
+    if isinstance(key, tuple) and len(key) == 4 and key[0] == MARK and key[2] is not None:
+        return str(key[1])
+    return None
+
+
+# --- what is read ---------------------------------------------------------------------------
+
+
+def _anchors(doc: Doc) -> list[Span]:
+    """The spans of the fused heads, in order; none for one inside a token that was merged."""
+    spans = [doc.char_span(start, end) for start, end in sorted(_places(doc))]
+    return [span for span in spans if span is not None]
+
+
+def _has_anchor(doc: Doc) -> bool:
+    return any(doc.char_span(start, end) is not None for start, end in _places(doc))
+
+
+def _places(doc: Doc) -> Iterator[tuple[int, int]]:
+    for key, value in cast("dict[object, object]", doc.user_data).items():
+        if _name(key) == IS_NFH and value:
+            _, _, start, end = cast("Key", key)
+            if start is not None and end is not None and start >= 0:
+                yield start, end
+
+
+def _heads(where: Span | Token) -> tuple[Target, ...]:
+    """Tokens and class names; without the tokens that a part of a Doc does not hold."""
+    stored = where._.get(HEADS_AT)
+    if not stored:
+        return ()
+    start = where.idx if isinstance(where, Token) else where.start_char
+    found = [_target(where.doc, head, start) for head in stored]
+    return tuple(head for head in found if head is not None)
+
+
+def _head(where: Span | Token) -> Target | None:
+    heads = _heads(where)
+    return heads[0] if heads else None
+
+
+def _target(doc: Doc, head: Stored, start: int) -> Target | None:
+    if isinstance(head, str):
+        return head
+    place = start + head
+    if place < 0:
+        return None
+    span = doc.char_span(place, place + 1, alignment_mode="expand")
+    return None if span is None else span[0]

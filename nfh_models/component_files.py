@@ -1,0 +1,112 @@
+"""What the spaCy component writes into a pipeline's folder, and reads back.
+
+cfg           identifier and resolver, as JSON
+identifier/   the files of the model directory, if it has one
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from nfh_models.model_files import ModelFileError
+
+CFG = "cfg"
+IDENTIFIER = "identifier"
+FORMAT_VERSION = 1
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What cfg holds. identifier: as the component was given it."""
+
+    identifier: str
+    resolver: str
+    format_version: int = FORMAT_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A component as it is written. files: of its model's folder, by name; empty for rules.
+
+    settings, files: None where they were left out.
+    """
+
+    settings: Settings | None
+    files: Mapping[str, bytes] | None = field(default=None)
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    """The files of a model directory, by name. Raises ModelFileError."""
+    try:
+        return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    except OSError as error:
+        raise ModelFileError(
+            f"{folder} is no model's folder that can be read ({error.strerror}): name one that "
+            "`nfh-tui retrain identification` made, or rules"
+        ) from error
+
+
+def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files of a model directory. Raises ModelFileError for a name with a path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        if Path(name).name != name or name in (".", ".."):
+            raise ModelFileError(
+                f"a model's file may not be called {name!r}: it leads elsewhere"
+            )
+        (folder / name).write_bytes(content)
+
+
+def write_state(folder: Path, state: State) -> None:
+    """Write a component's folder; what stands in it is replaced."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if state.settings is not None:
+        (folder / CFG).write_bytes(msgspec.json.encode(state.settings))
+    if state.files:
+        write_files(folder / IDENTIFIER, state.files)
+
+
+def read_state(folder: Path) -> State:
+    """A component's folder. Raises ModelFileError for one that does not hold."""
+    cfg = folder / CFG
+    settings = _settings(cfg.read_bytes(), str(cfg)) if cfg.is_file() else None
+    model = folder / IDENTIFIER
+    return State(settings, read_files(model) if model.is_dir() else None)
+
+
+def encode(state: State) -> bytes:
+    """A component's state as bytes."""
+    return msgspec.msgpack.encode({CFG: state.settings, IDENTIFIER: state.files})
+
+
+def decode(content: bytes) -> State:
+    """The state that `encode` wrote. Raises ModelFileError for bytes that are none."""
+    try:
+        found = msgspec.msgpack.decode(content, type=_Encoded)
+    except msgspec.MsgspecError as error:
+        raise ModelFileError(f"these bytes are no nfh component: {error}") from error
+    _check(found.cfg, "these bytes")
+    return State(found.cfg, found.identifier)
+
+
+class _Encoded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    cfg: Settings | None
+    identifier: dict[str, bytes] | None
+
+
+def _settings(content: bytes, where: str) -> Settings:
+    try:
+        settings = msgspec.json.decode(content, type=Settings)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise ModelFileError(f"{where} does not hold: {error}") from error
+    _check(settings, where)
+    return settings
+
+
+def _check(settings: Settings | None, where: str) -> None:
+    if settings is not None and settings.format_version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"{where}: format {settings.format_version} of a newer nfh-tui; this one reads up "
+            f"to {FORMAT_VERSION}. Update nfh-tui"
+        )
