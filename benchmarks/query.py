@@ -58,12 +58,21 @@ QUERIES = (
     "-class:OTHER text:one",
     "votes:3 pattern:2-1 -flag:skip text:the text:one",
     "model!=gold",
+    "nfh:yes",
+    "nfh:none",
+    "nfh!=gold",
+    "nfh=gold split:dev",
+    "nfhrule:no-one",
+    "nfhrule:clock",
+    "-nfhrule:noun-next text:one",
     "state:decided class:BROKEN",
     "sort:random",
     "sort:disagree",
     "sort:anchor",
     "-sort:votes",
     "sort:uncertain",
+    "sort:nfh",
+    "nfh:yes nfh!=gold sort:nfh",
 )
 TYPED = (
     "state:disagree disagree:noun by:ann2 pattern:2-1",
@@ -91,6 +100,11 @@ TYPED = (
 )
 """Of those with three answers each; the first three are what is promised of disagreement."""
 
+RULES = {"noun-next": 41.0, "not-nummod": 27.0, "num-of": 8.5, "no-one": 3.0, "clock": 0.05}
+"""Names of rules, and about how many of a hundred numbers each decides."""
+
+SAYING_YES = ("not-nummod", "num-of", "no-one", "clock")
+
 ANNOTATORS = ("ann1", "ann2", "ann3")
 GOLD_KINDS = [kind for kind in Kind if kind not in (Kind.NFH, Kind.BROKEN)]
 
@@ -106,12 +120,14 @@ INSERTS = {
     "flag": """INSERT INTO flag (anchor_id, annotator_id, name, flagged_at)
         VALUES (?,?,?,'')""",
     "prediction": "INSERT INTO prediction VALUES (?,1,?,NULL,?,?,'')",
+    "identification": "INSERT INTO identification VALUES (?,2,?,?,?,'','')",
 }
 Rows = dict[str, list[tuple[Any, ...]]]
 
 
 def build(path: Path, count: int, seed: int = 7) -> None:
-    """A database of `count` anchors: a third decided, some voted on, half predicted."""
+    """A database of `count` anchors: a third decided, some voted on, half predicted, all
+    identified."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -145,7 +161,8 @@ def _frame(connection: Connection) -> None:
     )
     connection.execute(
         "INSERT INTO model (id, name, task, recipe, version, state, created_at) "
-        "VALUES (1, 'made', 'resolution', 'nearest-noun', '1', 'active', '')"
+        "VALUES (1, 'made', 'resolution', 'nearest-noun', '1', 'active', ''), "
+        "(2, 'rules', 'identification', 'rules', '1', 'active', '')"
     )
 
 
@@ -176,6 +193,11 @@ def _add(rows: Rows, index: int, count: int, words: list[str], source: random.Ra
         scores = struct.pack(f"<{len(words) + 6}f", *(0.1 for _ in range(len(words) + 6)))
         choice = source.choice([*(kind.value for kind in IMPLICIT_KINDS), "3"])
         rows["prediction"].append((index, choice, source.random(), scores))
+    # Half of them as the rules leave them, and half with a score, as a learned model does.
+    (rule,) = source.choices(tuple(RULES), tuple(RULES.values()))
+    score = source.gauss(0.0, 1.0) if index % 2 else None
+    nfh = rule in SAYING_YES if score is None else score > 0
+    rows["identification"].append((index, int(nfh), rule, score))
 
 
 def connect(path: Path) -> Connection:

@@ -21,6 +21,7 @@ from nfh_tui.editing import (
 from nfh_tui.editing.describe import BLOCKING_WORDS, KIND_WORDS, NOTE_WORDS, SORT_WORDS
 from nfh_tui.editing.state import live, quoted
 from nfh_tui.editing.votes import letter
+from nfh_tui.evidence_identification import add_identification
 from nfh_tui.evidence_model import add_model, standing
 from nfh_tui.passage_marks import DIGITS
 from nfh_tui.rows import Part, Row, Rows
@@ -57,15 +58,18 @@ def evidence(
     if state is not None:
         _add_edited(rows, item, state, mine)
     against = mine if isinstance(mine, Answer) else None
-    if state is None or state.role is Role.ADJUDICATOR:
+    judging = state is None or _judges(state)
+    if judging:
         _add_gold(rows, item, against, blind=blind)
         _add_votes(rows, item, against, blind=blind)
     else:
         rows.blank()
         rows.text([(HIDDEN, "note")])
+    gold = item.gold.answer if item.gold is not None and judging else None
+    add_identification(rows, item, against, gold)
     add_model(rows, item, against)
-    _add_flags(rows, item, named=not blind and (state is None or _judges(state)))
-    if state is None or _judges(state):
+    _add_flags(rows, item, named=not blind and judging)
+    if judging:
         _add_stale(rows, item, against, blind=blind)
         _add_history(rows, history, blind=blind)
     return tuple(rows.made)

@@ -16,16 +16,18 @@ class PredictionReady(Message):
 class PredictorChanged(Message):
     """The predictor started, stopped or fell over.
 
-    words: for the line of state. sentence: what happened. off: it will not come back.
+    words: for the line of state. sentence: what happened. off: it will not come back. aside:
+    it works on, but cannot identify.
     """
 
     words: str
     sentence: str
     off: bool
+    aside: bool = False
 
     def can_replace(self, message: Message) -> bool:
-        """Only the latest state counts."""
-        return isinstance(message, PredictorChanged)
+        """Only the latest state counts; what is said once, and no more, is not replaced."""
+        return isinstance(message, PredictorChanged) and not self.aside
 
 
 @dataclass

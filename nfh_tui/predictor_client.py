@@ -19,6 +19,7 @@ import msgspec
 from nfh_tui.jobs.logs import log_path
 from nfh_tui.jobs.protocol import (
     NO_PIPELINE,
+    Aside,
     Ask,
     Done,
     Ready,
@@ -40,11 +41,15 @@ Status = Literal["starting", "ready", "restarting", "off"]
 
 @dataclass(frozen=True, slots=True)
 class PredictorState:
-    """How the predictor is. sentence: for the person. model: its name, once it is ready."""
+    """How the predictor is. sentence: for the person. model: its name, once it is ready.
+
+    aside: the sentence is about a part of the work that it cannot do; the rest goes on.
+    """
 
     status: Status
     sentence: str
     model: str | None = None
+    aside: bool = False
 
 
 class PredictorClient:
@@ -190,6 +195,8 @@ class PredictorClient:
             self._failures = 0
             self._answered(reply.anchor)
             self._on_done(reply.anchor)
+        elif isinstance(reply, Aside):
+            self._on_state(PredictorState("ready", reply.message, self._model, aside=True))
         elif reply.anchor is not None:
             self._answered(reply.anchor)
             self._tell("ready", reply.message)

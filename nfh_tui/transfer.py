@@ -131,7 +131,7 @@ def export_file(
     lines = _lines(records(), writer)
     with ExitStack() as stack:
         file: BinaryIO = (
-            _standard_output() if out is None else stack.enter_context(replacing(out))
+            standard_output() if out is None else stack.enter_context(replacing(out))
         )
         rows = pour(file, lines)
         file.flush()
@@ -140,7 +140,7 @@ def export_file(
     return ExportReport(format_.name, name, rows, left_out, undecided)
 
 
-def _standard_output() -> BinaryIO:
+def standard_output() -> BinaryIO:
     """Where bytes for standard output go. Raises ExportError where the caller closed it."""
     if sys.stdout is None:
         raise ExportError("Standard output is closed: name a file with --out")

@@ -55,6 +55,11 @@ BULK_FORMATS = {
 }
 """Formats of batches that are no files, and how one under way is told of."""
 
+FOUND = "identify"
+"""Format of a batch of numbers that no file named, found in passages that are there."""
+
+UNDER_WAY = BULK_FORMATS | {FOUND: "Numbers that were found are being added by process"}
+
 
 class Work(msgspec.Struct):
     """What the report column holds until a batch is ready.
@@ -157,7 +162,7 @@ def unfinished(connection: Connection) -> Sequence[Unfinished]:
 def refuse_beside_another(connection: Connection, wanted: str) -> None:
     """Raise StoreError if a batch is under way. wanted: what to do when that is done."""
     for other in unfinished(connection):
-        what = BULK_FORMATS.get(other.format, f"{other.name} is being imported by process")
+        what = UNDER_WAY.get(other.format, f"{other.name} is being imported by process")
         raise StoreError(f"{what} {other.pid}: wait until that is done, then {wanted}")
 
 

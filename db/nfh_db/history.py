@@ -7,7 +7,7 @@ after the other; what happened to the earlier ones is part of the history of the
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nfh_db import passages
+from nfh_db import batches, passages
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
 from nfh_db.query import Query
@@ -30,6 +30,18 @@ LEFT JOIN act AS m ON m.id = c.merged_by
 LEFT JOIN batch AS b ON b.id = c.batch_id
 WHERE e.anchor_id IN (SELECT value FROM json_each(:ids)) AND coalesce(b.state, '') <> 'loading'
 ORDER BY e.id"""
+# Numbers that no file named and nobody marked: nothing but their batch says whence they are.
+FOUND = """
+SELECT c.acted_at, n.name, c.summary, 'anchor', '', NULL,
+    json_object('passage', a.passage_id, 'start', a.start, 'stop', a.stop),
+    c.kind, NULL, '', m.summary, a.id
+FROM anchor AS a JOIN batch AS b ON b.id = a.batch_id
+JOIN act AS c ON c.batch_id = b.id AND c.kind = 'import'
+LEFT JOIN annotator AS n ON n.id = c.annotator_id
+LEFT JOIN act AS m ON m.id = c.merged_by
+WHERE a.id IN (SELECT value FROM json_each(:ids)) AND b.format = :format
+    AND b.state <> 'loading'
+ORDER BY a.id"""
 # Walking back over corrections; one that was taken back leads nowhere.
 CHAIN = """
 WITH RECURSIVE chain (item, id, back) AS (
@@ -116,7 +128,10 @@ def with_earlier(connection: Connection, anchor_id_: int) -> tuple[HistoryLine, 
 
 
 def _lines(connection: Connection, ids: Sequence[int]) -> Iterator[HistoryLine]:
-    for row in connection.execute(LINES, {"ids": json_of(list(ids))}):
+    key = {"ids": json_of(list(ids))}
+    for row in connection.execute(FOUND, key | {"format": batches.FOUND}):
+        yield HistoryLine(*row)
+    for row in connection.execute(LINES, key):
         yield HistoryLine(*row)
 
 

@@ -15,6 +15,7 @@ from nfh_db import (
     drafts,
     flags,
     gold,
+    identifications,
     models,
     passages,
     predictions,
@@ -144,6 +145,7 @@ def _whole(
     votes = answers.votes(connection, [id_] if before is None else [id_, before])
     decided = gold.read(connection, id_)
     model = models.active(connection, "resolution")
+    identifier = models.active(connection, "identification")
     return Item(
         anchor_id=id_,
         public_id=anchor_id(passage.digest, anchor),
@@ -163,6 +165,9 @@ def _whole(
         pattern=pattern,
         draft=drafts.draft(connection, id_, me_id, role.value),
         prediction=predictions.read(connection, id_, model[0]) if model else None,
+        identification=identifications.read(connection, id_, identifier[0])
+        if identifier
+        else None,
     )
 
 

@@ -57,8 +57,12 @@ def _no_warnings() -> Sequence[str]:
 
 @dataclass(frozen=True, slots=True)
 class IncomingFile:
-    """A file to be imported. sha256: hex, of its bytes. annotator: whose answers its labels
-    are; None where they are gold. warnings: asked for once all rows were read."""
+    """A file to be imported, or what else comes in as one does.
+
+    sha256: hex, of its bytes. annotator: whose answers its labels are; None where they are
+    gold. warnings: asked for once all rows were read. act: what the log says; "" for an import
+    of the file.
+    """
 
     name: str
     sha256: str
@@ -66,6 +70,7 @@ class IncomingFile:
     split: str | None = None
     annotator: str | None = None
     warnings: Callable[[], Sequence[str]] = field(default=_no_warnings)
+    act: str = ""
 
 
 def stretches(
@@ -172,8 +177,9 @@ class Loading:
     def _begin(self, stack: ExitStack) -> None:
         source, connection = self._source, self._connection
         with transaction(connection):
-            batches.refuse_beside_another(connection, f"import {source.name}")
-            sha256, what = source.sha256, f"import of {source.name}"
+            wanted = f"add {source.name}" if source.act else f"import {source.name}"
+            batches.refuse_beside_another(connection, wanted)
+            sha256, what = source.sha256, source.act or f"import of {source.name}"
             if self._origin is not None:
                 sha256 = batches.name_of_next_run(connection, sha256)
                 what += ", for its gold"

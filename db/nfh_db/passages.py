@@ -12,6 +12,9 @@ READ = """
 SELECT p.id, p.text, t.offsets, t.lemmas, t.turns
 FROM passage AS p JOIN passage_token AS t ON t.passage_id = p.id
 WHERE p.id IN (SELECT value FROM json_each(:ids))"""
+TOKENIZERS = """
+SELECT passage_id, tokenizer FROM passage_token
+WHERE passage_id IN (SELECT value FROM json_each(:ids))"""
 LEMMAS = "SELECT lemmas FROM passage_token WHERE passage_id = :id"
 KNOWN = """
 SELECT lower(hex(digest)), id FROM passage
@@ -73,6 +76,11 @@ def read_one(connection: Connection, passage_id: int, cache: PassageCache) -> Pa
         passage = read(connection, [passage_id])[passage_id]
         cache.keep(passage_id, passage)
     return passage
+
+
+def tokenizers(connection: Connection, ids: Sequence[int]) -> dict[int, str]:
+    """What made the tokens of these passages, by id."""
+    return dict(connection.execute(TOKENIZERS, {"ids": json_of(list(ids))}).fetchall())
 
 
 def lemmas(connection: Connection, passage_id: int) -> list[str]:

@@ -10,6 +10,7 @@ from nfh_db.connection import Connection
 from nfh_db.items import own_state
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
+from nfh_db.query.identified import ACTIVE as ACTIVE_IDENTIFIER
 from nfh_db.records import FlagName, QueueRow, Role, State
 from nfh_models.domain import Blocking, Kind
 
@@ -73,6 +74,9 @@ SELECT_VALUES = {
         SELECT DISTINCT a.pattern FROM anchor AS a WHERE a.pattern <> '' AND {visible}
         ORDER BY 1 LIMIT :most""",
     **dict.fromkeys(("by", "differs", "said", "assigned", "todo"), SELECT_NAMES),
+    "nfhrule": """
+        SELECT i.rule FROM identification AS i WHERE i.model_id = {active}
+        GROUP BY i.rule ORDER BY count(*) DESC, i.rule LIMIT :most""",
     "doc": """
         SELECT DISTINCT d.name FROM document AS d LEFT JOIN batch AS b ON b.id = d.batch_id
         WHERE coalesce(b.state, '') <> 'loading' ORDER BY d.id DESC LIMIT :most""",
@@ -188,5 +192,5 @@ def queue_values(connection: Connection, key: str) -> tuple[str, ...]:
     template = SELECT_VALUES.get(key)
     if template is None:
         return ()
-    statement = template.format(visible=VISIBLE)
+    statement = template.format(visible=VISIBLE, active=ACTIVE_IDENTIFIER)
     return tuple(row[0] for row in connection.execute(statement, {"most": MOST_VALUES}))

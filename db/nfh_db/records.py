@@ -124,6 +124,37 @@ class Prediction:
 
 
 @dataclass(frozen=True, slots=True)
+class Identified:
+    """What a model, or the rules, say of whether an anchor's noun is missing.
+
+    rule: the name of the rule that decided, of a learned model its recipe. score: above 0 for
+    an NFH, the further from 0 the surer; None where a rule decided. weights: what weighed most,
+    strongest first, as feature and weight.
+    """
+
+    model: str
+    nfh: bool
+    rule: str
+    score: float | None = None
+    weights: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Identifying:
+    """The active model of identification. version: as it is registered.
+
+    spec: the parser asked for when it decided last, None for the one that is there. parser:
+    name of the parser with which it decided, "" for none, None where it has not decided yet.
+    """
+
+    model_id: int
+    name: str
+    version: str
+    spec: str | None = None
+    parser: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """An answer begun and not committed. body: JSON that only the editor reads."""
 
@@ -183,6 +214,7 @@ class Item:
     draft: Draft | None
     prediction: Prediction | None
     withheld: bool = False
+    identification: Identified | None = None
 
 
 @dataclass(frozen=True, slots=True)

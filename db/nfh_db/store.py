@@ -12,6 +12,7 @@ from nfh_db import (
     annotators,
     drafts,
     edits,
+    identifications,
     items,
     models,
     predictions,
@@ -20,6 +21,7 @@ from nfh_db import (
 )
 from nfh_db.assigning_store import AssigningStore
 from nfh_db.history_store import HistoryStore
+from nfh_db.identifying_store import IdentifyingStore
 from nfh_db.merge.store import MergingStore
 from nfh_db.query import Query
 from nfh_db.records import (
@@ -40,6 +42,7 @@ from nfh_db.records import (
 )
 from nfh_db.settling_store import SettlingStore
 from nfh_db.tracing_store import TracingStore
+from nfh_db.training_store import TrainingStore
 from nfh_models.domain import Anchor, Answer, Passage
 
 if TYPE_CHECKING:
@@ -49,7 +52,15 @@ FORGET_AT_ONCE = 2_000
 """Predictions deleted in one write, so that nobody waits for long."""
 
 
-class Store(AssigningStore, HistoryStore, SettlingStore, MergingStore, TracingStore):
+class Store(
+    AssigningStore,
+    HistoryStore,
+    IdentifyingStore,
+    SettlingStore,
+    MergingStore,
+    TracingStore,
+    TrainingStore,
+):
     """One open database. Use `Store.open`; close it, or use it as a context manager."""
 
     # --- people -------------------------------------------------------------------------
@@ -201,7 +212,7 @@ class Store(AssigningStore, HistoryStore, SettlingStore, MergingStore, TracingSt
     def ensure_model(self, name: str, task: str, recipe: str, version: str) -> int:
         """A model's id, registered if unknown, as the active one if its task has none.
 
-        Predictions of another version under this name are forgotten.
+        What another version under this name predicted and identified is forgotten.
         """
         with self._readers.lend() as connection:
             found = models.find(connection, name)
@@ -210,7 +221,10 @@ class Store(AssigningStore, HistoryStore, SettlingStore, MergingStore, TracingSt
                 return models.ensure(connection, name, task, recipe, version)
         if found[2:] != (recipe, version):
             self._forget_predictions(found[0])
+            self._forget_identifications(found[0])
             with self._noting() as connection:
+                # What another process may have saved since.
+                identifications.delete_some(connection, found[0], FORGET_AT_ONCE)
                 models.set_version(connection, found[0], recipe, version)
         return found[0]
 

@@ -1,9 +1,10 @@
 """The predictor child: `python -m nfh_tui.jobs.predictor --db PATH`.
 
-It loads the model once, reads asks from standard input and writes replies to standard
+It loads the models once, reads asks from standard input and writes replies to standard
 output, one JSON line each; everything else that is printed goes to standard error. The
-newest ask comes first, within an ask the anchors in order. A prediction is in the database
-before its reply is sent. The child ends when its input closes or its parent is gone.
+newest ask comes first, within an ask the anchors in order. What models say of an anchor, its
+head and whether its noun is missing, is in the database before its reply is sent. The child
+ends when its input closes or its parent is gone.
 """
 
 import argparse
@@ -23,8 +24,10 @@ from nfh_db.records import Annotator, Item, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.parsing import NoPipelineError, Tagger, load_tagger
 from nfh_models.resolution import nearest_noun
+from nfh_tui.jobs.live_identifier import LiveIdentifier
 from nfh_tui.jobs.protocol import (
     NO_PIPELINE,
+    Aside,
     Ask,
     Done,
     Failed,
@@ -89,7 +92,7 @@ class Asks:
 
 
 class Predictor:
-    """The model with the store it reads from and writes to."""
+    """The models with the store they read from and write to."""
 
     def __init__(self, store: Store, tagger: Tagger) -> None:
         self.name = nearest_noun.NAME
@@ -98,9 +101,11 @@ class Predictor:
         self._tags: OrderedDict[tuple[str, int, int], list[str]] = OrderedDict()
         version = f"{nearest_noun.VERSION} {tagger.name}"
         self._model = store.ensure_model(self.name, nearest_noun.TASK, self.name, version)
+        self._identifier = LiveIdentifier(store)
+        self._told = ""
 
     def predict(self, anchor_id: int, *, force: bool) -> float | None:
-        """Predict an anchor and save it; the seconds it took, 0.0 if it was known.
+        """Predict and identify an anchor; the seconds it took, 0.0 if all was known.
 
         None: nobody sees this anchor (any more). Raises StoreError.
         """
@@ -108,14 +113,25 @@ class Predictor:
         item = self._store.item(anchor_id, _NOBODY, Role.ANNOTATOR)
         if item is None:
             return None
-        if not force and item.prediction is not None and item.prediction.model == self.name:
-            return 0.0
+        known = item.prediction is not None and item.prediction.model == self.name
+        if force or not known:
+            self._predict(item)
+        identified = self._identifier.identify(item, force=force)
+        return time.perf_counter() - began if force or not known or identified else 0.0
+
+    def news(self) -> str:
+        """Why it cannot identify, the first time that this is asked for; else ""."""
+        trouble = self._identifier.trouble
+        new = trouble if trouble != self._told else ""
+        self._told = trouble
+        return new
+
+    def _predict(self, item: Item) -> None:
         choice = nearest_noun.predict(item.passage, item.anchor, self._tags_of(item))
         prediction = Prediction(
             self.name, choice.choice, choice.second, choice.margin, choice.scores
         )
-        self._store.save_predictions(self._model, [(anchor_id, prediction)])
-        return time.perf_counter() - began
+        self._store.save_predictions(self._model, [(item.anchor_id, prediction)])
 
     def _tags_of(self, item: Item) -> list[str]:
         start, end = nearest_noun.reach(item.passage, item.anchor)
@@ -157,6 +173,9 @@ def serve(predictor: Predictor, asks: Asks, reply: Callable[[Reply], None]) -> N
         taken = asks.take(PARENT_CHECK)
         if taken is not None:
             reply(answer(predictor, *taken))
+            news = predictor.news()
+            if news:
+                reply(Aside(news))
         elif os.getppid() != parent:
             return
 

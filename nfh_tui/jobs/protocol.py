@@ -4,9 +4,9 @@ import msgspec
 
 
 class Ask(msgspec.Struct, frozen=True, tag="ask"):
-    """Wanted: predictions of these anchors, in this order.
+    """Wanted: what there is to say of these anchors, in this order.
 
-    force: also of those that this model has predicted already.
+    force: also of those of which the models have said it already.
     """
 
     id: int
@@ -22,11 +22,18 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
 
 
 class Done(msgspec.Struct, frozen=True, tag="done"):
-    """The prediction of an anchor is in the database. seconds: spent on it; 0.0 if known."""
+    """What there is to say of an anchor is in the database: its prediction, and where the
+    child can identify, whether its noun is missing. seconds: spent on it; 0.0 if known."""
 
     id: int
     anchor: int
     seconds: float
+
+
+class Aside(msgspec.Struct, frozen=True, tag="aside"):
+    """Something that a person should know once; the child works on."""
+
+    message: str
 
 
 class Failed(msgspec.Struct, frozen=True, tag="failed"):
@@ -40,7 +47,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
     anchor: int | None = None
 
 
-Reply = Ready | Done | Failed
+Reply = Ready | Done | Aside | Failed
 
 NO_PIPELINE = 3
 """Exit status of a child that found no pipeline: starting it again would not help."""

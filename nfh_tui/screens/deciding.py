@@ -218,10 +218,15 @@ class Deciding(Walking):
 
     def _seen(self, item: Item) -> Seen:
         return Seen(
-            saw_model=item.prediction is not None and self._evidence_shown(),
+            saw_model=self._model_said(item) and self._evidence_shown(),
             saw_votes=self.mode is not Mode.ANNOTATE and bool(item.votes),
             seconds=round(self.clock.seconds, 2),
         )
+
+    @staticmethod
+    def _model_said(item: Item) -> bool:
+        """True if a model has said anything of the item: its head, or whether it has one."""
+        return item.prediction is not None or item.identification is not None
 
     def _evidence_shown(self) -> bool:
         return self.heat or self.pane == "evidence" or not self.has_class("-one-pane")

@@ -72,6 +72,7 @@ class Workbench(Looking):
         self._asked_for = query
         self._troubles: set[str] = set()
         self._predictor: PredictorClient | None = None
+        self._identifies = True
 
     # --- opening ------------------------------------------------------------------------
 
@@ -150,7 +151,8 @@ class Workbench(Looking):
 
     def _predictor_told(self, state: "PredictorState") -> None:
         words = f"model {state.status}" if state.model is None else f"model {state.model}"
-        self.post_message(PredictorChanged(words, state.sentence, state.status == "off"))
+        off = state.status == "off"
+        self.post_message(PredictorChanged(words, state.sentence, off, state.aside))
 
     async def predictor_off(self) -> None:
         """Stop the child; one that does not listen is killed when the loop ends."""
@@ -168,7 +170,9 @@ class Workbench(Looking):
         lacking = [
             anchor_id
             for anchor_id, item in zip(nearby, known, strict=True)
-            if item is None or item.prediction is None
+            if item is None
+            or item.prediction is None
+            or (self._identifies and item.identification is None)
         ]
         if lacking:
             self._predictor.ask(lacking)
@@ -188,7 +192,8 @@ class Workbench(Looking):
     def on_predictor_changed(self, message: PredictorChanged) -> None:
         """Say how the predictor is, and once why it stays off."""
         self.set_status(model=message.words)
-        if message.off:
+        self._identifies = not message.aside
+        if message.off or message.aside:
             self.say(message.sentence)
 
     # --- others' writes -----------------------------------------------------------------

@@ -15,6 +15,7 @@ from nfh_db.records import (
     FlagMark,
     FlagName,
     Gold,
+    Identified,
     IncomingAnchor,
     IncomingPassage,
     Prediction,
@@ -107,6 +108,10 @@ def fill(store: Store) -> None:
     model = store.ensure_model("nearest", "resolution", "nearest-noun", "1")
     scores = (0.5,) * 6 + (None,) * 11
     store.save_predictions(model, [(6, Prediction("nearest", "1", "AGE", 0.1, scores))])
+    rules = store.ensure_model("rules", "identification", "rules", "1")
+    said = Identified("rules", True, "svm", 0.5, (("window:-1=saw", 0.25),))
+    version = store.decide_with(rules, "parser 1")
+    store.save_identifications(rules, version, [(6, said), (1, Identified("", False, "x"))])
 
 
 @pytest.fixture(scope="session")

@@ -242,8 +242,38 @@ DAMAGES = {
         words="6: its choice '11' is neither a class nor a word",
         predictions=1,
     ),
+    "a decision without a rule": damage(
+        "UPDATE identification SET rule = ' ' WHERE anchor_id = 1",
+        words="identification 1, 2 1: the rule that decided has no name",
+        identifications=1,
+    ),
+    "a score that says otherwise": damage(
+        "UPDATE identification SET nfh = 0 WHERE anchor_id = 6",
+        words="identification 6, 2 6: its score 0.5 says otherwise than the decision",
+        identifications=1,
+    ),
+    "weights that cannot be read": damage(
+        "UPDATE identification SET weights = '[[1]]' WHERE anchor_id = 6",
+        words="6: its weights cannot be read",
+        identifications=1,
+    ),
+    "an infinite score": damage(
+        "UPDATE identification SET score = 9e999 WHERE anchor_id = 6",
+        words="6: its score is infinite",
+        identifications=1,
+    ),
+    "a decision of a model of another task": damage(
+        "UPDATE identification SET model_id = 1",
+        words="identification 1, 1 1: it is of a model whose task is resolution",
+        identifications=2,
+    ),
+    "a decision about nothing": damage(
+        "UPDATE identification SET anchor_id = 999 WHERE anchor_id = 6",
+        words="identification",
+        references=1,
+    ),
     "a model that cannot be read": damage(
-        "UPDATE model SET config = 'x'", words="model 1 None: JSON", settings=1
+        "UPDATE model SET config = 'x' WHERE id = 1", words="model 1 None: JSON", settings=1
     ),
     "a document without passages": damage(
         "INSERT INTO document (id, name) VALUES (90, 'gone.txt')",

@@ -136,6 +136,18 @@ PREDICTIONS = [
     (14, 2, "YEAR", 0.4),
     (14, 1, "OTHER", 0.4),
 ]
+# anchor, model, nfh, rule, score; of the models, 3 counts
+IDENTIFICATIONS = [
+    (1, 3, 1, "no-one", None),
+    (2, 3, 0, "counts-a-noun", None),
+    (3, 3, 1, "svm", 0.2),
+    (4, 1, 1, "no-one", None),
+    (6, 3, 1, "svm", 1.5),
+    (11, 3, 1, "svm", 0.1),
+    (12, 3, 0, "svm", -0.3),
+    (14, 3, 1, "No-one", None),
+    (14, 1, 0, "svm", -0.01),
+]
 # head, gold's anchor, mentions: position, token, origin
 HEADS = [
     (1, 2, [(0, 4, "marked")]),
@@ -231,6 +243,9 @@ def add_model_and_heads(connection: Connection) -> None:
         ],
     )
     connection.executemany("INSERT INTO prediction VALUES (?,?,?,NULL,?,x'','')", PREDICTIONS)
+    connection.executemany(
+        "INSERT INTO identification VALUES (?,?,?,?,?,'','')", IDENTIFICATIONS
+    )
     for anchor, (_, _, _, more) in ANCHORS.items():
         if "kind" in more:
             connection.execute(

@@ -17,6 +17,7 @@ KNOWN = {
     "said": NAMES,
     "assigned": NAMES,
     "todo": NAMES,
+    "nfhrule": ("num-of", "no-one"),
 }
 
 
@@ -95,7 +96,7 @@ def test_keys(marked: str, expected: list[str]) -> None:
         ("by:nn2|", ["ann2"]),
         (
             "sort:|",
-            ["order", "disagree", "anchor", "votes", "random", "uncertain", "assigned"],
+            ["order", "disagree", "anchor", "votes", "random", "uncertain", "nfh", "assigned"],
         ),
         ("differs:|", ["ann1", '"ann 2"', '"me"', '"a~b"']),
         ("differs:ann1~|", ["ann1", '"ann 2"', '"me"', '"a~b"']),
@@ -116,6 +117,8 @@ def test_keys(marked: str, expected: list[str]) -> None:
         ("audit:w|", ["wrong"]),
         ("-sort:vo|", ["votes"]),
         ("model!=|", ["gold"]),
+        ("nfh!=|", ["yes", "no", "none", "gold"]),
+        ("nfhrule:no|", ["no-one"]),
         ("heads>|", []),
         ("text:st|", []),
         ("pattern:|", []),

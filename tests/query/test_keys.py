@@ -103,6 +103,28 @@ CASES = {
     "model!=gold": [14, 12],
     "-model=gold": [14, 3, 4, 5, 12, 7, 13, 11],
     "-model!=gold": [1, 2, 3, 4, 5, 6, 7, 13, 11],
+    # nfh: gold of 11 is no NFH, 3 has none, of 4 only another model says something
+    "nfh:yes": [14, 1, 3, 6, 11],
+    "nfh:no": [2, 12],
+    "nfh:none": [4, 5, 7, 13],
+    "nfh:No,none": [2, 4, 5, 12, 7, 13],
+    "nfh!=yes": [2, 4, 5, 12, 7, 13],
+    "-nfh:yes": [2, 4, 5, 12, 7, 13],
+    "nfh=gold": [14, 1, 6],
+    "nfh:gold": [14, 1, 6],
+    "nfh!=gold": [2, 12, 11],
+    "-nfh=gold": [2, 3, 4, 5, 12, 7, 13, 11],
+    "-nfh!=gold": [14, 1, 3, 4, 5, 6, 7, 13],
+    "nfh:none,gold": [14, 1, 4, 5, 6, 7, 13],
+    "nfh!=gold,no": [11],
+    "nfh:yes nfh!=gold": [11],
+    # nfhrule
+    "nfhrule:no-one": [14, 1],
+    "nfhrule:SVM": [3, 6, 12, 11],
+    "nfhrule:svm,counts-a-noun": [2, 3, 6, 12, 11],
+    "nfhrule:nobody": [],
+    "-nfhrule:svm": [14, 1, 2, 4, 5, 7, 13],
+    "nfhrule:svm nfh:no": [12],
     # differs: in what blocks, or in the kind after the slash
     "differs:ann2": [4, 13],
     "differs:me": [4, 13],
@@ -238,3 +260,17 @@ def test_a_name_of_any_form_can_be_asked_for(own: Connection, name: str) -> None
     }.items():
         (ids,) = queue_ids(own, parse(query), 3)
         assert list(ids) == expected, query
+
+
+def test_broken_gold_neither_agrees_with_identification_nor_differs(own: Connection) -> None:
+    own.execute("UPDATE anchor SET kind = 'BROKEN' WHERE id IN (1, 2)")
+    for query, expected in {"nfh=gold": [14, 6], "nfh!=gold": [12, 11]}.items():
+        (ids,) = queue_ids(own, parse(query), 1)
+        assert list(ids) == expected, query
+
+
+def test_without_an_active_model_nothing_is_identified(own: Connection) -> None:
+    own.execute("UPDATE model SET state = 'retired'")
+    assert not list(queue_ids(own, parse("nfh:yes,no"), 1))
+    (ids,) = queue_ids(own, parse("nfh:none"), 1)
+    assert len(ids) == 11

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from nfh_db.records import Prediction
+from nfh_db.records import Identified, Prediction
 from nfh_db.store import Store
 from nfh_models.domain import Kind
 from nfh_tui.predictor_client import PredictorState
@@ -31,12 +31,16 @@ class Predictor:
         self.stopped = True
 
     def store(self, anchor_id: int, tokens: int, choice: str) -> None:
-        """What the child does: a prediction stored, then told."""
+        """What the child does: a prediction and a decision stored, then told."""
         with Store.open(self.database) as store:
             model = store.ensure_model("nearest-noun", "resolution", "nearest-noun", "1")
             scores = (*(None,) * 6, *(0.5 if n < 3 else None for n in range(tokens)))
             found = Prediction("nearest-noun", choice, "2", 0.25, scores)
             store.save_predictions(model, [(anchor_id, found)])
+            rules = store.ensure_model("rules", "identification", "rules", "1")
+            said = Identified("rules", True, "no-one")
+            version = store.decide_with(rules, "p")
+            store.save_identifications(rules, version, [(anchor_id, said)])
         self.on_done(anchor_id)
 
 

@@ -4,6 +4,7 @@ from nfh_db.doctor import (
     answer_checks,
     derived_checks,
     file_checks,
+    identification_checks,
     log_checks,
     other_checks,
     text_checks,
@@ -154,6 +155,12 @@ CHECKS: tuple[Check, ...] = (
         "A prediction has a score for each class and each word.",
         "have the model predict the item again",
         other_checks.predictions,
+    ),
+    Check(
+        "identifications",
+        "Each decision of identification names its rule, and its score says the same.",
+        "run `nfh-tui identify --again`",
+        identification_checks.identifications,
     ),
     Check(
         "settings",

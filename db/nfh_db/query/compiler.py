@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nfh_db.anchors import VISIBLE
+from nfh_db.query import identified
 from nfh_db.query.binding import Binder, fill
 from nfh_db.query.people import MY_POSITION, PEOPLE, audit, experts, rule
 from nfh_db.query.registry import ANY, NONE, SKIPPED
@@ -155,6 +156,9 @@ def _condition(term: Match | People | Compare, binder: Binder) -> str:
         return _fill(NOT, condition=condition) if term.negated else condition
     if isinstance(term, People):
         return _sign(term, PEOPLE[term.key](term.values, binder))
+    if term.key == "nfh":
+        condition = identified.nfh(term)
+        return _fill(NOT, condition=condition) if term.negated else f"({condition})"
     if term.key == "model":
         condition = _fill(MODEL_RIGHT, verdict="FALSE" if term.unequal else "TRUE")
         return _fill(NOT, condition=condition) if term.negated else f"({condition})"
@@ -224,6 +228,7 @@ MATCHES: dict[str, Callable[[tuple[str, ...], Binder], str]] = {
     "rule": rule,
     "experts": experts,
     "audit": audit,
+    "nfhrule": identified.rule,
 }
 COMPARES = {"heads": (HEADS, HEADS_ANY), "votes": (VOTES, VOTES_ANY)}
 OPERATORS = {"<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -280,6 +285,8 @@ def _sort(sort: Sort, binder: Binder) -> str:
     if sort.name == "random":
         seed = binder.one(sort.seed * SEED_STEP % SEED_PRIME)
         return _fill(SHUFFLED, value=seed, direction=direction)
+    if sort.name == "nfh":
+        return fill(identified.BY_SCORE, active=identified.ACTIVE, direction=direction)
     return _fill(ORDERS[sort.name], direction=direction)
 
 

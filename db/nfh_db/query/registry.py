@@ -10,6 +10,7 @@ from nfh_db.records import FlagName, Role, Rule, State
 from nfh_models.domain import Blocking, Kind, Note
 
 NONE = "none"
+GOLD = "gold"
 ANY = "any"
 SKIPPED = "skipped"
 WHO_ASKS = "me"
@@ -225,7 +226,23 @@ KEYS: tuple[Key, ...] = (
         "thing to compare a model with",
         "the active resolution model against gold, where both say something",
         ("model!=gold", "model=gold"),
-        ("gold",),
+        (GOLD,),
+    ),
+    Key(
+        "nfh",
+        Takes.CHOICE,
+        "answer of identification",
+        "whether the active identification model says that a noun is missing; gold compares",
+        ("nfh:yes", "nfh:none", "nfh!=gold", "nfh=gold"),
+        ("yes", "no", NONE, GOLD),
+    ),
+    Key(
+        "nfhrule",
+        Takes.FREE,
+        "rule of identification",
+        "the rule by which the active identification model decided, in either case",
+        ("nfhrule:no-one", "nfhrule:svm nfh:yes"),
+        open_values=True,
     ),
     Key(
         "doc",
@@ -248,7 +265,7 @@ KEYS: tuple[Key, ...] = (
         "order",
         "order of the list; a minus sign turns it round",
         ("sort:disagree", "-sort:votes", "sort:random/7", "sort:uncertain", "sort:assigned"),
-        ("order", "disagree", "anchor", "votes", "random", "uncertain", "assigned"),
+        ("order", "disagree", "anchor", "votes", "random", "uncertain", "nfh", "assigned"),
     ),
 )
 
@@ -261,6 +278,7 @@ SORTS: dict[str, str] = {
     "votes": "fewest votes first",
     "random": "shuffled, always alike; random/7 is another shuffle",
     "uncertain": "where the active model's first two choices are closest; unpredicted last",
+    "nfh": "where identification is least sure, its score closest to 0; decided by rule last",
     "assigned": "in the order in which you were given them; what you were not given last",
 }
 """What each order means, for help and documentation."""

@@ -1,0 +1,91 @@
+"""Numbers of a text that no database holds, decided as they come."""
+
+import sys
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfh_db.errors import FormatError
+from nfh_db.formats.reading import BYTE_ORDER_MARK, HEAD, wide_encoding
+from nfh_db.formats.wording import visible
+from nfh_models.identification.case import Case, Decision
+from nfh_models.identification.deciding import decide
+from nfh_models.identification.text import (
+    Span,
+    TextCase,
+    cases_of_sentences,
+    sentences_of_text,
+)
+from nfh_tui.identifying import Tools
+
+STANDARD_INPUT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNumber:
+    """A number in a text. start, end: code points of the text, end-exclusive.
+
+    before, text, after: together the sentence that it stands in, as it stands.
+    """
+
+    start: int
+    end: int
+    decision: Decision
+    before: str
+    text: str
+    after: str
+
+    @property
+    def sentence(self) -> str:
+        """The whole sentence."""
+        return f"{self.before}{self.text}{self.after}"
+
+
+def read_text(place: str) -> tuple[str, str]:
+    """A name for messages, and the text of a file, or of standard input for "-".
+
+    A byte-order mark is left out; line ends stay as they are. Raises FormatError for what is
+    no UTF-8 text, OSError for what cannot be read.
+    """
+    name = "standard input" if place == STANDARD_INPUT else visible(place, limit=200)
+    content = _standard_input() if place == STANDARD_INPUT else Path(place).read_bytes()
+    encoding = wide_encoding(content[:HEAD])
+    if encoding:
+        raise FormatError(name, None, f"is {encoding} text; save it as UTF-8")
+    content = content.removeprefix(BYTE_ORDER_MARK)
+    try:
+        return name, content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(
+            name,
+            content.count(b"\n", 0, error.start) + 1,
+            f"byte {error.start + 1:,} of the file (0x{content[error.start]:02X}) is not "
+            "UTF-8: it is no text, or not saved as UTF-8",
+        ) from error
+
+
+def _standard_input() -> bytes:
+    if sys.stdin is None:
+        raise FormatError("standard input", None, "is closed: name a file")
+    return sys.stdin.buffer.read()
+
+
+def numbers_in_text(text: str, tools: Tools, *, per_line: bool) -> Iterator[FoundNumber]:
+    """Every number of a text with its decision, in order. Raises ParserError."""
+    waiting: deque[tuple[TextCase, Span]] = deque()
+
+    def cases() -> Iterator[Case]:
+        for sentence in sentences_of_text(text, per_line=per_line):
+            for one in cases_of_sentences(text, [sentence]):
+                waiting.append((one, sentence))
+                yield one.case
+
+    for _, decision in decide(cases(), tools.chosen.identifier, tools.parser):
+        one, (start, end) = waiting.popleft()
+        before, words, after = (
+            text[start : one.start],
+            text[one.start : one.end],
+            text[one.end : end],
+        )
+        yield FoundNumber(one.start, one.end, decision, before, words, after)

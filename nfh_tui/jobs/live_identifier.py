@@ -1,0 +1,81 @@
+"""Identification of one anchor at a time, by the active model, in the predictor child."""
+
+from typing import TYPE_CHECKING
+
+from nfh_db.errors import StoreError
+from nfh_db.records import Identified, Identifying, Item
+from nfh_models.errors import ModelsError
+from nfh_models.identification.cases import cases_of
+from nfh_models.identification.deciding import decide
+from nfh_models.parsing import Parser, load_parser
+from nfh_tui.choosing_models import Chosen, identifier_for
+
+if TYPE_CHECKING:
+    from nfh_db.store import Store
+
+
+class LiveIdentifier:
+    """The active model of identification, loaded when it is first needed.
+
+    It is loaded anew where another one has become active. trouble: why it cannot decide, in a
+    sentence; "" while it can.
+    """
+
+    def __init__(self, store: "Store") -> None:
+        self.trouble = ""
+        self._store = store
+        self._present: Identifying | None = None
+        self._chosen: Chosen | None = None
+        self._parser: Parser | None = None
+
+    def identify(self, item: Item, *, force: bool = False) -> bool:
+        """Decide an anchor that has no decision yet, and store it; True if it was.
+
+        force: also one that has. Raises StoreError.
+        """
+        active = self._store.identifying()
+        if active is None or active != self._present:
+            active = self._load(active)
+        known = item.identification is not None and active is not None
+        if self._chosen is None or active is None or (known and not force):
+            return False
+        (case,) = cases_of(item.passage, [item.anchor])
+        try:
+            ((_, decision),) = decide([case], self._chosen.identifier, self._parser)
+        except ModelsError as error:
+            self._stop(error)
+            return False
+        said = Identified(
+            active.name, decision.nfh, decision.rule, decision.score, decision.weights
+        )
+        try:
+            self._store.save_identifications(
+                active.model_id, active.version, [(item.anchor_id, said)]
+            )
+        except StoreError:
+            self._present = None
+            raise
+        return True
+
+    def _load(self, active: Identifying | None) -> Identifying | None:
+        """Load what is active now, with the parser with which it decided before."""
+        self._chosen, self._parser, self.trouble = None, None, ""
+        spec = None if active is None else active.spec
+        try:
+            chosen = identifier_for(self._store)
+            needs = chosen.identifier.needs
+            self._parser = load_parser(spec, needs) if needs else None
+        except ModelsError as error:
+            self._stop(error)
+            self._present = self._store.identifying()
+            return self._present
+        if chosen.model_id is not None:
+            name = "" if self._parser is None else self._parser.name
+            self._store.decide_with(chosen.model_id, name, spec)
+        self._chosen = chosen
+        self._present = self._store.identifying()
+        return self._present
+
+    def _stop(self, error: ModelsError) -> None:
+        self._chosen = None
+        self.trouble = f"No identification: {error}"

@@ -1,0 +1,120 @@
+"""`nfh-tui identify --file`: the numbers of a text, without a database."""
+
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from nfh_models.identification.rules import RULES
+from nfh_models.parsing import installed_pipelines, load_parser
+from nfh_tui.cli import identify_file
+from nfh_tui.cli.group import commands
+
+TEXT = 'I have two tents, and Ann has\none. "No one," she said, "owes me $5."\n🙂 Take three.\n'
+NAMES = {rule.name for rule in RULES}
+
+_loaded = lru_cache(load_parser)
+
+
+@pytest.fixture(autouse=True)
+def parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real parser, loaded once for all of these tests."""
+    if not installed_pipelines():
+        pytest.skip("needs an English spaCy pipeline (en_core_web_sm or a re-upload of it)")
+    monkeypatch.setattr("nfh_models.parsing.load_parser", _loaded)
+
+
+@pytest.fixture
+def text(home: Path) -> Path:
+    (home / "a.txt").write_text(TEXT, encoding="utf-8")
+    return home / "a.txt"
+
+
+def lines_of(output: str) -> list[dict]:
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def test_a_text_gives_a_line_for_each_number(text: Path, home: Path, call) -> None:
+    result = call("identify", "--file", text)
+    found = lines_of(result.stdout)
+    assert [one["text"] for one in found] == ["two", "one", "one", "5", "three"]
+    for one in found:
+        assert TEXT[one["start"] : one["end"]] == one["text"]
+        assert one["sentence"] in TEXT
+        assert one["text"] in one["sentence"]
+        assert one["rule"] in NAMES
+        assert one["score"] is None
+    assert [one["nfh"] for one in found] == [False, True, True, False, True]
+    assert result.stderr == ""
+    assert not list(home.glob("*.db"))
+
+
+def test_standard_input_one_object_and_a_file_say_the_same(
+    text: Path, home: Path, call
+) -> None:
+    found = lines_of(call("identify", "--file", text).stdout)
+    piped = CliRunner().invoke(commands, ["identify", "--file", "-", "--json"], input=TEXT)
+    told = json.loads(piped.stdout)
+    assert told["found"] == found
+    assert (told["file"], told["numbers"]) == ("standard input", 5)
+    assert told["nfh"] == {"yes": 3, "no": 2}
+    result = call("identify", "--file", text, "--out", home / "o.jsonl", "--json")
+    assert lines_of((home / "o.jsonl").read_text("utf-8")) == found
+    told = json.loads(result.stdout)
+    assert "found" not in told
+    assert told["out"] == str(home / "o.jsonl")
+    said = call("identify", "--file", text, "--out", home / "o.jsonl").stdout
+    assert "5 numbers, 3 without a noun (NFH), 2 with" in said
+
+
+def test_each_line_may_be_a_text_of_its_own(text: Path, call) -> None:
+    found = lines_of(call("identify", "--file", text, "--per-line").stdout)
+    assert [one["sentence"] for one in found][:2] == ["I have two tents, and Ann has", "one."]
+    for one in found:
+        assert TEXT[one["start"] : one["end"]] == one["text"]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"two\nthree \xff four", "line 2: byte 11 of the file (0xFF) is not UTF-8"),
+        ("two of them".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
+    ],
+)
+def test_what_is_no_text_is_refused(
+    home: Path, call: Callable[..., Result], content: bytes, words: str
+) -> None:
+    (home / "bad").write_bytes(content)
+    result = call("identify", "--file", home / "bad", "--out", home / "out")
+    assert result.exit_code == 1
+    assert words in result.stderr
+    assert not (home / "out").exists()
+
+
+def test_hostile_text_is_read(home: Path, call: Callable[..., Result]) -> None:
+    long = "x" * 200_000 + " two of them " + "[" * 3_000 + " three\0\x1b[31m "
+    (home / "odd").write_bytes(b"\xef\xbb\xbf" + long.encode("utf-8"))
+    found = lines_of(call("identify", "--file", home / "odd").stdout)
+    assert found[0]["text"] == "two"
+    assert all(long[one["start"] : one["end"]] == one["text"] for one in found)
+    (home / "none").write_text("Nothing here.\n")
+    assert call("identify", "--file", home / "none").stdout == ""
+    assert call("identify", "--file", home / "gone").exit_code == 1
+
+
+def test_a_person_sees_one_line_for_each_number(
+    text: Path, call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identify_file, "_watched", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    result = call("identify", "--file", text)
+    rows = result.stdout.splitlines()
+    assert len(rows) == 5
+    assert max(map(len, rows)) <= 60
+    assert rows[0].startswith("no   noun-next ")
+    assert "[two]" in rows[0]
+    assert rows[1].startswith("NFH  ")
+    assert "5 numbers, 3 without a noun (NFH), 2 with" in result.stderr
