@@ -15,6 +15,7 @@ import click
 from nfh_db.errors import ExportError, FormatError, QueryError, StoreError
 from nfh_db.formats.fields import NAME_LENGTH
 from nfh_db.formats.wording import visible
+from nfh_models.errors import ModelsError
 from nfh_tui import places
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def reporting(command: Callable[P, None]) -> Callable[P, None]:
             command(*args, **kwargs)
         except QueryError as error:
             raise click.UsageError(f"{error} (at character {error.position + 1})") from error
-        except (StoreError, FormatError, ExportError, OSError) as error:
+        except (StoreError, FormatError, ExportError, ModelsError, OSError) as error:
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise
             raise Failure(sentence(error)) from error

@@ -22,6 +22,10 @@ COMMANDS = {
     "init": Lazy("database", "init", "Make a new, empty database."),
     "import": Lazy("files", "import_", "Bring files into the database."),
     "export": Lazy("files", "export", "Take anchors out of the database, as a file."),
+    "identify": Lazy("identify", "identify", "Find numbers, and decide which lack a noun."),
+    "retrain": Lazy("retrain", "retrain", "Train a model on the gold."),
+    "evaluate": Lazy("evaluate", "evaluate", "Measure a model on what is labelled."),
+    "models": Lazy("models", "models", "List the models, show one, or put one to use."),
     "assign": Lazy("assign", "assign", "Say who answers what, and see how far they are."),
     "settle": Lazy("settle", "settle", "Make gold of the annotators' votes, by a rule."),
     "audit": Lazy("settle", "audit", "Draw a sample of what rules settled, or report it."),
@@ -29,6 +33,8 @@ COMMANDS = {
     "annotators": Lazy(
         "annotators", "annotators", "Tell how far each annotator can be trusted."
     ),
+    "stats": Lazy("stats", "stats", "Count numbers, anchors, classes, heads, distances."),
+    "scan": Lazy("scan", "scan", "Measure how many numbers of large texts lack a noun."),
     "history": Lazy("history", "history", "Tell who changed what, and when."),
     "doctor": Lazy("doctor", "doctor", "Check the database, or the labels in it."),
     "backup": Lazy("backup", "backup", "Copy the database, also while others work in it."),

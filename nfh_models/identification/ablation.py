@@ -1,0 +1,84 @@
+"""Ablation: what each part of a recipe is worth, by leaving it out.
+
+Of `svm` the rows of the paper's table (section 4.2, Table 3) are those without the part of
+speech of the head, without those of the window, and without both; the others are ours. Of
+`rules` each group and each rule but the last is left out, and the next that holds decides.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from nfh_models.identification import paper
+from nfh_models.identification.case import Case, Decision
+from nfh_models.identification.features import Feature
+from nfh_models.identification.paper import Published
+from nfh_models.identification.rules import RULES
+from nfh_models.identification.rules_rule import Rule
+from nfh_models.identification.rules_view import View
+from nfh_models.identification.svm import SvmSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A row of the table: the features left out, and what the paper has for it."""
+
+    name: str
+    without: frozenset[Feature]
+    published: Published | None = None
+
+    def settings(self, settings: SvmSettings) -> SvmSettings:
+        """The settings with these features left out."""
+        kept = tuple(one for one in settings.features.features if one not in self.without)
+        return replace(settings, features=replace(settings.features, features=kept))
+
+
+REMOVALS = (
+    Removal("all four features", frozenset(), paper.SVM_DEV),
+    Removal("without head-pos", frozenset({Feature.HEAD_POS}), paper.WITHOUT_HEAD_POS),
+    Removal("without window-pos", frozenset({Feature.WINDOW_POS}), paper.WITHOUT_WINDOW_POS),
+    Removal(
+        "without both",
+        frozenset({Feature.HEAD_POS, Feature.WINDOW_POS}),
+        paper.WITHOUT_BOTH,
+    ),
+    Removal("without window", frozenset({Feature.WINDOW})),
+    Removal("without anchor", frozenset({Feature.ANCHOR})),
+    Removal("anchor alone", frozenset(Feature) - {Feature.ANCHOR}),
+)
+"""The rows of the table of `svm`, the whole recipe first."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRemoval:
+    """A row of the table of `rules`. rules: the names of those left out, none of the whole."""
+
+    name: str
+    rules: frozenset[str]
+
+
+WHOLE = RuleRemoval("all rules", frozenset())
+
+
+def rule_removals(rules: Sequence[Rule] = RULES) -> list[RuleRemoval]:
+    """The whole, then without each group, then without each rule; never without the last,
+    which always holds."""
+    groups: dict[str, set[str]] = {}
+    for rule in rules[:-1]:
+        groups.setdefault(rule.group.value, set()).add(rule.name)
+    return [
+        WHOLE,
+        *(RuleRemoval(f"without group {name}", frozenset(of)) for name, of in groups.items()),
+        *(RuleRemoval(f"without {rule.name}", frozenset({rule.name})) for rule in rules[:-1]),
+    ]
+
+
+def holding(cases: Iterable[Case], rules: Sequence[Rule] = RULES) -> list[list[Rule]]:
+    """Of each parsed case the rules that hold, in order. ValueError without its parse."""
+    views = map(View.of, cases)
+    return [[rule for rule in rules if rule.test(view)] for view in views]
+
+
+def without(held: Sequence[Sequence[Rule]], removal: RuleRemoval) -> list[Decision]:
+    """What is decided with some rules left out. held: the rules that hold, case by case."""
+    deciding = (next(one for one in some if one.name not in removal.rules) for some in held)
+    return [Decision(rule.nfh, rule.name) for rule in deciding]

@@ -1,0 +1,147 @@
+"""How sure figures of identification are: whole groups of examples, drawn anew.
+
+Intervals are percentiles of the bootstrap (see `nfh_models.agreement.bootstrap`). Two models
+are compared on the same resamples (Koehn 2004, Statistical Significance Tests for Machine
+Translation Evaluation, section 3.3; Davison and Hinkley 1997, section 4.4.1).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from nfh_models.agreement.bootstrap import (
+    Floats,
+    Ints,
+    Resampling,
+    by_passage,
+    divided,
+    ratio,
+)
+from nfh_models.agreement.measure import Measure, undefined
+from nfh_models.identification.example import Example
+from nfh_models.identification.scores import Counts, count
+
+NOTHING = "There are no examples."
+NONE_SAID = "Nothing was called an NFH."
+NONE_THERE = "No example is an NFH."
+NEITHER = "No example is an NFH, and none was called one."
+DUST = 1e-12
+"""Two differences of F1 nearer than this differ by rounding."""
+
+
+def measures(
+    examples: Sequence[Example], said: Sequence[bool], resampling: Resampling | None = None
+) -> dict[str, Measure]:
+    """Precision, recall, f1 and accuracy, each with its interval.
+
+    said: of each example, whether it was called an NFH.
+    """
+    drawing = resampling or Resampling()
+    counts = count((one.nfh, it) for one, it in zip(examples, said, strict=True))
+    found, groups = outcomes(examples, said), group_numbers(examples)
+    hit, false, missed, passed = (found[:, place] for place in range(4))
+    called, there, right = hit + false, hit + missed, hit + passed
+    features = {
+        "precision": (counts.precision, hit, called, NONE_SAID),
+        "recall": (counts.recall, hit, there, NONE_THERE),
+        "f1": (counts.f1, 2 * hit, called + there, NEITHER),
+        "accuracy": (counts.accuracy, right, np.ones(len(found)), NOTHING),
+    }
+    return {
+        name: _measure(counts, value, np.stack([part, whole], axis=1), groups, why, drawing)
+        for name, (value, part, whole, why) in features.items()
+    }
+
+
+def _measure(
+    counts: Counts,
+    value: float | None,
+    rows: Floats,
+    groups: Ints,
+    why: str,
+    drawing: Resampling,
+) -> Measure:
+    if value is None:
+        return undefined(why if counts.n else NOTHING, counts.n)
+    return drawing.measure(value, counts.n, rows, groups, ratio)
+
+
+def outcomes(examples: Sequence[Example], said: Sequence[bool]) -> Floats:
+    """Of each example a row with a single 1: hit, false, missed or passed, as in Counts."""
+    label = np.array([one.nfh for one in examples], dtype=bool)
+    called = np.array(said, dtype=bool)
+    columns = (label & called, ~label & called, label & ~called, ~label & ~called)
+    return np.stack(columns, axis=1).astype(np.float64)
+
+
+def group_numbers(examples: Sequence[Example]) -> Ints:
+    """The number of each example's group, as they first occur."""
+    numbers: dict[str, int] = {}
+    return np.array(
+        [numbers.setdefault(one.group, len(numbers)) for one in examples], dtype=np.int64
+    )
+
+
+# --- two models on the same examples --------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two models on the same examples.
+
+    difference: F1 of the first less that of the second, with its interval. p: how often a
+    difference at least as large, either way, would be seen if there were none; None where
+    none can be drawn. only_first, only_second: examples that only this one called right.
+    """
+
+    difference: Measure
+    p: float | None
+    only_first: int
+    only_second: int
+
+
+def compare(
+    examples: Sequence[Example],
+    first: Sequence[bool],
+    second: Sequence[bool],
+    resampling: Resampling | None = None,
+) -> Comparison:
+    """The difference of two models' F1: with its interval, and tested.
+
+    The test draws groups of examples with replacement, looks at the same ones with both
+    models, and counts how far differences stray from the one observed.
+    """
+    drawing = resampling or Resampling()
+    rows = np.concatenate([outcomes(examples, first), outcomes(examples, second)], axis=1)
+    right = np.stack([rows[:, 0] + rows[:, 3], rows[:, 4] + rows[:, 7]], axis=1) > 0
+    only_first = int(np.count_nonzero(right[:, 0] & ~right[:, 1]))
+    only_second = int(np.count_nonzero(right[:, 1] & ~right[:, 0]))
+    value = float(_difference(rows.sum(axis=0)))
+    if np.isnan(value):
+        why = "One of them has no F1." if len(rows) else NOTHING
+        return Comparison(undefined(why, len(rows)), None, only_first, only_second)
+    groups = group_numbers(examples)
+    difference = drawing.measure(value, len(rows), rows, groups, _difference)
+    p = _p_value(value, rows, groups, drawing)
+    return Comparison(difference, p, only_first, only_second)
+
+
+def _difference(sums: Floats) -> Floats:
+    return _f1(sums[..., :4]) - _f1(sums[..., 4:])
+
+
+def _f1(sums: Floats) -> Floats:
+    hit, false, missed = sums[..., 0], sums[..., 1], sums[..., 2]
+    return divided(2 * hit, 2 * hit + false + missed)
+
+
+def _p_value(value: float, rows: Floats, groups: Ints, drawing: Resampling) -> float | None:
+    sums = by_passage(rows, groups)
+    if not drawing.resamples or len(sums) < 2:
+        return None
+    drawn = drawing.draw(sums, _difference)
+    drawn = drawn[~np.isnan(drawn)]
+    # Davison and Hinkley's (1 + b) / (1 + R): never 0, since R resamples cannot show that.
+    strays = np.count_nonzero(np.abs(drawn - value) >= abs(value) - DUST)
+    return float((1 + strays) / (1 + len(drawn)))

@@ -1,0 +1,84 @@
+"""Right and wrong, counted, and what follows from the counts.
+
+Precision, recall and F1 are those of "is an NFH" (paper section 4.2, Table 3).
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many were called what: hit, an NFH called one; false, another number called one;
+    missed, an NFH called none; passed, another number called none."""
+
+    hit: int = 0
+    false: int = 0
+    missed: int = 0
+    passed: int = 0
+
+    def __add__(self, other: "Counts") -> "Counts":
+        return Counts(
+            self.hit + other.hit,
+            self.false + other.false,
+            self.missed + other.missed,
+            self.passed + other.passed,
+        )
+
+    @property
+    def n(self) -> int:
+        """All of them."""
+        return self.hit + self.false + self.missed + self.passed
+
+    @property
+    def nfh(self) -> int:
+        """Those that are NFHs."""
+        return self.hit + self.missed
+
+    @property
+    def right(self) -> int:
+        """Those called what they are."""
+        return self.hit + self.passed
+
+    @property
+    def wrong(self) -> int:
+        """Those called what they are not."""
+        return self.false + self.missed
+
+    @property
+    def precision(self) -> float | None:
+        """Of those called an NFH, the share that is one; None if none was called so."""
+        return share(self.hit, self.hit + self.false)
+
+    @property
+    def recall(self) -> float | None:
+        """Of the NFHs, the share called so; None if there is none."""
+        return share(self.hit, self.nfh)
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of both; None if nothing is an NFH and nothing was called one."""
+        return share(2 * self.hit, 2 * self.hit + self.wrong)
+
+    @property
+    def accuracy(self) -> float | None:
+        """The share called what they are; None if there are none."""
+        return share(self.right, self.n)
+
+    @property
+    def rows(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The confusion matrix: a row a label, a column a decision; NFH first, then not."""
+        return (self.hit, self.missed), (self.false, self.passed)
+
+
+def share(part: int, whole: int) -> float | None:
+    """part / whole; None where there is no whole."""
+    return part / whole if whole else None
+
+
+def count(pairs: Iterable[tuple[bool, bool]]) -> Counts:
+    """The counts of pairs of label and decision, both: is it an NFH?"""
+    found = [0, 0, 0, 0]
+    for label, said in pairs:
+        found[(0 if said else 2) if label else (1 if said else 3)] += 1
+    return Counts(*found)

@@ -1,0 +1,178 @@
+"""`nfh-tui evaluate`: how good a model is on what is labelled already."""
+
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from nfh_db.formats.registry import READABLE
+from nfh_tui.cli.common import (
+    QueryCommand,
+    db_option,
+    json_option,
+    reporting,
+    word,
+)
+
+TASKS = {"identification": "evaluate_identification"}
+"""Each task with the module beside this one that evaluates it."""
+
+LATER = ("resolution",)
+"""Tasks that have no evaluation yet."""
+
+MOST_FOLDS = 50
+MOST_RESAMPLES = 100_000
+
+
+def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  # noqa: ARG001
+    if value in LATER:
+        raise click.BadParameter(f"{value} cannot be evaluated yet; {', '.join(TASKS)} can")
+    if value not in TASKS:
+        raise click.BadParameter(f"found {value!r}, wanted a task: {', '.join(TASKS)}")
+    return value
+
+
+@click.command(cls=QueryCommand, short_help="Measure a model on what is labelled.")
+@click.argument("task", metavar="TASK", callback=_task)
+@click.argument("query", nargs=-1)
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="M",
+    help="A model's number or name, a recipe, or a model's folder; else the active model, "
+    "else rules. Given twice or more, they are compared.",
+)
+@click.option(
+    "--split",
+    callback=word,
+    help="Only anchors that an imported row put in this split.",
+)
+@click.option(
+    "--file",
+    "file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Measure on a labelled file; needs no database.",
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(READABLE),
+    help="The file's format; without it its content decides.",
+)
+@click.option(
+    "--parser",
+    metavar="SPEC",
+    help="spacy, spacy:NAME or stanza:FOLDER; else the first English spaCy pipeline.",
+)
+@click.option(
+    "--folds",
+    type=click.IntRange(2, MOST_FOLDS),
+    metavar="K",
+    help="Fit a recipe that learns K times, each time on all but the part it then decides.",
+)
+@click.option(
+    "--train",
+    "train",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Fit a recipe that learns on this file, and measure it on the rest.",
+)
+@click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting of the recipe that is fitted, as `nfh-tui retrain` has them.",
+)
+@click.option(
+    "--ablation",
+    is_flag=True,
+    help="Show what each part of a recipe is worth: svm in folds (5 without --folds) or "
+    "with --train; rules with --model rules.",
+)
+@click.option(
+    "--errors",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Show so many wrong decisions of each model; --json has them all.",
+)
+@click.option(
+    "--resamples",
+    type=click.IntRange(0, MOST_RESAMPLES),
+    default=1_000,
+    show_default=True,
+    help="Resamples of passages for each interval; 0 for no intervals.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0, 2**31 - 1),
+    default=1,
+    show_default=True,
+    help="For resamples and folds: the same seed gives the same report.",
+)
+@click.option(
+    "--blind",
+    is_flag=True,
+    help="Leave out gold that was given with a model's answer in view.",
+)
+@click.option(
+    "--report",
+    type=click.Path(path_type=Path),
+    metavar="FILE.html",
+    help="Also write the report as a page, with all wrong decisions.",
+)
+@db_option
+@json_option
+@reporting
+def evaluate(
+    task: str,
+    query: tuple[str, ...],
+    models: tuple[str, ...],
+    split: str | None,
+    file: Path | None,
+    format_name: str | None,
+    parser: str | None,
+    folds: int | None,
+    train: Path | None,
+    sets: tuple[str, ...],
+    ablation: bool,
+    errors: int,
+    resamples: int,
+    seed: int,
+    blind: bool,
+    report: Path | None,
+    db: Path | None,
+    as_json: bool,
+) -> None:
+    """Measure a model on the labelled numbers of the anchors that QUERY finds.
+
+    TASK is identification. All anchors without a QUERY; gold that says whether the number's
+    noun is missing is the label, what has none is left out and counted.
+    """
+    from nfh_tui.cli.evaluate_call import Call
+
+    call = Call(
+        query=" ".join(query),
+        models=models,
+        split=split,
+        file=file,
+        format=format_name,
+        parser=parser,
+        folds=folds,
+        train=train,
+        sets=sets,
+        ablation=ablation,
+        errors=errors,
+        resamples=resamples,
+        seed=seed,
+        db=db,
+        report=report,
+        blind=blind,
+        as_json=as_json,
+    )
+    call.check()
+    import_module(f"nfh_tui.cli.{TASKS[task]}").run(call)

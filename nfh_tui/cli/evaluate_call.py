@@ -1,0 +1,82 @@
+"""What `nfh-tui evaluate` is asked for, and whether that goes together."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from nfh_models.agreement.bootstrap import Resampling
+from nfh_models.identification.recipes import TRAINED
+from nfh_tui import places
+from nfh_tui.cli.evaluate_json import Asked
+
+DEFAULT_FOLDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What the command line asks for; see the options of `nfh_tui.cli.evaluate`."""
+
+    query: str
+    models: tuple[str, ...]
+    split: str | None
+    file: Path | None
+    format: str | None
+    parser: str | None
+    folds: int | None
+    train: Path | None
+    sets: tuple[str, ...]
+    ablation: bool
+    errors: int
+    resamples: int
+    seed: int
+    db: Path | None
+    report: Path | None
+    blind: bool
+    as_json: bool
+
+    def check(self) -> None:
+        """Raise UsageError for options that do not go together."""
+        if self.file is not None and (self.query or self.split):
+            raise click.UsageError("--file is measured whole: leave out the query and --split")
+        if self.file is None and self.format is not None:
+            raise click.UsageError("--format is of a --file")
+        if self.train is not None and self.folds is not None:
+            raise click.UsageError("--train and --folds are two ways to fit; choose one")
+        if len(set(self.models)) < len(self.models):
+            raise click.UsageError("--model names the same model twice")
+        if self.fits and self.models and not set(TRAINED) & set(self.models):
+            raise click.UsageError(
+                f"--folds and --train are for a recipe that learns: --model {TRAINED[0]}"
+            )
+        if self.sets and not (self.fits or self.ablation):
+            raise click.UsageError(
+                "--set is for a recipe that is fitted: add --folds or --train"
+            )
+        if self.report is not None and self._reads(self.report):
+            raise click.UsageError(f"--report would overwrite {self.report}, which is read")
+        if any(one.startswith("folds=") for one in self.sets):
+            raise click.UsageError("the number of folds is set with --folds")
+
+    def _reads(self, path: Path) -> bool:
+        """Whether a path names a file that is read, or the database."""
+        read = (self.file, self.train, places.database(self.db))
+        real = os.path.realpath(path)
+        return any(real == os.path.realpath(one) for one in read if one is not None)
+
+    @property
+    def fits(self) -> bool:
+        """Whether recipes that learn are fitted for the occasion."""
+        return self.folds is not None or self.train is not None
+
+    @property
+    def resampling(self) -> Resampling:
+        """How intervals are drawn."""
+        return Resampling(self.resamples, self.seed)
+
+    @property
+    def asked(self) -> Asked:
+        """What the report says of the call."""
+        file = None if self.file is None else str(self.file)
+        return Asked(self.query, self.split, file, self.resamples, self.seed)

@@ -1,0 +1,157 @@
+"""From what `nfh-tui evaluate identification` is asked for to decisions on examples."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nfh_db.formats.wording import counted, visible
+from nfh_models.identification.recipes import RULES, SVM, TRAINED
+from nfh_models.parsing import Parser, load_parser
+from nfh_tui import places
+from nfh_tui.choosing_models import identifier_for
+from nfh_tui.cli.common import say
+from nfh_tui.cli.evaluate_call import DEFAULT_FOLDS, Call
+from nfh_tui.cli.steps import Steps
+from nfh_tui.entrants import Lesson, in_folds, other_parser, taught
+from nfh_tui.evaluating import Entrant, Trial, hold, needed
+from nfh_tui.examples import Examples, examples_of_file, examples_of_store
+
+if TYPE_CHECKING:
+    from nfh_db.store import Store
+    from nfh_models.identification.svm import SvmSettings
+
+MakeEntrants = Callable[[Call, "Store | None", Lesson | None], Sequence[Entrant]]
+
+
+def held(call: Call, entrants_of: MakeEntrants) -> Trial:
+    """The trial of those whom `entrants_of` makes; its warnings have been said.
+
+    Raises what reading, parsing and fitting raise.
+    """
+    with _opened(call) as store, Steps("evaluating") as steps:
+        source = _examples(call, store)
+        lesson = _lesson(call, steps)
+        entrants = entrants_of(call, store, lesson)
+        parser = _parser(call, entrants)
+        if lesson is not None:
+            lesson.parser = parser
+        trial = hold(source, entrants, parser, steps.step)
+        found = [*_strangers(entrants, parser), *_remembering(store, entrants, trial)]
+    trial = replace(trial, warnings=(*trial.warnings, *found))
+    for warning in trial.warnings:
+        say(f"warning: {visible(warning, 500)}")
+    return trial
+
+
+@contextmanager
+def _opened(call: Call) -> Iterator["Store | None"]:
+    """The database; None where a file is measured and nothing has to be looked up."""
+    database = places.database(call.db)
+    named = places.named_database(call.db) is not None
+    if call.file is not None and not (_looks_up(call) and (named or database.exists())):
+        yield None
+        return
+    from nfh_db.store import Store
+
+    with Store.open(database) as store:
+        yield store
+
+
+def _looks_up(call: Call) -> bool:
+    """Whether a model has to be looked up in the database."""
+    if call.ablation:
+        return False
+    if not call.models:
+        return not call.fits
+    known = (RULES, *TRAINED) if call.fits else (RULES,)
+    return any(spec not in known and not Path(spec).is_dir() for spec in call.models)
+
+
+def _examples(call: Call, store: "Store | None") -> Examples:
+    if call.file is not None:
+        return examples_of_file(call.file, call.format, blind=call.blind)
+    if store is None:
+        raise ValueError("neither a file nor a database to measure on")
+    from nfh_db.query import parse
+
+    return examples_of_store(store, parse(call.query), call.split, blind=call.blind)
+
+
+def _lesson(call: Call, steps: Steps) -> Lesson | None:
+    if call.train is None:
+        return None
+    source = examples_of_file(call.train, blind=call.blind)
+    return Lesson(source, lambda done, total: steps.step("parsed to learn from", done, total))
+
+
+def _parser(call: Call, entrants: Iterable[Entrant]) -> Parser | None:
+    """The parser that they need; None where none needs one."""
+    layers = needed(entrants)
+    return load_parser(call.parser, layers) if layers else None
+
+
+def _strangers(entrants: Iterable[Entrant], parser: Parser | None) -> Iterator[str]:
+    for one in entrants:
+        said = other_parser(one.identifier, one.name, parser) if one.identifier else None
+        if said is not None:
+            yield said
+
+
+def _remembering(
+    store: "Store | None", entrants: Iterable[Entrant], trial: Trial
+) -> Iterator[str]:
+    """A warning of each registered model that learnt from some of what it is tried on."""
+    if store is None:
+        return
+    from nfh_tui.entrants import learnt_from
+
+    for one in entrants:
+        passages = learnt_from(store, one)
+        known = sum(example.group in passages for example in trial.examples)
+        if known:
+            yield (
+                f"{one.name} learnt from the passages of {known:,} of these "
+                f"{counted(len(trial.examples), 'example')}: its figures say how well it "
+                f"remembers them. How it does on others, --folds {DEFAULT_FOLDS} shows"
+            )
+
+
+# --- who is judged --------------------------------------------------------------------------
+
+
+def named(call: Call, store: "Store | None", lesson: Lesson | None) -> list[Entrant]:
+    """Those that --model names, else the active model, or svm where recipes are fitted."""
+    specs: Sequence[str | None] = call.models or ((SVM,) if call.fits else (None,))
+    found = [_entrant(call, spec, store, lesson) for spec in specs]
+    names = [one.name for one in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise click.UsageError(f"--model names {twice} twice")
+    return found
+
+
+def _entrant(
+    call: Call, spec: str | None, store: "Store | None", lesson: Lesson | None
+) -> Entrant:
+    if spec == SVM and call.fits:
+        return fitted(call, SVM, settings(call), lesson)
+    chosen = identifier_for(store, spec)
+    return Entrant.ready(chosen.name, chosen.identifier, chosen.model_id)
+
+
+def fitted(call: Call, name: str, wanted: "SvmSettings", lesson: Lesson | None) -> Entrant:
+    """`svm` with these settings, fitted on what --train names, else in folds."""
+    if lesson is not None:
+        return taught(name, wanted, lesson)
+    return in_folds(name, wanted, call.folds or DEFAULT_FOLDS, call.seed)
+
+
+def settings(call: Call) -> "SvmSettings":
+    """The settings of `svm` that --set names. Raises SettingError."""
+    from nfh_models.identification.svm_settings import plan_of
+
+    return plan_of(call.sets).settings
