@@ -36,7 +36,7 @@ check: test lint
 
 benchmarks: $(VENV)/.pipeline
 	@for script in benchmarks/[a-z]*.py; do \
-		case $$script in benchmarks/data.py|benchmarks/terminal.py|benchmarks/votes_data.py|benchmarks/workbench_data.py) continue;; esac; \
+		case $$script in benchmarks/data.py|benchmarks/number_text.py|benchmarks/scan_corpus.py|benchmarks/terminal.py|benchmarks/votes_data.py|benchmarks/workbench_data.py) continue;; esac; \
 		echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 # The sample corpus from its sources, in place.
