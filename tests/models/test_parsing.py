@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import spacy.util
 
-from nfh_models.parsing import pipelines
 from nfh_models.domain import Anchor, Passage
 from nfh_models.parsing import (
     NoPipelineError,
@@ -16,6 +15,7 @@ from nfh_models.parsing import (
     Tagger,
     installed_pipelines,
     load_tagger,
+    pipelines,
 )
 
 Install = Callable[..., None]
