@@ -1,0 +1,210 @@
+"""`nfh-tui scan`: the share of fused heads among the numbers of text files of any size."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nfh_tui.cli.common import db_option, emit, json_option, reporting, say
+from nfh_tui.cli.steps import Steps
+
+if TYPE_CHECKING:
+    from nfh_tui.scanning.crew import Crew
+    from nfh_tui.scanning.engine import Task
+    from nfh_tui.scanning.scan import Scan, Scanned
+    from nfh_tui.scanning.sources import Source
+
+TOP = 15
+
+
+@click.command(short_help="Measure how many numbers of large texts lack a noun.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…")
+@click.option("--model", metavar="M", help="A recipe, a model's folder; with --db its name.")
+@click.option("--parser", "spec", metavar="SPEC", help="As on identify; else the first spaCy.")
+@click.option("--per-line", is_flag=True, help="Each line is a text of its own.")
+@click.option(
+    "--processes",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Worker processes on this machine; else one a processor.",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Work on a Dask cluster instead.")
+@click.option("--fresh", is_flag=True, help="Start again, whatever earlier runs have done.")
+@click.option(
+    "--top",
+    type=click.IntRange(0, 20_000),
+    default=TOP,
+    show_default=True,
+    metavar="N",
+    help="How many of the most common anchors are listed.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="F",
+    help="Also write the JSON object to this file.",
+)
+@db_option
+@json_option
+@reporting
+def scan(
+    files: tuple[str, ...],
+    model: str | None,
+    spec: str | None,
+    per_line: bool,
+    processes: int | None,
+    scheduler: str | None,
+    fresh: bool,
+    top: int,
+    out: Path | None,
+    db: Path | None,
+    as_json: bool,
+) -> None:
+    """Count the numbers in text files, and how many of them lack a noun.
+
+    A FILE is plain text or gzip, in UTF-8, of any size; - is standard input. A scan that was
+    stopped goes on where it was when the same command is given again. --model takes a model's
+    name or number where --db names the database that knows it.
+    """
+    if scheduler is not None and processes is not None:
+        raise click.UsageError("--processes is for this machine: leave it out with --scheduler")
+    from nfh_tui.cli.scan_json import report_json
+    from nfh_tui.cli.scan_text import report_lines
+    from nfh_tui.scanning.engine import Task
+
+    source = _source(model, db)
+    task = Task(source.recipe, source.folder, spec, per_line)
+    names = list(dict.fromkeys(files))
+    with _crew(task, processes, scheduler) as crew:
+        done = _run(names, task, crew, fresh=fresh)
+    report = report_json(done, source, task, top)
+    if out is not None:
+        _write(out, report)
+    if as_json:
+        emit(report)
+    else:
+        for line in report_lines(report):
+            click.echo(line)
+    if any(file.failed for file in done.files):
+        raise click.exceptions.Exit(1)
+
+
+def _source(model: str | None, db: Path | None) -> "Source":
+    from nfh_tui.scanning.sources import source_of
+
+    if db is None:
+        return source_of(None, model)
+    from nfh_db.store import Store
+
+    with Store.open(db) as store:
+        return source_of(store, model)
+
+
+@contextmanager
+def _crew(task: "Task", processes: int | None, scheduler: str | None) -> "Iterator[Crew]":
+    crew: Crew
+    if scheduler is None:
+        from nfh_tui.scanning.workers import Workers, cores
+
+        crew = Workers(task, processes or cores())
+    else:
+        from nfh_tui.scanning.cluster import Cluster
+
+        crew = cluster = Cluster(scheduler, task)
+        for warning in cluster.warnings:
+            say(f"nfh-tui: {warning}")
+    try:
+        yield crew
+    finally:
+        crew.close()
+
+
+def _run(names: list[str], task: "Task", crew: "Crew", *, fresh: bool) -> "Scan":
+    from nfh_tui.cli.scan_text import progress_words
+    from nfh_tui.scanning.scan import Call, Scan
+
+    with Steps("scan") as steps:
+        steps.show("the workers load the parser")
+        warning = crew.hello().warning
+    if warning is not None:
+        say(f"nfh-tui: {warning}")
+    home = _journals()
+    job = Scan(Call(names, task.per_line, home, fresh), crew)
+    for file in job.files:
+        _say_known(file)
+    try:
+        with Steps("scan") as steps:
+            job.run(lambda progress: steps.show(progress_words(progress)))
+    except KeyboardInterrupt as error:
+        if home is not None:
+            error.add_note(_kept(job))
+        raise
+    _say_rest(job)
+    return job
+
+
+def _journals() -> Path | None:
+    """The folder of journals; None, and a sentence, for a user who can have none."""
+    from nfh_tui.scanning import journal
+
+    try:
+        home = journal.folder()
+    except OSError:
+        say("nfh-tui: there is no data folder, so a scan that is stopped cannot go on later")
+        return None
+    journal.tidy(home)
+    return home
+
+
+def _say_known(file: "Scanned") -> None:
+    from nfh_tui.cli.scan_text import shown
+
+    if file.before:
+        say(
+            f"{shown(file.name)}: scanned before, on {file.before[:10]}, unchanged since; "
+            "--fresh scans it again"
+        )
+    elif file.resumed:
+        say(
+            f"{shown(file.name)}: goes on where an earlier run stopped, {file.resumed:,} bytes "
+            "in; --fresh starts again"
+        )
+
+
+def _say_rest(job: "Scan") -> None:
+    from nfh_tui.cli.scan_text import shown
+
+    for file in job.files:
+        if file.failed:
+            say(f"nfh-tui: {shown(file.name)}: {shown(file.failed)}. It is not counted")
+        if file.changed:
+            say(
+                f"nfh-tui: {shown(file.name)}: it was written to while it was read; the "
+                "figures are of no one state of it"
+            )
+        if file.unkept:
+            say(
+                f"nfh-tui: {shown(file.name)}: how far it is could not be kept "
+                f"({shown(file.unkept)}); a scan that is stopped starts again"
+            )
+
+
+def _kept(job: "Scan") -> str:
+    begun = [file for file in job.files if file.state.start and not file.state.done]
+    done = sum(1 for file in job.files if file.state.done)
+    parts = [f"{done} of {len(job.files)} files are done"] if len(job.files) > 1 else []
+    parts += [f"{file.name} is at byte {file.state.start:,}" for file in begun]
+    if not parts:
+        return "Nothing was done yet."
+    return f"{'; '.join(parts)}. That is kept: the same command goes on from there."
+
+
+def _write(path: Path, report: dict[str, object]) -> None:
+    import json
+
+    from nfh_db.formats.writing import replacing
+
+    with replacing(path) as file:
+        file.write(json.dumps(report, ensure_ascii=False, indent=2).encode("utf-8") + b"\n")

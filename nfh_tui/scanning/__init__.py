@@ -1,0 +1,1 @@
+"""The share of fused heads in large texts: blocks, workers, journals, figures."""

@@ -1,0 +1,137 @@
+"""A block of text made figures: what every worker does, on this machine or another."""
+
+import threading
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nfh_tui.scanning.lean import no_torch
+from nfh_tui.scanning.tally import Tally
+
+if TYPE_CHECKING:
+    from nfh_models.identification.case import Identifier
+    from nfh_models.parsing.parsed import Parser
+
+BOM = b"\xef\xbb\xbf"
+REPLACED = "\ufffd"
+_BYTES_OF_REPLACED = REPLACED.encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is done with blocks. folder: of a trained model. parser: as after --parser."""
+
+    recipe: str
+    folder: str | None
+    parser: str | None
+    per_line: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """What a worker works with; workers that say the same give the same figures.
+
+    learnt_with: the parser of the sentences that a trained model learnt from.
+    """
+
+    recipe: str
+    version: str
+    parser: str | None
+    learnt_with: str | None
+    tokenizer: str
+    program: str
+
+    @property
+    def warning(self) -> str | None:
+        """A sentence where a model is used with another parser than it learnt with."""
+        if self.parser is None or self.learnt_with in (None, self.parser):
+            return None
+        return (
+            f"the model learnt from sentences parsed by {self.learnt_with} and is given those "
+            f"of {self.parser}; it may decide worse"
+        )
+
+
+class Engine:
+    """An identifier and its parser, loaded once. One block at a time."""
+
+    def __init__(self, task: Task) -> None:
+        """Load them. Raises ModelsError for what cannot be used."""
+        from nfh_models.identification.deciding import check_layers
+        from nfh_models.identification.recipes import load_identifier
+        from nfh_models.parsing import load_parser
+
+        with no_torch():
+            import_module("spacy")
+        folder = None if task.folder is None else Path(task.folder)
+        self._identifier: Identifier = load_identifier(task.recipe, folder)
+        self._parser: Parser | None = None
+        if self._identifier.needs:
+            self._parser = load_parser(task.parser, self._identifier.needs)
+        check_layers(self._identifier, self._parser)
+        self._per_line = task.per_line
+        self._lock = threading.Lock()
+
+    def hello(self) -> Hello:
+        """What it works with."""
+        from nfh_models.text.tokenize import tokenizer_name
+
+        return Hello(
+            self._identifier.recipe,
+            self._identifier.version,
+            None if self._parser is None else self._parser.name,
+            getattr(self._identifier, "parser", None),
+            tokenizer_name(),
+            _program(),
+        )
+
+    def scan(self, data: bytes) -> Tally:
+        """The figures of a block. Raises ParserError for what cannot be parsed."""
+        from nfh_models.identification.deciding import decide
+        from nfh_models.identification.text import cases_of_sentences, sentences_of_text
+
+        tally, text = read_text(data)
+        sentences = list(sentences_of_text(text, per_line=self._per_line))
+        tally.sentences = len(sentences)
+        cases = (found.case for found in cases_of_sentences(text, sentences))
+        last = None
+        with self._lock:
+            for case, decision in decide(cases, self._identifier, self._parser):
+                words = " ".join(case.stretch.words[case.start : case.end])
+                tally.count(words, decision.rule, nfh=decision.nfh)
+                tally.sentences_with_number += case.stretch is not last
+                last = case.stretch
+        return tally
+
+
+def read_text(data: bytes) -> tuple[Tally, str]:
+    """The text of a block, with what is counted before it is cut.
+
+    NUL bytes are white space; what is no UTF-8 is replaced by U+FFFD.
+    """
+    text = data.removeprefix(BOM).replace(b"\0", b" ").decode("utf-8", "replace")
+    undecodable = text.count(REPLACED) - data.count(_BYTES_OF_REPLACED)
+    tally = Tally(
+        bytes=len(data),
+        words=len(text.split()),
+        undecodable=undecodable,
+        nul=data.count(0),
+    )
+    return tally, text
+
+
+@lru_cache(maxsize=1)
+def engine_of(task: Task) -> Engine:
+    """The engine of this process: loaded by its first block, kept for the next."""
+    return Engine(task)
+
+
+def _program() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("nfh-tui")
+    except PackageNotFoundError:
+        return "source"

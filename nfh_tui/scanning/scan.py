@@ -1,0 +1,250 @@
+"""Files scanned: blocks out to workers and figures back, in order, in bounded memory."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nfh_tui.scanning.blocks import blocks
+from nfh_tui.scanning.crew import Awaited, Crew, Piece
+from nfh_tui.scanning.journal import Journal, State, identity
+from nfh_tui.scanning.reading import STANDARD_INPUT, UnreadableError, opened
+from nfh_tui.scanning.tally import Tally
+
+SAVED_EVERY = 1.0
+"""Seconds between two writes of a journal: what a kill may cost."""
+
+
+@dataclass(slots=True)
+class Scanned:
+    """A file and what is known of it.
+
+    size: bytes of it on disk; None for what has none, as standard input. resumed: bytes,
+    unpacked, that an earlier run had done. before: when an earlier run had finished it.
+    failed: the sentence that says why it has no figures. changed: it was written to while it
+    was read. unkept: why its journal could not be written.
+    """
+
+    name: str
+    state: State = field(default_factory=State)
+    size: int | None = None
+    resumed: int = 0
+    before: str = ""
+    failed: str = ""
+    changed: bool = False
+    unkept: str = ""
+
+    @property
+    def tally(self) -> Tally:
+        """The figures."""
+        return self.state.tally
+
+    @property
+    def counted(self) -> bool:
+        """Whether its figures are of the whole file."""
+        return self.state.done and not self.failed
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a scan is: bytes of files as they are on disk. words, seconds: of this run.
+
+    total: None where one of the files has no size. started: bytes that were done before.
+    """
+
+    file: str
+    done: int
+    started: int
+    total: int | None
+    words: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What is asked. home: the folder of journals; None: none are kept. fresh: as if there
+    were none yet."""
+
+    names: Sequence[str]
+    per_line: bool
+    home: Path | None
+    fresh: bool = False
+
+
+@dataclass(slots=True)
+class _Open:
+    """A file being scanned."""
+
+    file: Scanned
+    journal: Journal | None
+    content: str | None
+    saved: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A block on its way; figures: None behind the last one of its file."""
+
+    of: _Open
+    figures: Awaited | None
+    start: int = 0
+    end: int = 0
+    index: int = 0
+    read: int = 0
+    failed: str = ""
+
+
+class Scan:
+    """A run over some files. files: what is known of each, in the order of the call."""
+
+    def __init__(self, call: Call, crew: Crew) -> None:
+        """Look at what is known of the files. Raises ModelsError of workers that fail."""
+        self._call = call
+        self._crew = crew
+        self._tell: Callable[[Progress], object] | None = None
+        self.hello = crew.hello()
+        self._files = [self._prepared(name) for name in call.names]
+        self.files = [of.file for of in self._files]
+        self._started = sum(file.state.read for file in self.files)
+        self._words = 0
+        self._began = self._last = time.monotonic()
+
+    def run(self, tell: Callable[[Progress], object] | None = None) -> None:
+        """Scan; tell: called behind each block. Raises ModelsError where the workers cannot
+        go on, KeyboardInterrupt; what was done until then is kept."""
+        self._tell = tell
+        waiting: deque[_Sent] = deque()
+        self._began = self._last = time.monotonic()
+        try:
+            for sent in self._sent():
+                waiting.append(sent)
+                while len(waiting) >= self._crew.at_once:
+                    self._settle(waiting.popleft())
+            while waiting:
+                self._settle(waiting.popleft())
+        except BaseException:
+            if waiting:
+                self._keep(waiting[0].of)
+            raise
+
+    # --- giving out ---------------------------------------------------------------------------
+
+    def _prepared(self, name: str) -> _Open:
+        """A file with what an earlier run knows of it."""
+        file = Scanned(name)
+        of = _Open(file, None, None)
+        if name == STANDARD_INPUT:
+            return of
+        try:
+            of.content = identity(Path(name))
+        except OSError as error:
+            file.failed = error.strerror or str(error)
+        if of.content is None:
+            return of
+        with suppress(OSError):
+            file.size = Path(name).stat().st_size
+        if self._call.home is not None:
+            home, per_line = self._call.home, self._call.per_line
+            of.journal = Journal(home, name, of.content, per_line, self.hello)
+            if self._call.fresh:
+                of.journal.remove()
+            known = of.journal.load()
+            if known is not None:
+                file.state = known
+                file.before = known.at if known.done else ""
+                file.resumed = 0 if known.done else known.start
+        return of
+
+    def _sent(self) -> Iterator[_Sent]:
+        for of in self._files:
+            failed = ""
+            try:
+                if not of.file.state.done and not of.file.failed:
+                    yield from self._blocks(of)
+            except UnreadableError as error:
+                failed = str(error)
+            except OSError as error:
+                failed = error.strerror or str(error)
+            yield _Sent(of, None, failed=failed)
+
+    def _blocks(self, of: _Open) -> Iterator[_Sent]:
+        index, start = of.file.state.index, of.file.state.start
+        with opened(of.file.name, of.file.size) as reader:
+            reader.go_to(start)
+            for block in blocks(reader, per_line=self._call.per_line, index=index, start=start):
+                where = f"{of.file.name}, from byte {block.start:,}"
+                figures = self._crew.submit(Piece(block.data, where))
+                yield _Sent(of, figures, block.start, block.end, block.index, block.read)
+
+    # --- taking back --------------------------------------------------------------------------
+
+    def _settle(self, sent: _Sent) -> None:
+        of, state = sent.of, sent.of.file.state
+        if sent.figures is None:
+            self._finish(of, sent.failed)
+        else:
+            try:
+                tally = sent.figures.result()
+            except BaseException:
+                self._keep(of)
+                raise
+            state.tally.add(tally)
+            state.index, state.start, state.read = sent.index + 1, sent.end, sent.read
+            self._words += tally.words
+            state.seconds += self._lap()
+            if time.monotonic() - of.saved > SAVED_EVERY:
+                self._keep(of)
+        if self._tell is not None:
+            self._tell(self._progress(of.file))
+
+    def _finish(self, of: _Open, failed: str) -> None:
+        file, state = of.file, of.file.state
+        if failed:
+            file.failed = failed
+            self._keep(of)
+        if file.failed or state.done:
+            return
+        state.seconds += self._lap()
+        state.done = True
+        state.read = file.size or 0
+        if of.content is not None and not _unchanged(file.name, of.content):
+            file.changed = True
+            if of.journal is not None:
+                of.journal.remove()
+            return
+        self._keep(of)
+
+    def _keep(self, of: _Open) -> None:
+        file = of.file
+        of.saved = time.monotonic()
+        if of.journal is None or file.unkept or not (file.state.index or file.state.done):
+            return
+        try:
+            of.journal.save(file.state)
+        except OSError as error:
+            file.unkept = error.strerror or str(error)
+
+    def _lap(self) -> float:
+        last, self._last = self._last, time.monotonic()
+        return self._last - last
+
+    def _progress(self, file: Scanned) -> Progress:
+        sizes = [one.size for one in self.files if not one.failed]
+        known = [size for size in sizes if size is not None]
+        done = sum(one.state.read for one in self.files)
+        return Progress(
+            file=file.name,
+            done=done,
+            started=self._started,
+            total=sum(known) if len(known) == len(sizes) else None,
+            words=self._words,
+            seconds=time.monotonic() - self._began,
+        )
+
+
+def _unchanged(name: str, content: str) -> bool:
+    with suppress(OSError):
+        return identity(Path(name)) == content
+    return False

@@ -1,0 +1,172 @@
+"""`nfh-tui scan` as a person calls it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from nfh_tui import places
+from nfh_tui.cli import scan as command
+from nfh_tui.cli.group import commands
+from nfh_tui.cli.scan_text import progress_words
+from nfh_tui.scanning.engine import Engine
+from nfh_tui.scanning.scan import Progress
+
+from .conftest import Inline, figures, scanned, text_of
+
+Call = Callable[..., Result]
+
+
+@pytest.fixture
+def crew(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Inline:
+    """The command works with an engine of this process."""
+    inline = Inline(engine)
+
+    @contextmanager
+    def given(*_: object) -> Iterator[Inline]:
+        yield inline
+
+    monkeypatch.setattr(command, "_crew", given)
+    return inline
+
+
+@pytest.fixture
+def call() -> Call:
+    def run(*arguments: object, **more: object) -> Result:
+        texts = ["scan", *map(str, arguments)]
+        return CliRunner().invoke(commands, texts, catch_exceptions=False, **more)  # type: ignore[arg-type]
+
+    return run
+
+
+def test_a_report_for_programs(story: Path, crew: Inline, call: Call, tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    result = call(story, story, "--json", "--top", 2, "--out", out)
+    assert result.exit_code == 0
+    report = json.loads(result.stdout)
+    assert json.loads(out.read_text()) == report
+    (file,) = report["files"]  # named twice, scanned once
+    tally = scanned(crew, None, story).files[0].tally
+    for found in (file, report["all"]):
+        assert found["bytes"] == story.stat().st_size
+        assert found["words"] == len(story.read_text().split())
+        assert (found["numbers"], found["nfh"]) == (tally.total.numbers, tally.total.nfh)
+        assert found["share_95"][0] < found["share"] < found["share_95"][1]
+        assert len(found["anchors"]) == 2
+        assert sum(rule["numbers"] for rule in found["rules"]) == found["numbers"]
+    assert report["recipe"] == "rules"
+    assert report["parser"] == crew.hello().parser
+
+
+def test_a_report_for_people_fits_80_columns(
+    story: Path, tmp_path: Path, crew: Inline, call: Call
+) -> None:
+    other = tmp_path / "[red]other.txt"
+    other.write_bytes(b"1-2-3-4-5-6-7-8-9-1-2-3-4-5-6-7-8-9 of them\0\xff")
+    result = call(story, other)
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    tables = [line for line in lines if not line.startswith(str(tmp_path))]
+    assert max(map(len, tables)) <= 80
+    assert "in all, 2 files" in lines
+    assert any("NUL byte" in line for line in lines)
+    assert any("no UTF-8" in line for line in lines)
+    assert any(line.startswith("  anchor") for line in lines)
+    assert any(line.startswith("  decided by") for line in lines)
+
+
+def test_no_number_is_no_share(tmp_path: Path, crew: Inline, call: Call) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("Nobody came.")
+    assert json.loads(call(path, "--json").stdout)["all"]["share"] is None
+    assert "no number, so no share" in call(path).stdout
+
+
+def test_standard_input(crew: Inline, call: Call) -> None:
+    result = call("-", "--json", input=b"She has only one.")
+    assert json.loads(result.stdout)["all"]["numbers"] == 1
+
+
+def test_a_file_that_is_not_there(story: Path, crew: Inline, call: Call) -> None:
+    result = call("none.txt", story, "--json")
+    assert result.exit_code == 1
+    assert result.stderr == "nfh-tui: none.txt: No such file or directory. It is not counted\n"
+    report = json.loads(result.stdout)
+    assert report["files"][0] == {"file": "none.txt", "failed": "No such file or directory"}
+    assert report["all"]["words"] == report["files"][1]["words"]
+    assert call("none.txt").exit_code == 1
+
+
+@pytest.mark.usefixtures("small_blocks")
+def test_a_stop_says_how_to_go_on(story: Path, crew: Inline, call: Call) -> None:
+    crew.fail_at = 2
+    stopped = call(story, "--json")
+    assert (stopped.exit_code, stopped.stdout) == (1, "")
+    assert "stopped." in stopped.stderr
+    assert "That is kept: the same command goes on from there." in stopped.stderr
+    crew.fail_at = -1
+    gone_on = call(story, "--json")
+    assert "goes on where an earlier run stopped" in gone_on.stderr
+    done = call(story, "--json")
+    assert "scanned before" in done.stderr
+    again = call(story, "--json", "--fresh")
+    assert again.stderr == ""
+    numbers = [json.loads(one.stdout)["all"]["numbers"] for one in (gone_on, done, again)]
+    assert len(set(numbers)) == 1
+
+
+def test_what_is_called_wrongly(story: Path, call: Call) -> None:
+    assert call().exit_code == 2
+    assert call(story, "--processes", 0).exit_code == 2
+    assert call(story, "--processes", 2, "--scheduler", "tcp://x:1").exit_code == 2
+    named = call(story, "--model", "no-such-model")
+    assert (named.exit_code, named.stdout) == (1, "")
+    assert "no-such-model" in named.stderr
+
+
+def test_progress_in_words() -> None:
+    words = progress_words(Progress("a.txt", 30_000_000, 10_000_000, 130_000_000, 500, 10.0))
+    assert words == "a.txt, 23% of 130 MB, 2.0 MB/s, 50 words/s, 0:50 left"
+    words = progress_words(Progress("-", 30_000_000, 0, None, 500, 10.0))
+    assert words == "-, 30 MB, 3.0 MB/s, 50 words/s"
+
+
+def test_killed_at_any_moment_what_is_done_is_kept(tmp_path: Path, engine: Engine) -> None:
+    """The real program, its workers and all, killed while a long block is at work."""
+    path = tmp_path / "long.txt"
+    path.write_text("Nothing is counted here.\n\n" * 11_000 + text_of(250))
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "nfh_tui", "scan", str(path), "--processes", "1"]
+    )
+    home = places.data_folder() / "scans"
+    while not list(home.glob("*.scan.json")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    again = Inline(engine)
+    job = scanned(again, home, path)
+    whole = Inline(engine)
+    assert figures(job) == figures(scanned(whole, None, path))
+    assert job.files[0].resumed > 0
+    assert again.done < whole.done
+
+
+def test_the_parent_loads_no_framework(story: Path) -> None:
+    code = (
+        "import sys; from nfh_tui.cli import scan, scan_json, scan_text;"
+        "from nfh_tui.scanning import workers, cluster, scan as run, sources;"
+        "sources.source_of(None, None);"
+        "print(sorted({'numpy','spacy','sklearn','torch','stanza','dask','distributed'}"
+        " & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert found.stdout.strip() == "[]", found.stderr

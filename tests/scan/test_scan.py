@@ -1,0 +1,168 @@
+"""Scans: going on where one stopped, and what may change in between."""
+
+import gzip
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nfh_tui.scanning.engine import Engine
+from nfh_tui.scanning.journal import tidy
+from nfh_tui.scanning.scan import Call, Progress, Scan
+
+from .conftest import Inline, figures, scanned, text_of
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "journals"
+
+
+@pytest.fixture(autouse=True)
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Journals are written behind every block."""
+    monkeypatch.setattr("nfh_tui.scanning.scan.SAVED_EVERY", -1.0)
+
+
+pytestmark = pytest.mark.usefixtures("small_blocks")
+
+
+def stop(crew: Inline, home: Path, *names: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        scanned(crew, home, *names)
+
+
+def test_what_is_counted(tmp_path: Path, engine: Engine) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(
+        "Mr. Oake has 12 boats; she has only two.\n\nNo one came, I am told. Nine of us\nhid."
+    )
+    tally = scanned(Inline(engine), None, path).files[0].tally
+    assert (tally.sentences, tally.sentences_with_number, tally.words) == (3, 3, 19)
+    assert {words: (count.numbers, count.nfh) for words, count in tally.anchors.items()} == {
+        "12": (1, 0),
+        "two": (1, 1),
+        "one": (1, 1),
+        "nine": (1, 1),
+    }
+    assert sum(count.numbers for count in tally.rules.values()) == tally.total.numbers == 4
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_stopped_scan_goes_on_and_finds_the_same(
+    tmp_path: Path, story: Path, home: Path, engine: Engine, packed: bool
+) -> None:
+    whole = figures(scanned(Inline(engine), None, story))
+    if packed:
+        story = tmp_path / "story.gz"
+        story.write_bytes(gzip.compress(text_of(35).encode()))
+    stop(Inline(engine, fail_at=3), home, story)
+    crew = Inline(engine)
+    job = Scan(Call([str(story)], per_line=False, home=home), crew)
+    assert 0 < job.files[0].resumed < job.files[0].tally.bytes + 1
+    assert job.files[0].state.index == 3
+    job.run()
+    assert figures(job) == whole
+    done = Inline(engine, fail_at=0)
+    again = scanned(done, home, story)
+    assert (figures(again), done.done) == (whole, 0)
+    assert again.files[0].before
+
+
+def test_one_that_is_stopped_again_and_again_comes_to_its_end(
+    story: Path, home: Path, engine: Engine
+) -> None:
+    whole = figures(scanned(Inline(engine), None, story))
+    for _ in range(100):
+        try:
+            found = scanned(Inline(engine, fail_at=1), home, story)
+        except KeyboardInterrupt:
+            continue
+        break
+    assert figures(found) == whole
+
+
+@pytest.mark.parametrize("what", ["text", "time", "per-line", "version", "fresh", "damaged"])
+def test_what_makes_it_start_again(
+    story: Path, home: Path, engine: Engine, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    scanned(Inline(engine), home, story)
+    if what == "text":
+        status = story.stat()
+        data = story.read_bytes()
+        story.write_bytes(data[:-2] + b"?\n")
+        os.utime(story, ns=(status.st_atime_ns, status.st_mtime_ns))
+    elif what == "time":
+        os.utime(story, ns=(0, 0))
+    elif what == "damaged":
+        for path in home.iterdir():
+            path.write_bytes(path.read_bytes()[:-10])
+    elif what == "version":
+        hello = replace(engine.hello(), version="rules 0")
+        monkeypatch.setattr(engine, "hello", lambda: hello)
+    call = Call([str(story)], what == "per-line", home, fresh=what == "fresh")
+    assert not Scan(call, Inline(engine)).files[0].state.done
+
+
+def test_a_moved_file_is_still_known(
+    tmp_path: Path, story: Path, home: Path, engine: Engine
+) -> None:
+    scanned(Inline(engine), home, story)
+    moved = story.rename(tmp_path / "elsewhere.txt")
+    assert Scan(Call([str(moved)], False, home), Inline(engine)).files[0].before
+
+
+def test_a_file_that_is_written_to_meanwhile_is_not_called_done(
+    story: Path, home: Path, engine: Engine
+) -> None:
+    job = Scan(Call([str(story)], False, home), Inline(engine))
+
+    def write(_: Progress) -> None:
+        with story.open("a") as file:
+            file.write("One more.\n")
+
+    job.run(write)
+    assert job.files[0].changed
+    assert not list(home.iterdir())
+
+
+def test_a_bad_file_does_not_keep_the_others_from_being_read(
+    tmp_path: Path, story: Path, home: Path, engine: Engine
+) -> None:
+    torn = tmp_path / "torn.gz"
+    torn.write_bytes(gzip.compress(os.urandom(9) + text_of(35).encode())[:-30])
+    names = [tmp_path / "none.txt", story, torn, tmp_path, story]
+    files = scanned(Inline(engine), home, *names).files
+    assert [bool(file.failed) for file in files] == [True, False, True, True, False]
+    assert files[1].tally == files[4].tally
+
+
+def test_where_nothing_can_be_kept_the_scan_goes_on(
+    tmp_path: Path, story: Path, engine: Engine
+) -> None:
+    blocked = tmp_path / "blocked"
+    blocked.write_text("")
+    job = scanned(Inline(engine), blocked / "journals", story)
+    assert job.files[0].counted
+    assert job.files[0].unkept
+
+
+def test_progress_comes_to_the_end(story: Path, engine: Engine) -> None:
+    told: list[Progress] = []
+    job = Scan(Call([str(story)], False, None), Inline(engine))
+    job.run(told.append)
+    done = [one.done for one in told]
+    assert done == sorted(done)
+    assert (told[-1].done, told[-1].total) == (story.stat().st_size, story.stat().st_size)
+    assert told[-1].words == job.files[0].tally.words
+
+
+def test_old_journals_are_removed(home: Path) -> None:
+    home.mkdir()
+    for place in range(5):
+        path = home / f"{place}.scan.json"
+        path.write_text("{}")
+        os.utime(path, (place, place))
+    tidy(home, kept=2)
+    assert sorted(path.name for path in home.iterdir()) == ["3.scan.json", "4.scan.json"]
