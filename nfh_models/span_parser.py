@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from nfh_models.lean_spacy import import_spacy
 from nfh_models.parsing import Pipeline, Stretch, installed_pipelines
 from nfh_models.span_heads import Found, Phrase, by_rule, syntactic_head
 
@@ -74,6 +75,7 @@ def load_parser() -> ParserHeads | None:
 
 
 def _load(pipeline: Pipeline) -> ParserHeads:
+    import_spacy()
     import spacy
 
     unneeded = [name for name in pipeline.components if name not in NEEDED]

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
+from nfh_models.lean_spacy import import_spacy
 from nfh_models.parsing.parsed import ParserError
 from nfh_models.parsing.pieces import shown
 from nfh_models.parsing.stretch import Stretch
@@ -75,6 +76,7 @@ class Pipeline:
 
     def load(self) -> Tagger:
         """Load it. Raises what spaCy raises for a damaged or unfitting package."""
+        import_spacy()
         import spacy
 
         unneeded = [name for name in self.components if name not in TAGGING]
@@ -84,6 +86,7 @@ class Pipeline:
 
 def installed_pipelines() -> list[Pipeline]:
     """The installed pipelines that can tag English, the one to be used first in front."""
+    import_spacy()
     from spacy.util import get_installed_models
 
     found = [_pipeline(package) for package in get_installed_models()]

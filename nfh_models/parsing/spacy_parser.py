@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
+from nfh_models.lean_spacy import import_spacy
 from nfh_models.parsing.parsed import Layer, Parsed, ParserError
 from nfh_models.parsing.pieces import STAND_IN, Piece, batches, groups
 from nfh_models.parsing.pipelines import (
@@ -169,6 +170,7 @@ def _load_named(name: str, wanted: frozenset[Layer]) -> SpacyParser:
 
 
 def _load(package: str, name: str | None, wanted: frozenset[Layer]) -> SpacyParser:
+    import_spacy()
     import spacy
 
     lemmas = Layer.LEMMA in wanted

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from nfh_models.lean_spacy import import_spacy
+
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
@@ -23,6 +25,7 @@ _RUN = re.compile(r"\S+")
 
 def tokenizer_name() -> str:
     """What made the tokens, with its version: "spacy-blank-en 3.8.18"."""
+    import_spacy()
     from spacy.about import __version__
 
     return f"spacy-blank-en {__version__}"
@@ -46,6 +49,7 @@ def spans(text: str) -> list[Span]:
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> "Callable[[str], Doc]":
+    import_spacy()
     import spacy
 
     return spacy.blank("en").tokenizer

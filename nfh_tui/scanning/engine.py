@@ -3,11 +3,9 @@
 import threading
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nfh_tui.scanning.lean import no_torch
 from nfh_tui.scanning.tally import Tally
 
 if TYPE_CHECKING:
@@ -63,8 +61,6 @@ class Engine:
         from nfh_models.identification.recipes import load_identifier
         from nfh_models.parsing import load_parser
 
-        with no_torch():
-            import_module("spacy")
         folder = None if task.folder is None else Path(task.folder)
         self._identifier: Identifier = load_identifier(task.recipe, folder)
         self._parser: Parser | None = None

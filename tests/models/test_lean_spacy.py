@@ -1,0 +1,35 @@
+"""spaCy without torch: what nobody needs is not loaded, and can be loaded afterwards."""
+
+import subprocess
+import sys
+
+TORCH_AFTER = """
+import sys
+from nfh_models.parsing import installed_pipelines
+installed_pipelines()
+assert "spacy" in sys.modules
+print("torch" in sys.modules)
+import torch
+print(torch.tensor([2]).item())
+"""
+
+
+def run(code: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    return done.stdout.split()
+
+
+def test_spacy_is_loaded_without_torch_and_torch_can_follow() -> None:
+    assert run(TORCH_AFTER) == ["False", "2"]
+
+
+def test_torch_that_is_there_stays() -> None:
+    code = (
+        "import sys, types; mine = sys.modules['torch'] = types.ModuleType('torch')\n"
+        "from nfh_models import lean_spacy\n"
+        "lean_spacy.import_module = lambda name: print(name, sys.modules['torch'] is mine)\n"
+        "lean_spacy.import_spacy()"
+    )
+    assert run(code) == ["spacy", "True"]
