@@ -205,7 +205,7 @@ def test_skill_with_the_pipeline_that_is_installed(store: Store) -> None:
 def test_without_a_pipeline_skill_is_a_sentence(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nfh_models.parsing.installed_pipelines", list)
+    monkeypatch.setattr("nfh_models.parsing.pipelines.installed_pipelines", list)
     load(store, "a", vote("ann", to(DOGS)), vote("bob", to(DOGS)))
     found = measure(store, parse(""), None, Resampling(0))
     assert found.tagger is None
