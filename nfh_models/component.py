@@ -11,16 +11,15 @@ noun, and says what the noun is: by the paper's four patterns (section 5.1), els
         print(span, span._.nfh_head)
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from nfh_models.component_attributes import Anchor, register, store
+from nfh_models.component_attributes import Anchor, assigned, register, store
 from nfh_models.component_files import (
     CFG,
     IDENTIFIER,
@@ -30,14 +29,14 @@ from nfh_models.component_files import (
     encode,
     read_files,
     read_state,
-    write_files,
     write_state,
 )
+from nfh_models.component_identifier import from_files, from_setting
 from nfh_models.component_reading import DocCase, cases_of_doc, check, scene_of_doc
 from nfh_models.domain import Kind
 from nfh_models.identification.case import Decision, Identifier
 from nfh_models.identification.deciding import decide
-from nfh_models.identification.recipes import RULES, RecipeError, load_identifier
+from nfh_models.identification.recipes import RULES, RecipeError
 from nfh_models.parsing.parsed import Layer, Parsed
 from nfh_models.resolution import cues, deterministic
 from nfh_models.resolution.cue_place import Scene
@@ -53,8 +52,8 @@ ErrorHandler = Callable[[str, "NumericFusedHeads", list[Doc], Exception], object
 @Language.factory(
     FACTORY,
     default_config={"identifier": RULES, "resolver": CUES},
-    assigns=["doc._.nfh", "doc._.has_nfh", "span._.is_nfh", "token._.is_nfh"],
-    requires=["token.dep", "doc.sents"],
+    assigns=assigned(),
+    requires=["token.dep"],  # and token.pos, but spaCy knows of no component that gives it
 )
 def make_component(
     nlp: Language,  # noqa: ARG001 - spaCy hands it to every factory
@@ -77,7 +76,8 @@ class NumericFusedHeads:
         register()
         self.name = name
         self._settings = _checked(Settings(identifier=identifier, resolver=resolver))
-        self._files: dict[str, bytes] | None = None
+        self._files: dict[str, bytes] = {}
+        self._files_from = ""
         self._loaded: Identifier | None = None
         self._on_error: ErrorHandler = _raise
 
@@ -94,7 +94,12 @@ class NumericFusedHeads:
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """The same for many Docs, decided a batch at a time."""
+        """The same for many Docs, decided a batch at a time.
+
+        Raises ModelFileError or RecipeError for an identifier that does not load: that is no
+        Doc's fault, and no error handler hears of it.
+        """
+        self._identifier()
         docs = iter(stream)
         while batch := list(islice(docs, batch_size)):
             try:
@@ -116,8 +121,8 @@ class NumericFusedHeads:
         needs = self._needs()
         if nlp is None:
             return
-        names = {nlp.get_pipe_meta(name).factory for name in nlp.pipe_names}
-        if Layer.DEPENDENCY in needs and "parser" not in names:
+        given = {what for name in nlp.pipe_names for what in nlp.get_pipe_meta(name).assigns}
+        if Layer.DEPENDENCY in needs and "token.dep" not in given:
             raise RecipeError(
                 f"the component {self.name!r} needs a parser before it in the pipeline, and "
                 f"this one has {', '.join(nlp.pipe_names)}"
@@ -139,7 +144,7 @@ class NumericFusedHeads:
         self, path: str | Path, *, exclude: Iterable[str] = ()
     ) -> "NumericFusedHeads":
         """Take what `to_disk` wrote. Raises ModelFileError for what does not hold."""
-        return self._take(read_state(Path(path)), exclude)
+        return self._take(read_state(Path(path)), exclude, str(Path(path) / IDENTIFIER))
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
         """Settings and the model's files as bytes. exclude: "cfg", "identifier"."""
@@ -147,7 +152,7 @@ class NumericFusedHeads:
 
     def from_bytes(self, content: bytes, *, exclude: Iterable[str] = ()) -> "NumericFusedHeads":
         """Take what `to_bytes` gave. Raises ModelFileError for what does not hold."""
-        return self._take(decode(content), exclude)
+        return self._take(decode(content), exclude, f"the model of the component {self.name!r}")
 
     # --- the work ---------------------------------------------------------------------------
 
@@ -191,50 +196,44 @@ class NumericFusedHeads:
 
     def _load(self) -> Identifier:
         if self._files:
-            with TemporaryDirectory(prefix="nfh-") as folder:
-                write_files(Path(folder) / IDENTIFIER, self._files)
-                return _from_folder(Path(folder) / IDENTIFIER)
-        if self._settings.identifier == RULES:
-            return load_identifier(RULES)
-        return _from_folder(Path(self._settings.identifier))
+            return from_files(self._files, self._files_from)
+        return from_setting(self._settings.identifier, self.name)
 
     def _state(self, exclude: Iterable[str]) -> State:
         left_out = set(exclude)
-        files = self._files
-        if files is None and self._settings.identifier != RULES and IDENTIFIER not in left_out:
+        files: Mapping[str, bytes] | None = self._files
+        if IDENTIFIER in left_out:
+            files = None
+        elif not files and self._settings.identifier != RULES:
             files = read_files(Path(self._settings.identifier))
-        return State(
-            None if CFG in left_out else self._settings,
-            None if IDENTIFIER in left_out else files,
-        )
+        return State(None if CFG in left_out else self._settings, files)
 
-    def _take(self, state: State, exclude: Iterable[str]) -> "NumericFusedHeads":
+    def _take(self, state: State, exclude: Iterable[str], origin: str) -> "NumericFusedHeads":
+        """origin: where the model's files are from, in words."""
         left_out = set(exclude)
+        files = {} if IDENTIFIER in left_out else state.files or {}
         if state.settings is not None and CFG not in left_out:
             self._settings = _checked(state.settings)
-            self._files = None
-        if state.files and IDENTIFIER not in left_out:
-            self._files = dict(state.files)
+            self._files = {}
+            if self._settings.identifier == RULES:
+                files = {}
+        if files:
+            self._files, self._files_from = dict(files), origin
         self._loaded = None
         return self
 
 
 def _checked(settings: Settings) -> Settings:
+    if not settings.identifier:
+        raise RecipeError(
+            f"the component nfh has an empty identifier: use {RULES}, or a model's folder"
+        )
     if settings.resolver not in RESOLVERS:
         raise RecipeError(
             f"{settings.resolver!r} is no resolver of the component nfh: use "
             f"{' or '.join(RESOLVERS)}"
         )
     return settings
-
-
-def _from_folder(folder: Path) -> Identifier:
-    from nfh_models.model_files import read_config
-
-    config = read_config(folder)
-    if config.task not in ("identification", "both"):
-        raise RecipeError(f"{folder} is a model of {config.task}, not of identification")
-    return load_identifier(config.recipe, folder)
 
 
 def _resolved(

@@ -6,7 +6,8 @@ a span or the start of a token. So copies of a Doc have it, and DocBin, `to_byte
 Heads are kept as their distance in code points, so that they hold when a text is moved.
 """
 
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
@@ -15,6 +16,7 @@ from spacy.tokens import Doc, Span, Token
 Key = tuple[str, str, int | None, int | None]
 Target = Token | str
 Stored = int | str
+Getter = Callable[..., object]
 
 MARK = "._."
 IS_NFH = "is_nfh"
@@ -50,15 +52,40 @@ class Anchor:
 def register() -> None:
     """Make the attributes known to spaCy; done already by whoever makes a component.
 
-    Needed by itself only to read Docs from a DocBin where no component was made.
+    Needed by itself only to read Docs from a DocBin where no component was made. Warns where
+    it takes the place of somebody else's attribute of the same name.
     """
+    for of, name, default, getter in _extensions():
+        if of.has_extension(name):
+            if of.get_extension(name) == (default, None, getter, None):
+                continue
+            warnings.warn(
+                f"another program's attribute {name} of {of.__name__} gives way to the one of "
+                "the spaCy component nfh",
+                stacklevel=3,
+            )
+        options = {"default": default} if getter is None else {"getter": getter}
+        of.set_extension(name, **options, force=True)
+
+
+def assigned() -> list[str]:
+    """The attributes that are meant to be read, as `nlp.analyze_pipes` writes them."""
+    return [
+        f"{of.__name__.lower()}._.{name}"
+        for of, name, _, _ in _extensions()
+        if name != HEADS_AT
+    ]
+
+
+def _extensions() -> Iterator[tuple[type[Doc | Span | Token], str, object, Getter | None]]:
+    """Of what each attribute is, its name, its default, and what works it out if anything."""
+    yield Doc, "nfh", None, _anchors
+    yield Doc, "has_nfh", None, _has_anchor
     for of in (Span, Token):
+        yield of, "nfh_head", None, _head
+        yield of, "nfh_heads", None, _heads
         for name, default in PLAIN.items():
-            of.set_extension(name, default=default, force=True)
-        of.set_extension("nfh_heads", getter=_heads, force=True)
-        of.set_extension("nfh_head", getter=_head, force=True)
-    Doc.set_extension("nfh", getter=_anchors, force=True)
-    Doc.set_extension("has_nfh", getter=_has_anchor, force=True)
+            yield of, name, default, None
 
 
 def store(doc: Doc, anchors: list[Anchor]) -> None:

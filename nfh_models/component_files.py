@@ -27,7 +27,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A component as it is written. files: of its model's folder, by name; empty for rules.
+    """A component as it is written. files: of its model's folder, by name; none for rules.
 
     settings, files: None where they were left out.
     """
@@ -37,9 +37,16 @@ class State:
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
-    """The files of a model directory, by name. Raises ModelFileError."""
+    """The files of a model directory, by name. Raises ModelFileError.
+
+    Folders and hidden files are left out: they are other programs'.
+    """
     try:
-        return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+        return {
+            path.name: path.read_bytes()
+            for path in sorted(folder.iterdir())
+            if path.is_file() and not path.name.startswith(".")
+        }
     except OSError as error:
         raise ModelFileError(
             f"{folder} is no model's folder that can be read ({error.strerror}): name one that "
@@ -59,12 +66,24 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def write_state(folder: Path, state: State) -> None:
-    """Write a component's folder; what stands in it is replaced."""
+    """Write a component's folder. What is not left out takes the place of what stands there,
+    so that no model stays of a component that was saved before."""
     folder.mkdir(parents=True, exist_ok=True)
     if state.settings is not None:
         (folder / CFG).write_bytes(msgspec.json.encode(state.settings))
+    if state.files is None:
+        return
+    for name in _files_of(folder / IDENTIFIER) - set(state.files):
+        (folder / IDENTIFIER / name).unlink()
     if state.files:
         write_files(folder / IDENTIFIER, state.files)
+
+
+def _files_of(folder: Path) -> set[str]:
+    """The names of the files of a folder; of none if there is no such folder."""
+    return (
+        {path.name for path in folder.iterdir() if path.is_file()} if folder.is_dir() else set()
+    )
 
 
 def read_state(folder: Path) -> State:

@@ -48,11 +48,7 @@ def check(doc: Doc, needs: frozenset[Layer], name: str) -> None:
 
     A Doc of nothing but white space has whatever is needed.
     """
-    missing = [
-        layer
-        for layer in sorted(needs)
-        if layer not in _ANNOTATION or not doc.has_annotation(_ANNOTATION[layer])
-    ]
+    missing = [layer for layer in sorted(needs) if not _has(doc, layer)]
     if missing and any(not token.is_space for token in doc):
         lacks = " and no ".join(missing)
         givers = " and ".join(_GIVERS.get(layer, "what gives it") for layer in missing)
@@ -60,6 +56,17 @@ def check(doc: Doc, needs: frozenset[Layer], name: str) -> None:
             f"the component {name!r} got a doc with no {lacks}: put it behind {givers} in the "
             "pipeline, as in a pipeline like en_core_web_sm, and do not disable them"
         )
+
+
+def _has(doc: Doc, layer: Layer) -> bool:
+    """Whether a Doc has a layer. A word that has neither tag nor part of speech has met no
+    tagger; an attribute_ruler by itself knows some of the parts of speech."""
+    if layer not in _ANNOTATION or not doc.has_annotation(_ANNOTATION[layer]):
+        return False
+    if layer is not Layer.POS:
+        return True
+    tags, parts, spaces = doc.to_array([_TAG, _ANNOTATION[layer], "IS_SPACE"]).T
+    return bool((tags | parts | spaces).all())
 
 
 def cases_of_doc(doc: Doc) -> Iterator[DocCase]:

@@ -20,6 +20,9 @@ Part = tuple[str, str]
 _BREAKS = re.compile("[ \n]+")
 """Where a row may end; other blanks are drawn as they are, a no-break space holds words."""
 
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+"""A cell filled from the left by nothing to eight eighths."""
+
 MOST_BAR = 20
 """Cells of the longest bar."""
 
@@ -131,7 +134,7 @@ def bar(share: float, width: int) -> str:
         return ""
     eighths = max(1, min(round(min(share, 1.0) * width * 8), width * 8))
     whole, part = divmod(eighths, 8)
-    return "█" * whole + (" ▏▎▍▌▋▊▉"[part] if part else "")
+    return EIGHTHS[-1] * whole + (EIGHTHS[part] if part else "")
 
 
 def best(scores: Iterable[tuple[T, float | None]], count: int) -> list[tuple[T, float]]:

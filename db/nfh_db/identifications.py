@@ -1,7 +1,7 @@
 """What models and rules say of whether a number's noun is missing; nobody's answer."""
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -29,8 +29,6 @@ ON CONFLICT (anchor_id, model_id) DO UPDATE SET
 DELETE_SOME = """
 DELETE FROM identification WHERE model_id = :model AND anchor_id IN
     (SELECT anchor_id FROM identification WHERE model_id = :model LIMIT :limit)"""
-BY_RULE = """
-SELECT rule, sum(nfh), count(*) FROM identification WHERE model_id = :model GROUP BY rule"""
 VERSION = "SELECT version FROM model WHERE id = :model"
 PASSAGES = """
 SELECT json_group_array(id) FROM (
@@ -132,12 +130,6 @@ def read_version(connection: Connection, model_id: int) -> str | None:
 def delete_some(connection: Connection, model_id: int, limit: int) -> int:
     """Forget up to `limit` of what a model says; how many were forgotten."""
     return connection.execute(DELETE_SOME, {"model": model_id, "limit": limit}).rowcount
-
-
-def by_rule(connection: Connection, model_id: int) -> Mapping[str, tuple[int, int]]:
-    """By rule, for how many anchors it said yes and for how many no, of all that is stored."""
-    rows = connection.execute(BY_RULE, {"model": model_id})
-    return {rule: (yes, count - yes) for rule, yes, count in rows}
 
 
 def passage_ids(connection: Connection, query: Query, me_id: int) -> "array[int]":

@@ -2,7 +2,7 @@
 
 import time
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nfh_db import identifications, models, settings
@@ -90,11 +90,6 @@ class IdentifyingStore(OpenDatabase):
         while more:
             with self._noting() as connection:
                 more = identifications.delete_some(connection, model_id, FORGET_AT_ONCE) > 0
-
-    def identified_by_rule(self, model_id: int) -> Mapping[str, tuple[int, int]]:
-        """By rule, how many anchors it says yes and no of, of all that is stored."""
-        with self._readers.lend() as connection:
-            return identifications.by_rule(connection, model_id)
 
     def passage_ids(self, query: Query, me: Annotator | None = None) -> "array[int]":
         """The passages in which a query finds something."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from nfh_models.agreement.measure import Measure
+from nfh_models.agreement.measure import NOT_ASKED, Measure
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -22,7 +22,6 @@ Statistic = Callable[[Floats], Floats]
 """From sums, shape (..., features), to values, shape (...); NaN where undefined."""
 
 RESAMPLES = 1_000
-NOT_ASKED = "No intervals were asked for."
 ALIKE = (
     "No interval: the passages are all alike in this, so drawing them anew gives no other "
     "value; that is no proof that there is none."

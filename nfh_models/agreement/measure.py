@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+NOT_ASKED = "No intervals were asked for."
+"""Why a measure has no interval where nobody wanted one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Measure:

@@ -1,7 +1,7 @@
 """Cues of the calendar and the clock: YEAR and TIME."""
 
 from nfh_models.resolution import cue_words as known
-from nfh_models.resolution.cue_place import Place
+from nfh_models.resolution.cue_place import NEAR, Place
 from nfh_models.text.lexicon import Shape, parts_of
 
 _CENTURIES = (17.0, 18.0, 19.0, 20.0)
@@ -93,7 +93,7 @@ def at_hour(place: Place) -> bool:
         return False
     lead = place.before()
     if place.is_one:
-        return lead in known.HOUR_LEADS and place.near(known.CLOCK_SIGNS)
+        return lead in known.HOUR_LEADS and (_clock_in_sight(place) or place.near(known.HOURS))
     if lead == "by" and parts_of(place.before(2)):  # "four by eight" is a size
         return False
     if lead in ("around", "about", "exactly") and place.before(2) in known.HOUR_LEADS:
@@ -112,7 +112,7 @@ def between_hours(place: Place) -> bool:
     else:
         return False
     parts = parts_of(other)
-    return other in known.CLOCK_SIGNS or (bool(parts) and 1 <= parts[0].value <= 12)
+    return other in known.CLOCK | known.HOURS or (bool(parts) and 1 <= parts[0].value <= 12)
 
 
 def what_time(place: Place) -> bool:
@@ -127,4 +127,13 @@ def hour_and_minutes(place: Place) -> bool:
 
 def clock_near(place: Place) -> bool:
     """ "The nine o'clock train? No, the ten." """
-    return is_hour(place) and not place.is_one and place.near(known.CLOCK)
+    return is_hour(place) and not place.is_one and _clock_in_sight(place)
+
+
+def _clock_in_sight(place: Place) -> bool:
+    """Whether a sign of the clock is near; *am* is one behind a number, and else a verb."""
+    if place.near(known.CLOCK - {"am"}):
+        return True
+    scene = place.scene
+    near = range(max(0, place.start - NEAR), min(len(scene), place.end + NEAR))
+    return any(scene.low[at] == "am" and parts_of(scene.word(at - 1)) for at in near)

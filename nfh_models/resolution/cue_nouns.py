@@ -101,7 +101,8 @@ def best(place: Place) -> int | None:
 
 
 def shared_noun(place: Place) -> int | None:
-    """The noun behind "2 or 3 apples" or "two, two owls": the head of the first number.
+    """The noun behind "2 or 3 apples", "2 or 3 of the apples" or "two, two owls": the head of
+    the first number.
 
     It ends the phrase that the second number opens: adjectives may stand between. None
     without one.
@@ -109,8 +110,9 @@ def shared_noun(place: Place) -> int | None:
     again = place.after() == "," and [place.after(2)] == place.words
     if not (again or (place.after() in _EITHER and parts_of(place.after(2)))):
         return None
+    first = 4 if not again and place.after(3) == "of" else 3
     last = None
-    for on in range(3, 9):
+    for on in range(first, first + 6):
         if place.tag_after(on) not in _INSIDE:
             break
         if place.tag_after(on) == "NOUN" and not parts_of(place.after(on)):

@@ -79,7 +79,7 @@ def code(place: Place) -> bool:
 def counting(place: Place) -> bool:
     """ "one, two, three", "five ... four ... three" """
     value = place.value
-    if value is None:
+    if value is None or place.after() == "of":
         return False
     before = (place.before(), place.before(2), place.before(3))
     after = (place.after(), place.after(2), place.after(3))

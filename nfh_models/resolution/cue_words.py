@@ -69,7 +69,9 @@ YEAR_LEADS = _words(
     "september october november december class early late ever again"
 )
 CLOCK = _words("am pm a.m. p.m. a.m p.m o'clock oclock")
-CLOCK_SIGNS = CLOCK | _words("noon midnight clock alarm appointment curfew bedtime tonight")
+HOURS = _words("noon midnight clock alarm appointment curfew bedtime tonight")
+"""Words that speak of an hour without saying which."""
+
 DAY_PARTS = _words("morning afternoon evening night")
 DAY_PHRASES = frozenset(
     [("at", "night"), ("this", "morning"), ("this", "evening"), ("tomorrow", "morning")]

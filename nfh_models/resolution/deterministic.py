@@ -176,12 +176,17 @@ def _children(parsed: Parsed, token: int) -> Iterator[int]:
 
 
 def _conjuncts(parsed: Parsed, token: int) -> Iterator[int]:
-    """The nouns joined to one by *and* or *or*, in order."""
-    for at in _children(parsed, token):
-        if (
-            parsed.relations[at] == "conj"
+    """The nouns joined to one by *and* or *or*, in order; those joined to them, too."""
+    waiting = [token]
+    while waiting:
+        noun = waiting.pop()
+        if noun != token:
+            yield noun
+        joined = [
+            at
+            for at in _children(parsed, noun)
+            if parsed.relations[at] == "conj"
             and parsed.pos[at] in ("NOUN", "PROPN")
-            and at > token
-        ):
-            yield at
-            yield from _conjuncts(parsed, at)
+            and at > noun
+        ]
+        waiting += reversed(joined)

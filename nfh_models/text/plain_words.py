@@ -19,11 +19,6 @@ STAND_INS = {
 """Stand-in to sign: `bracket-relabel` and quotes of the Penn Treebank's tokenization."""
 
 
-def plain_word(word: str) -> str:
-    """A token as it would stand in plain text; all but the stand-ins are left as they are."""
-    return STAND_INS.get(word, word)
-
-
 def plain_words(words: Iterable[str]) -> list[str]:
-    """Tokens as they would stand in plain text, one for one."""
+    """Tokens as they would stand in plain text, one for one; only stand-ins change."""
     return [STAND_INS.get(word, word) for word in words]

@@ -13,9 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from nfh_db.formats.wording import counted, visible
-from nfh_models.agreement.bootstrap import NOT_ASKED
-from nfh_models.agreement.measure import LeftOut, Measure
-from nfh_tui.cli import agreement_queries as queries
+from nfh_models.agreement.measure import NOT_ASKED, LeftOut, Measure
 
 PIPE_WIDTH = 80
 NARROWEST = 40
@@ -24,6 +22,13 @@ INDENTED = (0, 0, 0, 2)
 GAP = 2
 FOLDED = 6
 """Columns that a column of words keeps where there is little room."""
+
+
+def page_width() -> int:
+    """Columns of a page: those of the terminal as far as is fit to read, 80 on a pipe."""
+    watched = sys.stdout.isatty()
+    columns = shutil.get_terminal_size().columns if watched else PIPE_WIDTH
+    return max(NARROWEST, min(columns, WIDEST))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +50,10 @@ class Page:
     _console: Console = field(init=False)
 
     def __post_init__(self) -> None:
-        watched = sys.stdout.isatty()
-        columns = shutil.get_terminal_size().columns if watched else PIPE_WIDTH
         self._console = Console(
             file=self._file,
-            width=max(NARROWEST, min(columns, WIDEST)),
-            force_terminal=watched,
+            width=page_width(),
+            force_terminal=sys.stdout.isatty(),
             highlight=False,
             markup=False,
             emoji=False,
@@ -103,8 +106,10 @@ class Page:
 
     def left_out(self, reasons: Iterable[LeftOut], of: str = "") -> None:
         """What a measure does not look at. of: which, where the table holds several."""
+        from nfh_tui.cli.agreement_queries import omission
+
         for one in reasons:
-            find = queries.omission(one.why)
+            find = omission(one.why)
             where = f": {find.query}" if find else ""
             thing, why = one.why.split(" ", maxsplit=1)
             what = f"{counted(one.n, thing.removesuffix('s'))} {why}"

@@ -64,6 +64,7 @@ def stats(
     """
     if plot and as_json:
         raise click.UsageError("--plot draws for people, --json is for programs: give one")
+    from nfh_db.formats.wording import counted
     from nfh_db.query import parse
     from nfh_db.store import Store
     from nfh_tui.cli.stats_reading import Asked, read
@@ -78,7 +79,7 @@ def stats(
             parsed,
             known(store, me or user()),
             asked,
-            lambda numbers: counter.show(f"{numbers:,} numbers"),
+            lambda numbers: counter.show(counted(numbers, "number")),
         )
     if as_json:
         from nfh_tui.cli.stats_json import as_json as written

@@ -1,15 +1,14 @@
 """The charts of the statistics: classes, anchors, distances."""
 
-import shutil
-import sys
 from collections.abc import Sequence
 
 from nfh_db.formats.wording import visible
 from nfh_models.statistics.counting import Statistics
 from nfh_models.statistics.tally import Tally
-from nfh_tui.cli.agreement_page import NARROWEST, PIPE_WIDTH, WIDEST
+from nfh_tui.cli.agreement_page import page_width
 from nfh_tui.cli.stats_plot import LABEL, Bar, chart, indented
 
+INDENT = 2
 BIN = 2
 LAST = 40
 """Distances are drawn in bins of two tokens; those above 40 in one bin."""
@@ -17,8 +16,7 @@ LAST = 40
 
 def charts(statistics: Statistics, top: int, *, blocks: bool) -> str:
     """All charts that have something to show, each under its title."""
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else PIPE_WIDTH
-    width = max(NARROWEST, min(columns, WIDEST)) - 2
+    width = page_width() - INDENT
     size, anchors = statistics.size, statistics.anchors
     drawn: list[tuple[str, list[Bar]]] = []
     if size.with_class:
@@ -31,7 +29,8 @@ def charts(statistics: Statistics, top: int, *, blocks: bool) -> str:
         bins = histogram(statistics.heads.distance)
         drawn.append(("Tokens to the nearest head", _bars(bins, statistics.heads.n)))
     return "".join(
-        f"\n{title}\n{indented(chart(bars, width, blocks=blocks))}" for title, bars in drawn
+        f"\n{title}\n{indented(chart(bars, width, blocks=blocks), INDENT)}"
+        for title, bars in drawn
     )
 
 

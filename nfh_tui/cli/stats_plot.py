@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
 
-BLOCKS = " ▏▎▍▌▋▊▉█"
-"""A column of the terminal filled from the left by nothing to eight eighths."""
+from nfh_tui.rows import EIGHTHS, bar
 
 ASCII_BAR = "#"
 LABEL = 20
@@ -31,46 +30,35 @@ def chart(bars: Sequence[Bar], width: int, *, blocks: bool) -> list[str]:
     """
     if not bars:
         return []
-    label = min(LABEL, max(cell_len(bar.label) for bar in bars))
-    said = max(cell_len(bar.said) for bar in bars)
+    label = min(LABEL, max(cell_len(one.label) for one in bars))
+    said = max(cell_len(one.said) for one in bars)
     room = max(1, width - label - said - 2)
-    most = max(bar.value for bar in bars)
+    most = max(one.value for one in bars)
     return [
-        f"{set_cell_size(bar.label, label)} "
-        f"{_bar(bar.value / most if most else 0.0, room, blocks=blocks)} "
-        f"{bar.said:>{said}}"
-        for bar in bars
+        f"{set_cell_size(one.label, label)} "
+        f"{_bar(one.value / most if most else 0.0, room, blocks=blocks)} "
+        f"{one.said:>{said}}"
+        for one in bars
     ]
 
 
 def _bar(share: float, room: int, *, blocks: bool) -> str:
     """A share of the room, padded to all of it."""
-    steps = len(BLOCKS) - 1 if blocks else 1
-    filled = round(share * room * steps)
-    if share > 0:
-        filled = max(1, filled)
-    full, rest = divmod(filled, steps)
-    drawn = (BLOCKS[-1] if blocks else ASCII_BAR) * full + (BLOCKS[rest] if rest else "")
-    return drawn.ljust(room)
+    if blocks:
+        return bar(share, room).ljust(room)
+    signs = max(1, round(share * room)) if share > 0 else 0
+    return (ASCII_BAR * signs).ljust(room)
 
 
 def can_show_blocks(encoding: str | None) -> bool:
     """Whether an encoding has the characters that bars are drawn with."""
     try:
-        BLOCKS.encode(encoding or "ascii")
+        EIGHTHS.encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
         return False
     return True
 
 
-def without_unknown(text: str, encoding: str | None) -> str:
-    """The text with backslash escapes for what an encoding does not have."""
-    try:
-        return text.encode(encoding or "ascii", "backslashreplace").decode(encoding or "ascii")
-    except LookupError:
-        return text.encode("ascii", "backslashreplace").decode("ascii")
-
-
-def indented(lines: Iterable[str], columns: int = 2) -> str:
+def indented(lines: Iterable[str], columns: int) -> str:
     """The lines as one paragraph."""
     return "".join(f"{' ' * columns}{line.rstrip()}\n" for line in lines)

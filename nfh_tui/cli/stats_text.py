@@ -11,7 +11,7 @@ from nfh_models.statistics.size import Size
 from nfh_models.statistics.tally import Tally
 from nfh_tui.cli.agreement_page import Page
 from nfh_tui.cli.stats_notes import nfhs_only, notes
-from nfh_tui.cli.stats_plot import can_show_blocks, without_unknown
+from nfh_tui.cli.stats_plot import can_show_blocks
 from nfh_tui.cli.stats_reading import Asked, Found
 
 WITHIN = (5, 10, 20, 40)
@@ -21,8 +21,7 @@ COMPARED = ("count:", "share:", "paper:")
 
 
 def as_text(found: Found, asked: Asked, *, plot: bool) -> str:
-    """The report, ready to print in the encoding of standard output."""
-    encoding = sys.stdout.encoding
+    """The report, ready to print. plot: with charts, in signs that standard output can show."""
     page = Page()
     size = found.statistics.size
     _head(page, found, asked)
@@ -41,8 +40,9 @@ def as_text(found: Found, asked: Asked, *, plot: bool) -> str:
     if plot:
         from nfh_tui.cli.stats_charts import charts
 
-        text += charts(found.statistics, asked.top, blocks=can_show_blocks(encoding))
-    return without_unknown(text, encoding)
+        blocks = can_show_blocks(sys.stdout.encoding)
+        text += charts(found.statistics, asked.top, blocks=blocks)
+    return text
 
 
 def percent(count: int, of: int) -> str:
@@ -183,8 +183,10 @@ def _heads(page: Page, heads: Heads) -> None:
     if heads.speakers[Speaker.UNKNOWN]:
         rows.append(_row("by nobody named", heads.speakers[Speaker.UNKNOWN], n, None))
     page.table(("what", *COMPARED), rows)
-    page.note("head words are different strings, as the paper counts; in the turns' place the")
-    page.note("paper has sentences: the anchor's own, and the one before or after it")
+    page.note(
+        "head words are different strings, as the paper counts; in the turns' place the paper "
+        "has sentences: the anchor's own, and the one before or after it"
+    )
     page.table(
         ("heads per anchor", "1:", "2:", "3 or more:", "most:"),
         [

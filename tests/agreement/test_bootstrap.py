@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfh_models.agreement.bootstrap import NOT_ASKED, Resampling, by_passage, distinct, ratio
+from nfh_models.agreement.bootstrap import Resampling, by_passage, distinct, ratio
+from nfh_models.agreement.measure import NOT_ASKED
 
 
 def share(values: list[int]) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -224,3 +225,15 @@ def test_a_report_makes_nobody_and_changes_nothing(
     before = dump(demo)
     assert call("stats", "--db", demo, "--as", "stranger", "--plot").exit_code == 0
     assert dump(demo) == before
+
+
+def test_the_report_needs_no_framework() -> None:
+    listing = (
+        "import sys, nfh_tui.cli.stats_text, nfh_tui.cli.stats_charts; "
+        "print(*{name.split('.')[0] for name in sys.modules})"
+    )
+    listed = subprocess.run(
+        [sys.executable, "-c", listing], check=True, capture_output=True, text=True
+    ).stdout.split()
+    assert "nfh_tui" in listed
+    assert {"numpy", "spacy", "sklearn", "textual"}.isdisjoint(listed)

@@ -117,6 +117,7 @@ def test_a_price_is_one_anchor_of_two_tokens(nlp: Language, question: str, form:
                 "On that day he was a perfect 10.",
                 "For me this soup is a perfect 10.",
                 "They gave the gymnast a perfect 10!",
+                "He says that I am a perfect 10.",
             ],
         ),
     ],

@@ -2,13 +2,14 @@
 
 import json
 import pickle
+import warnings
 from collections.abc import Callable
 
 import pytest
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span, Token
 
-from nfh_models.component_attributes import PLAIN, clear
+from nfh_models.component_attributes import PLAIN, clear, register
 
 TEXT = "I have two dogs and she has two hundred. Are you two done? See you at nine."
 SAID = [("two hundred", "dogs"), ("two", "PEOPLE"), ("nine", "TIME")]
@@ -152,3 +153,14 @@ def test_white_space_tokens(nlp: Language) -> None:
 def test_a_line_break_behind_a_sentence_begins_a_turn(nlp: Language) -> None:
     (span,) = nlp("How old is the cat?\nEleven.")._.nfh
     assert (span.text, span._.nfh_head) == ("Eleven", "AGE")
+
+
+def test_somebody_elses_attribute_gives_way_with_a_warning(nlp: Language) -> None:
+    Token.set_extension("is_nfh", default="theirs", force=True)
+    with pytest.warns(UserWarning, match="attribute is_nfh of Token gives way"):
+        register()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        register()
+    assert said(nlp(TEXT)) == SAID
+    assert [token.text for token in nlp("See you at nine.") if token._.is_nfh] == ["nine"]

@@ -123,12 +123,37 @@ def test_a_pipeline_without_a_parser_or_tagger(load: Loader) -> None:
     assert blank("")._.nfh == []
 
 
+def test_a_pipeline_whose_tagger_is_off(load: Loader) -> None:
+    """An attribute_ruler alone knows the parts of speech of some words, which is not enough."""
+    language = load(disable=["tagger"])
+    language.add_pipe("nfh")
+    assert "attribute_ruler" in language.pipe_names
+    with pytest.raises(ParserError, match="no part of speech"):
+        language("I have two dogs and she has three.")
+
+
+def test_any_component_that_gives_arcs_is_a_parser() -> None:
+    Language.component("arcs", func=lambda doc: doc, assigns=["token.dep"])
+    blank = spacy.blank("en")
+    blank.add_pipe("arcs")
+    blank.add_pipe("nfh").initialize(nlp=blank)
+
+
+def test_it_says_what_it_assigns_and_needs(nlp: Language) -> None:
+    analysis = nlp.analyze_pipes()
+    assert analysis["problems"]["nfh"] == []
+    assert "span._.nfh_heads" in analysis["summary"]["nfh"]["assigns"]
+    blank = spacy.blank("en")
+    blank.add_pipe("nfh")
+    assert blank.analyze_pipes()["problems"]["nfh"] == ["token.dep"]
+
+
 def test_options_that_are_none() -> None:
     blank = spacy.blank("en")
     with pytest.raises(RecipeError, match=r"'best' is no resolver.*cues or none"):
         blank.add_pipe("nfh", config={"resolver": "best"})
     blank.add_pipe("nfh", config={"identifier": "no/such/folder"})
-    with pytest.raises(ModelFileError, match="no/such/folder is no model"):
+    with pytest.raises(ModelFileError, match=r"no/such/folder' .*neither rules nor a model's"):
         blank("I have two.")
 
 

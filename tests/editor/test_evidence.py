@@ -9,30 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.color import Color
 
-from nfh_db.records import FlagMark, FlagName, Gold, HistoryLine, Identified, Role, Rule
+from nfh_db.records import FlagMark, FlagName, Gold, HistoryLine, Role, Rule
 from nfh_models.domain import Answer, Kind, Relation, Sort, class_answer
 from nfh_tui.editing import EditState, act, begin, move_to, pattern_words
 from nfh_tui.editing.describe import describe
-from nfh_tui.evidence_rows import HIDDEN, evidence, when
-from nfh_tui.rows import LEAST, Rows, bar, best
-from nfh_tui.visible import width_of
+from nfh_tui.evidence_rows import HIDDEN, when
+from nfh_tui.rows import Rows, bar, best
 from nfh_tui.widgets.heat import SIGNS, STEPS, hues, steps
 
-ISOLATES = re.compile("[\u2066\u2069]")
-
-
-def rows_of(made, width):
-    """Rows as text, each checked to fit."""
-    rows = []
-    for row in made:
-        assert sum(width_of(run.text) for run in row) <= max(LEAST, width)
-        text = "".join(run.text for run in row).replace("\u00a0", " ")
-        rows.append(ISOLATES.sub("", text).rstrip())
-    return rows
-
-
-def shown(item, state, width=44, **how):
-    return rows_of(evidence(item, state, width, **how), width)
+from .evidence import rows_of, shown
 
 
 @pytest.fixture
@@ -339,69 +324,3 @@ def test_times_are_local_and_odd_ones_are_left_as_they_are():
 
 def test_a_state_of_nothing_is_shown(make):
     assert shown(make.item(), EditState())[1] == " nothing chosen"
-
-
-# --- identification ------------------------------------------------------------------------
-
-
-def identified(rows):
-    """The rows from the heading on, to the next one."""
-    if not any(row.startswith("Identification") for row in rows):
-        return []
-    start = next(n for n, row in enumerate(rows) if row.startswith("Identification"))
-    end = rows.index("", start) if "" in rows[start:] else len(rows)
-    return rows[start:end]
-
-
-NO_ONE = Identified("rules", True, "no-one")
-BY_WEIGHTS = Identified(
-    "svm-1", False, "svm", -1.25, (("window:-1=[red]", -0.5), ("anchor=two", 0.25))
-)
-
-
-def test_nothing_is_said_of_identification_where_nothing_was_decided(item):
-    assert identified(shown(item, None)) == []
-
-
-@pytest.mark.parametrize("width", [20, 30, 44, 90])
-@pytest.mark.parametrize("said", [NO_ONE, BY_WEIGHTS, replace(NO_ONE, rule="gone[b]\x1b")])
-def test_identification_fits_any_pane(item, said, width):
-    rows = identified(shown(replace(item, identification=said), None, width))
-    assert rows[0].endswith(said.model) or rows[1].endswith(said.model)
-
-
-def test_a_learned_decision_shows_its_score_and_strongest_weights(item):
-    rows = identified(shown(replace(item, identification=BY_WEIGHTS), None))
-    assert rows[0].split() == ["Identification", "svm-1"]
-    assert rows[1] == " not an NFH · score -1.25"
-    assert rows[2] == "   -0.50 window:-1=[red]"
-    assert rows[3] == "   +0.25 anchor=two"
-
-
-@pytest.mark.parametrize(
-    ("gold", "said", "sign"),
-    [
-        (Kind.NOT_NFH, NO_ONE, "≠ gold"),
-        (Kind.AGE, NO_ONE, "= gold"),
-        (Kind.NFH, NO_ONE, "= gold"),
-        (Kind.NOT_NFH, BY_WEIGHTS, "= gold"),
-        (Kind.BROKEN, NO_ONE, None),
-    ],
-)
-def test_it_is_held_against_gold_where_nothing_is_edited(item, gold, said, sign):
-    known = replace(
-        item, identification=said, gold=Gold(class_answer(gold), Rule.EXPERT, "anna")
-    )
-    row = identified(shown(known, None))[1]
-    assert row.endswith(sign) if sign else "gold" not in row
-
-
-def test_it_is_held_against_the_draft_and_never_against_hidden_gold(item, make):
-    gold = Gold(class_answer(Kind.NOT_NFH), Rule.EXPERT, "anna")
-    known = replace(item, identification=NO_ONE, gold=gold)
-    state = begin(known, "me", Role.ANNOTATOR)
-    assert "≠" not in identified(shown(known, state))[1]
-    state = act(state, known, "kind.not_nfh").state
-    assert identified(shown(known, state))[1].endswith("≠ an NFH or none")
-    state = act(state, known, "kind.age").state
-    assert identified(shown(known, state))[1].endswith("=")

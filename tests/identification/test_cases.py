@@ -11,7 +11,7 @@ from nfh_models.identification.cases import cases_of
 from nfh_models.identification.deciding import BATCH, decide
 from nfh_models.identification.rules import Rules
 from nfh_models.parsing import Layer, Parsed, Parser, ParserError, Stretch
-from nfh_models.text.plain_words import STAND_INS, plain_word, plain_words
+from nfh_models.text.plain_words import STAND_INS, plain_words
 from nfh_models.text.sentences import sentence_spans
 
 from .conftest import marked
@@ -70,8 +70,7 @@ def test_stand_ins_become_what_they_stand_for() -> None:
     [case] = cases_of(passage, [Anchor(1, 2)])
     assert shown(case) == '" [ two ] " ( one ) [ six ]'
     assert len(case.stretch.spaces) == len(case.stretch.words)
-    assert plain_words(STAND_INS) == list(STAND_INS.values())
-    assert plain_word("two") == "two"
+    assert plain_words([*STAND_INS, "two"]) == [*STAND_INS.values(), "two"]
 
 
 def test_each_turn_is_cut_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,6 +58,25 @@ def test_num_of_several_nouns(written: str) -> None:
     assert found.heads == (3, 5)
 
 
+def test_num_of_more_nouns_than_functions_may_call_each_other() -> None:
+    goats = 2_000
+    listed = "".join(f" goats/NOUN/conj/{at + 1}" for at in range(1, goats))
+    found = find(parse(f"two/NUM/ROOT/0 of/ADP/prep/0 goats/NOUN/pobj/1{listed}"), 0, 1)
+    assert found is not None
+    assert found.heads == tuple(range(2, goats + 2))
+
+
+def test_num_of_nouns_in_their_order() -> None:
+    """Nouns that all hang on the first, and one that hangs on the second."""
+    written = (
+        "two/NUM/ROOT/0 of/ADP/prep/0 cups/NOUN/pobj/1 jugs/NOUN/conj/2 pots/NOUN/conj/3 "
+        "bowls/NOUN/conj/2"
+    )
+    found = find(parse(written), 0, 1)
+    assert found is not None
+    assert found.heads == (2, 3, 4, 5)
+
+
 def test_of_that_belongs_to_something_else() -> None:
     written = "got/VERB/root/0 nine/NUM/dobj/0 of/ADP/prep/0 late/ADJ/amod/4 rain/NOUN/pobj/2"
     assert find(parse(written), 1, 2) is None
