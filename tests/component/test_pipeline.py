@@ -16,7 +16,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from nfh_models.component import NumericFusedHeads
-from nfh_models.component_files import CFG, IDENTIFIER, Settings, State, encode
+from nfh_models.component.files import CFG, IDENTIFIER, Settings, State, encode
 from nfh_models.errors import ModelsError
 from nfh_models.identification.case import Case, Decision
 from nfh_models.identification.recipes import RecipeError
@@ -291,4 +291,6 @@ def test_through_the_entry_point(tmp_path: Path) -> None:
         env=environment,
         check=False,
     )
-    assert (done.stdout, done.returncode) == ("nfh_models.component False\n", 0), done.stderr
+    assert (done.stdout, done.returncode) == ("nfh_models.component.fused_heads False\n", 0), (
+        done.stderr
+    )

@@ -10,7 +10,7 @@ from spacy.language import Language
 from spacy.util import ignore_error
 
 from nfh_models.component import NumericFusedHeads
-from nfh_models.component_files import IDENTIFIER
+from nfh_models.component.files import IDENTIFIER
 from nfh_models.identification.recipes import RecipeError
 from nfh_models.identification.svm import Svm, SvmSettings
 from nfh_models.identification.svm_files import save_svm

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from nfh_models.component_files import IDENTIFIER, write_files
+from nfh_models.component.files import IDENTIFIER, write_files
 from nfh_models.identification.case import Identifier
 from nfh_models.identification.recipes import RULES, RecipeError, load_identifier
 from nfh_models.model_files import ModelFileError, read_config

@@ -2,7 +2,7 @@
 
 It finds the numbers of a Doc, decides with a recipe of identification which of them miss their
 noun, and says what the noun is: by the paper's four patterns (section 5.1), else by cues
-(`nfh_models.resolution.cues`). The attributes stand in `component_attributes`.
+(`nfh_models.resolution.cues`). The attributes stand in `attributes`.
 
     import spacy
     nlp = spacy.load("en_core_web_sm")
@@ -19,8 +19,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from nfh_models.component_attributes import Anchor, assigned, register, store
-from nfh_models.component_files import (
+from nfh_models.component.attributes import Anchor, assigned, register, store
+from nfh_models.component.files import (
     CFG,
     IDENTIFIER,
     Settings,
@@ -31,8 +31,8 @@ from nfh_models.component_files import (
     read_state,
     write_state,
 )
-from nfh_models.component_identifier import from_files, from_setting
-from nfh_models.component_reading import DocCase, cases_of_doc, check, scene_of_doc
+from nfh_models.component.identifier import from_files, from_setting
+from nfh_models.component.reading import DocCase, cases_of_doc, check, scene_of_doc
 from nfh_models.domain import Kind
 from nfh_models.identification.case import Decision, Identifier
 from nfh_models.identification.deciding import decide
