@@ -45,9 +45,13 @@ def as_text(found: Found, asked: Asked, *, plot: bool) -> str:
     return text
 
 
+NO_SHARE = "\u2013"
+"""Where there is nothing to be a share of."""
+
+
 def percent(count: int, of: int) -> str:
-    """A share as "46.4 %"; "none" of nothing."""
-    return f"{100 * count / of:.1f} %" if of else "none"
+    """A share as "46.4 %"; a dash of nothing."""
+    return f"{100 * count / of:.1f} %" if of else NO_SHARE
 
 
 def _published(part: Part | None) -> str:
@@ -71,8 +75,12 @@ def _numbers(page: Page, found: Found) -> None:
     said = size.said
     shares = not nfhs_only(size, found)
     rows = [
-        ("NFH", f"{size.nfh:,}", percent(size.nfh, said) if shares else "none"),
-        ("not an NFH", f"{size.not_nfh:,}", percent(size.not_nfh, said) if shares else "none"),
+        ("NFH", f"{size.nfh:,}", percent(size.nfh, said) if shares else NO_SHARE),
+        (
+            "not an NFH",
+            f"{size.not_nfh:,}",
+            percent(size.not_nfh, said) if shares else NO_SHARE,
+        ),
     ]
     if size.broken:
         rows.append(("broken: in no share", f"{size.broken:,}", ""))
@@ -213,7 +221,7 @@ def _many(tally: Tally, number: int) -> int:
 def _spread(tally: Tally) -> tuple[str, str, str]:
     """Mean, median and greatest value."""
     if tally.mean is None or tally.median is None:
-        return "none", "none", "none"
+        return NO_SHARE, NO_SHARE, NO_SHARE
     return f"{tally.mean:,.1f}", f"{tally.median:,.1f}", f"{tally.most:,}"
 
 
@@ -260,7 +268,7 @@ def _groups(page: Page, found: Found, asked: Asked) -> None:
                 name,
                 f"{size.numbers:,}",
                 f"{size.nfh:,}",
-                "none" if nfhs_only(size, found) else percent(size.nfh, size.said),
+                NO_SHARE if nfhs_only(size, found) else percent(size.nfh, size.said),
                 f"{size.passages:,}",
                 f"{size.tokens.total:,}",
                 f"{size.turns.total:,}",
