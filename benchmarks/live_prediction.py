@@ -69,18 +69,20 @@ async def round_trips(path: Path, anchors: int) -> list[float]:
     """Milliseconds of each ask, one after the other, after some that do not count."""
     heard: asyncio.Queue[int] = asyncio.Queue()
     ready = asyncio.Event()
+    recipe: list[str | None] = []
 
     def on_state(state: PredictorState) -> None:
         if state.status == "off":
             sys.exit(state.sentence)
         if state.status == "ready":
+            recipe.append(state.model)
             ready.set()
 
     client = PredictorClient(path, heard.put_nowait, on_state)
     began = time.perf_counter()
     await client.start()
     await ready.wait()
-    print(f"  ready after {time.perf_counter() - began:.1f} s")
+    print(f"  recipe {recipe[-1]}, ready after {time.perf_counter() - began:.1f} s")
     taken = []
     for anchor_id in range(1, anchors + 1):
         began = time.perf_counter()

@@ -10,7 +10,7 @@ from nfh_tui.evidence_model import NO_BREAK
 from nfh_tui.rows import Part, Rows
 
 MOST_WEIGHTS = 4
-"""Features shown with their weights."""
+"""Features shown with their weights; one line more tells what all others come to."""
 
 
 def add_identification(
@@ -36,8 +36,20 @@ def add_identification(
         sentence = rule_sentence(said.rule)
         if sentence:
             rows.text([(sentence, "note")], indent=3, hang=3)
-    for feature, weight in said.weights[:MOST_WEIGHTS]:
-        rows.text([(f"{weight:+.2f} ", "bar"), (feature, "note")], indent=3, hang=5)
+    for figure, what in _summands(said):
+        rows.text([(f"{figure:+.2f} ", "bar"), (what, "note")], indent=3, hang=5)
+
+
+def _summands(said: Identified) -> list[tuple[float, str]]:
+    """What the score is made of: the strongest features, then all the rest as one.
+
+    In hundredths, as they are shown, so that what is shown adds up to the score shown.
+    """
+    shown = [(round(weight, 2), name) for name, weight in said.weights[:MOST_WEIGHTS]]
+    if said.score is None or not shown:
+        return shown
+    rest = round(said.score, 2) - sum(weight for weight, _ in shown)
+    return [*shown, (round(rest, 2), "all other features and the bias")]
 
 
 def _standing(said: Identified, draft: Answer | None, gold: Answer | None) -> Part:

@@ -5,6 +5,7 @@ act or a key, `answer` what would be committed, `dump` and `load` the draft.
 """
 
 from nfh_tui.editing.acts import ACTIONS, MOVES, act, key, prompt
+from nfh_tui.editing.adopt import is_models
 from nfh_tui.editing.begin import begin
 from nfh_tui.editing.cursor import move_to
 from nfh_tui.editing.describe import describe, head_words, pattern_words
@@ -56,6 +57,7 @@ __all__ = [
     "describe",
     "dump",
     "head_words",
+    "is_models",
     "key",
     "load",
     "model_answer",

@@ -9,6 +9,9 @@ from nfh_tui.editing import votes
 from nfh_tui.editing.heads import tidy
 from nfh_tui.editing.state import Aside, EditState, Heads, Outcome, Source, in_anchor, refuse
 
+MODEL = "the model"
+"""The reason of an answer adopted from the model."""
+
 NOT_YOURS = "Others' answers are there for adjudicators; you are annotating."
 
 
@@ -69,7 +72,12 @@ def model(state: EditState, item: Item) -> Outcome:
     answer = votes.model_answer(item)
     if answer is None:
         return refuse(state, "The model's choice does not fit this item; choose yourself.")
-    return Outcome(filled(state, item, answer, Source.ADOPTED, "the model"))
+    return Outcome(filled(state, item, answer, Source.ADOPTED, MODEL))
+
+
+def is_models(state: EditState) -> bool:
+    """True if what stands in the editor was taken over from the model."""
+    return state.source is Source.ADOPTED and state.reason == MODEL
 
 
 def union(state: EditState, item: Item) -> Outcome:

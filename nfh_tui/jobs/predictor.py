@@ -23,7 +23,7 @@ from nfh_db.errors import StoreError
 from nfh_db.records import Annotator, Item, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.parsing import NoPipelineError, Tagger, load_tagger
-from nfh_models.resolution import nearest_noun
+from nfh_models.resolution import cues, nearest_noun
 from nfh_tui.jobs.live_identifier import LiveIdentifier
 from nfh_tui.jobs.protocol import (
     NO_PIPELINE,
@@ -95,12 +95,14 @@ class Predictor:
     """The models with the store they read from and write to."""
 
     def __init__(self, store: Store, tagger: Tagger) -> None:
-        self.name = nearest_noun.NAME
+        self.name = cues.NAME
         self._store = store
         self._tagger = tagger
         self._tags: OrderedDict[tuple[str, int, int], list[str]] = OrderedDict()
-        version = f"{nearest_noun.VERSION} {tagger.name}"
-        self._model = store.ensure_model(self.name, nearest_noun.TASK, self.name, version)
+        version = f"{cues.VERSION} {tagger.name}"
+        self._model = store.ensure_model(
+            self.name, cues.TASK, self.name, version, in_place_of=nearest_noun.NAME
+        )
         self._identifier = LiveIdentifier(store)
         self._told = ""
 
@@ -127,7 +129,7 @@ class Predictor:
         return new
 
     def _predict(self, item: Item) -> None:
-        choice = nearest_noun.predict(item.passage, item.anchor, self._tags_of(item))
+        choice = cues.predict(item.passage, item.anchor, self._tags_of(item))
         prediction = Prediction(
             self.name, choice.choice, choice.second, choice.margin, choice.scores
         )
@@ -138,7 +140,7 @@ class Predictor:
         key = (item.passage.digest, start, end)
         tags = self._tags.get(key)
         if tags is None:
-            stretch = nearest_noun.stretch(item.passage, item.anchor)
+            stretch = cues.stretch(item.passage, item.anchor)
             tags = self._tags[key] = self._tagger.tag([stretch])[0]
             if len(self._tags) > REMEMBERED:
                 self._tags.popitem(last=False)

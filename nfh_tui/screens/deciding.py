@@ -6,7 +6,6 @@ from functools import partial
 
 from nfh_db.records import FlagName, Item, Role, Rule, Seen
 from nfh_models.domain import Answer
-from nfh_tui.actions import Mode
 from nfh_tui.desk.faults import sentence_of
 from nfh_tui.desk.keys import Act, KeyPress
 from nfh_tui.desk.work import start
@@ -218,18 +217,10 @@ class Deciding(Walking):
 
     def _seen(self, item: Item) -> Seen:
         return Seen(
-            saw_model=self._model_said(item) and self._evidence_shown(),
-            saw_votes=self.mode is not Mode.ANNOTATE and bool(item.votes),
+            saw_model=self.sight.of_model(item.anchor_id),
+            saw_votes=self.sight.of_others(item.anchor_id),
             seconds=round(self.clock.seconds, 2),
         )
-
-    @staticmethod
-    def _model_said(item: Item) -> bool:
-        """True if a model has said anything of the item: its head, or whether it has one."""
-        return item.prediction is not None or item.identification is not None
-
-    def _evidence_shown(self) -> bool:
-        return self.heat or self.pane == "evidence" or not self.has_class("-one-pane")
 
     async def _commit(
         self, item: Item, edit: EditState, made: Answer, seen: Seen, handed_over: asyncio.Event

@@ -174,6 +174,7 @@ class Looking(Copying):
         for name in PANES:
             self.set_class(name == pane, f"-{name}")
         self.paint_titles()
+        self.note_sight()
 
     async def do_help(self) -> None:
         """Show the keys."""

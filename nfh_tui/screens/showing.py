@@ -4,11 +4,12 @@ import asyncio
 from dataclasses import replace
 
 from nfh_db.query import Query
-from nfh_db.records import HistoryLine, Item, Place, State
+from nfh_db.records import HistoryLine, Item, Place, Role, State
 from nfh_tui.desk.answering import answer_words
 from nfh_tui.desk.history import worded
+from nfh_tui.desk.sight import Sight
 from nfh_tui.desk.work import start
-from nfh_tui.editing import EditState, begin, blinded, move_to
+from nfh_tui.editing import EditState, begin, blinded, is_models, move_to
 from nfh_tui.screens.desk import PANES, Desk
 from nfh_tui.widgets.status_line import Title, Tone
 
@@ -33,7 +34,8 @@ class Showing(Desk):
     """The item on the screen.
 
     query_now: what made the queue. whole: the item as stored, while `item` may be blinded.
-    fresh: what the editor holds of the item when nothing is begun.
+    fresh: what the editor holds of the item when nothing is begun. sight: what has been in
+    view of each item.
     """
 
     def __init__(self, *args: object, **kwargs: object) -> None:
@@ -42,6 +44,7 @@ class Showing(Desk):
         self.whole: Item | None = None
         self.fresh = EditState()
         self.history: tuple[HistoryLine, ...] = ()
+        self.sight = Sight()
 
     # --- the item -----------------------------------------------------------------------
 
@@ -153,6 +156,21 @@ class Showing(Desk):
             people = [line for line in self.history if line.kind != "import"]
             history = () if self.blind else worded(people, self.item.passage)
             self.evidence.show(self.item, edit, blind=self.blind, history=history)
+            self.note_sight()
+
+    def note_sight(self) -> None:
+        """Note what of the item is in view now."""
+        if self.whole is None:
+            return
+        three = self.has_class("-three-panes")
+        passage = three or self.pane == "passage"
+        self.sight.note(
+            self.whole,
+            self.me.name,
+            judging=self.role is Role.ADJUDICATOR,
+            evidence=three or self.pane == "evidence",
+            scores=is_models(self.edit) or (passage and self.heat),
+        )
 
     async def read_history(self) -> None:
         """Show the history of the item in the evidence once one stays on it."""
@@ -204,7 +222,11 @@ class Showing(Desk):
 
     def on_resize(self) -> None:
         """The titles say how to come to the other panes where only one is shown."""
-        self.call_after_refresh(self.paint_titles)
+        self.call_after_refresh(self._resized)
+
+    def _resized(self) -> None:
+        self.paint_titles()
+        self.note_sight()
 
     def _title(self, pane: str, name: str, note: str) -> None:
         widget = self.titles[pane]

@@ -98,7 +98,7 @@ def _item(
         tokens = [given.get(place) for place in range(len(passage.tokens))]
         best = str(max(given, key=lambda place: given[place])) if given else "OTHER"
         prediction = Prediction(
-            "nearest-noun", best if choice is None else choice, None, None, (*classes, *tokens)
+            "cues", best if choice is None else choice, None, None, (*classes, *tokens)
         )
     return Item(
         anchor_id=number,

@@ -76,7 +76,7 @@ def test_an_adjudicator_sees_everything(full):
         " · anna",
         "   Age =",
         "",
-        "Model                           nearest-noun",
+        "Model                                   cues",
         " m Reference: tents t1 ≠ which class",
         " tents        ████████████████████ 0.90 t1",
         " tents        ████████▉            0.40 t1",
@@ -103,7 +103,7 @@ def test_an_annotator_sees_nothing_of_others(full):
     assert HIDDEN in text
     for word in ("ann1", "ann3", "anna", "shelter", "Age\n", "Gold", "Annotators", "old span"):
         assert word not in text
-    assert "nearest-noun" in text
+    assert "cues" in text
     assert " ! ambiguous" in rows
 
 

@@ -1,14 +1,20 @@
 """What the evidence says of identification: the decision, its rule or weights, against what."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nfh_db.records import Gold, Identified, Role, Rule
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.editing import act, begin
+from nfh_tui.evidence_identification import MOST_WEIGHTS, add_identification
+from nfh_tui.rows import Rows
 
-from .evidence import shown
+from .conftest import Make
+from .evidence import rows_of, shown
 
 
 def identified(rows):
@@ -43,6 +49,22 @@ def test_a_learned_decision_shows_its_score_and_strongest_weights(item):
     assert rows[1] == " not an NFH · score -1.25"
     assert rows[2] == "   -0.50 window:-1=[red]"
     assert rows[3] == "   +0.25 anchor=two"
+    assert rows[4] == "   -1.00 all other features and the bias"
+    assert len(rows) == 5
+
+
+@given(
+    st.floats(-50, 50),
+    st.lists(st.tuples(st.just("anchor=two"), st.floats(-9, 9)), min_size=1, max_size=6),
+)
+def test_the_weights_shown_add_up_to_the_score_shown(score, weights):
+    said = Identified("svm-1", score > 0, "svm", score, tuple(weights))
+    rows = Rows(60)
+    add_identification(rows, replace(Make.item(), identification=said), None, None)
+    first, *summands = rows_of(rows.made, 60)[1:]
+    figures = [Decimal(row.split()[0]) for row in summands]
+    assert len(figures) == min(len(weights), MOST_WEIGHTS) + 1
+    assert sum(figures) == Decimal(first.split("score")[1].split()[0])
 
 
 @pytest.mark.parametrize(

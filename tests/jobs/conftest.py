@@ -15,6 +15,7 @@ SENTENCES = (
     ("The dog saw a cat and a horse , then two more .", 10),
     ("I counted three .", 2),
     ("Did you see the owls ? I only saw two , two I mean .", 9),
+    ("Her brother turned forty .", 3),
 )
 """Words, and where the anchor stands."""
 
@@ -31,7 +32,7 @@ def passage_of(sentence: str) -> Passage:
 
 @pytest.fixture
 def database(tmp_path: Path) -> Path:
-    """A database with the anchors of SENTENCES, ids 1 to 4."""
+    """A database with the anchors of SENTENCES, ids 1 to 5."""
     path = tmp_path / "some folder" / "nfh.db"
     path.parent.mkdir()
     passages = [

@@ -169,3 +169,20 @@ def test_without_a_parser_it_predicts_all_the_same_and_says_so_once(
     assert item.prediction is not None
     assert item.identification is None
     assert tried == [None]
+
+
+def test_a_folder_that_may_not_be_read_takes_no_prediction_away(
+    working: Predictor, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = store.ensure_model("svm-1", "identification", "svm", "1")
+    with store._noting() as writer:
+        writer.execute("UPDATE model SET state = 'retired' WHERE name <> 'svm-1'")
+        writer.execute("UPDATE model SET state = 'active', path = 'm' WHERE id = ?", (other,))
+
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    assert working.predict(1, force=False) is not None
+    assert "No identification: the model svm-1 cannot be read" in working.news()
+    assert said(store, 1) is None

@@ -12,7 +12,7 @@ import pytest
 
 from nfh_db.records import Annotator, Prediction, Role
 from nfh_db.store import Store
-from nfh_models.domain import IMPLICIT_KINDS
+from nfh_models.domain import IMPLICIT_KINDS, Kind
 from nfh_models.parsing import load_tagger
 from nfh_tui.jobs import predictor
 from nfh_tui.jobs.predictor import Asks, Predictor, answer, read_asks
@@ -108,6 +108,15 @@ def working(store: Store, pipeline: None) -> Predictor:
     return Predictor(store, load_tagger())
 
 
+@pytest.fixture
+def working_before(store: Store) -> int:
+    """What an older program left: its recipe, active, and what that said."""
+    model = store.ensure_model("nearest-noun", "resolution", "nearest-noun", "2 tagger")
+    scores = (None,) * (len(IMPLICIT_KINDS) + 10)
+    store.save_predictions(model, [(1, Prediction("nearest-noun", "6", None, None, scores))])
+    return model
+
+
 def stored(store: Store, anchor_id: int) -> Prediction | None:
     item = store.item(anchor_id, NOBODY, Role.ANNOTATOR)
     assert item is not None
@@ -120,10 +129,51 @@ def test_a_prediction_is_stored_whole(working: Predictor, store: Store) -> None:
     assert seconds > 0
     found = stored(store, 1)
     assert found is not None
-    assert (found.model, found.choice) == ("nearest-noun", "2")
+    assert (found.model, found.choice) == ("cues", "2")
     assert len(found.scores) == len(IMPLICIT_KINDS) + 10
     assert found.scores[len(IMPLICIT_KINDS) + 2] == 1.0
-    assert found.scores[: len(IMPLICIT_KINDS)] == (None,) * len(IMPLICIT_KINDS)
+    classes = dict(zip(IMPLICIT_KINDS, found.scores, strict=False))
+    assert classes.pop(Kind.OTHER) == pytest.approx(1 / 15)
+    assert set(classes.values()) == {None}
+
+
+def test_a_class_is_chosen_where_a_cue_names_one(working: Predictor, store: Store) -> None:
+    working.predict(5, force=False)
+    found = stored(store, 5)
+    assert found is not None
+    assert (found.choice, found.second) == ("AGE", "1")
+    assert found.scores[IMPLICIT_KINDS.index(Kind.AGE)] == 1.0
+    assert found.scores[len(IMPLICIT_KINDS) + 1] == 0.5
+
+
+def states(store: Store) -> dict[str, str]:
+    return {model.name: model.state for model in store.models() if model.task == "resolution"}
+
+
+def test_it_takes_over_from_the_nearest_noun_once(
+    store: Store, pipeline: None, working_before: int
+) -> None:
+    tagger = load_tagger()
+    Predictor(store, tagger).predict(1, force=False)
+    assert states(store) == {"nearest-noun": "retired", "cues": "active"}
+    found = stored(store, 1)
+    assert found is not None
+    assert found.model == "cues"
+    store.activate_model(working_before)
+    before = stored(store, 1)
+    assert before is not None
+    assert (before.model, before.choice) == ("nearest-noun", "6")
+    Predictor(store, tagger)
+    assert states(store) == {"nearest-noun": "active", "cues": "retired"}
+
+
+def test_it_leaves_a_model_that_somebody_activated(
+    store: Store, pipeline: None, working_before: int
+) -> None:
+    own = store.ensure_model("own", "resolution", "encoder", "1")
+    store.activate_model(own)
+    Predictor(store, load_tagger())
+    assert states(store) == {"nearest-noun": "retired", "own": "active", "cues": "candidate"}
 
 
 def test_a_passage_without_a_noun(working: Predictor, store: Store) -> None:
@@ -143,7 +193,7 @@ def test_another_version_predicts_anew(
     working: Predictor, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     working.predict(1, force=False)
-    monkeypatch.setattr(predictor.nearest_noun, "VERSION", "next")
+    monkeypatch.setattr(predictor.cues, "VERSION", "next")
     newer = Predictor(store, working._tagger)
     assert stored(store, 1) is None
     assert newer.predict(1, force=False) != 0.0
@@ -206,7 +256,7 @@ def test_conversation(database: Path, pipeline: None) -> None:
     with child(database) as process:
         ready = hear(process)
         assert isinstance(ready, Ready)
-        assert ready.model == "nearest-noun"
+        assert ready.model == "cues"
         say(process, Ask(1, [2, 99, 4]))
         first, gone, last = (hear(process) for _ in range(3))
         assert isinstance(first, Done)

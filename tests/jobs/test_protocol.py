@@ -11,7 +11,7 @@ from nfh_tui.jobs.protocol import Ask, Done, Failed, Ready, decode_ask, decode_r
 @pytest.mark.parametrize(
     "reply",
     [
-        Ready("nearest-noun", "en_core_web_sm 3.8.0"),
+        Ready("cues", "en_core_web_sm 3.8.0"),
         Done(3, 12, 0.004),
         Failed("No prediction: the disk is full."),
         Failed("two\nlines, 😀 and \0", 3, 12),

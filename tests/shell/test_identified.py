@@ -35,7 +35,7 @@ class Predictor:
         self.made.append(self)
 
     async def start(self):
-        self.on_state(PredictorState("ready", "It predicts.", "nearest-noun"))
+        self.on_state(PredictorState("ready", "It predicts.", "cues"))
 
     def ask(self, anchor_ids):
         self.asked.append(list(anchor_ids))
@@ -95,10 +95,10 @@ async def test_what_lacks_a_decision_is_asked_for_until_the_child_cannot(
         (child,) = predictor.made
         assert child.asked[-1][0] == 1
         sentence = "No identification: Parsing needs a pipeline with a parser."
-        child.on_state(PredictorState("ready", sentence, "nearest-noun", aside=True))
+        child.on_state(PredictorState("ready", sentence, "cues", aside=True))
         await asyncio.sleep(0.2)
         assert "No identification" in desk.text()
-        assert desk.screen.status_line.status.model == "model nearest-noun"
+        assert desk.screen.status_line.status.model == "model cues"
 
 
 def test_the_sentences_of_the_rules_load_no_framework() -> None:

@@ -22,7 +22,7 @@ class Predictor:
         self.made.append(self)
 
     async def start(self):
-        self.on_state(PredictorState("ready", "It predicts.", "nearest-noun"))
+        self.on_state(PredictorState("ready", "It predicts.", "cues"))
 
     def ask(self, anchor_ids):
         self.asked.append(list(anchor_ids))
@@ -33,9 +33,9 @@ class Predictor:
     def store(self, anchor_id: int, tokens: int, choice: str) -> None:
         """What the child does: a prediction and a decision stored, then told."""
         with Store.open(self.database) as store:
-            model = store.ensure_model("nearest-noun", "resolution", "nearest-noun", "1")
+            model = store.ensure_model("cues", "resolution", "cues", "1")
             scores = (*(None,) * 6, *(0.5 if n < 3 else None for n in range(tokens)))
-            found = Prediction("nearest-noun", choice, "2", 0.25, scores)
+            found = Prediction("cues", choice, "2", 0.25, scores)
             store.save_predictions(model, [(anchor_id, found)])
             rules = store.ensure_model("rules", "identification", "rules", "1")
             said = Identified("rules", True, "no-one")
@@ -58,7 +58,7 @@ async def test_the_item_shown_is_asked_for_first_and_the_next_ones(open_desk, pr
         ids = list(desk.screen.ids.slice(0, 6))
         (child,) = predictor.made
         assert child.asked[-1] == ids[:4]
-        assert desk.screen.status_line.status.model == "model nearest-noun"
+        assert desk.screen.status_line.status.model == "model cues"
         await desk.press("j")
         await asyncio.sleep(0.2)
         assert child.asked[-1] == ids[1:5]
