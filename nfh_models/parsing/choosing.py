@@ -15,8 +15,8 @@ def load_parser(spec: str | None = None, wanted: frozenset[Layer] = BASIC) -> Pa
     spec: see FORMS. wanted: layers that it must give. Raises ParserError (NoPipelineError
     where no English spaCy pipeline is to be had), whose sentence says what to do.
     """
-    kind, _, name = (spec or "spacy").partition(":")
-    if kind == "spacy":
+    kind, colon, name = ("spacy" if spec is None else spec).partition(":")
+    if kind == "spacy" and (name or not colon):
         from nfh_models.parsing.spacy_parser import load_spacy
 
         return load_spacy(name or None, wanted)

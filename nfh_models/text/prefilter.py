@@ -4,7 +4,7 @@ Only what passes is tokenized, and most sentences do not. The search answers yes
 (an ordinal in digits, a clock time) and never no where the number grammar finds something:
 a token is a number only if it holds a decimal digit, is a number word, or is a chain of those
 and *oh* joined by hyphens (see `lexicon`), and the tokenizer never parts two letters of the
-English alphabet.
+English alphabet, but for codes that colour a terminal: they end with a letter.
 """
 
 import re
@@ -36,7 +36,8 @@ def may_hold_number(text: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _digit() -> re.Pattern[str]:
-    return re.compile(r"\d")
+    """A digit, or what a code for a terminal starts with."""
+    return re.compile(r"[\d\x1b\x9b]")
 
 
 @lru_cache(maxsize=1)

@@ -20,14 +20,18 @@ LONGEST = 2_000
 REACH = 16
 """Code points that are looked at around a place: signs and quotes, and an abbreviation."""
 
+SEEN = 2 * REACH
+"""Code points around a place beyond which nothing says whether a sentence ends there."""
+
 _MARKS = ".!?\u2026"
 _CLOSING_SIGNS = "\"'\u201d\u2019)]"
 
 _PLACES = re.compile(
     rf"[{re.escape(_MARKS + _CLOSING_SIGNS)}]\s++"  # white space behind a mark or a quote
     r"|\n[^\S\n]*+\n\s*+"  # an empty line
-    r"|\u2029"
+    r"|\u2029"  # the end of a paragraph
 )
+_BETWEEN_PARAGRAPHS = re.compile(r"\n[^\S\n]*+\n|\u2029")
 _CLOSING = re.compile(rf"[{re.escape(_CLOSING_SIGNS)}]{{1,{REACH}}}+(?!\S)")
 _OPENING = re.compile(rf"(?:[`\"'\u201c\u2018(\[\-\u2014\u2026]|\s){{0,{REACH}}}+")
 _ABBREVIATION = re.compile(
@@ -46,29 +50,41 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterato
     """
     stop = len(text) if end is None else end
     begin = start
+    for behind in sentence_ends(text, start, stop):
+        yield from _trimmed(text, begin, behind)
+        begin = behind
+    yield from _trimmed(text, begin, stop)
+
+
+def sentence_ends(text: str, start: int, stop: int) -> Iterator[int]:
+    """The code points behind each sentence of a part of `text` that another may follow.
+
+    Whether a sentence ends at `place` depends on what stands `SEEN` code points before and
+    behind it, and on the white space there, however much it is.
+    """
+    begin = start
     for found in _PLACES.finditer(text, start, stop):
         if _ends(text, begin, found, stop):
-            behind = found.start() + 1
-            yield from _trimmed(text, begin, behind)
-            begin = behind
-    yield from _trimmed(text, begin, stop)
+            begin = found.start() + 1
+            yield begin
 
 
 def _ends(text: str, begin: int, found: re.Match[str], stop: int) -> bool:
     """Whether a sentence ends with the first code point of a place."""
     white = found.group()
-    if white[0].isspace() or white.count("\n") > 1:
+    if white[0].isspace() or _BETWEEN_PARAGRAPHS.search(white) is not None:
         return True
     mark = _mark(text, begin, found.start())
     if mark is None or _CLOSING.match(text, found.end(), stop) is not None:
         return False
     opened = _OPENING.match(text, found.end(), stop)
     following = found.end() if opened is None else opened.end()
-    if following < stop and text[following].islower():
+    goes_on = following < stop and text[following].islower()
+    if goes_on and _BETWEEN_PARAGRAPHS.search(text, found.end(), following) is None:
         return False
     if text[mark] != "." or (mark > begin and text[mark - 1] in _MARKS):
         return True
-    return _ABBREVIATION.search(text, max(begin, mark - REACH), mark) is None
+    return _ABBREVIATION.search(text[max(begin, mark - REACH) : mark]) is None
 
 
 def _mark(text: str, begin: int, place: int) -> int | None:

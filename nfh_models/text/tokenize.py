@@ -1,17 +1,25 @@
-"""Tokens of plain text: spaCy's blank English tokenizer, loaded when first used."""
+"""Tokens of plain text: spaCy's blank English tokenizer, loaded when first used.
+
+What it leaves in one token with a word, and what is no part of one, is cut off before: marks
+of markup ("<i>two</i>", "two[1]") and characters that nobody sees.
+"""
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from nfh_models.lean_spacy import import_spacy
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc
+    from spacy.language import Language
 
 Span = tuple[int, int]
+
+WORDS_KEPT = 100_000
+"""Different words that the tokenizer remembers, 300 bytes each; then it is made anew. Texts
+without end hold new words without end."""
 
 PIECE = 100_000
 """Code points given to the tokenizer at a time; white space is where texts are cut."""
@@ -22,13 +30,27 @@ with the square of the length, and a line of 40,000 brackets would take minutes.
 
 _RUN = re.compile(r"\S+")
 
+_OPENING, _CLOSING = "[{<", "]}>"
+_UNSEEN = (
+    r"\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+)
+"""Control characters that are no white space, and signs of direction and of no width."""
+
+_MARKUP = re.compile(
+    rf"(?:\x1b\[|\x9b)[0-9;?]{{0,32}}[A-Za-z]"  # what colours a terminal
+    rf"|[{re.escape(_OPENING + _CLOSING)}{_UNSEEN}]"
+)
+
+_OWN_VERSION = 2
+"""Of what is done here besides spaCy."""
+
 
 def tokenizer_name() -> str:
-    """What made the tokens, with its version: "spacy-blank-en 3.8.18"."""
+    """What made the tokens, with its versions: "spacy-blank-en 3.8.18 nfh 2"."""
     import_spacy()
     from spacy.about import __version__
 
-    return f"spacy-blank-en {__version__}"
+    return f"spacy-blank-en {__version__} nfh {_OWN_VERSION}"
 
 
 def spans(text: str) -> list[Span]:
@@ -48,11 +70,11 @@ def spans(text: str) -> list[Span]:
 
 
 @lru_cache(maxsize=1)
-def _tokenizer() -> "Callable[[str], Doc]":
+def _blank() -> "Language":
     import_spacy()
     import spacy
 
-    return spacy.blank("en").tokenizer
+    return spacy.blank("en")
 
 
 def _pieces(text: str) -> Iterator[Span]:
@@ -75,10 +97,30 @@ def _pieces(text: str) -> Iterator[Span]:
 
 
 def _tokenized(text: str, shift: int) -> Iterator[Span]:
-    for token in _tokenizer()(text):
-        if not token.is_space:
-            start = token.idx + shift
-            yield start, start + len(token)
+    language = _blank()
+    if len(language.vocab.strings) > WORDS_KEPT:
+        _blank.cache_clear()
+    begin = 0
+    for end in (*_cuts(text), len(text)):
+        for token in language.tokenizer(text[begin:end]):
+            if not token.is_space:
+                start = token.idx + begin + shift
+                yield start, start + len(token)
+        begin = end
+
+
+def _cuts(text: str) -> Iterator[int]:
+    """Where no token goes on: before what opens, behind what closes, around what is unseen."""
+    last = 0
+    for found in _MARKUP.finditer(text):
+        first = found.group()[0]
+        for place, cuts in (
+            (found.start(), first not in _CLOSING),
+            (found.end(), first not in _OPENING),
+        ):
+            if cuts and place > last:
+                yield place
+                last = place
 
 
 def _simple(text: str, start: int, end: int) -> Iterator[Span]:

@@ -1,19 +1,20 @@
 """`nfh-tui scan`: the share of fused heads among the numbers of text files of any size."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from nfh_tui.cli.common import db_option, emit, json_option, reporting, say
+from nfh_models.errors import ModelsError
+from nfh_tui.cli.common import emit, json_option, reporting, say
 from nfh_tui.cli.steps import Steps
 
 if TYPE_CHECKING:
     from nfh_tui.scanning.crew import Crew
     from nfh_tui.scanning.engine import Task
-    from nfh_tui.scanning.scan import Scan, Scanned
+    from nfh_tui.scanning.scan import Scan
     from nfh_tui.scanning.sources import Source
 
 TOP = 15
@@ -46,7 +47,9 @@ TOP = 15
     metavar="F",
     help="Also write the JSON object to this file.",
 )
-@db_option
+@click.option(
+    "--db", type=click.Path(path_type=Path), metavar="PATH", help="Where --model has a name."
+)
 @json_option
 @reporting
 def scan(
@@ -71,24 +74,37 @@ def scan(
     if scheduler is not None and processes is not None:
         raise click.UsageError("--processes is for this machine: leave it out with --scheduler")
     from nfh_tui.cli.scan_json import report_json
+    from nfh_tui.cli.scan_notes import say_twice
     from nfh_tui.cli.scan_text import report_lines
     from nfh_tui.scanning.engine import Task
+    from nfh_tui.scanning.reading import distinct
 
+    _check_out(out, files)
     source = _source(model, db)
     task = Task(source.recipe, source.folder, spec, per_line)
-    names = list(dict.fromkeys(files))
+    names, twice = distinct(files)
+    say_twice(twice)
     with _crew(task, processes, scheduler) as crew:
-        done = _run(names, task, crew, fresh=fresh)
+        done = _run(names, task, crew, fresh=fresh, top=top)
     report = report_json(done, source, task, top)
-    if out is not None:
-        _write(out, report)
     if as_json:
         emit(report)
     else:
         for line in report_lines(report):
             click.echo(line)
+    if out is not None:
+        _write(out, report)
     if any(file.failed for file in done.files):
         raise click.exceptions.Exit(1)
+
+
+def _check_out(out: Path | None, files: Sequence[str]) -> None:
+    """Refuse to write over a file that is to be scanned."""
+    from nfh_tui.scanning.reading import place_of
+
+    place = None if out is None else place_of(str(out))
+    if place is not None and place in map(place_of, files):
+        raise click.UsageError(f"--out {out}: that is a file to be scanned; name another")
 
 
 def _source(model: str | None, db: Path | None) -> "Source":
@@ -121,7 +137,8 @@ def _crew(task: "Task", processes: int | None, scheduler: str | None) -> "Iterat
         crew.close()
 
 
-def _run(names: list[str], task: "Task", crew: "Crew", *, fresh: bool) -> "Scan":
+def _run(names: list[str], task: "Task", crew: "Crew", *, fresh: bool, top: int) -> "Scan":
+    from nfh_tui.cli.scan_notes import kept, say_known, say_rest
     from nfh_tui.cli.scan_text import progress_words
     from nfh_tui.scanning.scan import Call, Scan
 
@@ -131,17 +148,20 @@ def _run(names: list[str], task: "Task", crew: "Crew", *, fresh: bool) -> "Scan"
     if warning is not None:
         say(f"nfh-tui: {warning}")
     home = _journals()
-    job = Scan(Call(names, task.per_line, home, fresh), crew)
-    for file in job.files:
-        _say_known(file)
+    job = Scan(Call(names, task.per_line, home, fresh, top), crew)
+    say_known(job.files)
     try:
         with Steps("scan") as steps:
             job.run(lambda progress: steps.show(progress_words(progress)))
     except KeyboardInterrupt as error:
         if home is not None:
-            error.add_note(_kept(job))
+            error.add_note(kept(job))
         raise
-    _say_rest(job)
+    except ModelsError as error:
+        raise ModelsError(f"{error}. {kept(job) if home is not None else ''}") from error
+    finally:
+        _tidy(home)
+    say_rest(job)
     return job
 
 
@@ -150,55 +170,17 @@ def _journals() -> Path | None:
     from nfh_tui.scanning import journal
 
     try:
-        home = journal.folder()
+        return journal.folder()
     except OSError:
         say("nfh-tui: there is no data folder, so a scan that is stopped cannot go on later")
         return None
-    journal.tidy(home)
-    return home
 
 
-def _say_known(file: "Scanned") -> None:
-    from nfh_tui.cli.scan_text import shown
+def _tidy(home: Path | None) -> None:
+    from nfh_tui.scanning import journal
 
-    if file.before:
-        say(
-            f"{shown(file.name)}: scanned before, on {file.before[:10]}, unchanged since; "
-            "--fresh scans it again"
-        )
-    elif file.resumed:
-        say(
-            f"{shown(file.name)}: goes on where an earlier run stopped, {file.resumed:,} bytes "
-            "in; --fresh starts again"
-        )
-
-
-def _say_rest(job: "Scan") -> None:
-    from nfh_tui.cli.scan_text import shown
-
-    for file in job.files:
-        if file.failed:
-            say(f"nfh-tui: {shown(file.name)}: {shown(file.failed)}. It is not counted")
-        if file.changed:
-            say(
-                f"nfh-tui: {shown(file.name)}: it was written to while it was read; the "
-                "figures are of no one state of it"
-            )
-        if file.unkept:
-            say(
-                f"nfh-tui: {shown(file.name)}: how far it is could not be kept "
-                f"({shown(file.unkept)}); a scan that is stopped starts again"
-            )
-
-
-def _kept(job: "Scan") -> str:
-    begun = [file for file in job.files if file.state.start and not file.state.done]
-    done = sum(1 for file in job.files if file.state.done)
-    parts = [f"{done} of {len(job.files)} files are done"] if len(job.files) > 1 else []
-    parts += [f"{file.name} is at byte {file.state.start:,}" for file in begun]
-    if not parts:
-        return "Nothing was done yet."
-    return f"{'; '.join(parts)}. That is kept: the same command goes on from there."
+    if home is not None:
+        journal.tidy(home)
 
 
 def _write(path: Path, report: dict[str, object]) -> None:
@@ -207,4 +189,6 @@ def _write(path: Path, report: dict[str, object]) -> None:
     from nfh_db.formats.writing import replacing
 
     with replacing(path) as file:
-        file.write(json.dumps(report, ensure_ascii=False, indent=2).encode("utf-8") + b"\n")
+        text = json.dumps(report, ensure_ascii=False, indent=2)
+        # A file's name may hold bytes that are no UTF-8: they are escaped as JSON has it.
+        file.write(text.encode("utf-8", "backslashreplace") + b"\n")

@@ -12,12 +12,6 @@ if TYPE_CHECKING:
 
 def report_json(job: "Scan", source: "Source", task: "Task", top: int) -> dict[str, object]:
     """The report. `all` is the sum of the files that were read to their end."""
-    whole = Tally()
-    seconds = 0.0
-    for file in job.files:
-        if file.counted:
-            whole.add(file.tally)
-            seconds += file.state.seconds
     return {
         "model": source.name,
         "recipe": source.recipe,
@@ -26,12 +20,15 @@ def report_json(job: "Scan", source: "Source", task: "Task", top: int) -> dict[s
         "tokenizer": job.hello.tokenizer,
         "per_line": task.per_line,
         "files": [_file(file, top) for file in job.files],
-        "all": figures(whole, seconds, top),
+        "all": figures(job.whole, job.seconds, top, len(job.whole.anchors)),
     }
 
 
-def figures(tally: Tally, seconds: float, top: int) -> dict[str, object]:
-    """The figures of a text; shares are fractions, None where there is nothing to share."""
+def figures(tally: Tally, seconds: float, top: int, distinct: int) -> dict[str, object]:
+    """The figures of a text; shares are fractions, None where there is nothing to share.
+
+    distinct: different anchors, of which the tally may hold the most common only.
+    """
     return {
         "bytes": tally.bytes,
         "words": tally.words,
@@ -42,7 +39,7 @@ def figures(tally: Tally, seconds: float, top: int) -> dict[str, object]:
         "words_per_second": round(tally.words / seconds) if seconds else None,
         "undecodable": tally.undecodable,
         "nul_bytes": tally.nul,
-        "distinct_anchors": len(tally.anchors),
+        "distinct_anchors": distinct,
         "anchors_not_apart": tally.rest.numbers,
         "anchors": [
             {
@@ -72,7 +69,7 @@ def _file(file: "Scanned", top: int) -> dict[str, object]:
         "changed_meanwhile": file.changed,
         "scanned_before": file.before or None,
         "resumed_at_byte": file.resumed or None,
-        **figures(file.tally, file.state.seconds, top),
+        **figures(file.tally, file.state.seconds, top, file.distinct),
     }
 
 

@@ -58,7 +58,7 @@ def report_lines(report: Figures) -> Iterator[str]:
         yield ""
     yield from _anchors(whole)
     yield from _rules(whole)
-    parser = f", parser {report['parser']}" if report["parser"] else ""
+    parser = f", parser {shown(report['parser'])}" if report["parser"] else ""
     yield f"model {shown(report['model'])}{parser}"
 
 

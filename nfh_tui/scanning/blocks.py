@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from nfh_models.text.sentences import sentence_spans
+from nfh_models.text.sentences import SEEN, sentence_ends
 
 SIZE = 1 << 18
 """The most bytes of a block: some seconds of work at worst, and many blocks for a machine."""
@@ -91,15 +91,29 @@ def _filled(stream: Readable, held: bytes) -> bytes:
 
 
 def _last_sentence(window: bytes) -> int:
-    """Where the last sentence begins; 0 if all that can be seen is one."""
+    """Where the last sentence begins that surely begins there; 0 if none can be seen.
+
+    What stands behind the window is not known, nor what stands before the part of it that
+    is looked at: an end of a sentence beside either is left.
+    """
     begin = max(0, len(window) - TAIL)
     while begin < len(window) and 0x80 <= window[begin] < 0xC0:
         begin += 1
     text = window[begin:].replace(b"\0", b" ").decode("utf-8", ESCAPE)
-    starts = [start for start, _ in sentence_spans(text)]
-    if len(starts) < 2:
-        return 0
-    return begin + len(text[: starts[-1]].encode("utf-8", ESCAPE))
+    last = 0
+    for behind in sentence_ends(text, 0, len(text)):
+        start = _without_space(text, behind)
+        if start > len(text) - SEEN:
+            break
+        if begin == 0 or behind > SEEN:
+            last = start
+    return begin + len(text[:last].encode("utf-8", ESCAPE)) if last else 0
+
+
+def _without_space(text: str, start: int) -> int:
+    while start < len(text) and text[start].isspace():
+        start += 1
+    return start
 
 
 def _whole_characters(window: bytes) -> int:

@@ -1,40 +1,28 @@
 """Several machines: a Dask cluster that is there already, asked by its scheduler's address."""
 
-import logging
 import time
-import warnings
-from collections.abc import Iterator
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
-from importlib import import_module
+from contextlib import ExitStack
 from typing import Any
 from uuid import uuid4
 
 import msgspec
 
 from nfh_models.errors import ModelsError
+from nfh_tui.scanning.connecting import connected, differences, first_line, quiet
 from nfh_tui.scanning.crew import ATTEMPTS, UNKEPT, CrewError, Piece
 from nfh_tui.scanning.engine import Hello, Task, engine_of
 from nfh_tui.scanning.tally import Tally
 from nfh_tui.scanning.worker import Reply
 
-_Client = Any
 _Future = Any
-"""Dask's own classes, which are typed in part only."""
+"""Dask's own class, which is typed in part only."""
 
-INSTALL = (
-    "--scheduler needs Dask, which is not installed: `pip install 'nfh-tui[cluster]'`, here "
-    "and on the machines of the workers"
-)
-CONNECT_SECONDS = 10
 PATIENCE_SECONDS = 15.0
 """How long a cluster may be without a worker before that is called a failure."""
 
 LOOK_SECONDS = 2.0
 """Seconds between two looks at whether there still are workers, while one is waited for."""
-
-COMPARED = ("python", "dask", "distributed", "msgpack", "cloudpickle")
-"""What has to be of one version on all machines, as Dask itself warns."""
 
 
 class Cluster:
@@ -46,14 +34,17 @@ class Cluster:
     def __init__(self, address: str, task: Task) -> None:
         """Connect. Raises CrewError where Dask, the scheduler or every worker is missing."""
         self._address = address
-        self._task = msgspec.json.encode(task)
+        self._task = task.packed()
         self._run = uuid4().hex
         self._sent = 0
         self._hello: Hello | None = None
-        self._client = _connected(address)
+        self._quiet = ExitStack()
+        self._quiet.enter_context(quiet())
+        self._client: Any = None
         try:
+            self._client = connected(address)
             self._wait_for_workers()
-            self.warnings = _differences(self._client)
+            self.warnings = differences(self._client)
             self.at_once = 2 * max(1, self._cores()) + 2
         except BaseException:
             self.close()
@@ -62,7 +53,8 @@ class Cluster:
     def hello(self) -> Hello:
         """What the worker that answers first works with; the others have to say the same."""
         if self._hello is None:
-            reply = self._received(self._client.submit(greet, self._task, pure=False), "")
+            asked = self._client.submit(greet, self._task, self._run, pure=False)
+            reply = self._received(asked, "")
             if reply.hello is None:
                 raise CrewError(f"a worker of {self._address} gave no answer")
             self._hello = reply.hello
@@ -72,13 +64,16 @@ class Cluster:
         """Have a block scanned, its bytes sent along."""
         self._sent += 1
         name = f"nfh-scan-{self._run}-{self._sent}"
-        future = self._client.submit(scan, self._task, piece.data, key=name, pure=False)
+        future = self._client.submit(
+            scan, self._task, self._run, piece.data, key=name, pure=False
+        )
         return _Awaited(self, future, piece.where)
 
     def close(self) -> None:
         """Leave; what was on its way is forgotten, the cluster stays."""
-        with _quiet():
-            self._client.close()
+        with self._quiet:
+            if self._client is not None:
+                self._client.close()
 
     def tally_of(self, future: _Future, where: str) -> Tally:
         """The figures of a block. Raises CrewError."""
@@ -86,8 +81,8 @@ class Cluster:
         if reply.tally is None or reply.hello != self.hello():
             raise CrewError(
                 f"the workers of {self._address} are not alike: one works with "
-                f"{_named(self.hello())}, another with {_named(reply.hello)}. Install the "
-                "same versions and models on all machines"
+                f"{self.hello().said}, another with {_said(reply.hello)}. Install the same "
+                "versions and models on all machines"
             )
         return reply.tally
 
@@ -98,15 +93,17 @@ class Cluster:
             reply = msgspec.json.decode(self._wait(future), type=Reply)
         except KilledWorker as error:
             raise CrewError(UNKEPT.format(attempts=ATTEMPTS, where=where)) from error
-        except (ImportError, RuntimeError) as error:
-            raise CrewError(
-                f"the cluster at {self._address} cannot do the work "
-                f"({_first_line(error.__cause__ or error)}): install the same version of "
-                "nfh-tui on the machines of the scheduler and of the workers"
-            ) from error
         except (CancelledError, OSError) as error:
             raise CrewError(
-                f"the scheduler {self._address} is gone: {_first_line(error)}"
+                f"the scheduler {self._address} is gone: {first_line(error)}"
+            ) from error
+        except CrewError:
+            raise
+        except Exception as error:  # what another version of a package may lead to
+            raise CrewError(
+                f"the cluster at {self._address} cannot do the work "
+                f"({first_line(error.__cause__ or error)}): install the same version of "
+                "nfh-tui on the machines of the scheduler and of the workers"
             ) from error
         future.release()
         if reply.error is not None:
@@ -159,80 +156,24 @@ class _Awaited:
 # --- what runs on the workers ---------------------------------------------------------------
 
 
-def greet(task: bytes) -> bytes:
+def greet(task: bytes, run: str) -> bytes:
     """A worker's greeting, as a `Reply` in JSON."""
     try:
-        reply = Reply(hello=engine_of(msgspec.json.decode(task, type=Task)).hello())
+        reply = Reply(hello=engine_of(msgspec.json.decode(task, type=Task), run).hello())
     except ModelsError as error:
         reply = Reply(error=str(error))
     return msgspec.json.encode(reply)
 
 
-def scan(task: bytes, data: bytes) -> bytes:
+def scan(task: bytes, run: str, data: bytes) -> bytes:
     """The figures of a block and who made them, as a `Reply` in JSON."""
     try:
-        engine = engine_of(msgspec.json.decode(task, type=Task))
+        engine = engine_of(msgspec.json.decode(task, type=Task), run)
         reply = Reply(hello=engine.hello(), tally=engine.scan(data))
     except ModelsError as error:
         reply = Reply(error=str(error))
     return msgspec.json.encode(reply)
 
 
-# --- connecting -----------------------------------------------------------------------------
-
-
-def _connected(address: str) -> _Client:
-    try:
-        distributed: Any = import_module("distributed")
-    except ImportError as error:
-        raise CrewError(INSTALL) from error
-    try:
-        with _quiet():
-            return distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        raise CrewError(
-            f"no scheduler answers at {address} ({_first_line(error)}); wanted an address as "
-            "`dask scheduler` prints it: tcp://HOST:8786"
-        ) from error
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Dask's own log lines and warnings are left out: what matters is said in sentences."""
-    log = logging.getLogger("distributed")
-    level = log.level
-    log.setLevel(logging.CRITICAL)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        log.setLevel(level)
-
-
-def _differences(client: _Client) -> list[str]:
-    """A sentence for each package that is not of one version everywhere."""
-    said = client.get_versions()
-    places = {"here": said["client"], "on the scheduler": said["scheduler"]}
-    places |= {f"on {name}": found for name, found in said["workers"].items()}
-    sentences = []
-    for package in COMPARED:
-        versions: dict[str, str] = {}
-        for place, found in places.items():
-            packages = (found or {}).get("packages") or {}
-            versions.setdefault(str(packages.get(package, "missing")), place)
-        if len(versions) > 1:
-            listed = ", ".join(f"{version} {place}" for version, place in versions.items())
-            sentences.append(f"{package} is not the same everywhere: {listed}")
-    return sentences
-
-
-def _named(hello: Hello | None) -> str:
-    if hello is None:
-        return "nothing known"
-    parts = [hello.recipe, hello.version, hello.parser, hello.tokenizer, hello.program]
-    return ", ".join(part for part in parts if part)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+def _said(hello: Hello | None) -> str:
+    return "nothing known" if hello is None else hello.said

@@ -1,11 +1,16 @@
 """A block of text made figures: what every worker does, on this machine or another."""
 
 import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from nfh_models.errors import ModelsError
 from nfh_tui.scanning.tally import Tally
 
 if TYPE_CHECKING:
@@ -26,6 +31,16 @@ class Task:
     parser: str | None
     per_line: bool
 
+    def packed(self) -> bytes:
+        """On its way to a worker. Raises ModelsError."""
+        for name in (self.folder, self.parser):
+            if name is not None and not name.isascii() and not _is_utf8(name):
+                raise ModelsError(
+                    f"{name!r}: workers cannot be told of a folder whose name is no UTF-8; "
+                    "give it another name"
+                )
+        return msgspec.json.encode(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Hello:
@@ -40,6 +55,18 @@ class Hello:
     learnt_with: str | None
     tokenizer: str
     program: str
+
+    @property
+    def said(self) -> str:
+        """All of it, in words."""
+        parts: Sequence[str | None] = (
+            self.recipe,
+            self.version,
+            self.parser,
+            self.tokenizer,
+            self.program,
+        )
+        return ", ".join(part for part in parts if part)
 
     @property
     def warning(self) -> str | None:
@@ -57,6 +84,12 @@ class Engine:
 
     def __init__(self, task: Task) -> None:
         """Load them. Raises ModelsError for what cannot be used."""
+        with _in_words(f"the model of the recipe {task.recipe} cannot be loaded"):
+            self._load(task)
+        self._per_line = task.per_line
+        self._lock = threading.Lock()
+
+    def _load(self, task: Task) -> None:
         from nfh_models.identification.deciding import check_layers
         from nfh_models.identification.recipes import load_identifier
         from nfh_models.parsing import load_parser
@@ -67,8 +100,6 @@ class Engine:
         if self._identifier.needs:
             self._parser = load_parser(task.parser, self._identifier.needs)
         check_layers(self._identifier, self._parser)
-        self._per_line = task.per_line
-        self._lock = threading.Lock()
 
     def hello(self) -> Hello:
         """What it works with."""
@@ -84,7 +115,11 @@ class Engine:
         )
 
     def scan(self, data: bytes) -> Tally:
-        """The figures of a block. Raises ParserError for what cannot be parsed."""
+        """The figures of a block. Raises ModelsError for what makes the model fail."""
+        with _in_words(f"the recipe {self._identifier.recipe} fails on a text"):
+            return self._scan(data)
+
+    def _scan(self, data: bytes) -> Tally:
         from nfh_models.identification.deciding import decide
         from nfh_models.identification.text import cases_of_sentences, sentences_of_text
 
@@ -119,9 +154,35 @@ def read_text(data: bytes) -> tuple[Tally, str]:
 
 
 @lru_cache(maxsize=1)
-def engine_of(task: Task) -> Engine:
-    """The engine of this process: loaded by its first block, kept for the next."""
+def engine_of(task: Task, run: str) -> Engine:  # noqa: ARG001
+    """The engine of this process: loaded by its first block, kept for the next.
+
+    run: which scan. Another one loads it anew: the model may have been trained since.
+    """
     return Engine(task)
+
+
+@contextmanager
+def _in_words(what: str) -> Iterator[None]:
+    """What fails in a way that nobody provided for is a sentence all the same.
+
+    Not so a lack of memory: that ends the worker, and another tries once more.
+    """
+    try:
+        yield
+    except (ModelsError, MemoryError):
+        raise
+    except Exception as error:
+        why = str(error).strip() or "no more is known"
+        raise ModelsError(f"{what} ({type(error).__name__}: {why})") from error
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _program() -> str:

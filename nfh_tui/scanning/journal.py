@@ -3,12 +3,14 @@
 A journal belongs to what stands in a file, not to its name: its size, its time of change, and
 what it begins and ends with. A file that has changed has none. Blocks are counted in their
 order, so that a journal is the figures up to one place. It is written beside and renamed: a
-process that is killed leaves the last one whole.
+process that is killed leaves the last one whole. One that is damaged all the same, by a
+machine that lost its power or by hand, does not fit its own digest and is not used.
 """
 
 import hashlib
 import os
 import stat
+import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,10 +24,18 @@ from nfh_tui.scanning.blocks import SIZE
 from nfh_tui.scanning.engine import Hello
 from nfh_tui.scanning.tally import Tally
 
-FORMAT = 1
+FORMAT = 2
 ENDING = ".scan.json"
-KEPT = 500
-"""Journals in the folder; of more, those not written for the longest time are removed."""
+KEPT = 20_000
+BYTES_KEPT = 1 << 28
+"""Journals in the folder, and bytes of them; of more, those that were neither written nor
+used for the longest time are removed."""
+
+SURE_AFTER = 1.0
+"""Seconds of work that are worth waiting for the disk."""
+
+STALE_SECONDS = 86_400
+"""Age of what a killed process left beside a journal, before it is removed."""
 
 _ENDS = 1 << 16
 """Bytes at each end of a file that tell it from another of the same size and time."""
@@ -49,9 +59,12 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
+    """A journal as it is written. file: for a person who looks. digest: of the state."""
+
     format: int
     file: str
-    state: State
+    digest: str
+    state: msgspec.Raw
 
 
 def folder() -> Path:
@@ -83,24 +96,34 @@ class Journal:
         self.path = home / f"{hashlib.sha256(said).hexdigest()[:32]}{ENDING}"
 
     def load(self) -> State | None:
-        """What is known; None if nothing, or nothing that can be read."""
+        """What is known; None if nothing, or nothing that can be trusted."""
         try:
             stored = msgspec.json.decode(self.path.read_bytes(), type=_Stored)
-        except (OSError, msgspec.DecodeError):
+            if stored.format != FORMAT or stored.digest != _digest(stored.state):
+                return None
+            state = msgspec.json.decode(stored.state, type=State)
+        except (OSError, ValueError, RecursionError):  # a decoder's error is a ValueError
             return None
-        return stored.state if stored.format == FORMAT else None
+        with suppress(OSError):
+            os.utime(self.path)
+        return state
 
     def save(self, state: State) -> None:
         """Keep it. Raises OSError."""
+        sure = state.seconds > SURE_AFTER
         state.at = now()
+        written = msgspec.Raw(msgspec.json.encode(state))
+        name = self._name.encode("utf-8", "backslashreplace").decode("utf-8")
+        stored = _Stored(FORMAT, name, _digest(written), written)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
         try:
             with beside.open("wb") as file:
-                _write(file, msgspec.json.encode(_Stored(FORMAT, self._name, state)))
+                _write(file, msgspec.json.encode(stored), sure=sure)
             beside.replace(self.path)
         except OSError:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
             raise
 
     def remove(self) -> None:
@@ -109,18 +132,30 @@ class Journal:
             self.path.unlink(missing_ok=True)
 
 
-def tidy(home: Path, kept: int = KEPT) -> None:
+def tidy(home: Path, kept: int = KEPT, kept_bytes: int = BYTES_KEPT) -> None:
     """Remove all but the newest journals, and what killed processes left beside them."""
-    try:
-        found = sorted(home.glob(f"*{ENDING}*"), key=lambda path: -path.stat().st_mtime)
-    except OSError:
-        return
-    for path in found[kept:]:
-        with suppress(OSError):
-            path.unlink(missing_ok=True)
+    found = []
+    with suppress(OSError):
+        for path in home.glob(f"*{ENDING}*"):
+            with suppress(OSError):  # another scan may have removed it
+                status = path.stat()
+                found.append((-status.st_mtime_ns, status.st_size, path))
+    size = 0
+    old = time.time_ns() - STALE_SECONDS * 10**9
+    for place, (age, length, path) in enumerate(sorted(found)):
+        size += length
+        left = not path.name.endswith(ENDING) and -age < old
+        if left or place >= kept or size > kept_bytes:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
 
 
-def _write(file: BinaryIO, text: bytes) -> None:
+def _digest(text: msgspec.Raw) -> str:
+    return hashlib.sha256(text).hexdigest()
+
+
+def _write(file: BinaryIO, text: bytes, *, sure: bool) -> None:
     file.write(text)
-    file.flush()
-    os.fsync(file.fileno())
+    if sure:
+        file.flush()
+        os.fsync(file.fileno())

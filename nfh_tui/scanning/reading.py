@@ -2,9 +2,10 @@
 
 import gzip
 import io
+import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -15,6 +16,7 @@ HEAD = 1 << 16
 
 _GZIP = b"\x1f\x8b"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF32 = (b"\xff\xfe\0\0", b"\0\0\xfe\xff")
 _CONTROL = bytes(set(range(32)) - set(b"\0\t\n\v\f\r\b\x1b")) + b"\x7f"
 _CONTROL_AT_MOST = 0.1
 _FOREIGN_AT_MOST = 0.3
@@ -93,7 +95,7 @@ class _Counted(io.RawIOBase):
 
     def begins_with(self, sign: bytes) -> bool:
         """Whether the next bytes are these."""
-        self._pushed = self._file.read(len(sign))
+        self._pushed = self._file.read(self._left(len(sign)))
         return self._pushed == sign
 
     def go_to(self, start: int) -> None:
@@ -105,10 +107,16 @@ class _Counted(io.RawIOBase):
         """Up to so many bytes."""
         found, self._pushed = self._pushed, b""
         if not found:
-            left = size if self._limit is None else self._limit - self.count
-            found = self._file.read(left if size < 0 else min(size, left))
+            found = self._file.read(self._left(size))
         self.count += len(found)
         return found
+
+    def _left(self, size: int) -> int:
+        """How much of so many bytes may be read; -1 for all there is."""
+        if self._limit is None:
+            return size
+        left = max(0, self._limit - self.count)
+        return left if size < 0 else min(size, left)
 
     def readable(self) -> bool:
         """It is."""
@@ -122,18 +130,45 @@ def opened(name: str, limit: int | None = None) -> Iterator[Reader]:
     Raises OSError for one that cannot be read, UnreadableError for what is no text.
     """
     if name == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise UnreadableError("standard input is closed")
         yield Reader(sys.stdin.buffer)
         return
     with Path(name).open("rb") as file:
         yield Reader(file, limit)
 
 
+def place_of(name: str) -> tuple[int, int] | None:
+    """Which file a path leads to, by whatever name; None for what is no regular file."""
+    try:
+        status = Path(name).stat()
+    except (OSError, ValueError):
+        return None
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
+
+
+def distinct(names: Sequence[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    """Names of different files, and the pairs (left out, the same as) of the others."""
+    known: dict[tuple[int, int], str] = {}
+    left, twice = [], []
+    for name in dict.fromkeys(names):
+        place = None if name == STANDARD_INPUT else place_of(name)
+        if place is not None and place in known:
+            twice.append((name, known[place]))
+        else:
+            left.append(name)
+            if place is not None:
+                known[place] = name
+    return left, twice
+
+
 def check_text(head: bytes) -> None:
     """Raise UnreadableError unless this may be the beginning of a text."""
-    if head[:2] in _UTF16 or _looks_like_utf16(head):
+    encoding = "UTF-32" if head[:4] in _UTF32 else "UTF-16"
+    if encoding == "UTF-32" or head[:2] in _UTF16 or _looks_like_utf16(head):
         raise UnreadableError(
-            "it is UTF-16, and UTF-8 is read here: "
-            "`iconv -f UTF-16 -t UTF-8 FILE > FILE.utf8` makes it so"
+            f"it is {encoding}, and UTF-8 is read here: "
+            f"`iconv -f {encoding} -t UTF-8 FILE > FILE.utf8` makes it so"
         )
     if not head:
         return

@@ -24,7 +24,8 @@ class Scanned:
     size: bytes of it on disk; None for what has none, as standard input. resumed: bytes,
     unpacked, that an earlier run had done. before: when an earlier run had finished it.
     failed: the sentence that says why it has no figures. changed: it was written to while it
-    was read. unkept: why its journal could not be written.
+    was read. unkept: why its journal could not be written. distinct: different anchors, of
+    which only the most common may be left, see `Call`.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Scanned:
     failed: str = ""
     changed: bool = False
     unkept: str = ""
+    distinct: int = 0
 
     @property
     def tally(self) -> Tally:
@@ -65,12 +67,13 @@ class Progress:
 @dataclass(frozen=True, slots=True)
 class Call:
     """What is asked. home: the folder of journals; None: none are kept. fresh: as if there
-    were none yet."""
+    were none yet. top: how many anchors of each file are held when it is done; None: all."""
 
     names: Sequence[str]
     per_line: bool
     home: Path | None
     fresh: bool = False
+    top: int | None = None
 
 
 @dataclass(slots=True)
@@ -97,7 +100,10 @@ class _Sent:
 
 
 class Scan:
-    """A run over some files. files: what is known of each, in the order of the call."""
+    """A run over some files. files: what is known of each, in the order of the call.
+
+    whole: the sum of those that were read to their end. seconds: what they took.
+    """
 
     def __init__(self, call: Call, crew: Crew) -> None:
         """Look at what is known of the files. Raises ModelsError of workers that fail."""
@@ -107,7 +113,12 @@ class Scan:
         self.hello = crew.hello()
         self._files = [self._prepared(name) for name in call.names]
         self.files = [of.file for of in self._files]
-        self._started = sum(file.state.read for file in self.files)
+        self.whole = Tally()
+        self.seconds = 0.0
+        sound = [file for file in self.files if not file.failed]
+        self._endless = sum(file.size is None for file in sound)
+        self._total = sum(file.size or 0 for file in sound)
+        self._done = self._started = sum(file.state.read for file in sound)
         self._words = 0
         self._began = self._last = time.monotonic()
 
@@ -150,16 +161,16 @@ class Scan:
             of.journal = Journal(home, name, of.content, per_line, self.hello)
             if self._call.fresh:
                 of.journal.remove()
-            known = of.journal.load()
-            if known is not None:
-                file.state = known
-                file.before = known.at if known.done else ""
-                file.resumed = 0 if known.done else known.start
+            _take_over(file, of.journal.load())
         return of
 
     def _sent(self) -> Iterator[_Sent]:
         for of in self._files:
             failed = ""
+            if of.file.state.done and of.journal is not None:
+                self._done -= of.file.state.read
+                _take_over(of.file, of.journal.load(), whole=True)
+                self._done += of.file.state.read
             try:
                 if not of.file.state.done and not of.file.failed:
                     yield from self._blocks(of)
@@ -191,6 +202,7 @@ class Scan:
                 self._keep(of)
                 raise
             state.tally.add(tally)
+            self._done += sent.read - state.read
             state.index, state.start, state.read = sent.index + 1, sent.end, sent.read
             self._words += tally.words
             state.seconds += self._lap()
@@ -204,17 +216,36 @@ class Scan:
         if failed:
             file.failed = failed
             self._keep(of)
-        if file.failed or state.done:
+            self._forget(file)
+        if file.failed:
             return
+        if not state.done:
+            self._end(of)
+        self.whole.add(state.tally)
+        self.seconds += state.seconds
+        file.distinct = len(state.tally.anchors)
+        if self._call.top is not None:
+            state.tally.anchors = dict(state.tally.common(self._call.top))
+
+    def _end(self, of: _Open) -> None:
+        file, state = of.file, of.file.state
         state.seconds += self._lap()
         state.done = True
-        state.read = file.size or 0
-        if of.content is not None and not _unchanged(file.name, of.content):
-            file.changed = True
-            if of.journal is not None:
-                of.journal.remove()
+        if file.size is not None:
+            self._done += file.size - state.read
+            state.read = file.size
+        if of.content is None or _unchanged(file.name, of.content):
+            self._keep(of)
             return
-        self._keep(of)
+        file.changed = True
+        if of.journal is not None:
+            of.journal.remove()
+
+    def _forget(self, file: Scanned) -> None:
+        """Leave a file that has failed out of what is said of the progress."""
+        self._done -= file.state.read
+        self._total -= file.size or 0
+        self._endless -= file.size is None
 
     def _keep(self, of: _Open) -> None:
         file = of.file
@@ -231,17 +262,27 @@ class Scan:
         return self._last - last
 
     def _progress(self, file: Scanned) -> Progress:
-        sizes = [one.size for one in self.files if not one.failed]
-        known = [size for size in sizes if size is not None]
-        done = sum(one.state.read for one in self.files)
         return Progress(
             file=file.name,
-            done=done,
+            done=self._done,
             started=self._started,
-            total=sum(known) if len(known) == len(sizes) else None,
+            total=None if self._endless else self._total,
             words=self._words,
             seconds=time.monotonic() - self._began,
         )
+
+
+def _take_over(file: Scanned, known: State | None, *, whole: bool = False) -> None:
+    """What a journal knows of a file; nothing is known without one.
+
+    whole: with the figures of a file that is done, which take memory: they are wanted when
+    it is its turn.
+    """
+    file.state = State() if known is None else known
+    file.before = file.state.at if file.state.done else ""
+    file.resumed = 0 if file.state.done else file.state.start
+    if file.state.done and not whole:
+        file.state.tally = Tally()
 
 
 def _unchanged(name: str, content: str) -> bool:

@@ -9,6 +9,7 @@ import os
 import signal
 import struct
 import sys
+import traceback
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -74,6 +75,7 @@ def _scan(engine: Engine, data: bytes) -> Reply:
     try:
         return Reply(tally=engine.scan(data))
     except ModelsError as error:
+        traceback.print_exception(error)  # to the log
         return Reply(error=str(error))
 
 

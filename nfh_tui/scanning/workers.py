@@ -9,6 +9,7 @@ from contextlib import suppress
 
 import msgspec
 
+from nfh_models.errors import ModelsError
 from nfh_tui.jobs.logs import log_path
 from nfh_tui.scanning.crew import ATTEMPTS, UNKEPT, CrewError, Piece
 from nfh_tui.scanning.engine import Hello, Task
@@ -50,7 +51,8 @@ class Workers:
     """Worker processes, and one thread each that waits for it."""
 
     def __init__(self, task: Task, processes: int) -> None:
-        self._task = task
+        self._task = task.packed()
+        self._hello: Hello | None = None
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
         self._lock = threading.Lock()
@@ -112,10 +114,21 @@ class Workers:
             self._all.add(worker)
         try:
             worker.greet()
-        except (DeadWorkerError, CrewError):
+            self._compare(worker.hello)
+        except (DeadWorkerError, ModelsError):
             self._drop(worker)
             raise
         return worker
+
+    def _compare(self, hello: Hello) -> None:
+        """Raise CrewError where a worker found another model than the first one did."""
+        with self._lock:
+            first = self._hello = self._hello or hello
+        if hello != first:
+            raise CrewError(
+                f"the model or the parser was changed meanwhile: the scan began with "
+                f"{first.said}, and now there is {hello.said}"
+            )
 
     def _give_back(self, worker: "_Worker") -> None:
         if worker.alive and worker.scanned < RENEWED_AFTER:
@@ -133,7 +146,7 @@ class Workers:
 class _Worker:
     """One process. scanned: bytes of text that it has done."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: bytes) -> None:
         self._task = task
         self._hello: Hello | None = None
         self.scanned = 0
@@ -162,7 +175,7 @@ class _Worker:
 
     def greet(self) -> None:
         """Wait until it is ready. Raises CrewError where it cannot be, DeadWorkerError."""
-        self._hello = self._ask(msgspec.json.encode(self._task)).hello
+        self._hello = self._ask(self._task).hello
 
     def scan(self, data: bytes) -> Tally:
         """The figures of a block. Raises DeadWorkerError, CrewError."""

@@ -51,7 +51,7 @@ def test_empty_and_blank() -> None:
 
 
 def test_name_says_the_version() -> None:
-    assert tokenizer_name() == f"spacy-blank-en {spacy.__version__}"
+    assert tokenizer_name() == f"spacy-blank-en {spacy.__version__} nfh 2"
 
 
 def test_cutting_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from nfh_tui.cli.scan_text import progress_words
 from nfh_tui.scanning.engine import Engine
 from nfh_tui.scanning.scan import Progress
 
-from .conftest import Inline, figures, scanned, text_of
+from .conftest import Inline, scanned, text_of
 
 Call = Callable[..., Result]
 
@@ -139,22 +139,42 @@ def test_progress_in_words() -> None:
     assert words == "-, 30 MB, 3.0 MB/s, 50 words/s"
 
 
+class Command:
+    """The real program with two workers."""
+
+    def __init__(self, path: Path) -> None:
+        options = "-P -m nfh_tui scan --processes 2".split()
+        self.process = subprocess.Popen([sys.executable, *options, str(path)])
+
+    @property
+    def workers(self) -> list[int]:
+        """The numbers of its processes."""
+        lists = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return [int(pid) for one in lists for pid in one.read_text().split()]
+
+    def wait_until(self, true: Callable[[], object]) -> None:
+        """While it works."""
+        while not true():
+            assert self.process.poll() is None
+            time.sleep(0.01)
+
+
 def test_killed_at_any_moment_what_is_done_is_kept(tmp_path: Path, engine: Engine) -> None:
-    """The real program, its workers and all, killed while a long block is at work."""
+    """A worker is killed and then the program, in the middle of long blocks."""
     path = tmp_path / "long.txt"
-    path.write_text("Nothing is counted here.\n\n" * 11_000 + text_of(250))
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "nfh_tui", "scan", str(path), "--processes", "1"]
-    )
+    path.write_text("Nothing is counted here.\n\n" * 21_000 + text_of(120))
     home = places.data_folder() / "scans"
-    while not list(home.glob("*.scan.json")):
-        assert process.poll() is None
-        time.sleep(0.02)
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    again = Inline(engine)
+    command = Command(path)
+    command.wait_until(lambda: list(home.glob("*.scan.json")))
+    workers = command.workers
+    for pid in workers:
+        assert "libtorch" not in Path(f"/proc/{pid}/maps").read_text()
+    os.kill(workers[0], signal.SIGKILL)
+    command.wait_until(lambda: set(command.workers) - set(workers))
+    os.kill(command.process.pid, signal.SIGKILL)
+    command.process.wait()
+    again, whole = Inline(engine), Inline(engine)
     job = scanned(again, home, path)
-    whole = Inline(engine)
     assert figures(job) == figures(scanned(whole, None, path))
     assert job.files[0].resumed > 0
     assert again.done < whole.done

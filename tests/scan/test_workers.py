@@ -1,49 +1,108 @@
-"""Worker processes and a cluster: the same figures, whoever dies on the way."""
+"""Worker processes of this machine, with a quick stand-in for model and parser."""
 
 import os
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
-from distributed import LocalCluster
 
 from nfh_models.errors import ModelsError
-from nfh_tui.scanning import cluster as cluster_module
-from nfh_tui.scanning.cluster import Cluster
+from nfh_tui.scanning import engine as engine_module
 from nfh_tui.scanning.crew import CrewError, Piece
-from nfh_tui.scanning.engine import Engine, Task
+from nfh_tui.scanning.engine import Engine, Task, read_text
 from nfh_tui.scanning.scan import Call, Progress, Scan
 from nfh_tui.scanning.workers import Workers
 
-from .conftest import RULES, Inline, figures, scanned
+from .conftest import RULES
+
+QUICK = """
+import sys
+from pathlib import Path
+from nfh_tui.scanning import worker
+from nfh_tui.scanning.engine import Hello, read_text
+class Quick:
+    "Counts words and loads nothing; what it works with stands in a file."
+    def __init__(self, task):
+        self.version = Path(task.folder).read_text()
+    def hello(self):
+        return Hello("quick", self.version, None, None, "none", "test")
+    def scan(self, data):
+        return read_text(data)[0]
+worker.Engine = Quick
+worker.main()
+"""
 
 
 @pytest.fixture
-def workers() -> Iterator[Workers]:
-    crew = Workers(RULES, 2)
+def version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Workers that start at once; the file says what they work with."""
+    (tmp_path / "quick_worker.py").write_text(QUICK)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr("nfh_tui.scanning.workers.MODULE", "quick_worker")
+    file = tmp_path / "version"
+    file.write_text("1")
+    return file
+
+
+@pytest.fixture
+def workers(version: Path) -> Iterator[Workers]:
+    crew = Workers(Task("quick", str(version), None, per_line=False), 2)
     yield crew
     crew.close()
-    assert not crew.pids or not any(Path(f"/proc/{pid}/cmdline").exists() for pid in crew.pids)
+    assert not any(Path(f"/proc/{pid}/cmdline").exists() for pid in crew.pids)
 
 
-def test_processes_find_the_same_though_one_is_killed(
-    story: Path, engine: Engine, workers: Workers, small_blocks: int
+def test_a_worker_that_is_killed_is_replaced(
+    story: Path, workers: Workers, small_blocks: int
 ) -> None:
     job = Scan(Call([str(story)], False, None), workers)
     killed: list[int] = []
 
-    def kill_once(_: Progress) -> None:
+    def kill_all_once(_: Progress) -> None:
         if not killed:
             killed.extend(workers.pids)
-            os.kill(killed[0], signal.SIGKILL)
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
 
-    job.run(kill_once)
-    assert killed[0] not in workers.pids
-    assert figures(job) == figures(scanned(Inline(engine), None, story))
+    job.run(kill_all_once)
+    assert killed
+    assert not set(killed) & set(workers.pids)
+    assert msgspec.to_builtins(job.whole) == msgspec.to_builtins(
+        read_text(story.read_bytes())[0]
+    )
+
+
+def test_a_worker_that_finds_another_model_stops_the_scan(
+    version: Path, workers: Workers
+) -> None:
+    assert workers.hello().version == "1"
+    assert workers.submit(Piece(b"one", "here")).result().words == 1
+    version.write_text("2")
+    os.kill(workers.pids[0], signal.SIGKILL)
+    with pytest.raises(CrewError, match=r"was changed meanwhile: .*quick, 1, .*quick, 2"):
+        workers.submit(Piece(b"one", "here")).result()
+
+
+def test_what_nobody_provided_for_is_a_sentence(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise IndexError("list index out of range")
+
+    monkeypatch.setattr("nfh_models.identification.deciding.decide", fail)
+    with pytest.raises(ModelsError, match=r"rules fails on a text .IndexError: list index"):
+        engine.scan(b"She has one.")
+    monkeypatch.setattr("nfh_models.identification.deciding.check_layers", fail)
+    with pytest.raises(ModelsError, match=r"cannot be loaded .IndexError"):
+        engine_module.Engine(RULES)
+
+
+@pytest.mark.parametrize(("folder", "parser"), [("a\udcff", None), (None, "spacy:\udcff")])
+def test_a_name_that_workers_cannot_be_told(folder: str | None, parser: str | None) -> None:
+    with pytest.raises(ModelsError, match="no UTF-8"):
+        Workers(Task("svm", folder, parser, per_line=False), 1)
 
 
 def test_what_a_worker_cannot_load_is_a_sentence() -> None:
@@ -65,80 +124,3 @@ def test_a_block_that_ends_every_worker_is_given_up(monkeypatch: pytest.MonkeyPa
             crew.hello()
     finally:
         crew.close()
-
-
-@pytest.fixture(scope="module")
-def two_workers() -> Iterator[LocalCluster]:
-    with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as local:
-        yield local
-
-
-def test_a_cluster_finds_the_same_though_a_worker_is_killed(
-    story: Path, engine: Engine, two_workers: LocalCluster, small_blocks: int
-) -> None:
-    crew = Cluster(two_workers.scheduler_address, RULES)
-    job = Scan(Call([str(story)], False, None), crew)
-    pids = sorted(crew._client.run(os.getpid).values())
-    killed: list[int] = []
-
-    def kill_once(_: Progress) -> None:
-        if not killed:
-            killed.append(pids[0])
-            os.kill(pids[0], signal.SIGKILL)
-
-    try:
-        job.run(kill_once)
-        assert len(pids) == 2
-        assert crew.warnings == []
-    finally:
-        crew.close()
-    assert figures(job) == figures(scanned(Inline(engine), None, story))
-
-
-def test_a_cluster_says_what_it_cannot_load(two_workers: LocalCluster) -> None:
-    crew = Cluster(two_workers.scheduler_address, Task("svm", "/no/such/folder", None, False))
-    try:
-        with pytest.raises(ModelsError, match="/no/such/folder"):
-            crew.hello()
-    finally:
-        crew.close()
-
-
-def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 0.2)
-    began = time.monotonic()
-    with pytest.raises(CrewError, match="no scheduler answers at tcp"):
-        Cluster("tcp://127.0.0.1:9", RULES)
-    with pytest.raises(CrewError, match="no scheduler answers at"):
-        Cluster("nonsense://x", RULES)
-    assert time.monotonic() - began < 60
-
-
-def test_versions_that_differ_are_said() -> None:
-    class Client:
-        def get_versions(self) -> dict[str, object]:
-            ours, theirs = ({"packages": {"dask": found}} for found in ("1", "2"))
-            return {"client": ours, "scheduler": ours, "workers": {"tcp://a": theirs}}
-
-    assert cluster_module._differences(Client()) == [
-        "dask is not the same everywhere: 1 here, 2 on tcp://a"
-    ]
-
-
-def test_without_dask_the_command_that_gets_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(CrewError, match=r"pip install 'nfh-tui\[cluster\]'"):
-        Cluster("tcp://127.0.0.1:8786", RULES)
-
-
-def test_a_worker_loads_no_torch_for_spacy_and_can_later() -> None:
-    code = (
-        "import sys; from nfh_tui.scanning.engine import Engine, Task;"
-        "engine = Engine(Task('rules', None, None, False));"
-        "print(engine.scan(b'She has only one.').total.nfh, 'torch' in sys.modules);"
-        "import importlib.util; print(bool(importlib.util.find_spec('torch')))"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert found.stdout.split() == ["1", "False", "True"], found.stderr

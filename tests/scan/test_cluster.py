@@ -1,0 +1,123 @@
+"""A Dask cluster: the same figures, whoever dies; sentences for what is wrong."""
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from distributed import LocalCluster
+
+from nfh_models.errors import ModelsError
+from nfh_tui.scanning import connecting
+from nfh_tui.scanning.cluster import Cluster
+from nfh_tui.scanning.connecting import differences, quiet
+from nfh_tui.scanning.crew import CrewError
+from nfh_tui.scanning.engine import Engine, Task, engine_of
+from nfh_tui.scanning.scan import Call, Progress, Scan
+
+from .conftest import RULES, Inline, figures, scanned
+
+
+@pytest.fixture(scope="module")
+def two_workers() -> Iterator[LocalCluster]:
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as local:
+        yield local
+
+
+def test_a_cluster_finds_the_same_though_a_worker_is_killed(
+    story: Path, engine: Engine, two_workers: LocalCluster, small_blocks: int
+) -> None:
+    crew = Cluster(two_workers.scheduler_address, RULES)
+    job = Scan(Call([str(story)], False, None), crew)
+    pids = sorted(crew._client.run(os.getpid).values())
+    killed: list[int] = []
+
+    def kill_once(_: Progress) -> None:
+        if not killed:
+            killed.append(pids[0])
+            os.kill(pids[0], signal.SIGKILL)
+
+    try:
+        job.run(kill_once)
+        assert len(pids) == 2
+        assert crew.warnings == []
+    finally:
+        crew.close()
+    assert figures(job) == figures(scanned(Inline(engine), None, story))
+
+
+def test_a_cluster_says_what_it_cannot_load(two_workers: LocalCluster) -> None:
+    crew = Cluster(two_workers.scheduler_address, Task("svm", "/no/such/folder", None, False))
+    try:
+        with pytest.raises(ModelsError, match="/no/such/folder"):
+            crew.hello()
+    finally:
+        crew.close()
+
+
+def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connecting, "CONNECT_SECONDS", 0.2)
+    with pytest.raises(CrewError, match="no scheduler answers at tcp"):
+        Cluster("tcp://127.0.0.1:9", RULES)
+    with pytest.raises(CrewError, match="no scheduler answers at nonsense"):
+        Cluster("nonsense://x", RULES)
+
+
+@pytest.mark.parametrize(
+    "address", ["", "tcp://", "tcp://host", "host", "tcp://host:99999", "tls://:x", "\x1b[31m"]
+)
+def test_what_is_no_address_is_said_at_once(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threading, "Thread", None)  # nobody is asked
+    with pytest.raises(CrewError, match=r"is no address \(.*tcp://HOST:8786"):
+        Cluster(address, RULES)
+
+
+def test_what_answers_but_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask waits for it without end."""
+    monkeypatch.setattr(connecting, "ANSWER_SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = "tcp://{}:{}".format(*server.getsockname())
+        with pytest.raises(CrewError, match="does not answer as a scheduler does"):
+            Cluster(address, RULES)
+
+
+def test_what_dask_logs_is_not_seen(caplog: pytest.LogCaptureFixture) -> None:
+    import logging
+
+    logger = logging.getLogger("distributed.client")
+    with quiet():
+        logger.error("a traceback")
+    logger.error("seen")
+    assert [record.message for record in caplog.records] == ["seen"]
+
+
+def test_another_scan_loads_the_model_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may have been trained since, into the same folder."""
+    monkeypatch.setattr("nfh_tui.scanning.engine.Engine", lambda task: object())
+    engine_of.cache_clear()
+    first, again, other = (engine_of(RULES, run) for run in ("1", "1", "2"))
+    engine_of.cache_clear()
+    assert first is again is not other
+
+
+def test_versions_that_differ_are_said() -> None:
+    class Client:
+        def get_versions(self) -> dict[str, object]:
+            ours, theirs = ({"packages": {"dask": found}} for found in ("1", "2"))
+            return {"client": ours, "scheduler": ours, "workers": {"tcp://a": theirs}}
+
+    assert differences(Client()) == ["dask is not the same everywhere: 1 here, 2 on tcp://a"]
+
+
+def test_without_dask_the_command_that_gets_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(CrewError, match=r"pip install 'nfh-tui\[cluster\]'"):
+        Cluster("tcp://127.0.0.1:8786", RULES)
