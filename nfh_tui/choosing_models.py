@@ -6,7 +6,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nfh_models.identification.case import Identifier
-from nfh_models.identification.recipes import RULES, SVM, RecipeError, load_identifier
+from nfh_models.identification.recipes import (
+    RULES,
+    SVM,
+    TRAINED,
+    RecipeError,
+    load_identifier,
+)
 from nfh_models.model_files import CONFIG, ModelFileError, digest_of, read_config
 
 if TYPE_CHECKING:
@@ -32,26 +38,26 @@ class Chosen:
     model_id: int | None = None
 
 
-def identifier_for(store: "Store | None", spec: str | None = None) -> Chosen:
+def identifier_for(
+    store: "Store | None", spec: str | None = None, *, register: bool = True
+) -> Chosen:
     """The identifier that `spec` names; the task's active model by default, else the rules.
 
     spec: a model's number or name, a recipe (its active model, else its newest), or the path
-    of a model directory. store: None where there is no database. The rules are registered
-    in the store when they are first asked for. Raises RecipeError for what names none,
-    ModelFileError for a model that is gone, damaged, or not what was registered.
+    of a model directory. store: None where there is no database. register: note in the
+    store the rules, which have no number before, and a version that decides otherwise than
+    the one that is registered; without it nothing is written. Raises RecipeError for what
+    names none, ModelFileError for a model that is gone, damaged, or not what was registered.
     """
     if store is None:
         return _without_store(spec)
     found = named(store, spec)
     if found is not None:
-        return Chosen(load(store, found), found.name, found.id)
+        return Chosen(load(store, found, register=register), found.name, found.id)
     if spec is None or spec == RULES:
-        return _rules(store)
+        rules = load_identifier(RULES)
+        return Chosen(rules, RULES, ensure_rules(store) if register else None)
     return _without_store(spec)
-
-
-def _rules(store: "Store") -> Chosen:
-    return Chosen(load_identifier(RULES), RULES, ensure_rules(store))
 
 
 def ensure_rules(store: "Store") -> int:
@@ -104,12 +110,26 @@ def check_task(task: str, what: str) -> None:
         raise RecipeError(f"{what} is a model of {task}, not of {TASK}")
 
 
-def load(store: "Store", model: "Model") -> Identifier:
-    """A registered model, ready to decide. ModelFileError if it is not what it was."""
-    if model.recipe == RULES:
-        ensure_rules(store)
-        return load_identifier(RULES)
-    return load_identifier(model.recipe, checked_folder(store.path, model))
+def load(store: "Store", model: "Model", *, register: bool = True) -> Identifier:
+    """A registered model, ready to decide.
+
+    register: where this program's decisions differ from those of the version that is
+    registered, note its own; what the other one decided is forgotten. Raises ModelFileError
+    if the model is not what it was, RecipeError if this program cannot use it.
+    """
+    folder = checked_folder(store.path, model) if model.recipe in TRAINED else None
+    identifier = load_identifier(model.recipe, folder)
+    if register and identifier.version != model.version:
+        store.ensure_model(model.name, model.task, model.recipe, identifier.version)
+    return identifier
+
+
+def check_usable(store: "Store", model: "Model") -> None:
+    """Raise ModelsError unless a model can be used, as far as this program knows its task."""
+    if model.task in (TASK, "both"):
+        load(store, model, register=False)
+    elif model.path is not None:
+        checked_folder(store.path, model)
 
 
 def checked_folder(database: Path, model: "Model") -> Path:
@@ -120,6 +140,16 @@ def checked_folder(database: Path, model: "Model") -> Path:
     if model.path is None:
         raise ModelFileError(f"the model {model.name} has no folder; train it anew")
     folder = folder_of(database, model.path)
+    try:
+        return _checked(model, folder)
+    except OSError as error:
+        raise ModelFileError(
+            f"the model {model.name} cannot be read: {error.filename or folder}: "
+            f"{error.strerror or error}"
+        ) from error
+
+
+def _checked(model: "Model", folder: Path) -> Path:
     if not (folder / CONFIG).is_file():
         raise ModelFileError(
             f"the model {model.name} is gone: {folder} is not there. Put the folder back, or "

@@ -149,11 +149,15 @@ def learnt_from(store: "Store", entrant: Entrant) -> frozenset[str]:
     model = next((one for one in store.models() if one.id == entrant.model_id), None)
     if model is None or model.recipe not in TRAINED:
         return frozenset()
+    from nfh_db.errors import QueryError
     from nfh_db.query import parse
     from nfh_tui.training import Wanted, held_out_passages
 
     query, split = model.metrics.get("query"), model.metrics.get("split")
-    wanted = Wanted(parse(str(query or "")), str(split) if split else None)
+    try:
+        wanted = Wanted(parse(str(query or "")), str(split) if split else None)
+    except QueryError:  # of another program's language
+        return frozenset()
     held_out = held_out_passages(store, wanted.held_out)
     learnt = {one.group for one in examples_of_store(store, wanted.query, wanted.split)}
     return frozenset(learnt.difference(held_out))

@@ -140,6 +140,7 @@ class _Run:
         self._me = me
         self._progress = progress
         self._version = ""
+        self._counts: int | None = None  # the model whose earlier decisions count
         self._asked: set[int] = set()
         self._fresh: dict[int, tuple[Anchor, ...]] = {}
 
@@ -154,12 +155,24 @@ class _Run:
             self._find(passages)
             report.new = sum(map(len, self._fresh.values()))
             if report.new and not wanted.dry_run:
-                self._add()
+                report.new = self._add()
         if chosen.model_id is not None and not wanted.dry_run:
             tools = self._tools
             self._version = store.decide_with(chosen.model_id, tools.parser_name, tools.spec)
+        if not (wanted.dry_run and self._forgets()):
+            self._counts = chosen.model_id
         self._decide(passages, report)
         return report
+
+    def _forgets(self) -> bool:
+        """Whether what the model has decided would be forgotten by a run that stores."""
+        chosen = self._tools.chosen
+        if chosen.model_id is None:
+            return False
+        if self._store.decided_with(chosen.model_id) not in (None, self._tools.parser_name):
+            return True
+        known = (one for one in self._store.models() if one.id == chosen.model_id)
+        return any(one.version != chosen.identifier.version for one in known)
 
     # --- numbers that are no anchors yet --------------------------------------------------
 
@@ -171,8 +184,8 @@ class _Run:
                 self._fresh[one.id] = fresh
             self._progress("passages searched for numbers:", done, len(passages))
 
-    def _add(self) -> None:
-        """Bring them in as an import does: unseen until the last is there, or not at all."""
+    def _add(self) -> int:
+        """Bring them in as an import does, all or none; how many another run had not yet."""
         words = self._wanted.query.text[:LONGEST_QUERY]
         act = f"{NAME} in: {words}" if words else f"{NAME} in all passages"
         total = sum(map(len, self._fresh.values()))
@@ -181,7 +194,7 @@ class _Run:
             self._progress("new numbers stored:", rows, total)
 
         file = IncomingFile(NAME, self._content(), FOUND, act=act)
-        self._store.load(file, self._incoming(), progress=told)
+        return self._store.load(file, self._incoming(), progress=told).anchors_new
 
     def _content(self) -> str:
         """What stands for a file's hash: all new numbers, and nothing else."""
@@ -228,8 +241,7 @@ class _Run:
 
         None stands for one that a trial run found and did not store.
         """
-        chosen = self._tools.chosen
-        for done, one in enumerate(_numbered(self._store, passages, chosen.model_id), 1):
+        for done, one in enumerate(_numbered(self._store, passages, self._counts), 1):
             open_: list[tuple[Anchor, Number | None]] = []
             for number in one.numbers:
                 if not number.seen:
@@ -257,7 +269,9 @@ class _Run:
             for number, decision in made
             if number is not None
         ]
-        self._store.save_identifications(chosen.model_id, self._version, found)
+        self._store.save_identifications(
+            chosen.model_id, self._version, found, self._tools.parser_name
+        )
         self.saved += len(found)
 
 

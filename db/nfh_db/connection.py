@@ -326,8 +326,9 @@ class Readers:
     Lending (and not one a thread) also serves results that are read on across threads.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, mode: str = "ro") -> None:
         self._path = path
+        self._mode = mode
         self._lock = threading.Lock()
         self._free: list[Connection] = []
         self._all: list[Connection] = []
@@ -335,7 +336,7 @@ class Readers:
         self._free.append(self._open())
 
     def _open(self) -> Connection:
-        connection = connect(self._path, "ro")
+        connection = connect(self._path, self._mode)
         with self._lock:
             if self._closed:
                 connection.close()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from nfh_db import clock, passages
+from nfh_db import clock, passages, settings
 from nfh_db.anchors import VISIBLE
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
@@ -30,6 +30,7 @@ DELETE_SOME = """
 DELETE FROM identification WHERE model_id = :model AND anchor_id IN
     (SELECT anchor_id FROM identification WHERE model_id = :model LIMIT :limit)"""
 VERSION = "SELECT version FROM model WHERE id = :model"
+PARSER_SETTING = "parser of identification model {id}"
 PASSAGES = """
 SELECT json_group_array(id) FROM (
     SELECT DISTINCT a.passage_id AS id FROM anchor AS a WHERE {where} ORDER BY 1)"""
@@ -101,15 +102,22 @@ def save(
     model_id: int,
     version: str,
     found: Sequence[tuple[int, Identified]],
+    parser: str | None = None,
 ) -> None:
     """Keep what a model says by anchor id, in place of what it said before.
 
-    Raises StoreError if the model is not of this version any more.
+    parser: the one with which it decided; None if that is not to be looked at. Raises
+    StoreError if the model is not of this version any more, or decides with another parser.
     """
+    other = None
     if version != read_version(connection, model_id):
+        other = "put another version of this model in its place"
+    elif parser is not None and parser != read_parser(connection, model_id):
+        other = "let this model decide with another parser"
+    if other is not None:
         raise StoreError(
-            "Another program has put another version of this model in its place meanwhile: "
-            "what it decides now would not be of one piece. Run the command once more"
+            f"Another program has {other} meanwhile: what it decides now would not be of one "
+            "piece. Run the command once more"
         )
     at = clock.now()
     connection.executemany(
@@ -125,6 +133,11 @@ def read_version(connection: Connection, model_id: int) -> str | None:
     """The version of a model as it is registered; None if it is not."""
     row = connection.execute(VERSION, {"model": model_id}).fetchone()
     return None if row is None else row[0]
+
+
+def read_parser(connection: Connection, model_id: int) -> str | None:
+    """Name of the parser with which a model decides, "" for none; None if it has not yet."""
+    return settings.read(connection, PARSER_SETTING.format(id=model_id))
 
 
 def delete_some(connection: Connection, model_id: int, limit: int) -> int:

@@ -23,7 +23,6 @@ LARGEST_STRETCH = 2_000
 
 FORGET_AT_ONCE = 2_000
 
-PARSER_SETTING = "parser of identification model {id}"
 SPEC_SETTING = "parser asked for by identification model {id}"
 TASK = "identification"
 
@@ -39,7 +38,7 @@ class IdentifyingStore(OpenDatabase):
                 return None
             known = models.find(connection, found[1])
             spec = settings.read(connection, SPEC_SETTING.format(id=found[0]))
-            parser = settings.read(connection, PARSER_SETTING.format(id=found[0]))
+            parser = identifications.read_parser(connection, found[0])
         version = known[3] if known is not None else ""
         return Identifying(found[0], found[1], version, spec or None, parser)
 
@@ -49,33 +48,42 @@ class IdentifyingStore(OpenDatabase):
         parser: its name with its version, "" for none. spec: how it was asked for. Returns
         the model's version, which is to be named when decisions are saved.
         """
-        name = PARSER_SETTING.format(id=model_id)
-        with self._readers.lend() as connection:
-            before = settings.read(connection, name)
+        before = self.decided_with(model_id)
         if before not in (None, parser):
             self._forget_identifications(model_id)
         with self._noting() as connection:
             if before not in (None, parser):
                 # What another process may have saved since.
                 identifications.delete_some(connection, model_id, FORGET_AT_ONCE)
+            name = identifications.PARSER_SETTING.format(id=model_id)
             settings.write(connection, name, parser)
             settings.write(connection, SPEC_SETTING.format(id=model_id), spec or "")
             version = identifications.read_version(connection, model_id)
         return version or ""
 
+    def decided_with(self, model_id: int) -> str | None:
+        """The parser with which a model decides, "" for none; None if it has not yet."""
+        with self._readers.lend() as connection:
+            return identifications.read_parser(connection, model_id)
+
     def save_identifications(
-        self, model_id: int, version: str, found: Sequence[tuple[int, Identified]]
+        self,
+        model_id: int,
+        version: str,
+        found: Sequence[tuple[int, Identified]],
+        parser: str | None = None,
     ) -> None:
         """Keep decisions by anchor id, in place of this model's earlier ones, in short writes.
 
-        Raises StoreError if the model is not of this version any more.
+        parser: the one with which it decided; None if that is not to be looked at. Raises
+        StoreError if the model is not of this version any more, or decides with another.
         """
         place, size = 0, FIRST_STRETCH
         while place < len(found):
             some = found[place : place + size]
             with self._noting() as connection:
                 begun = time.perf_counter()
-                identifications.save(connection, model_id, version, some)
+                identifications.save(connection, model_id, version, some, parser)
             place += len(some)
             size = next_stretch(
                 size,

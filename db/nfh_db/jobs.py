@@ -13,6 +13,7 @@ from typing import Any
 
 from nfh_db import clock, processes
 from nfh_db.connection import Connection
+from nfh_db.values import object_of
 
 INSERT = """
 INSERT INTO job (task, arguments, created_at) VALUES (:task, :arguments, :at) RETURNING id"""
@@ -162,14 +163,14 @@ def _job(row: tuple[Any, ...]) -> Job:
         id_,
         task,
         JobState(state),
-        json.loads(arguments),
+        object_of(arguments),
         pid,
         pid_started,
         heartbeat,
         phase,
         done,
         total,
-        json.loads(metrics),
+        object_of(metrics),
         model_id,
         error,
         created_at,

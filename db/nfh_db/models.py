@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from nfh_db import clock
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
+from nfh_db.values import object_of
 
 TASKS = ("identification", "resolution", "both")
 
@@ -34,6 +35,10 @@ WHERE id = :id"""
 RETIRE_OTHERS = """
 UPDATE model SET state = 'retired'
 WHERE state = 'active' AND id <> :id AND (task IN (:task, 'both') OR :task = 'both')"""
+RETIRE_BUILT_IN = """
+UPDATE model SET state = 'retired'
+WHERE name = :name AND recipe = :name AND task = :task AND state = 'active'
+    AND path IS NULL"""
 ACTIVATE = "UPDATE model SET state = 'active' WHERE id = :id"
 
 
@@ -88,13 +93,26 @@ def find(connection: Connection, name: str) -> tuple[int, str, str, str] | None:
     return row
 
 
-def ensure(connection: Connection, name: str, task: str, recipe: str, version: str) -> int:
-    """A model's id; a new one is registered, as the active one if its task has none."""
+def ensure(
+    connection: Connection,
+    name: str,
+    task: str,
+    recipe: str,
+    version: str,
+    *,
+    in_place_of: str | None = None,
+) -> int:
+    """A model's id; a new one is registered, as the active one if its task has none.
+
+    in_place_of: a built-in recipe. A new model takes over where that is active.
+    """
     known = find(connection, name)
     if known is not None:
         return known[0]
     if task not in TASKS:
         raise StoreError(f"{task!r} is no task of a model: use one of {', '.join(TASKS)}")
+    if in_place_of is not None:
+        connection.execute(RETIRE_BUILT_IN, {"name": in_place_of, "task": task})
     taken = connection.execute(ANY_ACTIVE, {"task": task}).fetchone()
     state = "candidate" if taken else "active"
     model_id: int = connection.execute(
@@ -184,8 +202,8 @@ def _model(
         state,
         path,
         digest,
-        json.loads(config),
-        json.loads(metrics),
+        object_of(config),
+        object_of(metrics),
         snapshot,
         created_at,
     )

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from nfh_db.connection import Connection, connect, sqlite3, translated
+from nfh_db.connection import Connection, connect, identify, sqlite3, translated
 from nfh_db.errors import FullError, StoreError
 
 BEGIN = "BEGIN"
@@ -41,6 +41,15 @@ def at_one_moment(path: Path, *, any_text: bool = False) -> Iterator[tuple[Conne
         finally:
             if alone:
                 _tidy(path)
+
+
+def place_to_read(path: Path) -> tuple[str, int]:
+    """How a file is opened that is only to be read, and its schema version; 0 if it is empty.
+
+    Raises StoreError and its kinds.
+    """
+    with at_one_moment(path) as (connection, still):
+        return STILL if still else "ro", identify(connection, path)
 
 
 def beside(path: Path, end: str) -> Path:

@@ -8,7 +8,9 @@ from typing import Self
 
 from nfh_db import batches
 from nfh_db.checkpoint import Checkpointer
-from nfh_db.connection import Connection, Readers, Writer
+from nfh_db.connection import SCHEMA_VERSION, Connection, Readers, Writer, connect
+from nfh_db.errors import FullError
+from nfh_db.moment import place_to_read
 from nfh_db.passages import PassageCache
 from nfh_db.upgrade import open_writer
 
@@ -16,12 +18,12 @@ from nfh_db.upgrade import open_writer
 class OpenDatabase:
     """One open database; close it, or use it as a context manager."""
 
-    def __init__(self, path: Path, connection: Connection) -> None:
+    def __init__(self, path: Path, connection: Connection, mode: str = "ro") -> None:
         self.path = path
         self._checkpointer = Checkpointer(path)
         self._writer = Writer(connection, path, self._checkpointer.wrote)
         try:
-            self._readers = Readers(path)
+            self._readers = Readers(path, mode)
         except BaseException:
             connection.close()
             raise
@@ -45,6 +47,25 @@ class OpenDatabase:
             store.close()
             raise
         return store
+
+    @classmethod
+    def open_to_read(cls, path: Path) -> Self:
+        """As `open`, but a file that lies where nothing can be written is opened, too.
+
+        Writing to that one raises FullError. Raises what `open` raises, FullError also for
+        such a file of an older program, which cannot be upgraded.
+        """
+        try:
+            return cls.open(path)
+        except FullError as error:
+            mode, version = place_to_read(path)
+            if version < SCHEMA_VERSION:
+                raise FullError(
+                    f"{path} was made by an older nfh-tui and has to be brought up to date "
+                    "before it is read, but nothing can be written where it lies. Copy it to "
+                    "a folder of yours, and use the copy"
+                ) from error
+            return cls(path, connect(path, mode), mode)
 
     def close(self) -> None:
         """Close all connections; those lent to other threads, too."""

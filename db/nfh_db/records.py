@@ -60,7 +60,7 @@ class Annotator:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One annotator's answer to one anchor, with what was in view when it was given."""
+    """One annotator's answer to one anchor, with what was in view before it was given."""
 
     annotator: str
     role: Role
@@ -219,7 +219,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What was in view while an answer was given, and how long it took."""
+    """What was in view before an answer was given, and how long it took."""
 
     saw_model: bool = False
     saw_votes: bool = False

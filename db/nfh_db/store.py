@@ -209,16 +209,22 @@ class Store(
 
     # --- models and settings ------------------------------------------------------------
 
-    def ensure_model(self, name: str, task: str, recipe: str, version: str) -> int:
+    def ensure_model(
+        self, name: str, task: str, recipe: str, version: str, in_place_of: str | None = None
+    ) -> int:
         """A model's id, registered if unknown, as the active one if its task has none.
 
-        What another version under this name predicted and identified is forgotten.
+        in_place_of: a built-in recipe that a model new here retires, if it is the active
+        one; what it said stays. What another version under this name predicted and
+        identified is forgotten.
         """
         with self._readers.lend() as connection:
             found = models.find(connection, name)
         if found is None:
             with self._noting() as connection:
-                return models.ensure(connection, name, task, recipe, version)
+                return models.ensure(
+                    connection, name, task, recipe, version, in_place_of=in_place_of
+                )
         if found[2:] != (recipe, version):
             self._forget_predictions(found[0])
             self._forget_identifications(found[0])

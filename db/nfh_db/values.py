@@ -6,7 +6,8 @@ JSON, so that two states are the same exactly if their texts are.
 
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -93,6 +94,7 @@ _golds = msgspec.json.Decoder(GoldValue)
 _flags = msgspec.json.Decoder(FlagValue)
 _anchors = msgspec.json.Decoder(AnchorValue)
 _strings = msgspec.json.Decoder(list[str])
+_objects = msgspec.json.Decoder(dict[str, Any])
 _gold_votes = msgspec.json.Decoder(tuple[tuple[str, str], ...])
 _turns = msgspec.json.Decoder(list[tuple[int, str | None, int, int]])
 
@@ -293,6 +295,21 @@ def decode_passage(text: str, offsets: bytes, lemmas: str, turns: str) -> Passag
         flat.byteswap()
     tokens = tuple(map(Token, flat[::2], flat[1::2], _strings.decode(lemmas)))
     return Passage(text, tokens, tuple(Turn(*turn) for turn in _turns.decode(turns)))
+
+
+# --- what models and jobs note ----------------------------------------------------------
+
+
+def object_of(text: str) -> Mapping[str, Any]:
+    """The JSON object that a column holds; an empty one where it holds anything else.
+
+    Figures and settings are for people to look at: a damaged one, of which the doctor tells,
+    is to keep nobody from the rest.
+    """
+    try:
+        return _objects.decode(text)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return {}
 
 
 # --- predictions ------------------------------------------------------------------------

@@ -11,6 +11,9 @@ from nfh_models.parsing.stretch import Stretch
 BATCH = 512
 """Cases that are decided together; what memory holds at a time."""
 
+LEAST_CAPITALS = 2
+"""Words of two letters or more that show a sentence to be in capitals throughout."""
+
 
 def decide(
     cases: Iterable[Case], identifier: Identifier, parser: Parser | None
@@ -47,17 +50,33 @@ def check_layers(identifier: Identifier, parser: Parser | None) -> None:
 
 
 def parse_cases(cases: Sequence[Case], parser: Parser) -> list[Case]:
-    """The same cases with their sentences parsed; cases of one stretch share a parse."""
+    """The same cases with their sentences parsed; cases of one stretch share a parse.
+
+    A sentence in capitals is parsed in small letters, since parsers take capitals for names.
+    """
     places: dict[int, int] = {}
     stretches: list[Stretch] = []
     for case in cases:
         if case.parsed is None and id(case.stretch) not in places:
             places[id(case.stretch)] = len(stretches)
             stretches.append(case.stretch)
-    parsed: list[Parsed] = list(parser.parse(stretches))
+    readable = [in_small_letters(stretch) for stretch in stretches]
+    parsed: list[Parsed] = [
+        given if asked is own else replace(given, words=own.words)
+        for given, asked, own in zip(parser.parse(readable), readable, stretches, strict=True)
+    ]
     return [
         case
         if case.parsed is not None
         else replace(case, parsed=parsed[places[id(case.stretch)]])
         for case in cases
     ]
+
+
+def in_small_letters(stretch: Stretch) -> Stretch:
+    """A stretch that is in capitals throughout, in small letters; any other as it is."""
+    words = stretch.words
+    longer = sum(len(word) > 1 and word.isupper() for word in words)
+    if longer < LEAST_CAPITALS or not "".join(words).isupper():
+        return stretch
+    return Stretch([word.lower() for word in words], stretch.spaces)

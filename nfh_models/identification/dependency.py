@@ -2,9 +2,18 @@
 
 from nfh_models.identification.patterns import has_noun_behind
 from nfh_models.identification.rules_view import View
-from nfh_models.identification.rules_words import ASIDE, O_CLOCK, QUANTITIES, RATES, TIMES
+from nfh_models.identification.rules_words import (
+    ASIDE,
+    NO_NOUNS,
+    O_CLOCK,
+    RATES,
+    TIMES,
+    WHEN,
+)
 
 _COUNTS = frozenset({"nummod", "compound", "amod", "quantmod", "nmod", "det"})
+_OUTSIDE = frozenset({"ADP", "SCONJ"})
+"""They begin a phrase whose noun the number does not count: "nine out of ten men"."""
 _POINTERS = frozenset("this that the same which any every each another other only".split())
 
 
@@ -15,9 +24,9 @@ def o_clock(view: View) -> bool:
 
 def noun_next(view: View) -> bool:
     """The next token is a noun or a name; behind a year in figures a name may begin anew."""
-    if view.low(view.behind) in QUANTITIES:
+    if view.quantity(view.behind):
         return True
-    if view.pos(view.behind) == "PROPN":
+    if view.pos(view.behind) == "PROPN" and view.low(view.behind) not in NO_NOUNS:
         return not (_pointed(view) or view.low(view.start).isdecimal())
     return view.counted(view.behind)
 
@@ -53,7 +62,10 @@ def counts_a_noun(view: View) -> bool:
     head = view.head(top)
     if view.relation(top).partition(":")[0] not in _COUNTS or head < view.behind:
         return False
-    if view.low(view.behind) in ASIDE or view.low(view.behind) in RATES:
+    behind = view.low(view.behind)
+    if behind in ASIDE or behind in RATES or behind in WHEN:
+        return False
+    if view.pos(view.behind) in _OUTSIDE:
         return False
     return view.counted(head) or _is_plural(view, head)
 

@@ -85,4 +85,4 @@ def has_noun_behind(view: View) -> bool:
     limit = place + FARTHEST
     while place < limit and (view.pos(place) in _BETWEEN or view.low(place) in _BETWEEN_WORDS):
         place += 1
-    return view.counted(place)
+    return view.counted(place) or view.quantity(place)

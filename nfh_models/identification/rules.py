@@ -12,6 +12,9 @@ from nfh_models.parsing.stretch import Stretch
 
 __all__ = ["RULES", "Group", "Rule", "Rules", "rule_named"]
 
+VERSION = "rules 2"
+"""Changes with any decision; a test ties it to what is decided of a list of sentences."""
+
 PATTERN = "paper, section 4.1, text patterns"
 FILTER = "paper, section 4.1, filters"
 SCOPE = "paper, section 3, what is no fused head"
@@ -247,7 +250,7 @@ class Rules:
     def __init__(self, without: frozenset[Group] = frozenset()) -> None:
         self._rules = tuple(r for r in RULES if r.group is Group.REST or r.group not in without)
         left_out = "".join(f" without {group}" for group in sorted(without - {Group.REST}))
-        self.version = f"rules 1{left_out}"
+        self.version = f"{VERSION}{left_out}"
 
     def decide(self, cases: Sequence[Case]) -> list[Decision]:
         """A decision a case, in order. Raises ValueError for a case without a parse."""

@@ -12,6 +12,7 @@ from nfh_models.text.lexicon import is_ordinal
 
 _OBJECTS = frozenset({"dobj", "obj", "attr", "pobj", "obl"})
 _GIVEN = frozenset({"dative", "iobj", "dobj", "obj"})
+_NUMBERED = frozenset({"No", "Nos"})
 _DAY_DIGITS = 2
 _WORDS_TOO = frozenset({"may", "march", "mar", "dec", "sep"})
 _IN_NAMES = NOUNS | {"ADJ", "VERB"}
@@ -46,9 +47,16 @@ def one_and_only(view: View) -> bool:
 
 def labelled(view: View) -> bool:
     """A noun stands before the number that numbers name, in any company: "volume one of"."""
-    if view.low(view.start - 1) not in LABELS:
+    if view.low(view.start - 1) not in LABELS and not _abbreviated(view):
         return False
     return view.low(view.behind) != "of" or view.low(view.behind + 1) not in GROUPS
+
+
+def _abbreviated(view: View) -> bool:
+    """Whether "No." or "Nos." stands before figures, in two tokens and not as an answer."""
+    place = view.start - 2
+    named = place > 0 and view.word(place) in _NUMBERED and view.low(place + 1) == "."
+    return named and view.lows[view.start][0].isdecimal()
 
 
 def title(view: View) -> bool:

@@ -8,6 +8,7 @@ from nfh_models.identification.rules_words import (
     FRACTIONS,
     MARKS,
     NO_NOUNS,
+    QUANTITIES,
     SCALES,
     TENS,
     UNITS,
@@ -92,6 +93,11 @@ class View:
     def counted(self, place: int) -> bool:
         """Whether a token is a noun that a number before it may count."""
         return self.noun(place) and self.low(place) not in NO_NOUNS
+
+    def quantity(self, place: int) -> bool:
+        """Whether a token is a word that numbers count whatever it is taken for."""
+        word = self.low(place)
+        return word in QUANTITIES or (word == "per" and self.low(place + 1) == "cent")
 
     def number(self, place: int) -> bool:
         """Whether a token is a number by itself."""

@@ -31,6 +31,9 @@ NO_NOUNS = frozenset(
 )
 """Often tagged as nouns, but never what a number counts: "I saw one today"."""
 
+WHEN = frozenset("today tonight tomorrow yesterday past".split())
+"""Behind a number: when it was, whatever follows: "at five tomorrow morning"."""
+
 TIMES = frozenset(
     "night evening morning week weekend month year spring summer fall autumn winter "
     "christmas".split()
@@ -44,9 +47,10 @@ ASIDE = frozenset(", : ; / (".split())
 """Signs behind which what is counted does not come any more."""
 
 NO_LABELS = frozenset(
-    "past today tonight tomorrow yesterday couple dollar pound euro yeah yea yep hell oh ah "
-    "uh hey ok okay please ones thanks till til top bottom negative minus plus press gimme "
-    "snag dial name hang monday tuesday wednesday thursday friday saturday sunday noon".split()
+    "past today tonight tomorrow yesterday couple dollar pound euro foot ft yeah yea yep hell "
+    "oh ah uh hey ok okay please ones thanks till til top bottom negative minus plus press "
+    "gimme snag dial name hang monday tuesday wednesday thursday friday saturday sunday "
+    "noon".split()
 )
 """Often tagged as nouns, but no label before a number: "half past eight", "press two"."""
 

@@ -23,7 +23,7 @@ from nfh_models.parsing.parsed import Layer
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-VERSION = "svm/1"
+VERSION = "svm/2"
 """Changes when the same model would decide otherwise."""
 
 STRONGEST = 6

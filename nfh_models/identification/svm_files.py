@@ -77,6 +77,10 @@ def load_svm(folder: Path) -> Svm:
         )
     if bias.shape != (1,):
         raise damaged(folder / WEIGHTS, f"the bias has the shape {bias.shape}, wanted (1,)")
+    with np.errstate(over="ignore"):
+        largest = np.abs(weights).sum() + abs(bias[0])
+    if not np.isfinite(largest):
+        raise damaged(folder / WEIGHTS, "the weights are too large to be summed")
     return Svm(
         stored.settings(),
         vocabulary,

@@ -29,6 +29,10 @@ class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     c: Annotated[float, msgspec.Meta(gt=0, le=LARGEST_C)]
     seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 
+    def __post_init__(self) -> None:
+        if len(set(self.features)) < len(self.features):
+            raise ValueError("a feature is named twice")
+
     @classmethod
     def of(cls, settings: SvmSettings) -> "Stored":
         """As it is to be stored."""

@@ -9,6 +9,7 @@ import click
 
 from nfh_models.agreement.measure import Measure
 from nfh_models.identification.ablation import REMOVALS, rule_removals
+from nfh_models.identification.features import Feature
 from nfh_models.identification.intervals import Comparison, compare, measures
 from nfh_models.identification.paper import Published
 from nfh_models.identification.recipes import RULES, SVM
@@ -66,8 +67,9 @@ def _without_features(
 ) -> list[Entrant]:
     whole = settings(call)
     kept = set(whole.features.features)
+    names = {} if kept == set(Feature) else {REMOVALS[0].name: "the features that are set"}
     return [
-        fitted(call, removal.name, removal.settings(whole), lesson)
+        fitted(call, names.get(removal.name, removal.name), removal.settings(whole), lesson)
         for removal in REMOVALS
         if removal.without < kept
     ]
@@ -83,6 +85,8 @@ def _without_rules(
 
 def _rows(call: Call, trial: Trial, recipe: str) -> list[Row]:
     published = {one.name: one.published for one in REMOVALS}
+    if trial.judged[0].entrant.name != REMOVALS[0].name:
+        published = {}  # the paper's table is of all four features
     removed = {one.name: one.rules for one in rule_removals() if one.rules}
     labels = [one.nfh for one in trial.examples]
     whole = trial.judged[0]

@@ -1,6 +1,5 @@
 """What `nfh-tui evaluate` is asked for, and whether that goes together."""
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.identification.recipes import TRAINED
 from nfh_tui import places
 from nfh_tui.cli.evaluate_json import Asked
+from nfh_tui.cli.overwriting import check_out
 
 DEFAULT_FOLDS = 5
 
@@ -54,16 +54,21 @@ class Call:
             raise click.UsageError(
                 "--set is for a recipe that is fitted: add --folds or --train"
             )
-        if self.report is not None and self._reads(self.report):
-            raise click.UsageError(f"--report would overwrite {self.report}, which is read")
+        if self.report is not None:
+            read = [one for one in (self.file, self.train) if one is not None]
+            check_out(self.report, read, places.database(self.db), "--report")
         if any(one.startswith("folds=") for one in self.sets):
             raise click.UsageError("the number of folds is set with --folds")
+        if self.sets:
+            self._check_settings()
 
-    def _reads(self, path: Path) -> bool:
-        """Whether a path names a file that is read, or the database."""
-        read = (self.file, self.train, places.database(self.db))
-        real = os.path.realpath(path)
-        return any(real == os.path.realpath(one) for one in read if one is not None)
+    def _check_settings(self) -> None:
+        from nfh_models.identification.svm_settings import SettingError, plan_of
+
+        try:
+            plan_of(self.sets)
+        except SettingError as error:
+            raise click.UsageError(str(error)) from error
 
     @property
     def fits(self) -> bool:

@@ -57,7 +57,7 @@ def _opened(call: Call) -> Iterator["Store | None"]:
         return
     from nfh_db.store import Store
 
-    with Store.open(database) as store:
+    with Store.open_to_read(database) as store:
         yield store
 
 
@@ -139,7 +139,7 @@ def _entrant(
 ) -> Entrant:
     if spec == SVM and call.fits:
         return fitted(call, SVM, settings(call), lesson)
-    chosen = identifier_for(store, spec)
+    chosen = identifier_for(store, spec, register=False)
     return Entrant.ready(chosen.name, chosen.identifier, chosen.model_id)
 
 

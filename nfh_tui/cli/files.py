@@ -1,7 +1,6 @@
 """`nfh-tui import` and `nfh-tui export`."""
 
 import gc
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -29,6 +28,7 @@ from nfh_tui.cli.common import (
     sentence,
     word,
 )
+from nfh_tui.cli.overwriting import is_database
 from nfh_tui.cli.progress import RowCounter
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def export(
     target = None if out is None or str(out) == "-" else out
     parsed = parse(" ".join(query))
     database = places.database(db)
-    if target is not None and _same_file(target, database):
+    if target is not None and is_database(target, database):
         raise Failure(f"{target} is the database itself; name another file")
     store = Store.open(database)
     try:
@@ -286,13 +286,6 @@ def export(
     finally:
         store.close()
     _say_export(report, as_json=as_json)
-
-
-def _same_file(out: Path, database: Path) -> bool:
-    """True if writing to `out` would overwrite the database or what SQLite keeps beside it."""
-    # Not Path.resolve(): that one fails for a link that leads to itself.
-    target, kept = (Path(os.path.realpath(path)) for path in (out, database))
-    return target in {kept, *(kept.with_name(kept.name + end) for end in ("-wal", "-shm"))}
 
 
 def _say_export(report: "ExportReport", *, as_json: bool) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from nfh_db.formats.wording import visible
 from nfh_tui import places
 from nfh_tui.cli.common import (
     Failure,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from nfh_tui.choosing_models import Chosen
     from nfh_tui.identifying import Tools
 
+NAME_SHOWN = 100
 PARSERS = "spacy, spacy:NAME (an installed pipeline, or its folder) or stanza:FOLDER"
 
 
@@ -122,15 +124,17 @@ def _in_database(
 ) -> None:
     from nfh_db.records import Annotator
     from nfh_db.store import Store
+    from nfh_models.identification.recipes import RULES
     from nfh_tui.choosing_models import identifier_for
     from nfh_tui.cli.identify_text import Told, report_json, report_lines
     from nfh_tui.identifying import Wanted, identify
 
     new, again, dry_run = how
     began = time.perf_counter()
-    with Store.open(places.database(db)) as store:
+    opened = Store.open_to_read if dry_run else Store.open
+    with opened(places.database(db)) as store:
         me = known(store, user()) or Annotator(0, user())
-        chosen = identifier_for(store, model)
+        chosen = identifier_for(store, model, register=not dry_run)
         if chosen.model_id is None and not dry_run:
             raise Failure(
                 f"the model in {model} is none of this database's, so that what it decides "
@@ -144,7 +148,9 @@ def _in_database(
             report = identify(store, wanted, tools, me, steps.step)
         active = store.identifying()
     seconds = time.perf_counter() - began
-    is_active = active is not None and active.model_id == chosen.model_id
+    # The rules become the active model where there is none.
+    shown = RULES if active is None else active.name
+    is_active = shown == chosen.name and (active is None or active.model_id == chosen.model_id)
     told = Told(wanted, tools, report, seconds, is_active, db)
     if as_json:
         emit(report_json(told))
@@ -154,14 +160,14 @@ def _in_database(
 
 
 def _say_what_is_forgotten(store: "Store", tools: "Tools") -> None:
-    """A sentence where the active model decided with another parser until now."""
-    active = store.identifying()
-    if active is None or active.model_id != tools.chosen.model_id or active.parser is None:
-        return
-    if active.parser != tools.parser_name:
+    """A sentence where the model decided with another parser until now."""
+    chosen = tools.chosen
+    before = None if chosen.model_id is None else store.decided_with(chosen.model_id)
+    if before is not None and before != tools.parser_name:
         say(
-            f"nfh-tui: what {active.name} decided with {active.parser} is forgotten: it "
-            f"decides with {tools.parser_name} now"
+            f"nfh-tui: what {visible(chosen.name, NAME_SHOWN)} decided with "
+            f"{visible(before or 'no parser', NAME_SHOWN)} is forgotten: it decides with "
+            f"{visible(tools.parser_name or 'none', NAME_SHOWN)} now"
         )
 
 
@@ -179,4 +185,17 @@ def tools_of(chosen: "Chosen", spec: str | None) -> "Tools":
     warning = other_parser(identifier, chosen.name, parser)
     if warning is not None:
         say(f"nfh-tui: {warning}")
-    return Tools(chosen, parser, spec)
+    return Tools(chosen, parser, _from_anywhere(spec))
+
+
+def _from_anywhere(spec: str | None) -> str | None:
+    """A parser that is loaded by now, named so that it is found from any folder."""
+    kind, _, name = (spec or "").partition(":")
+    if not name or not Path(name).is_dir():
+        return spec
+    if kind == "spacy":
+        from spacy.util import is_package
+
+        if is_package(name):
+            return spec
+    return f"{kind}:{Path(name).resolve()}"

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from nfh_db.formats.wording import counted, visible
+from nfh_tui import places
 from nfh_tui.cli.common import emit, say
 from nfh_tui.cli.identify import tools_of
+from nfh_tui.cli.overwriting import check_out
 from nfh_tui.cli.steps import Steps
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from nfh_tui.identifying_text import FoundNumber
 
 WHITE_SPACE = re.compile(r"\s+")
+ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
+"""In lines of JSON: what ends a line for many programs, and what terminals obey."""
+
 RULE_WIDTH = 20
 LEAST_WIDTH = 40
 NAME_SHOWN = 200
@@ -58,6 +63,8 @@ def identify_file(
     from nfh_tui.identifying_text import numbers_in_text, read_text
 
     began = time.perf_counter()
+    if out is not None:
+        check_out(out, [Path(place)], places.database(db))
     name, text = read_text(place)
     tools = tools_of(_chosen(model, db), spec)
     counts = Counts()
@@ -88,8 +95,8 @@ def _chosen(model: str | None, db: Path | None) -> "Chosen":
         return identifier_for(None, model)
     from nfh_db.store import Store
 
-    with Store.open(db) as store:
-        return identifier_for(store, model)
+    with Store.open_to_read(db) as store:
+        return identifier_for(store, model, register=False)
 
 
 def _writer(
@@ -119,7 +126,8 @@ def _watched() -> bool:
 
 def _lines_to(file: BinaryIO) -> "Callable[[FoundNumber], object]":
     def write(found: "FoundNumber") -> None:
-        file.write(json.dumps(number_json(found), ensure_ascii=False).encode("utf-8") + b"\n")
+        line = json.dumps(number_json(found), ensure_ascii=False).translate(ESCAPED)
+        file.write(line.encode("utf-8") + b"\n")
 
     return write
 

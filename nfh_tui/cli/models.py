@@ -1,5 +1,6 @@
 """`nfh-tui models`: the registered models, one of them in full, and which one is used."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ def models(ctx: click.Context, db: Path | None, as_json: bool) -> None:
     from nfh_db.store import Store
     from nfh_tui.cli.models_text import listed, summary_json
 
-    with Store.open(places.database(db)) as store:
+    with Store.open_to_read(places.database(db)) as store:
         found = _all(store)
         database = store.path
     if as_json:
@@ -53,7 +54,7 @@ def show(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> None
     from nfh_tui.cli.models_text import full_json, full_lines
 
     db, as_json = _given(ctx, db, as_json)
-    with Store.open(places.database(db)) as store:
+    with Store.open_to_read(places.database(db)) as store:
         found = _one(store, model)
         database = store.path
     if as_json:
@@ -72,18 +73,18 @@ def show(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> None
 def activate(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> None:
     """Make a model the one that its task uses; the one before is kept, and can come back.
 
-    Refused where its folder is gone, or its files are not what they were when it was made.
+    Refused where its folder is gone, its files are not what they were when it was made, or
+    this program cannot use it.
     """
     from nfh_db.store import Store
-    from nfh_tui.choosing_models import checked_folder
+    from nfh_tui.choosing_models import check_usable
     from nfh_tui.cli.models_text import summary_json
 
     db, as_json = _given(ctx, db, as_json)
     with Store.open(places.database(db)) as store:
         found = _one(store, model)
         before = [one for one in store.models() if _gives_way(one, found)]
-        if found.path is not None:
-            checked_folder(store.path, found)
+        check_usable(store, found)
         active = store.activate_model(found.id)
         database = store.path
     if as_json:
@@ -105,10 +106,12 @@ def _given(ctx: click.Context, db: Path | None, as_json: bool) -> tuple[Path | N
 
 
 def _all(store: "Store") -> tuple["Model", ...]:
-    """All models; the rules are registered if they are not yet."""
+    """All models; the rules are registered if they are not yet, where that can be written."""
+    from nfh_db.errors import FullError
     from nfh_tui.choosing_models import ensure_rules
 
-    ensure_rules(store)
+    with suppress(FullError):
+        ensure_rules(store)
     return store.models()
 
 
@@ -120,5 +123,5 @@ def _one(store: "Store", wanted: str) -> "Model":
     for model in found:
         if wanted in (str(model.id), model.name):
             return model
-    names = ", ".join(f"{model.id} ({model.name})" for model in found)
+    names = ", ".join(f"{model.id} ({model.name})" for model in found) or "none yet"
     raise Failure(f"there is no model {shown(wanted)}; there are: {names}")

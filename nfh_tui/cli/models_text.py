@@ -51,7 +51,7 @@ def trouble(model: "Model", database: Path) -> str | None:
         return None
     try:
         checked_folder(database, model)
-    except (ModelsError, OSError) as error:
+    except ModelsError as error:
         return str(error)
     return None
 
@@ -103,7 +103,8 @@ def _figures(metrics: Mapping[str, object]) -> Iterator[str]:
         yield f"  {name:10} {value:>5}, deviation between folds {percent(deviation)}"
     left_out = metrics.get("left_out")
     if isinstance(left_out, dict):
-        yield from left_out_lines(left_out)
+        counts = {key: number for key, number in left_out.items() if isinstance(number, int)}
+        yield from left_out_lines(counts)
     yield from _worst(metrics.get("worst"))
 
 
@@ -114,10 +115,9 @@ def _worst(worst: object) -> Iterator[str]:
     yield "Anchors with most errors in the folds:"
     yield f"  {'anchor':20} {'numbers':>8} {'missed':>8} {'false':>8}"
     for one in worst:
-        yield (
-            f"  {visible(str(one['anchor']), 20):20} {one['n']:>8,} {one['missed']:>8,} "
-            f"{one['false']:>8,}"
-        )
+        if isinstance(one, dict):
+            counts = "".join(f" {_count(one.get(key)):>8}" for key in ("n", "missed", "false"))
+            yield f"  {visible(str(one.get('anchor')), 20):20}{counts}"
 
 
 def _said(value: object) -> str:
@@ -130,7 +130,13 @@ def _said(value: object) -> str:
 
 def _number(metrics: Mapping[str, object], name: str) -> float | None:
     value = metrics.get(name)
+    if isinstance(value, int) and abs(value) > 1:  # no share of anything
+        return None
     return float(value) if isinstance(value, int | float) else None
+
+
+def _count(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else "?"
 
 
 def _folder(model: "Model", database: Path) -> str | None:
@@ -138,4 +144,7 @@ def _folder(model: "Model", database: Path) -> str | None:
 
 
 def _there(model: "Model", database: Path) -> bool:
-    return model.path is not None and folder_of(database, model.path).is_dir()
+    try:
+        return model.path is not None and folder_of(database, model.path).is_dir()
+    except OSError:  # one that nobody may look into
+        return False

@@ -50,7 +50,7 @@ class LiveIdentifier:
         )
         try:
             self._store.save_identifications(
-                active.model_id, active.version, [(item.anchor_id, said)]
+                active.model_id, active.version, [(item.anchor_id, said)], active.parser
             )
         except StoreError:
             self._present = None

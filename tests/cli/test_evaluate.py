@@ -246,7 +246,8 @@ def test_ablation_of_svm(call: Call, file: Path, loaded: list[object]) -> None:
         )
     )
     names = [one["name"] for one in told["rows"]]
-    assert names == ["all four features", "without window", "without anchor"]
+    assert names == ["the features that are set", "without window", "without anchor"]
+    assert {one["paper_dev"] for one in told["rows"]} == {None}
     # A parser was loaded for what has to be parsed, and for nothing else.
     assert len(loaded) == 2
 

@@ -238,7 +238,7 @@ def test_a_folder_that_the_database_does_not_know_stores_nothing(db: Path, call)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "nfh_tui.choosing_models.identifier_for", lambda *_: Chosen(Rules(), "else")
+            "nfh_tui.choosing_models.identifier_for", lambda *_, **__: Chosen(Rules(), "else")
         )
         result = call("identify", "--db", db, "--model", "some/folder")
         assert result.exit_code == 1
@@ -315,6 +315,56 @@ def test_what_another_parser_led_to_is_forgotten_and_that_is_said(db: Path, call
     assert json.loads(result.stdout)["decided"] == 8
     assert "what rules decided with other 1 is forgotten" in result.stderr
     assert call("identify", "--db", db, "--json").stderr == ""
+
+
+def test_a_trial_run_says_what_another_parser_would_decide_anew(db: Path, call) -> None:
+    report(call, "--db", db)
+    assert report(call, "--db", db, "--dry-run")["decided"] == 0
+    with Store.open(db) as store:
+        active = store.identifying()
+        assert active is not None
+        store.set_setting(f"parser of identification model {active.model_id}", "other 1")
+    assert report(call, "--db", db, "--dry-run")["decided"] == 8
+    assert report(call, "--db", db, "--dry-run")["decided"] == 8
+
+
+def test_a_parser_that_changes_under_a_run_stops_it(
+    db: Path, call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nfh_tui import identifying
+
+    real = identifying.decide
+
+    def changing(*arguments):
+        with Store.open(db) as other:
+            active = other.identifying()
+            assert active is not None
+            other.decide_with(active.model_id, "other 1")
+        yield from real(*arguments)
+
+    monkeypatch.setattr(identifying, "decide", changing)
+    result = call("identify", "--db", db)
+    assert result.exit_code == 1
+    assert "decide with another parser meanwhile" in result.stderr
+    assert set(decisions(db).values()) == {None}
+
+
+@pytest.mark.parametrize("kind", ["spacy", "stanza"])
+def test_a_folder_of_a_parser_is_found_from_anywhere(
+    db: Path, call, home: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    (home / "pipe").mkdir()
+    monkeypatch.setattr("nfh_models.parsing.load_parser", lambda *_: _loaded())
+    for spec, kept in (
+        (f"{kind}:pipe", f"{kind}:{home / 'pipe'}"),
+        ("spacy:en_none", "spacy:en_none"),
+        ("spacy", "spacy"),
+    ):
+        report(call, "--db", db, "--parser", spec)
+        with Store.open(db) as store:
+            active = store.identifying()
+        assert active is not None
+        assert active.spec == kept
 
 
 def test_a_parser_that_is_not_there_is_a_sentence(db: Path, call, monkeypatch) -> None:

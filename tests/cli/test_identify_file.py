@@ -118,3 +118,13 @@ def test_a_person_sees_one_line_for_each_number(
     assert "[two]" in rows[0]
     assert rows[1].startswith("NFH  ")
     assert "5 numbers, 3 without a noun (NFH), 2 with" in result.stderr
+
+
+def test_a_line_of_json_is_a_line_to_everybody(home: Path, call) -> None:
+    text = "I saw two\u2028three\x85or\x9b31m four\u2029."
+    (home / "odd.txt").write_text(text, encoding="utf-8")
+    lines = call("identify", "--file", home / "odd.txt").stdout.splitlines()
+    found = [json.loads(line) for line in lines]
+    assert [text[one["start"] : one["end"]] for one in found] == [one["text"] for one in found]
+    assert len(found) == 2
+    assert "\x9b" not in "".join(lines)

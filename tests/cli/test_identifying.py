@@ -123,6 +123,21 @@ def test_another_reader_gets_in_between(path: Path, monkeypatch: pytest.MonkeyPa
     assert seen == sorted(seen)
 
 
+def test_of_two_at_once_one_adds_the_numbers_and_both_say_what_they_added(path: Path) -> None:
+    reports: list[Identification] = []
+
+    def told(what: str, done: int, total: int) -> None:
+        if done == total and not reports:
+            with Store.open(path) as other:
+                reports.append(Identification())
+                reports[0] = run(other)
+
+    with Store.open(path) as store:
+        reports.append(identify(store, Wanted(parse("")), tools(store), NOBODY, told))
+    assert [report.new for report in reports] == [60, 0]
+    assert [report.numbers for report in reports] == [90, 90]
+
+
 def test_broken_off_it_goes_on_where_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -78,6 +78,20 @@ def test_another_version_forgets_and_what_it_said_late_is_refused(
     assert [shown(store, eva, anchor) for anchor in (1, 2)] == [None, None]
 
 
+def test_what_a_parser_led_to_that_is_another_by_now_is_refused(
+    store: Store, eva: Annotator
+) -> None:
+    model, version = rules(store)
+    store.save_identifications(model, version, [(1, BY_RULE)], "p 1")
+    assert store.decided_with(model) == "p 1"
+    store.decide_with(model, "p 2")
+    with pytest.raises(StoreError, match="another parser meanwhile"):
+        store.save_identifications(model, version, [(2, BY_RULE)], "p 1")
+    assert [shown(store, eva, anchor) for anchor in (1, 2)] == [None, None]
+    store.save_identifications(model, version, [(2, BY_RULE)], "p 2")
+    assert shown(store, eva, 2) == BY_RULE
+
+
 def test_another_parser_forgets_and_the_same_one_keeps(store: Store, eva: Annotator) -> None:
     model, version = rules(store)
     store.save_identifications(model, version, [(1, BY_RULE)])
@@ -98,9 +112,9 @@ def test_many_are_saved_in_several_writes(
     sizes: list[int] = []
     save = identifying_store.identifications.save
 
-    def counted(writer, model, version, found):
+    def counted(writer, model, version, found, parser):
         sizes.append(len(found))
-        save(writer, model, version, found)
+        save(writer, model, version, found, parser)
 
     monkeypatch.setattr(identifying_store.identifications, "save", counted)
     model, version = rules(store)

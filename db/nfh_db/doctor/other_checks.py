@@ -34,8 +34,14 @@ SELECT p.anchor_id, p.model_id, p.choice, p.second, p.scores, length(t.offsets) 
 FROM prediction AS p JOIN anchor AS a ON a.id = p.anchor_id
 JOIN passage_token AS t ON t.passage_id = a.passage_id"""
 SETTINGS = (
-    """SELECT 'model', id FROM model WHERE NOT json_valid(config) OR NOT json_valid(metrics)""",
-    """SELECT 'job', id FROM job WHERE NOT json_valid(arguments) OR NOT json_valid(metrics)""",
+    """
+SELECT 'model', id FROM model
+WHERE CASE WHEN json_valid(config) THEN json_type(config) ELSE '' END <> 'object'
+   OR CASE WHEN json_valid(metrics) THEN json_type(metrics) ELSE '' END <> 'object'""",
+    """
+SELECT 'job', id FROM job
+WHERE CASE WHEN json_valid(arguments) THEN json_type(arguments) ELSE '' END <> 'object'
+   OR CASE WHEN json_valid(metrics) THEN json_type(metrics) ELSE '' END <> 'object'""",
     """SELECT 'batch', id FROM batch WHERE NOT json_valid(report)""",
 )
 EXPECTED = (
