@@ -1,7 +1,10 @@
 """An installed spaCy pipeline as a parser: parts of speech, dependencies, lemmas on request."""
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nfh_models.lean_spacy import import_spacy
@@ -32,13 +35,14 @@ BATCH = 3000
 
 LEMMATIZER = "lemmatizer"
 UNNEEDED = ("ner", "senter", "entity_linker", "textcat")
-"""Not even loaded; whatever else a pipeline has is taken out once it is."""
+"""What is left out where a pipeline does not say what it has."""
 
 
 class SpacyParser:
     """A spaCy pipeline with what the layers need and nothing more.
 
-    name: the pipeline with its version, as "en_core_web_sm 3.8.0".
+    name: the pipeline with its version, as "en_core_web_sm 3.8.0"; of one in a folder, which
+    anybody may have changed, with a digest of its files.
     """
 
     def __init__(self, language: "Language", name: str) -> None:
@@ -146,8 +150,6 @@ def load_spacy(name: str | None, wanted: frozenset[Layer]) -> SpacyParser:
 
 
 def _load_named(name: str, wanted: frozenset[Layer]) -> SpacyParser:
-    from pathlib import Path
-
     from spacy.util import get_installed_models
 
     known: dict[str, Pipeline] = {one.package: one for one in installed_pipelines()}
@@ -159,6 +161,8 @@ def _load_named(name: str, wanted: frozenset[Layer]) -> SpacyParser:
         )
     title = f"{name} {known[name].version}" if name in known else None
     try:
+        if title is None and name not in get_installed_models():
+            return _load_folder(Path(name), wanted)
         return _load(name, title, wanted)
     except ParserError:
         raise
@@ -169,14 +173,25 @@ def _load_named(name: str, wanted: frozenset[Layer]) -> SpacyParser:
         ) from error
 
 
+def _load_folder(folder: Path, wanted: frozenset[Layer]) -> SpacyParser:
+    parser = _load(str(folder), None, wanted)
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        digest.update(path.relative_to(folder).as_posix().encode("utf-8", "surrogateescape"))
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    parser.name += f" {digest.hexdigest()[:8]}"
+    return parser
+
+
 def _load(package: str, name: str | None, wanted: frozenset[Layer]) -> SpacyParser:
     import_spacy()
     import spacy
 
-    lemmas = Layer.LEMMA in wanted
-    language = spacy.load(package, exclude=[*UNNEEDED, *([] if lemmas else [LEMMATIZER])])
+    needed = TAGGING | {PARSER} | ({LEMMATIZER} if Layer.LEMMA in wanted else set())
+    language = spacy.load(package, exclude=_unneeded(package, needed))
     for component in language.pipe_names:
-        if component not in TAGGING | {PARSER, LEMMATIZER}:
+        if component not in needed:
             language.remove_pipe(component)
     check(language, name or package)
     meta = language.meta
@@ -188,6 +203,19 @@ def _load(package: str, name: str | None, wanted: frozenset[Layer]) -> SpacyPars
             f"it gives {', '.join(sorted(parser.layers))}"
         )
     return parser
+
+
+def _unneeded(package: str, needed: frozenset[str]) -> list[str]:
+    """Components that are not even made: their code need not be there."""
+    from spacy.util import get_installed_models, get_package_path
+
+    installed = package in get_installed_models()
+    folder = get_package_path(package) if installed else Path(package)
+    try:
+        listed = json.loads((folder / "meta.json").read_text("utf-8"))["pipeline"]
+        return [str(component) for component in listed if component not in needed]
+    except (OSError, ValueError, LookupError, TypeError):
+        return [one for one in (*UNNEEDED, LEMMATIZER) if one not in needed]
 
 
 def check(language: "Language", name: str) -> None:

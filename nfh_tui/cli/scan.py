@@ -158,7 +158,8 @@ def _run(names: list[str], task: "Task", crew: "Crew", *, fresh: bool, top: int)
             error.add_note(kept(job))
         raise
     except ModelsError as error:
-        raise ModelsError(f"{error}. {kept(job) if home is not None else ''}") from error
+        after = kept(job) if home is not None else ""
+        raise ModelsError(f"{str(error).rstrip('.')}. {after}".rstrip()) from error
     finally:
         _tidy(home)
     say_rest(job)

@@ -94,9 +94,7 @@ class Cluster:
         except KilledWorker as error:
             raise CrewError(UNKEPT.format(attempts=ATTEMPTS, where=where)) from error
         except (CancelledError, OSError) as error:
-            raise CrewError(
-                f"the scheduler {self._address} is gone: {first_line(error)}"
-            ) from error
+            raise CrewError(f"the scheduler {self._address} is gone") from error
         except CrewError:
             raise
         except Exception as error:  # what another version of a package may lead to

@@ -78,6 +78,9 @@ def test_a_line_without_white_space_is_cut_all_the_same(times: int, unit: str) -
         ("a title \n \t \n the text", ["a title", "the text"]),
         ("mark.\n\nsmall letter", ["mark.", "small letter"]),
         ("one\u2029two", ["one", "two"]),
+        ("one. \u2029 two", ["one.", "two"]),
+        ("who? -\n\n(and why", ["who?", "-", "(and why"]),
+        ("Mr. -\n\nand", ["Mr. -", "and"]),
         ("", []),
         ("\n\n\n", []),
         (" \t ", []),
@@ -86,6 +89,11 @@ def test_a_line_without_white_space_is_cut_all_the_same(times: int, unit: str) -
 )
 def test_where_sentences_end(text: str, wanted: list[str]) -> None:
     assert cut(text) == wanted
+
+
+def test_an_abbreviation_begins_a_part_of_a_text() -> None:
+    text = "Ann: Mr. Lee left."
+    assert list(sentence_spans(text, 5)) == [(5, len(text))]
 
 
 def test_an_empty_line_ends_a_sentence_between_others() -> None:

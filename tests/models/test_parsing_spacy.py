@@ -1,6 +1,7 @@
 """An installed spaCy pipeline as a parser, and what is said where there is none that fits."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -141,7 +142,10 @@ def test_by_folder(parser: SpacyParser, tmp_path: Path) -> None:
     root = spacy.util.get_package_path(package)
     folder = next(path.parent for path in root.rglob("config.cfg"))
     meta = json.loads((folder / "meta.json").read_text("utf-8"))
-    assert load_parser(f"spacy:{folder}").name == f"en_{meta['name']} {meta['version']}"
+    named = load_parser(f"spacy:{folder}").name
+    assert re.fullmatch(
+        re.escape(f"en_{meta['name']} {meta['version']}") + " [0-9a-f]{8}", named
+    )
     assert load_parser(f"spacy:{package}").name.startswith(package)
     damaged = tmp_path / "damaged"
     shutil.copytree(folder, damaged, ignore=shutil.ignore_patterns("vectors", "ner"))
@@ -186,6 +190,25 @@ def save(tmp_path: Path) -> Callable[..., Path]:
         return tmp_path / "saved"
 
     return save
+
+
+def test_what_is_not_needed_need_not_be_there(save: Callable[..., Path]) -> None:
+    """Nor is it run: it may join or cut tokens."""
+    folder = save("en", "token_splitter", "tagger", "parser", "sentencizer")
+    config = (folder / "config.cfg").read_text("utf-8")
+    unknown = config.replace('factory = "sentencizer"', 'factory = "somebodys_own"')
+    assert unknown != config
+    (folder / "config.cfg").write_text(unknown, "utf-8")
+    parser = load_parser(f"spacy:{folder}")
+    assert isinstance(parser, SpacyParser)
+    assert parser._language.pipe_names == ["tagger", "parser"]
+
+
+def test_a_folder_that_was_changed_has_another_name(save: Callable[..., Path]) -> None:
+    folder = save("en", "tagger", "parser")
+    first, again = (load_parser(f"spacy:{folder}").name for _ in range(2))
+    (folder / "vocab" / "strings.json").write_text('["another"]')
+    assert first == again != load_parser(f"spacy:{folder}").name
 
 
 def test_one_without_a_parser(save: Callable[..., Path]) -> None:
@@ -236,7 +259,7 @@ def test_only_one_without_a_parser_installed(
         load_parser()
 
 
-@pytest.mark.parametrize("spec", ["corenlp", "stanza", "stanza:", "spaCy", ":x"])
+@pytest.mark.parametrize("spec", ["", "spacy:", "corenlp", "stanza", "stanza:", "spaCy", ":x"])
 def test_what_is_no_parser(spec: str) -> None:
     with pytest.raises(ParserError) as caught:
         load_parser(spec)

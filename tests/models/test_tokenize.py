@@ -54,6 +54,19 @@ def test_name_says_the_version() -> None:
     assert tokenizer_name() == f"spacy-blank-en {spacy.__version__} nfh 2"
 
 
+def test_it_does_not_remember_every_word_it_saw(monkeypatch: pytest.MonkeyPatch) -> None:
+    words("two")
+    monkeypatch.setattr(tokenize, "WORDS_KEPT", len(tokenize._blank().vocab.strings) + 20)
+    for number in range(200):
+        assert words(f"qz{number}x took {number}771.") == [
+            f"qz{number}x",
+            "took",
+            f"{number}771",
+            ".",
+        ]
+    assert len(tokenize._blank().vocab.strings) < tokenize.WORDS_KEPT + 10
+
+
 def test_cutting_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "It's 3.5, isn't it?  (No!)\n\nU.S. or e.g. twenty-four; don't. " * 60
     whole = spans(text)

@@ -11,17 +11,20 @@ from nfh_tui.scanning.engine import Engine, Hello, Task
 from nfh_tui.scanning.scan import Call, Scan
 from nfh_tui.scanning.tally import Tally
 
-SENTENCES = (
-    "Mr. Oake sold the boat.",
+NUMBERED = (
     "She asked for a lamp, and then for another one.",
-    "“Did you see the heron?”",
-    "Nobody had painted the gate since spring!",
     "He took two pears and left me the other three.",
-    "It was dark…",
     "There are 12 chairs, but we only need 7.",
-    "The café at the corner closes early.",
     "No one came.",
 )
+PLAIN = (
+    "Mr. Oake sold the boat.",
+    "“Did you see the heron?”",
+    "Nobody had painted the gate since spring!",
+    "It was dark…",
+    "The café at the corner closes early.",
+)
+SENTENCES = (*NUMBERED, *PLAIN, *PLAIN)
 RULES = Task("rules", None, None, per_line=False)
 
 

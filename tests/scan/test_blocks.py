@@ -72,6 +72,43 @@ def test_they_end_where_a_sentence_ends(small_blocks: int) -> None:
     assert {one.start for one in found} <= starts | {0}
 
 
+WORDS = st.sampled_from(
+    "Two|left.|he|saw|Mr.|É.|é|“|”|(|)|…|-|!|\n\n|\u2029|\0|etc.|漢字。|six".split("|")
+)
+
+
+@settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(words=st.lists(WORDS, min_size=60, max_size=200))
+def test_what_stands_behind_the_window_cannot_make_another_sentence(
+    words: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SIZE", 250)
+    text = " ".join([*words, "So. " * 9]).replace("\0", " ")
+    whole = [text[start:end] for start, end in sentence_spans(text)]
+    if max(map(len, whole)) > 100:
+        return
+    parts = []
+    for block in cut_up(text.encode()):
+        piece = block.data.decode()
+        parts += [piece[start:end] for start, end in sentence_spans(piece)]
+    assert parts == whole
+
+
+@pytest.mark.parametrize("end", ["“and so on", "— (and so on", "éclair", "… he"])
+def test_a_sentence_that_the_window_cuts_at_its_first_signs_stays_whole(end: str) -> None:
+    text = f"So. One was left. {end} and so on."
+    for size in range(40, len(text.encode())):
+        assert cut(text.encode()[:size], per_line=False) <= len("So. One was left. ")
+
+
+def test_only_what_has_no_white_space_is_cut_inside_a_word() -> None:
+    text = b"one " * 5 + b"x" * (module.TAIL + 5_000)
+    assert cut(text, per_line=False) == 20
+    assert cut(b"x" * 50_000, per_line=False) == 50_000
+
+
 def test_with_one_text_a_line_they_end_with_a_line(small_blocks: int) -> None:
     data = text_of(60).encode()
     found = list(blocks(Drip(data, random.Random(2)), per_line=True))

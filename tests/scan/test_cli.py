@@ -16,11 +16,15 @@ from click.testing import CliRunner, Result
 from nfh_tui import places
 from nfh_tui.cli import scan as command
 from nfh_tui.cli.group import commands
+from nfh_tui.cli.scan_notes import kept
 from nfh_tui.cli.scan_text import progress_words
+from nfh_tui.scanning.crew import CrewError
 from nfh_tui.scanning.engine import Engine
-from nfh_tui.scanning.scan import Progress
+from nfh_tui.scanning.scan import Call as ScanCall
+from nfh_tui.scanning.scan import Progress, Scan
+from nfh_tui.scanning.tally import Tally
 
-from .conftest import Inline, scanned, text_of
+from .conftest import Inline, figures, scanned, text_of
 
 Call = Callable[..., Result]
 
@@ -64,6 +68,48 @@ def test_a_report_for_programs(story: Path, crew: Inline, call: Call, tmp_path: 
         assert sum(rule["numbers"] for rule in found["rules"]) == found["numbers"]
     assert report["recipe"] == "rules"
     assert report["parser"] == crew.hello().parser
+
+
+def test_the_report_is_not_written_over_a_text(story: Path, call: Call, tmp_path: Path) -> None:
+    text = story.read_bytes()
+    link = tmp_path / "link"
+    link.symlink_to(story)
+    for out in (story, link):
+        result = call(story, "--out", out)
+        assert result.exit_code == 2
+        assert "a file to be scanned" in result.stderr
+    assert story.read_bytes() == text
+
+
+def test_a_report_that_cannot_be_written_is_seen_all_the_same(
+    story: Path, crew: Inline, call: Call, tmp_path: Path
+) -> None:
+    result = call(story, "--json", "--out", tmp_path / "none" / "out.json")
+    assert result.exit_code == 1
+    assert json.loads(result.stdout)["all"]["numbers"]
+    assert "no such folder" in result.stderr
+
+
+def test_names_from_outside(crew: Inline, call: Call, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\x1b[31m\n\xff.txt")
+    path.write_text("She has one.")
+    out = tmp_path / "out.json"
+    (tmp_path / "link").symlink_to(path)
+    result = call(path, tmp_path / "link", "--out", out)
+    assert result.exit_code == 0
+    assert "the same file as" in result.stderr
+    assert "\x1b" not in result.output
+    assert json.loads(out.read_text())["files"][0]["file"] == str(path)
+
+
+def test_many_files_are_spoken_of_together(crew: Inline, call: Call, tmp_path: Path) -> None:
+    names = [tmp_path / f"{place}.txt" for place in range(9)]
+    for name in names:
+        name.write_text("She has one.")
+    call(*names)
+    lines = call(*names).stderr.splitlines()
+    assert len(lines) == 6
+    assert lines[-1] == "and so of 4 more"
 
 
 def test_a_report_for_people_fits_80_columns(
@@ -123,6 +169,37 @@ def test_a_stop_says_how_to_go_on(story: Path, crew: Inline, call: Call) -> None
     assert len(set(numbers)) == 1
 
 
+def test_what_stops_says_what_is_kept_and_what_is_not(
+    story: Path, crew: Inline, small_blocks: int, tmp_path: Path
+) -> None:
+    job = Scan(ScanCall([str(story), "-"], False, tmp_path), crew)
+    assert kept(job) == (
+        "0 of 2 files are done. That is kept: the same command goes on from there."
+    )
+    job.files[1].state.start = 7
+    assert kept(job).endswith("- is lost, since a pipe cannot be read again.")
+    job = Scan(ScanCall([str(story)], False, tmp_path), crew)
+    assert kept(job) == "Nothing was done yet."
+    job.files[0].state.start, job.files[0].unkept = 7, "No space left on device"
+    assert kept(job).endswith("is lost: it could not be kept (No space left on device).")
+
+
+def test_a_crew_that_fails_says_how_to_go_on(
+    story: Path, crew: Inline, call: Call, small_blocks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(data: bytes) -> Tally:
+        if b"\n\n" in data and crew.done > 2:
+            raise CrewError("the scheduler is gone")
+        return real(data)
+
+    real = crew.engine.scan
+    monkeypatch.setattr(crew.engine, "scan", fail)
+    result = call(story)
+    assert result.exit_code == 1
+    assert "the scheduler is gone. " in result.stderr
+    assert "the same command goes on from there" in result.stderr
+
+
 def test_what_is_called_wrongly(story: Path, call: Call) -> None:
     assert call().exit_code == 2
     assert call(story, "--processes", 0).exit_code == 2
@@ -140,10 +217,10 @@ def test_progress_in_words() -> None:
 
 
 class Command:
-    """The real program with two workers."""
+    """The real program with one worker."""
 
     def __init__(self, path: Path) -> None:
-        options = "-P -m nfh_tui scan --processes 2".split()
+        options = "-P -m nfh_tui scan --processes 1".split()
         self.process = subprocess.Popen([sys.executable, *options, str(path)])
 
     @property
@@ -162,7 +239,7 @@ class Command:
 def test_killed_at_any_moment_what_is_done_is_kept(tmp_path: Path, engine: Engine) -> None:
     """A worker is killed and then the program, in the middle of long blocks."""
     path = tmp_path / "long.txt"
-    path.write_text("Nothing is counted here.\n\n" * 21_000 + text_of(120))
+    path.write_text("Nothing is counted here.\n\n" * 21_000 + text_of(60))
     home = places.data_folder() / "scans"
     command = Command(path)
     command.wait_until(lambda: list(home.glob("*.scan.json")))

@@ -29,6 +29,9 @@ JOINTS = [
     "_",
     "(",
     '"',
+    "\x1b[31m",
+    "<",
+    "\u2060",
     "\n",
     "é",
 ]
@@ -79,6 +82,11 @@ def test_never_no_for_one_token_that_is_a_number(pieces: list[str], joint: str) 
     token = joint.join(pieces)
     if lexicon.parts_of(token):
         assert may_hold_number(token)
+
+
+def test_codes_for_a_terminal_end_with_a_letter() -> None:
+    for text in ("\x1b[31mtwo left", "\x9bmtwo left", "gone\x1b[0Kone"):
+        assert may_hold_number(text)
 
 
 def test_most_words_that_only_look_like_numbers_are_left_out() -> None:

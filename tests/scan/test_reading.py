@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nfh_tui.scanning.engine import Engine
-from nfh_tui.scanning.reading import UnreadableError, opened
+from nfh_tui.scanning.reading import UnreadableError, distinct, opened
 
 from .conftest import Inline, scanned
 
@@ -30,6 +30,38 @@ def test_plain_and_packed_hold_the_same(tmp_path: Path, data: bytes) -> None:
             assert reader.read(4) == data[5:9]
 
 
+@pytest.mark.parametrize("size", [0, 1, 2, 5])
+def test_a_file_that_grows_is_read_up_to_where_it_ended(tmp_path: Path, size: int) -> None:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"One left.")
+    with opened(str(path), size) as reader:
+        assert reader.read(9) == b"One left."[:size]
+        assert reader.read(9) == b""
+    with opened(str(path), size) as reader:
+        reader.go_to(7)  # it has shrunk since
+        assert reader.read(9) == b""
+
+
+def test_standard_input_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(UnreadableError, match="closed"), opened("-"):
+        pass
+
+
+def test_one_file_under_several_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text("one")
+    (tmp_path / "link").symlink_to("a.txt")
+    (tmp_path / "loop").symlink_to("loop")
+    os.link("b.txt", "hard")
+    names = ["-", "link", "a.txt", "./a.txt", "loop", "b.txt", "hard", "gone", "\0", "-", "."]
+    assert distinct(names) == (
+        ["-", "link", "loop", "b.txt", "gone", "\0", "."],
+        [("a.txt", "link"), ("./a.txt", "link"), ("hard", "b.txt")],
+    )
+
+
 def test_a_pipe_is_read_too(tmp_path: Path, engine: Engine) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -45,6 +77,7 @@ def test_a_pipe_is_read_too(tmp_path: Path, engine: Engine) -> None:
     ("data", "why"),
     [
         ("He has one.".encode("utf-16"), "UTF-16"),
+        ("He has one.".encode("utf-32"), "iconv -f UTF-32"),
         ("He has one of them.".encode("utf-16-le"), "UTF-16"),
         (bytes(range(256)) * 9, "no text"),
         (b"\x7fELF" + bytes(500), "no text"),

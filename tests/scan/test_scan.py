@@ -2,14 +2,17 @@
 
 import gzip
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from nfh_tui.scanning.engine import Engine
-from nfh_tui.scanning.journal import tidy
+from nfh_tui.scanning.journal import ENDING, tidy
 from nfh_tui.scanning.scan import Call, Progress, Scan
+from nfh_tui.scanning.tally import Tally
 
 from .conftest import Inline, figures, scanned, text_of
 
@@ -105,6 +108,75 @@ def test_what_makes_it_start_again(
     assert not Scan(call, Inline(engine)).files[0].state.done
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text.replace(b'"start":', b'"start":-'),
+        lambda text: text.replace(b'"start":', b'"start":99999999999999999999'),
+        lambda text: text.replace(b'"nfh":', b'"nfh":9'),
+        lambda text: text.replace(b'"done":false', b'"done":true'),
+        lambda text: text[:-1] + b',"x":' + b"[" * 50_000 + b"]" * 50_000 + b"}",
+        lambda text: b"[" * 50_000,
+        lambda text: b"\xff" * 500,
+        lambda text: text.replace(b'"format":2', b'"format":1'),
+    ],
+)
+def test_a_journal_that_is_not_what_was_written_is_not_used(
+    story: Path, home: Path, engine: Engine, damage: Callable[[bytes], bytes]
+) -> None:
+    stop(Inline(engine, fail_at=3), home, story)
+    (path,) = home.iterdir()
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    assert path.read_bytes() != whole
+    state = Scan(Call([str(story)], False, home), Inline(engine)).files[0].state
+    assert state == type(state)()
+
+
+def test_a_name_that_is_no_utf8(tmp_path: Path, home: Path, engine: Engine) -> None:
+    path = tmp_path / os.fsdecode(b"b\xff.txt")
+    path.write_text("He has one.")
+    assert not scanned(Inline(engine), home, path).files[0].before
+    assert scanned(Inline(engine), home, path).files[0].before
+
+
+def test_files_that_are_done_are_summed_in_their_order_and_held_in_part(
+    tmp_path: Path, home: Path, engine: Engine
+) -> None:
+    names = [str(tmp_path / name) for name in ("a.txt", "b.txt", "none.txt", "c.txt")]
+    for name, text in zip(names, ("two left, 5 won", "One left", "", "six of us"), strict=True):
+        if text:
+            Path(name).write_text(text)
+    whole = scanned(Inline(engine), None, *names)
+    total = Tally()
+    for file in whole.files:
+        if file.counted:
+            total.add(file.tally)
+    assert whole.whole == total
+    scanned(Inline(engine), home, names[1])
+    for _ in range(2):  # one of them is known, then all
+        job = Scan(Call(names, False, home, top=1), Inline(engine))
+        assert not any(file.tally.anchors for file in job.files)
+        told: list[Progress] = []
+        job.run(told.append)
+        assert msgspec.to_builtins(job.whole) == msgspec.to_builtins(total)
+        assert list(job.whole.anchors) == ["two", "5", "one", "six"]
+        assert [len(file.tally.anchors) for file in job.files] == [1, 1, 0, 1]
+        assert [file.distinct for file in job.files] == [2, 1, 0, 1]
+        size = sum(Path(name).stat().st_size for name in names if Path(name).exists())
+        assert (told[-1].done, told[-1].total) == (size, size)
+
+
+def test_what_fails_is_left_out_of_the_progress(
+    tmp_path: Path, story: Path, engine: Engine
+) -> None:
+    torn = tmp_path / "torn.gz"
+    torn.write_bytes(gzip.compress(os.urandom(9) + text_of(35).encode())[:-30])
+    told: list[Progress] = []
+    Scan(Call([str(torn), str(story)], False, None), Inline(engine)).run(told.append)
+    assert (told[-1].done, told[-1].total) == (story.stat().st_size, story.stat().st_size)
+
+
 def test_a_moved_file_is_still_known(
     tmp_path: Path, story: Path, home: Path, engine: Engine
 ) -> None:
@@ -166,3 +238,11 @@ def test_old_journals_are_removed(home: Path) -> None:
         os.utime(path, (place, place))
     tidy(home, kept=2)
     assert sorted(path.name for path in home.iterdir()) == ["3.scan.json", "4.scan.json"]
+    (home / f"5{ENDING}").write_text("{" * 9)
+    left = home / f"5{ENDING}.7.new"
+    left.write_text("")
+    tidy(home, kept_bytes=10)
+    assert left.exists()  # another process may be about to rename it
+    os.utime(left, (9, 9))
+    tidy(home, kept_bytes=10)
+    assert [path.name for path in home.iterdir()] == [f"5{ENDING}"]
