@@ -77,8 +77,8 @@ def _without_store(spec: str | None) -> Chosen:
         return Chosen(load_identifier(spec), spec)
     if not folder.is_dir():
         raise RecipeError(
-            f"{spec!r} names no model of {TASK}: wanted, with --db, a model's number or name as "
-            f"`nfh-tui models` lists them, a recipe ({', '.join(RECIPES)}) that has one, or "
+            f"{spec!r} names no model of {TASK}: wanted, with --db, a model's number or name "
+            f"as `nfh-tui models` lists them, a recipe ({', '.join(RECIPES)}) that has one, or "
             "a model's folder"
         )
     config = read_config(folder)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
 
 from nfh_models.identification.case import Case, Decision, Identifier
 from nfh_models.parsing.parsed import Parsed, Parser, ParserError
@@ -10,6 +9,9 @@ from nfh_models.parsing.stretch import Stretch
 
 BATCH = 512
 """Cases that are decided together; what memory holds at a time."""
+
+LARGEST = 4 * BATCH
+"""Cases of a batch where one sentence holds so many: it is not parsed again for the rest."""
 
 LEAST_CAPITALS = 2
 """Words of two letters or more that show a sentence to be in capitals throughout."""
@@ -25,17 +27,30 @@ def decide(
     the identifier needs, and where a parser is needed and there is none.
     """
     check_layers(identifier, parser)
-    waiting = iter(cases)
-    while batch := list(islice(waiting, BATCH)):
+    for given in _batches(cases):
+        batch = given
         if identifier.needs and parser is not None:
-            batch = parse_cases(batch, parser)
-        elif identifier.needs and any(case.parsed is None for case in batch):
+            batch = parse_cases(given, parser)
+        elif identifier.needs and any(case.parsed is None for case in given):
             raise ParserError(
                 f"the recipe {identifier.recipe} needs "
                 f"{' and '.join(sorted(identifier.needs))}, and no parser was given: name one "
                 "with --parser"
             )
         yield from zip(batch, identifier.decide(batch), strict=True)
+
+
+def _batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
+    """Cases in order; those of one sentence are in one batch."""
+    batch: list[Case] = []
+    for case in cases:
+        ends = len(batch) >= BATCH and case.stretch is not batch[-1].stretch
+        if ends or len(batch) >= LARGEST:
+            yield batch
+            batch = []
+        batch.append(case)
+    if batch:
+        yield batch
 
 
 def check_layers(identifier: Identifier, parser: Parser | None) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from nfh_models.domain import Anchor, Passage, Token, Turn
 from nfh_models.identification import cases as cases_module
+from nfh_models.identification import deciding
 from nfh_models.identification.case import Case, Decision
 from nfh_models.identification.cases import cases_of
 from nfh_models.identification.deciding import BATCH, decide
@@ -165,6 +166,18 @@ def test_more_cases_than_a_batch_come_out_in_order() -> None:
     next(waiting)
     assert len(parser.asked) == BATCH
     assert 1 + sum(1 for _ in waiting) == size
+
+
+def test_a_sentence_of_many_numbers_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deciding, "BATCH", 50)
+    size = 90
+    passage = passage_of("I saw two .", "two , " * size, "I saw two .")
+    anchors = [Anchor(2, 3)]
+    anchors += [Anchor(4 + 2 * i, 5 + 2 * i) for i in range(size)]
+    anchors.append(Anchor(4 + 2 * size + 2, 4 + 2 * size + 3))
+    parser = Counting()
+    assert len(list(decide(cases_of(passage, anchors), Rules(), parser))) == size + 2
+    assert len(parser.asked) == 3
 
 
 def test_nothing_to_decide() -> None:

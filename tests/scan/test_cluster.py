@@ -82,7 +82,7 @@ def test_what_is_no_address_is_said_at_once(
 
 def test_what_answers_but_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dask waits for it without end."""
-    monkeypatch.setattr(connecting, "ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr(connecting, "ANSWER_SECONDS", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = "tcp://{}:{}".format(*server.getsockname())
         with pytest.raises(CrewError, match="does not answer as a scheduler does"):
