@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from nfh_db.formats.reading import BYTE_ORDER_MARK
 from nfh_models.errors import ModelsError
 from nfh_tui.scanning.tally import Tally
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from nfh_models.identification.case import Identifier
     from nfh_models.parsing.parsed import Parser
 
-BOM = b"\xef\xbb\xbf"
 REPLACED = "\ufffd"
 _BYTES_OF_REPLACED = REPLACED.encode()
 
@@ -142,7 +142,7 @@ def read_text(data: bytes) -> tuple[Tally, str]:
 
     NUL bytes are white space; what is no UTF-8 is replaced by U+FFFD.
     """
-    text = data.removeprefix(BOM).replace(b"\0", b" ").decode("utf-8", "replace")
+    text = data.removeprefix(BYTE_ORDER_MARK).replace(b"\0", b" ").decode("utf-8", "replace")
     undecodable = text.count(REPLACED) - data.count(_BYTES_OF_REPLACED)
     tally = Tally(
         bytes=len(data),

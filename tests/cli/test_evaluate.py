@@ -1,8 +1,6 @@
 """`nfh-tui evaluate identification`: what it measures, prints, and refuses."""
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -370,37 +368,6 @@ def test_a_model_given_the_sentences_of_another_parser_is_named(parser: Parser) 
 # --- refused --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("resolution",), "cannot be evaluated yet"),
-        (("nothing",), "wanted a task"),
-        ((), "TASK"),
-        (("identification", "--file", "a", "--split", "dev"), "measured whole"),
-        (("identification", "anchor:one", "--file", "a"), "measured whole"),
-        (("identification", "--format", "nfh"), "--file"),
-        (("identification", "--folds", "2", "--train", "a"), "choose one"),
-        (("identification", "--folds", "2", "--model", "rules"), "recipe that learns"),
-        (("identification", "--folds", "1"), "--folds"),
-        (("identification", "--model", "rules", "--model", "rules"), "twice"),
-        (("identification", "--set", "c=2"), "--folds"),
-        (("identification", "--ablation", "--model", "svm-1"), "one recipe"),
-        (("identification", "--ablation", "--model", "rules", "--set", "c=2"), "not fitted"),
-        (("identification", "--report", "nfh.db"), "overwrite"),
-        (("identification", "--file", "a", "--report", "./a"), "overwrite"),
-        (("identification", "nonsense:3"), "nonsense"),
-    ],
-)
-def test_calls_that_are_wrong(
-    call: Call, home: Path, arguments: tuple[str, ...], said: str
-) -> None:
-    assert call("init").exit_code == 0
-    result = call("evaluate", *arguments)
-    assert result.exit_code == 2
-    assert said in result.stderr
-    assert result.stdout == ""
-
-
 def test_files_that_do_not_hold(call: Call, home: Path, loaded: list[object]) -> None:
     past = home / "past.tsv"
     past.write_text("text\tind_s\tind_e\ty\nOnly_SEP_two\t1\t5\t1\n")
@@ -419,15 +386,3 @@ def test_a_parser_that_is_none(call: Call, file: Path) -> None:
     result = call(*EVALUATE, "--file", file, "--parser", "tea leaves")
     assert result.exit_code == 1
     assert "tea leaves" in result.stderr
-
-
-def test_the_command_loads_no_framework() -> None:
-    """Not for its help, nor for a call that is wrong."""
-    code = "import sys, nfh_tui.cli.evaluate; print(*sys.modules)"
-    listed = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True
-    ).stdout.split()
-    loaded = {name.split(".")[0] for name in listed}
-    assert loaded.isdisjoint(
-        {"spacy", "torch", "sklearn", "numpy", "stanza", "textual", "rich"}
-    )
