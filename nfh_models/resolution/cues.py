@@ -18,7 +18,8 @@ from nfh_models.resolution import cue_nouns
 from nfh_models.resolution.cue_persons import counts_persons
 from nfh_models.resolution.cue_place import Place, Scene
 from nfh_models.resolution.cue_table import CUES, Cue
-from nfh_models.resolution.nearest_noun import Choice, reach
+from nfh_models.resolution.item import Choice
+from nfh_models.resolution.nearest_noun import reach
 
 NAME = "cues"
 TASK = "resolution"

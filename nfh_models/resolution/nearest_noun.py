@@ -12,10 +12,10 @@ Names are scored so among themselves, times half the least score of a noun.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage
 from nfh_models.parsing import Stretch
+from nfh_models.resolution.item import Choice
 
 NAME = "nearest-noun"
 TASK = "resolution"
@@ -24,21 +24,6 @@ VERSION = "2"
 REACH = 1_000
 """Tokens on either side of the anchor that are looked at. A passage may be a whole film,
 and the farthest head that the releases mark is 151 tokens away."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """What the recipe says of an anchor.
-
-    choice, second: a token index in digits, or a class name. margin: score of the choice
-    less that of the second; None without a second. scores: the six classes in the order of
-    IMPLICIT_KINDS, then one a token of the passage; None for what is no candidate.
-    """
-
-    choice: str
-    second: str | None
-    margin: float | None
-    scores: tuple[float | None, ...]
 
 
 def reach(passage: Passage, anchor: Anchor) -> tuple[int, int]:
