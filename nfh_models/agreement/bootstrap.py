@@ -8,7 +8,7 @@ passage was drawn. Passages with equal sums are interchangeable: how often a *gr
 them is drawn is multinomial, which is the same distribution with far fewer draws.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,7 +32,8 @@ CELLS_AT_ONCE = 4_000_000
 UNDEFINED_AT_MOST = 0.05
 """Share of resamples that may be undefined; with more there is no interval."""
 DUST = 1e-12
-"""Below this, a denominator is zero that rounding has blurred."""
+"""Below this, a denominator is zero that rounding has blurred, and so is the gap between two
+values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,30 @@ class Resampling:
         low, high = np.percentile(defined, [tail, 100 - tail])
         return Measure(value, float(low), float(high), n, None)
 
+    def drawn(self, rows: Floats, passages: Ints, statistic: Statistic) -> Floats | None:
+        """The values of the statistic where it is defined, one a resample; arguments as in
+        `measure`. None where none can be drawn: no resamples, or a single passage."""
+        sums = by_passage(rows, passages)
+        if not self.resamples or len(sums) < 2:
+            return None
+        values = self.draw(sums, statistic)
+        return values[~np.isnan(values)]
+
+    def p_value(
+        self, value: float, rows: Floats, passages: Ints, statistic: Statistic
+    ) -> float | None:
+        """How often a value at least as far from 0, either way, would be drawn if it were 0.
+
+        Counted is how far resamples stray from the value observed (Koehn 2004; Davison and
+        Hinkley 1997, section 4.4.1). Arguments as in `measure`; None as in `drawn`.
+        """
+        drawn = self.drawn(rows, passages, statistic)
+        if drawn is None:
+            return None
+        # Davison and Hinkley's (1 + b) / (1 + R): never 0, since R resamples cannot show that.
+        strays = np.count_nonzero(np.abs(drawn - value) >= abs(value) - DUST)
+        return float((1 + strays) / (1 + len(drawn)))
+
     def draw(self, sums: Floats, statistic: Statistic) -> Floats:
         """The statistic in each resample, shape (resamples,). sums: one row a passage."""
         groups, sizes = distinct(sums)
@@ -83,6 +108,12 @@ class Resampling:
             times = random.multinomial(len(sums), share, size=stop - start)
             values[start:stop] = statistic(times @ groups)
         return values
+
+
+def numbered(names: Iterable[str]) -> Ints:
+    """A number for each name, equal ones alike, counted as they first occur."""
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
 def by_passage(rows: Floats, passages: Ints) -> Floats:

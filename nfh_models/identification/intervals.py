@@ -14,8 +14,8 @@ from nfh_models.agreement.bootstrap import (
     Floats,
     Ints,
     Resampling,
-    by_passage,
     divided,
+    numbered,
     ratio,
 )
 from nfh_models.agreement.measure import Measure, undefined
@@ -26,8 +26,6 @@ NOTHING = "There are no examples."
 NONE_SAID = "Nothing was called an NFH."
 NONE_THERE = "No example is an NFH."
 NEITHER = "No example is an NFH, and none was called one."
-DUST = 1e-12
-"""Two differences of F1 nearer than this differ by rounding."""
 
 
 def measures(
@@ -77,10 +75,7 @@ def outcomes(examples: Sequence[Example], said: Sequence[bool]) -> Floats:
 
 def group_numbers(examples: Sequence[Example]) -> Ints:
     """The number of each example's group, as they first occur."""
-    numbers: dict[str, int] = {}
-    return np.array(
-        [numbers.setdefault(one.group, len(numbers)) for one in examples], dtype=np.int64
-    )
+    return numbered(one.group for one in examples)
 
 
 # --- two models on the same examples --------------------------------------------------------
@@ -123,7 +118,7 @@ def compare(
         return Comparison(undefined(why, len(rows)), None, only_first, only_second)
     groups = group_numbers(examples)
     difference = drawing.measure(value, len(rows), rows, groups, _difference)
-    p = _p_value(value, rows, groups, drawing)
+    p = drawing.p_value(value, rows, groups, _difference)
     return Comparison(difference, p, only_first, only_second)
 
 
@@ -134,14 +129,3 @@ def _difference(sums: Floats) -> Floats:
 def _f1(sums: Floats) -> Floats:
     hit, false, missed = sums[..., 0], sums[..., 1], sums[..., 2]
     return divided(2 * hit, 2 * hit + false + missed)
-
-
-def _p_value(value: float, rows: Floats, groups: Ints, drawing: Resampling) -> float | None:
-    sums = by_passage(rows, groups)
-    if not drawing.resamples or len(sums) < 2:
-        return None
-    drawn = drawing.draw(sums, _difference)
-    drawn = drawn[~np.isnan(drawn)]
-    # Davison and Hinkley's (1 + b) / (1 + R): never 0, since R resamples cannot show that.
-    strays = np.count_nonzero(np.abs(drawn - value) >= abs(value) - DUST)
-    return float((1 + strays) / (1 + len(drawn)))
