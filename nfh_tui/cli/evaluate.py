@@ -14,19 +14,17 @@ from nfh_tui.cli.common import (
     word,
 )
 
-TASKS = {"identification": "evaluate_identification"}
+TASKS = {
+    "identification": "evaluate_identification",
+    "resolution": "evaluate_resolution",
+}
 """Each task with the module beside this one that evaluates it."""
-
-LATER = ("resolution",)
-"""Tasks that have no evaluation yet."""
 
 MOST_FOLDS = 50
 MOST_RESAMPLES = 100_000
 
 
 def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  # noqa: ARG001
-    if value in LATER:
-        raise click.BadParameter(f"{value} cannot be evaluated yet; {', '.join(TASKS)} can")
     if value not in TASKS:
         raise click.BadParameter(f"found {value!r}, wanted a task: {', '.join(TASKS)}")
     return value
@@ -41,7 +39,7 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     multiple=True,
     metavar="M",
     help="A model's number or name, a recipe, or a model's folder; else the active model, "
-    "else rules. Given twice or more, they are compared.",
+    "else rules or small. Given twice or more, they are compared.",
 )
 @click.option(
     "--split",
@@ -70,27 +68,38 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     "--folds",
     type=click.IntRange(2, MOST_FOLDS),
     metavar="K",
-    help="Fit a recipe that learns K times, each time on all but the part it then decides.",
+    help="Identification: fit a recipe that learns K times, each time on all but the part "
+    "it then decides.",
 )
 @click.option(
     "--train",
     "train",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Fit a recipe that learns on this file, and measure it on the rest.",
+    help="Identification: fit a recipe that learns on this file, and measure it on the rest.",
 )
 @click.option(
     "--set",
     "sets",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A setting of the recipe that is fitted, as `nfh-tui retrain` has them.",
+    help="Identification: a setting of what is fitted, as `nfh-tui retrain` has them.",
 )
 @click.option(
     "--ablation",
     is_flag=True,
-    help="Show what each part of a recipe is worth: svm in folds (5 without --folds) or "
-    "with --train; rules with --model rules.",
+    help="Identification: show what each part of a recipe is worth: svm in folds (5 without "
+    "--folds) or with --train; rules with --model rules.",
+)
+@click.option(
+    "--oracle",
+    is_flag=True,
+    help="Resolution: measure again with candidates limited to the kind that gold has.",
+)
+@click.option(
+    "--baselines",
+    is_flag=True,
+    help="Resolution: add the noun baselines on what gold calls a Reference.",
 )
 @click.option(
     "--errors",
@@ -140,6 +149,8 @@ def evaluate(
     train: Path | None,
     sets: tuple[str, ...],
     ablation: bool,
+    oracle: bool,
+    baselines: bool,
     errors: int,
     resamples: int,
     seed: int,
@@ -150,12 +161,14 @@ def evaluate(
 ) -> None:
     """Measure a model on the labelled numbers of the anchors that QUERY finds.
 
-    TASK is identification. All anchors without a QUERY; gold that says whether the number's
-    noun is missing is the label, what has none is left out and counted.
+    TASK is identification (is the number's noun missing?) or resolution (what is the noun?).
+    All anchors without a QUERY; gold that answers the task's question is the label, what has
+    none is left out and counted.
     """
     from nfh_tui.cli.evaluate_call import Call
 
     call = Call(
+        task=task,
         query=" ".join(query),
         models=models,
         split=split,
@@ -166,6 +179,8 @@ def evaluate(
         train=train,
         sets=sets,
         ablation=ablation,
+        oracle=oracle,
+        baselines=baselines,
         errors=errors,
         resamples=resamples,
         seed=seed,

@@ -19,8 +19,9 @@ from nfh_tui.cli.common import emit
 from nfh_tui.cli.evaluate_call import Call
 from nfh_tui.cli.evaluate_html import write_report
 from nfh_tui.cli.evaluate_json import Json, about, figures, interval, trained_on
-from nfh_tui.cli.evaluate_text import head, percent, seconds, signed, tail
+from nfh_tui.cli.evaluate_text import head, seconds, tail
 from nfh_tui.cli.evaluate_trial import fitted, held, settings
+from nfh_tui.cli.evaluate_words import percent, signed
 from nfh_tui.entrants import Lesson, rules_without
 from nfh_tui.evaluating import Entrant, Judged, Trial
 

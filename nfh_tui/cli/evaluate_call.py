@@ -11,13 +11,27 @@ from nfh_tui import places
 from nfh_tui.cli.evaluate_json import Asked
 from nfh_tui.cli.overwriting import check_out
 
+IDENTIFICATION = "identification"
+RESOLUTION = "resolution"
+
 DEFAULT_FOLDS = 5
+
+OF_ONE_TASK = {
+    "--folds": IDENTIFICATION,
+    "--train": IDENTIFICATION,
+    "--set": IDENTIFICATION,
+    "--ablation": IDENTIFICATION,
+    "--oracle": RESOLUTION,
+    "--baselines": RESOLUTION,
+}
+"""Options that say nothing to the other task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     """What the command line asks for; see the options of `nfh_tui.cli.evaluate`."""
 
+    task: str
     query: str
     models: tuple[str, ...]
     split: str | None
@@ -28,6 +42,8 @@ class Call:
     train: Path | None
     sets: tuple[str, ...]
     ablation: bool
+    oracle: bool
+    baselines: bool
     errors: int
     resamples: int
     seed: int
@@ -37,7 +53,8 @@ class Call:
     as_json: bool
 
     def check(self) -> None:
-        """Raise UsageError for options that do not go together."""
+        """Raise UsageError for options that do not go together, or not with the task."""
+        self._check_task()
         if self.file is not None and (self.query or self.split):
             raise click.UsageError("--file is measured whole: leave out the query and --split")
         if self.file is None and self.format is not None:
@@ -61,6 +78,21 @@ class Call:
             raise click.UsageError("the number of folds is set with --folds")
         if self.sets:
             self._check_settings()
+
+    def _check_task(self) -> None:
+        given = {
+            "--folds": self.folds is not None,
+            "--train": self.train is not None,
+            "--set": bool(self.sets),
+            "--ablation": self.ablation,
+            "--oracle": self.oracle,
+            "--baselines": self.baselines,
+        }
+        for option, task in OF_ONE_TASK.items():
+            if given[option] and task != self.task:
+                raise click.UsageError(
+                    f"{option} is of {task}: leave it out, or evaluate {task}"
+                )
 
     def _check_settings(self) -> None:
         from nfh_models.identification.svm_settings import SettingError, plan_of

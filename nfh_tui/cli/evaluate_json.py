@@ -1,7 +1,8 @@
 """An evaluation of identification as one JSON object: fractions, null where there is none."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from nfh_models.agreement.measure import Measure
 from nfh_models.identification.evaluating import LABELS, Error, Evaluation, Part
@@ -48,10 +49,33 @@ def as_json(
     return told | {"models": judged, "comparisons": [_versus(one) for one in versus]}
 
 
+class Held(Protocol):
+    """What the trials of both tasks say of what they were held on."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def format(self) -> str | None: ...
+    @property
+    def parser(self) -> str | None: ...
+    @property
+    def left_out(self) -> Mapping[str, int]: ...
+    @property
+    def warnings(self) -> Sequence[str]: ...
+
+
 def about(trial: Trial, asked: Asked) -> Json:
     """What was measured on, and what was left out of it."""
+    return held_on(TASK, trial, asked) | {
+        "no_number": trial.no_number,
+        "saw_model": sum(example.saw_model for example in trial.examples),
+    }
+
+
+def held_on(task: str, trial: Held, asked: Asked) -> Json:
+    """The keys that both tasks have."""
     return {
-        "task": TASK,
+        "task": task,
         "query": asked.query,
         "split": asked.split,
         "file": asked.file,
@@ -60,8 +84,6 @@ def about(trial: Trial, asked: Asked) -> Json:
         "parser": trial.parser,
         "interval": {"coverage": 0.95, "resamples": asked.resamples, "seed": asked.seed},
         "left_out": dict(trial.left_out),
-        "no_number": trial.no_number,
-        "saw_model": sum(example.saw_model for example in trial.examples),
         "warnings": list(trial.warnings),
     }
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 
 from nfh_db.formats.wording import counted, visible
-from nfh_models.agreement.measure import Measure
 from nfh_models.identification.evaluating import Error, Evaluation, Part
 from nfh_models.identification.paper import RESULTS, Published
 from nfh_models.identification.scores import Counts
 from nfh_tui.cli.agreement_page import Page
 from nfh_tui.cli.evaluate_json import Asked, Versus, spelled
+from nfh_tui.cli.evaluate_words import NONE, interval, percent, signed, where
 from nfh_tui.evaluating import Entrant, Judged, Trial
 
 WORDS = 15
@@ -19,7 +19,6 @@ RIGHT_OF_ANCHOR = 34
 WEIGHTS_SHOWN = 3
 MOST_ENTRANTS = 5
 """Entrants whose seconds are told one by one."""
-NONE = "–"
 FIGURES = ("", "precision:", "recall:", "F1:", "accuracy:")
 
 Found = Sequence[tuple[Judged, Evaluation]]
@@ -52,8 +51,9 @@ def head(page: Page, trial: Trial, asked: Asked) -> None:
     """What was measured on, and what was left out of it."""
     yes = sum(example.nfh for example in trial.examples)
     size = len(trial.examples)
+    place = where(trial.source, trial.format, asked)
     page.say(
-        f"Identification on {counted(size, 'labelled number')} of {_where(trial, asked)}: "
+        f"Identification on {counted(size, 'labelled number')} of {place}: "
         f"{yes:,} NFHs, {size - yes:,} others"
     )
     for reason, count in trial.left_out.items():
@@ -72,13 +72,6 @@ def head(page: Page, trial: Trial, asked: Asked) -> None:
     if size and yes in (0, size):
         only = "an NFH" if yes else "no NFH"
         page.note(f"every label says {only}: nothing here can show the other kind of error")
-
-
-def _where(trial: Trial, asked: Asked) -> str:
-    place = trial.source if trial.format is None else f"{trial.source} ({trial.format})"
-    if asked.query:
-        place += f", query {asked.query}"
-    return place + (f", split {asked.split}" if asked.split else "")
 
 
 # --- figures --------------------------------------------------------------------------------
@@ -129,18 +122,6 @@ def published(one: Published) -> tuple[str, ...]:
     return (f"paper: {one.what}, {one.data}", *figures, "")
 
 
-def percent(value: float | None) -> str:
-    """A fraction in percent, to one place."""
-    return NONE if value is None else f"{100 * value:.1f}"
-
-
-def interval(one: Measure) -> str:
-    """The ends of an interval in percent."""
-    if one.low is None or one.high is None:
-        return NONE
-    return f"{100 * one.low:.1f}–{100 * one.high:.1f}"
-
-
 def _versus(page: Page, versus: Sequence[Versus]) -> None:
     if not versus:
         return
@@ -163,13 +144,6 @@ def _versus(page: Page, versus: Sequence[Versus]) -> None:
     page.note(
         "only 1st, only 2nd: numbers that this one alone decides rightly; p: paired bootstrap"
     )
-
-
-def signed(one: Measure, places: int = 1) -> str:
-    """The ends of the interval of a difference, in points."""
-    if one.low is None or one.high is None:
-        return NONE
-    return f"{100 * one.low:+.{places}f} to {100 * one.high:+.{places}f}"
 
 
 def _confusion(page: Page, both: Found) -> None:

@@ -1,20 +1,22 @@
 """From what `nfh-tui evaluate identification` is asked for to decisions on examples."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
-from nfh_db.formats.wording import counted, visible
+from nfh_db.formats.wording import counted
 from nfh_models.identification.recipes import RULES, SVM, TRAINED
 from nfh_models.parsing import Parser, load_parser
-from nfh_tui import places
 from nfh_tui.choosing_models import identifier_for
-from nfh_tui.cli.common import say
 from nfh_tui.cli.evaluate_call import DEFAULT_FOLDS, Call
+from nfh_tui.cli.evaluate_source import (
+    check_names,
+    named_file,
+    opened,
+    parsed_query,
+    warn,
+)
 from nfh_tui.cli.steps import Steps
 from nfh_tui.entrants import Lesson, in_folds, other_parser, taught
 from nfh_tui.evaluating import Entrant, Trial, hold, needed
@@ -32,7 +34,7 @@ def held(call: Call, entrants_of: MakeEntrants) -> Trial:
 
     Raises what reading, parsing and fitting raise.
     """
-    with _opened(call) as store, Steps("evaluating") as steps:
+    with opened(call, looks_up=_looks_up(call)) as store, Steps("evaluating") as steps:
         source = _examples(call, store)
         lesson = _lesson(call, steps)
         entrants = entrants_of(call, store, lesson)
@@ -42,23 +44,8 @@ def held(call: Call, entrants_of: MakeEntrants) -> Trial:
         trial = hold(source, entrants, parser, steps.step)
         found = [*_strangers(entrants, parser), *_remembering(store, entrants, trial)]
     trial = replace(trial, warnings=(*trial.warnings, *found))
-    for warning in trial.warnings:
-        say(f"warning: {visible(warning, 500)}")
+    warn(trial.warnings)
     return trial
-
-
-@contextmanager
-def _opened(call: Call) -> Iterator["Store | None"]:
-    """The database; None where a file is measured and nothing has to be looked up."""
-    database = places.database(call.db)
-    named = places.named_database(call.db) is not None
-    if call.file is not None and not (_looks_up(call) and (named or database.exists())):
-        yield None
-        return
-    from nfh_db.store import Store
-
-    with Store.open_to_read(database) as store:
-        yield store
 
 
 def _looks_up(call: Call) -> bool:
@@ -72,13 +59,9 @@ def _looks_up(call: Call) -> bool:
 
 
 def _examples(call: Call, store: "Store | None") -> Examples:
-    if call.file is not None:
-        return examples_of_file(call.file, call.format, blind=call.blind)
-    if store is None:
-        raise ValueError("neither a file nor a database to measure on")
-    from nfh_db.query import parse
-
-    return examples_of_store(store, parse(call.query), call.split, blind=call.blind)
+    if store is None or call.file is not None:
+        return examples_of_file(named_file(call), call.format, blind=call.blind)
+    return examples_of_store(store, parsed_query(call), call.split, blind=call.blind)
 
 
 def _lesson(call: Call, steps: Steps) -> Lesson | None:
@@ -127,10 +110,7 @@ def named(call: Call, store: "Store | None", lesson: Lesson | None) -> list[Entr
     """Those that --model names, else the active model, or svm where recipes are fitted."""
     specs: Sequence[str | None] = call.models or ((SVM,) if call.fits else (None,))
     found = [_entrant(call, spec, store, lesson) for spec in specs]
-    names = [one.name for one in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise click.UsageError(f"--model names {twice} twice")
+    check_names(one.name for one in found)
     return found
 
 

@@ -21,7 +21,6 @@ def test_a_setting_that_cannot_be(call: Callable[..., Result], home: Path, wrong
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("resolution",), "cannot be evaluated yet"),
         (("nothing",), "wanted a task"),
         ((), "TASK"),
         (("identification", "--file", "a", "--split", "dev"), "measured whole"),
@@ -37,6 +36,8 @@ def test_a_setting_that_cannot_be(call: Callable[..., Result], home: Path, wrong
         (("identification", "--report", "nfh.db"), "overwrite"),
         (("identification", "--file", "a", "--report", "./a"), "overwrite"),
         (("identification", "nonsense:3"), "nonsense"),
+        (("identification", "--oracle"), "--oracle is of resolution"),
+        (("identification", "--baselines"), "--baselines is of resolution"),
     ],
 )
 def test_calls_that_are_wrong(

@@ -1,0 +1,63 @@
+"""What an evaluation is held on, alike for both tasks: a file, or the gold of a database."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nfh_db.formats.wording import visible
+from nfh_db.query import Query, parse
+from nfh_tui import places
+from nfh_tui.cli.common import say
+from nfh_tui.cli.evaluate_call import Call
+
+if TYPE_CHECKING:
+    from nfh_db.store import Store
+
+WARNING_SHOWN = 500
+
+
+@contextmanager
+def opened(call: Call, *, looks_up: bool) -> Iterator["Store | None"]:
+    """The database; None where a file is measured and nothing has to be looked up.
+
+    looks_up: whether a model may be one of the database's.
+    """
+    database = places.database(call.db)
+    named = places.named_database(call.db) is not None
+    if call.file is not None and not (looks_up and (named or database.exists())):
+        yield None
+        return
+    from nfh_db.store import Store
+
+    with Store.open_to_read(database) as store:
+        yield store
+
+
+def named_file(call: Call) -> Path:
+    """The file of a call that is not about a database. ValueError where it names none."""
+    if call.file is None:
+        raise ValueError("neither a file nor a database to measure on")
+    return call.file
+
+
+def parsed_query(call: Call) -> Query:
+    """The anchors that are measured on. Raises QueryError."""
+    return parse(call.query)
+
+
+def warn(sentences: Iterable[str]) -> None:
+    """Say warnings on standard error."""
+    for sentence in sentences:
+        say(f"warning: {visible(sentence, WARNING_SHOWN)}")
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise UsageError where two models are the same one by two of its names."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise click.UsageError(f"--model names {name} twice")
+        seen.add(name)

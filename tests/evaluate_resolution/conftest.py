@@ -1,0 +1,81 @@
+"""The command in a folder of its own, with resolvers that are tiny."""
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from click.testing import CliRunner, Result
+
+from nfh_tui import choosing_resolvers
+from nfh_tui.choosing_resolvers import ChosenResolver
+from nfh_tui.cli.group import commands
+
+from .handmade import Silent, Spec, Tiny, Words, row
+
+
+@pytest.fixture
+def write(home: Path) -> Callable[..., Path]:
+    """Writes rows to a file of the release's form."""
+
+    def write_(specs: Iterable[Spec], name: str = "dev.jsonl") -> Path:
+        path = home / name
+        lines = [json.dumps(row(*spec)) for spec in specs]
+        path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        return path
+
+    return write_
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in; no database is named."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.delenv("NFH_TUI_DB", raising=False)
+    return folder
+
+
+@pytest.fixture
+def call() -> Callable[..., Result]:
+    """Calls a command in this process; its arguments may be paths."""
+
+    def run(*arguments: object) -> Result:
+        texts = [str(argument) for argument in arguments]
+        return CliRunner().invoke(commands, texts, prog_name="nfh-tui", catch_exceptions=False)
+
+    return run
+
+
+class Resolvers:
+    """The resolvers that --model finds by name; what was asked for is kept."""
+
+    KNOWN: ClassVar[dict[str, Callable[[], Tiny]]] = {
+        "tiny": lambda: Tiny("small"),
+        "cold": lambda: Tiny("small", 0.1),
+        "silent": lambda: Silent("deterministic"),
+        "words": lambda: Words("encoder"),
+    }
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[bool, str | None]] = []
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch) -> Resolvers:
+    """Makes the names of KNOWN resolvers; without a name it is `tiny`."""
+    found = Resolvers()
+    true = choosing_resolvers.resolver_for
+
+    def resolver_for(store: object, spec: str | None = None, **more: object) -> ChosenResolver:
+        found.asked.append((store is not None, spec))
+        known = found.KNOWN.get(spec or "tiny")
+        if known is None:
+            return true(store, spec, **more)  # type: ignore[arg-type]
+        return ChosenResolver(known(), spec or "tiny")
+
+    monkeypatch.setattr(choosing_resolvers, "resolver_for", resolver_for)
+    return found

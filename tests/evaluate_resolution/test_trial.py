@@ -1,0 +1,111 @@
+"""Who is judged, on what, and how: parses, batches, and what a model has seen before."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nfh_db.formats.reading import Source
+from nfh_db.formats.registry import NFH
+from nfh_db.models import NewModel
+from nfh_db.store import Store
+from nfh_models.parsing import Layer
+from nfh_models.parsing.parsed import ParserError
+from nfh_models.resolution.item import Choice, Item
+from nfh_tui.resolution_entrants import other_parser, remembering
+from nfh_tui.resolution_examples import (
+    resolution_examples_of_file,
+    resolution_examples_of_store,
+)
+from nfh_tui.resolution_trial import Entrant, hold
+from nfh_tui.transfer import ImportOptions, import_file
+
+from .handmade import DEV, Nouns, Tiny
+
+Write = Callable[..., Path]
+
+
+class Reader(Tiny):
+    """Needs parts of speech; notes what it is given."""
+
+    needs = frozenset({Layer.POS})
+    parser = "another one"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parsed: list[bool] = []
+
+    def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
+        self.parsed += [item.parsed is not None for item in items]
+        return super().resolve(items)
+
+
+def test_each_is_given_what_it_needs(write: Write) -> None:
+    reader, plain = Reader(), Reader()
+    plain.needs = frozenset()
+    both = [Entrant("reader", reader), Entrant("plain", plain)]
+    trial = hold(resolution_examples_of_file(write(DEV)), both, Nouns())
+    assert reader.parsed == [True] * len(DEV)
+    assert plain.parsed == [False] * len(DEV)
+    assert all(one.item.parsed is None for one in trial.examples)
+    first, second = trial.judged
+    assert first.choices == second.choices
+    assert trial.parser == Nouns.name
+    assert trial.parsing > 0
+    assert [one.kind for one in first.answers if one] == [
+        one.kind for one in second.answers if one
+    ]
+
+
+def test_a_head_is_answered_with_all_its_mentions(write: Write) -> None:
+    trial = hold(resolution_examples_of_file(write(DEV[3:4])), [Entrant("t", Tiny())], None)
+    (answer,) = trial.judged[0].answers
+    assert answer is not None
+    assert answer.head_tokens() == trial.examples[0].gold.head_tokens() == (0, 2)
+
+
+def test_a_parser_that_is_missing(write: Write) -> None:
+    source = resolution_examples_of_file(write(DEV[:1]))
+    with pytest.raises(ParserError, match="part of speech"):
+        hold(source, [Entrant("r", Reader())], None)
+
+
+def test_fewer_answers_than_numbers_are_an_error(write: Write) -> None:
+    class Short(Tiny):
+        def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
+            return super().resolve(items)[1:]
+
+    source = resolution_examples_of_file(write(DEV[:2]))
+    with pytest.raises(ValueError, match="1 answers to 2 items"):
+        hold(source, [Entrant("short", Short())], None)
+
+
+def test_a_model_given_the_words_of_another_parser_is_named() -> None:
+    reader = Entrant("reader-1", Reader())
+    said = other_parser(reader, Nouns())
+    assert said is not None
+    assert "reader-1" in said
+    assert "another one" in said
+    assert Nouns.name in said
+    assert other_parser(reader, None) is None
+    assert other_parser(Entrant("tiny", Tiny()), Nouns()) is None
+
+
+def test_what_a_model_learnt_from_is_counted(write: Write, tmp_path: Path) -> None:
+    with Store.open(tmp_path / "x.db", create=True) as store:
+        for split, some in (("train", DEV[:6]), ("dev", [*DEV[6:], DEV[0]])):
+            source = Source(write(some, f"{split}.jsonl"))
+            import_file(store, source, NFH, ImportOptions(split=split))
+        new = NewModel("enc-1", "resolution", "encoder", "1", "m", "0", {}, {"split": "train"})
+        model = store.finish_training(store.begin_job("resolution", {}), new)
+        entrant = Entrant("enc-1", Tiny("encoder"), model.id)
+        train = list(resolution_examples_of_store(store, split="train"))
+        (said,) = remembering(store, [entrant], train)
+        # The passage that also stands in dev was not learnt from.
+        assert "5 of these 6 examples" in said
+        assert [*remembering(store, [entrant], train[:0])] == []
+        assert [*remembering(store, [replace(entrant, model_id=None)], train)] == []
+        assert [*remembering(None, [entrant], train)] == []
+        dev = list(resolution_examples_of_store(store, split="dev"))
+        assert [*remembering(store, [entrant], dev)] == []
