@@ -152,11 +152,13 @@ def decide(classes: dict[Kind, float], heads: dict[int, float], tokens: int) -> 
 
 def _place(passage: Passage, anchor: Anchor, start: int, tags: Sequence[str]) -> Place:
     places = range(start, start + len(tags))
-    scene = Scene([passage.word(at) for at in places], tags, _turns(passage, start, len(tags)))
+    scene = Scene(
+        [passage.word(at) for at in places], tags, turns_of(passage, start, len(tags))
+    )
     return Place(scene, anchor.start - start, anchor.end - start)
 
 
-def _turns(passage: Passage, start: int, size: int) -> list[int]:
+def turns_of(passage: Passage, start: int, size: int) -> list[int]:
     """The rank of its turn for each of `size` tokens from `start` on."""
     turns: list[int] = []
     rank = passage.turn_of(start)

@@ -1,0 +1,113 @@
+"""The settings of `linear` as files and command lines have them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import msgspec
+
+from nfh_models.errors import ModelsError
+from nfh_models.resolution.linear import LinearSettings
+from nfh_models.resolution.linear_groups import PAPER, Group, LinearFeatures
+
+LARGEST_C = 1e6
+MOST_FOLDS = 50
+
+SHORTHAND = {"paper": PAPER, "all": tuple(Group)}
+"""Names for several groups."""
+
+
+class SettingError(ModelsError):
+    """A setting that is none, or a value that it cannot have; the sentence says what can be."""
+
+
+class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The settings as config.json holds them."""
+
+    features: Annotated[tuple[Group, ...], msgspec.Meta(min_length=1)]
+    crossed: bool
+    c: Annotated[float, msgspec.Meta(gt=0, le=LARGEST_C)]
+    seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
+
+    def __post_init__(self) -> None:
+        if list(self.features) != [group for group in Group if group in self.features]:
+            raise ValueError("a group of features is named twice, or out of order")
+
+    @classmethod
+    def of(cls, settings: LinearSettings) -> "Stored":
+        """As it is to be stored."""
+        features = settings.features
+        return cls(
+            features=features.groups,
+            crossed=features.crossed,
+            c=settings.c,
+            seed=settings.seed,
+        )
+
+    def settings(self) -> LinearSettings:
+        """As the model takes them."""
+        return LinearSettings(LinearFeatures(self.features, self.crossed), self.c, self.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to train: the settings, and in how many folds to try them before; 0 for none."""
+
+    settings: LinearSettings = field(default_factory=LinearSettings)
+    folds: int = 5
+
+
+class _Given(Stored, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The settings and the folds, as a command line gives them."""
+
+    folds: Annotated[int, msgspec.Meta(ge=0, le=MOST_FOLDS)]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.folds == 1:
+            raise ValueError("one fold is none")
+
+
+WANTED = {
+    "features": f"one or more of {', '.join(Group)}, joined by commas; or paper, or all",
+    "crossed": "true or false: has each class weights of its own?",
+    "c": f"a number above 0 and up to {LARGEST_C:,.0f}",
+    "seed": "a whole number from 0 on",
+    "folds": f"a number of parts, 2 to {MOST_FOLDS}, or 0 for no trial",
+}
+"""Each setting with what it may be."""
+
+
+def settings_of(given: Iterable[str]) -> Plan:
+    """A plan out of "key=value" words; what they leave out is as by default.
+
+    Raises SettingError for a word that is none, or a value that its key cannot have.
+    """
+    values: dict[str, object] = {
+        **msgspec.to_builtins(Stored.of(LinearSettings())),
+        "folds": Plan().folds,
+    }
+    for one in given:
+        key, equals, value = one.partition("=")
+        if not equals or key not in WANTED:
+            raise SettingError(
+                f"{one!r} is no setting of linear: wanted key=value, with a key of "
+                f"{', '.join(WANTED)}"
+            )
+        values[key] = _groups(value) if key == "features" else value
+        try:
+            msgspec.convert(values, _Given, strict=False)
+        except msgspec.ValidationError as error:
+            raise SettingError(f"{one!r}: wanted {WANTED[key]}") from error
+    made = msgspec.convert(values, _Given, strict=False)
+    return Plan(made.settings(), made.folds)
+
+
+def _groups(value: str) -> list[str]:
+    """The groups that are named, each once, in the order of Group; unknown names behind."""
+    named: dict[str, None] = {}
+    for part in value.split(","):
+        name = part.strip()
+        named.update(dict.fromkeys(SHORTHAND.get(name, (name,))))
+    known = [group.value for group in Group]
+    return sorted(named, key=lambda name: known.index(name) if name in known else len(known))
