@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from nfh_db import clock
 from nfh_db.connection import Connection
 from nfh_db.records import Prediction
-from nfh_db.values import encode_scores, prediction_of
+from nfh_db.values import encode_scores, json_of, prediction_of
 
 READ = """
 SELECT m.name, p.choice, p.second, p.margin, p.scores
@@ -17,6 +17,9 @@ VALUES (:anchor, :model, :choice, :second, :margin, :scores, :at)
 ON CONFLICT (anchor_id, model_id) DO UPDATE SET
     choice = excluded.choice, second = excluded.second, margin = excluded.margin,
     scores = excluded.scores, predicted_at = excluded.predicted_at"""
+KNOWN = """
+SELECT anchor_id FROM prediction
+WHERE model_id = :model AND anchor_id IN (SELECT value FROM json_each(:ids))"""
 DELETE_SOME = """
 DELETE FROM prediction WHERE model_id = :model AND anchor_id IN
     (SELECT anchor_id FROM prediction WHERE model_id = :model LIMIT :limit)"""
@@ -48,6 +51,12 @@ def save(
             for anchor_id, found in predictions
         ],
     )
+
+
+def known(connection: Connection, model_id: int, anchor_ids: Sequence[int]) -> frozenset[int]:
+    """Of these anchors the ones of which a model has said something."""
+    key = {"model": model_id, "ids": json_of(list(anchor_ids))}
+    return frozenset(id_ for (id_,) in connection.execute(KNOWN, key))
 
 
 def delete_some(connection: Connection, model_id: int, limit: int) -> int:

@@ -8,7 +8,7 @@ Heads are kept as their distance in code points, so that they hold when a text i
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import cast
 
 from spacy.tokens import Doc, Span, Token
@@ -21,6 +21,7 @@ Getter = Callable[..., object]
 MARK = "._."
 IS_NFH = "is_nfh"
 HEADS_AT = "nfh_heads_at"
+SCORES_AT = "nfh_scores_at"
 
 PLAIN: Mapping[str, bool | str | None] = {
     IS_NFH: False,
@@ -28,9 +29,16 @@ PLAIN: Mapping[str, bool | str | None] = {
     "is_implicit": False,
     "nfh_rule": None,
     "nfh_cue": None,
+    "nfh_relation": None,
     HEADS_AT: None,
 }
 """Attributes of Span and Token that are kept as they are, with the value that no NFH has."""
+
+OURS = frozenset({*PLAIN, SCORES_AT})
+"""All that is kept. Scores are kept for spans alone: they are long."""
+
+LEAST_SCORE = 0.0005
+"""What has less is not kept: of most words, nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +46,8 @@ class Anchor:
     """A fused head found in a Doc: tokens [start, end).
 
     heads: token indices and class names. rule: what identified it. cue: what resolved it, None
-    if nothing did. deterministic: one of the paper's four patterns gave the heads.
+    if nothing did. deterministic: one of the paper's four patterns gave the heads. relation:
+    between several heads, "AND" or "OR". scores: of tokens and classes, where a model has any.
     """
 
     start: int
@@ -47,6 +56,8 @@ class Anchor:
     heads: tuple[Stored, ...] = ()
     cue: str | None = None
     deterministic: bool = False
+    relation: str | None = None
+    scores: Mapping[Stored, float] = field(default_factory=dict)
 
 
 def register() -> None:
@@ -73,7 +84,7 @@ def assigned() -> list[str]:
     return [
         f"{of.__name__.lower()}._.{name}"
         for of, name, _, _ in _extensions()
-        if name != HEADS_AT
+        if name not in (HEADS_AT, SCORES_AT)
     ]
 
 
@@ -81,6 +92,8 @@ def _extensions() -> Iterator[tuple[type[Doc | Span | Token], str, object, Gette
     """Of what each attribute is, its name, its default, and what works it out if anything."""
     yield Doc, "nfh", None, _anchors
     yield Doc, "has_nfh", None, _has_anchor
+    yield Span, SCORES_AT, None, None
+    yield Span, "nfh_scores", None, _scores
     for of in (Span, Token):
         yield of, "nfh_head", None, _head
         yield of, "nfh_heads", None, _heads
@@ -100,12 +113,12 @@ def store(doc: Doc, anchors: list[Anchor]) -> None:
 
 def clear(doc: Doc) -> None:
     """Take everything of ours out of a Doc."""
-    for key in [key for key in doc.user_data if _name(key) in PLAIN]:
+    for key in [key for key in doc.user_data if _name(key) in OURS]:
         del doc.user_data[key]
 
 
 def _keep(doc: Doc, anchor: Anchor, start: int, end: int | None) -> None:
-    heads = [head if isinstance(head, str) else doc[head].idx - start for head in anchor.heads]
+    heads = [_kept(doc, head, start) for head in anchor.heads]
     data = cast("dict[object, object]", doc.user_data)
     values: dict[str, object] = {
         IS_NFH: True,
@@ -113,10 +126,20 @@ def _keep(doc: Doc, anchor: Anchor, start: int, end: int | None) -> None:
         "is_implicit": any(isinstance(head, str) for head in heads),
         "nfh_rule": anchor.rule,
         "nfh_cue": anchor.cue,
+        "nfh_relation": anchor.relation,
         HEADS_AT: heads,
     }
+    if end is not None and anchor.scores:
+        kept = ((head, score) for head, score in anchor.scores.items() if score >= LEAST_SCORE)
+        ranked = sorted(kept, key=lambda pair: -pair[1])
+        values[SCORES_AT] = [[_kept(doc, head, start), round(s, 4)] for head, s in ranked]
     for name, value in values.items():
         data[MARK, name, start, end] = value
+
+
+def _kept(doc: Doc, head: Stored, start: int) -> Stored:
+    """A head as it is kept: a class's name, or its distance from the number in code points."""
+    return head if isinstance(head, str) else doc[head].idx - start
 
 
 def _name(key: object) -> str | None:
@@ -155,6 +178,16 @@ def _heads(where: Span | Token) -> tuple[Target, ...]:
     start = where.idx if isinstance(where, Token) else where.start_char
     found = [_target(where.doc, head, start) for head in stored]
     return tuple(head for head in found if head is not None)
+
+
+def _scores(where: Span) -> dict[Target, float]:
+    """Tokens and class names with the model's scores, the best first."""
+    found: dict[Target, float] = {}
+    for kept, score in where._.get(SCORES_AT) or ():
+        target = _target(where.doc, kept, where.start_char)
+        if target is not None:
+            found.setdefault(target, score)
+    return found
 
 
 def _head(where: Span | Token) -> Target | None:

@@ -1,7 +1,8 @@
 """What the spaCy component writes into a pipeline's folder, and reads back.
 
 cfg           identifier and resolver, as JSON
-identifier/   the files of the model directory, if it has one
+identifier/   the files of the identifier's model directory, if it has one
+resolver/     the files of the resolver's, if it has one that is not the identifier's, too
 """
 
 from collections.abc import Mapping
@@ -14,11 +15,15 @@ from nfh_models.model_files import ModelFileError
 
 CFG = "cfg"
 IDENTIFIER = "identifier"
-FORMAT_VERSION = 1
+RESOLVER = "resolver"
+FORMAT_VERSION = 2
+"""1 had no model of a resolver; it is read as well."""
+
+Files = Mapping[str, bytes]
 
 
 class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What cfg holds. identifier: as the component was given it."""
+    """What cfg holds. identifier, resolver: as the component was given them."""
 
     identifier: str
     resolver: str
@@ -27,13 +32,15 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A component as it is written. files: of its model's folder, by name; none for rules.
+    """A component as it is written.
 
-    settings, files: None where they were left out.
+    files, resolver: of its models' folders, by name; none for a recipe without a folder.
+    All are None where they were left out.
     """
 
     settings: Settings | None
-    files: Mapping[str, bytes] | None = field(default=None)
+    files: Files | None = field(default=None)
+    resolver: Files | None = field(default=None)
 
 
 def read_files(folder: Path) -> dict[str, bytes]:
@@ -50,11 +57,11 @@ def read_files(folder: Path) -> dict[str, bytes]:
     except OSError as error:
         raise ModelFileError(
             f"{folder} is no model's folder that can be read ({error.strerror}): name one that "
-            "`nfh-tui retrain identification` made, or rules"
+            "`nfh-tui retrain` made, or a recipe that needs none"
         ) from error
 
 
-def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
+def write_files(folder: Path, files: Files) -> None:
     """Write the files of a model directory. Raises ModelFileError for a name with a path."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, content in files.items():
@@ -71,12 +78,17 @@ def write_state(folder: Path, state: State) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if state.settings is not None:
         (folder / CFG).write_bytes(msgspec.json.encode(state.settings))
-    if state.files is None:
+    _replace_files(folder / IDENTIFIER, state.files)
+    _replace_files(folder / RESOLVER, state.resolver)
+
+
+def _replace_files(folder: Path, files: Files | None) -> None:
+    if files is None:
         return
-    for name in _files_of(folder / IDENTIFIER) - set(state.files):
-        (folder / IDENTIFIER / name).unlink()
-    if state.files:
-        write_files(folder / IDENTIFIER, state.files)
+    for name in _files_of(folder) - set(files):
+        (folder / name).unlink()
+    if files:
+        write_files(folder, files)
 
 
 def _files_of(folder: Path) -> set[str]:
@@ -90,13 +102,17 @@ def read_state(folder: Path) -> State:
     """A component's folder. Raises ModelFileError for one that does not hold."""
     cfg = folder / CFG
     settings = _settings(cfg.read_bytes(), str(cfg)) if cfg.is_file() else None
-    model = folder / IDENTIFIER
-    return State(settings, read_files(model) if model.is_dir() else None)
+    return State(settings, *(_read_files(folder / name) for name in (IDENTIFIER, RESOLVER)))
+
+
+def _read_files(folder: Path) -> Files | None:
+    return read_files(folder) if folder.is_dir() else None
 
 
 def encode(state: State) -> bytes:
     """A component's state as bytes."""
-    return msgspec.msgpack.encode({CFG: state.settings, IDENTIFIER: state.files})
+    kept = {CFG: state.settings, IDENTIFIER: state.files, RESOLVER: state.resolver}
+    return msgspec.msgpack.encode(kept)
 
 
 def decode(content: bytes) -> State:
@@ -106,12 +122,13 @@ def decode(content: bytes) -> State:
     except msgspec.MsgspecError as error:
         raise ModelFileError(f"these bytes are no nfh component: {error}") from error
     _check(found.cfg, "these bytes")
-    return State(found.cfg, found.identifier)
+    return State(found.cfg, found.identifier, found.resolver)
 
 
 class _Encoded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cfg: Settings | None
     identifier: dict[str, bytes] | None
+    resolver: dict[str, bytes] | None = None
 
 
 def _settings(content: bytes, where: str) -> Settings:

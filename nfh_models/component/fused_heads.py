@@ -1,8 +1,9 @@
 """The spaCy component: `nlp.add_pipe("nfh")`, for English pipelines of spaCy 3.8.
 
 It finds the numbers of a Doc, decides with a recipe of identification which of them miss their
-noun, and says what the noun is: by the paper's four patterns (section 5.1), else by cues
-(`nfh_models.resolution.cues`). The attributes stand in `attributes`.
+noun, and says what the noun is: by the paper's four patterns (section 5.1) where those are sure
+(`nfh_models.resolution.pattern_first`), else by cues (`nfh_models.resolution.cues`) or a model.
+The attributes stand in `attributes`.
 
     import spacy
     nlp = spacy.load("en_core_web_sm")
@@ -11,7 +12,7 @@ noun, and says what the noun is: by the paper's four patterns (section 5.1), els
         print(span, span._.nfh_head)
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -19,10 +20,12 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from nfh_models.component.attributes import Anchor, assigned, register, store
+from nfh_models.component.attributes import assigned, register, store
 from nfh_models.component.files import (
     CFG,
     IDENTIFIER,
+    RESOLVER,
+    Files,
     Settings,
     State,
     decode,
@@ -31,20 +34,23 @@ from nfh_models.component.files import (
     read_state,
     write_state,
 )
-from nfh_models.component.identifier import from_files, from_setting
-from nfh_models.component.reading import DocCase, cases_of_doc, check, scene_of_doc
-from nfh_models.domain import Kind
-from nfh_models.identification.case import Decision, Identifier
+from nfh_models.component.models import (
+    CUES,
+    IDENTIFIERS,
+    NOTHING,
+    RESOLVERS,
+    RULES,
+    Kept,
+    Models,
+    load,
+)
+from nfh_models.component.reading import cases_of_doc, check
+from nfh_models.component.resolving import Open, resolved
 from nfh_models.identification.deciding import decide
-from nfh_models.identification.recipes import RULES, RecipeError
-from nfh_models.parsing.parsed import Layer, Parsed
-from nfh_models.resolution import cues, deterministic
-from nfh_models.resolution.cue_place import Scene
+from nfh_models.identification.recipes import RecipeError
+from nfh_models.parsing.parsed import Layer
 
 FACTORY = "nfh"
-CUES = "cues"
-NONE = "none"
-RESOLVERS = (CUES, NONE)
 
 ErrorHandler = Callable[[str, "NumericFusedHeads", list[Doc], Exception], object]
 
@@ -53,7 +59,7 @@ ErrorHandler = Callable[[str, "NumericFusedHeads", list[Doc], Exception], object
     FACTORY,
     default_config={"identifier": RULES, "resolver": CUES},
     assigns=assigned(),
-    requires=["token.dep"],  # and token.pos, but spaCy knows of no component that gives it
+    # What is required depends on the settings: `initialize` looks.
 )
 def make_component(
     nlp: Language,  # noqa: ARG001 - spaCy hands it to every factory
@@ -63,23 +69,26 @@ def make_component(
 ) -> "NumericFusedHeads":
     """What `nlp.add_pipe("nfh", config={...})` calls.
 
-    identifier: "rules", or a model's folder. resolver: "cues", or "none" for identification
-    alone. Raises RecipeError for another resolver.
+    identifier: "rules", "small", or a model's folder. resolver: "cues", "small", a model's
+    folder, or "none" for identification alone. Raises RecipeError for an empty one.
     """
     return NumericFusedHeads(name, identifier=identifier, resolver=resolver)
 
 
 class NumericFusedHeads:
-    """The component. The identifier is loaded when first used."""
+    """The component. The models are loaded when first used."""
 
     def __init__(self, name: str, *, identifier: str = RULES, resolver: str = CUES) -> None:
         register()
         self.name = name
         self._settings = _checked(Settings(identifier=identifier, resolver=resolver))
-        self._files: dict[str, bytes] = {}
-        self._files_from = ""
-        self._loaded: Identifier | None = None
+        self._kept = {IDENTIFIER: NOTHING, RESOLVER: NOTHING}
+        self._loaded: Models | None = None
         self._on_error: ErrorHandler = _raise
+
+    def __getstate__(self) -> dict[str, object]:
+        """All but the models: a new process loads its own."""
+        return self.__dict__ | {"_loaded": None}
 
     # --- what spaCy calls -------------------------------------------------------------------
 
@@ -87,7 +96,7 @@ class NumericFusedHeads:
         """Find and resolve the fused heads of a Doc.
 
         Raises ParserError for one without the tags and arcs that are needed, ModelFileError or
-        RecipeError for an identifier that does not load.
+        RecipeError for a model that does not load.
         """
         for _ in self._done([doc]):
             pass
@@ -96,10 +105,10 @@ class NumericFusedHeads:
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """The same for many Docs, decided a batch at a time.
 
-        Raises ModelFileError or RecipeError for an identifier that does not load: that is no
+        Raises ModelFileError or RecipeError for a model that does not load: that is no
         Doc's fault, and no error handler hears of it.
         """
-        self._identifier()
+        self._models()
         docs = iter(stream)
         while batch := list(islice(docs, batch_size)):
             try:
@@ -114,7 +123,7 @@ class NumericFusedHeads:
         *,
         nlp: Language | None = None,
     ) -> None:
-        """Load the identifier, and look whether the pipeline gives what it needs.
+        """Load the models, and look whether the pipeline gives what it needs.
 
         Raises RecipeError or ModelFileError, as the first use would.
         """
@@ -137,34 +146,48 @@ class NumericFusedHeads:
         return self._on_error
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write settings and the model's files into a folder. exclude: "cfg", "identifier"."""
+        """Write settings and the models' files into a folder.
+
+        exclude: "cfg", "identifier", "resolver".
+        """
         write_state(Path(path), self._state(exclude))
 
     def from_disk(
         self, path: str | Path, *, exclude: Iterable[str] = ()
     ) -> "NumericFusedHeads":
         """Take what `to_disk` wrote. Raises ModelFileError for what does not hold."""
-        return self._take(read_state(Path(path)), exclude, str(Path(path) / IDENTIFIER))
+        origins = {what: str(Path(path) / what) for what in self._kept}
+        return self._take(read_state(Path(path)), exclude, origins)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Settings and the model's files as bytes. exclude: "cfg", "identifier"."""
+        """Settings and the models' files as bytes. exclude: as of `to_disk`."""
         return encode(self._state(exclude))
 
     def from_bytes(self, content: bytes, *, exclude: Iterable[str] = ()) -> "NumericFusedHeads":
         """Take what `to_bytes` gave. Raises ModelFileError for what does not hold."""
-        return self._take(decode(content), exclude, f"the model of the component {self.name!r}")
+        origin = f"the model of the component {self.name!r}"
+        return self._take(decode(content), exclude, dict.fromkeys(self._kept, origin))
 
     # --- the work ---------------------------------------------------------------------------
 
     def _done(self, docs: Sequence[Doc]) -> Iterator[Doc]:
-        needs = self._needs()
+        models, needs = self._models(), self._needs()
         for doc in docs:
             check(doc, needs, self.name)
         found = [list(cases_of_doc(doc)) for doc in docs]
         cases = (one.case for of_doc in found for one in of_doc)
-        decisions = (decision for _, decision in decide(cases, self._identifier(), None))
-        for doc, of_doc in zip(docs, found, strict=True):
-            store(doc, self._anchors(doc, list(zip(of_doc, decisions, strict=False))))
+        decided = (decision for _, decision in decide(cases, models.identifier, None))
+        open_ = [
+            [
+                Open(one, said.rule)
+                for one, said in zip(of_doc, decided, strict=False)
+                if said.nfh
+            ]
+            for of_doc in found
+        ]
+        anchors = resolved(docs, open_, self._settings.resolver, models.resolver)
+        for doc, of_doc in zip(docs, anchors, strict=True):
+            store(doc, of_doc)
             yield doc
 
     def _one_by_one(self, docs: Sequence[Doc]) -> Iterator[Doc]:
@@ -176,87 +199,73 @@ class NumericFusedHeads:
             else:
                 yield doc
 
-    def _anchors(self, doc: Doc, decided: Sequence[tuple[DocCase, Decision]]) -> list[Anchor]:
-        heads = [(case, decision) for case, decision in decided if decision.nfh]
-        if not heads:
-            return []
-        if self._settings.resolver == NONE:
-            return [Anchor(case.start, case.end, made.rule) for case, made in heads]
-        scene, places, tokens = scene_of_doc(doc)
-        return [_resolved(case, made.rule, scene, places, tokens) for case, made in heads]
-
     def _needs(self) -> frozenset[Layer]:
-        needs = self._identifier().needs
+        models = self._models()
+        needs = models.identifier.needs
+        if models.resolver is not None:
+            return needs | models.resolver.needs
         return needs | {Layer.POS} if self._settings.resolver == CUES else needs
 
-    def _identifier(self) -> Identifier:
-        if self._loaded is None:
-            self._loaded = self._load()
+    def _models(self) -> Models:
+        if self._loaded is None or not self._loaded.here:
+            kept = self._kept
+            self._loaded = load(self.name, self._settings, kept[IDENTIFIER], kept[RESOLVER])
         return self._loaded
-
-    def _load(self) -> Identifier:
-        if self._files:
-            return from_files(self._files, self._files_from)
-        return from_setting(self._settings.identifier, self.name)
 
     def _state(self, exclude: Iterable[str]) -> State:
         left_out = set(exclude)
-        files: Mapping[str, bytes] | None = self._files
-        if IDENTIFIER in left_out:
-            files = None
-        elif not files and self._settings.identifier != RULES:
-            files = read_files(Path(self._settings.identifier))
-        return State(None if CFG in left_out else self._settings, files)
+        settings = self._settings
+        files = {
+            IDENTIFIER: self._files(IDENTIFIER, settings.identifier, IDENTIFIERS),
+            # A model that does both is kept once.
+            RESOLVER: {}
+            if settings.resolver == settings.identifier
+            else self._files(RESOLVER, settings.resolver, RESOLVERS),
+        }
+        return State(
+            None if CFG in left_out else settings,
+            None if IDENTIFIER in left_out else files[IDENTIFIER],
+            None if RESOLVER in left_out else files[RESOLVER],
+        )
 
-    def _take(self, state: State, exclude: Iterable[str], origin: str) -> "NumericFusedHeads":
-        """origin: where the model's files are from, in words."""
+    def _files(self, what: str, setting: str, recipes: Sequence[str]) -> Files:
+        kept = self._kept[what].files
+        if kept or setting in recipes:
+            return kept
+        return read_files(Path(setting))
+
+    def _take(
+        self, state: State, exclude: Iterable[str], origins: dict[str, str]
+    ) -> "NumericFusedHeads":
+        """origins: where the models' files are from, in words."""
         left_out = set(exclude)
-        files = {} if IDENTIFIER in left_out else state.files or {}
+        files = {IDENTIFIER: state.files, RESOLVER: state.resolver}
+        taken = {what: {} if what in left_out else found or {} for what, found in files.items()}
         if state.settings is not None and CFG not in left_out:
             self._settings = _checked(state.settings)
-            self._files = {}
-            if self._settings.identifier == RULES:
-                files = {}
-        if files:
-            self._files, self._files_from = dict(files), origin
+            self._kept = dict.fromkeys(self._kept, NOTHING)
+            if self._settings.identifier in IDENTIFIERS:
+                taken[IDENTIFIER] = {}
+            if self._settings.resolver in RESOLVERS:
+                taken[RESOLVER] = {}
+        for what, found in taken.items():
+            if found:
+                self._kept[what] = Kept(dict(found), origins[what])
         self._loaded = None
         return self
 
 
 def _checked(settings: Settings) -> Settings:
-    if not settings.identifier:
-        raise RecipeError(
-            f"the component nfh has an empty identifier: use {RULES}, or a model's folder"
-        )
-    if settings.resolver not in RESOLVERS:
-        raise RecipeError(
-            f"{settings.resolver!r} is no resolver of the component nfh: use "
-            f"{' or '.join(RESOLVERS)}"
-        )
+    for what, setting, recipes in (
+        ("identifier", settings.identifier, IDENTIFIERS),
+        ("resolver", settings.resolver, RESOLVERS),
+    ):
+        if not setting:
+            raise RecipeError(
+                f"the component nfh has an empty {what}: use {', '.join(recipes)}, or a "
+                "model's folder"
+            )
     return settings
-
-
-def _resolved(
-    case: DocCase, rule: str, scene: Scene, places: dict[int, int], tokens: Sequence[int]
-) -> Anchor:
-    """The anchor with its heads: by a pattern if there is one that names them, else by cues."""
-    start, end = case.start, case.end
-    parsed = case.case.parsed
-    pattern = None
-    if parsed is not None and _has_arcs(parsed):
-        pattern = deterministic.find(parsed, case.case.start, case.case.end)
-    if pattern is not None and pattern.kind is Kind.PEOPLE:
-        return Anchor(start, end, rule, (Kind.PEOPLE.value,), pattern.name, deterministic=True)
-    if pattern is not None and pattern.heads:
-        named = tuple(case.tokens[head] for head in pattern.heads)
-        return Anchor(start, end, rule, named, pattern.name, deterministic=True)
-    found = cues.resolve(scene, places[start], places[end - 1] + 1)
-    head = found.kind.value if found.token is None else tokens[found.token]
-    return Anchor(start, end, rule, (head,), found.cue)
-
-
-def _has_arcs(parsed: Parsed) -> bool:
-    return len(parsed.heads) == len(parsed.words) == len(parsed.pos)
 
 
 def _raise(

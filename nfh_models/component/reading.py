@@ -71,21 +71,39 @@ def _has(doc: Doc, layer: Layer) -> bool:
 
 def cases_of_doc(doc: Doc) -> Iterator[DocCase]:
     """A case for each number of a Doc, in order; cases of a sentence share its parse."""
-    given = frozenset(
-        name for name in (*_ANNOTATION.values(), _TAG) if doc.has_annotation(name)
-    )
+    given = _given(doc)
     for start, end in _sentences(doc):
         words = [token for token in doc[start:end] if not token.is_space]
         if any(parts_of(token.text) for token in words):
             yield from _cases(doc, words, given)
 
 
+def layers_of(doc: Doc, tokens: Sequence[int]) -> Parsed:
+    """The layers that a Doc has of some of its tokens, ascending, in a row but for white
+    space. What hangs on a token that is not among them is a root."""
+    found = [doc[token] for token in tokens]
+    return _parsed(found, [token.text for token in found], tokens, _given(doc))
+
+
+def _given(doc: Doc) -> frozenset[str]:
+    """The annotations that a Doc has."""
+    names = (*_ANNOTATION.values(), _TAG)
+    return frozenset(name for name in names if doc.has_annotation(name))
+
+
 def scene_of_doc(doc: Doc) -> tuple[Scene, dict[int, int], list[int]]:
-    """A Doc without its white space as a scene; the scene's place of each token, and back.
+    """A Doc without its white space as a scene; the scene's place of each token, and back."""
+    tokens, turns = turns_of_doc(doc)
+    places = {token: place for place, token in enumerate(tokens)}
+    words = plain_words(doc[token].text for token in tokens)
+    return Scene(words, [doc[token].pos_ for token in tokens], turns), places, tokens
+
+
+def turns_of_doc(doc: Doc) -> tuple[list[int], list[int]]:
+    """The tokens of a Doc that are no white space, and the number of the turn of each.
 
     A line break that follows the end of a sentence, and an empty line, begin a turn.
     """
-    places: dict[int, int] = {}
     tokens: list[int] = []
     turns: list[int] = []
     turn = 0
@@ -96,11 +114,9 @@ def scene_of_doc(doc: Doc) -> tuple[Scene, dict[int, int], list[int]]:
             turn += breaks > 1 or (breaks == 1 and last in _ENDS)
             continue
         last = token.text
-        places[token.i] = len(tokens)
         tokens.append(token.i)
         turns.append(turn)
-    words = plain_words(doc[token].text for token in tokens)
-    return Scene(words, [doc[token].pos_ for token in tokens], turns), places, tokens
+    return tokens, turns
 
 
 def _sentences(doc: Doc) -> Iterator[tuple[int, int]]:

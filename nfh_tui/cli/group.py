@@ -23,6 +23,7 @@ COMMANDS = {
     "import": Lazy("files", "import_", "Bring files into the database."),
     "export": Lazy("files", "export", "Take anchors out of the database, as a file."),
     "identify": Lazy("identify", "identify", "Find numbers, and decide which lack a noun."),
+    "predict": Lazy("predict", "predict", "Predict the heads of numbers."),
     "retrain": Lazy("retrain", "retrain", "Train a model on the gold."),
     "evaluate": Lazy("evaluate", "evaluate", "Measure a model on what is labelled."),
     "models": Lazy("models", "models", "List the models, show one, or put one to use."),

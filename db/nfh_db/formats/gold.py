@@ -13,9 +13,14 @@ from nfh_db.formats.gold_form import (
     HEAD_KEYS,
     KEYS,
     MENTION_KEYS,
+    MODEL,
+    MODEL_KEYS,
+    OPTIONAL,
+    SCORES,
     SETTLED_ON,
     VOTE_KEYS,
     digest_of,
+    spelled,
 )
 from nfh_db.formats.reading import Source
 from nfh_db.formats.release import release_head
@@ -52,21 +57,27 @@ def read(source: Source) -> Iterator[GoldRow]:
 
 def _row(fields: Fields) -> GoldRow:
     _check_format(fields)
-    fields.expect_keys([key for key in KEYS if key != SETTLED_ON or key in fields.values])
+    fields.expect_keys([key for key in KEYS if key not in OPTIONAL or key in fields.values])
     passage = _passage(fields)
     count = len(passage.words)
     anchor = fields.anchor(count)
     _check_id(fields, passage, anchor)
+    predicted = MODEL in fields.values
+    if SCORES in fields.values and not predicted:
+        raise fields.refuse(SCORES, f'no such key without "{MODEL}"')
     row = GoldRow(
         line=fields.line,
         passage=passage,
         anchor=anchor,
         split=fields.optional_text("split"),
-        gold=_gold(fields, count, anchor),
+        gold=None if predicted else _gold(fields, count, anchor),
         votes=_votes(fields, count, anchor),
         flags=_flags(fields),
     )
-    _check_head(fields, row)
+    if predicted:
+        _check_prediction(fields, row)
+    else:
+        _check_head(fields, row.gold.answer if row.gold else None, anchor)
     _check_digest(fields)
     return row
 
@@ -259,9 +270,40 @@ def _optional_name(fields: Fields, key: str) -> str | None:
     return None if fields.values[key] is None else fields.name(key)
 
 
-def _check_head(fields: Fields, row: GoldRow) -> None:
+def _check_prediction(fields: Fields, row: GoldRow) -> None:
+    """Raise FormatError unless a line says what a model answered, once as its vote and once
+    where gold would stand, and nothing of gold."""
+    model = fields.values[MODEL]
+    if not isinstance(model, dict):
+        raise fields.refuse(MODEL, "an object")
+    inner = Fields(fields.source, fields.line, model, f"{MODEL}.")
+    inner.expect_keys(MODEL_KEYS)
+    if [vote.annotator for vote in row.votes] != [inner.name("name")]:
+        raise inner.refuse("name", "the annotator of the line's only vote")
+    for key in ("rule", "adjudicator", "decided_at"):
+        if fields.values[key] is not None:
+            raise fields.refuse(key, f'null beside "{MODEL}": a prediction is no gold')
+    if SETTLED_ON in fields.values:
+        raise fields.refuse(SETTLED_ON, f'no such key beside "{MODEL}"')
+    _check_plain(fields)
+    answer = row.votes[0].answer
+    if _answer(fields, len(row.passage.words), row.anchor) != answer:
+        raise fields.refuse("kind", "what the vote says, heads and all")
+    _check_head(fields, answer, row.anchor)
+
+
+def _check_plain(fields: Fields) -> None:
+    """Raise FormatError where a prediction's figures hold what no JSON can (NaN, 1e999)."""
+    for key in (MODEL, SCORES):
+        try:
+            spelled(fields.values.get(key)).encode("utf-8")
+        except (TypeError, ValueError) as error:
+            raise fields.refuse(key, "finite numbers and text") from error
+
+
+def _check_head(fields: Fields, answer: Answer | None, anchor: Anchor) -> None:
     """Raise FormatError unless `head` is the release's form of kind and heads."""
-    wanted = release_head(row.gold.answer if row.gold else None, row.anchor) or []
+    wanted = release_head(answer, anchor) or []
     found = fields.items("head")
     if found != wanted or list(map(type, found)) != list(map(type, wanted)):
         raise fields.refuse("head", f"{shown(wanted)}, the release's form of kind and heads")

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from nfh_db.formats.release import Mentions, release_head
 from nfh_db.formats.rows import per_token
 from nfh_db.records import BY_RULE, ExportRecord, FlagMark, Gold, Vote
-from nfh_models.domain import Head
+from nfh_models.domain import Anchor, Answer, Head
 
 FORMAT = "nfh-gold/1"
 
@@ -35,11 +35,31 @@ KEYS = (
     "settled_on",
     "votes",
     "comment",
+    "model",
+    "scores",
     "digest",
 )
 SETTLED_ON = "settled_on"
-"""The one key that a line need not have: of what answers a rule made the gold."""
+"""Of what answers a rule made the gold."""
+MODEL = "model"
+"""Only of a line that a model predicted: kind and heads are the model's then, not gold."""
+SCORES = "scores"
+"""The model's scores, where it was asked for them."""
+OPTIONAL = (SETTLED_ON, MODEL, SCORES)
+"""The keys that a line need not have."""
 
+MODEL_KEYS = (
+    "name",
+    "recipe",
+    "version",
+    "identifier",
+    "rule",
+    "score",
+    "pattern",
+    "second",
+    "margin",
+    "several",
+)
 HEAD_KEYS = ("mentions",)
 MENTION_KEYS = ("start", "end", "head", "origin")
 FLAG_KEYS = ("name", "annotator", "at")
@@ -72,6 +92,32 @@ class GoldWriter:
         return seal(_values(record))
 
 
+def prediction_line(
+    record: ExportRecord, model: Mapping[str, object], scores: object | None = None
+) -> str:
+    """The line, with its end, of a model's answer: the one vote of a record without gold.
+
+    The answer stands where gold would, so that what reads the release reads it; that `model`
+    is there says that it is none. model: MODEL_KEYS with what is known of the model and of
+    this prediction; its "name" is the vote's annotator. scores: left out if None.
+    """
+    (vote,) = record.votes
+    values = _values(record) | _as_gold(vote.answer, record.anchor) | {MODEL: model}
+    return seal(values if scores is None else values | {SCORES: scores})
+
+
+def _as_gold(answer: Answer, anchor: Anchor) -> dict[str, object]:
+    return {
+        "head": release_head(answer, anchor) or [],
+        "kind": answer.kind.value,
+        "heads": _heads(answer.heads),
+        "relation": answer.relation,
+        "sort": answer.sort,
+        "noun": answer.noun,
+        "comment": answer.comment,
+    }
+
+
 def seal(values: Mapping[str, object]) -> str:
     """The line, with its end, of values in KEYS' order without their digest, which is added."""
     body = spelled(values)
@@ -89,6 +135,8 @@ def digest_of(values: Mapping[str, object]) -> str:
     for key, keys in (("flags", FLAG_KEYS), ("votes", VOTE_KEYS)):
         content[key] = [_ordered(item, keys) for item in _list(content[key])]
     content["heads"] = _ordered_heads(content["heads"])
+    if MODEL in content:
+        content[MODEL] = _ordered(content[MODEL], MODEL_KEYS)
     for vote in _list(content["votes"]):
         if isinstance(vote, dict):
             vote["heads"] = _ordered_heads(vote["heads"])

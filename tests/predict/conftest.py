@@ -1,0 +1,113 @@
+"""A folder to work in, a resolver that needs nothing, and a tiny encoder."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage
+from nfh_models.identification.case import Case, Decision
+from nfh_models.parsing.parsed import Layer
+from nfh_models.resolution.item import Choice, Item
+from nfh_tui.choosing_models import Chosen
+from nfh_tui.choosing_resolvers import ChosenResolver
+from nfh_tui.cli.group import commands
+from nfh_tui.predicting import Tools
+from nfh_tui.predicting_passages import Anchors, passages
+from nfh_tui.predicting_source import opened
+
+NOUNS = frozenset({"tickets", "spoons", "apples", "dogs"})
+
+
+class Stub:
+    """Resolves to the last of some nouns before the number, else to OTHER; and identifies:
+    a number before one of these nouns has its noun. window: tokens it looks back."""
+
+    version = "1"
+    needs: frozenset[Layer] = frozenset()
+    uses: frozenset[Layer] = frozenset()
+    probabilities = True
+
+    def __init__(self, recipe: str = "small", window: int = 1_000) -> None:
+        self.recipe = recipe
+        self.asked: list[int] = []
+        self._window = window
+
+    def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
+        self.asked.append(len(items))
+        return [self._choice(item.passage, item.anchor) for item in items]
+
+    def _choice(self, passage: Passage, anchor: Anchor) -> Choice:
+        first = max(0, anchor.start - self._window)
+        scores: list[float | None] = [0.0] * len(IMPLICIT_KINDS)
+        scores += [None if at < first else 0.0 for at in range(len(passage.tokens))]
+        for at in range(anchor.start, anchor.end):
+            scores[6 + at] = None
+        for at in range(anchor.start - 1, first - 1, -1):
+            if passage.word(at) in NOUNS:
+                scores[6 + at], scores[5] = 0.75, 0.25
+                return Choice(str(at), Kind.OTHER.value, 0.5, tuple(scores))
+        scores[5] = 1.0
+        return Choice(Kind.OTHER.value, None, None, tuple(scores))
+
+    def decide(self, cases: Sequence[Case]) -> list[Decision]:
+        return [
+            Decision(not NOUNS & set(case.stretch.words[case.end : case.end + 1]), "stub", 1.5)
+            for case in cases
+        ]
+
+
+def tools(stub: Stub | None = None, *, identify: bool = True, patterns: bool = True) -> Tools:
+    """Tools without a parser."""
+    stub = stub or Stub()
+    chosen = Chosen(stub, "stub") if identify else None
+    return Tools(chosen, ChosenResolver(stub, "stub"), None, patterns)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in; no database is named."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.delenv("NFH_TUI_DB", raising=False)
+    return folder
+
+
+@pytest.fixture
+def call() -> Callable[..., Result]:
+    """Calls a command in this process; input: of standard input."""
+
+    def run(*arguments: object, input: str | None = None) -> Result:  # noqa: A002
+        texts = [str(argument) for argument in arguments]
+        return CliRunner().invoke(
+            commands, texts, input=input, prog_name="nfh-tui", catch_exceptions=False
+        )
+
+    return run
+
+
+@pytest.fixture
+def read(home: Path) -> Callable[..., list[tuple[list[str], list[list[str]]]]]:
+    """The passages of some text: the words of each, and of each of its numbers."""
+
+    def reads(
+        text: str, format_name: str = "dialog", anchors: Anchors = "given"
+    ) -> list[tuple[list[str], list[list[str]]]]:
+        (home / "read.txt").write_bytes(text.encode("utf-8"))
+        with opened(str(home / "read.txt")) as stream:
+            found = list(passages(stream, format_name, anchors))
+        return [
+            (
+                [one.passage.word(at) for at in range(len(one.passage.tokens))],
+                [
+                    [one.passage.word(at) for at in range(anchor.start, anchor.end)]
+                    for anchor in one.anchors
+                ],
+            )
+            for one in found
+        ]
+
+    return reads
