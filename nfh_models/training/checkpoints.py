@@ -1,0 +1,203 @@
+"""Checkpoints of a training: one safetensors file each, written beside and renamed.
+
+A file holds tensors and, in its header, a JSON text that says how far the training is and
+what it is of. Nothing is unpickled. A file takes the place of the one before in one step, so
+that a kill at any moment leaves a whole one.
+"""
+
+import os
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import msgspec
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from nfh_models.training.plan import TrainingError
+
+FORMAT_VERSION = 1
+
+LAST = "last.safetensors"
+BEST = "best.safetensors"
+
+HEADER = "training"
+"""The key of the header under which the JSON stands."""
+
+
+class CheckpointError(TrainingError):
+    """A checkpoint that cannot be written, does not hold, or is of another training."""
+
+
+class Identity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a checkpoint is of. plan: its fields, as text. learner: a digest."""
+
+    plan: dict[str, str]
+    learner: str
+
+
+class Best(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The best judgement so far."""
+
+    epoch: int
+    step: int
+    metrics: dict[str, float]
+
+
+class Progress(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """How far a training is.
+
+    step: steps made. epoch: the one in work, from 1. place: its batches that are done. lost:
+    the sum of their losses. worse: judgements since the best. seconds: of training, over all
+    processes. scaler: of 16-bit gradients.
+    """
+
+    step: int = 0
+    epoch: int = 1
+    place: int = 0
+    lost: float = 0.0
+    best: Best | None = None
+    worse: int = 0
+    metrics: dict[str, float] = {}
+    curve: tuple[dict[str, float], ...] = ()
+    seconds: float = 0.0
+    scaler: dict[str, float] = {}
+    done: bool = False
+    stopped_early: bool = False
+
+
+class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    format_version: int
+    identity: Identity
+    progress: Progress
+    checksum: int
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What a file holds."""
+
+    identity: Identity
+    progress: Progress
+    tensors: Mapping[str, Tensor]
+
+
+def write(path: Path, checkpoint: Checkpoint) -> None:
+    """Write a checkpoint in the place of the one before.
+
+    Raises CheckpointError where it cannot be written, a full disk for one; then the one
+    before stays as it is.
+    """
+    tensors = _apart(checkpoint.tensors)
+    header = _Header(
+        FORMAT_VERSION, checkpoint.identity, checkpoint.progress, _checksum(tensors)
+    )
+    spelled = {HEADER: msgspec.json.encode(header).decode()}
+    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_file(tensors, beside, spelled)
+        _sync(beside)
+        beside.replace(path)
+        _sync(path.parent)
+    except (OSError, SafetensorError) as error:
+        before = " The one before stays" if path.exists() else ""
+        said = error.strerror if isinstance(error, OSError) else None
+        raise CheckpointError(
+            f"The checkpoint {path} cannot be written: {said or error}.{before}"
+        ) from error
+    finally:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+
+
+def _apart(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors in main memory, each with its own: safetensors refuses shared ones."""
+    made: dict[str, Tensor] = {}
+    seen: set[int] = set()
+    for name, tensor in tensors.items():
+        own = tensor.detach().cpu().contiguous()
+        if own.untyped_storage().data_ptr() in seen:
+            own = own.clone()
+        seen.add(own.untyped_storage().data_ptr())
+        made[name] = own
+    return made
+
+
+def _checksum(tensors: Mapping[str, Tensor]) -> int:
+    """CRC-32 of names and contents, in the order of the names."""
+    found = 0
+    for name in sorted(tensors):
+        found = zlib.crc32(name.encode(), found)
+        flat = tensors[name].reshape(-1).view(torch.uint8)
+        found = zlib.crc32(flat.numpy().data, found)
+    return found
+
+
+def _sync(path: Path) -> None:
+    """Have a file, or a folder's names, on the disk; Windows cannot be asked for folders."""
+    if os.name == "nt" and path.is_dir():
+        return
+    descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def clear(folder: Path) -> None:
+    """Remove what a kill left half written."""
+    for name in (LAST, BEST):
+        for path in folder.glob(f".{name}.*.new"):
+            path.unlink(missing_ok=True)
+
+
+def read(path: Path, identity: Identity) -> Checkpoint:
+    """A checkpoint of the training that is meant, tensors in main memory.
+
+    Raises CheckpointError for one that does not hold, or is of another training.
+    """
+    try:
+        with safe_open(path, framework="pt") as file:
+            header = msgspec.json.decode((file.metadata() or {}).get(HEADER, ""), type=_Header)
+            # Copied, for a file that is mapped cannot be replaced on every system.
+            tensors = {name: file.get_tensor(name).clone() for name in list(file.keys())}
+    except (OSError, SafetensorError, msgspec.MsgspecError, UnicodeError, ValueError) as error:
+        damaged(path, error)
+    if header.format_version != FORMAT_VERSION:
+        damaged(path, f"its format is {header.format_version}, wanted {FORMAT_VERSION}")
+    if header.checksum != _checksum(tensors):
+        damaged(path, "its checksum is another")
+    _check(path, header.identity, identity)
+    return Checkpoint(header.identity, header.progress, tensors)
+
+
+def damaged(path: Path, what: object) -> NoReturn:
+    """Raise the error for a checkpoint that does not hold."""
+    first = (str(what).strip() or type(what).__name__).splitlines()[0]
+    raise CheckpointError(
+        f"{path}, the checkpoint of a training that was cut off, is damaged: {first}. Remove "
+        f"the folder {path.parent} to train from the beginning"
+    )
+
+
+def _check(path: Path, found: Identity, wanted: Identity) -> None:
+    if found == wanted:
+        return
+    names = sorted(set(found.plan) | set(wanted.plan))
+    other = [
+        f"{name} {found.plan.get(name, 'none')} there, {wanted.plan.get(name, 'none')} here"
+        for name in names
+        if found.plan.get(name) != wanted.plan.get(name)
+    ]
+    if found.learner != wanted.learner:
+        other.append("another network, other settings or other examples")
+    raise CheckpointError(
+        f"{path} is the checkpoint of another training ({'; '.join(other)}). Train into "
+        f"another folder, or remove {path.parent} to train from the beginning"
+    )

@@ -1,0 +1,60 @@
+"""How a training is run: what it is told by whoever starts it, and how the rate moves."""
+
+import math
+from dataclasses import dataclass
+
+from nfh_models.errors import ModelsError
+
+PRECISIONS = ("auto", "fp32", "bf16", "fp16")
+
+FLOOR = 0.02
+"""The share of the peak rate that is left at the end."""
+
+
+class TrainingError(ModelsError):
+    """A training that cannot begin, or cannot go on; the sentence says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to train.
+
+    epochs: at most. warmup: the share of all steps in which the rate rises. patience: the
+    judgements without a better score after which it stops. averaging: how much of the
+    averaged weights each step keeps, 0 for none. clip: the largest norm of the gradient, 0
+    for any. precision: one of PRECISIONS. seed: of dropout; the learner has its own for the
+    order of examples. checkpoint_every: steps between two checkpoints within an epoch.
+    floor: the share of the peak rate that is left at the end; 1 for a rate that stays.
+    """
+
+    epochs: int = 5
+    warmup: float = 0.1
+    patience: int = 3
+    averaging: float = 0.995
+    clip: float = 1.0
+    precision: str = "auto"
+    seed: int = 1
+    checkpoint_every: int = 200
+    floor: float = FLOOR
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 1), ("patience", 1), ("checkpoint_every", 1)):
+            if getattr(self, name) < least:
+                raise ValueError(f"{name} is {getattr(self, name)}, wanted {least} or more")
+        for name in ("warmup", "floor"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} is {getattr(self, name)}, wanted 0 to 1")
+        if not 0 <= self.averaging < 1:
+            raise ValueError(f"averaging is {self.averaging}, wanted 0 to less than 1")
+        if not 0 <= self.clip < math.inf:
+            raise ValueError(f"clip is {self.clip}, wanted 0 or more")
+        if self.precision not in PRECISIONS:
+            raise ValueError(f"precision is {self.precision!r}, wanted one of {PRECISIONS}")
+
+    def rate(self, step: int, steps: int) -> float:
+        """The share of the peak rate at a step, counted from 0, of `steps` in all.
+
+        It rises in a line over the warm-up, and falls in a line to the floor.
+        """
+        rising = 1.0 if self.warmup == 0 else min(1.0, (step + 1) / (self.warmup * steps))
+        return rising * max(self.floor, 1 - step / steps)
