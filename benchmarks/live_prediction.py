@@ -1,15 +1,18 @@
 """How long from asking for one anchor's prediction to hearing that it is in the database.
 
-    python benchmarks/live_prediction.py [--anchors 300] [--busy]
+    python benchmarks/live_prediction.py [--anchors 300] [--model cues]
+        [--turns 4] [--busy]
 
 Asks the real predictor child, warm, as the workbench does, of a database it makes: a passage
-of four turns for each anchor, so that no tags are known from before. As a yardstick the same
-passages are tagged by the same pipeline in this process, one at a time and nothing else.
---busy: two processes of lower priority (nice 10) work beside it, as training does.
+of four turns for each anchor, so that nothing is known from before. As a yardstick the same
+passages go through the bare model in this process, one at a time and nothing else: `small`
+resolves them, the pipeline that `cues` needs tags them. --turns: of a passage, for longer
+ones. --busy: two processes of lower priority (nice 10) work beside it, as training does.
 """
 
 import argparse
 import asyncio
+import os
 import subprocess
 import sys
 import tempfile
@@ -27,20 +30,23 @@ from nfh_db.records import IncomingAnchor, IncomingPassage
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Passage, Token, Turn
 from nfh_models.parsing import Stretch, load_tagger
+from nfh_models.resolution.item import Item
+from nfh_models.resolution.recipes import CUES, SMALL, load_resolver
+from nfh_tui.choosing_models import ensure_built_in
+from nfh_tui.packaged import is_packaged
 from nfh_tui.predictor_client import PredictorClient, PredictorState
 
 BUDGET_MS = 80.0
 BUDGET_BUSY_MS = 150.0
-TURNS = 4
 WARM_UP = 20
 
 BUSY = "import math, os\nos.nice(10)\nwhile True: math.factorial(2000)"
 
 
-def passages(count: int) -> Iterator[tuple[Passage, Anchor]]:
-    """Passages of four made-up turns; the anchor is the number of the third."""
-    source = sentences(count * TURNS)
-    while group := list(islice(source, TURNS)):
+def passages(count: int, length: int) -> Iterator[tuple[Passage, Anchor]]:
+    """Passages of so many made-up turns; the anchor is the number of the last but one."""
+    source = sentences(count * length)
+    while group := list(islice(source, length)):
         tokens: list[Token] = []
         turns: list[Turn] = []
         place = 0
@@ -51,18 +57,21 @@ def passages(count: int) -> Iterator[tuple[Passage, Anchor]]:
                 place += len(word) + 1
             turns.append(Turn(number, f"S{number % 2}", start, len(tokens)))
         text = " ".join(word for words in group for word in words)
-        at = turns[2].start + number_at(group[2])
+        at = turns[-2].start + number_at(group[-2])
         yield Passage(text, tuple(tokens), tuple(turns)), Anchor(at, at + 1)
 
 
-def make_database(path: Path, made: list[tuple[Passage, Anchor]]) -> None:
-    """A database of these passages; the anchors get the ids from 1 on."""
+def make_database(path: Path, made: list[tuple[Passage, Anchor]], model: str) -> None:
+    """A database of these passages; anchors get ids from 1 on. model: the active one."""
     incoming = [
         IncomingPassage(passage, "made up", (IncomingAnchor(line, anchor),))
         for line, (passage, anchor) in enumerate(made, 1)
     ]
     with Store.open(path, create=True) as store:
         store.load(IncomingFile("made up", "0" * 64, "dialog"), incoming)
+        ensure_built_in(store)
+        for name in (CUES, "rules") if model == CUES else (model,):
+            store.activate_model(next(one.id for one in store.models() if one.name == name))
 
 
 async def round_trips(path: Path, anchors: int) -> list[float]:
@@ -89,17 +98,32 @@ async def round_trips(path: Path, anchors: int) -> list[float]:
         client.ask([anchor_id])
         assert await heard.get() == anchor_id
         taken.append((time.perf_counter() - began) * 1000)
+    print(f"  memory of the child: {memory(client.pid)}")
     await client.stop()
     return taken[WARM_UP:]
 
 
-def tagging(made: list[tuple[Passage, Anchor]]) -> list[float]:
-    """Milliseconds of tagging each passage by itself, after some that do not count."""
-    tagger = load_tagger()
+def memory(pid: int | None) -> str:
+    """What a process holds in memory, where the system tells that in /proc."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text("ascii").splitlines()
+        found = next(line for line in lines if line.startswith("VmRSS:"))
+        return f"{int(found.split()[1]) / 1024:.0f} MB"
+    except (OSError, StopIteration):
+        return "unknown"
+
+
+def bare(made: list[tuple[Passage, Anchor]], model: str) -> list[float]:
+    """Milliseconds of the bare model for each passage, after some that do not count."""
+    resolver = load_resolver(model) if model == SMALL else None
+    tagger = load_tagger() if resolver is None else None
     taken = []
-    for passage, _ in made:
+    for passage, anchor in made:
         began = time.perf_counter()
-        tagger.tag([Stretch.of(passage)])
+        if resolver is not None:
+            resolver.resolve([Item(passage, anchor)])
+        if tagger is not None:
+            tagger.tag([Stretch.of(passage)])
         taken.append((time.perf_counter() - began) * 1000)
     return taken[WARM_UP:]
 
@@ -126,20 +150,25 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--anchors", type=int, default=300)
+    parser.add_argument("--model", choices=(SMALL, CUES), default=SMALL)
+    parser.add_argument("--turns", type=int, default=4)
     parser.add_argument("--busy", action="store_true", help="with two processes beside it")
     arguments = parser.parse_args()
-    made = list(passages(arguments.anchors + WARM_UP))
+    if arguments.model == SMALL and not is_packaged():
+        sys.exit("there is no model in the package: --model cues measures the other recipe")
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the child does
+    made = list(passages(arguments.anchors + WARM_UP, arguments.turns))
     words = sum(len(passage.tokens) for passage, _ in made) / len(made)
     print(f"live prediction of {arguments.anchors} anchors, {words:.0f} tokens a passage")
     with tempfile.TemporaryDirectory() as folder, work_beside(arguments.busy):
         path = Path(folder) / "nfh.db"
-        make_database(path, made)
+        make_database(path, made, arguments.model)
         median, high = percentiles(asyncio.run(round_trips(path, len(made))))
-        bare, bare_high = percentiles(tagging(made))
+        alone, alone_high = percentiles(bare(made, arguments.model))
     budget = BUDGET_BUSY_MS if arguments.busy else BUDGET_MS
     print(f"  round trip  p50 {median:6.1f} ms  p95 {high:6.1f} ms  (budget {budget:.0f} ms)")
-    print(f"  tagging     p50 {bare:6.1f} ms  p95 {bare_high:6.1f} ms")
-    print(f"  ratio       p50 {median / bare:6.2f}     p95 {high / bare_high:6.2f}")
+    print(f"  bare model  p50 {alone:6.1f} ms  p95 {alone_high:6.1f} ms")
+    print(f"  ratio       p50 {median / alone:6.2f}     p95 {high / alone_high:6.2f}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
     config.json          format version, name, task, recipe, all settings; unknown keys refused
     weights.safetensors  arrays
-    vocabulary.json      the features' or the tokens' names, in the order of the arrays
+    vocabulary.json      the features' or the tokens' names, in the order of the arrays; recipes
+                         with a tokenizer.json have none
     metrics.json         figures measured while it was trained
     card.md              what it is, what it was made of, where it fails: for people
 
@@ -17,7 +18,7 @@ import os
 import shutil
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -73,13 +74,17 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """Everything that a model directory holds."""
+    """Everything that a model directory holds.
+
+    vocabulary: None for a recipe that has none. more: further texts by their file's name.
+    """
 
     config: Config
     arrays: Mapping[str, "Array"]
-    vocabulary: Sequence[str]
+    vocabulary: Sequence[str] | None
     metrics: Mapping[str, object]
     card: str
+    more: Mapping[str, str] = field(default_factory=dict)
 
 
 # --- writing --------------------------------------------------------------------------------
@@ -117,14 +122,17 @@ def _contents(files: ModelFiles) -> list[tuple[str, bytes]]:
 
     config = msgspec.json.format(msgspec.json.encode(files.config), indent=2)
     metrics = json.dumps(files.metrics, indent=2, allow_nan=False)
-    vocabulary = json.dumps(list(files.vocabulary), indent=0)
-    return [
+    contents = [
         (CONFIG, config + b"\n"),
         (WEIGHTS, save(dict(files.arrays))),
-        (VOCABULARY, vocabulary.encode("ascii") + b"\n"),
         (METRICS, metrics.encode("ascii") + b"\n"),
         (CARD, files.card.encode("utf-8", "backslashreplace")),
     ]
+    if files.vocabulary is not None:
+        vocabulary = json.dumps(list(files.vocabulary), indent=0)
+        contents.append((VOCABULARY, vocabulary.encode("ascii") + b"\n"))
+    contents += [(name, text.encode("utf-8")) for name, text in files.more.items()]
+    return contents
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -222,6 +230,15 @@ def read_vocabulary(folder: Path) -> list[str]:
     if len(set(found)) != len(found):
         raise damaged(path, "a name stands in it twice")
     return found
+
+
+def read_text(folder: Path, name: str) -> str:
+    """A further text of a model, in UTF-8. Raises ModelFileError."""
+    path = folder / name
+    try:
+        return _read(path, LARGEST_TEXT).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise damaged(path, error) from error
 
 
 def read_arrays(folder: Path, wanted: Mapping[str, str]) -> "dict[str, Array]":

@@ -45,11 +45,13 @@ def ensure_demo(path: Path) -> None:
     """
     from nfh_db.query import parse
     from nfh_db.store import Store
+    from nfh_tui.packaged import ensure_small
 
     places.make_folder_for(path)
     with Store.open(path, create=True) as store:
         if next(iter(store.queue_ids(parse(""), store.annotator("editor"))), None):
             return
+        ensure_small(store)
         _copy_corpus(store)
 
 

@@ -188,7 +188,8 @@ class PredictorClient:
     def _hear(self, reply: Reply) -> None:
         if isinstance(reply, Ready):
             self._model = reply.model
-            self._tell("ready", f"{reply.model} predicts, with {reply.pipeline}.")
+            with_ = f", with {reply.pipeline}" if reply.pipeline else ""
+            self._tell("ready", f"{reply.model} predicts{with_}.")
             if self._wanted:
                 self._send()
         elif isinstance(reply, Done):

@@ -1,44 +1,43 @@
-"""A model of identification out of the gold of a database: read, trained, saved, registered.
+"""Identification's `svm` out of the gold of a database: read, trained, saved, registered."""
 
-The work is a job with a row of its own, whoever runs it. Whatever ends it early leaves no
-model behind, neither in the database nor on the disk.
-"""
-
-import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nfh_db import processes
-from nfh_db.clock import now
-from nfh_db.errors import StoreError
-from nfh_db.jobs import JobProgress, JobState
 from nfh_db.models import Model, NewModel
-from nfh_db.query import Match, Query
+from nfh_db.query import Query
 from nfh_models.identification.crossing import check_enough
 from nfh_models.identification.example import Example
 from nfh_models.identification.recipes import SVM
 from nfh_models.identification.svm_settings import Plan
-from nfh_models.identification.svm_training import Step, Trained, training
-from nfh_models.model_files import FolderTakenError
-from nfh_tui.choosing_models import TASK, ensure_rules, models_folder, stored_path
+from nfh_models.identification.svm_training import Trained, training
+from nfh_tui.choosing_models import TASK, ensure_rules
 from nfh_tui.examples import examples_of_store
+from nfh_tui.model_folders import stored_path
+from nfh_tui.training_jobs import (
+    JobReporter,
+    Phase,
+    Progress,
+    as_job,
+    held_out_passages,
+    held_out_splits,
+    save_model,
+)
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
 
-SECONDS_BETWEEN = 0.1
-"""Between two notes in a job's row."""
-
-HELD_OUT = ("dev", "test")
-"""Splits that are kept to be tried on."""
-
-Progress = Callable[[str, int, int], None]
-"""Told what is being done, how much of it is done, and how much there is."""
+__all__ = [
+    "JobReporter",
+    "Material",
+    "Retrained",
+    "Wanted",
+    "held_out_passages",
+    "retrain",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ class Wanted:
     @property
     def held_out(self) -> tuple[str, ...]:
         """The splits whose passages are not learnt from."""
-        return ("test",) if self.split is None else tuple({*HELD_OUT} - {self.split})
+        return held_out_splits(self.split)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,32 +75,6 @@ class Retrained:
     seconds: float
 
 
-class JobReporter:
-    """Notes in a job's row how far it is, ten times a second at most, and tells `progress`."""
-
-    def __init__(
-        self,
-        store: "Store",
-        job_id: int,
-        progress: Progress,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._store = store
-        self._job_id = job_id
-        self._progress = progress
-        self._clock = clock
-        self._noted_at = -SECONDS_BETWEEN
-
-    def step(self, step: Step) -> None:
-        """Report a step. Raises JobGoneError if somebody ended the job meanwhile."""
-        self._progress(step.phase, step.done, step.total)
-        if self._clock() - self._noted_at < SECONDS_BETWEEN:
-            return
-        self._noted_at = self._clock()
-        noted = JobProgress(step.phase, step.done, step.total or None, step.metrics)
-        self._store.note_job(self._job_id, noted)
-
-
 def retrain(store: "Store", wanted: Wanted, progress: Progress) -> Retrained:
     """Train `svm` on the gold of a database, in this process.
 
@@ -110,28 +83,18 @@ def retrain(store: "Store", wanted: Wanted, progress: Progress) -> Retrained:
     the job then is failed or cancelled, and there is no model.
     """
     begun = time.perf_counter()
-    job_id = store.begin_job(TASK, arguments_of(wanted))
-    try:
-        report = JobReporter(store, job_id, progress)
+
+    def work(job_id: int, report: JobReporter) -> Retrained:
         material = read(store, wanted, report)
         trained = train(material.examples, wanted, report)
-        report.step(Step("saving", 0, 1))
+        report.step(Phase("saving", 0, 1))
         model, folder = save(store, job_id, trained, material, wanted)
-    except BaseException as error:
-        _end(store, job_id, error)
-        raise
+        seconds = time.perf_counter() - begun
+        return Retrained(job_id, model, folder, trained, material, seconds)
+
+    done = as_job(store, TASK, arguments_of(wanted), progress, work)
     ensure_rules(store)
-    seconds = time.perf_counter() - begun
-    return Retrained(job_id, model, folder, trained, material, seconds)
-
-
-def _end(store: "Store", job_id: int, error: BaseException) -> None:
-    """Note how a job ended early; one that somebody else ended is left as it is."""
-    with suppress(StoreError):  # what ended it matters more, and may be the same trouble
-        if isinstance(error, KeyboardInterrupt):
-            store.end_job(job_id, JobState.CANCELLED, "stopped")
-        else:
-            store.end_job(job_id, JobState.FAILED, str(error) or type(error).__name__)
+    return done
 
 
 def arguments_of(wanted: Wanted) -> dict[str, object]:
@@ -169,17 +132,8 @@ def read(store: "Store", wanted: Wanted, report: JobReporter) -> Material:
         else:
             kept.append(example)
         if not number % 1_000:
-            report.step(Step("reading", number, 0))
+            report.step(Phase("reading", number))
     return Material(tuple(kept), dict(source.left_out + dropped))
-
-
-def held_out_passages(store: "Store", splits: Sequence[str]) -> dict[str, str]:
-    """Each passage, by its digest, that stands in one of these splits, with the split."""
-    return {
-        ballot.passage.digest: split
-        for split in splits
-        for ballot in store.ballots(Query(terms=(Match("split", (split,)),)))
-    }
 
 
 # --- training and saving --------------------------------------------------------------------
@@ -192,7 +146,7 @@ def train(examples: Sequence[Example], wanted: Wanted, report: JobReporter) -> T
     if wanted.plan.settings.features.layers:
         from nfh_models.parsing import load_parser
 
-        report.step(Step("loading the parser", 0, 0))
+        report.step(Phase("loading the parser"))
         parser = load_parser(wanted.parser)
     steps = training(examples, wanted.plan, parser)
     while True:
@@ -215,19 +169,12 @@ def save(
         "query": wanted.query.text,
         "split": wanted.split,
     }
-    at = now()
-    folder, digest = None, ""
-    try:
-        while folder is None:
-            free = _free_folder(store)
-            card = card_of(trained, material.examples, free.name, at)
-            try:
-                digest = save_svm(trained.svm, free, created_at=at, metrics=metrics, card=card)
-                folder = free
-            except FolderTakenError:
-                continue
+
+    def write(folder: Path, at: str) -> NewModel:
+        card = card_of(trained, material.examples, folder.name, at)
+        digest = save_svm(trained.svm, folder, created_at=at, metrics=metrics, card=card)
         config = config_of(trained.svm, folder.name, at)
-        new = NewModel(
+        return NewModel(
             name=folder.name,
             task=TASK,
             recipe=SVM,
@@ -238,34 +185,5 @@ def save(
             metrics=metrics,
             snapshot=trained.snapshot,
         )
-        return store.finish_training(job_id, new), folder
-    except BaseException:
-        # Stopped after its last write, a model is registered all the same.
-        if folder is not None and store.model(folder.name) is None:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
 
-
-def _free_folder(store: "Store") -> Path:
-    """The next name that neither a model of the database nor a folder has."""
-    folder = models_folder(store.path)
-    _sweep(folder)
-    names = {model.name for model in store.models()}
-    if folder.is_dir():
-        names |= {path.name for path in folder.iterdir()}
-    prefix = f"{SVM}-"
-    taken = [int(n[len(prefix) :]) for n in names if _numbered(n, prefix)]
-    return folder / f"{prefix}{max(taken, default=0) + 1}"
-
-
-def _numbered(name: str, prefix: str) -> bool:
-    rest = name[len(prefix) :]
-    return name.startswith(prefix) and rest.isascii() and rest.isdigit() and len(rest) < 9
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what processes left that were killed while they wrote a model."""
-    for path in folder.glob(".*.new"):
-        pid = path.name.removesuffix(".new").rpartition(".")[2]
-        if pid.isdigit() and not processes.alive(int(pid), None):
-            shutil.rmtree(path, ignore_errors=True)
+    return save_model(store, job_id, SVM, write)

@@ -1,23 +1,23 @@
 """Models: their registration, and which one is active."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nfh_db import clock
+from nfh_db import clock, settings
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
 from nfh_db.values import object_of
 
 TASKS = ("identification", "resolution", "both")
 
+SINGLE_TASKS = ("identification", "resolution")
+
 FIND = "SELECT id, task, recipe, version FROM model WHERE name = :name"
+# A model of one task goes before one of both, which may be active for the other task alone.
 ACTIVE = """
 SELECT id, name FROM model
-WHERE task IN (:task, 'both') AND state = 'active' ORDER BY id DESC LIMIT 1"""
-ANY_ACTIVE = """
-SELECT 1 FROM model
-WHERE state = 'active' AND (task IN (:task, 'both') OR :task = 'both') LIMIT 1"""
+WHERE task IN (:task, 'both') AND state = 'active' ORDER BY task = 'both', id DESC LIMIT 1"""
 INSERT = """
 INSERT INTO model (name, task, recipe, version, state, created_at)
 VALUES (:name, :task, :recipe, :version, :state, :at) RETURNING id"""
@@ -34,12 +34,21 @@ UPDATE model SET path = :path, digest = :digest, config = :config, metrics = :me
 WHERE id = :id"""
 RETIRE_OTHERS = """
 UPDATE model SET state = 'retired'
-WHERE state = 'active' AND id <> :id AND (task IN (:task, 'both') OR :task = 'both')"""
+WHERE state = 'active' AND id <> :id AND (task = :task OR :task = 'both')"""
 RETIRE_BUILT_IN = """
 UPDATE model SET state = 'retired'
-WHERE name = :name AND recipe = :name AND task = :task AND state = 'active'
-    AND path IS NULL"""
+WHERE name = :name AND recipe = :name AND (task = :task OR :task = 'both')
+    AND state = 'active' AND path IS NULL"""
+RETIRE_UNUSED = """
+UPDATE model SET state = 'retired'
+WHERE state = 'active' AND task = 'both'
+    AND EXISTS (SELECT 1 FROM model WHERE state = 'active' AND task = 'identification')
+    AND EXISTS (SELECT 1 FROM model WHERE state = 'active' AND task = 'resolution')"""
 ACTIVATE = "UPDATE model SET state = 'active' WHERE id = :id"
+STAND_IN = "UPDATE model SET state = 'active' WHERE name = :name AND task = :task"
+
+STANDS_IN = "model that stands in for {task}"
+"""Setting: the built-in model that answers while the active one of both tasks cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,7 @@ class Model:
     """A registered model.
 
     state: candidate, active (the one that its task uses), retired (was active) or rejected.
+    One of both tasks that is active gives way, in a task, to one of that task alone.
     path: its folder, relative to the database's own where it lies in that; None of one that
     is no more than a name. digest: of the folder, as it was when it was registered.
     snapshot: hash of the labels that it learnt from.
@@ -100,21 +110,21 @@ def ensure(
     recipe: str,
     version: str,
     *,
-    in_place_of: str | None = None,
+    in_place_of: Sequence[str] = (),
 ) -> int:
     """A model's id; a new one is registered, as the active one if its task has none.
 
-    in_place_of: a built-in recipe. A new model takes over where that is active.
+    in_place_of: built-in recipes. A new model takes over where those are active.
     """
     known = find(connection, name)
     if known is not None:
         return known[0]
     if task not in TASKS:
         raise StoreError(f"{task!r} is no task of a model: use one of {', '.join(TASKS)}")
-    if in_place_of is not None:
-        connection.execute(RETIRE_BUILT_IN, {"name": in_place_of, "task": task})
-    taken = connection.execute(ANY_ACTIVE, {"task": task}).fetchone()
-    state = "candidate" if taken else "active"
+    for built_in in in_place_of:
+        connection.execute(RETIRE_BUILT_IN, {"name": built_in, "task": task})
+    wanted = any(active(connection, one) is None for one in _tasks_of(task))
+    state = "active" if wanted else "candidate"
     model_id: int = connection.execute(
         INSERT,
         {
@@ -127,6 +137,10 @@ def ensure(
         },
     ).fetchone()[0]
     return model_id
+
+
+def _tasks_of(task: str) -> tuple[str, ...]:
+    return SINGLE_TASKS if task == "both" else (task,)
 
 
 def set_version(connection: Connection, model_id: int, recipe: str, version: str) -> None:
@@ -160,6 +174,29 @@ def activate(connection: Connection, model: Model) -> None:
     """Make a model the one that its task uses; the one before is retired."""
     connection.execute(RETIRE_OTHERS, {"id": model.id, "task": model.task})
     connection.execute(ACTIVATE, {"id": model.id})
+    connection.execute(RETIRE_UNUSED)
+    for task in _tasks_of(model.task):
+        if standing_in(connection, task) is not None:
+            settings.write(connection, STANDS_IN.format(task=task), "")
+
+
+def standing_in(connection: Connection, task: str) -> str | None:
+    """The built-in model that stands in for a task; None if none does."""
+    return settings.read(connection, STANDS_IN.format(task=task)) or None
+
+
+def stand_in(connection: Connection, task: str, name: str) -> None:
+    """Let a built-in model answer in place of the active one of both tasks, until that can."""
+    connection.execute(STAND_IN, {"name": name, "task": task})
+    settings.write(connection, STANDS_IN.format(task=task), name)
+
+
+def stand_down(connection: Connection, task: str) -> None:
+    """Let the model of both tasks answer again that another stood in for."""
+    name = standing_in(connection, task)
+    if name is not None:
+        connection.execute(RETIRE_BUILT_IN, {"name": name, "task": task})
+        settings.write(connection, STANDS_IN.format(task=task), "")
 
 
 def read(connection: Connection, model_id: int) -> Model | None:

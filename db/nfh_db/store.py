@@ -210,12 +210,17 @@ class Store(
     # --- models and settings ------------------------------------------------------------
 
     def ensure_model(
-        self, name: str, task: str, recipe: str, version: str, in_place_of: str | None = None
+        self,
+        name: str,
+        task: str,
+        recipe: str,
+        version: str,
+        in_place_of: Sequence[str] = (),
     ) -> int:
         """A model's id, registered if unknown, as the active one if its task has none.
 
-        in_place_of: a built-in recipe that a model new here retires, if it is the active
-        one; what it said stays. What another version under this name predicted and
+        in_place_of: built-in recipes that a model new here retires, where they are active;
+        what they said stays. What another version under this name predicted and
         identified is forgotten.
         """
         with self._readers.lend() as connection:
@@ -244,6 +249,11 @@ class Store(
         """Keep predictions by anchor id, in place of this model's earlier ones."""
         with self._noting() as connection:
             predictions.save(connection, model_id, found)
+
+    def predicted(self, model_id: int, anchor_ids: Sequence[int]) -> frozenset[int]:
+        """Of these anchors the ones of which a model has said something."""
+        with self._readers.lend() as connection:
+            return predictions.known(connection, model_id, anchor_ids)
 
     def setting(self, name: str, default: str | None = None) -> str | None:
         """A setting's value, or `default`."""

@@ -30,6 +30,12 @@ class TrainingStore(OpenDatabase):
         with self._readers.lend() as connection:
             return models.read_named(connection, name)
 
+    def active_model(self, task: str) -> Model | None:
+        """The model that a task uses; None if it has none yet."""
+        with self._readers.lend(one_state=True) as connection:
+            found = models.active(connection, task)
+            return None if found is None else models.read(connection, found[0])
+
     def activate_model(self, model_id: int) -> Model:
         """Make a model the one that its task uses. StoreError if there is none."""
         with self._deciding() as connection:
@@ -39,6 +45,21 @@ class TrainingStore(OpenDatabase):
             models.activate(connection, found)
             active = models.read(connection, model_id)
         return active or found
+
+    def standing_in(self, task: str) -> str | None:
+        """The built-in model that answers while the active one of both tasks cannot."""
+        with self._readers.lend() as connection:
+            return models.standing_in(connection, task)
+
+    def stand_in(self, task: str, name: str) -> None:
+        """Let a registered built-in model of a task answer in place of that of both tasks."""
+        with self._noting() as connection:
+            models.stand_in(connection, task, name)
+
+    def stand_down(self, task: str) -> None:
+        """Let the model of both tasks answer again that another stood in for."""
+        with self._noting() as connection:
+            models.stand_down(connection, task)
 
     # --- jobs ---------------------------------------------------------------------------
 

@@ -19,9 +19,12 @@ class RecipeError(ModelsError):
 
 
 def load_identifier(recipe: str, folder: Path | None = None) -> Identifier:
-    """A recipe ready to decide; folder: the model directory of one that was trained.
+    """A recipe ready to decide.
 
-    Raises RecipeError for a name that is none, ModelFileError for a folder that does not hold.
+    folder: the model directory of one that was trained; `small` without a folder is the
+    model in the package. Raises RecipeError for a name that is none, a trained recipe without
+    a folder, and a network where torch is not installed; ModelFileError for a folder that
+    does not hold.
     """
     if recipe == RULES:
         from nfh_models.identification.rules import Rules
@@ -31,9 +34,30 @@ def load_identifier(recipe: str, folder: Path | None = None) -> Identifier:
         from nfh_models.identification.svm_files import load_svm
 
         return load_svm(folder)
-    if recipe == SVM:
+    if recipe == SMALL or (recipe == ENCODER and folder is not None):
+        return _network(recipe, folder)
+    if recipe in (SVM, ENCODER):
+        task = "identification" if recipe == SVM else "both"
         raise RecipeError(
-            "the recipe svm has no model yet: `nfh-tui retrain identification --recipe svm` "
+            f"the recipe {recipe} has no model yet: `nfh-tui retrain {task} --recipe {recipe}` "
             "makes one"
         )
-    raise RecipeError(f"{recipe!r} is no recipe of identification: use {RULES} or {SVM}")
+    raise RecipeError(
+        f"{recipe!r} is no recipe of identification: use {RULES}, {SVM}, {ENCODER} or {SMALL}"
+    )
+
+
+def _network(recipe: str, folder: Path | None) -> Identifier:
+    try:
+        if folder is None:
+            from nfh_models.small import load_small
+
+            return load_small()
+        from nfh_models.encoder import load_encoder
+
+        return load_encoder(folder)
+    except ModuleNotFoundError as error:
+        raise RecipeError(
+            f"the recipe {recipe} needs {error.name}, which is not installed here; {RULES} "
+            "works without"
+        ) from error

@@ -170,13 +170,17 @@ def _collecting_rarely() -> Iterator[None]:
 def _store(database: Path, *, dry_run: bool) -> Iterator["Store"]:
     """The database, made if need be; a trial run without one works on a passing one."""
     from nfh_db.store import Store
+    from nfh_tui.packaged import ensure_small
 
     with TemporaryDirectory(prefix="nfh-tui-") as folder:
         if dry_run and not database.exists():
             database = Path(folder) / places.DATABASE_NAME
         places.make_folder_for(database)
+        new = not database.exists()
         store = Store.open(database, create=True)
         try:
+            if new:
+                ensure_small(store)
             yield store
         finally:
             store.close()

@@ -180,6 +180,8 @@ def tools_of(chosen: "Chosen", spec: str | None) -> "Tools":
     from nfh_tui.entrants import other_parser
     from nfh_tui.identifying import Tools
 
+    if chosen.aside:
+        say(f"nfh-tui: {chosen.aside}")
     identifier = chosen.identifier
     parser = load_parser(spec, identifier.needs) if identifier.needs else None
     warning = other_parser(identifier, chosen.name, parser)

@@ -1,6 +1,5 @@
 """`nfh-tui models`: the registered models, one of them in full, and which one is used."""
 
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,8 @@ if TYPE_CHECKING:
 def models(ctx: click.Context, db: Path | None, as_json: bool) -> None:
     """List the models of the database; with a command: show one, or put one to use.
 
-    Models are made by `nfh-tui retrain`; the rules are one, too.
+    Models are made by `nfh-tui retrain`; the small model in the package is one, and so are
+    the recipes that need no training.
     """
     ctx.obj = (db, as_json)
     if ctx.invoked_subcommand is not None:
@@ -79,24 +79,27 @@ def activate(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> 
     from nfh_db.store import Store
     from nfh_tui.choosing_models import check_usable
     from nfh_tui.cli.models_text import summary_json
+    from nfh_tui.cli.retrain_text import in_words
 
     db, as_json = _given(ctx, db, as_json)
     with Store.open(places.database(db)) as store:
         found = _one(store, model)
-        before = [one for one in store.models() if _gives_way(one, found)]
+        before = _in_use(store)
         check_usable(store, found)
         active = store.activate_model(found.id)
+        instead = [name for name in before if name not in (*_in_use(store), active.name)]
         database = store.path
     if as_json:
-        emit(summary_json(active, database) | {"before": [one.name for one in before]})
+        emit(summary_json(active, database) | {"before": instead})
         return
-    instead = f", in place of {', '.join(one.name for one in before)}" if before else ""
-    click.echo(f"{active.name} is now the active model of {active.task}{instead}")
+    ending = f", in place of {', '.join(instead)}" if instead else ""
+    click.echo(f"{active.name} is now the active model of {in_words(active.task)}{ending}")
 
 
-def _gives_way(one: "Model", to: "Model") -> bool:
-    same = one.task == to.task or "both" in (one.task, to.task)
-    return one.state == "active" and one.id != to.id and same
+def _in_use(store: "Store") -> list[str]:
+    """The models that the tasks use."""
+    found = (store.active_model(task) for task in ("identification", "resolution"))
+    return list(dict.fromkeys(one.name for one in found if one is not None))
 
 
 def _given(ctx: click.Context, db: Path | None, as_json: bool) -> tuple[Path | None, bool]:
@@ -106,12 +109,10 @@ def _given(ctx: click.Context, db: Path | None, as_json: bool) -> tuple[Path | N
 
 
 def _all(store: "Store") -> tuple["Model", ...]:
-    """All models; the rules are registered if they are not yet, where that can be written."""
-    from nfh_db.errors import FullError
-    from nfh_tui.choosing_models import ensure_rules
+    """All models; those that need no training are registered, where that can be written."""
+    from nfh_tui.choosing_models import ensure_built_in
 
-    with suppress(FullError):
-        ensure_rules(store)
+    ensure_built_in(store)
     return store.models()
 
 

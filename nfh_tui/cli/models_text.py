@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from nfh_db.formats.wording import counted, visible
 from nfh_models.errors import ModelsError
 from nfh_models.model_files import CARD
-from nfh_tui.choosing_models import checked_folder, folder_of
-from nfh_tui.cli.retrain_text import left_out_lines, percent
+from nfh_models.resolution.recipes import SMALL
+from nfh_tui.cli.models_figures import failure_lines, figure_lines
+from nfh_tui.cli.retrain_text import in_words, left_out_lines, percent
+from nfh_tui.model_folders import checked_folder, folder_of
+from nfh_tui.packaged import is_packaged, packaged_folder, packaged_metrics
 
 if TYPE_CHECKING:
     from nfh_db.models import Model
@@ -28,7 +31,8 @@ def summary_json(model: "Model", database: Path) -> dict[str, object]:
         "recipe": model.recipe,
         "version": model.version,
         "state": model.state,
-        "f1": _number(model.metrics, "f1"),
+        "f1": _number(metrics_of(model), "f1"),
+        "accuracy_inclusive": _number(metrics_of(model), "accuracy_inclusive"),
         "folder": _folder(model, database),
         "created_at": model.created_at,
     }
@@ -40,7 +44,7 @@ def full_json(model: "Model", database: Path) -> dict[str, object]:
         "digest": model.digest,
         "snapshot": model.snapshot,
         "config": dict(model.config),
-        "metrics": dict(model.metrics),
+        "metrics": dict(metrics_of(model)),
         "trouble": trouble(model, database),
     }
 
@@ -58,20 +62,41 @@ def trouble(model: "Model", database: Path) -> str | None:
 
 def listed(found: Sequence["Model"], database: Path) -> Iterator[str]:
     """A line a model, under a line that says what stands in it."""
-    yield f"{'id':>4}  {'name':14} {'task':15} {'recipe':13} {'state':9}  {'F1':>5}  made"
+    yield (
+        f"{'id':>4}  {'name':12} {'task':14} {'recipe':12} {'state':9} {'F1':>5} {'acc':>5}  "
+        "made"
+    )
     for model in found:
-        f1 = _number(model.metrics, "f1")
-        gone = "" if model.path is None or _there(model, database) else "  (gone)"
+        metrics = metrics_of(model)
+        f1, right = _number(metrics, "f1"), _number(metrics, "accuracy_inclusive")
+        if right is None:  # of folds, where words of the same form are not told apart
+            right = _number(metrics, "accuracy") if model.task != "identification" else None
         yield (
-            f"{model.id:>4}  {visible(model.name, 14):14} {model.task:15} "
-            f"{visible(model.recipe, 13):13} {model.state:9}  "
-            f"{'' if f1 is None else percent(f1):>5}  {model.created_at[:10]}{gone}"
+            f"{model.id:>4}  {visible(model.name, 12):12} {model.task:14} "
+            f"{visible(model.recipe, 12):12} {model.state:9} "
+            f"{'' if f1 is None else percent(f1):>5} "
+            f"{'' if right is None else percent(right):>5}  "
+            f"{model.created_at[:10]}{_gone(model, database)}"
         )
+
+
+def metrics_of(model: "Model") -> Mapping[str, object]:
+    """The figures of a model; those of the one in the package lie there."""
+    packaged = model.recipe == SMALL and model.path is None
+    return packaged_metrics() if packaged else model.metrics
+
+
+def _gone(model: "Model", database: Path) -> str:
+    if model.path is None:
+        there = model.recipe != SMALL or is_packaged()
+    else:
+        there = _there(model, database)
+    return "" if there else "  (gone)"
 
 
 def full_lines(model: "Model", database: Path) -> Iterator[str]:
     """A model in full, for a person."""
-    yield f"{model.name}: {model.recipe} for {model.task}, {model.state}"
+    yield f"{model.name}: {model.recipe} for {in_words(model.task)}, {model.state}"
     yield f"  number    {model.id}"
     yield f"  version   {visible(model.version)}"
     yield f"  made      {model.created_at[:MINUTES].replace('T', ' ')} UTC"
@@ -81,7 +106,11 @@ def full_lines(model: "Model", database: Path) -> Iterator[str]:
         yield f"  card      {visible(str(Path(folder) / CARD), 400)}"
     for key, value in model.config.items():
         yield f"  {key:9} {visible(_said(value))}"
-    yield from _figures(model.metrics)
+    metrics = metrics_of(model)
+    if model.task == "identification":
+        yield from _figures(metrics)
+    elif metrics:
+        yield from _resolution_figures(metrics)
     found = trouble(model, database)
     if found is not None:
         yield ""
@@ -106,6 +135,20 @@ def _figures(metrics: Mapping[str, object]) -> Iterator[str]:
         counts = {key: number for key, number in left_out.items() if isinstance(number, int)}
         yield from left_out_lines(counts)
     yield from _worst(metrics.get("worst"))
+
+
+def _resolution_figures(metrics: Mapping[str, object]) -> Iterator[str]:
+    yield ""
+    examples, passages = metrics.get("examples"), metrics.get("passages")
+    if isinstance(examples, int) and isinstance(passages, int):
+        told = counted(passages, "passage")
+        yield f"Learnt from {counted(examples, 'example')} in {told}."
+    yield from figure_lines(metrics)
+    left_out = metrics.get("left_out")
+    if isinstance(left_out, dict):
+        counts = {key: count for key, count in left_out.items() if isinstance(count, int)}
+        yield from left_out_lines(counts)
+    yield from failure_lines(metrics)
 
 
 def _worst(worst: object) -> Iterator[str]:
@@ -140,7 +183,9 @@ def _count(value: object) -> str:
 
 
 def _folder(model: "Model", database: Path) -> str | None:
-    return None if model.path is None else str(folder_of(database, model.path))
+    if model.path is not None:
+        return str(folder_of(database, model.path))
+    return str(packaged_folder()) if model.recipe == SMALL else None
 
 
 def _there(model: "Model", database: Path) -> bool:

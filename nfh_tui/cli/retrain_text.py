@@ -7,6 +7,9 @@ from nfh_db.formats.wording import counted, visible
 from nfh_models.identification.svm_card import FIGURES
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nfh_db.models import Model
     from nfh_tui.training import Retrained
 
 FEW = 300
@@ -57,7 +60,7 @@ def retrained_lines(done: "Retrained") -> Iterator[str]:
     if not done.trained.svm.converged:
         yield "  The fitting was broken off before it came to its end: a smaller c gets there."
     yield ""
-    yield from _what_now(done)
+    yield from what_now(done.model, done.folder, done.seconds)
 
 
 def left_out_lines(left_out: Mapping[str, int]) -> Iterator[str]:
@@ -71,10 +74,15 @@ def percent(value: float | None) -> str:
     return "none" if value is None else f"{100 * value:.1f}"
 
 
-def _what_now(done: "Retrained") -> Iterator[str]:
-    model = done.model
-    yield f"Saved in {visible(str(done.folder), 200)}; {done.seconds:.1f} s in all."
+def what_now(model: "Model", folder: "Path", seconds: float) -> Iterator[str]:
+    """Where a new model is, and whether it is used."""
+    yield f"Saved in {visible(str(folder), 200)}; {seconds:.1f} s in all."
     if model.state == "active":
-        yield f"It is the active model of {model.task}."
+        yield f"It is the active model of {in_words(model.task)}."
         return
     yield f"It is a candidate. To use it: nfh-tui models activate {model.name}"
+
+
+def in_words(task: str) -> str:
+    """A task as a sentence names it."""
+    return "both tasks" if task == "both" else task

@@ -8,7 +8,7 @@ from nfh_models.errors import ModelsError
 from nfh_models.identification.cases import cases_of
 from nfh_models.identification.deciding import decide
 from nfh_models.parsing import Parser, load_parser
-from nfh_tui.choosing_models import Chosen, identifier_for
+from nfh_tui.choosing_models import Chosen, Loaded, identifier_for
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -21,12 +21,19 @@ class LiveIdentifier:
     sentence; "" while it can.
     """
 
-    def __init__(self, store: "Store") -> None:
+    def __init__(self, store: "Store", loaded: Loaded | None = None) -> None:
+        """loaded: models that are in memory already, and those that get there by this one."""
         self.trouble = ""
         self._store = store
+        self._loaded = loaded
         self._present: Identifying | None = None
         self._chosen: Chosen | None = None
         self._parser: Parser | None = None
+
+    @property
+    def model(self) -> object:
+        """What is loaded; None for nothing."""
+        return None if self._chosen is None else self._chosen.identifier
 
     def identify(self, item: Item, *, force: bool = False) -> bool:
         """Decide an anchor that has no decision yet, and store it; True if it was.
@@ -62,7 +69,7 @@ class LiveIdentifier:
         self._chosen, self._parser, self.trouble = None, None, ""
         spec = None if active is None else active.spec
         try:
-            chosen = identifier_for(self._store)
+            chosen = identifier_for(self._store, loaded=self._loaded)
             needs = chosen.identifier.needs
             self._parser = load_parser(spec, needs) if needs else None
         except ModelsError as error:
@@ -73,6 +80,8 @@ class LiveIdentifier:
             name = "" if self._parser is None else self._parser.name
             self._store.decide_with(chosen.model_id, name, spec)
         self._chosen = chosen
+        if chosen.aside:
+            self.trouble = chosen.aside[:1].upper() + chosen.aside[1:]
         self._present = self._store.identifying()
         return self._present
 

@@ -1,10 +1,10 @@
 """The predictor child: `python -m nfh_tui.jobs.predictor --db PATH`.
 
-It loads the models once, reads asks from standard input and writes replies to standard
-output, one JSON line each; everything else that is printed goes to standard error. The
-newest ask comes first, within an ask the anchors in order. What models say of an anchor, its
-head and whether its noun is missing, is in the database before its reply is sent. The child
-ends when its input closes or its parent is gone.
+It loads the active models once, and another where that has become active. It reads asks from
+standard input and writes replies to standard output, one JSON line each; everything else that
+is printed goes to standard error. The newest ask comes first, within an ask the anchors in
+order. What models say of an anchor, its head and whether its noun is missing, is in the
+database before its reply is sent. The child ends when its input closes or its parent is gone.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -20,11 +20,11 @@ from typing import BinaryIO
 import msgspec
 
 from nfh_db.errors import StoreError
-from nfh_db.records import Annotator, Item, Prediction, Role
+from nfh_db.records import Annotator, Role
 from nfh_db.store import Store
-from nfh_models.parsing import NoPipelineError, Tagger, load_tagger
-from nfh_models.resolution import cues, nearest_noun
+from nfh_models.parsing import NoPipelineError
 from nfh_tui.jobs.live_identifier import LiveIdentifier
+from nfh_tui.jobs.live_resolver import LiveResolver
 from nfh_tui.jobs.protocol import (
     NO_PIPELINE,
     Aside,
@@ -43,8 +43,8 @@ PARENT_CHECK = 2.0
 BACKLOG = 256
 """Asks that may wait; of more the oldest are forgotten, nobody looks at those any longer."""
 
-REMEMBERED = 128
-"""Tagged passages kept: the anchors of one passage are mostly asked one after the other."""
+NO_MODEL = "no model"
+"""What answers while the active model cannot be used."""
 
 _NOBODY = Annotator(0, "", "model")
 """Reads items as nobody in particular: no drafts, no flags of one's own."""
@@ -92,59 +92,68 @@ class Asks:
 
 
 class Predictor:
-    """The models with the store they read from and write to."""
+    """The active models with the store they read from and write to.
 
-    def __init__(self, store: Store, tagger: Tagger) -> None:
-        self.name = cues.NAME
+    One network that serves both tasks is in memory once.
+    """
+
+    def __init__(self, store: Store) -> None:
+        """Load the active model of resolution; that of identification when it is needed.
+
+        Raises NoPipelineError where the model needs a pipeline and there is none.
+        """
         self._store = store
-        self._tagger = tagger
-        self._tags: OrderedDict[tuple[str, int, int], list[str]] = OrderedDict()
-        version = f"{cues.VERSION} {tagger.name}"
-        self._model = store.ensure_model(
-            self.name, cues.TASK, self.name, version, in_place_of=nearest_noun.NAME
-        )
-        self._identifier = LiveIdentifier(store)
-        self._told = ""
+        self._loaded: dict[tuple[str, str], object] = {}
+        self._resolver = LiveResolver(store, self._loaded)
+        self._identifier = LiveIdentifier(store, self._loaded)
+        self._told: dict[str, str] = {}
+
+    @property
+    def ready(self) -> Ready:
+        """What answers now."""
+        return Ready(self._resolver.name or NO_MODEL, self._resolver.pipeline)
+
+    def refresh(self) -> bool:
+        """Load what has become active meanwhile; True if the model of resolution is another."""
+        changed = self._resolver.refresh()
+        if changed:
+            self._forget_unused()
+        return changed
 
     def predict(self, anchor_id: int, *, force: bool) -> float | None:
         """Predict and identify an anchor; the seconds it took, 0.0 if all was known.
 
-        None: nobody sees this anchor (any more). Raises StoreError.
+        One at a time: four together take a network on a processor as long as one by one, and
+        a newer ask would wait for them. None: nobody sees this anchor (any more). Raises
+        StoreError.
         """
         began = time.perf_counter()
         item = self._store.item(anchor_id, _NOBODY, Role.ANNOTATOR)
         if item is None:
             return None
-        known = item.prediction is not None and item.prediction.model == self.name
-        if force or not known:
-            self._predict(item)
+        resolved = self._resolver.resolve(item, force=force)
         identified = self._identifier.identify(item, force=force)
-        return time.perf_counter() - began if force or not known or identified else 0.0
+        self._forget_unused()
+        return time.perf_counter() - began if resolved or identified else 0.0
 
-    def news(self) -> str:
-        """Why it cannot identify, the first time that this is asked for; else ""."""
-        trouble = self._identifier.trouble
-        new = trouble if trouble != self._told else ""
-        self._told = trouble
+    def news(self) -> list[str]:
+        """What a person should know of the models, each sentence once."""
+        new = []
+        for part, trouble in (
+            ("resolution", self._resolver.trouble),
+            ("identification", self._identifier.trouble),
+        ):
+            if trouble and trouble != self._told.get(part):
+                new.append(trouble)
+            self._told[part] = trouble
         return new
 
-    def _predict(self, item: Item) -> None:
-        choice = cues.predict(item.passage, item.anchor, self._tags_of(item))
-        prediction = Prediction(
-            self.name, choice.choice, choice.second, choice.margin, choice.scores
-        )
-        self._store.save_predictions(self._model, [(item.anchor_id, prediction)])
-
-    def _tags_of(self, item: Item) -> list[str]:
-        start, end = nearest_noun.reach(item.passage, item.anchor)
-        key = (item.passage.digest, start, end)
-        tags = self._tags.get(key)
-        if tags is None:
-            stretch = cues.stretch(item.passage, item.anchor)
-            tags = self._tags[key] = self._tagger.tag([stretch])[0]
-            if len(self._tags) > REMEMBERED:
-                self._tags.popitem(last=False)
-        return tags
+    def _forget_unused(self) -> None:
+        """Let go of models that neither task uses any more."""
+        used = (self._resolver.model, self._identifier.model)
+        for key, model in list(self._loaded.items()):
+            if not any(model is one for one in used):
+                del self._loaded[key]
 
 
 def answer(predictor: Predictor, ask: Ask, anchor_id: int) -> Reply:
@@ -174,10 +183,11 @@ def serve(predictor: Predictor, asks: Asks, reply: Callable[[Reply], None]) -> N
     while not asks.closed:
         taken = asks.take(PARENT_CHECK)
         if taken is not None:
+            if predictor.refresh():
+                reply(predictor.ready)
             reply(answer(predictor, *taken))
-            news = predictor.news()
-            if news:
-                reply(Aside(news))
+            for sentence in predictor.news():
+                reply(Aside(sentence))
         elif os.getppid() != parent:
             return
 
@@ -187,6 +197,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="nfh_tui.jobs.predictor")
     parser.add_argument("--db", type=Path, required=True, help="the database")
     database: Path = parser.parse_args(arguments).db
+    # Networks' threads that spin while they wait for each other starve beside other work.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     output = _protocol_output()
     lock = threading.Lock()
 
@@ -207,10 +219,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(database: Path, asks: Asks, reply: Callable[[Reply], None]) -> int:
     try:
-        tagger = load_tagger()
         with Store.open(database) as store:
-            predictor = Predictor(store, tagger)
-            reply(Ready(predictor.name, tagger.name))
+            predictor = Predictor(store)
+            reply(predictor.ready)
             serve(predictor, asks, reply)
     except NoPipelineError as error:
         reply(Failed(str(error)))

@@ -15,7 +15,11 @@ class Ask(msgspec.Struct, frozen=True, tag="ask"):
 
 
 class Ready(msgspec.Struct, frozen=True, tag="ready"):
-    """The child has loaded its model and answers from now on."""
+    """The child has loaded a model and answers with it from now on.
+
+    Said again where another has become active. pipeline: the parser that it needs; "" for
+    none.
+    """
 
     model: str
     pipeline: str

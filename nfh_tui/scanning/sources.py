@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A model by name, with what it takes to load it. folder: whole; None for the rules."""
+    """A model by name, with what it takes to load it. folder: whole; None for the
+    rules and for the model in the package."""
 
     name: str
     recipe: str
@@ -24,12 +25,15 @@ def source_of(store: "Store | None", spec: str | None) -> Source:
 
     Raises RecipeError and ModelFileError, as that does.
     """
-    from nfh_tui.choosing_models import check_task, checked_folder, identifier_for, named
+    from nfh_tui.choosing_models import check_task, identifier_for, named
+    from nfh_tui.model_folders import checked_folder
 
     found = None if store is None else named(store, spec)
-    if store is not None and found is not None and found.recipe != RULES:
+    if store is not None and found is not None and found.path is not None:
         return Source(found.name, found.recipe, str(checked_folder(store.path, found)))
-    if found is not None or spec in (None, RULES):
+    if found is not None:
+        return Source(found.name, found.recipe, None)
+    if spec in (None, RULES):
         return Source(RULES, RULES, None)
     if spec is not None and Path(spec).is_dir():
         from nfh_models.model_files import read_config

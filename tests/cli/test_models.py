@@ -48,18 +48,22 @@ def test_models_are_listed(call: Call, path: Path) -> None:
         ["svm-1", "active"],
         ["rules", "candidate"],
         ["svm-2", "candidate"],
+        ["cues", "active"],
     ]
     assert max(map(len, lines)) <= 80
     listed = json.loads(call("models", "--db", path, "--json").stdout)["models"]
-    assert [one["name"] for one in listed] == ["svm-1", "rules", "svm-2"]
+    assert [one["name"] for one in listed] == ["svm-1", "rules", "svm-2", "cues"]
     assert listed[0]["f1"] == 1.0
     assert listed[1]["folder"] is None
 
 
-def test_the_rules_are_a_model_of_a_new_database(call: Call, home: Path) -> None:
+def test_built_in_recipes_are_models_of_a_new_database(call: Call, home: Path) -> None:
     call("init", "--db", "new.db")
     listed = json.loads(call("models", "--db", "new.db", "--json").stdout)["models"]
-    assert [(one["name"], one["state"]) for one in listed] == [("rules", "active")]
+    assert [(one["name"], one["state"]) for one in listed] == [
+        ("rules", "active"),
+        ("cues", "active"),
+    ]
 
 
 def test_one_model_is_shown_by_number_or_name(call: Call, path: Path) -> None:
@@ -80,7 +84,12 @@ def test_a_model_is_put_to_use_and_the_rules_back_again(call: Call, path: Path) 
     assert told.stdout == (
         "svm-2 is now the active model of identification, in place of svm-1\n"
     )
-    assert states(path) == {"svm-1": "retired", "rules": "candidate", "svm-2": "active"}
+    assert states(path) == {
+        "svm-1": "retired",
+        "rules": "candidate",
+        "svm-2": "active",
+        "cues": "active",
+    }
     again = json.loads(call("models", "activate", "rules", "--db", path, "--json").stdout)
     assert (again["name"], again["state"], again["before"]) == ("rules", "active", ["svm-2"])
     assert call("models", "activate", "rules", "--db", path).stdout == (

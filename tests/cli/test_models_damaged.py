@@ -78,7 +78,7 @@ def test_what_is_no_object_is_told_by_the_doctor(db: Path) -> None:
     [
         ("path", None, "has no folder"),
         ("path", "/etc", "is gone"),
-        ("recipe", "encoder", "'encoder' is no recipe of identification"),
+        ("recipe", "encoder", "is a model of 'svm', not of 'encoder'"),
         ("digest", None, "is not what it was"),
     ],
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-import nfh_tui.training as training_module
+from nfh_db.errors import StoreError
 from nfh_db.jobs import JobState
 from nfh_db.store import Store
 from nfh_models.identification.svm_settings import plan_of
@@ -181,7 +181,8 @@ def test_thirty_labels_are_learnt_from(call: Call, filled: Make) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("resolution",), "models of resolution cannot be trained yet"),
+        (("resolution", "--recipe", "cues"), "'cues' of resolution learns nothing"),
+        (("resolution", "--recipe", "small"), "'small' of resolution cannot be trained"),
         (("cooking",), "'cooking' is no task"),
         (("identification", "--recipe", "rules"), "'rules' of identification learns nothing"),
         (("identification", "--recipe", "encoder"), "'encoder' of identification cannot"),
@@ -247,7 +248,7 @@ def test_a_model_that_cannot_be_registered_is_not_left_on_the_disk(
     real = Store.finish_training
     monkeypatch.setattr(Store, "finish_training", cancel)
     with Store.open(filled()) as store:
-        with pytest.raises(training_module.StoreError, match="cancelled"):
+        with pytest.raises(StoreError, match="cancelled"):
             retrain(store, WANTED, lambda *_: None)
         assert store.models() == ()
         (job,) = store.jobs()

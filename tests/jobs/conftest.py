@@ -45,6 +45,16 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def of_cues(database: Path) -> Path:
+    """The same, where somebody chose `cues` and `rules` before the model in the package."""
+    with Store.open(database) as store:
+        store.ensure_model("small", "both", "small", "1")
+        for name, task in (("cues", "resolution"), ("rules", "identification")):
+            store.activate_model(store.ensure_model(name, task, name, "1"))
+    return database
+
+
+@pytest.fixture
 def pipeline() -> None:
     """Skips where no English pipeline is installed."""
     if not installed_pipelines():

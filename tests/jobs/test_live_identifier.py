@@ -11,7 +11,7 @@ from nfh_db.store import Store
 from nfh_models.errors import ModelsError
 from nfh_models.identification.case import Decision
 from nfh_models.identification.rules import RULES
-from nfh_models.parsing import load_parser, load_tagger
+from nfh_models.parsing import load_parser
 from nfh_tui.choosing_models import Chosen
 from nfh_tui.jobs import live_identifier
 from nfh_tui.jobs.predictor import Asks, Predictor, serve
@@ -27,22 +27,15 @@ def store(database: Path) -> Iterator[Store]:
 
 
 @pytest.fixture(scope="module")
-def tagger():
-    return load_tagger()
-
-
-@pytest.fixture(scope="module")
 def parser():
     return load_parser()
 
 
 @pytest.fixture
-def working(
-    pipeline: None, store: Store, tagger, parser, monkeypatch: pytest.MonkeyPatch
-) -> Predictor:
-    """A predictor with the real tagger and the real parser, each loaded once."""
+def working(pipeline: None, store: Store, parser, monkeypatch: pytest.MonkeyPatch) -> Predictor:
+    """A predictor with the real tagger, and the real parser loaded once."""
     monkeypatch.setattr(live_identifier, "load_parser", lambda spec, needs: parser)
-    return Predictor(store, tagger)
+    return Predictor(store)
 
 
 def said(store: Store, anchor_id: int) -> Identified | None:
@@ -60,7 +53,7 @@ def test_the_rules_decide_where_nothing_else_is_active(
     assert (found.model, found.nfh) == ("rules", True)
     assert found.rule in {rule.name for rule in RULES}
     assert said(store, 1) is None
-    assert working.news() == ""
+    assert working.news() == []
 
 
 def test_only_the_sentence_of_the_number_is_parsed_and_once(
@@ -115,14 +108,14 @@ def test_another_model_that_becomes_active_decides_from_then_on(
         writer.execute("UPDATE model SET state = 'retired' WHERE name = 'rules'")
         writer.execute("UPDATE model SET state = 'active' WHERE id = ?", (other,))
     monkeypatch.setattr(
-        live_identifier, "identifier_for", lambda _: Chosen(Odd(), "odd", other)
+        live_identifier, "identifier_for", lambda _, loaded: Chosen(Odd(), "odd", other)
     )
     working.predict(1, force=False)
     assert said(store, 1) == Identified("odd", False, "small", -2.5)
 
 
 def test_the_parser_asked_for_last_is_the_one_that_parses(
-    store: Store, tagger, parser, pipeline: None, monkeypatch: pytest.MonkeyPatch
+    store: Store, parser, pipeline: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str | None] = []
 
@@ -134,7 +127,7 @@ def test_the_parser_asked_for_last_is_the_one_that_parses(
     model = live_identifier.identifier_for(store).model_id
     assert model is not None
     store.decide_with(model, parser.name, "spacy:this")
-    Predictor(store, tagger).predict(1, force=False)
+    Predictor(store).predict(1, force=False)
     assert asked == ["spacy:this"]
     found = store.identifying()
     assert found is not None
@@ -142,7 +135,7 @@ def test_the_parser_asked_for_last_is_the_one_that_parses(
 
 
 def test_without_a_parser_it_predicts_all_the_same_and_says_so_once(
-    store: Store, tagger, pipeline: None, monkeypatch: pytest.MonkeyPatch
+    store: Store, pipeline: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[str | None] = []
 
@@ -159,7 +152,7 @@ def test_without_a_parser_it_predicts_all_the_same_and_says_so_once(
         if sum(isinstance(one, Done) for one in heard) == 3:
             asks.close()
 
-    serve(Predictor(store, tagger), asks, reply)
+    serve(Predictor(store), asks, reply)
     assert [one.anchor for one in heard if isinstance(one, Done)] == [1, 2, 3]
     assert [one for one in heard if isinstance(one, Aside)] == [
         Aside("No identification: Parsing needs a pipeline with a parser.")
@@ -184,5 +177,5 @@ def test_a_folder_that_may_not_be_read_takes_no_prediction_away(
 
     monkeypatch.setattr(Path, "is_file", refuse)
     assert working.predict(1, force=False) is not None
-    assert "No identification: the model svm-1 cannot be read" in working.news()
+    assert "No identification: the model svm-1 cannot be read" in working.news()[0]
     assert said(store, 1) is None

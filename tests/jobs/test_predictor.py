@@ -13,8 +13,8 @@ import pytest
 from nfh_db.records import Annotator, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS, Kind
-from nfh_models.parsing import load_tagger
-from nfh_tui.jobs import predictor
+from nfh_models.resolution.cues_resolver import CuesResolver
+from nfh_tui.jobs import live_resolver, predictor
 from nfh_tui.jobs.predictor import Asks, Predictor, answer, read_asks
 from nfh_tui.jobs.protocol import (
     NO_PIPELINE,
@@ -105,7 +105,7 @@ def store(database: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def working(store: Store, pipeline: None) -> Predictor:
-    return Predictor(store, load_tagger())
+    return Predictor(store)
 
 
 @pytest.fixture
@@ -153,8 +153,7 @@ def states(store: Store) -> dict[str, str]:
 def test_it_takes_over_from_the_nearest_noun_once(
     store: Store, pipeline: None, working_before: int
 ) -> None:
-    tagger = load_tagger()
-    Predictor(store, tagger).predict(1, force=False)
+    Predictor(store).predict(1, force=False)
     assert states(store) == {"nearest-noun": "retired", "cues": "active"}
     found = stored(store, 1)
     assert found is not None
@@ -163,7 +162,7 @@ def test_it_takes_over_from_the_nearest_noun_once(
     before = stored(store, 1)
     assert before is not None
     assert (before.model, before.choice) == ("nearest-noun", "6")
-    Predictor(store, tagger)
+    Predictor(store)
     assert states(store) == {"nearest-noun": "active", "cues": "retired"}
 
 
@@ -172,7 +171,7 @@ def test_it_leaves_a_model_that_somebody_activated(
 ) -> None:
     own = store.ensure_model("own", "resolution", "encoder", "1")
     store.activate_model(own)
-    Predictor(store, load_tagger())
+    Predictor(store)
     assert states(store) == {"nearest-noun": "retired", "own": "active", "cues": "candidate"}
 
 
@@ -193,8 +192,8 @@ def test_another_version_predicts_anew(
     working: Predictor, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     working.predict(1, force=False)
-    monkeypatch.setattr(predictor.cues, "VERSION", "next")
-    newer = Predictor(store, working._tagger)
+    monkeypatch.setattr(CuesResolver, "version", "next")
+    newer = Predictor(store)
     assert stored(store, 1) is None
     assert newer.predict(1, force=False) != 0.0
 
@@ -206,17 +205,17 @@ def test_an_anchor_that_is_gone(working: Predictor) -> None:
 
 def test_tags_are_kept_for_the_next_anchor_of_a_passage(working: Predictor) -> None:
     working.predict(1, force=False)
-    working._tagger = None  # type: ignore[assignment]  # asking it again would fail
+    working._resolver._parser = None  # asking it again would fail
     assert working.predict(1, force=True) is not None
 
 
 def test_only_so_many_tags_are_kept(
     working: Predictor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(predictor, "REMEMBERED", 2)
+    monkeypatch.setattr(live_resolver, "REMEMBERED", 2)
     for anchor_id in (1, 2, 3, 4):
         working.predict(anchor_id, force=False)
-    assert len(working._tags) == 2
+    assert len(working._resolver._parses) == 2
 
 
 # --- the process --------------------------------------------------------------------------
@@ -252,8 +251,8 @@ def hear(process: Child) -> Reply:
     return decode_reply(process.stdout.readline())
 
 
-def test_conversation(database: Path, pipeline: None) -> None:
-    with child(database) as process:
+def test_conversation(of_cues: Path, pipeline: None) -> None:
+    with child(of_cues) as process:
         ready = hear(process)
         assert isinstance(ready, Ready)
         assert ready.model == "cues"
@@ -263,7 +262,7 @@ def test_conversation(database: Path, pipeline: None) -> None:
         assert (first.id, first.anchor) == (1, 2)
         assert gone == Failed("No prediction: anchor 99 is gone.", 1, 99)
         assert isinstance(last, Done)
-        with Store.open(database) as store:
+        with Store.open(of_cues) as store:
             found = stored(store, 4)
         assert found is not None
         assert found.choice == "4"
@@ -274,16 +273,16 @@ def test_conversation(database: Path, pipeline: None) -> None:
         assert process.wait(30) == 0
 
 
-def test_ends_when_its_input_closes_while_it_loads(database: Path) -> None:
-    with child(database) as process:
+def test_ends_when_its_input_closes_while_it_loads(of_cues: Path) -> None:
+    with child(of_cues) as process:
         assert process.stdin is not None
         process.stdin.close()
         assert process.wait(60) in (0, NO_PIPELINE)
 
 
-def test_no_pipeline(database: Path) -> None:
+def test_no_pipeline(of_cues: Path) -> None:
     prelude = "import spacy.util; spacy.util.get_installed_models = list"
-    with child(database, prelude) as process:
+    with child(of_cues, prelude) as process:
         reply = hear(process)
         assert isinstance(reply, Failed)
         assert "spacy download en_core_web_sm" in reply.message
@@ -298,7 +297,7 @@ def test_no_database(tmp_path: Path, pipeline: None) -> None:
         assert process.wait(30) == 1
 
 
-def test_what_others_print_does_not_reach_the_replies(database: Path, pipeline: None) -> None:
+def test_what_others_print_does_not_reach_the_replies(of_cues: Path, pipeline: None) -> None:
     prelude = (
         "import atexit, os, spacy.util\n"
         "known = spacy.util.get_installed_models\n"
@@ -308,21 +307,21 @@ def test_what_others_print_does_not_reach_the_replies(database: Path, pipeline: 
         "    return known()\n"
         "spacy.util.get_installed_models = noisy"
     )
-    with child(database, prelude) as process:
+    with child(of_cues, prelude) as process:
         assert isinstance(hear(process), Ready)
         _, errors = process.communicate(timeout=30)
         assert b"Loading..." in errors
         assert b"downloading" in errors
 
 
-def test_ends_when_its_parent_is_killed(database: Path, pipeline: None) -> None:
+def test_ends_when_its_parent_is_killed(of_cues: Path, pipeline: None) -> None:
     """A parent between us and the child is killed; the child's output ends with it."""
     parent = (
         "import subprocess, sys, time\n"
         "child = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE)\n"
         "time.sleep(600)"
     )
-    arguments = [sys.executable, "-P", "-m", "nfh_tui.jobs.predictor", "--db", str(database)]
+    arguments = [sys.executable, "-P", "-m", "nfh_tui.jobs.predictor", "--db", str(of_cues)]
     process = subprocess.Popen(
         [sys.executable, "-c", parent, *arguments], stdout=subprocess.PIPE
     )

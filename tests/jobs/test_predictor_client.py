@@ -52,11 +52,9 @@ def heard() -> Heard:
 
 
 @pytest_asyncio.fixture
-async def client(
-    database: Path, tmp_path: Path, heard: Heard
-) -> AsyncIterator[PredictorClient]:
+async def client(of_cues: Path, tmp_path: Path, heard: Heard) -> AsyncIterator[PredictorClient]:
     log = tmp_path / "predictor.log"
-    client = PredictorClient(database, heard.on_done, heard.on_state, first_delay=0.01, log=log)
+    client = PredictorClient(of_cues, heard.on_done, heard.on_state, first_delay=0.01, log=log)
     yield client
     await client.stop()
     assert client.pid is None

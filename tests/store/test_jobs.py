@@ -114,6 +114,8 @@ def test_one_model_of_a_task_is_active(path: Path) -> None:
         store.activate_model(both)
         assert [model.state for model in store.models()][-2:] == ["retired", "active"]
         store.activate_model(resolver)
+        assert [model.state for model in store.models()][-2:] == ["active", "active"]
+        store.activate_model(1)
         assert [model.state for model in store.models()][-2:] == ["active", "retired"]
         with pytest.raises(StoreError, match="no model 99"):
             store.activate_model(99)

@@ -63,13 +63,13 @@ def test_another_version_forgets_what_the_last_one_said(store: Store, eva: Annot
 def test_a_new_recipe_takes_over_from_a_built_in_one(store: Store, eva: Annotator) -> None:
     old = store.ensure_model("old", "resolution", "old", "1")
     store.save_predictions(old, [(1, prediction("old"))])
-    new = store.ensure_model("new", "resolution", "new", "1", in_place_of="old")
+    new = store.ensure_model("new", "resolution", "new", "1", in_place_of=["old"])
     assert shown(store, eva) is None
     store.save_predictions(new, [(1, prediction("new", "AGE"))])
     assert shown(store, eva) == prediction("new", "AGE")
     store.activate_model(old)
     assert shown(store, eva) == prediction("old")
-    assert store.ensure_model("new", "resolution", "new", "1", in_place_of="old") == new
+    assert store.ensure_model("new", "resolution", "new", "1", in_place_of=["old"]) == new
     assert shown(store, eva) == prediction("old")
 
 
@@ -79,7 +79,7 @@ def test_a_new_recipe_takes_over_from_nothing_else(store: Store, name: str) -> N
     job = store.begin_job("resolution", {})
     active = store.finish_training(job, NewModel(name, "resolution", "old", "1", "there", "0"))
     assert active.state == "active"
-    store.ensure_model("new", "resolution", "new", "1", in_place_of="old")
+    store.ensure_model("new", "resolution", "new", "1", in_place_of=["old"])
     assert [model.state for model in store.models()] == ["active", "candidate"]
 
 

@@ -60,9 +60,10 @@ HEADS_ANY = "a.heads IN ({values})"
 VOTES = "a.votes {operator} {value}"
 VOTES_ANY = "a.votes IN ({values})"
 
-ACTIVE_MODEL = """(
-    SELECT id FROM model WHERE state = 'active' AND task IN ('resolution', 'both')
-    ORDER BY id DESC LIMIT 1)"""
+ACTIVE_MODEL = """coalesce(
+    (SELECT id FROM model WHERE state = 'active' AND task = 'resolution'
+     ORDER BY id DESC LIMIT 1),
+    (SELECT id FROM model WHERE state = 'active' AND task = 'both' ORDER BY id DESC LIMIT 1))"""
 """The resolution model whose predictions are shown and sorted by."""
 
 IMPLICIT = ", ".join(f"'{kind.value}'" for kind in IMPLICIT_KINDS)

@@ -4,9 +4,10 @@ from nfh_db.query.binding import Binder, fill
 from nfh_db.query.registry import GOLD, NONE
 from nfh_db.query.terms import Match
 
-ACTIVE = """(
-    SELECT id FROM model WHERE state = 'active' AND task IN ('identification', 'both')
-    ORDER BY id DESC LIMIT 1)"""
+ACTIVE = """coalesce(
+    (SELECT id FROM model WHERE state = 'active' AND task = 'identification'
+     ORDER BY id DESC LIMIT 1),
+    (SELECT id FROM model WHERE state = 'active' AND task = 'both' ORDER BY id DESC LIMIT 1))"""
 """The identification model whose decisions are shown, searched and sorted by."""
 
 # Looked up anchor by anchor, and only of those that pass all else: most anchors have one.
