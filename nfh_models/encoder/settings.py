@@ -1,0 +1,163 @@
+"""The settings of `encoder` as command lines and config.json have them."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from msgspec import Meta
+
+from nfh_models.errors import ModelsError
+
+if TYPE_CHECKING:
+    from nfh_models.training.loop import Plan
+
+
+class SettingError(ModelsError):
+    """A setting that is none, or a value that it cannot have; the sentence says what can be."""
+
+
+class Task(StrEnum):
+    """What a model is trained for."""
+
+    BOTH = "both"
+    RESOLUTION = "resolution"
+    IDENTIFICATION = "identification"
+
+
+class Candidates(StrEnum):
+    """What can be chosen. REFERENCE and IMPLICIT are the paper's oracle runs (section 6.4):
+    the words alone, or the six classes alone, in training and in use."""
+
+    ALL = "all"
+    REFERENCE = "reference"
+    IMPLICIT = "implicit"
+
+
+class Weights(StrEnum):
+    """How weights are kept: 32 bits, 16 bits, or 8 bits with a scale for each row."""
+
+    FULL = "full"
+    HALF = "half"
+    BYTE = "8bit"
+
+
+_Share = Annotated[float, Meta(ge=0, le=1)]
+_Rate = Annotated[float, Meta(gt=0, le=1)]
+_Weight = Annotated[float, Meta(ge=0, le=100)]
+
+
+class EncoderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """All that decides what a training makes; see WANTED for each.
+
+    The first block decides what the network is and is needed to use it, the rest how it
+    learns.
+    """
+
+    encoder: str = ""
+    download: bool = False
+    task: Task = Task.BOTH
+    candidates: Candidates = Candidates.ALL
+    window: Annotated[int, Meta(ge=16, le=4_000)] = 170
+    before: _Share = 0.6
+    pair: Annotated[int, Meta(ge=4, le=8_192)] = 384
+    distance: bool = True
+    weights: Weights = Weights.HALF
+
+    dropout: Annotated[float, Meta(ge=0, lt=1)] = 0.1
+    epochs: Annotated[int, Meta(ge=1, le=1_000)] = 5
+    patience: Annotated[int, Meta(ge=0, le=1_000)] = 0
+    batch: Annotated[int, Meta(ge=1, le=4_096)] = 16
+    rate: _Rate = 1e-4
+    head_rate: _Rate = 5e-4
+    layer_decay: Annotated[float, Meta(gt=0, le=1)] = 0.9
+    weight_decay: Annotated[float, Meta(ge=0, le=1)] = 0.01
+    warmup: _Share = 0.1
+    averaging: Annotated[float, Meta(ge=0, lt=1)] = 0.995
+    clip: Annotated[float, Meta(gt=0, le=1_000)] = 1.0
+    precision: Annotated[str, Meta(pattern="^(auto|fp32|bf16|fp16)$")] = "auto"
+    seed: Annotated[int, Meta(ge=0, lt=2**32)] = 0
+    identification: _Weight = 0.5
+    passages: bool = False
+    several: _Weight = 0.2
+    single: _Share = 0.1
+    soft: _Share = 0.7
+    swap: _Share = 0.0
+    rdrop: _Weight = 0.0
+    reference_share: Annotated[float, Meta(ge=0, lt=1)] = 0.0
+
+    def plan(self, checkpoint_every: int | None = None) -> "Plan":
+        """What the training loop is told. checkpoint_every: in steps; None as by default."""
+        from nfh_models.training.loop import Plan
+
+        plan = Plan(
+            epochs=self.epochs,
+            warmup=self.warmup,
+            patience=self.patience or self.epochs,
+            averaging=self.averaging,
+            clip=self.clip,
+            precision=self.precision,
+            seed=self.seed,
+        )
+        return (
+            plan
+            if checkpoint_every is None
+            else replace(plan, checkpoint_every=checkpoint_every)
+        )
+
+
+WANTED = {
+    "encoder": "a folder with a Hugging Face encoder, or its name",
+    "download": "true or false: may the encoder be fetched from the network?",
+    "task": "both, resolution or identification",
+    "candidates": "all, reference (words only) or implicit (classes only)",
+    "window": "a number of words around the anchor, 16 to 4000",
+    "before": "the share of the window that stands before the anchor, 0 to 1",
+    "pair": "the width of the layer that scores, 4 to 8192",
+    "distance": "true or false: does the score know how far a word is from the anchor?",
+    "weights": "full (32 bits), half (16 bits) or 8bit",
+    "dropout": "a share from 0 on, below 1",
+    "epochs": "a number of passes over the examples, 1 to 1000",
+    "patience": "judgements without a better one before it stops; 0: it does not",
+    "batch": "a number of examples, 1 to 4096",
+    "rate": "the encoder's learning rate, above 0 and up to 1",
+    "head_rate": "the learning rate of what stands on the encoder, above 0 and up to 1",
+    "layer_decay": "the factor by which the rate falls from layer to layer, up to 1",
+    "weight_decay": "0 to 1",
+    "warmup": "the share of steps in which the rate rises, 0 to 1",
+    "averaging": "the factor of the running mean of weights, below 1; 0: none",
+    "clip": "the largest norm of a gradient, above 0",
+    "precision": "auto, fp32, bf16 or fp16",
+    "seed": "a whole number from 0 on",
+    "identification": "how much the loss of identification counts, 0 to 100",
+    "passages": "true or false: do heads' passages teach identification, too?",
+    "several": "how much the loss of `one head or several` counts; 0: nothing is said of it",
+    "single": "the share at which an example with one head teaches `one`, 0 to 1",
+    "soft": "the share of a teacher's probabilities where there is gold, 0 to 1",
+    "swap": "the share of References whose number word is swapped for another, 0 to 1",
+    "rdrop": "how much two readings of an example may not differ (R-Drop), 0 to 100",
+    "reference_share": "the share that References are to count; below 1; 0: as they come",
+}
+"""Each setting with what it may be."""
+
+
+def settings_from(given: Iterable[str]) -> EncoderSettings:
+    """Settings out of "key=value" words; what they leave out is as by default.
+
+    Raises SettingError for a word that is none, or a value that its key cannot have.
+    """
+    values: dict[str, object] = {}
+    for one in given:
+        key, equals, value = one.partition("=")
+        if not equals or key not in WANTED:
+            raise SettingError(
+                f"{one!r} is no setting of encoder: wanted key=value, with a key of "
+                f"{', '.join(WANTED)}"
+            )
+        values[key] = value
+        try:
+            msgspec.convert({key: value}, EncoderSettings, strict=False)
+        except msgspec.ValidationError as error:
+            raise SettingError(f"{one!r}: wanted {WANTED[key]}") from error
+    return msgspec.convert(values, EncoderSettings, strict=False)

@@ -1,0 +1,310 @@
+"""Makes the small model of the package from the release's files: `make small`.
+
+    python -m nfh_tui.making_small --data DATA --base ENCODER [--teacher MODEL]... --out FOLDER
+
+Steps are logged. What teachers said and the training's checkpoints stay in the work folder,
+so that a run that was cut off goes on.
+"""
+
+import shutil
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from nfh_db.clock import now
+from nfh_db.errors import FormatError, StoreError
+from nfh_models.encoder.lessons import Silver
+from nfh_models.encoder.settings import EncoderSettings, settings_from
+from nfh_models.errors import ModelsError
+from nfh_models.identification.recipes import SMALL
+from nfh_models.model_files import CARD
+from nfh_models.resolution.item import ResolutionExample
+from nfh_tui.small_card import NOTICE, card_of, counts_line, metrics_of
+from nfh_tui.small_figures import evaluated, measured, with_temperature, with_threshold
+from nfh_tui.small_labels import labels
+from nfh_tui.small_material import Data, Say, read_data
+from nfh_tui.small_silver import copies, fused_heads, other_numbers
+
+if TYPE_CHECKING:
+    from nfh_models.encoder.model import Whole
+    from nfh_models.encoder.training import Material, Trained
+
+SETTINGS = (
+    "task=both",
+    "weights=8bit",
+    "epochs=6",
+    "batch=32",
+    "rate=2e-4",
+    "head_rate=1e-3",
+    "averaging=0.998",
+)
+"""How the model of the package was trained; --set puts others in their place."""
+
+BASE = "sentence-transformers/all-MiniLM-L6-v2"
+
+LARGEST = 25_000_000
+"""Bytes of the model in the package."""
+
+EVERY = 50
+"""Steps between two lines of the log."""
+
+
+class TooLargeError(ModelsError):
+    """A model that is larger than what may ship."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be made. note: a sentence for the card. only: of each sort of examples so
+    many, to try things out. several: whether the package's own passages are learnt from."""
+
+    data: Path
+    settings: EncoderSettings
+    work: Path
+    teachers: Sequence[Path] = ()
+    base: str = BASE
+    note: str = ""
+    only: int | None = None
+    times: int = 2
+    several: bool = True
+
+
+def make(asked: Asked, say: Say) -> Path:
+    """Make the model; its directory, in the work folder.
+
+    Raises ModelsError and FormatError for what cannot be read or learnt from, OSError.
+    """
+    asked.work.mkdir(parents=True, exist_ok=True)
+    data = read_data(asked.data, say, asked.only)
+    silver = silver_of(data, asked, say)
+    material = material_of(data, silver, asked, say)
+    trained = train(material, asked, say)
+    return finished(trained, data, material, asked, say)
+
+
+# --- what is learnt from --------------------------------------------------------------------
+
+
+def silver_of(data: Data, asked: Asked, say: Say) -> list[Silver]:
+    """The anchors that nobody labelled by hand; without a teacher only those whose head a
+    pattern says."""
+    from nfh_models.parsing import load_parser
+
+    parser = load_parser(None)
+    found = list(fused_heads(data.sentences, parser))
+    told = sum(one.gold is not None for one in found)
+    say(f"{len(found):,} fused heads in sentences, of {told:,} a pattern says the head")
+    if asked.teachers:
+        others = list(other_numbers(data.train, parser))[: asked.only]
+        cut = list(copies(data.train, asked.times))[: asked.only]
+        say(f"{len(others):,} other numbers of passages, {len(cut):,} copies")
+        found += [*others, *cut]
+    return found
+
+
+def material_of(data: Data, silver: list[Silver], asked: Asked, say: Say) -> "Material":
+    """All of it, with what the teachers say."""
+    from nfh_models.encoder.training import Material
+    from nfh_models.training_data.several_heads import several_heads_examples
+
+    own = several_heads_examples() if asked.several else []
+    train = [*data.train, *own[: asked.only]]
+    items = [example.item for example in data.train]
+    items += [one.item for one in silver if one.gold is None]
+    soft = labels(asked.teachers, items, asked.work, say)
+    # A fused head of a sentence is among the silver, which teaches that it is one, too.
+    numbers = [one.example for one in data.sentences if not one.example.nfh]
+    return Material(train, numbers, data.dev, data.tuning, silver, soft)
+
+
+# --- training -------------------------------------------------------------------------------
+
+
+def train(material: "Material", asked: Asked, say: Say) -> "Trained":
+    """Train, or go on with what the work folder holds."""
+    from nfh_models.encoder.training import prepare, training
+
+    prepared = prepare(material, asked.settings)
+    left = ", ".join(f"{n:,} {why}" for why, n in prepared.lessons.left_out.items())
+    say(f"{len(prepared.lessons.taught):,} lessons; left out: {left or 'none'}")
+    steps = training(prepared, asked.work / "training")
+    judged = None
+    while True:
+        try:
+            report = next(steps)
+        except StopIteration as stop:
+            made: Trained = stop.value
+            return made
+        if report.metrics and report.metrics != judged:
+            judged = report.metrics
+            say(" ".join(f"{name} {100 * value:.2f}" for name, value in judged.items()))
+        if report.phase == "training" and report.step % EVERY == 0:
+            loss = "" if report.loss is None else f", loss {report.loss:.3f}"
+            say(f"step {report.step:,} of {report.steps:,}, epoch {report.epoch}{loss}")
+
+
+# --- the model ------------------------------------------------------------------------------
+
+
+def finished(
+    trained: "Trained", data: Data, material: "Material", asked: Asked, say: Say
+) -> Path:
+    """Calibrate, keep in 8 bits, measure that, and write it with its card."""
+    from nfh_models.encoder.files import load, save
+
+    whole = replace(trained.whole, base=asked.base)
+    whole.network.eval()
+    draft = asked.work / "draft"
+    shutil.rmtree(draft, ignore_errors=True)
+    save(whole, draft, recipe=SMALL)
+    whole = _calibrated(load(draft).whole, trained.whole, data, asked)
+    say(f"temperature {whole.temperature}, threshold {whole.threshold}")
+    shutil.rmtree(draft)
+    save(whole, draft, recipe=SMALL, notice=NOTICE)
+    model = load(draft)
+    uncalibrated = evaluated(
+        replace(model, whole=replace(model.whole, temperature=1.0)), data.dev
+    )
+    found = measured(model, data.dev, data.held, _apart(asked))
+    say(f"identification, held out: {counts_line(found.held)}")
+    at = now()
+    card = card_of(
+        whole,
+        found,
+        uncalibrated,
+        name=SMALL,
+        at=at,
+        size=size_of(draft),
+        taught=_taught(material),
+        teachers=[one.name for one in asked.teachers],
+        note=asked.note,
+    )
+    out = asked.work / "model"
+    shutil.rmtree(out, ignore_errors=True)
+    metrics = metrics_of(found, _outcome(trained))
+    save(
+        whole,
+        out,
+        recipe=SMALL,
+        name=SMALL,
+        created_at=at,
+        metrics=metrics,
+        card=card,
+        notice=NOTICE,
+    )
+    shutil.rmtree(draft)
+    say((out / CARD).read_text("utf-8"))
+    if size_of(out) > LARGEST:
+        raise TooLargeError(f"{out} has {size_of(out):,} bytes, more than {LARGEST:,}")
+    return out
+
+
+def _calibrated(kept: "Whole", whole: "Whole", data: Data, asked: Asked) -> "Whole":
+    """The model in 32 bits with the temperature and threshold that suit it in 8."""
+    warm = with_temperature(kept, SMALL, data.dev)
+    sharp = with_threshold(kept, SMALL, data.tuning)
+    return replace(
+        whole, base=asked.base, temperature=warm.temperature, threshold=sharp.threshold
+    )
+
+
+def _apart(asked: Asked) -> Sequence[ResolutionExample]:
+    from nfh_models.training_data.several_heads import several_heads_examples
+
+    return several_heads_examples(held_out=True) if asked.several else []
+
+
+def _taught(material: "Material") -> list[str]:
+    silver = material.silver
+    told = sum(one.gold is not None for one in silver)
+    return [
+        f"{len(material.resolution):,} labelled fused heads",
+        f"{told:,} whose head a pattern says",
+        f"{len(silver) - told:,} whose head nobody marked",
+        f"{len(material.identification):,} numbers that are none",
+    ]
+
+
+def _outcome(trained: "Trained") -> dict[str, object]:
+    outcome = trained.outcome
+    return {
+        "epoch": outcome.epoch,
+        "step": outcome.step,
+        "seconds": round(outcome.seconds),
+        "lessons": len(trained.lessons.taught),
+        "left_out": dict(trained.lessons.left_out),
+        "curve": [dict(one) for one in outcome.curve],
+    }
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of a model directory."""
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+def install(made: Path, package: Path) -> None:
+    """Put the files of a model in the place of those of another, in a package's folder."""
+    package.mkdir(parents=True, exist_ok=True)
+    for path in sorted(made.iterdir()):
+        beside = package / f".{path.name}.new"
+        shutil.copyfile(path, beside)
+        beside.replace(package / path.name)
+
+
+# --- the command ----------------------------------------------------------------------------
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.command()
+@click.option("--data", type=_FOLDER, required=True, help="The release's files.")
+@click.option("--base", required=True, help="The encoder: a folder, or a name.")
+@click.option("--teacher", "teachers", type=_FOLDER, multiple=True, help="A model directory.")
+@click.option("--work", type=_FOLDER, default=Path("build/small"), help="For what is kept.")
+@click.option("--out", type=_FOLDER, help="Where the model is put in the end.")
+@click.option("--set", "words", multiple=True, help="key=value, a setting of encoder.")
+@click.option("--base-name", default=BASE, help="The encoder's name, for the card.")
+@click.option("--note", default="", help="A sentence for the card.")
+@click.option("--only", type=click.IntRange(8), help="Of each sort so many, to try it.")
+@click.option("--copies", "times", type=click.IntRange(0), default=2, help="Of each example.")
+@click.option("--several/--no-several", default=True, help="The package's own passages.")
+def main(
+    data: Path,
+    base: str,
+    teachers: tuple[Path, ...],
+    work: Path,
+    out: Path | None,
+    words: tuple[str, ...],
+    base_name: str,
+    note: str,
+    only: int | None,
+    times: int,
+    several: bool,
+) -> None:
+    """Make the small model."""
+    begun = time.monotonic()
+
+    def say(line: str) -> None:
+        click.echo(f"{time.monotonic() - begun:7.0f} s  {line}")
+
+    try:
+        settings = settings_from([*SETTINGS, *words, f"encoder={base}"])
+        asked = Asked(data, settings, work, teachers, base_name, note, only, times, several)
+        say(msgspec.json.encode(settings).decode())
+        made = make(asked, say)
+        if out is not None:
+            install(made, out)
+            say(f"put in {out}")
+    except (ModelsError, FormatError, StoreError, OSError) as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+"""How the model of the package is made: its parts, and all of it on a few sentences."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from nfh_models.domain import Kind
+from nfh_models.encoder.files import load, network_of, save
+from nfh_models.encoder.lessons import key_of_item
+from nfh_models.encoder.model import Whole
+from nfh_models.encoder.settings import EncoderSettings
+from nfh_models.resolution.deterministic import Pattern
+from nfh_models.small import load_small, small_folder
+from nfh_tui.making_small import install, main, size_of
+from nfh_tui.small_figures import best_threshold
+from nfh_tui.small_labels import labels
+from nfh_tui.small_material import Part, part_of, spelled, stands_in
+from nfh_tui.small_silver import copies, cut, gold_of, numbers_of
+from tests.encoder.handmade import AGE, CATS, DOGS, LESSONS, backbone, item
+from tests.encoder.test_backbone import made
+
+# --- material -------------------------------------------------------------------------------
+
+
+def test_a_text_has_one_use() -> None:
+    found = {}
+    for place in range(400):
+        one = item(f"Ann: [ two ] dogs number {place}").passage
+        found[place] = part_of(one)
+        assert part_of(one) is found[place]
+    shares = [list(found.values()).count(part) / 400 for part in Part]
+    assert shares[0] == pytest.approx(0.80, abs=0.06)
+    assert shares[1] == pytest.approx(0.05, abs=0.04)
+    assert shares[2] == pytest.approx(0.15, abs=0.06)
+
+
+def test_a_row_is_known_again_in_a_passage() -> None:
+    text = spelled(item("Ann: Well , I have two of the dogs .", "Ben: [ two ] ?").passage)
+    assert text == "well i have two of the dogs two"
+    assert stands_in(item("Ann: I HAVE [ two ] of the dogs !").passage, text)
+    assert not stands_in(item("Ann: I have [ three ] of the dogs .").passage, text)
+    assert not stands_in(item("Ann: the dogs [ two ]").passage, text)
+
+
+# --- silver ---------------------------------------------------------------------------------
+
+
+def test_numbers_of_a_passage() -> None:
+    one = item("Ann: I have two dogs .", "Ben: Three , [ six ] .").passage
+    assert [one.word(anchor.start) for anchor in numbers_of(one)] == ["two", "Three", "six"]
+
+
+def test_what_patterns_say() -> None:
+    assert gold_of(None, 3) is None
+    assert gold_of(Pattern("num-of", None, pronoun=2), 3) is None
+    people = gold_of(Pattern("no-one", Kind.PEOPLE), 3)
+    assert people is not None
+    assert people.kind is Kind.PEOPLE
+    heads = gold_of(Pattern("num-of", Kind.REFERENCE, (2, 5)), 3)
+    assert heads is not None
+    assert [head.mentions[0].head for head in heads.heads] == [5, 8]
+
+
+def test_a_copy_has_fewer_turns_and_another_number() -> None:
+    one = item("Ann: I have dogs .", "Ben: How many ?", "Ann: I want [ two ] .", "Ben: OK .")
+    found = cut(one, 1, 2, "seven")
+    assert found.passage.text == "How many ? I want seven ."
+    assert found.passage.word(found.anchor.start) == "seven"
+    assert [turn.speaker for turn in found.passage.turns] == ["Ben", "Ann"]
+    assert [turn.number for turn in found.passage.turns] == [1, 2]
+    assert found.passage.tokens[found.anchor.start].lemma == "seven"
+
+
+def test_copies_are_the_same_again_and_never_the_original() -> None:
+    first, again = list(copies(LESSONS, 5)), list(copies(LESSONS, 5))
+    assert [key_of_item(one.item) for one in first] == [key_of_item(x.item) for x in again]
+    own = {key_of_item(example.item) for example in LESSONS}
+    for one in first:
+        one.item.anchor.check(one.item.passage)
+        if len(one.item.passage.turns) > 1:
+            assert key_of_item(one.item) not in own
+    assert len({key_of_item(one.item) for one in first}) > len(LESSONS)
+    assert any(one.item.passage.word(one.item.anchor.start) != "six" for one in first)
+
+
+# --- labels ---------------------------------------------------------------------------------
+
+
+def teacher(folder: Path) -> Path:
+    own = backbone()
+    settings = EncoderSettings(pair=8)
+    network = network_of(own.architecture, own.module, settings).eval()
+    save(Whole(network, settings, own.architecture, own.pieces), folder)
+    return folder
+
+
+def test_labels_are_worked_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import nfh_tui.small_labels as module
+
+    own = teacher(tmp_path / "teacher")
+    said: list[str] = []
+    first = labels([own], [DOGS, AGE], tmp_path / "work", said.append)
+    assert set(first) == {key_of_item(DOGS), key_of_item(AGE)}
+    more = labels([own], [DOGS, AGE, CATS], tmp_path / "work", said.append)
+    assert said[0].endswith("2 of them new")
+    assert any(line.endswith("1 of them new") for line in said)
+    monkeypatch.setattr(module, "_taught", lambda *_: pytest.fail("nothing is new"))
+    again = labels([own], [DOGS, AGE, CATS], tmp_path / "work", said.append)
+    assert all(np.allclose(more[key], again[key], atol=1e-3) for key in more)
+    assert again[key_of_item(DOGS)].sum() == pytest.approx(1, abs=1e-2)
+    assert labels([], [DOGS], tmp_path / "work", said.append) == {}
+
+
+def test_a_damaged_file_of_labels_is_worked_out_anew(tmp_path: Path) -> None:
+    own = teacher(tmp_path / "teacher")
+    labels([own], [DOGS], tmp_path / "work", lambda _: None)
+    [path] = (tmp_path / "work").rglob("*.npz")
+    path.write_bytes(path.read_bytes()[:50])
+    found = labels([own], [DOGS], tmp_path / "work", lambda _: None)
+    assert len(found) == 1
+
+
+# --- figures --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scores", "gold", "wanted"),
+    [
+        ([3.0, 1.0, -1.0], [True, True, False], 0.0),
+        ([3.0, 2.0, 1.0], [True, False, False], 2.5),
+        ([-1.0, -2.0, -3.0], [True, True, False], -2.5),
+        ([1.0, 1.0, 0.0], [True, False, False], 0.5),
+        ([1.0], [False], 0.0),
+        ([], [], 0.0),
+    ],
+)
+def test_the_best_threshold(scores: list[float], gold: list[bool], wanted: float) -> None:
+    assert best_threshold(scores, gold) == wanted
+
+
+# --- all of it ------------------------------------------------------------------------------
+
+
+def written(folder: Path) -> Path:
+    """A few rows in the form of the release's files."""
+    rows = []
+    for place in range(12):
+        tokens = ["I", "have", "dogs", ".", "You", "want", "two", "?"]
+        rows.append((tokens, [2], 6, place))
+        rows.append((["he", "is", "six", ".", "OK", "."], ["AGE"], 2, place))
+    for name, first in (("train", 0), ("dev", 12)):
+        path = folder / "resolution" / f"nfh_{name}.jsonl"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w") as file:
+            for tokens, head, anchor, place in rows[first : first + 12]:
+                words = [*tokens, "x" * (place + 1)]
+                turns = [0] * 4 + [1] * (len(words) - 4)
+                row = {
+                    "tokens": words, "line_indices": turns, "head": head,
+                    "speakers": ["Ann"] * len(words), "anchors_indices": [anchor],
+                }  # fmt: skip
+                file.write(json.dumps(row) + "\n")
+    lines = ["text\tind_s\tind_e\ty"]
+    for place in range(60):
+        lines.append(f"He_SEP_has_SEP_two_SEP_dogs_SEP_{'y' * (place + 1)}_SEP_.\t2\t3\t0")
+        lines.append(f"{'z' * (place + 1)}_SEP_wants_SEP_two_SEP_.\t2\t3\t1")
+    path = folder / "identification" / "dev.tsv"
+    path.parent.mkdir(parents=True)
+    path.write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def test_it_is_made_goes_on_and_can_be_used(tmp_path: Path) -> None:
+    data, base = written(tmp_path / "data"), made(tmp_path / "base")
+    own = teacher(tmp_path / "teacher")
+    call = [
+        "--data", str(data), "--base", str(base), "--teacher", str(own), "--copies", "1",
+        "--work", str(tmp_path / "work"), "--out", str(tmp_path / "package"), "--note",
+        "A try.", "--only", "40", "--no-several", "--set", "epochs=2", "--set", "pair=8",
+        "--set", "precision=fp32",
+    ]  # fmt: skip
+    first = CliRunner().invoke(main, call, catch_exceptions=False)
+    assert first.exit_code == 0, first.output
+    model = load(tmp_path / "package")
+    assert model.recipe == "small"
+    assert model.resolve([DOGS])[0] is not None
+    card = (tmp_path / "package" / "card.md").read_text()
+    assert "A try." in card
+    assert "none (none" not in card
+    metrics = json.loads((tmp_path / "package" / "metrics.json").read_text())
+    assert 0 <= metrics["resolution"]["accuracy_inclusive"] <= 1
+    assert metrics["identification"]["n"] > 0
+    assert "Apache License" in (tmp_path / "package" / "NOTICE").read_text()
+    assert str(tmp_path) not in (tmp_path / "package" / "config.json").read_text()
+    again = CliRunner().invoke(main, call, catch_exceptions=False)
+    assert again.exit_code == 0
+    assert " 0 of them new" in again.output
+    assert again.output.count("step ") <= first.output.count("step ")
+
+
+def test_a_folder_without_the_files(tmp_path: Path) -> None:
+    call = ["--data", str(tmp_path), "--base", "x", "--work", str(tmp_path / "work")]
+    found = CliRunner().invoke(main, call)
+    assert found.exit_code == 1
+    assert "nfh_train.jsonl is missing" in found.output
+
+
+def test_installing_puts_files_in_place_of_others(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("kept")
+    (package / "card.md").write_text("old")
+    own = teacher(tmp_path / "model")
+    install(own, package)
+    assert (package / "__init__.py").read_text() == "kept"
+    assert (package / "card.md").read_text() == ""
+    assert size_of(package) > size_of(own)
+
+
+# --- the model in the package ---------------------------------------------------------------
+
+
+def test_the_model_in_the_package() -> None:
+    """It loads, answers, is small enough, and names its licences."""
+    folder = small_folder()
+    assert (folder / "NOTICE").is_file()
+    assert (folder / "card.md").is_file()
+    assert size_of(folder) < 25_000_000 or (folder / "__pycache__").is_dir()
+    made = load_small()
+    assert made.recipe == "small"
+    [choice] = made.resolve([DOGS])
+    assert choice is not None
+    assert choice.choice == "2"

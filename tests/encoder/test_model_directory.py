@@ -1,0 +1,306 @@
+"""A model as a resolver, as an identifier, and as a directory."""
+
+import json
+import shutil
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from nfh_models.encoder import load_encoder
+from nfh_models.encoder.files import NOTICE, TOKENIZER, load, network_of, save
+from nfh_models.encoder.model import EncoderModel, TaskError, Whole, probabilities
+from nfh_models.encoder.network import SHUT
+from nfh_models.encoder.pruning import pruned, pruned_pieces
+from nfh_models.encoder.reading import read
+from nfh_models.encoder.settings import Candidates, EncoderSettings, Task, Weights
+from nfh_models.encoder.teaching import taught
+from nfh_models.model_files import CONFIG, METRICS, VOCABULARY, WEIGHTS, ModelFileError
+from tests.encoder.handmade import AGE, CATS, DOGS, NUMBERS, backbone, featuriser, item, pieces
+
+ITEMS = [DOGS, AGE, CATS]
+CASES = [one.case for one in NUMBERS]
+
+
+def whole(**changes: object) -> Whole:
+    settings = EncoderSettings(pair=8, weights=Weights.FULL, **changes)
+    own = backbone()
+    made = network_of(own.architecture, own.module, settings).eval()
+    return Whole(made, settings, own.architecture, own.pieces, "tiny", 1.5, 0.25)
+
+
+def model(**changes: object) -> EncoderModel:
+    return EncoderModel(whole(**changes), "encoder")
+
+
+def saved(folder: Path, weights: Weights = Weights.FULL) -> Path:
+    from dataclasses import replace
+
+    made = whole()
+    settings = msgspec.structs.replace(made.settings, weights=weights)
+    save(replace(made, settings=settings), folder, metrics={"n": 3}, card="card", notice="free")
+    return folder
+
+
+# --- answers --------------------------------------------------------------------------------
+
+
+def test_choices() -> None:
+    made = model()
+    found = made.resolve(ITEMS)
+    for one, choice in zip(ITEMS, found, strict=True):
+        assert choice is not None
+        tokens = len(one.passage.tokens)
+        assert len(choice.scores) == 6 + tokens
+        closed = [place for place, score in enumerate(choice.scores) if score is None]
+        assert closed == [6 + place for place in range(one.anchor.start, one.anchor.end)]
+        known = [score for score in choice.scores if score is not None]
+        assert sum(known) == pytest.approx(1, abs=1e-5)
+        ranked = sorted(known, reverse=True)
+        assert choice.margin == pytest.approx(ranked[0] - ranked[1], abs=1e-6)
+        several = choice.several
+        assert several is not None
+        assert several.one + several.both + several.either == pytest.approx(1, abs=1e-5)
+        assert choice.nfh is not None
+        assert 0 < choice.nfh < 1
+    assert made.probabilities
+    assert made.needs == made.uses == frozenset()
+
+
+def test_a_token_is_named_by_its_place_in_the_passage() -> None:
+    import torch
+
+    made = model(window=20)
+    far = item("Ann: " + " ".join(["the"] * 60) + " dogs [ two ] .")
+    row = made.whole.featuriser.row(far.passage, far.anchor)
+    assert row.offset > 0
+    with torch.no_grad():
+        made.whole.network.out.weight.zero_()
+        made.whole.network.distance.weight.zero_()  # type: ignore[union-attr]
+        made.whole.network.distance.weight[13 + 1] = 9.0  # type: ignore[union-attr]
+        made.whole.network.out.weight.fill_(1.0)
+    [choice] = made.resolve([far])
+    assert choice is not None
+    assert choice.choice == "60"
+    assert choice.scores[6] is None
+    assert choice.scores[6 + 60] == max(s for s in choice.scores if s is not None)
+
+
+def test_decisions() -> None:
+    made = model()
+    logits = read(
+        made.whole.network, [made.whole.featuriser.case_row(one) for one in CASES], 0
+    ).nfh
+    found = made.decide(CASES)
+    assert [one.score for one in found] == pytest.approx((logits - 0.25).tolist())
+    assert [one.nfh for one in found] == [score > 0.25 for score in logits]
+    assert {one.rule for one in found} == {"encoder"}
+
+
+def test_nothing_asked_nothing_said() -> None:
+    made = model()
+    assert made.resolve([]) == []
+    assert made.decide([]) == []
+
+
+def test_many_are_answered_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    import nfh_models.encoder.model as module
+
+    made = model()
+    at_once = made.resolve(ITEMS)
+    monkeypatch.setattr(module, "AT_ONCE", 2)
+    apart = made.resolve(ITEMS)
+    assert [one and one.choice for one in at_once] == [one and one.choice for one in apart]
+
+
+@pytest.mark.parametrize(
+    ("task", "ask"),
+    [
+        (Task.IDENTIFICATION, lambda made: made.resolve(ITEMS)),
+        (Task.RESOLUTION, lambda made: made.decide(CASES)),
+    ],
+)
+def test_a_model_of_one_task_refuses_the_other(task: Task, ask) -> None:
+    with pytest.raises(TaskError, match=f"trained for {task} alone"):
+        ask(model(task=task))
+
+
+def test_an_anchor_of_every_token_has_a_class_or_nothing() -> None:
+    all_of_it = item("Ann: [ two two ]")
+    [choice] = model().resolve([all_of_it])
+    assert choice is not None
+    assert not choice.choice.isdigit()
+    assert model(candidates=Candidates.REFERENCE).resolve([all_of_it]) == [None]
+
+
+def test_temperature_flattens() -> None:
+    logits = np.array([2.0, 1.0, SHUT, -200.0], np.float32)
+    cold, warm = probabilities(logits, 1.0), probabilities(logits, 4.0)
+    assert cold[0] > warm[0] > warm[1] > cold[1]
+    assert cold[2] == warm[2] == 0
+    assert cold[3] > 0
+
+
+def test_a_teacher_says_the_mean() -> None:
+    from dataclasses import replace
+
+    made = model()
+    other = replace(made, whole=replace(made.whole, temperature=3.0))
+    both = taught([made, other], ITEMS)
+    one, two = taught([made], ITEMS), taught([other], ITEMS)
+    assert np.allclose(both[0], (one[0] + two[0]) / 2)
+    assert len(both[0]) == 6 + len(DOGS.passage.tokens)
+    with pytest.raises(ValueError, match="teacher"):
+        taught([], ITEMS)
+
+
+# --- directories ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("weights", "off"), [(Weights.FULL, 1e-6), (Weights.HALF, 2e-3), (Weights.BYTE, 0.1)]
+)
+def test_saved_and_loaded(tmp_path: Path, weights: Weights, off: float) -> None:
+    folder = saved(tmp_path / "m", weights)
+    assert {path.name for path in folder.iterdir()} == {
+        CONFIG, WEIGHTS, METRICS, TOKENIZER, NOTICE, "card.md",
+    }  # fmt: skip
+    again = load_encoder(folder)
+    assert (again.whole.temperature, again.whole.threshold) == (1.5, 0.25)
+    for one, other in zip(model().resolve(ITEMS), again.resolve(ITEMS), strict=True):
+        assert one is not None
+        assert other is not None
+        first = [score or 0 for score in one.scores]
+        assert [score or 0 for score in other.scores] == pytest.approx(first, abs=off)
+    scores = [one.score for one in model().decide(CASES)]
+    assert [one.score for one in again.decide(CASES)] == pytest.approx(scores, abs=off)
+
+
+def test_eight_bits_widened_or_not(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "m", Weights.BYTE)
+    kept = load_file(folder / WEIGHTS)
+    assert kept["up.weight"].dtype == np.int8
+    assert kept["up.bias"].dtype == np.float32
+    wide, narrow = load(folder, bytes_=False), load(folder)
+    assert wide.whole.network.up.weight.dtype.is_floating_point
+    first = [one.score for one in wide.decide(CASES)]
+    assert [one.score for one in narrow.decide(CASES)] == pytest.approx(first, abs=0.1)
+
+
+def test_a_folders_path_is_not_kept(tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    made = whole()
+    settings = msgspec.structs.replace(made.settings, encoder="/home/me/encoder")
+    save(replace(made, settings=settings), tmp_path / "m")
+    assert "/home/me" not in (tmp_path / "m" / CONFIG).read_text()
+
+
+def edited(folder: Path, *keys: str, value: object) -> None:
+    path = folder / CONFIG
+    config = json.loads(path.read_text())
+    inner = config
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = value
+    path.write_text(json.dumps(config))
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "says"),
+    [
+        (("colour",), 1, "colour"),
+        (("settings", "colour"), 1, "colour"),
+        (("settings", "training", "colour"), 1, "colour"),
+        (("settings", "temperature"), 0, "temperature"),
+        (("settings", "training", "pair"), 12, "has the shape"),
+        (("settings", "training", "distance"), False, "wanted the arrays"),
+        (("settings", "training", "weights"), "8bit", "wanted the arrays"),
+        (("settings", "architecture", "hidden_size"), 32, "has the shape"),
+        (("settings", "architecture", "num_hidden_layers"), 3, "wanted the arrays"),
+        (("settings", "architecture", "hidden_size"), "wide", "hidden_size"),
+        (("settings", "architecture", "vocab_size"), 20, "has the shape"),
+        (("settings", "architecture", "num_attention_heads"), 0, "num_attention_heads"),
+        (("settings", "architecture", "model_type"), "no such", "no such"),
+        (("settings", "specials", "cls"), "<s>", "no piece"),
+        (("format_version",), 99, "newer nfh-tui"),
+        (("recipe",), "svm", "not of 'encoder'"),
+    ],
+)
+def test_a_config_that_does_not_fit(
+    tmp_path: Path, keys: tuple[str, ...], value: object, says: str
+) -> None:
+    folder = saved(tmp_path / "m")
+    edited(folder, *keys, value=value)
+    with pytest.raises(ModelFileError, match=says):
+        load(folder)
+
+
+@pytest.mark.parametrize("name", [CONFIG, WEIGHTS, TOKENIZER])
+@pytest.mark.parametrize("how", ["missing", "cut", "empty", "garbage"])
+def test_a_file_that_does_not_hold(tmp_path: Path, name: str, how: str) -> None:
+    folder = saved(tmp_path / "m")
+    path = folder / name
+    content = path.read_bytes()
+    path.unlink()
+    if how != "missing":
+        path.write_bytes({"cut": content[:-9], "empty": b"", "garbage": b"\xff" * 40}[how])
+    with pytest.raises(ModelFileError, match=name):
+        load(folder)
+
+
+def test_weights_that_are_no_numbers(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "m")
+    arrays = load_file(folder / WEIGHTS)
+    arrays["mark"] = np.full_like(arrays["mark"], np.nan)
+    save_file(arrays, folder / WEIGHTS)
+    with pytest.raises(ModelFileError, match="no finite number"):
+        load(folder)
+
+
+def test_a_tokenizer_of_another_encoder(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "m")
+    content = json.loads((folder / TOKENIZER).read_text())
+    content["model"]["vocab"]["zebra"] = 9_999
+    (folder / TOKENIZER).write_text(json.dumps(content))
+    with pytest.raises(ModelFileError, match="10,000 pieces"):
+        load(folder)
+
+
+def test_no_vocabulary_is_written(tmp_path: Path) -> None:
+    assert not (saved(tmp_path / "m") / VOCABULARY).exists()
+    shutil.rmtree(tmp_path / "m")
+
+
+# --- pruning --------------------------------------------------------------------------------
+
+
+def test_a_pruned_vocabulary_reads_the_same_words() -> None:
+    own = pieces()
+    smaller, kept = pruned_pieces(own, ["dogs", "two"])
+    assert smaller.size == len(kept) < own.size
+    assert [tuple(kept[one] for one in cut) for cut in smaller.cut(["dogs", "two"])] == own.cut(
+        ["dogs", "two"]
+    )
+    [cat] = smaller.cut(["cat"])
+    assert len(cat) == 3
+    assert smaller.unk not in cat
+
+
+def test_a_pruned_encoder_gives_the_same_numbers() -> None:
+    from nfh_models.encoder.rows import Featuriser
+
+    settings = EncoderSettings(pair=8)
+    own = backbone()
+    made = network_of(own.architecture, own.module, settings).eval()
+    rows = [featuriser().row(one.passage, one.anchor) for one in ITEMS]
+    before = read(made, rows, own.pieces.pad).logits
+    words = [one.passage.word(n) for one in ITEMS for n in range(len(one.passage.tokens))]
+    smaller = pruned(own, words)
+    assert smaller.architecture["vocab_size"] == smaller.pieces.size
+    other = Featuriser(smaller.pieces, 170, 0.6, 64)
+    rows = [other.row(one.passage, one.anchor) for one in ITEMS]
+    after = read(made, rows, smaller.pieces.pad).logits
+    assert all(np.allclose(a, b, atol=1e-5) for a, b in zip(before, after, strict=True))
