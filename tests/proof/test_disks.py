@@ -62,9 +62,11 @@ class Workbench:
         self._told("The draft is not saved.", sentence)
         desk.press("\r")
         self._told("The answer is not saved.", sentence)
-        text = desk.until_text("00001 said")
-        assert "Age" in text
-        assert "draft not on disk" in text
+        # A terminal shows a screen in pieces: what is looked for may come a moment later.
+        text = desk.until(
+            lambda text: all(one in text for one in ("00001 said", "Age", "draft not on disk")),
+            "the answer, not on disk",
+        )
         assert "saved " not in self.foot(text)
 
     def _told(self, what: str, sentence: str) -> None:
