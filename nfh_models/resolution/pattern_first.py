@@ -11,8 +11,8 @@ file and in the development file, those that the authors' own patterns missed, t
     X be the one (X)          13 of 48: the labels name what *one* stands for
 
 A recipe that learnt nothing (cues, nearest noun) leaves all of them to the patterns. The small
-model has learnt from patterns' cases, too; of 159 unseen ones with NUM of a noun it differs from
-the pattern in 19, of which, read one by one, the pattern is right in 11 and wrong in 4.
+model has learnt from patterns' cases, too; of 159 unseen ones with NUM of a noun it differs
+from the pattern in 19, of which, read one by one, the pattern is right in 11, wrong in 4.
 """
 
 from collections.abc import Sequence
