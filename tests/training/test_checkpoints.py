@@ -2,6 +2,7 @@
 
 import os
 import resource
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -99,17 +100,22 @@ def test_leavings_of_a_kill_are_removed(cut_off):
     assert not left.exists()
 
 
-@pytest.fixture
+@contextmanager
 def full_disk():
-    """Files of more than 20,000 bytes cannot be written, as if the disk were full."""
+    """Files of more than 20,000 bytes cannot be written, as if the disk were full.
+
+    Not a fixture: pytest writes its own output, to a file perhaps, before fixtures end.
+    """
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such limits")
-def test_full_disk_is_a_sentence_and_the_one_before_stays(tmp_path, full_disk):
+def test_full_disk_is_a_sentence_and_X
     path = tmp_path / LAST
     write(path, checkpoint(1))
     with pytest.raises(CheckpointError, match=r"cannot be written: .*The one before stays"):
@@ -119,13 +125,14 @@ def test_full_disk_is_a_sentence_and_the_one_before_stays(tmp_path, full_disk):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such limits")
-def test_full_disk_does_not_hold_up_closing(tmp_path, full_disk):
+def test_full_disk_does_not_hold_up_closing(tmp_path):
     learner = SmallLearner()
     learner.network.register_buffer("large", torch.zeros(100_000))
-    run = Driven(learner, tmp_path, reports=2)
-    run.running.close()
-    with pytest.raises(CheckpointError, match="cannot be written"):
-        Driven(learner, tmp_path)
+    with full_disk():
+        run = Driven(learner, tmp_path, reports=2)
+        run.running.close()
+        with pytest.raises(CheckpointError, match="cannot be written"):
+            Driven(learner, tmp_path)
 
 
 def test_folder_that_is_a_file_is_a_sentence(tmp_path):
