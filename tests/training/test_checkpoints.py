@@ -115,10 +115,11 @@ def full_disk():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no such limits")
-def test_full_disk_is_a_sentence_and_X
+def test_full_disk_is_a_sentence_and_the_one_before_stays(tmp_path):
     path = tmp_path / LAST
     write(path, checkpoint(1))
-    with pytest.raises(CheckpointError, match=r"cannot be written: .*The one before stays"):
+    wanted = r"cannot be written: .*The one before stays"
+    with full_disk(), pytest.raises(CheckpointError, match=wanted):
         write(path, checkpoint(2, size=100_000))
     assert read(path, IDENTITY).progress.step == 1
     assert [one.name for one in tmp_path.iterdir()] == [LAST]
