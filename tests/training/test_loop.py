@@ -173,7 +173,8 @@ for report in made.train(made.SmallLearner(), made.PLAN, Path(sys.argv[2]), made
 def test_kill_minus_nine(whole, tmp_path):
     helper = Path(__file__).with_name("small_learner.py")
     command = [sys.executable, "-c", CHILD, str(helper), str(tmp_path)]
-    ran = subprocess.run(command, timeout=120, check=False)
+    one_thread = os.environ | {"OMP_NUM_THREADS": "1"}
+    ran = subprocess.run(command, timeout=120, check=False, env=one_thread)
     assert ran.returncode == -signal.SIGKILL
     after = Driven(SmallLearner(), tmp_path)
     assert after.reports[0].step == 6
