@@ -4,9 +4,7 @@ They go by the label of the anchor alone: `nfh_models.domain.identified` says wh
 says of identification. What has no label that says so is left out, and counted.
 """
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +18,7 @@ from nfh_tui.labelled import (
     NO_GOLD,
     SAW_MODEL,
     Labelled,
-    Labels,
+    LabelledExamples,
     labels_of_file,
     labels_of_store,
 )
@@ -38,36 +36,16 @@ __all__ = [
 ]
 
 
-@dataclass(slots=True)
-class Examples:
+class Examples(LabelledExamples):
     """Examples, read anew each time they are gone through, in an order that is always alike.
 
-    source: the file's name, or the database's. format: the file's; None of a database.
-    The counts are those of the last time through, and whole once that has come to its end.
-    left_out: anchors that are no examples, by reason. no_number: examples at words in which
-    no number stands, as in some rows of the release; they are kept. warnings: sentences.
-    blind: leaves out the examples whose gold was given with a model's answer in view.
+    no_number: examples at words in which no number stands, as in some rows of the release;
+    they are kept.
     """
 
-    source: str
-    format: str | None
-    blind: bool
-    _labels: Labels
-    left_out: Counter[str]
-    no_number: int
-    warnings: list[str]
-
-    def __init__(self, labels: Labels, *, blind: bool = False) -> None:
-        self.blind = blind
-        self.source = labels.name
-        self.format = labels.format
-        self._labels = labels
-        self._begin()
-
     def _begin(self) -> None:
-        self.left_out = Counter()
+        super()._begin()
         self.no_number = 0
-        self.warnings = []
 
     def __iter__(self) -> Iterator[Example]:
         """The examples, unparsed. Raises FormatError at a row that does not hold."""

@@ -4,6 +4,7 @@ Both tasks read them so. What a label is worth to a task is that task's own busi
 `nfh_tui.examples` for identification and `nfh_tui.resolution_examples` for resolution.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -64,6 +65,28 @@ class Labels:
     name: str
     format: str | None
     read: Callable[[list[str]], Together]
+
+
+class LabelledExamples:
+    """What the examples of either task know of their source.
+
+    source: the file's name, or the database's. format: the file's; None of a database.
+    The counts are those of the last time through, and whole once that has come to its end.
+    left_out: anchors that are no examples, by reason. warnings: sentences. blind: leaves out
+    the examples whose gold was given with a model's answer in view.
+    """
+
+    def __init__(self, labels: Labels, *, blind: bool = False) -> None:
+        self.source = labels.name
+        self.format = labels.format
+        self.blind = blind
+        self._labels = labels
+        self._begin()
+
+    def _begin(self) -> None:
+        """Count anew."""
+        self.left_out: Counter[str] = Counter()
+        self.warnings: list[str] = []
 
 
 # --- out of a file --------------------------------------------------------------------------

@@ -4,9 +4,8 @@ Gold is a Reference or one of the six implicit classes; UNKNOWN counts as OTHER,
 paper (section 5.3). Numbers whose gold names no head are left out, and counted by reason.
 """
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ from nfh_tui.labelled import (
     NO_GOLD,
     SAW_MODEL,
     Labelled,
-    Labels,
+    LabelledExamples,
     labels_of_file,
     labels_of_store,
 )
@@ -34,36 +33,15 @@ NO_HEAD = "gold does not say which noun is missing"
 _LEFT_OUT = {Kind.BROKEN: BROKEN, Kind.NOT_NFH: NOT_NFH, Kind.NFH: NO_HEAD}
 
 
-@dataclass(slots=True)
-class ResolutionExamples:
+class ResolutionExamples(LabelledExamples):
     """Examples, read anew each time they are gone through, in an order that is always alike.
 
-    source: the file's name, or the database's. format: the file's; None of a database.
-    The counts are those of the last time through, and whole once that has come to its end.
-    left_out: anchors that are no examples, by reason. unknown: examples whose gold is UNKNOWN
-    and counts as OTHER. warnings: sentences. blind: leaves out the examples whose gold was
-    given with a model's answer in view.
+    unknown: examples whose gold is UNKNOWN and counts as OTHER.
     """
 
-    source: str
-    format: str | None
-    blind: bool
-    _labels: Labels
-    left_out: Counter[str]
-    unknown: int
-    warnings: list[str]
-
-    def __init__(self, labels: Labels, *, blind: bool = False) -> None:
-        self.blind = blind
-        self.source = labels.name
-        self.format = labels.format
-        self._labels = labels
-        self._begin()
-
     def _begin(self) -> None:
-        self.left_out = Counter()
+        super()._begin()
         self.unknown = 0
-        self.warnings = []
 
     def __iter__(self) -> Iterator[ResolutionExample]:
         """The examples, unparsed. Raises FormatError at a row that does not hold."""

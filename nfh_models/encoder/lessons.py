@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind, Passage, Relation, anchor_id
+from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind, Relation, anchor_id
 from nfh_models.domain.classes import paper_class
 from nfh_models.encoder.rows import CLASSES, Featuriser, Row
 from nfh_models.encoder.settings import Candidates, EncoderSettings, Task
@@ -16,6 +16,7 @@ from nfh_models.encoder.windows import Window, window_of, window_of_case
 from nfh_models.identification.case import Case
 from nfh_models.identification.example import Example
 from nfh_models.resolution.item import Item, ResolutionExample
+from nfh_models.training.targets import mentions_of
 
 Soft = NDArray[np.float32]
 
@@ -135,28 +136,11 @@ def right_candidates(item: Item, gold: Answer, kind: Kind, row: Row) -> list[tup
     that stands nowhere in it. kind: of the paper's seven."""
     if kind is not Kind.REFERENCE:
         return [(IMPLICIT_KINDS.index(kind),)]
-    places = by_lemma(item.passage, row)
     found = []
     for head in gold.heads:
-        marked = {mention.head for mention in head.live}
-        right = set(marked)
-        for token in marked:
-            right.update(places.get(item.passage.tokens[token].lemma.lower(), ()))
-        inside = (row.candidate(t) for t in right if not _within(item, t))
+        inside = (row.candidate(token) for token in mentions_of(head, item))
         found.append(tuple(sorted(one for one in inside if one is not None)))
     return found
-
-
-def by_lemma(passage: Passage, row: Row) -> dict[str, list[int]]:
-    """The tokens of a row's window by their lemma, in lower case."""
-    found: dict[str, list[int]] = {}
-    for token in range(row.offset, row.offset + row.words):
-        found.setdefault(passage.tokens[token].lemma.lower(), []).append(token)
-    return found
-
-
-def _within(item: Item, token: int) -> bool:
-    return item.anchor.start <= token < item.anchor.end
 
 
 def _several(gold: Answer, heads: int, settings: EncoderSettings) -> tuple[int | None, float]:

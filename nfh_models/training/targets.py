@@ -19,16 +19,16 @@ def right_class(example: ResolutionExample) -> int | None:
 
 
 def right_tokens(example: ResolutionExample) -> list[list[int]]:
-    """For each head of a Reference, the tokens that are right: ascending, outside the anchor.
+    """Of each head of a Reference `mentions_of`; empty of an implicit gold."""
+    return [mentions_of(head, example.item) for head in example.gold.heads]
+
+
+def mentions_of(head: Head, item: Item) -> list[int]:
+    """The tokens that are right for a head: ascending, outside the anchor.
 
     Its marked mentions, and each token with the lemma of one of them: files mark one mention
     of a noun, or some, and a network that picks another is not to be told that it is wrong.
-    Empty of an implicit gold.
     """
-    return [_mentions(head, example.item) for head in example.gold.heads]
-
-
-def _mentions(head: Head, item: Item) -> list[int]:
     tokens = item.passage.tokens
     marked = {mention.head for mention in head.live}
     lemmas = {tokens[place].lemma.lower() for place in marked}
