@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from nfh_models.errors import ModelsError
+from nfh_models.setting_words import SettingError, pair_of, read_settings
 
 if TYPE_CHECKING:
     from nfh_models.training.plan import Plan
@@ -22,10 +22,6 @@ MOST_EXTRA = 1_000_000
 
 Size = Annotated[int, msgspec.Meta(ge=1, le=WIDEST)]
 Share = Annotated[float, msgspec.Meta(ge=0, lt=1)]
-
-
-class SettingError(ModelsError):
-    """A setting that is none, or a value that it cannot have; the sentence says what can be."""
 
 
 class Preset(StrEnum):
@@ -160,21 +156,16 @@ def settings_of(given: Iterable[str]) -> Settings:
     Raises SettingError for a word that is none, a value that its key cannot have, and where
     no word says where the vectors come from.
     """
-    pairs = [_pair(one) for one in given]
+    words = list(given)
     preset = Preset.PAPER
-    for one, key, value in pairs:
+    for one in words:
+        key, value = pair_of(one, "bilstm", WANTED)
         if key == "preset":
             if value not in set(Preset):
                 raise SettingError(f"{one!r}: wanted {WANTED[key]}")
             preset = Preset(value)
-    values: dict[str, object] = {"preset": preset.value, **PRESETS[preset]}
-    for one, key, value in pairs:
-        values[key] = value
-        try:
-            msgspec.convert(values, Settings, strict=False)
-        except msgspec.ValidationError as error:
-            raise SettingError(f"{one!r}: wanted {WANTED[key]}") from error
-    made = msgspec.convert(values, Settings, strict=False)
+    defaults = {"preset": preset.value, **PRESETS[preset]}
+    made = read_settings(words, Settings, "bilstm", WANTED, defaults)
     if not made.vectors:
         raise SettingError(
             "bilstm needs word vectors: add vectors=file:PATH (word2vec or GloVe), "
@@ -182,16 +173,6 @@ def settings_of(given: Iterable[str]) -> Settings:
             "Hugging Face model)"
         )
     return made
-
-
-def _pair(one: str) -> tuple[str, str, str]:
-    key, equals, value = one.partition("=")
-    if not equals or key not in WANTED:
-        raise SettingError(
-            f"{one!r} is no setting of bilstm: wanted key=value, with a key of "
-            f"{', '.join(WANTED)}"
-        )
-    return one, key, value
 
 
 def plan_of(settings: Settings) -> "Plan":

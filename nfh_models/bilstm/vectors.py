@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from nfh_models.bilstm.settings import SettingError, Settings
+from nfh_models.bilstm.settings import Settings
 from nfh_models.bilstm.vector_files import VectorError, read_vector_file
 from nfh_models.bilstm.words import Floats, Vectors, gathered, wanted_forms
 from nfh_models.resolution.item import ResolutionExample
+from nfh_models.setting_words import SettingError
 
 FILE = "file"
 SPACY = "spacy"

@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from nfh_models.errors import ModelsError
+from nfh_models.setting_words import read_settings
 
 if TYPE_CHECKING:
     from nfh_models.training.loop import Plan
-
-
-class SettingError(ModelsError):
-    """A setting that is none, or a value that it cannot have; the sentence says what can be."""
 
 
 class Task(StrEnum):
@@ -147,17 +143,4 @@ def settings_from(given: Iterable[str]) -> EncoderSettings:
 
     Raises SettingError for a word that is none, or a value that its key cannot have.
     """
-    values: dict[str, object] = {}
-    for one in given:
-        key, equals, value = one.partition("=")
-        if not equals or key not in WANTED:
-            raise SettingError(
-                f"{one!r} is no setting of encoder: wanted key=value, with a key of "
-                f"{', '.join(WANTED)}"
-            )
-        values[key] = value
-        try:
-            msgspec.convert({key: value}, EncoderSettings, strict=False)
-        except msgspec.ValidationError as error:
-            raise SettingError(f"{one!r}: wanted {WANTED[key]}") from error
-    return msgspec.convert(values, EncoderSettings, strict=False)
+    return read_settings(given, EncoderSettings, "encoder", WANTED, {})

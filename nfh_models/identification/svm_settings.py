@@ -6,17 +6,13 @@ from typing import Annotated
 
 import msgspec
 
-from nfh_models.errors import ModelsError
 from nfh_models.identification.features import Feature, FeatureSettings, PartOfSpeech
 from nfh_models.identification.svm import SvmSettings
+from nfh_models.setting_words import read_settings
 
 WIDEST = 20
 LARGEST_C = 1e6
 MOST_FOLDS = 50
-
-
-class SettingError(ModelsError):
-    """A setting that is none, or a value that it cannot have; the sentence says what can be."""
 
 
 class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -83,23 +79,8 @@ def plan_of(given: Iterable[str]) -> Plan:
 
     Raises SettingError for a word that is none, or a value that its key cannot have.
     """
-    values: dict[str, object] = {
-        **msgspec.to_builtins(Stored.of(SvmSettings())),
-        "folds": Plan().folds,
-    }
-    for one in given:
-        key, equals, value = one.partition("=")
-        if not equals or key not in WANTED:
-            raise SettingError(
-                f"{one!r} is no setting of svm: wanted key=value, with a key of "
-                f"{', '.join(WANTED)}"
-            )
-        values[key] = _value(key, value)
-        try:
-            made = msgspec.convert(values, _Given, strict=False)
-        except msgspec.ValidationError as error:
-            raise SettingError(f"{one!r}: wanted {WANTED[key]}") from error
-    made = msgspec.convert(values, _Given, strict=False)
+    defaults = msgspec.to_builtins(Stored.of(SvmSettings())) | {"folds": Plan().folds}
+    made = read_settings(given, _Given, "svm", WANTED, defaults, _value)
     return Plan(made.settings(), made.folds)
 
 

@@ -6,19 +6,15 @@ from typing import Annotated
 
 import msgspec
 
-from nfh_models.errors import ModelsError
 from nfh_models.resolution.linear import LinearSettings
 from nfh_models.resolution.linear_groups import PAPER, Group, LinearFeatures
+from nfh_models.setting_words import read_settings
 
 LARGEST_C = 1e6
 MOST_FOLDS = 50
 
 SHORTHAND = {"paper": PAPER, "all": tuple(Group)}
 """Names for several groups."""
-
-
-class SettingError(ModelsError):
-    """A setting that is none, or a value that it cannot have; the sentence says what can be."""
 
 
 class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -83,24 +79,13 @@ def settings_of(given: Iterable[str]) -> Plan:
 
     Raises SettingError for a word that is none, or a value that its key cannot have.
     """
-    values: dict[str, object] = {
-        **msgspec.to_builtins(Stored.of(LinearSettings())),
-        "folds": Plan().folds,
-    }
-    for one in given:
-        key, equals, value = one.partition("=")
-        if not equals or key not in WANTED:
-            raise SettingError(
-                f"{one!r} is no setting of linear: wanted key=value, with a key of "
-                f"{', '.join(WANTED)}"
-            )
-        values[key] = _groups(value) if key == "features" else value
-        try:
-            msgspec.convert(values, _Given, strict=False)
-        except msgspec.ValidationError as error:
-            raise SettingError(f"{one!r}: wanted {WANTED[key]}") from error
-    made = msgspec.convert(values, _Given, strict=False)
+    defaults = msgspec.to_builtins(Stored.of(LinearSettings())) | {"folds": Plan().folds}
+    made = read_settings(given, _Given, "linear", WANTED, defaults, _value)
     return Plan(made.settings(), made.folds)
+
+
+def _value(key: str, value: str) -> object:
+    return _groups(value) if key == "features" else value
 
 
 def _groups(value: str) -> list[str]:

@@ -95,7 +95,8 @@ class Call:
                 )
 
     def _check_settings(self) -> None:
-        from nfh_models.identification.svm_settings import SettingError, plan_of
+        from nfh_models.identification.svm_settings import plan_of
+        from nfh_models.setting_words import SettingError
 
         try:
             plan_of(self.sets)

@@ -186,7 +186,8 @@ def check_recipe(task: str, recipe: str | None) -> str:
 
 
 def _plan(settings: tuple[str, ...]) -> "Plan":
-    from nfh_models.identification.svm_settings import SettingError, plan_of
+    from nfh_models.identification.svm_settings import plan_of
+    from nfh_models.setting_words import SettingError
 
     try:
         return plan_of(settings)

@@ -6,9 +6,9 @@ import struct
 import numpy as np
 import pytest
 
-from nfh_models.bilstm.settings import SettingError
 from nfh_models.bilstm.vector_files import VectorError, read_vector_file
 from nfh_models.bilstm.vectors import read_vectors
+from nfh_models.setting_words import SettingError
 
 from .handmade import glove
 

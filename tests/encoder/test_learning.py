@@ -21,9 +21,10 @@ from nfh_models.encoder.lessons import (
     key_of_item,
 )
 from nfh_models.encoder.rows import CLASSES
-from nfh_models.encoder.settings import Candidates, EncoderSettings, SettingError, settings_from
+from nfh_models.encoder.settings import Candidates, EncoderSettings, settings_from
 from nfh_models.encoder.swapping import WORDS, swapped
 from nfh_models.encoder.training import Material, Prepared, prepare, training
+from nfh_models.setting_words import SettingError
 from nfh_models.training.learner import SCORE
 from tests.encoder.handmade import (
     AGE,

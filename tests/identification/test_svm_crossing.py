@@ -24,9 +24,10 @@ from nfh_models.identification.features import Feature, FeatureSettings
 from nfh_models.identification.scores import count
 from nfh_models.identification.svm import SvmSettings, table_of, train_svm
 from nfh_models.identification.svm_card import card_of, metrics_of, plain, worst_words
-from nfh_models.identification.svm_settings import Plan, SettingError, plan_of
+from nfh_models.identification.svm_settings import Plan, plan_of
 from nfh_models.identification.svm_training import Step, Trained, snapshot_of, training
 from nfh_models.parsing.stretch import Stretch
+from nfh_models.setting_words import SettingError
 
 WORDS_ONLY = SvmSettings(FeatureSettings((Feature.ANCHOR, Feature.WINDOW)))
 """Features that need no parser."""

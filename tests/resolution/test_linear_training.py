@@ -10,7 +10,7 @@ from nfh_models.domain.answer import class_answer
 from nfh_models.parsing import ParserError
 from nfh_models.resolution.item import ResolutionExample
 from nfh_models.resolution.linear_groups import PAPER, Group
-from nfh_models.resolution.linear_settings import Plan, SettingError, settings_of
+from nfh_models.resolution.linear_settings import Plan, settings_of
 from nfh_models.resolution.linear_training import (
     NothingToLearnError,
     Step,
@@ -19,6 +19,7 @@ from nfh_models.resolution.linear_training import (
     training,
 )
 from nfh_models.resolution.linear_trial import Tally
+from nfh_models.setting_words import SettingError
 
 from .handmade import WordParser, examples, item_of, reference
 
