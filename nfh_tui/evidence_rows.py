@@ -6,7 +6,7 @@ Pure: no screen. An annotator is shown nothing of what others answered.
 from collections.abc import Sequence
 from datetime import datetime
 
-from nfh_db.records import Gold, HistoryLine, Item, Role, Rule, Vote
+from nfh_db.records import PERSON, Gold, HistoryLine, Item, Role, Rule, Vote
 from nfh_models.domain import Answer
 from nfh_tui.desk.history import act_words, thing
 from nfh_tui.editing import (
@@ -158,13 +158,18 @@ def _add_votes(rows: Rows, item: Item, against: Answer | None, *, blind: bool) -
     rows.heading("Annotators", pattern_words(item.pattern) if given else nobody)
     _add_differences(rows, item)
     for number, vote in enumerate(given, 1):
-        name = letter(number - 1) if blind else vote.annotator
+        name = letter(number - 1) if blind else f"{vote.annotator}{_kind_of(vote)}"
         _add_vote(rows, item, vote, name, f"{number}" if number < 10 else "·", against)
     others = [vote for vote in item.votes if vote.role is Role.ADJUDICATOR]
     if others:
         rows.heading("Adjudicators")
     for vote in others:
         _add_vote(rows, item, vote, "" if blind else vote.annotator, "·", against)
+
+
+def _kind_of(vote: Vote) -> str:
+    """Behind the name of what is no person."""
+    return "" if vote.type == PERSON else f" ({vote.type}, not counted)"
 
 
 def _add_differences(rows: Rows, item: Item) -> None:

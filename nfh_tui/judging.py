@@ -55,18 +55,16 @@ def judged(ballot: Ballot) -> Judged:
         ballot.passage_id,
         ballot.anchor,
         [token.lemma for token in ballot.passage.tokens],
-        _by_name(ballot.votes, Role.ANNOTATOR),
-        _by_name(ballot.votes, Role.ADJUDICATOR),
+        _by_name(vote for vote in ballot.votes if vote.counts),
+        _by_name(vote for vote in ballot.votes if vote.role is Role.ADJUDICATOR),
         gold.answer if gold else None,
         gold is not None and gold.rule is Rule.EXPERT,
     )
 
 
-def _by_name(votes: Iterable[Vote], role: Role) -> dict[str, Timed]:
+def _by_name(votes: Iterable[Vote]) -> dict[str, Timed]:
     return {
-        vote.annotator: Timed(vote.answer, vote.answered_at, vote.seconds)
-        for vote in votes
-        if vote.role is role
+        vote.annotator: Timed(vote.answer, vote.answered_at, vote.seconds) for vote in votes
     }
 
 

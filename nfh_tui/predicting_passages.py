@@ -50,10 +50,10 @@ class Numbers:
 
 
 def format_of(stream: Stream) -> str:
-    """The format that the first line shows. Raises FormatError for one that has no passages."""
-    first = First.of(stream)
-    if not first.text:
-        return DIALOG.name
+    """The format that the first line shows. Raises FormatError for one that has no passages,
+    and for a file without a line."""
+    if not First.of(stream).text:
+        raise stream.nothing()
     found, _ = recognise(stream)
     if found.name not in FORMATS:
         raise _no_passages(stream, found)
@@ -100,8 +100,17 @@ def _rows(stream: Stream, format_name: str) -> Iterator[Row]:
     elif format_name == GOLD.name:
         yield from gold.read(stream)
     else:
-        blocks = _dialog(stream) if format_name == DIALOG.name else _text(stream)
-        yield from (block for block in blocks if may_hold_number(block.text))
+        yield from _blocks(stream, format_name)
+
+
+def _blocks(stream: Stream, format_name: str) -> Iterator[DialogBlock]:
+    """Raw text in blocks, those without a number left out. Raises FormatError where none is."""
+    block = None
+    for block in _dialog(stream) if format_name == DIALOG.name else _text(stream):
+        if may_hold_number(block.text):
+            yield block
+    if block is None:
+        raise stream.nothing()
 
 
 def _found_anew(rows: Iterable[Numbers]) -> Iterator[Numbers]:

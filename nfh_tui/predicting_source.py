@@ -30,6 +30,7 @@ class Stream(Source):
         self.warnings: list[str] = []
         self.sha256 = ""
         self._file = file
+        self._begun = False
         self._ahead: deque[tuple[int, str]] = deque()
         self._rest = self._read()
 
@@ -50,10 +51,17 @@ class Stream(Source):
             self._ahead.extend(islice(with_something, 1))
         return self._ahead[0][1] if self._ahead else ""
 
+    def nothing(self) -> FormatError:
+        """The error for a file that was read to its end without a word."""
+        if not self._begun:
+            return self.error(None, "is empty")
+        return self.error(None, "holds nothing but white space; wanted a dialog, or other text")
+
     def _read(self) -> Iterator[tuple[int, str]]:
         try:
             for number, raw in enumerate(self._raw_lines(self._file), 1):
                 if number == 1:
+                    self._begun = True
                     self._check_encoding(raw)
                 place = raw.find(b"\0")
                 if place >= 0:

@@ -11,7 +11,7 @@ from nfh_db.values import AnswerValue, Marks, json_of, vote_of
 COLUMNS = """
     w.id, w.anchor_id, w.annotator_id, n.name, w.role, w.kind, w.relation, w.sort, w.noun,
     w.comment, w.seconds, w.saw_model, w.saw_votes, w.guideline_version, w.rule_tag,
-    w.batch_id, w.answered_at
+    w.batch_id, w.answered_at, n.type
 FROM answer AS w JOIN annotator AS n ON n.id = w.annotator_id"""
 READ_OF_ANCHORS = f"""
 SELECT {COLUMNS}
@@ -108,18 +108,26 @@ def read_all(
     connection: Connection, anchor_ids: Sequence[int]
 ) -> Iterator[tuple[int, tuple[str, str], AnswerValue]]:
     """Anchor id, annotator's name and role, and answer; by anchor, name and role."""
-    rows = connection.execute(READ_OF_ANCHORS, {"ids": json_of(list(anchor_ids))}).fetchall()
-    marks = heads.of_answers(connection, [row[0] for row in rows if row[5] == "REFERENCE"])
-    for row in rows:
-        yield row[1], (row[3], row[4]), _value(row, marks.get(row[0], ()))
+    for row, value in _rows(connection, anchor_ids):
+        yield row[1], (row[3], row[4]), value
 
 
 def votes(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, list[Vote]]:
     """The answers that are not removed, by anchor id, each list by name and role."""
     found: dict[int, list[Vote]] = {}
-    for anchor_id, (name, role), value in read_all(connection, anchor_ids):
-        found.setdefault(anchor_id, []).append(vote_of(value, name, Role(role)))
+    for row, value in _rows(connection, anchor_ids):
+        vote = vote_of(value, row[3], Role(row[4]), row[17])
+        found.setdefault(row[1], []).append(vote)
     return found
+
+
+def _rows(
+    connection: Connection, anchor_ids: Sequence[int]
+) -> Iterator[tuple[tuple[Any, ...], AnswerValue]]:
+    rows = connection.execute(READ_OF_ANCHORS, {"ids": json_of(list(anchor_ids))}).fetchall()
+    marks = heads.of_answers(connection, [row[0] for row in rows if row[5] == "REFERENCE"])
+    for row in rows:
+        yield row, _value(row, marks.get(row[0], ()))
 
 
 def _value(row: tuple[Any, ...], marks: Marks) -> AnswerValue:

@@ -9,7 +9,7 @@ from nfh_db import annotators, assignments, items
 from nfh_db.errors import StoreError
 from nfh_db.opened import OpenDatabase
 from nfh_db.query import Query
-from nfh_db.records import Annotator, Item, Role
+from nfh_db.records import PERSON, Annotator, Item, Role
 
 if TYPE_CHECKING:
     from nfh_db.distributing import Wanted
@@ -103,6 +103,7 @@ class AssigningStore(OpenDatabase):
         with self._readers.lend() as connection:
             found = annotators.find(connection, name)
         if found is not None:
+            annotators.check_type(found, PERSON)
             return found
         if dry_run:
             return Annotator(id_, name)

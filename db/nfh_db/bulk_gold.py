@@ -20,7 +20,7 @@ VOTES = """
 SELECT w.anchor_id, n.name, w.answered_at
 FROM answer AS w JOIN annotator AS n ON n.id = w.annotator_id
 WHERE w.anchor_id IN (SELECT value FROM json_each(:ids))
-    AND w.role = 'annotator' AND w.removed = 0
+    AND w.role = 'annotator' AND n.type = 'person' AND w.removed = 0
 ORDER BY w.anchor_id, n.name"""
 SET_SUMMARY = """
 UPDATE anchor SET kind = :kind, heads = :heads, state = CASE

@@ -24,7 +24,8 @@ INSERT_EXPERTS = """
 INSERT INTO expert_difference (anchor_id, blocking) VALUES (:anchor, :blocking)"""
 ANNOTATORS = """
 SELECT w.annotator_id FROM answer AS w JOIN annotator AS n ON n.id = w.annotator_id
-WHERE w.anchor_id = :anchor AND w.role = 'annotator' AND w.removed = 0 ORDER BY n.name"""
+WHERE w.anchor_id = :anchor AND w.role = 'annotator' AND n.type = 'person' AND w.removed = 0
+ORDER BY n.name"""
 
 Pair = tuple[int, int, int, str | None, str]
 """A row: anchor, the two annotators by ascending id, what blocks, and notes."""

@@ -16,7 +16,8 @@ SELECT a.id, a.passage_id FROM json_each(:ids) AS j CROSS JOIN anchor AS a ON a.
 ANSWERS = """
 SELECT w.anchor_id, w.annotator_id
 FROM json_each(:ids) AS j CROSS JOIN answer AS w ON w.anchor_id = j.value
-WHERE w.role = :role AND w.removed = 0"""
+CROSS JOIN annotator AS n ON n.id = w.annotator_id
+WHERE w.role = :role AND n.type = 'person' AND w.removed = 0"""
 GIVEN = """
 SELECT s.anchor_id, s.annotator_id, s.id, s.purpose, s.state, s.assigned_at
 FROM json_each(:ids) AS j CROSS JOIN assignment AS s ON s.anchor_id = j.value

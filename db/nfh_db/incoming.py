@@ -13,7 +13,16 @@ from nfh_db.anchors import span_columns
 from nfh_db.errors import FormatError
 from nfh_db.known import AnchorPlace, Known, PassagePlace
 from nfh_db.plan import Ids, Plan, Purpose
-from nfh_db.records import FlagMark, Gold, IncomingAnchor, IncomingPassage, Role, Rule, Vote
+from nfh_db.records import (
+    PERSON,
+    FlagMark,
+    Gold,
+    IncomingAnchor,
+    IncomingPassage,
+    Role,
+    Rule,
+    Vote,
+)
 from nfh_db.summary import summarise
 from nfh_db.values import (
     AnswerValue,
@@ -234,19 +243,20 @@ class Planner:
         """Rows of an anchor, once all that the stretch says of it is known."""
         passage = incoming.passage
         votes = sorted(anchor.votes.items())
+        types = self._purpose.types
+        given = [
+            vote_of(value, name, Role(role), types.get(name, PERSON))
+            for (name, role), value in votes
+        ]
         summary = summarise(
-            [vote_of(value, name, Role(role)) for (name, role), value in votes],
+            given,
             anchor.gold,
             lambda: [token.lemma for token in passage.tokens],
         )
         columns = span_columns(place.id, passage, row.anchor)
         self.plan.anchors.append((anchor.id, *columns, self._purpose.batch, *summary.columns()))
         if len(votes) > 1:
-            people = [
-                self._purpose.people[name]
-                for (name, role), _ in votes
-                if role == Role.ANNOTATOR
-            ]
+            people = [self._purpose.people[one.annotator] for one in given if one.counts]
             self.plan.differences += differences.pairs(anchor.id, people, summary.disagreement)
             self.plan.expert_differences += differences.decided(anchor.id, summary.experts)
         adjudicated = {}

@@ -117,7 +117,7 @@ def _as_adjudicator(item: Item, me: str, kept_back: Mapping[int, Purpose]) -> It
 def _without_decisions(item: Item, me: str) -> Item:
     """The item with annotators' answers, but as if no other adjudicator had decided."""
     votes = _but_decisions(item.votes, me)
-    given = any(vote.role is Role.ANNOTATOR for vote in votes)
+    given = any(vote.counts for vote in votes)
     return replace(
         item,
         state=State.DISAGREE if item.blocking else State.ANSWERED if given else State.OPEN,

@@ -12,12 +12,12 @@ from nfh_db.loading import (
     LARGEST_STRETCH,
     IncomingFile,
     Loading,
-    names_in,
     report_of,
     stretches,
+    types_in,
 )
 from nfh_db.plan import Counts, Ids, Purpose
-from nfh_db.records import ImportReport, IncomingPassage
+from nfh_db.records import Annotator, ImportReport, IncomingPassage
 
 __all__ = ["IncomingFile", "load"]
 
@@ -61,14 +61,21 @@ def _rehearse(
 ) -> ImportReport:
     """What an import would do, found out without writing anything."""
     known, counts, conflicts = Known(), Counts(), list[str]()
-    people = {person.name: person.id for person in annotators.everybody(connection)}
+    people = {person.name: person for person in annotators.everybody(connection)}
     for stretch in stretches(incoming, lambda: LARGEST_STRETCH):
-        for name in names_in(stretch):
+        for name, type_ in types_in(stretch).items():
             annotators.check_name(name)
-            people.setdefault(name, 0)
+            annotators.check_type(people.setdefault(name, Annotator(0, name, type_)), type_)
         known.look_up(connection, [one.passage.digest for one in stretch])
         purpose = Purpose(
-            source.name, -1, -1 if origin is None else origin, 0, 0, replace_gold, people
+            source.name,
+            -1,
+            -1 if origin is None else origin,
+            0,
+            0,
+            replace_gold,
+            {name: one.id for name, one in people.items()},
+            {name: one.type for name, one in people.items()},
         )
         plan = Planner(purpose, known, Ids(1, 1, 1, 1)).run(stretch)
         counts.add(plan.counts)

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
@@ -30,7 +30,7 @@ from nfh_db.incoming import Planner
 from nfh_db.known import AnchorPlace, Known
 from nfh_db.pace import next_stretch
 from nfh_db.plan import Counts, Ids, Plan, Purpose
-from nfh_db.records import ImportReport, IncomingPassage
+from nfh_db.records import PERSON, Annotator, ImportReport, IncomingPassage
 
 INSERT_SOURCE = """
 INSERT INTO source_row (batch_id, line, anchor_id, split, labels)
@@ -81,16 +81,28 @@ def stretches(
         yield stretch
 
 
-def names_in(stretch: Sequence[IncomingPassage]) -> set[str]:
-    """Everybody whom a stretch names."""
-    found: set[str] = set()
+def types_in(stretch: Sequence[IncomingPassage]) -> dict[str, str]:
+    """Everybody whom a stretch names, with what they are.
+
+    Raises StoreError where a name is once a person's and once a model's.
+    """
+    found: dict[str, str] = {}
+    for name, type_ in _named(stretch):
+        if found.setdefault(name, type_) != type_:
+            raise StoreError(
+                f"{name!r} is the name of a {found[name]} and of a {type_} in this file: they "
+                "cannot be the same"
+            )
+    return found
+
+
+def _named(stretch: Sequence[IncomingPassage]) -> Iterator[tuple[str, str]]:
     for one in stretch:
         for row in one.anchors:
-            found.update(vote.annotator for vote in row.votes)
-            found.update(mark.annotator for mark in row.flags)
+            yield from ((vote.annotator, vote.type) for vote in row.votes)
+            yield from ((mark.annotator, PERSON) for mark in row.flags)
             if row.gold is not None and row.gold.adjudicator is not None:
-                found.add(row.gold.adjudicator)
-    return found
+                yield row.gold.adjudicator, PERSON
 
 
 def report_of(
@@ -147,6 +159,7 @@ class Loading:
         self._origin = origin
         self._work = Work()
         self._people: dict[str, int] = {}
+        self._types: dict[str, str] = {}
         self._counts = Counts()
         self._conflicts: list[str] = []
         self._ahead: dict[int, AnchorPlace] = {}
@@ -186,7 +199,7 @@ class Loading:
             elif batches.find_shown(connection, sha256, source.format, source.annotator):
                 raise StoreError(f"{source.name} has just been imported by another process")
             if source.annotator is not None:
-                self._learn({source.annotator})
+                self._learn({source.annotator: PERSON})
             self._batch = batches.add(
                 connection,
                 source.name,
@@ -209,23 +222,25 @@ class Loading:
             self._note = batches.set_work(connection, self._batch, self._work)
             self._document = passages.add_document(connection, source.name, self._batch)
 
-    def _learn(self, names: set[str]) -> bool:
+    def _learn(self, types: Mapping[str, str]) -> bool:
         """Know everybody's id, making those who are unknown; True if somebody was."""
         made = False
-        for name in sorted(names - self._people.keys()):
+        for name in sorted(types.keys() - self._people.keys()):
             found = annotators.find(self._connection, name)
             if found is None:
-                found = annotators.add(self._connection, name)
+                found = annotators.add(self._connection, name, types[name])
                 self._work.annotators.append(found.id)
                 made = True
-            self._people[name] = found.id
+            self._people[name], self._types[name] = found.id, found.type
+        for name, type_ in types.items():
+            annotators.check_type(Annotator(0, name, self._types[name]), type_)
         return made
 
     def _store(self, stretch: Sequence[IncomingPassage]) -> None:
-        names = names_in(stretch)
-        if not names <= self._people.keys():
+        types = types_in(stretch)
+        if not types.items() <= self._types.items():
             with transaction(self._connection):
-                if self._learn(names):
+                if self._learn(types):
                     self._note = batches.set_work(self._connection, self._batch, self._work)
         digests = [one.passage.digest for one in stretch]
         for attempt in range(1, ATTEMPTS + 1):
@@ -257,6 +272,7 @@ class Loading:
             self._document,
             self._replace_gold,
             self._people,
+            self._types,
         )
 
     def _last_ids(self) -> Ids:

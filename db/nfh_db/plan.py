@@ -94,7 +94,7 @@ class Purpose:
 
     origin: the batch that what the file says counts as. It is another than `batch` where a
     file that was imported before is gone through again; only its gold is then looked at.
-    people: ids of everybody that the stretch names.
+    people: ids of everybody that the stretch names. types: what each of them is.
     """
 
     name: str
@@ -104,6 +104,7 @@ class Purpose:
     document: int
     replace_gold: bool
     people: Mapping[str, int]
+    types: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def again(self) -> bool:

@@ -49,13 +49,16 @@ BY_RULE = (Rule.UNANIMOUS, Rule.MAJORITY)
 """Rules that make gold of votes, the stricter one first."""
 
 
+PERSON, MODEL, RULE = "person", "model", "rule"
+
+
 @dataclass(frozen=True, slots=True)
 class Annotator:
-    """Somebody or something that answers: type is person, model or rule."""
+    """Somebody or something that answers. type: PERSON, MODEL or RULE."""
 
     id: int
     name: str
-    type: str = "person"
+    type: str = PERSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,12 @@ class Vote:
     saw_votes: bool = False
     guideline_version: int | None = None
     rule_tag: str | None = None
+    type: str = PERSON
+
+    @property
+    def counts(self) -> bool:
+        """It is compared, and gold is made of it: a person gave it, and as an annotator."""
+        return self.role is Role.ANNOTATOR and self.type == PERSON
 
 
 @dataclass(frozen=True, slots=True)

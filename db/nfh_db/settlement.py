@@ -18,11 +18,10 @@ from nfh_db.bulk import BulkAct, bulk_connection, finish_leftovers
 from nfh_db.connection import Connection, connect, translated
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
-from nfh_db.records import BY_RULE, Annotator, Gold, Role, Rule, SettleReport
+from nfh_db.records import BY_RULE, Annotator, Gold, Rule, SettleReport
 from nfh_db.values import (
     AnswerValue,
     GoldValue,
-    answer_of,
     decode_gold,
     decode_lemmas,
     encode,
@@ -197,10 +196,10 @@ def _some(
 ) -> Iterator[tuple[int, str | None, str | None]]:
     ids = [row[0] for row in rows]
     golds = gold.read_all(connection, ids)
-    votes: dict[int, list[Vote]] = {}
-    for id_, (name, role), value in answers.read_all(connection, ids):
-        if role == Role.ANNOTATOR:
-            votes.setdefault(id_, []).append((name, value.at, answer_of(value)))
+    votes: dict[int, list[Vote]] = {
+        id_: [(vote.annotator, vote.answered_at, vote.answer) for vote in given if vote.counts]
+        for id_, given in answers.votes(connection, ids).items()
+    }
     lemmas = _lemmas(
         connection, {row[1] for row in rows if _gives_heads(votes.get(row[0], ()))}
     )

@@ -70,6 +70,7 @@ class Store(
         with self._readers.lend() as connection:
             found = annotators.find(connection, name)
         if found is not None:
+            annotators.check_type(found, type)
             return found
         with self._deciding() as connection:
             return annotators.add(connection, name, type)

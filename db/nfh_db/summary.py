@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from nfh_db import anchors, answers, differences, gold, passages
 from nfh_db.anchors import Summary
 from nfh_db.connection import Connection
-from nfh_db.records import Role, State, Vote
+from nfh_db.records import PERSON, Role, State, Vote
 from nfh_db.values import GoldValue
 from nfh_models.domain import Blocking, ItemDisagreement, Kind, Note, compare_all
 
@@ -21,11 +21,12 @@ def summarise(
 ) -> Summary:
     """What an anchor's row says.
 
-    votes: all its answers, by name; adjudicators' are compared apart from annotators'.
+    votes: all its answers, by name; adjudicators' are compared apart from annotators', models'
+    not at all.
     lemmas: asked for only where answers have to be compared. stale: it replaces an anchor
     that had answers or gold.
     """
-    given = [vote.answer for vote in votes if vote.role is Role.ANNOTATOR]
+    given = [vote.answer for vote in votes if vote.counts]
     experts = [vote.answer for vote in votes if vote.role is Role.ADJUDICATOR]
     words = lemmas() if len(given) > 1 or len(experts) > 1 else ()
     found = compare_all(given, words) if given else NO_DISAGREEMENT
@@ -62,7 +63,8 @@ def predecessor(connection: Connection, anchor_id: int) -> int | None:
         if replaced_by != place:
             # It was revived meanwhile: its answers count where they were given.
             return None
-        if answers.votes(connection, [before]) or gold.read(connection, before):
+        votes = answers.votes(connection, [before]).get(before, ())
+        if any(vote.type == PERSON for vote in votes) or gold.read(connection, before):
             return before
         seen.add(before)
         place, before = before, further

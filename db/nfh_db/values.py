@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from nfh_db.records import Gold, Prediction, Role, Rule, Seen, Vote
+from nfh_db.records import PERSON, Gold, Prediction, Role, Rule, Seen, Vote
 from nfh_models.domain import (
     Answer,
     Head,
@@ -241,8 +241,8 @@ def gold_value(gold: Gold, batch: int | None) -> GoldValue:
     )
 
 
-def vote_of(value: AnswerValue, annotator: str, role: Role) -> Vote:
-    """An answer of the log as the screens see it."""
+def vote_of(value: AnswerValue, annotator: str, role: Role, type_: str = PERSON) -> Vote:
+    """An answer of the log as the screens see it. type_: of the annotator."""
     return Vote(
         annotator,
         role,
@@ -253,6 +253,7 @@ def vote_of(value: AnswerValue, annotator: str, role: Role) -> Vote:
         value.saw_votes,
         value.guideline,
         value.rule_tag,
+        type_,
     )
 
 

@@ -36,8 +36,13 @@ def lemmas(item: Item) -> tuple[str, ...]:
 
 
 def annotators_votes(item: Item) -> tuple[Vote, ...]:
-    """Annotators' answers in the order in which number keys adopt them."""
+    """Annotators' answers, models' too, in the order in which number keys adopt them."""
     return tuple(vote for vote in item.votes if vote.role is Role.ANNOTATOR)
+
+
+def _counted(item: Item) -> list[Vote]:
+    """People's answers: what a model says is a proposal of its own."""
+    return [vote for vote in item.votes if vote.counts]
 
 
 def _groups(answers: Sequence[Answer], item: Item) -> list[list[Answer]]:
@@ -55,11 +60,11 @@ def _groups(answers: Sequence[Answer], item: Item) -> list[list[Answer]]:
 
 
 def proposal(item: Item) -> Proposal | None:
-    """The largest group of equal answers, None for a tie or without answers.
+    """The largest group of people's equal answers, None for a tie or without answers.
 
     Answers that only say "is a fused head" (NFH) propose nothing and are not counted.
     """
-    answers = [v.answer for v in annotators_votes(item) if v.answer.kind is not Kind.NFH]
+    answers = [v.answer for v in _counted(item) if v.answer.kind is not Kind.NFH]
     groups = sorted(_groups(answers, item), key=len, reverse=True)
     if not groups or (len(groups) > 1 and len(groups[0]) == len(groups[1])):
         return None
@@ -158,7 +163,7 @@ def _shared(head: Head, others: Sequence[Answer], words: Sequence[str]) -> Head 
 
 
 def _references(item: Item) -> list[Answer]:
-    answers = (vote.answer for vote in annotators_votes(item))
+    answers = (vote.answer for vote in _counted(item))
     return [answer for answer in answers if answer.kind is Kind.REFERENCE]
 
 

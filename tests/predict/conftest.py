@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage
 from nfh_models.identification.case import Case, Decision
@@ -12,7 +11,6 @@ from nfh_models.parsing.parsed import Layer
 from nfh_models.resolution.item import Choice, Item
 from nfh_tui.choosing_models import Chosen
 from nfh_tui.choosing_resolvers import ChosenResolver
-from nfh_tui.cli.group import commands
 from nfh_tui.predicting import Tools
 from nfh_tui.predicting_passages import Anchors, passages
 from nfh_tui.predicting_source import opened
@@ -66,27 +64,8 @@ def tools(stub: Stub | None = None, *, identify: bool = True, patterns: bool = T
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in; no database is named."""
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.delenv("NFH_TUI_DB", raising=False)
-    return folder
-
-
-@pytest.fixture
-def call() -> Callable[..., Result]:
-    """Calls a command in this process; input: of standard input."""
-
-    def run(*arguments: object, input: str | None = None) -> Result:  # noqa: A002
-        texts = [str(argument) for argument in arguments]
-        return CliRunner().invoke(
-            commands, texts, input=input, prog_name="nfh-tui", catch_exceptions=False
-        )
-
-    return run
+def at_home(home: Path) -> None:
+    """Every test works in its own folder."""
 
 
 @pytest.fixture

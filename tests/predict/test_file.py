@@ -172,9 +172,8 @@ def test_what_cannot_be_read_leaves_no_file(
 
 
 def test_nothing_to_predict(home: Path, call: Call) -> None:
-    for content in ("", "\n\n", "Nothing here.\n"):
-        result = call("predict", "--file", "-", "--no-deterministic", input=content)
-        assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+    result = call("predict", "--file", "-", "--no-deterministic", input="Nothing here.\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
 
 
 def test_a_line_is_a_line_to_everybody(home: Path, call: Call) -> None:
@@ -201,3 +200,20 @@ def test_the_help_knows_all_formats(call: Call) -> None:
     assert "|".join(FORMATS) in call("predict", "--help").stdout.replace("\n", "").replace(
         " ", ""
     )
+
+
+@pytest.mark.parametrize("more", [(), ("--format", "dialog"), ("--format", "text")])
+@pytest.mark.parametrize(
+    ("content", "says"), [("", "is empty"), ("\n \n", "holds nothing but white space; wanted")]
+)
+def test_a_file_without_a_word_is_told(
+    home: Path, call: Call, content: str, says: str, more: tuple[str, ...]
+) -> None:
+    (home / "e.txt").write_text(content)
+    result = call("predict", "--file", "e.txt", "--out", "o", *more)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"nfh-tui: e.txt: {says}" in result.stderr
+    assert not (home / "o").exists()
+    piped = call("predict", "--file", "-", *more, input=content)
+    assert (piped.exit_code, piped.stdout) == (1, "")
+    assert f"nfh-tui: standard input: {says}" in piped.stderr

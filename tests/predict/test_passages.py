@@ -95,7 +95,6 @@ def test_labelled_rows(read: Read) -> None:
     [
         (b"Ann: Two?\n", "dialog"),
         (b"\n\n  \nAnn: Two?\n", "dialog"),
-        (b"", "dialog"),
         (BY_NAME["nfh"].example.encode(), "nfh"),
         (BY_NAME["gold"].example.encode(), "gold"),
         (b"text\tind_s\tind_e\ty\n", "nfh-ident"),

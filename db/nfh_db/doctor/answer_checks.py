@@ -86,11 +86,7 @@ def _settled_trouble(anchor: AnchorRow, stretch: Stretch) -> str:
         return f"the votes it was made of cannot be read: {gold.votes_trouble}"
     if not gold.value.votes:
         return f"its rule is {gold.value.rule}, but it names no votes"
-    there = {
-        (row.name, row.value.at)
-        for row in stretch.votes_of(anchor)
-        if row.role == Role.ANNOTATOR
-    }
+    there = {(row.name, row.value.at) for row in stretch.votes_of(anchor) if row.counts}
     for name, at in gold.value.votes:
         key = {"anchor": anchor.id, "name": name, "at": at}
         if (name, at) in there:
@@ -107,8 +103,7 @@ def _rule_trouble(anchor: AnchorRow, stretch: Stretch) -> str:
     votes = [
         (row.name or "", answer)
         for row in stretch.votes_of(anchor)
-        if row.role == Role.ANNOTATOR
-        and (answer := stretch.sound(row.said, anchor)) is not None
+        if row.counts and (answer := stretch.sound(row.said, anchor)) is not None
     ]
     if passage is None or len(votes) != len(gold.votes):
         return ""

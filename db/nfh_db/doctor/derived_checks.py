@@ -9,7 +9,6 @@ from nfh_db.connection import Connection
 from nfh_db.doctor.finding import Fault, Repair, Where
 from nfh_db.doctor.patient import Patient
 from nfh_db.doctor.stretch import UNREADABLE, AnchorRow, Stretch
-from nfh_db.records import Role
 
 COLUMNS = ("state", "kind", "heads", "votes", "strongest", "blocking", "notes", "pattern")
 ASSIGNMENTS = """
@@ -70,7 +69,7 @@ def differences(stretch: Stretch) -> Iterator[Fault]:
 
 def _people(anchor: AnchorRow, stretch: Stretch) -> list[int]:
     rows = stretch.votes_of(anchor)
-    return [row.annotator_id for row in rows if row.role == Role.ANNOTATOR]
+    return [row.annotator_id for row in rows if row.counts]
 
 
 def assignments(patient: Patient) -> Iterator[Fault]:

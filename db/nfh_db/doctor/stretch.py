@@ -12,7 +12,7 @@ import msgspec
 from nfh_db import summary
 from nfh_db.anchors import Summary
 from nfh_db.connection import Connection
-from nfh_db.records import Role, Vote
+from nfh_db.records import PERSON, Role, Vote
 from nfh_db.values import (
     AnswerValue,
     GoldValue,
@@ -40,7 +40,7 @@ ORDER BY a.passage_id, a.start, a.stop"""
 ANSWERS = """
 SELECT w.id, w.anchor_id, w.annotator_id, n.name, w.role, w.removed, w.kind, w.relation,
     w.sort, w.noun, w.comment, w.seconds, w.saw_model, w.saw_votes, w.guideline_version,
-    w.rule_tag, w.batch_id, w.answered_at
+    w.rule_tag, w.batch_id, w.answered_at, coalesce(n.type, 'person')
 FROM answer AS w LEFT JOIN annotator AS n ON n.id = w.annotator_id
 WHERE w.anchor_id IN (SELECT value FROM json_each(:ids))
 ORDER BY w.anchor_id, n.name, w.role"""
@@ -144,10 +144,17 @@ class AnswerRow:
     removed: bool
     value: AnswerValue
     said: Said
+    type: str
+
+    @property
+    def counts(self) -> bool:
+        """It is compared with others, and gold is made of it; see Vote."""
+        return self.role == Role.ANNOTATOR and self.type == PERSON
 
     def vote(self, answer: Answer) -> Vote:
         """The answer as a vote."""
-        return Vote(self.name or "", Role(self.role), answer, self.value.at)
+        role = Role(self.role)
+        return Vote(self.name or "", role, answer, self.value.at, type=self.type)
 
 
 @dataclass(slots=True)
@@ -303,7 +310,9 @@ def _answers(connection: Connection, ids: dict[str, str]) -> dict[int, list[Answ
         said = Said(value, trouble=heads.trouble.get(row[0], ""))
         if not said.trouble:
             said.decode()
-        answer = AnswerRow(row[0], row[1], row[2], row[3], row[4], bool(row[5]), value, said)
+        answer = AnswerRow(
+            row[0], row[1], row[2], row[3], row[4], bool(row[5]), value, said, row[18]
+        )
         found.setdefault(answer.anchor_id, []).append(answer)
     return found
 

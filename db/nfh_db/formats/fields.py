@@ -229,14 +229,20 @@ class Fields:
             integers.append(value)
         return integers
 
-    def objects(self, key: str, wanted: Sequence[str]) -> list["Fields"]:
-        """A list of objects with exactly the keys `wanted`. Raises FormatError."""
+    def objects(
+        self, key: str, wanted: Sequence[str], optional: str | None = None
+    ) -> list["Fields"]:
+        """A list of objects with exactly the keys `wanted`, and one that some may have.
+
+        Raises FormatError.
+        """
         objects = []
         for index, value in enumerate(self.items(key)):
             if not isinstance(value, dict):
                 raise self._item(key, index, value, "an object")
             inner = Fields(self.source, self.line, value, f"{self.path}{key}[{index}].")
-            inner.expect_keys(wanted)
+            more = () if optional is None or optional not in value else (optional,)
+            inner.expect_keys((*wanted, *more))
             objects.append(inner)
         return objects
 

@@ -18,6 +18,7 @@ from nfh_db.formats.gold_form import (
     OPTIONAL,
     SCORES,
     SETTLED_ON,
+    TYPE,
     VOTE_KEYS,
     digest_of,
     spelled,
@@ -26,7 +27,8 @@ from nfh_db.formats.reading import Source
 from nfh_db.formats.release import release_head
 from nfh_db.formats.rows import GoldRow, RawPassage, runs
 from nfh_db.formats.wording import shown
-from nfh_db.records import BY_RULE, FlagMark, FlagName, Gold, Role, Rule, Vote
+from nfh_db.records import BY_RULE, PERSON, RULE, FlagMark, FlagName, Gold, Role, Rule, Vote
+from nfh_db.records import MODEL as BY_MODEL
 from nfh_models.domain import (
     Anchor,
     Answer,
@@ -45,6 +47,9 @@ from nfh_models.domain import (
 
 KINDS = tuple(Kind)
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", re.ASCII)
+NOBODY = (BY_MODEL, RULE)
+"""Types of annotators that are no person."""
+
 UNDECIDED = ("relation", "sort", "noun", "rule", "adjudicator", "decided_at")
 """Keys that are null while the kind is."""
 
@@ -71,7 +76,7 @@ def _row(fields: Fields) -> GoldRow:
         anchor=anchor,
         split=fields.optional_text("split"),
         gold=None if predicted else _gold(fields, count, anchor),
-        votes=_votes(fields, count, anchor),
+        votes=_votes(fields, count, anchor, predicted=predicted),
         flags=_flags(fields),
     )
     if predicted:
@@ -211,10 +216,12 @@ def _mention(fields: Fields) -> Mention:
     )
 
 
-def _votes(fields: Fields, count: int, anchor: Anchor) -> tuple[Vote, ...]:
+def _votes(fields: Fields, count: int, anchor: Anchor, *, predicted: bool) -> tuple[Vote, ...]:
+    """The votes. predicted: a line that a model wrote, whose one vote is the model's."""
+    by_default = BY_MODEL if predicted else PERSON
     votes = []
     seen: set[tuple[str, Role]] = set()
-    for inner in fields.objects("votes", VOTE_KEYS):
+    for inner in fields.objects("votes", VOTE_KEYS, TYPE):
         vote = Vote(
             annotator=inner.name("annotator"),
             role=Role(inner.choice("role", tuple(Role))),
@@ -225,6 +232,7 @@ def _votes(fields: Fields, count: int, anchor: Anchor) -> tuple[Vote, ...]:
             saw_votes=inner.boolean("saw_votes"),
             guideline_version=inner.optional_integer("guideline_version"),
             rule_tag=inner.optional_text("rule_tag"),
+            type=inner.choice(TYPE, NOBODY) if TYPE in inner.values else by_default,
         )
         if (vote.annotator, vote.role) in seen:
             raise inner.refuse("annotator", f"one vote of each {vote.role}")

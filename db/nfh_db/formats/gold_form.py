@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from nfh_db.formats.release import Mentions, release_head
 from nfh_db.formats.rows import per_token
-from nfh_db.records import BY_RULE, ExportRecord, FlagMark, Gold, Vote
+from nfh_db.records import BY_RULE, PERSON, ExportRecord, FlagMark, Gold, Vote
 from nfh_models.domain import Anchor, Answer, Head
 
 FORMAT = "nfh-gold/1"
@@ -79,6 +79,8 @@ VOTE_KEYS = (
     "rule_tag",
     "at",
 )
+TYPE = "type"
+"""Only of a vote that no person gave: "model" or "rule"."""
 
 
 class GoldWriter:
@@ -132,7 +134,7 @@ def spelled(value: object) -> str:
 def digest_of(values: Mapping[str, object]) -> str:
     """The digest that a line of these values has to name, whatever order its keys came in."""
     content = {key: values[key] for key in KEYS if key in values and key != "digest"}
-    for key, keys in (("flags", FLAG_KEYS), ("votes", VOTE_KEYS)):
+    for key, keys in (("flags", FLAG_KEYS), ("votes", (*VOTE_KEYS, TYPE))):
         content[key] = [_ordered(item, keys) for item in _list(content[key])]
     content["heads"] = _ordered_heads(content["heads"])
     if MODEL in content:
@@ -152,7 +154,7 @@ def _ordered_heads(heads: object) -> list[object]:
 
 
 def _ordered(item: object, keys: Sequence[str]) -> dict[str, object]:
-    return {key: item[key] for key in keys} if isinstance(item, dict) else {}
+    return {key: item[key] for key in keys if key in item} if isinstance(item, dict) else {}
 
 
 def _list(value: object) -> list[object]:
@@ -227,6 +229,7 @@ def _vote_order(vote: Vote) -> tuple[str, str]:
 
 def _vote(vote: Vote) -> dict[str, object]:
     answer = vote.answer
+    by_whom = {} if vote.type == PERSON else {TYPE: vote.type}
     return {
         "annotator": vote.annotator,
         "role": vote.role,
@@ -242,4 +245,5 @@ def _vote(vote: Vote) -> dict[str, object]:
         "guideline_version": vote.guideline_version,
         "rule_tag": vote.rule_tag,
         "at": vote.answered_at,
+        **by_whom,
     }

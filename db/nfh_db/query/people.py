@@ -29,6 +29,8 @@ SAID = """+a.id IN (
     WHERE v.role = 'annotator' AND v.removed = 0 AND v.kind IN ({kinds}){who}
         AND (v.batch_id IS NULL OR v.batch_id NOT IN ({loading})))"""
 SAID_BY = " AND v.annotator_id IN {who}"
+SAID_BY_ANYBODY = """
+        AND v.annotator_id NOT IN (SELECT n.id FROM annotator AS n WHERE n.type <> 'person')"""
 
 RULE = """+a.id IN (
     SELECT g.anchor_id FROM gold AS g WHERE g.rule IN ({values}) AND g.removed = 0)"""
@@ -97,7 +99,8 @@ def _said(values: Values, binder: Binder) -> str:
         fill(
             SAID,
             kinds=binder.all(some),
-            who="".join(fill(SAID_BY, who=_who(name, binder)) for name in names),
+            who="".join(fill(SAID_BY, who=_who(name, binder)) for name in names)
+            or SAID_BY_ANYBODY,
         )
         for names, some in kinds.items()
     )
