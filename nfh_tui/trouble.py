@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nfh_db.formats.registry import AMT
 from nfh_db.query import Query
-from nfh_db.records import Ballot, Role
+from nfh_db.records import Ballot
 from nfh_models.domain import (
     Anchor,
     Answer,
@@ -202,11 +202,7 @@ def _said(ballot: Ballot) -> tuple[Said, ...]:
     """Its gold; the annotators' votes where it has none."""
     if ballot.gold is not None:
         return (Said(None, ballot.gold.answer),)
-    return tuple(
-        Said(vote.annotator, vote.answer)
-        for vote in ballot.votes
-        if vote.role is Role.ANNOTATOR
-    )
+    return tuple(Said(vote.annotator, vote.answer) for vote in ballot.votes if vote.counts)
 
 
 def _label(row: "SourceRow", passage: Passage) -> Answer | None:
@@ -240,7 +236,7 @@ def _class(labels: str) -> Answer | None:
 def _add_votes(over_time: OverTime, ballots: Iterable[Ballot]) -> None:
     for ballot in ballots:
         for vote in ballot.votes:
-            if vote.role is Role.ANNOTATOR:
+            if vote.counts:
                 over_time.add(
                     vote.annotator, ballot.anchor_id, vote.answer.kind, vote.answered_at
                 )

@@ -10,13 +10,13 @@ everything anew, and so cannot copy a file in which something is broken.
 import contextlib
 import errno
 import os
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from nfh_db import clock
+from nfh_db.beside import path_beside, sweep
 from nfh_db.connection import Connection, connect, identify, sqlite3
 from nfh_db.disk import sync_folder
 from nfh_db.errors import FullError, StoreError
@@ -109,7 +109,8 @@ def dated_name(source: Path, what: str = "backup") -> str:
 @contextlib.contextmanager
 def written(place: Path) -> Iterator[Path]:
     """A file to be written beside `place`, which gets that name when the block ends well."""
-    partial = place.with_name(f".nfh-tui-{secrets.token_hex(8)}.partial")
+    sweep(place.parent)
+    partial = path_beside(place, "partial")
     try:
         yield partial
         _sync(partial)

@@ -7,10 +7,11 @@ import contextlib
 import errno
 import mmap
 import os
-import secrets
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
+
+from nfh_db.beside import path_beside
 
 TRIED = 1 << 16
 """Bytes of the file that is written to find out: a disk with less room counts as full."""
@@ -57,12 +58,14 @@ def trouble(folder: Path) -> Trouble | None:
 
 @contextlib.contextmanager
 def _passing_file(folder: Path) -> Iterator[int]:
-    path = folder / f".nfh-tui-{secrets.token_hex(8)}.tmp"
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+    path = path_beside(folder / "tried", "tmp")
     try:
-        yield handle
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            yield handle
+        finally:
+            os.close(handle)
     finally:
-        os.close(handle)
         with contextlib.suppress(OSError):
             path.unlink()
 

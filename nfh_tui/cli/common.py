@@ -1,5 +1,6 @@
 """What the commands share: their options, their reports, and how they fail."""
 
+import contextlib
 import errno
 import functools
 import getpass
@@ -17,6 +18,7 @@ from nfh_db.formats.fields import NAME_LENGTH
 from nfh_db.formats.wording import visible
 from nfh_models.errors import ModelsError
 from nfh_tui import places
+from nfh_tui.ending import EndedError, tidily
 
 if TYPE_CHECKING:
     from nfh_db.records import Annotator
@@ -76,8 +78,19 @@ json_option = click.option(
 
 
 def reporting(command: Callable[P, None]) -> Callable[P, None]:
-    """Turn the errors that a person can do something about into one sentence each."""
+    """Turn the errors that a person can do something about into one sentence each.
 
+    A command that SIGTERM or SIGHUP ends leaves nothing half written.
+    """
+    return _worded(tidily()(command))
+
+
+def reporting_screen(command: Callable[P, None]) -> Callable[P, None]:
+    """The same for a command that opens a screen, which signals end as they always do."""
+    return _worded(command)
+
+
+def _worded(command: Callable[P, None]) -> Callable[P, None]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
@@ -89,10 +102,20 @@ def reporting(command: Callable[P, None]) -> Callable[P, None]:
                 raise
             raise Failure(sentence(error)) from error
         except KeyboardInterrupt as error:
-            notes = [visible(note, MESSAGE_LIMIT) for note in getattr(error, "__notes__", ())]
-            raise Failure(" ".join(["stopped.", *notes])) from error
+            raise _stopped(error) from error
 
     return run
+
+
+def _stopped(error: KeyboardInterrupt) -> Exception:
+    """How a stopped command ends: with what is left of its work, and the signal's status."""
+    notes = [visible(note, MESSAGE_LIMIT) for note in getattr(error, "__notes__", ())]
+    failure = Failure(" ".join(["stopped.", *notes]))
+    if not isinstance(error, EndedError):
+        return failure
+    with contextlib.suppress(OSError):  # at SIGHUP nobody may be there any more
+        failure.show()
+    return click.exceptions.Exit(error.status)
 
 
 def sentence(error: Exception) -> str:

@@ -14,7 +14,7 @@ from nfh_tui.cli.common import (
     as_option,
     db_option,
     no_db_option,
-    reporting,
+    reporting_screen,
     say,
     user,
 )
@@ -28,7 +28,7 @@ query_argument = click.argument("query", nargs=-1)
 @click.option("--fresh", is_flag=True, help="Start again; the old copy is kept beside it.")
 @as_option
 @no_db_option
-@reporting
+@reporting_screen
 def demo(fresh: bool, me: str | None) -> None:
     """Open the sample corpus in the workbench: dialogs with three annotators' answers.
 
@@ -52,7 +52,7 @@ def demo(fresh: bool, me: str | None) -> None:
 @as_option
 @click.option("--mode", type=click.Choice(MODES), default="browse", show_default=True)
 @db_option
-@reporting
+@reporting_screen
 def browse(query: Sequence[str], me: str | None, mode: str, db: Path | None) -> None:
     """Open the workbench on the anchors that QUERY finds, all of them without one."""
     _start(db, me, mode, query)
@@ -62,7 +62,7 @@ def browse(query: Sequence[str], me: str | None, mode: str, db: Path | None) -> 
 @query_argument
 @as_option
 @db_option
-@reporting
+@reporting_screen
 def annotate(query: Sequence[str], me: str | None, db: Path | None) -> None:
     """Open the workbench to give your own answers; other people's are not shown."""
     _start(db, me, "annotate", query)
@@ -72,7 +72,7 @@ def annotate(query: Sequence[str], me: str | None, db: Path | None) -> None:
 @query_argument
 @as_option
 @db_option
-@reporting
+@reporting_screen
 def adjudicate(query: Sequence[str], me: str | None, db: Path | None) -> None:
     """Open the workbench to decide what counts, with everybody's answers in view."""
     _start(db, me, "adjudicate", query)

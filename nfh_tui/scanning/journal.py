@@ -121,10 +121,9 @@ class Journal:
             with beside.open("wb") as file:
                 _write(file, msgspec.json.encode(stored), sure=sure)
             beside.replace(self.path)
-        except OSError:
+        finally:
             with suppress(OSError):
                 beside.unlink(missing_ok=True)
-            raise
 
     def remove(self) -> None:
         """Forget it."""

@@ -3,11 +3,14 @@
 import errno
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from nfh_db.beside import path_beside
 from nfh_db.errors import ExportError
 from nfh_db.formats.writing import write_lines
 
@@ -115,3 +118,35 @@ def test_a_place_that_cannot_be_written_is_named(
     with pytest.raises(ExportError, match=message):
         write_lines(tmp_path / name, ["new\n"])
     assert names(tmp_path) == ["file"]
+
+
+LEAVE = """
+import sys
+from pathlib import Path
+from nfh_db.beside import path_beside
+for ending in ("tmp", "partial"):
+    path_beside(Path(sys.argv[1]) / "x", ending).touch()
+"""
+
+
+def test_what_a_killed_process_left_beside_is_removed_by_the_next(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-P", "-c", LEAVE, str(tmp_path)], check=True)
+    at_work = path_beside(tmp_path / "x", "tmp")
+    of_others = tmp_path / ".nfh-tui-notes.tmp"
+    for path in (at_work, of_others):
+        path.touch()
+    assert len(names(tmp_path)) == 4
+    write_lines(tmp_path / "out.jsonl", ["new\n"])
+    assert sorted(names(tmp_path)) == sorted([at_work.name, of_others.name, "out.jsonl"])
+
+
+def test_another_machines_files_are_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setattr("platform.node", lambda: "elsewhere")
+        elsewhere.setattr(os, "getpid", lambda: 2**22 + 1)  # no process has such a number
+        there = path_beside(tmp_path / "x", "tmp")
+    there.touch()
+    write_lines(tmp_path / "out.jsonl", ["new\n"])
+    assert there.exists()

@@ -3,12 +3,12 @@
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from nfh_db.beside import path_beside, sweep
 from nfh_db.disk import sync_folder
 from nfh_db.errors import ExportError
 from nfh_db.formats.wording import visible
@@ -72,9 +72,10 @@ def _straight(target: Path, mode: int | None) -> Iterator[BinaryIO]:  # noqa: AR
 
 @contextlib.contextmanager
 def _beside(target: Path, mode: int | None) -> Iterator[BinaryIO]:
-    beside = target.with_name(f".nfh-tui-{secrets.token_hex(8)}.tmp")
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    sweep(target.parent)
+    beside = path_beside(target, "tmp")
     try:
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         with os.fdopen(handle, "wb", buffering=BUFFER) as file:
             if mode is not None:
                 beside.chmod(stat.S_IMODE(mode))
