@@ -7,6 +7,11 @@ import msgspec
 
 from nfh_models.errors import ModelsError
 
+LARGEST_SEED = 2**32 - 1
+
+SEED = f"a whole number from 0 to {LARGEST_SEED:,}"
+"""What the seed of a training may be."""
+
 
 class SettingError(ModelsError):
     """A setting that is none, or a value that it cannot have; the sentence says what can be."""

@@ -1,17 +1,20 @@
 """What a training is told besides the recipe's settings: its start, and what judges it."""
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nfh_models.encoder.hub import may_be_a_name
 from nfh_models.model_files import CONFIG, ModelFileError, digest_of, read_config
 from nfh_models.resolution.recipes import ENCODER, SMALL
+from nfh_tui.choosing_models import IDENTIFICATION
 from nfh_tui.choosing_resolvers import RESOLUTION
 from nfh_tui.model_folders import checked_folder
 from nfh_tui.packaged import is_packaged, packaged_folder, packaged_version
-from nfh_tui.training_trainers import Base, TrainerError
+from nfh_tui.training_trainers import GENERAL, Base, TrainerError
 
 if TYPE_CHECKING:
     from nfh_db.models import Model
@@ -22,7 +25,8 @@ LARGEST_SHARE = 0.5
 WARM = (ENCODER, SMALL)
 """Recipes that start from a model."""
 
-KEYS = ("base", "dev_split", "dev", "device")
+DEVICE = re.compile("auto|cpu|cuda(:[0-9]{1,3})?|mps")
+DEVICES = "auto, cpu, cuda, cuda:NUMBER or mps"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ def general_of(words: Iterable[str]) -> General:
     rest = []
     for word in words:
         key, equals, value = word.partition("=")
-        if key in KEYS and equals:
+        if key in GENERAL and equals:
             if not value:
                 raise TrainerError(f"{word!r}: a value is wanted behind the =")
             own[key] = value
@@ -54,12 +58,15 @@ def general_of(words: Iterable[str]) -> General:
             rest.append(word)
     if "dev" in own and "dev_split" in own:
         raise TrainerError("dev and dev_split both say what judges the training: leave one out")
+    device = own.get("device")
+    if device is not None and not DEVICE.fullmatch(device):
+        raise TrainerError(f"'device={device}': wanted {DEVICES}")
     return General(
         tuple(rest),
         own.get("base"),
         own.get("dev_split"),
         _share(own["dev"]) if "dev" in own else None,
-        own.get("device"),
+        device,
     )
 
 
@@ -94,7 +101,24 @@ def base_for(store: "Store", recipe: str, general: General) -> Base | str | None
     if Path(word).is_dir():
         return _of_folder(Path(word))
     found = RESOLUTION.named(store, word)
-    return word if found is None else _of_model(store, found)
+    if found is not None:
+        return _of_model(store, found)
+    _check_name(word)
+    return word
+
+
+def _check_name(word: str) -> None:
+    """Raise TrainerError for what can be no pretrained encoder's name."""
+    wanted = (
+        "wanted active, a model that `nfh-tui models` lists, a model's folder, or the folder "
+        "or name of a Hugging Face encoder"
+    )
+    if word.isdecimal():
+        raise TrainerError(f"'base={word}': there is no model {word}; {wanted}")
+    if word in RESOLUTION.recipes or word in IDENTIFICATION.recipes:
+        raise TrainerError(f"'base={word}': {word} is a recipe that has no model; {wanted}")
+    if not may_be_a_name(word):
+        raise TrainerError(f"'base={word}': there is no such folder; {wanted}")
 
 
 def _active(store: "Store") -> Base:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import msgspec
 
-from nfh_models.bilstm.settings import plan_of, settings_of
+from nfh_models.bilstm.settings import WANTED, plan_of, settings_of
 from nfh_models.parsing.parsed import Layer, Parser
 from nfh_models.resolution.recipes import BILSTM
 from nfh_tui.training_jobs import Step
 from nfh_tui.training_networks import HELD_OUT_SHARE, outcome_metrics, steps_of
-from nfh_tui.training_trainers import Lessons, Trained, Written
+from nfh_tui.training_trainers import JUDGED_BY, Lessons, Trained, Written, check_keys
 
 
 class BiLstmTrainer:
@@ -22,6 +22,7 @@ class BiLstmTrainer:
 
     def __init__(self, words: Sequence[str], device: str | None) -> None:
         """words: "key=value". Raises SettingError."""
+        check_keys(words, BILSTM, WANTED, (*JUDGED_BY, "device"))
         self._settings = settings_of(words)
         self._device = device
         self.settings = dict(msgspec.to_builtins(self._settings))

@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from nfh_models.encoder.settings import EncoderSettings, settings_from
+from nfh_models.encoder.settings import WANTED, EncoderSettings
 from nfh_models.model_files import ModelFileError, read_config
 from nfh_models.parsing.parsed import Layer, Parser
 from nfh_models.resolution.recipes import SMALL
+from nfh_models.setting_words import SEED, read_settings
 from nfh_tui.training_jobs import Step
 from nfh_tui.training_networks import HELD_OUT_SHARE, outcome_metrics, steps_of
-from nfh_tui.training_trainers import Base, Lessons, Trained, TrainerError, Written
+from nfh_tui.training_trainers import (
+    GENERAL,
+    Base,
+    Lessons,
+    Trained,
+    TrainerError,
+    Written,
+    check_keys,
+)
 
 if TYPE_CHECKING:
     from torch import device
@@ -25,6 +34,10 @@ if TYPE_CHECKING:
 
 OF_NETWORK = ("window", "before", "pair", "distance", "candidates", "dropout")
 """Settings that a model has from the one that it starts from."""
+
+
+SETTABLE = {key: said for key, said in WANTED.items() if key != "task"} | {"seed": SEED}
+"""What may be set, with what it may be: the task has been said already."""
 
 
 class EncoderTrainer:
@@ -49,12 +62,13 @@ class EncoderTrainer:
             raise TrainerError("the task is said before the options, and is no setting")
         if base is not None and "encoder" in named:
             raise TrainerError("base and encoder both name what to start from: leave one out")
-        fixed = [f"task={task}"]
-        if recipe == SMALL and "weights" not in named:
-            fixed.append("weights=8bit")
+        check_keys(words, recipe, SETTABLE, GENERAL)
+        fixed = {"task": task}
+        if recipe == SMALL:
+            fixed["weights"] = "8bit"
         if isinstance(base, str):
-            fixed.append(f"encoder={base}")
-        self._settings = settings_from([*words, *fixed])
+            fixed["encoder"] = base
+        self._settings = read_settings(words, EncoderSettings, recipe, SETTABLE, fixed)
         self._base = base if isinstance(base, Base) else None
         self._device = device
         if self._base is not None:

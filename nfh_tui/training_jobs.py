@@ -2,16 +2,13 @@
 
 The work is a job with a row of its own, whoever runs it. Whatever ends it early leaves no
 model behind, neither in the database nor on the disk. What a network had learnt by then stays
-in the job's work folder, and the same job asked for again goes on from it.
+in the job's work folder (`training_work`), and the same job asked for again goes on from it.
 """
 
-import hashlib
-import json
-import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -22,8 +19,8 @@ from nfh_db.errors import StoreError
 from nfh_db.jobs import JobProgress, JobState
 from nfh_db.models import Model, NewModel
 from nfh_db.query import Match, Query
-from nfh_models.errors import ModelsError
 from nfh_models.model_files import FolderTakenError
+from nfh_tui.ending import EndedError
 from nfh_tui.model_folders import models_folder
 
 if TYPE_CHECKING:
@@ -35,20 +32,10 @@ SECONDS_BETWEEN = 0.1
 HELD_OUT = ("dev", "test")
 """Splits that are kept to be tried on."""
 
-KEPT_SECONDS = 30 * 24 * 3600.0
-"""How long a job's work folder is kept that nobody went on with."""
-
-RUNNING = "running"
-"""The file in a work folder that names the process at work there."""
-
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
 Made = TypeVar("Made")
-
-
-class BusyError(ModelsError):
-    """Another process is at the same training."""
 
 
 class Step(Protocol):
@@ -121,7 +108,7 @@ def as_job(
     """Do some work as a job of this process; what it gives.
 
     work: is told the job's number, and makes its model known itself (`save_model`). Raises
-    what it raises; the job then is failed or cancelled.
+    what it raises; the job then is failed, cancelled or, by a signal, interrupted.
     """
     job_id = store.begin_job(task, arguments)
     try:
@@ -134,7 +121,9 @@ def as_job(
 def _end(store: "Store", job_id: int, error: BaseException) -> None:
     """Note how a job ended early; one that somebody else ended is left as it is."""
     with suppress(StoreError):  # what ended it matters more, and may be the same trouble
-        if isinstance(error, KeyboardInterrupt):
+        if isinstance(error, EndedError):
+            store.end_job(job_id, JobState.INTERRUPTED, str(error))
+        elif isinstance(error, KeyboardInterrupt):
             store.end_job(job_id, JobState.CANCELLED, "stopped")
         else:
             store.end_job(job_id, JobState.FAILED, str(error) or type(error).__name__)
@@ -206,44 +195,3 @@ def _sweep(folder: Path) -> None:
         pid = path.name.removesuffix(".new").rpartition(".")[2]
         if pid.isdigit() and not processes.alive(int(pid), None):
             shutil.rmtree(path, ignore_errors=True)
-
-
-# --- work that can be gone on with ----------------------------------------------------------
-
-
-@contextmanager
-def work_folder(database: Path, asked: Mapping[str, object]) -> Iterator[Path]:
-    """The folder for the checkpoints of a training, the same for whoever asks for the same.
-
-    asked: all that decides what comes out, the labels' hash among it. The folder is removed
-    when the training is done, and stays when it is stopped, fails or is killed. Raises
-    BusyError where another process is at the same training.
-    """
-    models = models_folder(database)
-    _forget_old(models)
-    spelled = json.dumps(asked, sort_keys=True, default=str).encode("ascii")
-    folder = models / f".work-{hashlib.sha256(spelled).hexdigest()[:16]}"
-    folder.mkdir(parents=True, exist_ok=True)
-    _claim(folder)
-    try:
-        yield folder
-    except BaseException:
-        (folder / RUNNING).unlink(missing_ok=True)
-        raise
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _claim(folder: Path) -> None:
-    path = folder / RUNNING
-    with suppress(OSError, ValueError):
-        pid, _, started = path.read_text("ascii").strip().partition(" ")
-        if int(pid) != os.getpid() and processes.alive(int(pid), started or None):
-            raise BusyError(f"process {pid} is at this very training; wait for it, or stop it")
-    path.write_text(f"{os.getpid()} {processes.started(os.getpid()) or ''}", "ascii")
-
-
-def _forget_old(models: Path) -> None:
-    for folder in models.glob(".work-*"):
-        with suppress(OSError):
-            if time.time() - folder.stat().st_mtime > KEPT_SECONDS:
-                shutil.rmtree(folder, ignore_errors=True)

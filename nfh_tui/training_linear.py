@@ -9,10 +9,10 @@ import msgspec
 
 from nfh_models.parsing.parsed import Layer, Parser
 from nfh_models.resolution.linear import NEEDS
-from nfh_models.resolution.linear_settings import Stored, settings_of
+from nfh_models.resolution.linear_settings import WANTED, Stored, settings_of
 from nfh_models.resolution.recipes import LINEAR
 from nfh_tui.training_jobs import Step
-from nfh_tui.training_trainers import Lessons, Trained, Written
+from nfh_tui.training_trainers import JUDGED_BY, Lessons, Trained, Written, check_keys
 
 
 class LinearTrainer:
@@ -24,6 +24,7 @@ class LinearTrainer:
 
     def __init__(self, words: Sequence[str]) -> None:
         """words: "key=value". Raises SettingError."""
+        check_keys(words, LINEAR, WANTED, JUDGED_BY)
         self._plan = settings_of(words)
         self.settings = {
             **msgspec.to_builtins(Stored.of(self._plan.settings)),

@@ -1,8 +1,10 @@
 """What the training of any network tells, as jobs report it."""
 
 from collections.abc import Generator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from nfh_tui.ending import when_done
 from nfh_tui.training_jobs import Phase, Step
 
 if TYPE_CHECKING:
@@ -13,17 +15,29 @@ if TYPE_CHECKING:
 HELD_OUT_SHARE = 0.1
 """Of the passages, kept out to choose the best weights by."""
 
+SOON_OVER = ("training", "saving")
+"""Phases that take no longer than a step; judging may take minutes, and can be broken off."""
+
 
 def steps_of(
     training: "Generator[StepReport, None, Outcome]",
 ) -> "Generator[Step, None, Outcome]":
-    """The loop's reports as a job's steps; closing this closes the training, which saves."""
+    """The loop's reports as a job's steps; closing this closes the training, which saves.
+
+    Ctrl-C waits for the end of a step, so that nothing that was learnt is lost.
+    """
+    within_a_step = False
     while True:
         try:
-            report = next(training)
+            with when_done() if within_a_step else nullcontext():
+                report = next(training)
         except StopIteration as end:
             outcome: Outcome = end.value
             return outcome
+        except BaseException:
+            training.close()
+            raise
+        within_a_step = report.phase in SOON_OVER
         told = {} if report.loss is None else {"loss": report.loss}
         step = Phase(
             f"{report.phase}, epoch {report.epoch}:",

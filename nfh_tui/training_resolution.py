@@ -32,10 +32,10 @@ from nfh_tui.training_jobs import (
     held_out_passages,
     held_out_splits,
     save_model,
-    work_folder,
 )
 from nfh_tui.training_judging import Judgement, judged, metrics_of
 from nfh_tui.training_trainers import BOTH, Lessons, Trained, Trainer
+from nfh_tui.training_work import work_folder
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -247,8 +247,8 @@ def check(material: Material, wanted: Wanted) -> None:
         raise TooFewError(f"there is nothing to learn resolution from: {why}")
     if found < LEAST:
         raise TooFewError(
-            f"too few examples to learn resolution from: {found:,} are left to learn from, "
-            f"wanted {LEAST} or more"
+            f"too few examples to learn resolution from: {found:,} "
+            f"{'is' if found == 1 else 'are'} left to learn from, wanted {LEAST} or more"
         )
     kinds = {one.gold.kind for one in lessons.train}
     if len(kinds) < 2:

@@ -4,7 +4,7 @@ A trainer is made of the settings before anything is read, so that a wrong one i
 once; only its training loads a framework.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -15,9 +15,14 @@ from nfh_models.model_files import Config
 from nfh_models.parsing.parsed import Layer, Parser
 from nfh_models.resolution.item import ResolutionExample, Resolver
 from nfh_models.resolution.recipes import BILSTM, LINEAR
+from nfh_models.setting_words import pair_of
 from nfh_tui.training_jobs import Step
 
 BOTH = "both"
+
+JUDGED_BY = ("dev_split", "dev")
+GENERAL = ("base", *JUDGED_BY, "device")
+"""Settings that are no recipe's own; a recipe takes some of them."""
 
 
 class TrainerError(ModelsError):
@@ -142,3 +147,12 @@ def _refuse(recipe: str, base: Base | str | None, device: str | None) -> None:
         raise TrainerError(f"{recipe} starts from nothing: leave base out")
     if device is not None:
         raise TrainerError(f"{recipe} is fitted without a network: leave device out")
+
+
+def check_keys(
+    words: Iterable[str], recipe: str, own: Iterable[str], general: Iterable[str]
+) -> None:
+    """Raise SettingError for a word whose key is neither the recipe's own nor one of these."""
+    wanted = dict.fromkeys((*own, *general), "")
+    for word in words:
+        pair_of(word, recipe, wanted)

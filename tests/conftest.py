@@ -1,10 +1,15 @@
 """What every test may use."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from click.testing import Result
 
 # A busy machine is no error: tests assert structure, not clocks.
 settings.register_profile("unhurried", deadline=None)
@@ -28,3 +33,30 @@ def packaged(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
 
     nowhere = tmp_path_factory.getbasetemp() / "no model in the package"
     monkeypatch.setattr(packaged, "packaged_folder", lambda: nowhere)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, with a data folder beside it; no database is named."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.delenv("NFH_TUI_DB", raising=False)
+    return folder
+
+
+@pytest.fixture
+def call() -> "Callable[..., Result]":
+    """Calls a command in this process; its arguments may be paths. input: of standard input."""
+    from click.testing import CliRunner
+
+    from nfh_tui.cli.group import commands
+
+    def run(*arguments: object, input: str | None = None) -> "Result":  # noqa: A002
+        texts = [str(argument) for argument in arguments]
+        return CliRunner().invoke(
+            commands, texts, input=input, prog_name="nfh-tui", catch_exceptions=False
+        )
+
+    return run

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from nfh_models.setting_words import SettingError, pair_of, read_settings
+from nfh_models.setting_words import SEED, SettingError, pair_of, read_settings
 
 if TYPE_CHECKING:
     from nfh_models.training.plan import Plan
@@ -145,7 +145,7 @@ WANTED: dict[str, str] = {
     "patience": "a whole number from 1 to 10,000",
     "averaging": SHARE,
     "clip": "a number from 0 on, 0 for no clipping",
-    "seed": "a whole number from 0 on",
+    "seed": SEED,
 }
 """Each setting with what it may be."""
 

@@ -14,6 +14,7 @@ import msgspec
 from torch import nn
 
 from nfh_models.encoder.bert import KIND, Bert, BertShape
+from nfh_models.encoder.hub import may_be_a_name
 from nfh_models.encoder.pieces import Pieces, Specials, TokenizerError
 from nfh_models.errors import ModelsError
 
@@ -92,6 +93,8 @@ def pretrained(name: str, *, download: bool = False) -> Backbone:
     if folder.is_dir():
         _check_folder(folder)
         name = str(folder)
+    elif not may_be_a_name(name):
+        raise EncoderError(f"there is no folder {name}: wanted one with a Hugging Face encoder")
     with _quiet():
         module, architecture = _load(name, download=download)
         pieces = _pieces(name, download=download)
@@ -147,10 +150,21 @@ def _load(name: str, *, download: bool) -> tuple[nn.Module, Architecture]:
         raise EncoderError(
             f"the weights of {name} are not those that its config.json describes: {wrong}"
         )
+    _check_finite(name, found)
     if getattr(config, "is_encoder_decoder", False):
         raise EncoderError(f"{name} is an encoder with a decoder; wanted an encoder alone")
     kept = {key: value for key, value in config.to_dict().items() if key not in LEFT_OUT}
     return found, msgspec.json.decode(msgspec.json.encode(kept))
+
+
+def _check_finite(name: str, module: nn.Module) -> None:
+    """Raise EncoderError for weights that no training could do anything with."""
+    for weight, tensor in module.named_parameters():
+        if not tensor.isfinite().all():
+            raise EncoderError(
+                f"the weights of {name} are damaged: {weight} holds what is no finite number. "
+                "Copy the encoder again, or take another"
+            )
 
 
 def _no_pooling(config: object) -> dict[str, object]:

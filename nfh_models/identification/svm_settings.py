@@ -8,7 +8,7 @@ import msgspec
 
 from nfh_models.identification.features import Feature, FeatureSettings, PartOfSpeech
 from nfh_models.identification.svm import SvmSettings
-from nfh_models.setting_words import read_settings
+from nfh_models.setting_words import SEED, read_settings
 
 WIDEST = 20
 LARGEST_C = 1e6
@@ -68,7 +68,7 @@ WANTED = {
     "pos": " or ".join(PartOfSpeech),
     "ends": "true or false: does the window see the sentence's ends?",
     "c": f"a number above 0 and up to {LARGEST_C:,.0f}",
-    "seed": "a whole number from 0 on",
+    "seed": SEED,
     "folds": f"a number of parts, 2 to {MOST_FOLDS}",
 }
 """Each setting with what it may be."""

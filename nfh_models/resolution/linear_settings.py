@@ -8,7 +8,7 @@ import msgspec
 
 from nfh_models.resolution.linear import LinearSettings
 from nfh_models.resolution.linear_groups import PAPER, Group, LinearFeatures
-from nfh_models.setting_words import read_settings
+from nfh_models.setting_words import SEED, read_settings
 
 LARGEST_C = 1e6
 MOST_FOLDS = 50
@@ -68,7 +68,7 @@ WANTED = {
     "features": f"one or more of {', '.join(Group)}, joined by commas; or paper, or all",
     "crossed": "true or false: has each class weights of its own?",
     "c": f"a number above 0 and up to {LARGEST_C:,.0f}",
-    "seed": "a whole number from 0 on",
+    "seed": SEED,
     "folds": f"a number of parts, 2 to {MOST_FOLDS}, or 0 for no trial",
 }
 """Each setting with what it may be."""

@@ -13,7 +13,7 @@ class Average:
     keep: how much of itself the average keeps at a step, at most; while few steps are made it
     keeps less, (1 + step) / (10 + step), so that the first weights are soon forgotten (as in
     torch.optim.swa_utils' and TensorFlow's moving averages). 0: no average is held, and the
-    network's own weights stand for it.
+    network's own weights stand for it. away: the network does not have its own weights now.
     """
 
     def __init__(self, network: nn.Module, keep: float) -> None:
@@ -24,6 +24,7 @@ class Average:
             if tensor.is_floating_point()
         }
         self.tensors: dict[str, Tensor] = {}
+        self.away = False
         if keep:
             self.tensors = {name: one.detach().clone() for name, one in self._own.items()}
 
@@ -39,11 +40,13 @@ class Average:
     def in_place(self) -> Iterator[None]:
         """The network with the averaged weights, and with its own again afterwards."""
         own = {name: self._own[name].detach().clone() for name in self.tensors}
-        self._put(self.tensors)
+        self.away = True
         try:
+            self._put(self.tensors)
             yield
         finally:
             self._put(own)
+            self.away = False
 
     @torch.no_grad()
     def _put(self, tensors: dict[str, Tensor]) -> None:

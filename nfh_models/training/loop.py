@@ -10,8 +10,9 @@
 `folder` holds `last.safetensors` (all that is needed to go on) and `best.safetensors` (the
 weights of the best judgement). On a CPU in 32 bits a training that went on has the weights of
 one that was never cut off, provided that `loss` and `judge` take random numbers from torch's
-generator only. Closing the generator, which is how a training is cancelled, saves `last`, too.
-A learner may have `fingerprint`, a string that differs where its
+generator only. Closing the generator, which is how a training is cancelled, saves `last`, too;
+so does a KeyboardInterrupt, unless it comes in the middle of a step: then the checkpoint
+before stays. A learner may have `fingerprint`, a string that differs where its
 examples or settings do: a checkpoint of another one is refused, not gone on from.
 """
 
@@ -34,7 +35,7 @@ from nfh_models.training.averaging import Average
 from nfh_models.training.checkpoints import BEST, LAST, Best, Checkpoint, Identity, Progress
 from nfh_models.training.devices import autocast, choose_device, kind_of
 from nfh_models.training.learner import SCORE, Learner, Outcome, StepReport
-from nfh_models.training.plan import Plan, TrainingError
+from nfh_models.training.plan import DivergedError, Plan, TrainingError
 
 __all__ = ["Plan", "train"]
 
@@ -49,10 +50,6 @@ Reports = Generator[StepReport, None, None]
 
 class NothingToLearnError(TrainingError):
     """A learner without a batch."""
-
-
-class DivergedError(TrainingError):
-    """A loss, a gradient or a score that is no finite number."""
 
 
 def train(
@@ -71,10 +68,11 @@ def train(
         yield run.report("training")
         while not run.progress.done:
             yield from run.epoch()
-    except GeneratorExit:
-        # Whoever closes it is not to be held up by a full disk: the checkpoint before stays.
-        with suppress(TrainingError):
-            run.save_last()
+    except (GeneratorExit, KeyboardInterrupt):
+        # Whoever ends it is not to be held up by a full disk: the checkpoint before stays.
+        if run.between_steps:
+            with suppress(TrainingError):
+                run.save_last()
         raise
     return run.outcome()
 
@@ -109,6 +107,7 @@ class _Run:
         self.average = Average(self.network, plan.averaging)
         self.identity = Identity(_spelled(plan), _digest(learner, per_epoch))
         self.progress = Progress()
+        self.stepping = False
         self.began = self.counted = time.monotonic()
 
     # --- steps ------------------------------------------------------------------------------
@@ -129,6 +128,7 @@ class _Run:
 
     def step(self, batch: object) -> None:
         """Learn from one batch."""
+        self.stepping = True
         done = self.progress
         self.network.train()
         factor = self.plan.rate(done.step, self.steps)
@@ -149,6 +149,12 @@ class _Run:
         self.scaler.update()
         self.average.move(done.step + 1)
         self._now(step=done.step + 1, place=done.place + 1, lost=done.lost + lost)
+        self.stepping = False
+
+    @property
+    def between_steps(self) -> bool:
+        """What is in memory is what a checkpoint may hold: no step is half made."""
+        return not self.stepping and not self.average.away
 
     def judge(self) -> None:
         """Judge the averaged weights, keep them if they are the best, end the epoch."""

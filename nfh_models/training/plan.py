@@ -15,6 +15,10 @@ class TrainingError(ModelsError):
     """A training that cannot begin, or cannot go on; the sentence says what to do."""
 
 
+class DivergedError(TrainingError):
+    """A loss, a gradient or a score that is no finite number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """How to train.

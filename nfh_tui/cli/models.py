@@ -1,5 +1,6 @@
 """`nfh-tui models`: the registered models, one of them in full, and which one is used."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,9 @@ from nfh_tui.cli.common import Failure, db_option, emit, json_option, reporting
 if TYPE_CHECKING:
     from nfh_db.models import Model
     from nfh_db.store import Store
+
+DOES = {"identification": "identifies", "resolution": "resolves"}
+"""Each task that uses a model, and what a model does for it."""
 
 
 @click.group(
@@ -87,19 +91,31 @@ def activate(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> 
         before = _in_use(store)
         check_usable(store, found)
         active = store.activate_model(found.id)
-        instead = [name for name in before if name not in (*_in_use(store), active.name)]
+        replaced = _replaced(before, _in_use(store))
         database = store.path
     if as_json:
-        emit(summary_json(active, database) | {"before": instead})
+        still = {name: task for name, task in replaced.items() if task is not None}
+        emit(summary_json(active, database) | {"before": list(replaced), "still": still})
         return
-    ending = f", in place of {', '.join(instead)}" if instead else ""
+    instead = " and ".join(_instead(name, task) for name, task in replaced.items())
+    ending = f", in place of {instead}" if instead else ""
     click.echo(f"{active.name} is now the active model of {in_words(active.task)}{ending}")
 
 
-def _in_use(store: "Store") -> list[str]:
-    """The models that the tasks use."""
-    found = (store.active_model(task) for task in ("identification", "resolution"))
-    return list(dict.fromkeys(one.name for one in found if one is not None))
+def _in_use(store: "Store") -> dict[str, str]:
+    """The model that each task uses, by the task."""
+    found = {task: store.active_model(task) for task in DOES}
+    return {task: model.name for task, model in found.items() if model is not None}
+
+
+def _replaced(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:
+    """Each model that a task uses no more, with the task that still uses it."""
+    still = {name: task for task, name in after.items()}
+    return {name: still.get(name) for task, name in before.items() if after.get(task) != name}
+
+
+def _instead(name: str, task: str | None) -> str:
+    return name if task is None else f"{name}, which now only {DOES[task]}"
 
 
 def _given(ctx: click.Context, db: Path | None, as_json: bool) -> tuple[Path | None, bool]:

@@ -152,7 +152,7 @@ def test_weights_of_another_shape_or_kind_are_sentences(folder):
     with pytest.raises(ModelFileError, match="of type float32, wanted float16"):
         load_bilstm(folder)
     save_file({name: one for name, one in arrays.items() if name != TABLE}, path)
-    with pytest.raises(ModelFileError, match="wanted the arrays"):
+    with pytest.raises(ModelFileError, match="lacks the array"):
         load_bilstm(folder)
 
 

@@ -48,7 +48,7 @@ def test_preset_counts_wherever_it_stands():
         ("drop_tokens=1", "from 0 to less than 1"),
         ("rate=0", "above 0"),
         ("rate=nan", "above 0"),
-        ("seed=-1", "from 0 on"),
+        ("seed=4294967296", "a whole number from 0 to 4,294,967,295"),
     ],
 )
 def test_wrong_settings_are_sentences(given, said):

@@ -9,35 +9,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from nfh_db.connection import connect
 from nfh_db.formats.registry import NFH
-from nfh_tui.cli.group import commands
 
 Dump = dict[str, list[tuple[object, ...]]]
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in, with a data folder beside it; no database is named."""
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.delenv("NFH_TUI_DB", raising=False)
-    return folder
-
-
-@pytest.fixture
-def call() -> Callable[..., Result]:
-    """Calls a command in this process; its arguments may be paths."""
-
-    def run(*arguments: object) -> Result:
-        texts = [str(argument) for argument in arguments]
-        return CliRunner().invoke(commands, texts, prog_name="nfh-tui", catch_exceptions=False)
-
-    return run
+def at_home(home: Path) -> None:
+    """Every test works in its own folder."""
 
 
 @pytest.fixture

@@ -97,6 +97,26 @@ def test_a_model_is_put_to_use_and_the_rules_back_again(call: Call, path: Path) 
     )
 
 
+def test_a_model_of_both_tasks_that_loses_one_is_named_with_what_it_still_does(
+    call: Call, path: Path
+) -> None:
+    with Store.open(path) as store:
+        # As in a new database: one model of both tasks, which each of them uses.
+        both = store.ensure_model("small", "both", "small", "1")
+        store.activate_model(both)
+    told = call("models", "activate", "svm-1", "--db", path).stdout
+    assert told == (
+        "svm-1 is now the active model of identification, in place of small, which now only "
+        "resolves\n"
+    )
+    again = json.loads(call("models", "activate", "cues", "--db", path, "--json").stdout)
+    assert (again["before"], again["still"]) == (["small"], {})
+    with Store.open(path) as store:
+        store.activate_model(both)
+    first = json.loads(call("models", "activate", "cues", "--db", path, "--json").stdout)
+    assert (first["before"], first["still"]) == (["small"], {"small": "identification"})
+
+
 def test_an_unknown_model_is_told_what_there_is(call: Call, path: Path) -> None:
     for asked in ("show", "activate"):
         result = call("models", asked, "svm-9\x1b[2J", "--db", path)

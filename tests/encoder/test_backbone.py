@@ -1,11 +1,13 @@
 """Pretrained encoders by folder, with `transformers`, and our own BERT beside its."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file, save_file
 
 from nfh_models.encoder.backbone import EncoderError, built, limit_of, pretrained
 from nfh_models.encoder.bert import Bert
@@ -120,6 +122,27 @@ def test_no_such_encoder() -> None:
         pretrained("no/such-encoder")
     with pytest.raises(EncoderError, match="no encoder is named"):
         pretrained("")
+
+
+@pytest.mark.parametrize("name", ["./none", "/no/where", "a/b/c", "~/none", "C:\\none"])
+@pytest.mark.parametrize("download", [True, False])
+def test_what_is_no_name_of_an_encoder_is_a_folder_that_is_not_there(
+    name: str, download: bool
+) -> None:
+    with pytest.raises(EncoderError, match="there is no folder") as refused:
+        pretrained(name, download=download)
+    assert "download" not in str(refused.value)
+
+
+def test_weights_that_are_no_numbers(bert: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "m"
+    shutil.copytree(bert, folder)
+    arrays = load_file(folder / "model.safetensors")
+    name = next(one for one in arrays if one.endswith("word_embeddings.weight"))
+    arrays[name][3, 0] = np.nan
+    save_file(arrays, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(EncoderError, match=f"damaged: {name} holds what is no finite number"):
+        pretrained(str(folder))
 
 
 def test_a_folder_without_a_config(tmp_path: Path) -> None:

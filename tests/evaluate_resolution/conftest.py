@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from click.testing import CliRunner, Result
 
 from nfh_tui import choosing_resolvers
 from nfh_tui.choosing_resolvers import ChosenResolver
-from nfh_tui.cli.group import commands
 
 from .handmade import Silent, Spec, Tiny, Words, row
 
@@ -29,25 +27,8 @@ def write(home: Path) -> Callable[..., Path]:
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder to work in; no database is named."""
-    folder = tmp_path / "here"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.delenv("NFH_TUI_DB", raising=False)
-    return folder
-
-
-@pytest.fixture
-def call() -> Callable[..., Result]:
-    """Calls a command in this process; its arguments may be paths."""
-
-    def run(*arguments: object) -> Result:
-        texts = [str(argument) for argument in arguments]
-        return CliRunner().invoke(commands, texts, prog_name="nfh-tui", catch_exceptions=False)
-
-    return run
+def at_home(home: Path) -> None:
+    """Every test works in its own folder."""
 
 
 class Resolvers:

@@ -231,7 +231,7 @@ def test_settings_out_of_words() -> None:
         ("ends=perhaps", "true or false"),
         ("c=0", "above 0"),
         ("c=nan", "above 0"),
-        ("seed=-1", "from 0 on"),
+        ("seed=4294967296", "a whole number from 0 to 4,294,967,295"),
         ("folds=1", "2 to 50"),
     ],
 )

@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from nfh_models.training.learner import SCORE
-from nfh_models.training.loop import DivergedError, NothingToLearnError, train
-from nfh_models.training.plan import Plan
+from nfh_models.training.loop import NothingToLearnError, train
+from nfh_models.training.plan import DivergedError, Plan
 
 from .small_learner import BATCHES, CPU, PLAN, Driven, SmallLearner, same
 
@@ -93,6 +93,20 @@ def test_interrupted_within_a_step_goes_on_from_the_checkpoint(whole, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         next(cut.running)
     assert same(Driven(SmallLearner(), tmp_path).learner.weights(), whole.learner.weights())
+
+
+def test_interrupted_while_it_judges_it_keeps_all_steps(whole, tmp_path):
+    learner = SmallLearner()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    learner.judge = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        Driven(learner, tmp_path)
+    after = Driven(SmallLearner(), tmp_path)
+    assert after.reports[0].step == BATCHES
+    assert same(after.learner.weights(), whole.learner.weights())
 
 
 def test_a_training_that_is_over_gives_its_outcome_again(tmp_path):
