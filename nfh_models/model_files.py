@@ -257,14 +257,24 @@ def read_arrays(folder: Path, wanted: Mapping[str, str]) -> "dict[str, Array]":
         arrays = load(content)
     except (SafetensorError, ValueError, LookupError, TypeError, OverflowError) as error:
         raise damaged(path, error) from error
-    if set(arrays) != set(wanted):
-        raise damaged(path, f"wanted the arrays {', '.join(sorted(wanted))}")
+    _check_names(path, set(arrays), set(wanted))
     for name, kind in wanted.items():
         if arrays[name].dtype != np.dtype(kind):
             raise damaged(path, f"{name} is of type {arrays[name].dtype}, wanted {kind}")
         if not np.isfinite(arrays[name]).all():
             raise damaged(path, f"{name} holds what is no finite number")
     return dict(arrays)
+
+
+def _check_names(path: Path, found: set[str], wanted: set[str]) -> None:
+    """Raise ModelFileError unless these are the arrays wanted."""
+    for what, names in (
+        ("it lacks the array", wanted - found),
+        ("it has an array that no such model has:", found - wanted),
+    ):
+        if names:
+            more = f", and {len(names) - 1:,} more" if len(names) > 1 else ""
+            raise damaged(path, f"{what} {min(names)}{more}")
 
 
 def damaged(path: Path, what: object) -> ModelFileError:

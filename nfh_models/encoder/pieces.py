@@ -48,6 +48,7 @@ class Pieces:
         self.pad = _place(tokenizer, specials.pad)
         self.unk = _place(tokenizer, specials.unk)
         self._reserved = frozenset((self.cls, self.sep, self.pad))
+        _check_special(tokenizer, (specials.cls, specials.sep, specials.pad))
         self._known: dict[str, tuple[int, ...]] = {}
 
     @classmethod
@@ -108,3 +109,14 @@ def _place(tokenizer: "Tokenizer", piece: str) -> int:
     if found is None:
         raise TokenizerError(f"the tokenizer has no piece {piece!r}")
     return int(found)
+
+
+def _check_special(tokenizer: "Tokenizer", pieces: Sequence[str]) -> None:
+    """Raise TokenizerError for a piece that words are cut to: nothing would know those."""
+    added = tokenizer.get_added_tokens_decoder().values()
+    special = {one.content for one in added if one.special}
+    for piece in pieces:
+        if piece not in special:
+            raise TokenizerError(
+                f"the piece {piece!r} is a word's, and cannot begin, part or fill up a text"
+            )

@@ -192,8 +192,9 @@ GOOD = {"weights": np.zeros(3), "bias": np.zeros(1)}
 @pytest.mark.parametrize(
     ("arrays", "says"),
     [
-        ({"weights": np.zeros(3)}, "wanted the arrays bias, weights"),
-        (GOOD | {"more": np.zeros(1)}, "wanted the arrays"),
+        ({"weights": np.zeros(3)}, r"lacks the array bias\. "),
+        (GOOD | {"more": np.zeros(1)}, r"an array that no such model has: more\. "),
+        ({}, r"lacks the array bias, and 1 more\. "),
         (GOOD | {"weights": np.zeros(3, np.float32)}, "float32, wanted float64"),
         (GOOD | {"weights": np.array([0, np.nan, 0])}, "no finite number"),
         (GOOD | {"bias": np.array([np.inf])}, "no finite number"),
