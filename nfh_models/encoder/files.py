@@ -4,6 +4,7 @@ Beside what every model directory has: tokenizer.json, as the `tokenizers` libra
 and for a model that is given away NOTICE, the licence of its base.
 """
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
@@ -27,6 +28,7 @@ from nfh_models.encoder.bert import Bert
 from nfh_models.encoder.model import VERSION, EncoderModel, Whole
 from nfh_models.encoder.network import Network
 from nfh_models.encoder.pieces import Pieces, Specials, TokenizerError
+from nfh_models.encoder.priors import NO_SHIFT
 from nfh_models.encoder.settings import EncoderSettings, Weights
 from nfh_models.model_files import (
     CONFIG,
@@ -57,8 +59,15 @@ Array = NDArray[np.generic]
 Shapes = Mapping[str, tuple[int, ...]]
 
 
+_Shift = Annotated[float, Meta(ge=-100, le=100)]
+
+
 class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The settings as config.json holds them. architecture: the encoder's own config."""
+    """The settings as config.json holds them.
+
+    architecture: the encoder's own config. tokenizer: SHA-256 (hex) of tokenizer.json, for
+    numbers of pieces mean nothing under another; None in what was saved without it.
+    """
 
     base: str
     training: EncoderSettings
@@ -66,6 +75,8 @@ class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     specials: Specials
     temperature: Annotated[float, Meta(gt=0, le=1_000)] = 1.0
     threshold: Annotated[float, Meta(ge=-1_000, le=1_000)] = 0.0
+    shift: tuple[_Shift, _Shift, _Shift, _Shift, _Shift, _Shift] = NO_SHIFT
+    tokenizer: str | None = None
 
 
 # --- writing --------------------------------------------------------------------------------
@@ -104,6 +115,8 @@ def config_of(whole: Whole, recipe: str, name: str, created_at: str) -> Config:
         specials=whole.pieces.specials,
         temperature=whole.temperature,
         threshold=whole.threshold,
+        shift=whole.shift,
+        tokenizer=_digest(whole.pieces.content),
     )
     return Config(
         format_version=FORMAT_VERSION,
@@ -150,11 +163,9 @@ def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> En
             f"{folder} is a model of {config.recipe!r}, not of {ENCODER!r} or {SMALL!r}"
         )
     stored = settings_of(folder, config, Stored)
+    _check_task(folder, config, stored)
     on = choose_device(device)
-    try:
-        pieces = Pieces.of(read_text(folder, TOKENIZER), stored.specials)
-    except TokenizerError as error:
-        raise damaged(folder / TOKENIZER, error) from error
+    pieces = _pieces(folder, stored)
     try:
         network = _network(stored)
     except (EncoderError, RuntimeError) as error:
@@ -173,8 +184,32 @@ def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> En
         stored.base,
         stored.temperature,
         stored.threshold,
+        stored.shift,
     )
     return EncoderModel(whole, config.recipe, on, "fp32" if own else "auto")
+
+
+def _check_task(folder: Path, config: Config, stored: Stored) -> None:
+    own = stored.training.task.value
+    if config.task != own:
+        raise damaged(
+            folder / CONFIG, f"it says the task {config.task!r}, and was trained for {own!r}"
+        )
+
+
+def _pieces(folder: Path, stored: Stored) -> Pieces:
+    """The tokenizer, if it is the one that the model was trained with."""
+    content = read_text(folder, TOKENIZER)
+    if stored.tokenizer is not None and _digest(content) != stored.tokenizer:
+        raise damaged(folder / TOKENIZER, "it is not the one that the model was trained with")
+    try:
+        return Pieces.of(content, stored.specials)
+    except TokenizerError as error:
+        raise damaged(folder / TOKENIZER, error) from error
+
+
+def _digest(content: str) -> str:
+    return hashlib.sha256(content.encode("utf-8")).hexdigest()
 
 
 def _network(stored: Stored) -> Network:

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from nfh_models.encoder.imitation import Student, Wanted, student_of
 from nfh_models.encoder.judging import Asked, figures
 from nfh_models.encoder.lessons import Lesson, balanced
 from nfh_models.encoder.losses import Targets, difference, loss_of
@@ -50,12 +52,13 @@ class EncoderLearner:
         self._featuriser = featuriser
         self._settings = settings
         self._lessons = balanced(lessons, settings.reference_share)
+        self._student = student_of(network, lessons) if settings.states else None
         self._dev = dev
 
     @property
-    def network(self) -> Network:
-        """What is trained."""
-        return self._network
+    def network(self) -> Network | Student:
+        """What is trained: the network, with its projection where it learns states."""
+        return self._student or self._network
 
     @property
     def fingerprint(self) -> str:
@@ -66,6 +69,8 @@ class EncoderLearner:
             hashed.update(repr(told).encode("ascii"))
             if one.soft is not None:
                 hashed.update(one.soft.tobytes())
+            if one.states is not None:
+                hashed.update(np.ascontiguousarray(one.states[:1]).tobytes())
         return hashed.hexdigest()
 
     def groups(self) -> list[Group]:
@@ -74,7 +79,7 @@ class EncoderLearner:
         encoder has a rate of its own. Vectors, biases and norms do not decay."""
         layers = _layers(self._network.encoder)
         found: dict[tuple[float, float], list[nn.Parameter]] = {}
-        for name, parameter in self._network.named_parameters():
+        for name, parameter in self.network.named_parameters():
             if not parameter.requires_grad:
                 continue
             decay = 0.0 if parameter.dim() < 2 else self._settings.weight_decay
@@ -83,6 +88,7 @@ class EncoderLearner:
 
     def _rate(self, name: str, layers: int) -> float:
         settings = self._settings
+        name = name.removeprefix("network.")
         if not name.startswith("encoder."):
             return settings.head_rate
         return settings.rate * settings.layer_decay ** (layers - _layer(name, layers))
@@ -108,16 +114,20 @@ class EncoderLearner:
         lessons = [self._drawn(self._lessons[place]) for place in batch]
         inputs = Tensors.of(pad([one.row for one in lessons], self._featuriser.pieces.pad), on)
         targets = Targets.of(lessons, on)
-        scored = self._scored(inputs)
+        words = self._network.read(inputs)
+        scored = self._scored(words, inputs)
         total = loss_of(scored, targets, self._settings)
-        if not self._settings.rdrop:
-            return total
-        again = self._scored(inputs)
-        total = (total + loss_of(again, targets, self._settings)) / 2
-        return total + self._settings.rdrop * difference(scored, again)
+        if self._settings.rdrop:
+            again = self._scored(self._network.read(inputs), inputs)
+            total = (total + loss_of(again, targets, self._settings)) / 2
+            total = total + self._settings.rdrop * difference(scored, again)
+        wanted = Wanted.of(lessons, on) if self._student is not None else None
+        if self._student is not None and wanted is not None:
+            total = total + self._settings.states * self._student.distance(words, wanted)
+        return total
 
-    def _scored(self, inputs: Tensors) -> Scored:
-        scored: Scored = self._network(inputs)
+    def _scored(self, words: Tensor, inputs: Tensors) -> Scored:
+        scored = self._network.score(words, inputs)
         return replace(scored, logits=shut(scored.logits, self._settings.candidates))
 
     def _drawn(self, lesson: Lesson) -> Lesson:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind, Relation, anchor_id
 from nfh_models.domain.classes import paper_class
+from nfh_models.encoder.reading import Shown, States
 from nfh_models.encoder.rows import CLASSES, Featuriser, Row
 from nfh_models.encoder.settings import Candidates, EncoderSettings, Task
 from nfh_models.encoder.windows import Window, window_of, window_of_case
@@ -33,7 +34,8 @@ class Lesson:
     heads: of each different head the candidates that are right, the places of a Row; empty
     where nobody says. nfh: whether the noun is missing; None teaches nothing. several: 0 one
     head, 1 AND, 2 OR; `several_weight` says how much it counts. soft: a teacher's
-    probabilities over the candidates of the row. weight: of the choice of heads.
+    probabilities over the candidates of the row. states: its states of the row's words, W x D.
+    weight: of the choice of heads.
     """
 
     row: Row
@@ -44,6 +46,7 @@ class Lesson:
     several_weight: float = 0.0
     soft: Soft | None = None
     weight: float = 1.0
+    states: States | None = None
 
     @property
     def reference(self) -> bool | None:
@@ -86,8 +89,9 @@ def add_resolution(
     featuriser: Featuriser,
     settings: EncoderSettings,
     soft: Mapping[str, Soft] | None = None,
+    shown: Mapping[str, Shown] | None = None,
 ) -> None:
-    """Add examples whose head is known. soft: a teacher's probabilities by `key_of_item`.
+    """Add examples whose head is known. soft, shown: a teacher's, by `key_of_item`.
 
     Every token with the lemma of a gold head is right, for files mark only one of them. Left
     out are examples whose heads all stand outside the window.
@@ -120,6 +124,7 @@ def add_resolution(
                 several,
                 weight,
                 _fitting(soft, key_of_item(item), row),
+                states=_states(shown, key_of_item(item), row),
             )
         )
 
@@ -168,6 +173,14 @@ def _fitting(soft: Mapping[str, Soft] | None, key: str, row: Row) -> Soft | None
     return (cut / total).astype(np.float32) if total > 0 else None
 
 
+def _states(shown: Mapping[str, Shown] | None, key: str, row: Row) -> States | None:
+    """A teacher's states of the words of a row; None unless its window was the same."""
+    found = shown.get(key) if shown else None
+    if found is None or (found.offset, len(found.states)) != (row.offset, row.words):
+        return None
+    return found.states
+
+
 # --- silver ---------------------------------------------------------------------------------
 
 
@@ -188,6 +201,7 @@ def add_silver(
     featuriser: Featuriser,
     settings: EncoderSettings,
     soft: Mapping[str, Soft],
+    shown: Mapping[str, Shown] | None = None,
 ) -> None:
     """Add such anchors; left out are those of which neither pattern nor teacher says a thing
     that stands in the window."""
@@ -200,11 +214,12 @@ def add_silver(
         if gold is not None and kind is not None and allowed(kind, settings.candidates):
             heads = tuple(right for right in right_candidates(item, gold, kind, row) if right)
         taught = _fitting(soft, key_of_item(item), row)
+        states = _states(shown, key_of_item(item), row)
         nfh = True if one.nfh is None and settings.passages else one.nfh
         if not heads and taught is None and nfh is None:
             lessons.leave(NOBODY)
             continue
-        lessons.taught.append(Lesson(row, window, heads, nfh, soft=taught))
+        lessons.taught.append(Lesson(row, window, heads, nfh, soft=taught, states=states))
 
 
 # --- identification -------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from nfh_models.domain import IMPLICIT_KINDS
 from nfh_models.encoder.backbone import Architecture, limit_of
 from nfh_models.encoder.network import SHUT, Network
 from nfh_models.encoder.pieces import Pieces
-from nfh_models.encoder.reading import read
+from nfh_models.encoder.priors import NO_SHIFT, Shift
+from nfh_models.encoder.reading import Shown, read
 from nfh_models.encoder.rows import CLASSES, Featuriser, Row
 from nfh_models.encoder.settings import EncoderSettings, Task
 from nfh_models.errors import ModelsError
@@ -40,7 +41,8 @@ class Whole:
     """All that a model is.
 
     base: the name of its encoder. temperature: what logits are divided by before they become
-    probabilities. threshold: the logit above which a number is a fused head.
+    probabilities. threshold: the logit above which a number is a fused head. shift: what is
+    added to the logits of the six classes, see `priors`.
     """
 
     network: Network
@@ -50,6 +52,7 @@ class Whole:
     base: str = ""
     temperature: float = 1.0
     threshold: float = 0.0
+    shift: Shift = NO_SHIFT
 
     @property
     def featuriser(self) -> Featuriser:
@@ -102,10 +105,17 @@ class EncoderModel:
         self._check(Task.RESOLUTION)
         made: list[Choice | None] = []
         for start in range(0, len(items), AT_ONCE):
-            made += self._resolved(items[start : start + AT_ONCE])
+            made += self._resolved(items[start : start + AT_ONCE])[0]
         return made
 
-    def _resolved(self, items: Sequence[Item]) -> list[Choice | None]:
+    def read(self, items: Sequence[Item]) -> tuple[list[Choice | None], list[Shown]]:
+        """A choice an item as from `resolve`, and the states of the words that were read."""
+        self._check(Task.RESOLUTION)
+        return self._resolved(items, states=True)
+
+    def _resolved(
+        self, items: Sequence[Item], *, states: bool = False
+    ) -> tuple[list[Choice | None], list[Shown]]:
         whole, featuriser = self.whole, self.whole.featuriser
         rows = [featuriser.row(item.passage, item.anchor) for item in items]
         found = read(
@@ -115,18 +125,20 @@ class EncoderModel:
             on=self.on,
             precision=self.precision,
             candidates=whole.settings.candidates,
+            states=states,
         )
         both = whole.settings.task is Task.BOTH
-        return [
+        choices = [
             choice_of(
                 row,
                 len(item.passage.tokens),
-                probabilities(found.logits[place], whole.temperature),
+                probabilities(found.logits[place], whole.temperature, whole.shift),
                 several_of(found.several[place]) if whole.settings.several else None,
                 nfh_of(found.nfh[place] - whole.threshold) if both else None,
             )
             for place, (row, item) in enumerate(zip(rows, items, strict=True))
         ]
+        return choices, found.shown
 
     def decide(self, cases: Sequence[Case]) -> list[Decision]:
         """A decision a case; its score is the logit less the threshold.
@@ -153,12 +165,14 @@ class EncoderModel:
             )
 
 
-def probabilities(logits: Floats, temperature: float) -> Floats:
+def probabilities(logits: Floats, temperature: float, shift: Shift = NO_SHIFT) -> Floats:
     """Of all candidates of a row; 0 for those that are closed, and for no other."""
     open_ = logits > SHUT
     if not open_.any():
         return np.zeros(len(logits), np.float32)
-    scaled = logits.astype(np.float64) / temperature
+    scaled = logits.astype(np.float64)
+    scaled[:CLASSES] += shift
+    scaled /= temperature
     raised = np.where(open_, np.exp(scaled - scaled[open_].max()), 0.0)
     shares = np.where(open_, np.maximum(raised / raised.sum(), LEAST), 0.0)
     return shares.astype(np.float32)

@@ -15,6 +15,7 @@ from nfh_models.encoder.settings import Candidates
 from nfh_models.training.devices import autocast
 
 Floats = NDArray[np.float32]
+States = NDArray[np.float16]
 
 BATCH = 8
 """Rows at a time for our own BERT on a CPU: what lies between two layers then still stands in
@@ -26,13 +27,23 @@ batch, and elsewhere than on a CPU."""
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """An encoder's states of the words of a row, W x D. offset: of its first word in the
+    passage."""
+
+    offset: int
+    states: States
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """Of each row, in order. logits: one a candidate of the row, SHUT where closed. nfh: a
-    logit. several: three probabilities."""
+    logit. several: three probabilities. shown: where asked for."""
 
     logits: list[Floats]
     nfh: Floats
     several: Floats
+    shown: list[Shown]
 
 
 def read(
@@ -44,6 +55,7 @@ def read(
     precision: str = "fp32",
     candidates: Candidates = Candidates.ALL,
     batch: int | None = None,
+    states: bool = False,
 ) -> Read:
     """Score all candidates of some rows. The network is to be in eval mode, on that device."""
     device = on or torch.device("cpu")
@@ -52,16 +64,23 @@ def read(
     logits: list[Floats] = [np.empty(0, np.float32)] * len(rows)
     nfh = np.zeros(len(rows), np.float32)
     several = np.zeros((len(rows), 3), np.float32)
+    seen = [Shown(row.offset, np.empty(0, np.float16)) for row in rows if states]
 
     def score(places: list[int]) -> None:
         some = [rows[place] for place in places]
         with torch.inference_mode(), autocast(device, precision):
-            scored = network(Tensors.of(pad(some, empty), device))
+            inputs = Tensors.of(pad(some, empty), device)
+            words = network.read(inputs)
+            scored = network.score(words, inputs)
             found = shut(scored.logits.float(), candidates).cpu().numpy()
             nfh[places] = scored.nfh.float().cpu().numpy()
             several[places] = scored.several.float().softmax(-1).cpu().numpy()
         for number, place in enumerate(places):
             logits[place] = found[number, : CLASSES + rows[place].words].copy()
+            if states:
+                kept = words[number, : rows[place].words]
+                own = kept.to(torch.float16).cpu().numpy().copy()
+                seen[place] = Shown(rows[place].offset, own)
 
     # The longest first: what is left for the end is short, and no thread waits long.
     batches = by_length(rows, size)[::-1]
@@ -70,7 +89,7 @@ def read(
     else:
         for places in batches:
             score(places)
-    return Read(logits, nfh, several)
+    return Read(logits, nfh, several, seen)
 
 
 def _side_by_side(score: Callable[[list[int]], None], batches: Sequence[list[int]]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from nfh_models.setting_words import read_settings
+from nfh_models.setting_words import SEED, read_settings
 
 if TYPE_CHECKING:
     from nfh_models.training.loop import Plan
@@ -29,6 +29,14 @@ class Candidates(StrEnum):
     ALL = "all"
     REFERENCE = "reference"
     IMPLICIT = "implicit"
+
+
+class Priors(StrEnum):
+    """Which shares of the classes a model expects: those of its examples, or those of all of
+    the paper's corpus."""
+
+    EXAMPLES = "examples"
+    PAPER = "paper"
 
 
 class Weights(StrEnum):
@@ -59,6 +67,7 @@ class EncoderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     before: _Share = 0.6
     pair: Annotated[int, Meta(ge=4, le=8_192)] = 384
     distance: bool = True
+    priors: Priors = Priors.EXAMPLES
     weights: Weights = Weights.HALF
 
     dropout: Annotated[float, Meta(ge=0, lt=1)] = 0.1
@@ -79,6 +88,7 @@ class EncoderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     several: _Weight = 0.2
     single: _Share = 0.1
     soft: _Share = 0.7
+    states: _Weight = 0.0
     swap: _Share = 0.0
     rdrop: _Weight = 0.0
     reference_share: Annotated[float, Meta(ge=0, lt=1)] = 0.0
@@ -112,6 +122,7 @@ WANTED = {
     "before": "the share of the window that stands before the anchor, 0 to 1",
     "pair": "the width of the layer that scores, 4 to 8192",
     "distance": "true or false: does the score know how far a word is from the anchor?",
+    "priors": "examples or paper: the shares of the classes that are expected",
     "weights": "full (32 bits), half (16 bits) or 8bit",
     "dropout": "a share from 0 on, below 1",
     "epochs": "a number of passes over the examples, 1 to 1000",
@@ -125,12 +136,13 @@ WANTED = {
     "averaging": "the factor of the running mean of weights, below 1; 0: none",
     "clip": "the largest norm of a gradient, above 0",
     "precision": "auto, fp32, bf16 or fp16",
-    "seed": "a whole number from 0 on",
+    "seed": SEED,
     "identification": "how much the loss of identification counts, 0 to 100",
     "passages": "true or false: do heads' passages teach identification, too?",
     "several": "how much the loss of `one head or several` counts; 0: nothing is said of it",
     "single": "the share at which an example with one head teaches `one`, 0 to 1",
     "soft": "the share of a teacher's probabilities where there is gold, 0 to 1",
+    "states": "how much the words' states may not differ from a teacher's; 0: not at all",
     "swap": "the share of References whose number word is swapped for another, 0 to 1",
     "rdrop": "how much two readings of an example may not differ (R-Drop), 0 to 100",
     "reference_share": "the share that References are to count; below 1; 0: as they come",

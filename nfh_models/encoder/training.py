@@ -1,7 +1,7 @@
 """From labelled examples to a trained model, in one generator of reports."""
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -20,12 +20,20 @@ from nfh_models.encoder.lessons import (
     wanted,
 )
 from nfh_models.encoder.model import Whole
+from nfh_models.encoder.network import Network
+from nfh_models.encoder.priors import shift_to_paper
+from nfh_models.encoder.reading import Shown
 from nfh_models.encoder.rows import Featuriser
-from nfh_models.encoder.settings import EncoderSettings, Task
+from nfh_models.encoder.settings import EncoderSettings, Priors, Task
+from nfh_models.errors import ModelsError
 from nfh_models.identification.example import Example
 from nfh_models.resolution.item import ResolutionExample
 from nfh_models.training.learner import Outcome, StepReport
 from nfh_models.training.loop import train
+
+
+class StartError(ModelsError):
+    """A model that another cannot begin with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +41,8 @@ class Material:
     """What is learnt from, and what it is judged on.
 
     silver: anchors that nobody labelled by hand. soft: a teacher's probabilities, over the six
-    classes and all tokens, by `key_of_item` or `key_of_case`.
+    classes and all tokens, by `key_of_item` or `key_of_case`. shown: its states of words, by
+    `key_of_item`.
     """
 
     resolution: Sequence[ResolutionExample] = ()
@@ -42,6 +51,7 @@ class Material:
     dev_identification: Sequence[Example] = ()
     silver: Sequence[Silver] = ()
     soft: Mapping[str, Soft] = field(default_factory=dict)
+    shown: Mapping[str, Shown] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +75,22 @@ class Trained:
 
 
 def prepare(
-    material: Material, settings: EncoderSettings, backbone: Backbone | None = None
+    material: Material,
+    settings: EncoderSettings,
+    backbone: Backbone | None = None,
+    start: Whole | None = None,
 ) -> Prepared:
     """Load the encoder and make all rows. backbone: in place of the one that settings name.
+    start: a model of the same encoder and sizes whose weights are begun with.
 
-    Raises EncoderError, TokenizerError, and NoLessonsError where nothing can be learnt.
+    Raises EncoderError, TokenizerError, NoLessonsError where nothing can be learnt, and
+    StartError for a model of other sizes.
     """
     torch.manual_seed(settings.seed)
     own = backbone or pretrained(settings.encoder, download=settings.download)
     network = network_of(own.architecture, own.module, settings)
+    if start is not None:
+        begin_with(start.network, network)
     featuriser = Featuriser(own.pieces, settings.window, settings.before, own.limit)
     lessons = lessons_of(material, featuriser, settings)
     dev = asked(
@@ -84,7 +101,20 @@ def prepare(
     )
     learner = EncoderLearner(network, featuriser, settings, lessons.taught, dev)
     whole = Whole(network, settings, own.architecture, own.pieces, Path(own.name).name)
+    if settings.priors is Priors.PAPER:
+        whole = replace(whole, shift=shift_to_paper(material.resolution))
     return Prepared(learner, lessons, dev, whole)
+
+
+def begin_with(trained: Network, network: Network) -> None:
+    """Put the weights of one network into another. Raises StartError if they do not fit."""
+    try:
+        network.load_state_dict(trained.state_dict())
+    except RuntimeError as error:
+        raise StartError(
+            "the model that is begun with has another encoder or other sizes: "
+            + str(error).splitlines()[-1].strip()
+        ) from error
 
 
 def lessons_of(
@@ -93,8 +123,9 @@ def lessons_of(
     """What the examples teach, for the task of the settings."""
     lessons = Lessons()
     if wanted(settings.task, Task.RESOLUTION):
-        add_resolution(lessons, material.resolution, featuriser, settings, material.soft)
-        add_silver(lessons, material.silver, featuriser, settings, material.soft)
+        taught = material.soft, material.shown
+        add_resolution(lessons, material.resolution, featuriser, settings, *taught)
+        add_silver(lessons, material.silver, featuriser, settings, *taught)
     if wanted(settings.task, Task.IDENTIFICATION):
         silver = material.soft if settings.task is Task.BOTH else None
         add_identification(lessons, material.identification, featuriser, silver)

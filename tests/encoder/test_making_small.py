@@ -7,19 +7,16 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from nfh_models.domain import Kind
 from nfh_models.encoder.files import load, network_of, save
 from nfh_models.encoder.lessons import key_of_item
 from nfh_models.encoder.model import Whole
 from nfh_models.encoder.settings import EncoderSettings
-from nfh_models.resolution.deterministic import Pattern
 from nfh_models.small import load_small, small_folder
 from nfh_tui.making_small import install, main, size_of
 from nfh_tui.small_figures import best_threshold
-from nfh_tui.small_labels import labels
+from nfh_tui.small_labels import Labels, labels
 from nfh_tui.small_material import Part, part_of, spelled, stands_in
-from nfh_tui.small_silver import copies, cut, gold_of, numbers_of
-from tests.encoder.handmade import AGE, CATS, DOGS, LESSONS, backbone, item
+from tests.encoder.handmade import AGE, CATS, DOGS, backbone, item
 from tests.encoder.test_backbone import made
 
 # --- material -------------------------------------------------------------------------------
@@ -45,52 +42,11 @@ def test_a_row_is_known_again_in_a_passage() -> None:
     assert not stands_in(item("Ann: the dogs [ two ]").passage, text)
 
 
-# --- silver ---------------------------------------------------------------------------------
-
-
-def test_numbers_of_a_passage() -> None:
-    one = item("Ann: I have two dogs .", "Ben: Three , [ six ] .").passage
-    assert [one.word(anchor.start) for anchor in numbers_of(one)] == ["two", "Three", "six"]
-
-
-def test_what_patterns_say() -> None:
-    assert gold_of(None, 3) is None
-    assert gold_of(Pattern("num-of", None, pronoun=2), 3) is None
-    people = gold_of(Pattern("no-one", Kind.PEOPLE), 3)
-    assert people is not None
-    assert people.kind is Kind.PEOPLE
-    heads = gold_of(Pattern("num-of", Kind.REFERENCE, (2, 5)), 3)
-    assert heads is not None
-    assert [head.mentions[0].head for head in heads.heads] == [5, 8]
-
-
-def test_a_copy_has_fewer_turns_and_another_number() -> None:
-    one = item("Ann: I have dogs .", "Ben: How many ?", "Ann: I want [ two ] .", "Ben: OK .")
-    found = cut(one, 1, 2, "seven")
-    assert found.passage.text == "How many ? I want seven ."
-    assert found.passage.word(found.anchor.start) == "seven"
-    assert [turn.speaker for turn in found.passage.turns] == ["Ben", "Ann"]
-    assert [turn.number for turn in found.passage.turns] == [1, 2]
-    assert found.passage.tokens[found.anchor.start].lemma == "seven"
-
-
-def test_copies_are_the_same_again_and_never_the_original() -> None:
-    first, again = list(copies(LESSONS, 5)), list(copies(LESSONS, 5))
-    assert [key_of_item(one.item) for one in first] == [key_of_item(x.item) for x in again]
-    own = {key_of_item(example.item) for example in LESSONS}
-    for one in first:
-        one.item.anchor.check(one.item.passage)
-        if len(one.item.passage.turns) > 1:
-            assert key_of_item(one.item) not in own
-    assert len({key_of_item(one.item) for one in first}) > len(LESSONS)
-    assert any(one.item.passage.word(one.item.anchor.start) != "six" for one in first)
-
-
 # --- labels ---------------------------------------------------------------------------------
 
 
-def teacher(folder: Path) -> Path:
-    own = backbone()
+def teacher(folder: Path, seed: int = 0) -> Path:
+    own = backbone(seed)
     settings = EncoderSettings(pair=8)
     network = network_of(own.architecture, own.module, settings).eval()
     save(Whole(network, settings, own.architecture, own.pieces), folder)
@@ -102,25 +58,42 @@ def test_labels_are_worked_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     own = teacher(tmp_path / "teacher")
     said: list[str] = []
-    first = labels([own], [DOGS, AGE], tmp_path / "work", said.append)
-    assert set(first) == {key_of_item(DOGS), key_of_item(AGE)}
-    more = labels([own], [DOGS, AGE, CATS], tmp_path / "work", said.append)
+    work = tmp_path / "work"
+    first = labels([own], [DOGS, AGE], work, said.append, states=True)
+    assert set(first.soft) == set(first.shown) == {key_of_item(DOGS), key_of_item(AGE)}
+    more = labels([own], [DOGS, AGE, CATS], work, said.append, states=True)
     assert said[0].endswith("2 of them new")
     assert any(line.endswith("1 of them new") for line in said)
     monkeypatch.setattr(module, "_taught", lambda *_: pytest.fail("nothing is new"))
-    again = labels([own], [DOGS, AGE, CATS], tmp_path / "work", said.append)
-    assert all(np.allclose(more[key], again[key], atol=1e-3) for key in more)
-    assert again[key_of_item(DOGS)].sum() == pytest.approx(1, abs=1e-2)
-    assert labels([], [DOGS], tmp_path / "work", said.append) == {}
+    again = labels([own], [DOGS, AGE, CATS], work, said.append, states=True)
+    assert all(np.array_equal(more.soft[key], again.soft[key]) for key in more.soft)
+    assert again.soft[key_of_item(DOGS)].sum() == pytest.approx(1, abs=1e-2)
+    seen = again.shown[key_of_item(DOGS)]
+    assert (seen.offset, seen.states.shape) == (0, (len(DOGS.passage.tokens), 16))
+    assert labels([], [DOGS], work, said.append, states=True) == Labels()
+
+
+def test_several_teachers_say_their_mean(tmp_path: Path) -> None:
+    both = [teacher(tmp_path / "one"), teacher(tmp_path / "two", seed=1)]
+    key, work = key_of_item(DOGS), tmp_path / "work"
+    one, two, mean = (
+        labels(some, [DOGS], work, lambda _: None, states=False).soft[key]
+        for some in (both[:1], both[1:], both)
+    )
+    assert not np.allclose(one, two)
+    assert np.allclose(mean, (one + two) / 2)
+    assert len(list(work.iterdir())) == 2, "what each said is kept apart"
 
 
 def test_a_damaged_file_of_labels_is_worked_out_anew(tmp_path: Path) -> None:
     own = teacher(tmp_path / "teacher")
-    labels([own], [DOGS], tmp_path / "work", lambda _: None)
-    [path] = (tmp_path / "work").rglob("*.npz")
-    path.write_bytes(path.read_bytes()[:50])
-    found = labels([own], [DOGS], tmp_path / "work", lambda _: None)
-    assert len(found) == 1
+    whole = labels([own], [DOGS], tmp_path / "work", lambda _: None, states=True)
+    for name in ("*.npz", "*.npy"):
+        [path] = (tmp_path / "work").rglob(name)
+        path.write_bytes(path.read_bytes()[:50])
+        found = labels([own], [DOGS], tmp_path / "work", lambda _: None, states=True)
+        key = key_of_item(DOGS)
+        assert np.array_equal(found.shown[key].states, whole.shown[key].states)
 
 
 # --- figures --------------------------------------------------------------------------------
@@ -180,6 +153,7 @@ def test_it_is_made_goes_on_and_can_be_used(tmp_path: Path) -> None:
         "--data", str(data), "--base", str(base), "--teacher", str(own), "--copies", "1",
         "--work", str(tmp_path / "work"), "--out", str(tmp_path / "package"), "--note",
         "A try.", "--only", "40", "--no-several", "--set", "epochs=2", "--set", "pair=8",
+        "--set", "states=0.5",
         "--set", "precision=fp32",
     ]  # fmt: skip
     first = CliRunner().invoke(main, call, catch_exceptions=False)

@@ -1,5 +1,6 @@
 """A model as a resolver, as an identifier, and as a directory."""
 
+import hashlib
 import json
 import shutil
 from pathlib import Path
@@ -16,8 +17,9 @@ from nfh_models.encoder.network import SHUT
 from nfh_models.encoder.pruning import pruned, pruned_pieces
 from nfh_models.encoder.reading import read
 from nfh_models.encoder.settings import Candidates, EncoderSettings, Task, Weights
-from nfh_models.encoder.teaching import taught
+from nfh_models.encoder.teaching import shown, taught
 from nfh_models.model_files import CONFIG, METRICS, VOCABULARY, WEIGHTS, ModelFileError
+from nfh_models.resolution.recipes import load_resolver
 from tests.encoder.handmade import AGE, CATS, DOGS, NUMBERS, backbone, featuriser, item, pieces
 
 ITEMS = [DOGS, AGE, CATS]
@@ -136,24 +138,23 @@ def test_an_anchor_of_every_token_has_a_class_or_nothing() -> None:
 
 
 def test_temperature_flattens() -> None:
-    logits = np.array([2.0, 1.0, SHUT, -200.0], np.float32)
+    logits = np.array([2.0, 1.0, SHUT, -200.0, SHUT, SHUT], np.float32)
     cold, warm = probabilities(logits, 1.0), probabilities(logits, 4.0)
     assert cold[0] > warm[0] > warm[1] > cold[1]
     assert cold[2] == warm[2] == 0
     assert cold[3] > 0
 
 
-def test_a_teacher_says_the_mean() -> None:
-    from dataclasses import replace
-
+def test_what_a_teacher_says_and_shows() -> None:
     made = model()
-    other = replace(made, whole=replace(made.whole, temperature=3.0))
-    both = taught([made, other], ITEMS)
-    one, two = taught([made], ITEMS), taught([other], ITEMS)
-    assert np.allclose(both[0], (one[0] + two[0]) / 2)
-    assert len(both[0]) == 6 + len(DOGS.passage.tokens)
-    with pytest.raises(ValueError, match="teacher"):
-        taught([], ITEMS)
+    said, seen = shown(made, ITEMS)
+    for one, also, asked in zip(said, taught(made, ITEMS), ITEMS, strict=True):
+        assert np.allclose(one, also, atol=1e-5)
+        assert len(one) == 6 + len(asked.passage.tokens)
+    assert [one.states.shape[0] for one in seen] == [len(one.passage.tokens) for one in ITEMS]
+    assert seen[0].states.std() > 0
+    with pytest.raises(ValueError, match="probabilities"):
+        taught(load_resolver("nearest-noun"), ITEMS)
 
 
 # --- directories ----------------------------------------------------------------------------
@@ -216,15 +217,19 @@ def edited(folder: Path, *keys: str, value: object) -> None:
         (("settings", "training", "colour"), 1, "colour"),
         (("settings", "temperature"), 0, "temperature"),
         (("settings", "training", "pair"), 12, "has the shape"),
-        (("settings", "training", "distance"), False, "wanted the arrays"),
-        (("settings", "training", "weights"), "8bit", "wanted the arrays"),
+        (("settings", "training", "distance"), False, "no such model has: distance"),
+        (("settings", "training", "weights"), "8bit", "lacks the array"),
         (("settings", "architecture", "hidden_size"), 32, "has the shape"),
-        (("settings", "architecture", "num_hidden_layers"), 3, "wanted the arrays"),
+        (("settings", "architecture", "num_hidden_layers"), 3, "and 15 more. Train"),
         (("settings", "architecture", "hidden_size"), "wide", "hidden_size"),
         (("settings", "architecture", "vocab_size"), 20, "has the shape"),
         (("settings", "architecture", "num_attention_heads"), 0, "num_attention_heads"),
         (("settings", "architecture", "model_type"), "no such", "no such"),
         (("settings", "specials", "cls"), "<s>", "no piece"),
+        (("settings", "specials", "pad"), "dog", "the piece 'dog' is a word's"),
+        (("settings", "tokenizer"), "0" * 64, "not the one that the model was trained with"),
+        (("task",), "resolution", "says the task 'resolution', and was trained for 'both'"),
+        (("settings", "training", "task"), "resolution", "and was trained for 'resolution'"),
         (("format_version",), 99, "newer nfh-tui"),
         (("recipe",), "svm", "not of 'encoder'"),
     ],
@@ -265,8 +270,23 @@ def test_a_tokenizer_of_another_encoder(tmp_path: Path) -> None:
     content = json.loads((folder / TOKENIZER).read_text())
     content["model"]["vocab"]["zebra"] = 9_999
     (folder / TOKENIZER).write_text(json.dumps(content))
+    with pytest.raises(ModelFileError, match="not the one that the model was trained with"):
+        load(folder)
+    edited(folder, "settings", "tokenizer", value=None)  # as older models have it
     with pytest.raises(ModelFileError, match="10,000 pieces"):
         load(folder)
+
+
+def test_a_tokenizer_with_its_pieces_in_another_order(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "m")
+    content = json.loads((folder / TOKENIZER).read_text())
+    numbers = content["model"]["vocab"]
+    numbers["dog"], numbers["cat"] = numbers["cat"], numbers["dog"]
+    (folder / TOKENIZER).write_text(json.dumps(content))
+    with pytest.raises(ModelFileError, match="not the one that the model was trained with"):
+        load(folder)
+    made = hashlib.sha256((saved(tmp_path / "n") / TOKENIZER).read_bytes()).hexdigest()
+    assert json.loads((folder / CONFIG).read_text())["settings"]["tokenizer"] == made
 
 
 def test_no_vocabulary_is_written(tmp_path: Path) -> None:
