@@ -6,11 +6,13 @@ Steps are logged. What teachers said and the training's checkpoints stay in the 
 so that a run that was cut off goes on.
 """
 
+import random
 import shutil
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +31,10 @@ from nfh_tui.small_card import NOTICE, card_of, counts_line, metrics_of
 from nfh_tui.small_figures import evaluated, measured, with_temperature, with_threshold
 from nfh_tui.small_labels import labels
 from nfh_tui.small_material import Data, Say, read_data
-from nfh_tui.small_silver import copies, fused_heads, other_numbers
+from nfh_tui.small_nouns import elided_sentences, unnamed
+from nfh_tui.small_passages import words_of
+from nfh_tui.small_silver import copies, dialogs_of, fused_heads, other_numbers
+from nfh_tui.small_words import neighbours_of
 
 if TYPE_CHECKING:
     from nfh_models.encoder.model import Whole
@@ -43,6 +48,8 @@ SETTINGS = (
     "rate=2e-4",
     "head_rate=1e-3",
     "averaging=0.998",
+    "priors=paper",
+    "states=1",
 )
 """How the model of the package was trained; --set puts others in their place."""
 
@@ -62,7 +69,10 @@ class TooLargeError(ModelsError):
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What is to be made. note: a sentence for the card. only: of each sort of examples so
-    many, to try things out. several: whether the package's own passages are learnt from."""
+    many, to try things out. several: whether the package's own passages are learnt from.
+    dialogs: files of them that nobody has labelled. credit: whose they are, for the notice.
+    nouns: how many of each passage a number is put in the place of. start: a model that is
+    trained further, in place of its encoder. most: of each sort of silver so many."""
 
     data: Path
     settings: EncoderSettings
@@ -73,6 +83,16 @@ class Asked:
     only: int | None = None
     times: int = 2
     several: bool = True
+    dialogs: Sequence[Path] = ()
+    credit: str = ""
+    nouns: int = 3
+    start: Path | None = None
+    most: int | None = None
+
+    @property
+    def notice(self) -> str:
+        """The licences of what the model was made from."""
+        return f"{NOTICE}\n{self.credit}\n" if self.credit else NOTICE
 
 
 def make(asked: Asked, say: Say) -> Path:
@@ -101,11 +121,37 @@ def silver_of(data: Data, asked: Asked, say: Say) -> list[Silver]:
     told = sum(one.gold is not None for one in found)
     say(f"{len(found):,} fused heads in sentences, of {told:,} a pattern says the head")
     if asked.teachers:
-        others = list(other_numbers(data.train, parser))[: asked.only]
-        cut = list(copies(data.train, asked.times))[: asked.only]
-        say(f"{len(others):,} other numbers of passages, {len(cut):,} copies")
-        found += [*others, *cut]
+        passages = list({one.group: one.item.passage for one in data.train}.values())
+        for name, some in (
+            ("other numbers of passages", other_numbers(data.train, parser)),
+            ("nouns of passages", unnamed(passages[: asked.only], parser, asked.nouns)),
+            ("counted nouns of sentences", elided_sentences(data.sentences, parser)),
+            ("copies", copies_of(data, asked)),
+            *(
+                (f"anchors of {path.name}", dialogs_of(path, parser, asked.nouns))
+                for path in asked.dialogs
+            ),
+        ):
+            made = drawn(list(some), asked.most)[: asked.only]
+            say(f"{len(made):,} {name}")
+            found += made
     return found
+
+
+def drawn(silver: list[Silver], most: int | None) -> list[Silver]:
+    """So many of them, by chance, in their order."""
+    if most is None or len(silver) <= most:
+        return silver
+    rng = random.Random(13)  # noqa: S311 - a draw, no secret
+    return [silver[place] for place in sorted(rng.sample(range(len(silver)), most))]
+
+
+def copies_of(data: Data, asked: Asked) -> list[Silver]:
+    """Copies of the labelled examples."""
+    labelled = [example.item for example in data.train]
+    words = chain.from_iterable(words_of(item.passage) for item in labelled)
+    near = neighbours_of(asked.settings.encoder, words) if asked.times else {}
+    return list(copies(labelled, asked.times, near))
 
 
 def material_of(data: Data, silver: list[Silver], asked: Asked, say: Say) -> "Material":
@@ -117,10 +163,11 @@ def material_of(data: Data, silver: list[Silver], asked: Asked, say: Say) -> "Ma
     train = [*data.train, *own[: asked.only]]
     items = [example.item for example in data.train]
     items += [one.item for one in silver if one.gold is None]
-    soft = labels(asked.teachers, items, asked.work, say)
+    states = asked.settings.states > 0
+    said = labels(asked.teachers, items, asked.work, say, states=states)
     # A fused head of a sentence is among the silver, which teaches that it is one, too.
     numbers = [one.example for one in data.sentences if not one.example.nfh]
-    return Material(train, numbers, data.dev, data.tuning, silver, soft)
+    return Material(train, numbers, data.dev, data.tuning, silver, said.soft, said.shown)
 
 
 # --- training -------------------------------------------------------------------------------
@@ -128,9 +175,11 @@ def material_of(data: Data, silver: list[Silver], asked: Asked, say: Say) -> "Ma
 
 def train(material: "Material", asked: Asked, say: Say) -> "Trained":
     """Train, or go on with what the work folder holds."""
+    from nfh_models.encoder.files import load
     from nfh_models.encoder.training import prepare, training
 
-    prepared = prepare(material, asked.settings)
+    start = None if asked.start is None else load(asked.start, bytes_=False).whole
+    prepared = prepare(material, asked.settings, start=start)
     left = ", ".join(f"{n:,} {why}" for why, n in prepared.lessons.left_out.items())
     say(f"{len(prepared.lessons.taught):,} lessons; left out: {left or 'none'}")
     steps = training(prepared, asked.work / "training")
@@ -166,7 +215,7 @@ def finished(
     whole = _calibrated(load(draft).whole, trained.whole, data, asked)
     say(f"temperature {whole.temperature}, threshold {whole.threshold}")
     shutil.rmtree(draft)
-    save(whole, draft, recipe=SMALL, notice=NOTICE)
+    save(whole, draft, recipe=SMALL, notice=asked.notice)
     model = load(draft)
     uncalibrated = evaluated(
         replace(model, whole=replace(model.whole, temperature=1.0)), data.dev
@@ -196,7 +245,7 @@ def finished(
         created_at=at,
         metrics=metrics,
         card=card,
-        notice=NOTICE,
+        notice=asked.notice,
     )
     shutil.rmtree(draft)
     say((out / CARD).read_text("utf-8"))
@@ -260,6 +309,7 @@ def install(made: Path, package: Path) -> None:
 # --- the command ----------------------------------------------------------------------------
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
+_FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 
 
 @click.command()
@@ -273,6 +323,11 @@ _FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option("--note", default="", help="A sentence for the card.")
 @click.option("--only", type=click.IntRange(8), help="Of each sort so many, to try it.")
 @click.option("--copies", "times", type=click.IntRange(0), default=2, help="Of each example.")
+@click.option("--dialogs", type=_FILE, multiple=True, help="Dialogs that nobody labelled.")
+@click.option("--start", type=_FOLDER, help="A model to train further.")
+@click.option("--most", type=click.IntRange(1), help="Of each sort of silver.")
+@click.option("--nouns", type=click.IntRange(0), default=3, help="Replaced in a passage.")
+@click.option("--credit", default="", help="Whose the dialogs are, and their licence.")
 @click.option("--several/--no-several", default=True, help="The package's own passages.")
 def main(
     data: Path,
@@ -285,6 +340,11 @@ def main(
     note: str,
     only: int | None,
     times: int,
+    dialogs: tuple[Path, ...],
+    start: Path | None,
+    most: int | None,
+    nouns: int,
+    credit: str,
     several: bool,
 ) -> None:
     """Make the small model."""
@@ -295,7 +355,22 @@ def main(
 
     try:
         settings = settings_from([*SETTINGS, *words, f"encoder={base}"])
-        asked = Asked(data, settings, work, teachers, base_name, note, only, times, several)
+        asked = Asked(
+            data=data,
+            settings=settings,
+            work=work,
+            teachers=teachers,
+            base=base_name,
+            note=note,
+            only=only,
+            times=times,
+            several=several,
+            dialogs=dialogs,
+            credit=credit,
+            nouns=nouns,
+            start=start,
+            most=most,
+        )
         say(msgspec.json.encode(settings).decode())
         made = make(asked, say)
         if out is not None:

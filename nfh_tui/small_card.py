@@ -80,6 +80,7 @@ by which the best epoch and the temperature were chosen; the interval is of 95 %
 |---|---|
 {figures}
 
+Its classes are expected as often as {expected}.
 Its probabilities are off by {before} before and {after} after their temperature of
 {temperature:.2f} (expected calibration error; each half of dev by the temperature of the
 other).
@@ -104,7 +105,7 @@ The anchors with most mistakes:
 
 It reads {window} words around a number; a head farther away it cannot find. Money is CURRENCY
 for it even where a word for money stands in the passage, as in the data. Of two different
-heads it has seen few real cases. It knows film and television dialog; other text is new to it.
+heads it has seen few real cases. It knows film and television dialog best.
 """
 
 
@@ -174,6 +175,7 @@ def card_of(
         figures="\n".join(_figures(dev)),
         before=_percent(_off(uncalibrated, after=False)),
         after=_percent(_off(uncalibrated, after=True)),
+        expected=_expected(whole),
         temperature=whole.temperature,
         held=held.n,
         precision=_percent(held.precision),
@@ -202,6 +204,12 @@ def _settings(whole: "Whole") -> str:
         for key, value in told.items()
         if key not in ("encoder", "download")
     )
+
+
+def _expected(whole: "Whole") -> str:
+    if any(whole.shift):
+        return "in all of the paper's corpus, not as in what it learnt from"
+    return "in what it learnt from"
 
 
 def _figures(found: Evaluation) -> list[str]:

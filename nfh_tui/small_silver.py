@@ -2,22 +2,23 @@
 
 Other numbers of the training passages that the rules take for fused heads; the fused heads of
 the identification file, whose heads the paper's deterministic patterns say where they can;
-and copies of the training examples, cut to fewer turns and with other numbers.
+numbers of dialogs that nobody has looked at; and copies of the training examples, cut to fewer
+turns, with other numbers and other words.
 """
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 
+from nfh_db.formats.registry import DIALOG
 from nfh_models.domain import (
     Anchor,
     Answer,
     Kind,
     Mention,
     Passage,
-    Token,
-    Turn,
     class_answer,
     reference_answer,
 )
@@ -28,11 +29,14 @@ from nfh_models.identification.rules import Rules
 from nfh_models.parsing.parsed import Parser
 from nfh_models.resolution import deterministic
 from nfh_models.resolution.item import Item, ResolutionExample
-from nfh_models.text.lemmas import lemmas
 from nfh_models.text.numbers import find_numbers
+from nfh_tui.predicting_passages import passages as passages_of
+from nfh_tui.predicting_source import opened
 from nfh_tui.small_material import Sentence
+from nfh_tui.small_nouns import elided, unnamed
+from nfh_tui.small_passages import cut, near, words_of
+from nfh_tui.small_words import Neighbours, replaced
 
-COPIES = 2
 SWAPPED = 0.5
 """The share of copies whose number is another."""
 
@@ -43,10 +47,16 @@ AFTER_ONE = ("two", "three", "four", "one", "five")
 CUT = 0.6
 """The share of copies that are cut at the beginning, and at the end."""
 
+REWORDED = 0.75
+"""The share of copies with other words."""
+
+WORDS = 0.3
+"""The share of different words that are replaced in them."""
+
 
 def other_numbers(examples: Sequence[ResolutionExample], parser: Parser) -> Iterator[Silver]:
-    """The numbers of the passages that are no example's anchor and that are fused heads by
-    the rules; each passage once."""
+    """The numbers of the passages that are no example's anchor, as fused heads; each passage
+    once."""
     taken: dict[str, set[int]] = {}
     passages: dict[str, Passage] = {}
     for example in examples:
@@ -59,10 +69,30 @@ def other_numbers(examples: Sequence[ResolutionExample], parser: Parser) -> Iter
         for anchor in numbers_of(passage)
         if taken[group].isdisjoint(range(anchor.start, anchor.end))
     ]
+    yield from as_fused(items, parser)
+
+
+def as_fused(items: Sequence[Item], parser: Parser) -> Iterator[Silver]:
+    """Numbers that the rules take for fused heads; and of the others those that count a noun,
+    without it, which makes them fused heads."""
     cases = (next(cases_of(item.passage, [item.anchor])) for item in items)
-    for item, (_, decision) in zip(items, decide(cases, Rules(), parser), strict=True):
-        if decision.nfh:
-            yield Silver(item)
+    for item, (case, decision) in zip(items, decide(cases, Rules(), parser), strict=True):
+        made = Silver(item) if decision.nfh else elided(item, case)
+        if made is not None:
+            yield made
+
+
+def dialogs_of(path: Path, parser: Parser, nouns: int) -> Iterator[Silver]:
+    """Anchors of a file of dialogs (`Name: text` lines, an empty line between dialogs): its
+    numbers as fused heads, and of each dialog with numbers some nouns replaced by a number.
+
+    Raises FormatError for a file that is no text.
+    """
+    with opened(str(path)) as stream:
+        dialogs = list(passages_of(stream, DIALOG.name, "found"))
+    items = [near(Item(one.passage, anchor)) for one in dialogs for anchor in one.anchors]
+    yield from as_fused(items, parser)
+    yield from unnamed([one.passage for one in dialogs], parser, nouns)
 
 
 def numbers_of(passage: Passage) -> Iterator[Anchor]:
@@ -107,38 +137,56 @@ def gold_of(pattern: deterministic.Pattern | None, offset: int) -> Answer | None
 
 
 def copies(
-    examples: Sequence[ResolutionExample], times: int = COPIES, seed: int = 7
+    items: Iterable[Item], times: int, neighbours: Neighbours, seed: int = 7
 ) -> Iterator[Silver]:
-    """Copies cut to fewer turns around the anchor, some with another number in it; none that
-    is its original. A teacher has to say what their heads are."""
+    """Copies cut to fewer turns around the anchor, with another number or with other words;
+    none that is its original. A teacher has to say what their heads are."""
     rng = random.Random(seed)  # noqa: S311 - a draw, no secret
-    digits, letters = _numbers(examples)
+    each = list(items)
+    digits, letters = _numbers(each)
     for _ in range(times):
-        for example in examples:
-            item = example.item
-            first, last = _turns(item, rng)
-            word = _other(item, digits, letters, rng)
-            if word is not None or (first, last) != (0, len(item.passage.turns) - 1):
-                yield Silver(cut(item, first, last, word))
+        for item in each:
+            start, end = _span(item, rng)
+            own = words_of(item.passage)
+            words = list(own)
+            if rng.random() < REWORDED:
+                words = _reworded(item, words, neighbours, rng)
+            other = _other(item, digits, letters, rng)
+            if other is not None:
+                words[item.anchor.start] = other
+            if words != own or end - start < len(own):
+                yield Silver(cut(item, words, start, end))
 
 
-def _numbers(examples: Sequence[ResolutionExample]) -> tuple[list[str], list[str]]:
+def _reworded(
+    item: Item, words: list[str], neighbours: Neighbours, rng: random.Random
+) -> list[str]:
+    """The words with some replaced; the anchor's stay."""
+    made = replaced(words, WORDS, neighbours, rng)
+    start, end = item.anchor.start, item.anchor.end
+    made[start:end] = words[start:end]
+    return made
+
+
+def _numbers(items: Sequence[Item]) -> tuple[list[str], list[str]]:
     """The anchors of one token, as often as they stand there: those with digits, others."""
     words = Counter(
-        one.item.passage.word(one.item.anchor.start)
-        for one in examples
-        if one.item.anchor.end - one.item.anchor.start == 1
+        item.passage.word(item.anchor.start)
+        for item in items
+        if item.anchor.end - item.anchor.start == 1
     )
     each = list(words.elements())
     return [w for w in each if w[0].isdigit()], [w for w in each if not w[0].isdigit()]
 
 
-def _turns(item: Item, rng: random.Random) -> tuple[int, int]:
-    own, last = item.passage.turn_of(item.anchor.start), len(item.passage.turns) - 1
+def _span(item: Item, rng: random.Random) -> tuple[int, int]:
+    """The tokens of whole turns around the anchor."""
+    turns = item.passage.turns
+    own, last = item.passage.turn_of(item.anchor.start), len(turns) - 1
     end = item.passage.turn_of(item.anchor.end - 1)
     low = rng.randint(0, own) if rng.random() < CUT else 0
     high = rng.randint(end, last) if rng.random() < CUT else last
-    return low, high
+    return turns[low].start, turns[high].end
 
 
 def _other(
@@ -155,26 +203,3 @@ def _other(
         pool = digits if word[0].isdigit() else letters
         drawn = rng.choice(pool) if pool else word
     return None if drawn == word else drawn
-
-
-def cut(item: Item, first: int, last: int, word: str | None = None) -> Item:
-    """An anchor in turns [first, last] of its passage alone. word: in place of the anchor,
-    which then is one token. Tokens are parted by one space."""
-    passage = item.passage
-    kept = passage.turns[first : last + 1]
-    start, end = kept[0].start, kept[-1].end
-    words = [passage.word(place) for place in range(start, end)]
-    known = [passage.tokens[place].lemma for place in range(start, end)]
-    at = item.anchor.start - start
-    if word is not None:
-        words[at], known[at] = word, lemmas([word])[0]
-    tokens: list[Token] = []
-    place = 0
-    for one, lemma in zip(words, known, strict=True):
-        tokens.append(Token(place, place + len(one), lemma))
-        place += len(one) + 1
-    turns = tuple(
-        Turn(turn.number, turn.speaker, turn.start - start, turn.end - start) for turn in kept
-    )
-    made = Passage(" ".join(words), tuple(tokens), turns)
-    return Item(made, Anchor(at, item.anchor.end - start))
