@@ -1,7 +1,8 @@
 """What every test may use."""
 
 import os
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,18 @@ if TYPE_CHECKING:
 # A busy machine is no error: tests assert structure, not clocks.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signals() -> Iterator[None]:
+    """As in a terminal: children ignore what nohup, or a shell's background, ignores."""
+    told = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    ignored = [one for one in told if signal.getsignal(one) is signal.SIG_IGN]
+    for one in ignored:
+        signal.signal(one, told[one])
+    yield
+    for one in ignored:
+        signal.signal(one, signal.SIG_IGN)
 
 
 @pytest.fixture(scope="session")

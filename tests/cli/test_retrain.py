@@ -259,13 +259,7 @@ def test_a_model_that_cannot_be_registered_is_not_left_on_the_disk(
 def test_control_c_is_told_in_one_word(filled: Make, home: Path) -> None:
     path = filled(4_000)
     command = [sys.executable, "-m", "nfh_tui", "retrain", "identification", "--db", str(path)]
-    # What a shell starts in the background ignores the signal, and so would this child.
-    running = subprocess.Popen(
-        command,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     with Store.open(path) as store:
         deadline = time.monotonic() + 60
         while not [job for job in store.jobs() if job.phase] and time.monotonic() < deadline:
