@@ -19,6 +19,7 @@ from nfh_models.identification.example import Example
 from nfh_models.resolution.item import Item, ResolutionExample
 from nfh_tui.labelled import labels_of_file
 from nfh_tui.resolution_examples import resolution_examples_of_file
+from nfh_tui.small_passages import words_of
 
 TRAIN = Path("resolution/nfh_train.jsonl")
 DEV = Path("resolution/nfh_dev.jsonl")
@@ -118,7 +119,7 @@ def read_sentences(path: Path) -> Iterable[Sentence]:
 
 def part_of(passage: Passage) -> Part:
     """What a row is used for; rows of one text have one use."""
-    words = " ".join(passage.word(place) for place in range(len(passage.tokens)))
+    words = " ".join(words_of(passage))
     drawn = int(hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest(), 16) % 100
     if drawn < HELD_IN_100:
         return Part.HELD
@@ -127,8 +128,8 @@ def part_of(passage: Passage) -> Part:
 
 def spelled(passage: Passage) -> str:
     """The words in lower case, parted by spaces, without what is neither letter nor digit."""
-    words = (passage.word(place).lower() for place in range(len(passage.tokens)))
-    return " ".join(filter(None, (re.sub(r"[^a-z0-9]+", "", word) for word in words)))
+    words = (re.sub(r"[^a-z0-9]+", "", word.lower()) for word in words_of(passage))
+    return " ".join(filter(None, words))
 
 
 def stands_in(passage: Passage, text: str) -> bool:

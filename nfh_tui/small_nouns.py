@@ -12,7 +12,7 @@ from nfh_models.domain import Anchor, Mention, Passage, reference_answer
 from nfh_models.encoder.lessons import Silver
 from nfh_models.identification.case import Case
 from nfh_models.identification.cases import cases_of
-from nfh_models.identification.deciding import parse_cases
+from nfh_models.identification.deciding import parsed_cases
 from nfh_models.parsing.parsed import Parsed, Parser
 from nfh_models.resolution.item import Item
 from nfh_tui.small_material import Sentence
@@ -23,8 +23,6 @@ FARTHEST_NOUN = 3
 
 COUNTS = ("two", "two", "three", "three", "four", "five", "six", "ten")
 """In place of a noun in the plural with what stands before it."""
-
-BATCH = 512
 
 TRIED = 5
 """Words that are looked at for one that is a noun."""
@@ -58,13 +56,11 @@ def elided(item: Item, case: Case) -> Silver | None:
 def elided_sentences(sentences: Sequence[Sentence], parser: Parser) -> Iterator[Silver]:
     """The rows that are no fused heads, without the nouns that their numbers count."""
     some = [one for one in sentences if not one.example.nfh]
-    for start in range(0, len(some), 512):
-        rows = some[start : start + 512]
-        cases = parse_cases([one.example.case for one in rows], parser)
-        for one, case in zip(rows, cases, strict=True):
-            made = elided(one.item, case)
-            if made is not None:
-                yield made
+    cases = parsed_cases((one.example.case for one in some), parser)
+    for one, case in zip(some, cases, strict=True):
+        made = elided(one.item, case)
+        if made is not None:
+            yield made
 
 
 # --- nouns that stand there twice -----------------------------------------------------------
@@ -85,14 +81,12 @@ def unnamed(
         for place in _again(passage, TRIED * most, rng)
     ]
     given: Counter[str] = Counter()
-    for start in range(0, len(items), BATCH):
-        some = items[start : start + BATCH]
-        cases = [next(cases_of(item.passage, [item.anchor])) for item in some]
-        for item, case in zip(some, parse_cases(cases, parser), strict=True):
-            made = None if case.parsed is None else _numbered(item, case, case.parsed, rng)
-            if made is not None and given[item.passage.digest] < most:
-                given[item.passage.digest] += 1
-                yield Silver(near(made))
+    cases = parsed_cases((next(cases_of(one.passage, [one.anchor])) for one in items), parser)
+    for item, case in zip(items, cases, strict=True):
+        made = None if case.parsed is None else _numbered(item, case, case.parsed, rng)
+        if made is not None and given[item.passage.digest] < most:
+            given[item.passage.digest] += 1
+            yield Silver(near(made))
 
 
 def _again(passage: Passage, most: int, rng: random.Random) -> list[int]:

@@ -9,12 +9,10 @@ turns, with other numbers and other words.
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 from nfh_db.formats.registry import DIALOG
 from nfh_models.domain import (
-    Anchor,
     Answer,
     Kind,
     Mention,
@@ -24,12 +22,12 @@ from nfh_models.domain import (
 )
 from nfh_models.encoder.lessons import Silver
 from nfh_models.identification.cases import cases_of
-from nfh_models.identification.deciding import decide, parse_cases
+from nfh_models.identification.deciding import decide, parsed_cases
+from nfh_models.identification.numbers import numbers_of
 from nfh_models.identification.rules import Rules
 from nfh_models.parsing.parsed import Parser
 from nfh_models.resolution import deterministic
 from nfh_models.resolution.item import Item, ResolutionExample
-from nfh_models.text.numbers import find_numbers
 from nfh_tui.predicting_passages import passages as passages_of
 from nfh_tui.predicting_source import opened
 from nfh_tui.small_material import Sentence
@@ -66,7 +64,7 @@ def other_numbers(examples: Sequence[ResolutionExample], parser: Parser) -> Iter
     items = [
         Item(passage, anchor)
         for group, passage in passages.items()
-        for anchor in numbers_of(passage)
+        for anchor in numbers_of(passage, spaced_out=False)
         if taken[group].isdisjoint(range(anchor.start, anchor.end))
     ]
     yield from as_fused(items, parser)
@@ -95,31 +93,19 @@ def dialogs_of(path: Path, parser: Parser, nouns: int) -> Iterator[Silver]:
     yield from unnamed([one.passage for one in dialogs], parser, nouns)
 
 
-def numbers_of(passage: Passage) -> Iterator[Anchor]:
-    """The numbers of a passage, turn by turn."""
-    for turn in passage.turns:
-        tokens = passage.tokens[turn.start : turn.end]
-        words = [passage.text[token.start : token.end] for token in tokens]
-        glued = [False, *(one.end == two.start for one, two in pairwise(tokens))]
-        for start, end in find_numbers(words, glued):
-            yield Anchor(turn.start + start, turn.start + end)
-
-
 # --- patterns -------------------------------------------------------------------------------
 
 
 def fused_heads(sentences: Sequence[Sentence], parser: Parser) -> Iterator[Silver]:
     """The fused heads among the rows, with what the patterns say of their heads."""
     positive = [one for one in sentences if one.example.nfh]
-    for start in range(0, len(positive), 512):
-        some = positive[start : start + 512]
-        cases = parse_cases([one.example.case for one in some], parser)
-        for one, case in zip(some, cases, strict=True):
-            found = None
-            if case.parsed is not None:
-                found = deterministic.find(case.parsed, case.start, case.end)
-            offset = one.item.anchor.start - case.start
-            yield Silver(one.item, gold_of(found, offset), nfh=True)
+    cases = parsed_cases((one.example.case for one in positive), parser)
+    for one, case in zip(positive, cases, strict=True):
+        found = None
+        if case.parsed is not None:
+            found = deterministic.find(case.parsed, case.start, case.end)
+        offset = one.item.anchor.start - case.start
+        yield Silver(one.item, gold_of(found, offset), nfh=True)
 
 
 def gold_of(pattern: deterministic.Pattern | None, offset: int) -> Answer | None:

@@ -11,7 +11,7 @@ from nfh_models.encoder.settings import WANTED, EncoderSettings
 from nfh_models.model_files import ModelFileError, read_config
 from nfh_models.parsing.parsed import Layer, Parser
 from nfh_models.resolution.recipes import SMALL
-from nfh_models.setting_words import SEED, read_settings
+from nfh_models.setting_words import read_settings
 from nfh_tui.training_jobs import Step
 from nfh_tui.training_networks import HELD_OUT_SHARE, outcome_metrics, steps_of
 from nfh_tui.training_trainers import (
@@ -36,7 +36,7 @@ OF_NETWORK = ("window", "before", "pair", "distance", "candidates", "dropout")
 """Settings that a model has from the one that it starts from."""
 
 
-SETTABLE = {key: said for key, said in WANTED.items() if key != "task"} | {"seed": SEED}
+SETTABLE = {key: said for key, said in WANTED.items() if key != "task"}
 """What may be set, with what it may be: the task has been said already."""
 
 

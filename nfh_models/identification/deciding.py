@@ -64,6 +64,12 @@ def check_layers(identifier: Identifier, parser: Parser | None) -> None:
         )
 
 
+def parsed_cases(cases: Iterable[Case], parser: Parser) -> Iterator[Case]:
+    """Each case with its sentence parsed, in order and in bounded memory."""
+    for given in _batches(cases):
+        yield from parse_cases(given, parser)
+
+
 def parse_cases(cases: Sequence[Case], parser: Parser) -> list[Case]:
     """The same cases with their sentences parsed; cases of one stretch share a parse.
 

@@ -12,6 +12,7 @@ from nfh_models.domain import Kind
 from nfh_models.encoder.lessons import key_of_item
 from nfh_models.identification.case import Case
 from nfh_models.identification.cases import cases_of
+from nfh_models.identification.numbers import numbers_of
 from nfh_models.parsing.parsed import Layer, Parsed
 from nfh_models.parsing.stretch import Stretch
 from nfh_models.resolution.deterministic import Pattern
@@ -19,7 +20,7 @@ from nfh_models.resolution.item import Item
 from nfh_tui.small_nouns import COUNTS, elided, unnamed
 from nfh_tui.small_passages import cut, without, words_of
 from nfh_tui.small_passages import near as around
-from nfh_tui.small_silver import copies, gold_of, numbers_of
+from nfh_tui.small_silver import copies, gold_of
 from nfh_tui.small_words import near, neighbours_of, replaced
 from tests.encoder.handmade import LESSONS, item, pieces
 from tests.encoder.test_backbone import made
@@ -29,7 +30,8 @@ from tests.encoder.test_backbone import made
 
 def test_numbers_of_a_passage() -> None:
     one = item("Ann: I have two dogs .", "Ben: Three , [ six ] .").passage
-    assert [one.word(anchor.start) for anchor in numbers_of(one)] == ["two", "Three", "six"]
+    found = numbers_of(one, spaced_out=False)
+    assert [one.word(anchor.start) for anchor in found] == ["two", "Three", "six"]
 
 
 def test_what_patterns_say() -> None:
