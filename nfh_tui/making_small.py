@@ -1,18 +1,17 @@
 """Makes the small model of the package from the release's files: `make small`.
 
     python -m nfh_tui.making_small --data DATA --base ENCODER [--teacher MODEL]... --out FOLDER
+    [--narrow HEADS NEURONS PIECES]
 
 Steps are logged. What teachers said and the training's checkpoints stay in the work folder,
 so that a run that was cut off goes on.
 """
 
-import random
 import shutil
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,39 +20,21 @@ import msgspec
 
 from nfh_db.clock import now
 from nfh_db.errors import FormatError, StoreError
-from nfh_models.encoder.lessons import Silver
 from nfh_models.encoder.settings import EncoderSettings, settings_from
 from nfh_models.errors import ModelsError
 from nfh_models.identification.recipes import SMALL
 from nfh_models.model_files import CARD
 from nfh_models.resolution.item import ResolutionExample
-from nfh_tui.small_card import NOTICE, card_of, counts_line, metrics_of
+from nfh_tui.small_asked import BASE, SETTINGS, Asked
+from nfh_tui.small_card import card_of, counts_line, metrics_of
 from nfh_tui.small_figures import evaluated, measured, with_temperature, with_threshold
-from nfh_tui.small_labels import labels
+from nfh_tui.small_lessons import drawn, material_of, silver_of
 from nfh_tui.small_material import Data, Say, read_data
-from nfh_tui.small_nouns import elided_sentences, unnamed
-from nfh_tui.small_passages import words_of
-from nfh_tui.small_silver import copies, dialogs_of, fused_heads, other_numbers
-from nfh_tui.small_words import neighbours_of
+from nfh_tui.small_narrowing import Sizes, narrow_copy
 
 if TYPE_CHECKING:
     from nfh_models.encoder.model import Whole
     from nfh_models.encoder.training import Material, Trained
-
-SETTINGS = (
-    "task=both",
-    "weights=8bit",
-    "epochs=6",
-    "batch=32",
-    "rate=2e-4",
-    "head_rate=1e-3",
-    "averaging=0.998",
-    "priors=paper",
-    "states=1",
-)
-"""How the model of the package was trained; --set puts others in their place."""
-
-BASE = "sentence-transformers/all-MiniLM-L6-v2"
 
 LARGEST = 25_000_000
 """Bytes of the model in the package."""
@@ -66,33 +47,8 @@ class TooLargeError(ModelsError):
     """A model that is larger than what may ship."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What is to be made. note: a sentence for the card. only: of each sort of examples so
-    many, to try things out. several: whether the package's own passages are learnt from.
-    dialogs: files of them that nobody has labelled. credit: whose they are, for the notice.
-    nouns: how many of each passage a number is put in the place of. start: a model that is
-    trained further, in place of its encoder. most: of each sort of silver so many."""
-
-    data: Path
-    settings: EncoderSettings
-    work: Path
-    teachers: Sequence[Path] = ()
-    base: str = BASE
-    note: str = ""
-    only: int | None = None
-    times: int = 2
-    several: bool = True
-    dialogs: Sequence[Path] = ()
-    credit: str = ""
-    nouns: int = 3
-    start: Path | None = None
-    most: int | None = None
-
-    @property
-    def notice(self) -> str:
-        """The licences of what the model was made from."""
-        return f"{NOTICE}\n{self.credit}\n" if self.credit else NOTICE
+class NoTeacherError(ModelsError):
+    """What takes a teacher was asked for without one."""
 
 
 def make(asked: Asked, say: Say) -> Path:
@@ -100,89 +56,55 @@ def make(asked: Asked, say: Say) -> Path:
 
     Raises ModelsError and FormatError for what cannot be read or learnt from, OSError.
     """
+    if asked.narrow is not None and not asked.teachers:
+        raise NoTeacherError("a narrow encoder is cut out of a teacher: name one")
     asked.work.mkdir(parents=True, exist_ok=True)
     data = read_data(asked.data, say, asked.only)
     silver = silver_of(data, asked, say)
-    material = material_of(data, silver, asked, say)
-    trained = train(material, asked, say)
+    every = material_of(data, drawn(silver, None), asked, say)
+    start = begun(every, asked, say)
+    if asked.first is not None:
+        first = train(every, asked.first, asked.work / "first", start, say)
+        start = first.whole
+    # What is not drawn costs memory no longer.
+    del every
+    material = material_of(data, drawn(silver, asked.most), asked, say)
+    trained = train(material, asked.settings, asked.work / "training", start, say)
     return finished(trained, data, material, asked, say)
-
-
-# --- what is learnt from --------------------------------------------------------------------
-
-
-def silver_of(data: Data, asked: Asked, say: Say) -> list[Silver]:
-    """The anchors that nobody labelled by hand; without a teacher only those whose head a
-    pattern says."""
-    from nfh_models.parsing import load_parser
-
-    parser = load_parser(None)
-    found = list(fused_heads(data.sentences, parser))
-    told = sum(one.gold is not None for one in found)
-    say(f"{len(found):,} fused heads in sentences, of {told:,} a pattern says the head")
-    if asked.teachers:
-        passages = list({one.group: one.item.passage for one in data.train}.values())
-        for name, some in (
-            ("other numbers of passages", other_numbers(data.train, parser)),
-            ("nouns of passages", unnamed(passages[: asked.only], parser, asked.nouns)),
-            ("counted nouns of sentences", elided_sentences(data.sentences, parser)),
-            ("copies", copies_of(data, asked)),
-            *(
-                (f"anchors of {path.name}", dialogs_of(path, parser, asked.nouns))
-                for path in asked.dialogs
-            ),
-        ):
-            made = drawn(list(some), asked.most)[: asked.only]
-            say(f"{len(made):,} {name}")
-            found += made
-    return found
-
-
-def drawn(silver: list[Silver], most: int | None) -> list[Silver]:
-    """So many of them, by chance, in their order."""
-    if most is None or len(silver) <= most:
-        return silver
-    rng = random.Random(13)  # noqa: S311 - a draw, no secret
-    return [silver[place] for place in sorted(rng.sample(range(len(silver)), most))]
-
-
-def copies_of(data: Data, asked: Asked) -> list[Silver]:
-    """Copies of the labelled examples."""
-    labelled = [example.item for example in data.train]
-    words = chain.from_iterable(words_of(item.passage) for item in labelled)
-    near = neighbours_of(asked.settings.encoder, words) if asked.times else {}
-    return list(copies(labelled, asked.times, near))
-
-
-def material_of(data: Data, silver: list[Silver], asked: Asked, say: Say) -> "Material":
-    """All of it, with what the teachers say."""
-    from nfh_models.encoder.training import Material
-    from nfh_models.training_data.several_heads import several_heads_examples
-
-    own = several_heads_examples() if asked.several else []
-    train = [*data.train, *own[: asked.only]]
-    items = [example.item for example in data.train]
-    items += [one.item for one in silver if one.gold is None]
-    states = asked.settings.states > 0
-    said = labels(asked.teachers, items, asked.work, say, states=states)
-    # A fused head of a sentence is among the silver, which teaches that it is one, too.
-    numbers = [one.example for one in data.sentences if not one.example.nfh]
-    return Material(train, numbers, data.dev, data.tuning, silver, said.soft, said.shown)
 
 
 # --- training -------------------------------------------------------------------------------
 
 
-def train(material: "Material", asked: Asked, say: Say) -> "Trained":
-    """Train, or go on with what the work folder holds."""
+def begun(material: "Material", asked: Asked, say: Say) -> "Whole | None":
+    """The model that is begun with; None for the encoder that the settings name."""
     from nfh_models.encoder.files import load
+
+    if asked.start is not None:
+        return load(asked.start, bytes_=False).whole
+    if asked.narrow is not None:
+        return narrow_copy(asked.teachers[0], material, asked.settings, asked.narrow, say)
+    return None
+
+
+def train(
+    material: "Material",
+    settings: EncoderSettings,
+    folder: Path,
+    start: "Whole | None",
+    say: Say,
+) -> "Trained":
+    """Train, or go on with what the folder holds."""
     from nfh_models.encoder.training import prepare, training
 
-    start = None if asked.start is None else load(asked.start, bytes_=False).whole
-    prepared = prepare(material, asked.settings, start=start)
+    backbone = None
+    if start is not None:
+        backbone = start.backbone
+        backbone.module.requires_grad_(requires_grad=True)
+    prepared = prepare(material, settings, backbone, start=start)
     left = ", ".join(f"{n:,} {why}" for why, n in prepared.lessons.left_out.items())
     say(f"{len(prepared.lessons.taught):,} lessons; left out: {left or 'none'}")
-    steps = training(prepared, asked.work / "training")
+    steps = training(prepared, folder)
     judged = None
     while True:
         try:
@@ -322,12 +244,14 @@ _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 @click.option("--base-name", default=BASE, help="The encoder's name, for the card.")
 @click.option("--note", default="", help="A sentence for the card.")
 @click.option("--only", type=click.IntRange(8), help="Of each sort so many, to try it.")
-@click.option("--copies", "times", type=click.IntRange(0), default=2, help="Of each example.")
+@click.option("--copies", "times", type=click.IntRange(0), default=1, help="Of each example.")
 @click.option("--dialogs", type=_FILE, multiple=True, help="Dialogs that nobody labelled.")
 @click.option("--start", type=_FOLDER, help="A model to train further.")
 @click.option("--most", type=click.IntRange(1), help="Of each sort of silver.")
-@click.option("--nouns", type=click.IntRange(0), default=3, help="Replaced in a passage.")
+@click.option("--nouns", type=click.IntRange(0), default=0, help="Replaced in a passage.")
 @click.option("--credit", default="", help="Whose the dialogs are, and their licence.")
+@click.option("--narrow", type=(int, int, int), help="Heads, neurons, pieces that are kept.")
+@click.option("--first", multiple=True, help="key=value, of a training before, on all.")
 @click.option("--several/--no-several", default=True, help="The package's own passages.")
 def main(
     data: Path,
@@ -345,6 +269,8 @@ def main(
     most: int | None,
     nouns: int,
     credit: str,
+    narrow: tuple[int, int, int] | None,
+    first: tuple[str, ...],
     several: bool,
 ) -> None:
     """Make the small model."""
@@ -354,7 +280,8 @@ def main(
         click.echo(f"{time.monotonic() - begun:7.0f} s  {line}")
 
     try:
-        settings = settings_from([*SETTINGS, *words, f"encoder={base}"])
+        given = [*SETTINGS, f"encoder={base}", *words]
+        settings = settings_from(given)
         asked = Asked(
             data=data,
             settings=settings,
@@ -370,6 +297,8 @@ def main(
             nouns=nouns,
             start=start,
             most=most,
+            narrow=Sizes(*narrow) if narrow else None,
+            first=settings_from([*given, *first]) if first else None,
         )
         say(msgspec.json.encode(settings).decode())
         made = make(asked, say)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from nfh_models.encoder.settings import WANTED, EncoderSettings
+from nfh_models.encoder.settings import WANTED, EncoderSettings, Weights
 from nfh_models.model_files import ModelFileError, read_config
 from nfh_models.parsing.parsed import Layer, Parser
 from nfh_models.resolution.recipes import SMALL
@@ -27,7 +27,6 @@ from nfh_tui.training_trainers import (
 if TYPE_CHECKING:
     from torch import device
 
-    from nfh_models.encoder.backbone import Backbone
     from nfh_models.encoder.model import Whole
     from nfh_models.encoder.training import Material, Prepared
     from nfh_models.training.learner import Outcome, StepReport
@@ -35,6 +34,8 @@ if TYPE_CHECKING:
 OF_NETWORK = ("window", "before", "pair", "distance", "candidates", "dropout")
 """Settings that a model has from the one that it starts from."""
 
+IN_FEW_BITS = frozenset((Weights.BYTE, Weights.WORDS))
+"""How `small` may keep its weights; else it does so in 8 bits."""
 
 SETTABLE = {key: said for key, said in WANTED.items() if key != "task"}
 """What may be set, with what it may be: the task has been said already."""
@@ -132,7 +133,7 @@ class EncoderTrainer:
         if self._base is None:
             return prepare(material, self._settings)
         before = _whole(self._base.folder)
-        prepared = prepare(material, self._settings, _backbone(before))
+        prepared = prepare(material, self._settings, before.backbone)
         _take_over(prepared.whole, before)
         return replace(prepared, whole=replace(prepared.whole, base=before.base))
 
@@ -162,6 +163,8 @@ def _as_before(settings: EncoderSettings, base: Base, named: set[str]) -> Encode
             f"{base.folder} is no model that encoder can start from: {error}"
         ) from error
     kept = {name: getattr(before, name) for name in OF_NETWORK if name not in named}
+    if settings.weights is Weights.BYTE and before.weights in IN_FEW_BITS:
+        kept["weights"] = before.weights
     return msgspec.structs.replace(settings, encoder=before.encoder or base.name, **kept)
 
 
@@ -172,12 +175,6 @@ def _whole(folder: Path) -> "Whole":
     whole = load(folder, bytes_=False).whole
     whole.network.requires_grad_(requires_grad=True)
     return whole
-
-
-def _backbone(whole: "Whole") -> "Backbone":
-    from nfh_models.encoder.backbone import Backbone
-
-    return Backbone(whole.network.encoder, whole.architecture, whole.pieces, whole.base)
 
 
 def _take_over(whole: "Whole", before: "Whole") -> None:

@@ -13,8 +13,10 @@ from typing import Any
 import msgspec
 from torch import nn
 
-from nfh_models.encoder.bert import KIND, Bert, BertShape
+from nfh_models.encoder import bert, mpnet
+from nfh_models.encoder.bert import Bert, BertShape
 from nfh_models.encoder.hub import may_be_a_name
+from nfh_models.encoder.mpnet import Mpnet, MpnetShape
 from nfh_models.encoder.pieces import Pieces, Specials, TokenizerError
 from nfh_models.errors import ModelsError
 
@@ -34,6 +36,9 @@ LEFT_OUT = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "au
 
 ROOM = 2
 """Positions that some architectures (RoBERTa, MPNet) keep for padding."""
+
+OWN = (Bert, Mpnet)
+"""The encoders that run without `transformers`."""
 
 Architecture = Mapping[str, object]
 
@@ -75,7 +80,8 @@ def limit_of(architecture: Architecture) -> int:
     most = architecture.get("max_position_embeddings")
     if not isinstance(most, int) or most < 1:
         return 512
-    return max(8, most if architecture.get("model_type") == KIND else most - ROOM)
+    whole = architecture.get("model_type") in (bert.KIND, mpnet.KIND)
+    return max(8, most if whole else most - ROOM)
 
 
 def pretrained(name: str, *, download: bool = False) -> Backbone:
@@ -245,9 +251,11 @@ def _quiet() -> Iterator[None]:
 def built(architecture: Architecture) -> nn.Module:
     """An encoder of that architecture without its weights. Raises EncoderError.
 
-    BERT's is our own, all others are those of `transformers`.
+    BERT's and that of a narrow MPNet are our own, all others those of `transformers`.
     """
     shape = own_shape(architecture)
+    if isinstance(shape, MpnetShape):
+        return Mpnet(shape)
     if shape is not None:
         return Bert(shape)
     from transformers import AutoConfig
@@ -268,11 +276,14 @@ def built(architecture: Architecture) -> nn.Module:
     return made
 
 
-def own_shape(architecture: Architecture) -> BertShape | None:
+def own_shape(architecture: Architecture) -> BertShape | MpnetShape | None:
     """The shape of an encoder that runs without `transformers`; None for others."""
-    if architecture.get("model_type") != KIND:
-        return None
+    kind = architecture.get("model_type")
     try:
+        if kind == mpnet.KIND:
+            return msgspec.convert(dict(architecture), MpnetShape)
+        if kind != bert.KIND:
+            return None
         shape = msgspec.convert(dict(architecture), BertShape)
     except msgspec.ValidationError as error:
         raise EncoderError(f"the encoder's architecture does not hold: {error}") from error

@@ -4,7 +4,7 @@ Devlin et al. (2019), "BERT: Pre-training of Deep Bidirectional Transformers"; p
 named as in Hugging Face's BertModel, and the numbers come out the same.
 """
 
-from typing import Annotated, NamedTuple, cast
+from typing import Annotated, NamedTuple, Protocol, cast
 
 import msgspec
 from torch import Tensor, nn
@@ -14,7 +14,7 @@ KIND = "bert"
 """The `model_type` of the architectures that this can run."""
 
 
-_Size = Annotated[int, msgspec.Meta(ge=1, le=2**31)]
+Size = Annotated[int, msgspec.Meta(ge=1, le=2**31)]
 
 
 class States(NamedTuple):
@@ -23,20 +23,40 @@ class States(NamedTuple):
     last_hidden_state: Tensor
 
 
+class LayerShape(Protocol):
+    """The sizes of a layer, whatever encoder it is of."""
+
+    @property
+    def hidden_size(self) -> int: ...
+    @property
+    def num_attention_heads(self) -> int: ...
+    @property
+    def head_width(self) -> int: ...
+    @property
+    def intermediate_size(self) -> int: ...
+    @property
+    def layer_norm_eps(self) -> float: ...
+
+
 class BertShape(msgspec.Struct, frozen=True, kw_only=True):
     """What an architecture says that matters here; other keys of it are passed over."""
 
-    vocab_size: _Size
-    hidden_size: _Size
-    num_hidden_layers: _Size
-    num_attention_heads: _Size
-    intermediate_size: _Size
-    max_position_embeddings: _Size
-    type_vocab_size: _Size = 2
+    vocab_size: Size
+    hidden_size: Size
+    num_hidden_layers: Size
+    num_attention_heads: Size
+    intermediate_size: Size
+    max_position_embeddings: Size
+    type_vocab_size: Size = 2
     layer_norm_eps: float = 1e-12
     hidden_act: str = "gelu"
     position_embedding_type: str = "absolute"
     is_decoder: bool = False
+
+    @property
+    def head_width(self) -> int:
+        """Of each head: together they have the width of the states."""
+        return self.hidden_size // self.num_attention_heads
 
     @property
     def can_run(self) -> bool:
@@ -94,11 +114,13 @@ class _Embeddings(nn.Module):
 class _Layers(nn.Module):
     def __init__(self, shape: BertShape) -> None:
         super().__init__()
-        self.layer = nn.ModuleList(_Layer(shape) for _ in range(shape.num_hidden_layers))
+        self.layer = nn.ModuleList(Layer(shape) for _ in range(shape.num_hidden_layers))
 
 
-class _Layer(nn.Module):
-    def __init__(self, shape: BertShape) -> None:
+class Layer(nn.Module):
+    """Attention, then what each piece makes of it alone."""
+
+    def __init__(self, shape: LayerShape) -> None:
         super().__init__()
         width = shape.hidden_size
         self.attention = _Attention(shape)
@@ -106,16 +128,17 @@ class _Layer(nn.Module):
         self.output = _Closing(shape.intermediate_size, shape)
 
     def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
+        """states: B x L x D. mask: as in `Heads`."""
         states = self.attention(states, mask)
         wide = functional.gelu(self.intermediate.dense(states))
         return cast("Tensor", self.output(wide, states))
 
 
 class _Attention(nn.Module):
-    def __init__(self, shape: BertShape) -> None:
+    def __init__(self, shape: LayerShape) -> None:
         super().__init__()
         self.self = Heads(shape)
-        self.output = _Closing(shape.hidden_size, shape)
+        self.output = _Closing(shape.num_attention_heads * shape.head_width, shape)
 
     def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
         return cast("Tensor", self.output(self.self(states, mask), states))
@@ -124,13 +147,13 @@ class _Attention(nn.Module):
 class Heads(nn.Module):
     """Attention without what closes it."""
 
-    def __init__(self, shape: BertShape) -> None:
+    def __init__(self, shape: LayerShape) -> None:
         super().__init__()
-        width = shape.hidden_size
         self.heads = shape.num_attention_heads
-        self.query = nn.Linear(width, width)
-        self.key = nn.Linear(width, width)
-        self.value = nn.Linear(width, width)
+        width, inside = shape.hidden_size, self.heads * shape.head_width
+        self.query = nn.Linear(width, inside)
+        self.key = nn.Linear(width, inside)
+        self.value = nn.Linear(width, inside)
         self.joined: nn.Module | None = None
 
     def join(self, layer: nn.Module) -> None:
@@ -139,7 +162,8 @@ class Heads(nn.Module):
         del self.query, self.key, self.value
 
     def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        """states: B x L x D. mask: B x 1 x 1 x L, False at what is not read."""
+        """states: B x L x D. mask: B x 1 x 1 x L, False at what is not read; or what is added
+        to the scores, B x heads x L x L."""
         if self.joined is None:
             parts = [self.query(states), self.key(states), self.value(states)]
         else:
@@ -163,7 +187,7 @@ class _Dense(nn.Module):
 class _Closing(nn.Module):
     """A layer's way back to the width, added to what went in."""
 
-    def __init__(self, wide: int, shape: BertShape) -> None:
+    def __init__(self, wide: int, shape: LayerShape) -> None:
         super().__init__()
         self.dense = nn.Linear(wide, shape.hidden_size)
         self.LayerNorm = nn.LayerNorm(shape.hidden_size, eps=shape.layer_norm_eps)

@@ -16,15 +16,15 @@ from msgspec import Meta
 from numpy.typing import NDArray
 from torch import nn
 
-from nfh_models.encoder import eight_bit, kernels
+from nfh_models.encoder import kernels, packing
 from nfh_models.encoder.backbone import (
+    OWN,
     Architecture,
     EncoderError,
     built,
     own_shape,
     width_of,
 )
-from nfh_models.encoder.bert import Bert
 from nfh_models.encoder.model import VERSION, EncoderModel, Whole
 from nfh_models.encoder.network import Network
 from nfh_models.encoder.pieces import Pieces, Specials, TokenizerError
@@ -52,12 +52,7 @@ SMALL = "small"
 TOKENIZER = "tokenizer.json"
 NOTICE = "NOTICE"
 
-LARGEST_HALF = 65_504.0
-"""The largest number of 16 bits (IEEE 754 binary16)."""
-
 Array = NDArray[np.generic]
-Shapes = Mapping[str, tuple[int, ...]]
-
 
 _Shift = Annotated[float, Meta(ge=-100, le=100)]
 
@@ -137,14 +132,7 @@ def kept(network: nn.Module, weights: Weights) -> dict[str, Array]:
         for name, tensor in network.state_dict().items()
         if tensor.is_floating_point()
     }
-    if weights is Weights.BYTE:
-        return eight_bit.packed(arrays)
-    if weights is Weights.HALF:
-        return {
-            name: values.clip(-LARGEST_HALF, LARGEST_HALF).astype(np.float16)
-            for name, values in arrays.items()
-        }
-    return dict(arrays)
+    return packing.packed(arrays, weights)
 
 
 # --- reading --------------------------------------------------------------------------------
@@ -153,9 +141,9 @@ def kept(network: nn.Module, weights: Weights) -> dict[str, Array]:
 def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> EncoderModel:
     """A model out of its directory, ready to use.
 
-    device: as `choose_device` has it. bytes_: weights in 8 bits stay so while they run, where
-    the processor is faster so; False widens them first. Raises ModelFileError for a folder
-    that does not hold, DeviceError.
+    device: as `choose_device` has it. bytes_: weights in 8 and 4 bits stay so while they run,
+    where the processor is faster so; False widens them first. Raises ModelFileError for a
+    folder that does not hold, DeviceError.
     """
     config = read_config(folder)
     if config.recipe not in (ENCODER, SMALL):
@@ -172,8 +160,8 @@ def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> En
         raise damaged(folder / CONFIG, error) from error
     arrays = _arrays(folder, network, stored.training.weights)
     _check_pieces(folder, pieces, network)
-    own = isinstance(network.encoder, Bert)
-    stay = bytes_ and own and on.type == "cpu" and stored.training.weights is Weights.BYTE
+    own = isinstance(network.encoder, OWN)
+    stay = bytes_ and own and on.type == "cpu"
     _fill(network, arrays, in_bytes=stay and kernels.fast())
     network.eval().requires_grad_(requires_grad=False)
     whole = Whole(
@@ -239,27 +227,15 @@ def _arrays(folder: Path, network: Network, weights: Weights) -> dict[str, Array
         for name, tensor in network.state_dict().items()
         if tensor.is_floating_point()
     }
-    found = read_arrays(folder, wanted_of(shapes, weights))
-    for name, shape in shapes.items():
+    wanted = packing.wanted(shapes, weights)
+    found = read_arrays(folder, {name: kind for name, (kind, _) in wanted.items()})
+    for name, (_, shape) in wanted.items():
         if found[name].shape != shape:
             raise damaged(
                 folder / WEIGHTS,
                 f"{name} has the shape {found[name].shape}, {CONFIG} describes {shape}",
             )
-        scales = found.get(name + eight_bit.SCALE)
-        if scales is not None and scales.shape != shape[:1]:
-            raise damaged(
-                folder / WEIGHTS,
-                f"{name}{eight_bit.SCALE} has the shape {scales.shape}, wanted {shape[:1]}",
-            )
     return found
-
-
-def wanted_of(shapes: Shapes, weights: Weights) -> dict[str, str]:
-    """The numpy type of each array that a directory has to have."""
-    if weights is Weights.BYTE:
-        return eight_bit.kinds(shapes)
-    return dict.fromkeys(shapes, "float16" if weights is Weights.HALF else "float32")
 
 
 def _check_pieces(folder: Path, pieces: Pieces, network: Network) -> None:
@@ -274,16 +250,8 @@ def _fill(network: Network, arrays: Mapping[str, Array], *, in_bytes: bool) -> N
     """Put the numbers into a network; its shapes fit."""
     taken = kernels.kept_in_bytes(network, arrays) if in_bytes else frozenset()
     state = {
-        name: torch.from_numpy(_float(name, arrays))
+        name: torch.from_numpy(packing.widened(name, arrays))
         for name in arrays
-        if not name.endswith(eight_bit.SCALE) and name not in taken
+        if not name.endswith(packing.SCALE) and name not in taken
     }
     network.load_state_dict(state, strict=False, assign=True)
-
-
-def _float(name: str, arrays: Mapping[str, Array]) -> NDArray[np.float32]:
-    scales = arrays.get(name + eight_bit.SCALE)
-    values = arrays[name]
-    if scales is None:
-        return np.ascontiguousarray(values, np.float32)
-    return eight_bit.widened(values, scales)  # type: ignore[arg-type]

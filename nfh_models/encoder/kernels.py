@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nfh_models.encoder.bert import Heads
-from nfh_models.encoder.eight_bit import LARGEST, SCALE
+from nfh_models.encoder.eight_bit import LARGEST
+from nfh_models.encoder.four_bit import SHIFT
+from nfh_models.encoder.packing import SCALE
 
 Array = NDArray[np.generic]
 
@@ -74,6 +76,22 @@ class ByteTable(nn.Module):
         return whole[places].float() * scales[places].unsqueeze(-1)
 
 
+class PairTable(nn.Module):
+    """The same of a table in 4 bits."""
+
+    def __init__(self, pairs: Array, scales: Array) -> None:
+        super().__init__()
+        self.register_buffer("pairs", torch.from_numpy(pairs), persistent=False)
+        self.register_buffer("scales", torch.from_numpy(scales), persistent=False)
+
+    def forward(self, places: Tensor) -> Tensor:
+        """places: whole numbers of any shape."""
+        pairs, scales = cast("Tensor", self.pairs)[places], cast("Tensor", self.scales)[places]
+        plain = torch.stack([pairs & 15, pairs >> 4], -1).float() - SHIFT
+        groups = plain.reshape(*scales.shape, -1) * scales.float().unsqueeze(-1)
+        return groups.flatten(-2)
+
+
 def kept_in_bytes(network: nn.Module, arrays: Mapping[str, Array]) -> frozenset[str]:
     """Put such layers into a network's encoder in place of its own; the names that they took.
 
@@ -95,7 +113,8 @@ def kept_in_bytes(network: nn.Module, arrays: Mapping[str, Array]) -> frozenset[
             made = ByteLinear(arrays[weights], arrays[weights + SCALE], arrays[bias])
             taken |= {weights, bias}
         elif isinstance(module, nn.Embedding) and name.endswith("word_embeddings"):
-            made = ByteTable(arrays[weights], arrays[weights + SCALE])
+            kind = PairTable if arrays[weights].dtype == np.uint8 else ByteTable
+            made = kind(arrays[weights], arrays[weights + SCALE])
             taken.add(weights)
         else:
             continue

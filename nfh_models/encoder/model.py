@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from nfh_models.domain import IMPLICIT_KINDS
-from nfh_models.encoder.backbone import Architecture, limit_of
+from nfh_models.encoder.backbone import Architecture, Backbone, limit_of
 from nfh_models.encoder.network import SHUT, Network
 from nfh_models.encoder.pieces import Pieces
 from nfh_models.encoder.priors import NO_SHIFT, Shift
@@ -53,6 +53,11 @@ class Whole:
     temperature: float = 1.0
     threshold: float = 0.0
     shift: Shift = NO_SHIFT
+
+    @property
+    def backbone(self) -> Backbone:
+        """Its encoder, so that another model can begin with it."""
+        return Backbone(self.network.encoder, self.architecture, self.pieces, self.base)
 
     @property
     def featuriser(self) -> Featuriser:

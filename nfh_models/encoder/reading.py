@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nfh_models.encoder.bert import Bert
+from nfh_models.encoder.backbone import OWN
 from nfh_models.encoder.network import SHUT, Network, Tensors
 from nfh_models.encoder.rows import CLASSES, Row, by_length, pad
 from nfh_models.encoder.settings import Candidates
@@ -18,8 +18,8 @@ Floats = NDArray[np.float32]
 States = NDArray[np.float16]
 
 BATCH = 8
-"""Rows at a time for our own BERT on a CPU: what lies between two layers then still stands in
-its cache; 32 are a fifth slower."""
+"""Rows at a time for our own encoders on a CPU: what lies between two layers then still stands
+in its cache; 32 are a fifth slower."""
 
 MANY = 32
 """Rows at a time for encoders of `transformers`, whose weights are made narrow anew for each
@@ -59,7 +59,7 @@ def read(
 ) -> Read:
     """Score all candidates of some rows. The network is to be in eval mode, on that device."""
     device = on or torch.device("cpu")
-    own = isinstance(network.encoder, Bert)
+    own = isinstance(network.encoder, OWN)
     size = batch or (BATCH if own and device.type == "cpu" else MANY)
     logits: list[Floats] = [np.empty(0, np.float32)] * len(rows)
     nfh = np.zeros(len(rows), np.float32)

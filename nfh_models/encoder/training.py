@@ -3,8 +3,10 @@
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import cast
 
 import torch
+from torch import nn
 
 from nfh_models.encoder.backbone import Backbone, pretrained
 from nfh_models.encoder.files import network_of
@@ -24,7 +26,7 @@ from nfh_models.encoder.network import Network
 from nfh_models.encoder.priors import shift_to_paper
 from nfh_models.encoder.reading import Shown
 from nfh_models.encoder.rows import Featuriser
-from nfh_models.encoder.settings import EncoderSettings, Priors, Task
+from nfh_models.encoder.settings import EncoderSettings, Priors, Task, Weights
 from nfh_models.errors import ModelsError
 from nfh_models.identification.example import Example
 from nfh_models.resolution.item import ResolutionExample
@@ -91,6 +93,11 @@ def prepare(
     network = network_of(own.architecture, own.module, settings)
     if start is not None:
         begin_with(start.network, network)
+    if settings.weights is Weights.WORDS:
+        # Steps of a training are smaller than those of 4 bits, and would be lost; and words
+        # that are seldom read would drift away from those that often are.
+        table = cast("nn.Module", own.module.get_input_embeddings())  # type: ignore[operator]
+        table.requires_grad_(requires_grad=False)
     featuriser = Featuriser(own.pieces, settings.window, settings.before, own.limit)
     lessons = lessons_of(material, featuriser, settings)
     dev = asked(

@@ -175,6 +175,48 @@ def test_it_is_made_goes_on_and_can_be_used(tmp_path: Path) -> None:
     assert again.output.count("step ") <= first.output.count("step ")
 
 
+def mpnet_teacher(folder: Path) -> Path:
+    from nfh_models.encoder.backbone import pretrained
+
+    own = pretrained(str(made(folder / "tiny-mpnet", "mpnet")))
+    settings = EncoderSettings(pair=8)
+    network = network_of(own.architecture, own.module, settings).eval()
+    save(Whole(network, settings, own.architecture, own.pieces, "tiny"), folder / "teacher")
+    return folder / "teacher"
+
+
+def test_a_narrow_copy_of_the_teacher_in_two_trainings(tmp_path: Path) -> None:
+    data, own = written(tmp_path / "data"), mpnet_teacher(tmp_path)
+    call = [
+        "--data", str(data), "--base", str(tmp_path / "tiny-mpnet"), "--teacher", str(own),
+        "--narrow", "1", "8", "60", "--first", "epochs=1", "--first", "rate=1e-3",
+        "--work", str(tmp_path / "work"), "--only", "24", "--most", "4", "--no-several",
+        "--set", "epochs=1", "--set", "pair=8", "--set", "precision=fp32",
+    ]  # fmt: skip
+    found = CliRunner().invoke(main, call, catch_exceptions=False)
+    assert found.exit_code == 0, found.output
+    model = load(tmp_path / "work" / "model")
+    assert model.whole.architecture["num_attention_heads"] == 1
+    assert model.whole.architecture["intermediate_size"] == 8
+    assert model.whole.pieces.size <= 60 + 80
+    assert model.resolve([DOGS])[0] is not None
+    first, second = (
+        int(line.split(" lessons;")[0].split()[-1])
+        for line in found.output.splitlines()
+        if " lessons;" in line
+    )
+    assert 0 < second < first
+    again = CliRunner().invoke(main, call, catch_exceptions=False)
+    assert again.exit_code == 0
+
+
+def test_a_narrow_copy_takes_a_teacher(tmp_path: Path) -> None:
+    call = ["--data", str(tmp_path), "--base", "x", "--narrow", "4", "480", "10000"]
+    found = CliRunner().invoke(main, [*call, "--work", str(tmp_path / "work")])
+    assert found.exit_code == 1
+    assert "name one" in found.output
+
+
 def test_a_folder_without_the_files(tmp_path: Path) -> None:
     call = ["--data", str(tmp_path), "--base", "x", "--work", str(tmp_path / "work")]
     found = CliRunner().invoke(main, call)
