@@ -56,8 +56,8 @@ Made = TypeVar("Made", bound=Versioned)
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Generic[Made]):
-    """A model that is ready.
+class Chosen(Generic[Made]):
+    """A model of a task, ready to decide or to answer.
 
     name: what it is called. model_id: of its registration in the store; None without one.
     aside: why it is not the one that it should be, in a sentence; "" where it is.
@@ -95,7 +95,7 @@ class Choosing(Generic[Made]):
         *,
         register: bool = True,
         loaded: Loaded | None = None,
-    ) -> Found[Made]:
+    ) -> Chosen[Made]:
         """What `spec` names; see `identifier_for`. loaded: what need not be loaded again."""
         if store is None:
             return self._alone(spec, loaded)
@@ -113,9 +113,9 @@ class Choosing(Generic[Made]):
             recipe = spec or self.built_in[0]
             made = self.make(recipe, None)
             if not register:
-                return Found(made, recipe)
+                return Chosen(made, recipe)
             self.ensure(store, self.built_in[0])  # the one that is active where none was
-            return Found(made, recipe, self.ensure(store, recipe))
+            return Chosen(made, recipe, self.ensure(store, recipe))
         return self._without_store(spec, loaded)
 
     def ensure(self, store: "Store", recipe: str) -> int:
@@ -202,16 +202,16 @@ class Choosing(Generic[Made]):
         *,
         register: bool,
         loaded: Loaded | None,
-    ) -> Found[Made]:
+    ) -> Chosen[Made]:
         try:
             made = self.load(store, model, register=register, loaded=loaded)
         except (ModelsError, ImportError) as error:
             if spec is not None or model.path is not None or model.recipe != SMALL:
                 raise
             return self._instead(store, error, register=register)
-        return Found(made, model.name, model.id)
+        return Chosen(made, model.name, model.id)
 
-    def _instead(self, store: "Store", error: Exception, *, register: bool) -> Found[Made]:
+    def _instead(self, store: "Store", error: Exception, *, register: bool) -> Chosen[Made]:
         """The built-in recipe that works on where the model in the package does not."""
         recipe = self.built_in[0]
         made = self.make(recipe, None)
@@ -219,7 +219,7 @@ class Choosing(Generic[Made]):
         if register:
             number = self.ensure(store, recipe)
             store.stand_in(self.task, recipe)
-        return Found(made, recipe, number, self._aside(error))
+        return Chosen(made, recipe, number, self._aside(error))
 
     def _aside(self, error: Exception) -> str:
         return (
@@ -232,25 +232,25 @@ class Choosing(Generic[Made]):
         if store.standing_in(self.task) is not None:
             store.stand_down(self.task)
 
-    def _alone(self, spec: str | None, loaded: Loaded | None) -> Found[Made]:
+    def _alone(self, spec: str | None, loaded: Loaded | None) -> Chosen[Made]:
         return self._by_default(loaded) if spec is None else self._without_store(spec, loaded)
 
-    def _by_default(self, loaded: Loaded | None) -> Found[Made]:
+    def _by_default(self, loaded: Loaded | None) -> Chosen[Made]:
         """Without a database: the model in the package, else a built-in recipe."""
         recipe = self.built_in[0]
         if not is_packaged():
-            return Found(self.make(recipe, None), recipe)
+            return Chosen(self.make(recipe, None), recipe)
         try:
-            return Found(self._made(SMALL, None, loaded), SMALL)
+            return Chosen(self._made(SMALL, None, loaded), SMALL)
         except (ModelsError, ImportError) as error:
-            return Found(self.make(recipe, None), recipe, None, self._aside(error))
+            return Chosen(self.make(recipe, None), recipe, None, self._aside(error))
 
-    def _without_store(self, spec: str, loaded: Loaded | None) -> Found[Made]:
+    def _without_store(self, spec: str, loaded: Loaded | None) -> Chosen[Made]:
         """What no database knows: a recipe, or a model's folder."""
         folder = Path(spec)
         recipe = spec.partition(":")[0]
         if recipe in self.recipes and not folder.is_dir():
-            return Found(self._made(spec, None, loaded), spec)
+            return Chosen(self._made(spec, None, loaded), spec)
         if not folder.is_dir():
             raise self.error(
                 f"{spec!r} names no model of {self.task}: wanted, with --db, a model's number "
@@ -259,7 +259,7 @@ class Choosing(Generic[Made]):
             )
         config = read_config(folder)
         self.check_task(config.task, str(folder))
-        return Found(self._made(config.recipe, folder, loaded), config.name)
+        return Chosen(self._made(config.recipe, folder, loaded), config.name)
 
 
 def same_version(registered: str, made: str) -> bool:
@@ -280,27 +280,13 @@ IDENTIFICATION: Choosing[Identifier] = Choosing(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """An identifier, ready to decide.
-
-    name: what it is called. model_id: of its registration in the store; None without one.
-    aside: why it is not the one that it should be, in a sentence; "" where it is.
-    """
-
-    identifier: Identifier
-    name: str
-    model_id: int | None = None
-    aside: str = ""
-
-
 def identifier_for(
     store: "Store | None",
     spec: str | None = None,
     *,
     register: bool = True,
     loaded: Loaded | None = None,
-) -> Chosen:
+) -> Chosen[Identifier]:
     """The identifier that `spec` names; the task's active model by default, else `small`.
 
     spec: a model's number or name, a recipe (its active model, else its newest), or the path
@@ -312,8 +298,7 @@ def identifier_for(
     Raises RecipeError for what names none, ModelFileError for a model that is gone,
     damaged, or not what was registered.
     """
-    found = IDENTIFICATION.find(store, spec, register=register, loaded=loaded)
-    return Chosen(found.model, found.name, found.model_id, found.aside)
+    return IDENTIFICATION.find(store, spec, register=register, loaded=loaded)
 
 
 def ensure_rules(store: "Store") -> int:

@@ -1,6 +1,5 @@
 """Which model resolves: what a person asks for made one that answers."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from nfh_models.resolution.item import Resolver
@@ -13,7 +12,7 @@ from nfh_models.resolution.recipes import (
     RecipeError,
     load_resolver,
 )
-from nfh_tui.choosing_models import Choosing, Loaded
+from nfh_tui.choosing_models import Choosing, Chosen, Loaded
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 __all__ = [
     "RESOLUTION",
     "TASK",
-    "ChosenResolver",
     "RecipeError",
     "answers_with",
     "resolver_for",
@@ -38,27 +36,13 @@ RESOLUTION: Choosing[Resolver] = Choosing(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ChosenResolver:
-    """A resolver, ready to answer.
-
-    name: what it is called. model_id: of its registration in the store; None without one.
-    aside: why it is not the one that it should be, in a sentence; "" where it is.
-    """
-
-    resolver: Resolver
-    name: str
-    model_id: int | None = None
-    aside: str = ""
-
-
 def resolver_for(
     store: "Store | None",
     spec: str | None = None,
     *,
     register: bool = True,
     loaded: Loaded | None = None,
-) -> ChosenResolver:
+) -> Chosen[Resolver]:
     """The resolver that `spec` names; the task's active model by default, else `small`.
 
     spec: a model's number or name, a recipe (its active model, else its newest; with its
@@ -70,11 +54,10 @@ def resolver_for(
     why. Raises RecipeError for what names none, ModelFileError for a model that is gone,
     damaged, or not what was registered.
     """
-    found = RESOLUTION.find(store, spec, register=register, loaded=loaded)
-    return ChosenResolver(found.model, found.name, found.model_id, found.aside)
+    return RESOLUTION.find(store, spec, register=register, loaded=loaded)
 
 
-def answers_with(store: "Store", chosen: ChosenResolver, parser: str) -> None:
+def answers_with(store: "Store", chosen: Chosen[Resolver], parser: str) -> None:
     """Note the parser with which a model answers; what it said with another is forgotten.
 
     To be called before predictions are stored. parser: its name with its version; "" for
@@ -85,6 +68,6 @@ def answers_with(store: "Store", chosen: ChosenResolver, parser: str) -> None:
     model = next((one for one in store.models() if one.id == chosen.model_id), None)
     if model is None:
         return
-    version = f"{chosen.resolver.version} {parser}"
+    version = f"{chosen.model.version} {parser}"
     if model.version != version:
         store.ensure_model(model.name, model.task, model.recipe, version)

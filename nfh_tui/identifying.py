@@ -19,7 +19,7 @@ from nfh_db.load import IncomingFile
 from nfh_db.query import Match, Query
 from nfh_db.records import Annotator, Identified, IncomingAnchor, IncomingPassage
 from nfh_models.domain import Anchor, identified
-from nfh_models.identification.case import Case, Decision
+from nfh_models.identification.case import Case, Decision, Identifier
 from nfh_models.identification.cases import cases_of
 from nfh_models.identification.deciding import check_layers, decide
 from nfh_models.identification.numbers import numbers_of
@@ -62,7 +62,7 @@ class Tools:
     """What decides. parser: None where the identifier needs none. spec: of the parser, as
     it was asked for."""
 
-    chosen: Chosen
+    chosen: Chosen[Identifier]
     parser: Parser | None
     spec: str | None = None
 
@@ -146,7 +146,7 @@ class _Run:
 
     def run(self) -> Identification:
         store, wanted, chosen = self._store, self._wanted, self._tools.chosen
-        check_layers(chosen.identifier, self._tools.parser)
+        check_layers(chosen.model, self._tools.parser)
         for ids in store.queue_ids(wanted.query, self._me):
             self._asked.update(ids)
         passages = store.passage_ids(wanted.query, self._me)
@@ -172,7 +172,7 @@ class _Run:
         if self._store.decided_with(chosen.model_id) not in (None, self._tools.parser_name):
             return True
         known = (one for one in self._store.models() if one.id == chosen.model_id)
-        return any(one.version != chosen.identifier.version for one in known)
+        return any(one.version != chosen.model.version for one in known)
 
     # --- numbers that are no anchors yet --------------------------------------------------
 
@@ -221,7 +221,7 @@ class _Run:
         tools = self._tools
         waiting: deque[Number | None] = deque()
         decided = decide(
-            self._cases(passages, report, waiting), tools.chosen.identifier, tools.parser
+            self._cases(passages, report, waiting), tools.chosen.model, tools.parser
         )
         while some := list(islice(decided, SAVED_TOGETHER)):
             made = [(waiting.popleft(), decision) for _, decision in some]

@@ -18,8 +18,7 @@ from nfh_models.identification.text import (
     sentences_of_text,
 )
 from nfh_tui.identifying import Tools
-
-STANDARD_INPUT = "-"
+from nfh_tui.predicting_source import STANDARD_INPUT, STANDARD_NAME, nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +45,16 @@ def read_text(place: str) -> tuple[str, str]:
     """A name for messages, and the text of a file, or of standard input for "-".
 
     A byte-order mark is left out; line ends stay as they are. Raises FormatError for what is
-    no UTF-8 text, OSError for what cannot be read.
+    no UTF-8 text or has no word in it, OSError for what cannot be read.
     """
-    name = "standard input" if place == STANDARD_INPUT else visible(place, limit=200)
+    name = STANDARD_NAME if place == STANDARD_INPUT else visible(place, limit=200)
     content = _standard_input() if place == STANDARD_INPUT else Path(place).read_bytes()
     encoding = wide_encoding(content[:HEAD])
     if encoding:
         raise FormatError(name, None, f"is {encoding} text; save it as UTF-8")
     content = content.removeprefix(BYTE_ORDER_MARK)
     try:
-        return name, content.decode("utf-8")
+        text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise FormatError(
             name,
@@ -63,11 +62,14 @@ def read_text(place: str) -> tuple[str, str]:
             f"byte {error.start + 1:,} of the file (0x{content[error.start]:02X}) is not "
             "UTF-8: it is no text, or not saved as UTF-8",
         ) from error
+    if not text.strip():
+        raise nothing(name, empty=not text)
+    return name, text
 
 
 def _standard_input() -> bytes:
     if sys.stdin is None:
-        raise FormatError("standard input", None, "is closed: name a file")
+        raise FormatError(STANDARD_NAME, None, "is closed: name a file")
     return sys.stdin.buffer.read()
 
 
@@ -81,7 +83,7 @@ def numbers_in_text(text: str, tools: Tools, *, per_line: bool) -> Iterator[Foun
                 waiting.append((one, sentence))
                 yield one.case
 
-    for _, decision in decide(cases(), tools.chosen.identifier, tools.parser):
+    for _, decision in decide(cases(), tools.chosen.model, tools.parser):
         one, (start, end) = waiting.popleft()
         before, words, after = (
             text[start : one.start],

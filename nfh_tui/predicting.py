@@ -10,18 +10,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Answer, Kind, class_answer
-from nfh_models.identification.case import Case, Decision
+from nfh_models.identification.case import Case, Decision, Identifier
 from nfh_models.identification.cases import cases_of
 from nfh_models.identification.deciding import decide, parse_cases
 from nfh_models.parsing.parsed import Parser
 from nfh_models.resolution import pattern_first
 from nfh_models.resolution.deterministic import Pattern
 from nfh_models.resolution.deterministic_resolver import DeterministicResolver
-from nfh_models.resolution.item import Choice, Item
+from nfh_models.resolution.item import Choice, Item, Resolver
 from nfh_models.resolution.parsing_items import resolved
 from nfh_models.resolution.several import decode
 from nfh_tui.choosing_models import Chosen
-from nfh_tui.choosing_resolvers import ChosenResolver
 from nfh_tui.predicting_passages import Numbers
 
 TOGETHER = 512
@@ -39,8 +38,8 @@ class Tools:
     needs one. patterns: whether they are tried at all.
     """
 
-    identifier: Chosen | None
-    resolver: ChosenResolver
+    identifier: Chosen[Identifier] | None
+    resolver: Chosen[Resolver]
     parser: Parser | None
     patterns: bool = True
 
@@ -112,7 +111,7 @@ def predict(passages: Iterable[Numbers], tools: Tools, counts: Counts) -> Iterat
 
     Raises ParserError for a parser that gives too little, and what `passages` raises.
     """
-    windowed = tools.resolver.resolver.probabilities
+    windowed = tools.resolver.model.probabilities
     for chunk in _chunks(passages):
         counts.passages += len(chunk)
         for one in _predict(chunk, tools):
@@ -159,10 +158,10 @@ def _predict(chunk: Sequence[Numbers], tools: Tools) -> Iterator[Predicted]:
     if tools.patterns:
         open_ = _parsed_for_patterns(open_, waiting, tools.parser)
         for place in waiting:
-            answers[place] = _by_pattern(open_[place], tools.resolver.resolver.recipe)
+            answers[place] = _by_pattern(open_[place], tools.resolver.model.recipe)
         waiting = [place for place in waiting if answers[place] is None]
     items = (Item(open_[at].numbers.passage, open_[at].anchor) for at in waiting)
-    choices = resolved(items, tools.resolver.resolver, tools.parser)
+    choices = resolved(items, tools.resolver.model, tools.parser)
     for place, (item, choice) in zip(waiting, choices, strict=True):
         one = open_[place]
         answer = Answer(Kind.NFH) if choice is None else decode(item, choice)
@@ -178,7 +177,7 @@ def _identified(chunk: Sequence[Numbers], tools: Tools) -> list[_Open]:
             _Open(numbers, anchor, case, None)
             for (numbers, anchor), case in zip(owners, cases, strict=True)
         ]
-    decided = decide(cases, tools.identifier.identifier, tools.parser)
+    decided = decide(cases, tools.identifier.model, tools.parser)
     return [
         _Open(numbers, anchor, case, decision)
         for (numbers, anchor), (case, decision) in zip(owners, decided, strict=True)

@@ -44,8 +44,8 @@ class Lines:
         several = None if choice is None else choice.several
         return {
             "name": self._name,
-            "recipe": resolver.resolver.recipe,
-            "version": resolver.resolver.version,
+            "recipe": resolver.model.recipe,
+            "version": resolver.model.version,
             "identifier": None if identifier is None else identifier.name,
             "rule": None if decision is None else decision.rule,
             "score": None if decision is None else _short(decision.score),

@@ -53,9 +53,7 @@ class Stream(Source):
 
     def nothing(self) -> FormatError:
         """The error for a file that was read to its end without a word."""
-        if not self._begun:
-            return self.error(None, "is empty")
-        return self.error(None, "holds nothing but white space; wanted a dialog, or other text")
+        return nothing(self.name, empty=not self._begun)
 
     def _read(self) -> Iterator[tuple[int, str]]:
         try:
@@ -94,6 +92,15 @@ def opened(place: str) -> Iterator[Stream]:
         raise FormatError(name, None, _why(error)) from error
     with file:
         yield Stream(file, path, name)
+
+
+def nothing(name: str, *, empty: bool) -> FormatError:
+    """The error for a text without a word. empty: there is not even white space in it."""
+    if empty:
+        return FormatError(name, None, "is empty")
+    return FormatError(
+        name, None, "holds nothing but white space; wanted a dialog, or other text"
+    )
 
 
 def _why(error: OSError) -> str:

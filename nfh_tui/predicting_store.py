@@ -15,9 +15,10 @@ from nfh_db.pace import next_stretch
 from nfh_db.records import Annotator, Prediction
 from nfh_models.domain import Kind
 from nfh_models.parsing.parsed import Parser
-from nfh_models.resolution.item import Choice, Item
+from nfh_models.resolution.item import Choice, Item, Resolver
 from nfh_models.resolution.parsing_items import check_layers, resolved
-from nfh_tui.choosing_resolvers import ChosenResolver, answers_with
+from nfh_tui.choosing_models import Chosen
+from nfh_tui.choosing_resolvers import answers_with
 from nfh_tui.predicting import looked_past
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ Progress = Callable[[str, int, int], None]
 class Resolution:
     """What predicts. parser: None where the resolver needs none."""
 
-    chosen: ChosenResolver
+    chosen: Chosen[Resolver]
     parser: Parser | None
 
     @property
@@ -115,7 +116,7 @@ class _Run:
 
     def run(self, query: "Query", me: Annotator) -> Predictions:
         tools, report = self._tools, self.report
-        check_layers(tools.chosen.resolver.needs, tools.parser)
+        check_layers(tools.chosen.model.needs, tools.parser)
         answers_with(self._store, tools.chosen, tools.parser_name)
         asked: set[int] = set()
         for ids in self._store.queue_ids(query, me):
@@ -124,7 +125,7 @@ class _Run:
         passages = self._store.passage_ids(query, me)
         waiting: deque[int] = deque()
         choices = resolved(
-            self._items(passages, asked, waiting), tools.chosen.resolver, tools.parser
+            self._items(passages, asked, waiting), tools.chosen.model, tools.parser
         )
         while some := list(islice(choices, SAVED_TOGETHER)):
             self._save([(waiting.popleft(), item, choice) for item, choice in some])
@@ -152,7 +153,7 @@ class _Run:
         return self._store.predicted(self._model_id, ids)
 
     def _save(self, found: Sequence[tuple[int, Item, Choice | None]]) -> None:
-        report, windowed = self.report, self._tools.chosen.resolver.probabilities
+        report, windowed = self.report, self._tools.chosen.model.probabilities
         rows: list[tuple[int, Prediction]] = []
         for anchor_id, item, choice in found:
             if choice is None:

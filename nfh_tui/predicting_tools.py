@@ -4,12 +4,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from nfh_models.identification.case import Identifier
 from nfh_models.identification.recipes import RULES, RecipeError
 from nfh_models.parsing.choosing import BASIC, load_parser
 from nfh_models.parsing.parsed import Parser, ParserError
+from nfh_models.resolution.item import Resolver
 from nfh_models.resolution.recipes import ENCODER, SMALL
 from nfh_tui.choosing_models import Chosen, Loaded, identifier_for
-from nfh_tui.choosing_resolvers import ChosenResolver, resolver_for
+from nfh_tui.choosing_resolvers import resolver_for
 from nfh_tui.predicting import Tools
 
 if TYPE_CHECKING:
@@ -59,11 +61,11 @@ def tools_for(store: "Store | None", asked: Asked) -> tuple[Tools, list[str]]:
 
 
 def _identifier(
-    store: "Store | None", asked: Asked, resolver: ChosenResolver, loaded: Loaded
-) -> Chosen:
+    store: "Store | None", asked: Asked, resolver: Chosen[Resolver], loaded: Loaded
+) -> Chosen[Identifier]:
     if asked.identifier is not None:
         return identifier_for(store, asked.identifier, register=False, loaded=loaded)
-    if resolver.resolver.recipe in BOTH:
+    if resolver.model.recipe in BOTH:
         named = store if asked.model is not None else None
         with suppress(RecipeError):  # an encoder that was fitted for resolution alone
             return identifier_for(named, asked.model or SMALL, register=False, loaded=loaded)
@@ -71,12 +73,12 @@ def _identifier(
 
 
 def _parser(
-    asked: Asked, resolver: ChosenResolver, identifier: Chosen | None
+    asked: Asked, resolver: Chosen[Resolver], identifier: Chosen[Identifier] | None
 ) -> tuple[Parser | None, str]:
     """The parser, if it is needed, or if the patterns can have one; and a sentence."""
-    needs = resolver.resolver.needs
+    needs = resolver.model.needs
     if identifier is not None:
-        needs |= identifier.identifier.needs
+        needs |= identifier.model.needs
     if asked.patterns is not False:
         wanted = needs | BASIC
     elif needs:

@@ -24,7 +24,7 @@ def entrant_for(store: "Store | None", spec: str | None) -> Entrant:
     from nfh_tui.choosing_resolvers import resolver_for
 
     chosen = resolver_for(store, spec, register=False)
-    return Entrant(chosen.name, chosen.resolver, chosen.model_id, chosen.aside)
+    return Entrant(chosen.name, chosen.model, chosen.model_id, chosen.aside)
 
 
 def other_parser(entrant: Entrant, parser: Parser | None) -> str | None:

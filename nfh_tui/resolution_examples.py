@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from nfh_db.formats.registry import NFH_IDENT, Format
 from nfh_db.query import Query
+from nfh_db.records import Gold, Rule
 from nfh_models.domain import Answer, Kind, Passage, paper_class
 from nfh_models.resolution.item import Item, ResolutionExample
 from nfh_tui.labelled import (
@@ -19,6 +20,8 @@ from nfh_tui.labelled import (
     SAW_MODEL,
     Labelled,
     LabelledExamples,
+    Labels,
+    Together,
     labels_of_file,
     labels_of_store,
 )
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 NOT_NFH = "gold says no noun is missing"
 NO_HEAD = "gold does not say which noun is missing"
 """Kind NFH: the number is one, and nobody said of what."""
+
+SEVERAL_HEADS = "the package's passages about several heads"
 
 _LEFT_OUT = {Kind.BROKEN: BROKEN, Kind.NOT_NFH: NOT_NFH, Kind.NFH: NO_HEAD}
 
@@ -92,6 +97,19 @@ def _unfit(format_: Format) -> str | None:
     if format_ is NFH_IDENT:
         return "whose labels say whether a noun is missing, and not which"
     return None
+
+
+def resolution_examples_of_package() -> ResolutionExamples:
+    """The package's own passages about several heads, those that are kept out of training."""
+    return ResolutionExamples(Labels(SEVERAL_HEADS, None, _about_several_heads))
+
+
+def _about_several_heads(warnings: list[str]) -> Together:  # noqa: ARG001
+    from nfh_models.training_data.several_heads import several_heads_examples
+
+    for one in several_heads_examples(held_out=True):
+        gold = Gold(one.gold, Rule.IMPORTED)
+        yield one.item.passage, [Labelled(one.item.anchor, gold, (), one.where)]
 
 
 def resolution_examples_of_store(

@@ -83,8 +83,10 @@ def unnamed(
     given: Counter[str] = Counter()
     cases = parsed_cases((next(cases_of(one.passage, [one.anchor])) for one in items), parser)
     for item, case in zip(items, cases, strict=True):
-        made = None if case.parsed is None else _numbered(item, case, case.parsed, rng)
-        if made is not None and given[item.passage.digest] < most:
+        if case.parsed is None or given[item.passage.digest] == most:
+            continue
+        made = _numbered(item, case, case.parsed, rng)
+        if made is not None:
             given[item.passage.digest] += 1
             yield Silver(near(made))
 

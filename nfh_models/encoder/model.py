@@ -7,7 +7,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nfh_models.domain import IMPLICIT_KINDS
 from nfh_models.encoder.backbone import Architecture, Backbone, limit_of
 from nfh_models.encoder.network import SHUT, Network
 from nfh_models.encoder.pieces import Pieces
@@ -198,18 +197,11 @@ def choice_of(
     laid_out[:CLASSES] = values[:CLASSES]
     first = CLASSES + row.offset
     laid_out[first : first + row.words] = values[CLASSES:]
-    best, second = (name_of(place, row.offset) for place in ranked)
+    best, second = map(row.name, ranked)
     if not found[ranked[1]] > 0:
         return Choice(best, None, None, tuple(laid_out), several, nfh)
     margin = float(found[ranked[0]] - found[ranked[1]])
     return Choice(best, second, margin, tuple(laid_out), several, nfh)
-
-
-def name_of(candidate: int, offset: int) -> str:
-    """A candidate of a row as a Choice names it: a class, or a token of the passage."""
-    if candidate < CLASSES:
-        return IMPLICIT_KINDS[candidate].value
-    return str(candidate - CLASSES + offset)
 
 
 def several_of(shares: Floats) -> Several:

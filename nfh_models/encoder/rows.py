@@ -61,6 +61,12 @@ class Row:
         place = token - self.offset
         return CLASSES + place if 0 <= place < len(self.first) else None
 
+    def name(self, candidate: int) -> str:
+        """A candidate as a Choice names it: a class, or a token of the passage."""
+        if candidate < CLASSES:
+            return IMPLICIT_KINDS[candidate].value
+        return str(candidate - CLASSES + self.offset)
+
 
 @dataclass(frozen=True, slots=True)
 class Featuriser:

@@ -54,6 +54,12 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     help="Measure on a labelled file; needs no database.",
 )
 @click.option(
+    "--several-heads",
+    is_flag=True,
+    help="Resolution: measure on the package's own passages about several heads, those that "
+    "are kept out of training; needs no database.",
+)
+@click.option(
     "--format",
     "format_name",
     type=click.Choice(READABLE),
@@ -143,6 +149,7 @@ def evaluate(
     models: tuple[str, ...],
     split: str | None,
     file: Path | None,
+    several_heads: bool,
     format_name: str | None,
     parser: str | None,
     folds: int | None,
@@ -173,6 +180,7 @@ def evaluate(
         models=models,
         split=split,
         file=file,
+        several_heads=several_heads,
         format=format_name,
         parser=parser,
         folds=folds,

@@ -23,6 +23,7 @@ OF_ONE_TASK = {
     "--ablation": IDENTIFICATION,
     "--oracle": RESOLUTION,
     "--baselines": RESOLUTION,
+    "--several-heads": RESOLUTION,
 }
 """Options that say nothing to the other task."""
 
@@ -36,6 +37,7 @@ class Call:
     models: tuple[str, ...]
     split: str | None
     file: Path | None
+    several_heads: bool
     format: str | None
     parser: str | None
     folds: int | None
@@ -55,10 +57,7 @@ class Call:
     def check(self) -> None:
         """Raise UsageError for options that do not go together, or not with the task."""
         self._check_task()
-        if self.file is not None and (self.query or self.split):
-            raise click.UsageError("--file is measured whole: leave out the query and --split")
-        if self.file is None and self.format is not None:
-            raise click.UsageError("--format is of a --file")
+        self._check_source()
         if self.train is not None and self.folds is not None:
             raise click.UsageError("--train and --folds are two ways to fit; choose one")
         if len(set(self.models)) < len(self.models):
@@ -87,12 +86,24 @@ class Call:
             "--ablation": self.ablation,
             "--oracle": self.oracle,
             "--baselines": self.baselines,
+            "--several-heads": self.several_heads,
         }
         for option, task in OF_ONE_TASK.items():
             if given[option] and task != self.task:
                 raise click.UsageError(
                     f"{option} is of {task}: leave it out, or evaluate {task}"
                 )
+
+    def _check_source(self) -> None:
+        if self.file is not None and self.several_heads:
+            raise click.UsageError("--file and --several-heads are measured apart; choose one")
+        if not self.of_database and (self.query or self.split):
+            named = "--several-heads" if self.file is None else "--file"
+            raise click.UsageError(
+                f"{named} is measured whole: leave out the query and --split"
+            )
+        if self.file is None and self.format is not None:
+            raise click.UsageError("--format is of a --file")
 
     def _check_settings(self) -> None:
         from nfh_models.identification.svm_settings import plan_of
@@ -102,6 +113,11 @@ class Call:
             plan_of(self.sets)
         except SettingError as error:
             raise click.UsageError(str(error)) from error
+
+    @property
+    def of_database(self) -> bool:
+        """Whether the gold of a database is what is measured on."""
+        return self.file is None and not self.several_heads
 
     @property
     def fits(self) -> bool:

@@ -27,6 +27,7 @@ from nfh_tui.resolution_entrants import entrant_for, other_parser, remembering
 from nfh_tui.resolution_examples import (
     ResolutionExamples,
     resolution_examples_of_file,
+    resolution_examples_of_package,
     resolution_examples_of_store,
 )
 from nfh_tui.resolution_trial import Entrant, Trial, hold, needed
@@ -151,6 +152,8 @@ def _compared(
 
 
 def _examples(call: Call, store: "Store | None") -> ResolutionExamples:
+    if call.several_heads:
+        return resolution_examples_of_package()
     if store is None or call.file is not None:
         return resolution_examples_of_file(named_file(call), call.format, blind=call.blind)
     return resolution_examples_of_store(store, parsed_query(call), call.split, blind=call.blind)

@@ -1,4 +1,4 @@
-"""What an evaluation is held on, alike for both tasks: a file, or the gold of a database."""
+"""What an evaluation is held on, alike for both tasks: a file, gold, or passages of ours."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -21,13 +21,13 @@ WARNING_SHOWN = 500
 
 @contextmanager
 def opened(call: Call, *, looks_up: bool) -> Iterator["Store | None"]:
-    """The database; None where a file is measured and nothing has to be looked up.
+    """The database; None where it is not measured on and nothing has to be looked up.
 
     looks_up: whether a model may be one of the database's.
     """
     database = places.database(call.db)
     named = places.named_database(call.db) is not None
-    if call.file is not None and not (looks_up and (named or database.exists())):
+    if not call.of_database and not (looks_up and (named or database.exists())):
         yield None
         return
     from nfh_db.store import Store

@@ -120,7 +120,7 @@ def _entrant(
     if spec == SVM and call.fits:
         return fitted(call, SVM, settings(call), lesson)
     chosen = identifier_for(store, spec, register=False)
-    return Entrant.ready(chosen.name, chosen.identifier, chosen.model_id)
+    return Entrant.ready(chosen.name, chosen.model, chosen.model_id)
 
 
 def fitted(call: Call, name: str, wanted: "SvmSettings", lesson: Lesson | None) -> Entrant:

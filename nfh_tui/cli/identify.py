@@ -24,6 +24,7 @@ from nfh_tui.cli.steps import Steps
 if TYPE_CHECKING:
     from nfh_db.query import Query
     from nfh_db.store import Store
+    from nfh_models.identification.case import Identifier
     from nfh_tui.choosing_models import Chosen
     from nfh_tui.identifying import Tools
 
@@ -171,7 +172,7 @@ def _say_what_is_forgotten(store: "Store", tools: "Tools") -> None:
         )
 
 
-def tools_of(chosen: "Chosen", spec: str | None) -> "Tools":
+def tools_of(chosen: "Chosen[Identifier]", spec: str | None) -> "Tools":
     """The model with the parser that it needs, loaded; a warning where it learnt with another.
 
     Raises ParserError.
@@ -182,7 +183,7 @@ def tools_of(chosen: "Chosen", spec: str | None) -> "Tools":
 
     if chosen.aside:
         say(f"nfh-tui: {chosen.aside}")
-    identifier = chosen.identifier
+    identifier = chosen.model
     parser = load_parser(spec, identifier.needs) if identifier.needs else None
     warning = other_parser(identifier, chosen.name, parser)
     if warning is not None:

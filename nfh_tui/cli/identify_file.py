@@ -21,6 +21,7 @@ from nfh_tui.cli.overwriting import check_out
 from nfh_tui.cli.steps import Steps
 
 if TYPE_CHECKING:
+    from nfh_models.identification.case import Identifier
     from nfh_tui.choosing_models import Chosen
     from nfh_tui.identifying import Tools
     from nfh_tui.identifying_text import FoundNumber
@@ -87,7 +88,7 @@ def identify_file(
         _say_how_many(name, counts, out)
 
 
-def _chosen(model: str | None, db: Path | None) -> "Chosen":
+def _chosen(model: str | None, db: Path | None) -> "Chosen[Identifier]":
     """The model; names and numbers of models are looked up in a database that is named."""
     from nfh_tui.choosing_models import identifier_for
 
@@ -188,8 +189,8 @@ def _report(
         "file": name,
         "out": None if out is None else str(out),
         "model": chosen.name,
-        "recipe": chosen.identifier.recipe,
-        "version": chosen.identifier.version,
+        "recipe": chosen.model.recipe,
+        "version": chosen.model.version,
         "parser": tools.parser_name or None,
         "characters": len(text),
         "numbers": counts.numbers,

@@ -108,8 +108,8 @@ def report_json(told: Told) -> dict[str, object]:
     return {
         "query": wanted.query.text,
         "model": tools.chosen.name,
-        "recipe": tools.chosen.identifier.recipe,
-        "version": tools.chosen.identifier.version,
+        "recipe": tools.chosen.model.recipe,
+        "version": tools.chosen.model.version,
         "parser": tools.parser_name or None,
         "active": told.active,
         "passages": report.passages,

@@ -17,7 +17,8 @@ from nfh_tui.cli.steps import Steps
 
 if TYPE_CHECKING:
     from nfh_models.parsing import Parser
-    from nfh_tui.choosing_resolvers import ChosenResolver
+    from nfh_models.resolution.item import Resolver
+    from nfh_tui.choosing_models import Chosen
     from nfh_tui.predicting_store import Predictions, Resolution
 
 NAME_SHOWN = 100
@@ -71,7 +72,7 @@ def predict_database(
         click.echo(line)
 
 
-def _check_stored(chosen: "ChosenResolver", model: str | None) -> None:
+def _check_stored(chosen: "Chosen[Resolver]", model: str | None) -> None:
     if chosen.model_id is None:
         raise Failure(
             f"the model in {model} is none of this database's, so that what it predicts could "
@@ -79,11 +80,11 @@ def _check_stored(chosen: "ChosenResolver", model: str | None) -> None:
         )
 
 
-def _parser(chosen: "ChosenResolver", spec: str | None) -> "Parser | None":
+def _parser(chosen: "Chosen[Resolver]", spec: str | None) -> "Parser | None":
     """The parser that the model needs; None if it needs none. Raises ParserError."""
     from nfh_models.parsing import load_parser
 
-    needs = chosen.resolver.needs
+    needs = chosen.model.needs
     return load_parser(spec, needs) if needs else None
 
 
@@ -114,8 +115,8 @@ def _json(told: _Told, task: str) -> dict[str, object]:
         "query": told.query,
         "task": task,
         "model": tools.chosen.name,
-        "recipe": tools.chosen.resolver.recipe,
-        "version": tools.chosen.resolver.version,
+        "recipe": tools.chosen.model.recipe,
+        "version": tools.chosen.model.version,
         "parser": tools.parser_name or None,
         "active": told.active,
         "anchors": report.anchors,

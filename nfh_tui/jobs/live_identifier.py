@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from nfh_db.errors import StoreError
 from nfh_db.records import Identified, Identifying, Item
 from nfh_models.errors import ModelsError
+from nfh_models.identification.case import Identifier
 from nfh_models.identification.cases import cases_of
 from nfh_models.identification.deciding import decide
 from nfh_models.parsing import Parser, load_parser
@@ -27,13 +28,13 @@ class LiveIdentifier:
         self._store = store
         self._loaded = loaded
         self._present: Identifying | None = None
-        self._chosen: Chosen | None = None
+        self._chosen: Chosen[Identifier] | None = None
         self._parser: Parser | None = None
 
     @property
     def model(self) -> object:
         """What is loaded; None for nothing."""
-        return None if self._chosen is None else self._chosen.identifier
+        return None if self._chosen is None else self._chosen.model
 
     def identify(self, item: Item, *, force: bool = False) -> bool:
         """Decide an anchor that has no decision yet, and store it; True if it was.
@@ -48,7 +49,7 @@ class LiveIdentifier:
             return False
         (case,) = cases_of(item.passage, [item.anchor])
         try:
-            ((_, decision),) = decide([case], self._chosen.identifier, self._parser)
+            ((_, decision),) = decide([case], self._chosen.model, self._parser)
         except ModelsError as error:
             self._stop(error)
             return False
@@ -70,7 +71,7 @@ class LiveIdentifier:
         spec = None if active is None else active.spec
         try:
             chosen = identifier_for(self._store, loaded=self._loaded)
-            needs = chosen.identifier.needs
+            needs = chosen.model.needs
             self._parser = load_parser(spec, needs) if needs else None
         except ModelsError as error:
             self._stop(error)

@@ -18,11 +18,11 @@ from nfh_models.parsing import (
     load_tagger,
 )
 from nfh_models.parsing.parsed import Parsed
-from nfh_models.resolution.item import Choice, Item
+from nfh_models.resolution.item import Choice, Item, Resolver
 from nfh_models.resolution.nearest_noun import reach
 from nfh_models.resolution.parsing_items import parse_items
-from nfh_tui.choosing_models import Loaded
-from nfh_tui.choosing_resolvers import TASK, ChosenResolver, answers_with, resolver_for
+from nfh_tui.choosing_models import Chosen, Loaded
+from nfh_tui.choosing_resolvers import TASK, answers_with, resolver_for
 
 if TYPE_CHECKING:
     from nfh_db.models import Model
@@ -64,7 +64,7 @@ class LiveResolver:
         self._store = store
         self._loaded = loaded
         self._present: Model | None = None
-        self._chosen: ChosenResolver | None = None
+        self._chosen: Chosen[Resolver] | None = None
         self._parser: Parser | None = None
         self._parses: OrderedDict[tuple[str, int, int], Item] = OrderedDict()
         try:
@@ -82,7 +82,7 @@ class LiveResolver:
     @property
     def model(self) -> object:
         """What is loaded; None for nothing."""
-        return None if self._chosen is None else self._chosen.resolver
+        return None if self._chosen is None else self._chosen.model
 
     def refresh(self) -> bool:
         """Load what is active now, if that is another than before; True if it was.
@@ -109,7 +109,7 @@ class LiveResolver:
             return False
         try:
             ready = self._ready(Item(item.passage, item.anchor))
-            (choice,) = chosen.resolver.resolve([ready])
+            (choice,) = chosen.model.resolve([ready])
         except ModelsError as error:
             self._stop(error)
             return False
@@ -125,7 +125,7 @@ class LiveResolver:
         self._chosen, self._parser, self.name, self.trouble = None, None, "", ""
         self._present = self._store.active_model(TASK)
         chosen = resolver_for(self._store, loaded=self._loaded)
-        needs = chosen.resolver.needs
+        needs = chosen.model.needs
         if needs:
             light = needs <= TAGS_ONLY
             self._parser = TaggingParser(load_tagger()) if light else load_parser(None, needs)
@@ -145,12 +145,12 @@ class LiveResolver:
     def _ready(self, item: Item) -> Item:
         """The item with what the model needs; parses are remembered."""
         chosen = self._chosen
-        if chosen is None or not chosen.resolver.needs:
+        if chosen is None or not chosen.model.needs:
             return item
         found = self._parses.get(_key(item))
         if found is not None:
             return replace(item, parsed=found.parsed, parsed_from=found.parsed_from)
-        (parsed,) = parse_items([item], chosen.resolver.needs, self._parser)
+        (parsed,) = parse_items([item], chosen.model.needs, self._parser)
         self._parses[_key(item)] = parsed
         if len(self._parses) > REMEMBERED:
             self._parses.popitem(last=False)

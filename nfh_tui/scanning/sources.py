@@ -43,4 +43,4 @@ def source_of(store: "Store | None", spec: str | None) -> Source:
         check_task(config.task, spec)
         return Source(config.name, config.recipe, str(folder))
     chosen = identifier_for(None, spec)  # mostly the sentence that says why there is none
-    return Source(chosen.name, chosen.identifier.recipe, None)
+    return Source(chosen.name, chosen.model.recipe, None)

@@ -38,6 +38,7 @@ def test_a_setting_that_cannot_be(call: Callable[..., Result], home: Path, wrong
         (("identification", "nonsense:3"), "nonsense"),
         (("identification", "--oracle"), "--oracle is of resolution"),
         (("identification", "--baselines"), "--baselines is of resolution"),
+        (("identification", "--several-heads"), "--several-heads is of resolution"),
     ],
 )
 def test_calls_that_are_wrong(

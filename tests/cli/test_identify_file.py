@@ -94,6 +94,28 @@ def test_what_is_no_text_is_refused(
     assert not (home / "out").exists()
 
 
+@pytest.mark.parametrize("more", [(), ("--per-line",), ("--json",)])
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "is empty"),
+        ("\ufeff", "is empty"),
+        ("\n \n", "holds nothing but white space; wanted a dialog, or other text"),
+    ],
+)
+def test_a_file_without_a_word_is_told(
+    home: Path, call: Callable[..., Result], content: str, says: str, more: tuple[str, ...]
+) -> None:
+    (home / "e.txt").write_text(content, encoding="utf-8")
+    result = call("identify", "--file", "e.txt", "--out", "o", *more)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"nfh-tui: e.txt: {says}\n"
+    assert not (home / "o").exists()
+    piped = call("identify", "--file", "-", *more, input=content)
+    assert (piped.exit_code, piped.stdout) == (1, "")
+    assert piped.stderr == f"nfh-tui: standard input: {says}\n"
+
+
 def test_hostile_text_is_read(home: Path, call: Callable[..., Result]) -> None:
     long = "x" * 200_000 + " two of them " + "[" * 3_000 + " three\0\x1b[31m "
     (home / "odd").write_bytes(b"\xef\xbb\xbf" + long.encode("utf-8"))

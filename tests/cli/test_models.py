@@ -171,10 +171,10 @@ def test_a_word_is_a_number_a_name_a_recipe_or_a_folder(
             model = store.model(name)
             assert model is not None
             assert (chosen.name, chosen.model_id) == (name, model.id)
-            assert chosen.identifier.version == model.version
+            assert chosen.model.version == model.version
         folder = identifier_for(store, str(home / "w-models" / "svm-2"))
         assert (folder.name, folder.model_id) == ("svm-2", None)
-        assert isinstance(folder.identifier, Svm)
+        assert isinstance(folder.model, Svm)
         store.activate_model(2)
         assert identifier_for(store).name == "rules"
         assert identifier_for(store, "svm").name == "svm-2"

@@ -148,5 +148,5 @@ def test_a_program_that_decides_otherwise_says_so_and_forgets(
         choosing_models.identifier_for(store, "svm-1", register=False)
         assert store.models()[0].version == before
         chosen = choosing_models.identifier_for(store, "svm-1")
-        assert store.models()[0].version == chosen.identifier.version
-        assert chosen.identifier.version.startswith("svm/0 ")
+        assert store.models()[0].version == chosen.model.version
+        assert chosen.model.version.startswith("svm/0 ")

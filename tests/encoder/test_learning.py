@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from nfh_models.domain import Kind, Relation, class_answer
-from nfh_models.encoder.judging import asked, figures, question
+from nfh_models.encoder.judging import Asked, asked, figures, question
 from nfh_models.encoder.learner import NoLessonsError
 from nfh_models.encoder.lessons import (
     Lessons,
@@ -86,7 +86,7 @@ def test_oracle_runs_leave_the_other_kind_out() -> None:
     found = lessons(*LESSONS, settings=only)
     assert [one.reference for one in found.taught] == [True, True]
     dev = asked(featuriser(), LESSONS, candidates=Candidates.IMPLICIT)
-    assert [one.reference for one in dev.questions] == [False]
+    assert [one.example for one in dev.questions] == [LESSONS[1]]
 
 
 def test_a_teachers_probabilities_are_cut_to_the_window() -> None:
@@ -246,7 +246,10 @@ def test_figures() -> None:
 def test_a_lost_head_is_said() -> None:
     far = item("Ann: dogs " + " ".join(["the"] * 60) + " [ two ] .")
     one = question(reference(far, "dogs"), featuriser(20))
-    assert (one.heads, one.lost, one.right) == (1, 1, frozenset())
+    assert one.lost == 1
+    dev = Asked([one])
+    found = figures(dev, [np.zeros(CLASSES + one.row.words, np.float32)], [])
+    assert (found["lost"], found["reference"], found["implicit"]) == (1, 0, 0)
 
 
 # --- from end to end ------------------------------------------------------------------------

@@ -4,9 +4,10 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pytest
 
 from nfh_models.domain import Kind
 from nfh_models.encoder.lessons import key_of_item
@@ -17,6 +18,7 @@ from nfh_models.parsing.parsed import Layer, Parsed
 from nfh_models.parsing.stretch import Stretch
 from nfh_models.resolution.deterministic import Pattern
 from nfh_models.resolution.item import Item
+from nfh_tui import small_nouns
 from nfh_tui.small_nouns import COUNTS, elided, unnamed
 from nfh_tui.small_passages import cut, without, words_of
 from nfh_tui.small_passages import near as around
@@ -217,5 +219,18 @@ def test_what_becomes_no_number() -> None:
     assert numbered("Ann: a dog", "Ben: take the red cat") == [], "it stood nowhere before"
     assert numbered("Ann: take it", "Ben: take it now") == [], "no noun"
     assert numbered("Ann: a dog", "Ben: dog food") == [], "nothing stands before it"
-    few = numbered(*["Ann: I see the dog"] * 9)
-    assert len(few) == 3
+
+
+def test_no_more_is_worked_out_than_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    true = small_nouns._numbered
+
+    def counting(one: Item, *more: Any) -> Item | None:
+        asked.append(one)
+        return true(one, *more)
+
+    monkeypatch.setattr(small_nouns, "_numbered", counting)
+    turns = [f"Ann: {word} dogs" for word in "see hear feed wash call tame".split()]
+    few = numbered(*turns)
+    assert (len(few), len(asked)) == (3, 3)
+    assert numbered(*turns) == few, "the same draw, the same numbers"

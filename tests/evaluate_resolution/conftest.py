@@ -7,8 +7,9 @@ from typing import ClassVar
 
 import pytest
 
+from nfh_models.resolution.item import Resolver
 from nfh_tui import choosing_resolvers
-from nfh_tui.choosing_resolvers import ChosenResolver
+from nfh_tui.choosing_models import Chosen
 
 from .handmade import Silent, Spec, Tiny, Words, row
 
@@ -51,12 +52,14 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Resolvers:
     found = Resolvers()
     true = choosing_resolvers.resolver_for
 
-    def resolver_for(store: object, spec: str | None = None, **more: object) -> ChosenResolver:
+    def resolver_for(
+        store: object, spec: str | None = None, **more: object
+    ) -> Chosen[Resolver]:
         found.asked.append((store is not None, spec))
         known = found.KNOWN.get(spec or "tiny")
         if known is None:
             return true(store, spec, **more)  # type: ignore[arg-type]
-        return ChosenResolver(known(), spec or "tiny")
+        return Chosen(known(), spec or "tiny")
 
     monkeypatch.setattr(choosing_resolvers, "resolver_for", resolver_for)
     return found

@@ -9,10 +9,13 @@ import pytest
 from click.testing import Result
 
 from nfh_models.parsing import Layer, Parser
+from nfh_models.training_data.several_heads import several_heads_examples
 from nfh_tui.cli import evaluate_resolution
+from nfh_tui.cli.evaluate_resolution_json import heads
+from nfh_tui.small_figures import evaluated
 
 from .conftest import Resolvers
-from .handmade import DEV, Nouns
+from .handmade import DEV, Nouns, Tiny
 
 Call = Callable[..., Result]
 Write = Callable[..., Path]
@@ -220,6 +223,36 @@ def test_little_or_nothing_to_measure(call: Call, write: Write, tiny: Resolvers)
     assert "no label is a Reference" in classes.stdout
 
 
+# --- the package's own passages -------------------------------------------------------------
+
+
+def test_passages_about_several_heads(call: Call, home: Path, tiny: Resolvers) -> None:
+    asked = (*EVALUATE, "--several-heads")
+    found = report(call(*asked, "--json"))
+    assert set(WANTED) <= set(found)
+    assert (found["n"], found["references"], found["file"], found["format"]) == (
+        128,
+        122,
+        None,
+        None,
+    )
+    # As the figures of the model in the package are measured.
+    apart = evaluated(Tiny(), several_heads_examples(held_out=True))
+    assert apart.heads is not None
+    assert found["heads"] == heads(apart.heads)
+    assert found["heads_several"] == heads(apart.heads_several)
+    assert found["accuracy"] == apart.figures.accuracy
+    told = " ".join(call(*asked).stdout.split())
+    assert told.startswith(
+        "Resolution on 128 labelled numbers of the package's passages about several heads: "
+        "122 References, 6 of the six classes"
+    )
+    right = f"is right in {apart.heads.relation_right} of the {apart.heads.relation_n} in which"
+    assert right in told
+    assert list(home.iterdir()) == []
+    assert tiny.asked == [(False, None)] * 2
+
+
 # --- refused --------------------------------------------------------------------------------
 
 
@@ -230,7 +263,11 @@ def test_little_or_nothing_to_measure(call: Call, write: Write, tiny: Resolvers)
         (("--train", "a"), "--train is of identification"),
         (("--set", "c=1"), "--set is of identification"),
         (("--ablation",), "--ablation is of identification"),
-        (("--file", "a", "--split", "dev"), "measured whole"),
+        (("--file", "a", "--split", "dev"), "--file is measured whole"),
+        (("--several-heads", "--split", "dev"), "--several-heads is measured whole"),
+        (("--several-heads", "class:AGE"), "--several-heads is measured whole"),
+        (("--several-heads", "--file", "a"), "choose one"),
+        (("--several-heads", "--format", "nfh"), "--format is of a --file"),
         (("--model", "cues", "--model", "cues"), "twice"),
         (("--file", "a", "--report", "./a"), "overwrite"),
         (("nonsense:3",), "nonsense"),

@@ -71,9 +71,9 @@ def test_a_new_database_uses_the_small_model_for_both_tasks(
     identifier = identifier_for(store, loaded=loaded)
     assert (resolver.name, resolver.model_id, resolver.aside) == ("small", number, "")
     assert (identifier.name, identifier.model_id, identifier.aside) == ("small", number, "")
-    assert resolver.resolver is identifier.identifier
-    assert resolver.resolver.needs == frozenset()
-    assert resolver.resolver.resolve([DOGS])[0] is not None
+    assert resolver.model is identifier.model
+    assert resolver.model.needs == frozenset()
+    assert resolver.model.resolve([DOGS])[0] is not None
 
 
 def test_it_takes_over_from_built_in_recipes_that_nobody_chose(

@@ -10,7 +10,6 @@ from nfh_models.identification.case import Case, Decision
 from nfh_models.parsing.parsed import Layer
 from nfh_models.resolution.item import Choice, Item
 from nfh_tui.choosing_models import Chosen
-from nfh_tui.choosing_resolvers import ChosenResolver
 from nfh_tui.predicting import Tools
 from nfh_tui.predicting_passages import Anchors, passages
 from nfh_tui.predicting_source import opened
@@ -60,7 +59,7 @@ def tools(stub: Stub | None = None, *, identify: bool = True, patterns: bool = T
     """Tools without a parser."""
     stub = stub or Stub()
     chosen = Chosen(stub, "stub") if identify else None
-    return Tools(chosen, ChosenResolver(stub, "stub"), None, patterns)
+    return Tools(chosen, Chosen(stub, "stub"), None, patterns)
 
 
 @pytest.fixture(autouse=True)

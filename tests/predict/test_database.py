@@ -11,9 +11,9 @@ from nfh_db.query import parse
 from nfh_db.records import Annotator, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind
-from nfh_models.resolution.item import Choice, Item
+from nfh_models.resolution.item import Choice, Item, Resolver
 from nfh_tui import predicting_store
-from nfh_tui.choosing_resolvers import ChosenResolver
+from nfh_tui.choosing_models import Chosen
 from nfh_tui.predicting_store import Predictions, Resolution, predict_stored
 from tests.predict.conftest import Stub
 
@@ -32,7 +32,7 @@ def database(home: Path, call: Call) -> Path:
 
 def run(store: Store, stub: Stub, query: str = "", *, force: bool = False) -> Predictions:
     number = store.ensure_model("stub", "resolution", "small", stub.version)
-    tools = Resolution(ChosenResolver(stub, "stub", number), None)
+    tools = Resolution(Chosen(stub, "stub", number), None)
     return predict_stored(store, parse(query), tools, ME, lambda *_: None, force=force)
 
 
@@ -112,10 +112,10 @@ def test_writes_are_short(database: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_command(database: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     stub = Stub()
 
-    def chosen(store: Store, spec: str | None) -> ChosenResolver:
+    def chosen(store: Store, spec: str | None) -> Chosen[Resolver]:
         if spec == "elsewhere":
-            return ChosenResolver(stub, "elsewhere")
-        return ChosenResolver(stub, "stub", store.ensure_model("stub", "both", "small", "1"))
+            return Chosen(stub, "elsewhere")
+        return Chosen(stub, "stub", store.ensure_model("stub", "both", "small", "1"))
 
     monkeypatch.setattr("nfh_tui.choosing_resolvers.resolver_for", chosen)
     told = json.loads(call("predict", "anchor:three", "--db", database, "--json").stdout)

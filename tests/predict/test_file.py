@@ -10,7 +10,6 @@ from click.testing import Result
 
 from nfh_models.parsing import NoPipelineError, installed_pipelines, load_parser
 from nfh_tui.choosing_models import Chosen
-from nfh_tui.choosing_resolvers import ChosenResolver
 from nfh_tui.cli import predict_file
 from nfh_tui.predicting_passages import FORMATS
 from tests.predict.conftest import Stub
@@ -27,7 +26,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Stub:
     stub = Stub()
     monkeypatch.setattr(
         "nfh_tui.predicting_tools.resolver_for",
-        lambda _store, _spec, **_: ChosenResolver(stub, "small"),
+        lambda _store, _spec, **_: Chosen(stub, "small"),
     )
     monkeypatch.setattr(
         "nfh_tui.predicting_tools.identifier_for",

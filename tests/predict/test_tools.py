@@ -36,7 +36,7 @@ def no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_model_of_both_tasks_is_loaded_once(tiny: Path, no_parser: None) -> None:
     tools, notes = tools_for(None, Asked(model=str(tiny)))
     assert tools.identifier is not None
-    models: list[object] = [tools.identifier.identifier, tools.resolver.resolver]
+    models: list[object] = [tools.identifier.model, tools.resolver.model]
     assert models[0] is models[1]
     assert (tools.identifier.name, tools.parser, tools.patterns) == ("tiny", None, True)
     assert notes == [NO_PATTERNS]

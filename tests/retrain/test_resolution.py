@@ -44,7 +44,7 @@ def test_a_model_is_made_judged_registered_and_has_a_card(
         (job,) = store.jobs()
         assert (job.state, job.model_id) == (JobState.DONE, model.id)
         assert job.arguments["settings"]["base"] == "base"  # type: ignore[index]
-        assert resolver_for(store, "encoder-1").resolver.recipe == "encoder"
+        assert resolver_for(store, "encoder-1").model.recipe == "encoder"
     card = (done.folder / CARD).read_text("utf-8")
     assert "Where it fails" in card
     assert f"{metrics['examples']} examples in" in card
@@ -120,7 +120,7 @@ def test_linear_is_tried_in_folds(path: Path, add: Add, pipeline: None) -> None:
         assert done.model.metrics["accuracy"] == 1.0
         assert str(done.model.config["parser"]).startswith("en_core_web")
         found = resolver_for(store, "linear")
-        assert found.resolver.version == done.model.version
+        assert found.model.version == done.model.version
 
 
 @pytest.fixture
