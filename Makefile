@@ -44,15 +44,16 @@ sample: $(VENV)/.installed
 	@$(BIN)/python -P -m nfh_tui.sample.build nfh_tui/sample
 
 # The model in the package, from the release's files: make small DATA=... BASE=... TEACHER="..."
-# DIALOGS="..." CREDIT="..." START=... MORE="..."; docs/small.md says what each is.
+# DIALOGS="..." CREDIT="..." SET="..." MORE="..."; docs/small.md says what each is.
 DATA ?= ../shared/data
 BASE ?= sentence-transformers/all-MiniLM-L6-v2
+MORE ?= --most 4000
 WORK ?= build/small
 small: $(VENV)/.pipeline
 	@$(BIN)/python -P -m nfh_tui.making_small --data "$(DATA)" --base "$(BASE)" --work "$(WORK)" \
 		$(foreach one,$(TEACHER),--teacher "$(one)") $(foreach one,$(SET),--set "$(one)") \
 		$(foreach one,$(DIALOGS),--dialogs "$(one)") $(if $(CREDIT),--credit "$(CREDIT)") \
-		$(if $(START),--start "$(START)") $(MORE) \
+		$(MORE) \
 		--out nfh_models/small
 
 # The pictures in docs/, from the app itself.

@@ -1,7 +1,6 @@
 """Makes the small model of the package from the release's files: `make small`.
 
     python -m nfh_tui.making_small --data DATA --base ENCODER [--teacher MODEL]... --out FOLDER
-    [--narrow HEADS NEURONS PIECES]
 
 Steps are logged. What teachers said and the training's checkpoints stay in the work folder,
 so that a run that was cut off goes on.
@@ -25,12 +24,11 @@ from nfh_models.errors import ModelsError
 from nfh_models.identification.recipes import SMALL
 from nfh_models.model_files import CARD
 from nfh_models.resolution.item import ResolutionExample
-from nfh_tui.small_asked import BASE, SETTINGS, Asked
+from nfh_tui.small_asked import BASE, FIRST, SETTINGS, Asked
 from nfh_tui.small_card import card_of, counts_line, metrics_of
 from nfh_tui.small_figures import evaluated, measured, with_temperature, with_threshold
 from nfh_tui.small_lessons import drawn, material_of, silver_of
 from nfh_tui.small_material import Data, Say, read_data
-from nfh_tui.small_narrowing import Sizes, narrow_copy
 
 if TYPE_CHECKING:
     from nfh_models.encoder.model import Whole
@@ -47,27 +45,18 @@ class TooLargeError(ModelsError):
     """A model that is larger than what may ship."""
 
 
-class NoTeacherError(ModelsError):
-    """What takes a teacher was asked for without one."""
-
-
 def make(asked: Asked, say: Say) -> Path:
     """Make the model; its directory, in the work folder.
 
     Raises ModelsError and FormatError for what cannot be read or learnt from, OSError.
     """
-    if asked.narrow is not None and not asked.teachers:
-        raise NoTeacherError("a narrow encoder is cut out of a teacher: name one")
     asked.work.mkdir(parents=True, exist_ok=True)
     data = read_data(asked.data, say, asked.only)
     silver = silver_of(data, asked, say)
-    every = material_of(data, drawn(silver, None), asked, say)
-    start = begun(every, asked, say)
-    if asked.first is not None:
-        first = train(every, asked.first, asked.work / "first", start, say)
-        start = first.whole
-    # What is not drawn costs memory no longer.
-    del every
+    start = begun(asked)
+    if asked.columns:
+        every = material_of(data, drawn(silver, None), asked, say)
+        start = joined_columns(every, start, asked, say)
     material = material_of(data, drawn(silver, asked.most), asked, say)
     trained = train(material, asked.settings, asked.work / "training", start, say)
     return finished(trained, data, material, asked, say)
@@ -76,15 +65,27 @@ def make(asked: Asked, say: Say) -> Path:
 # --- training -------------------------------------------------------------------------------
 
 
-def begun(material: "Material", asked: Asked, say: Say) -> "Whole | None":
-    """The model that is begun with; None for the encoder that the settings name."""
+def begun(asked: Asked) -> "Whole | None":
+    """The model that is trained further; None for the encoder that the settings name."""
     from nfh_models.encoder.files import load
 
-    if asked.start is not None:
-        return load(asked.start, bytes_=False).whole
-    if asked.narrow is not None:
-        return narrow_copy(asked.teachers[0], material, asked.settings, asked.narrow, say)
-    return None
+    return None if asked.start is None else load(asked.start, bytes_=False).whole
+
+
+def joined_columns(
+    material: "Material", start: "Whole | None", asked: Asked, say: Say
+) -> "Whole":
+    """Models that were trained apart, each with a seed of its own, as one."""
+    from nfh_models.encoder.joining import joined
+
+    first = asked.first or asked.settings
+    made = []
+    for seed in range(first.seed, first.seed + asked.columns):
+        settings = msgspec.structs.replace(first, seed=seed)
+        folder = asked.work / f"column-{seed}"
+        made.append(train(material, settings, folder, start, say).whole)
+    say(f"{len(made)} columns joined")
+    return joined(made) if len(made) > 1 else made[0]
 
 
 def train(
@@ -101,6 +102,7 @@ def train(
     if start is not None:
         backbone = start.backbone
         backbone.module.requires_grad_(requires_grad=True)
+        settings = msgspec.structs.replace(settings, pair=start.settings.pair)
     prepared = prepare(material, settings, backbone, start=start)
     left = ", ".join(f"{n:,} {why}" for why, n in prepared.lessons.left_out.items())
     say(f"{len(prepared.lessons.taught):,} lessons; left out: {left or 'none'}")
@@ -250,8 +252,8 @@ _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 @click.option("--most", type=click.IntRange(1), help="Of each sort of silver.")
 @click.option("--nouns", type=click.IntRange(0), default=0, help="Replaced in a passage.")
 @click.option("--credit", default="", help="Whose the dialogs are, and their licence.")
-@click.option("--narrow", type=(int, int, int), help="Heads, neurons, pieces that are kept.")
-@click.option("--first", multiple=True, help="key=value, of a training before, on all.")
+@click.option("--columns", type=click.IntRange(0, 8), default=2, help="Trained apart before.")
+@click.option("--first", multiple=True, help="key=value, a setting of the columns' training.")
 @click.option("--several/--no-several", default=True, help="The package's own passages.")
 def main(
     data: Path,
@@ -269,7 +271,7 @@ def main(
     most: int | None,
     nouns: int,
     credit: str,
-    narrow: tuple[int, int, int] | None,
+    columns: int,
     first: tuple[str, ...],
     several: bool,
 ) -> None:
@@ -297,8 +299,8 @@ def main(
             nouns=nouns,
             start=start,
             most=most,
-            narrow=Sizes(*narrow) if narrow else None,
-            first=settings_from([*given, *first]) if first else None,
+            first=settings_from([*given, *FIRST, *first]),
+            columns=columns,
         )
         say(msgspec.json.encode(settings).decode())
         made = make(asked, say)

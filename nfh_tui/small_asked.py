@@ -6,7 +6,6 @@ from pathlib import Path
 
 from nfh_models.encoder.settings import EncoderSettings
 from nfh_tui.small_card import NOTICE
-from nfh_tui.small_narrowing import Sizes
 
 SETTINGS = (
     "task=both",
@@ -15,7 +14,6 @@ SETTINGS = (
     "batch=32",
     "rate=1e-4",
     "head_rate=3e-4",
-    "layer_decay=0.97",
     "averaging=0.998",
     "priors=paper",
     "states=1",
@@ -24,8 +22,16 @@ SETTINGS = (
 )
 """How the model of the package was trained; --set puts others in their place."""
 
-BASE = "sentence-transformers/all-mpnet-base-v2"
-"""What its teacher was made from."""
+FIRST = (
+    "epochs=2",
+    "rate=2e-4",
+    "head_rate=1e-3",
+    "identification=0.5",
+    "several=0.2",
+)
+"""What is other in the training of each column before it, on all silver."""
+
+BASE = "sentence-transformers/all-MiniLM-L6-v2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +43,10 @@ class Asked:
     dialogs: files of them that nobody has labelled. credit: whose they are, for the notice.
     nouns: how many of each passage a number is put in the place of.
 
-    narrow: in place of an encoder the first teacher is begun with, cut to these sizes. start: a
-    model that is trained further, in place of either. first: settings of a training before, on
-    all there is. most: of each sort of silver so many in the training of `settings`.
+    start: a model that is trained further, in place of an encoder. columns: models that are
+    trained apart with the settings `first` on all there is, with seeds from theirs on, and then
+    joined; 0 leaves that out. most: of each sort of silver so many in the training of
+    `settings` behind it.
     """
 
     data: Path
@@ -54,9 +61,9 @@ class Asked:
     dialogs: Sequence[Path] = ()
     credit: str = ""
     nouns: int = 0
-    narrow: Sizes | None = None
     start: Path | None = None
     first: EncoderSettings | None = None
+    columns: int = 0
     most: int | None = None
 
     @property

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from nfh_models.encoder.settings import Weights
 from nfh_models.identification.scores import Counts
 from nfh_models.identification.svm_card import plain
 from nfh_models.resolution.scoring.evaluating import Evaluation
@@ -66,8 +67,8 @@ CARD = """\
 Says of a number in English dialog whether its noun is missing (a numeric fused head), and
 which noun it is: a word of the passage, or one of six classes. It needs no parser.
 {note}
-- Made {at} from {base}; {size:.1f} MB, weights in 8 bits.
-- Learnt from {taught}.
+- Made {at} from {base}; {size:.1f} MB, weights in {bits}.
+{encoder}- Learnt from {taught}.
 - {teachers}
 - Settings: {settings}.
 
@@ -166,6 +167,8 @@ def card_of(
         at=at,
         base=whole.base,
         size=size / 1e6,
+        bits="4 and 8 bits" if whole.settings.weights is Weights.MIXED else "8 bits",
+        encoder=_encoder(whole),
         taught=", ".join(taught),
         teachers=(
             f"Its teachers: {', '.join(teachers)}." if teachers else "It had no teacher."
@@ -203,6 +206,19 @@ def _settings(whole: "Whole") -> str:
         f"{key} {str(value).lower() if isinstance(value, bool) else value}"
         for key, value in told.items()
         if key not in ("encoder", "download")
+    )
+
+
+def _encoder(whole: "Whole") -> str:
+    """The columns of the encoder; nothing of one that has none."""
+    from nfh_models.encoder.columns import KIND
+
+    sizes = whole.architecture
+    if sizes.get("model_type") != KIND:
+        return ""
+    return (
+        f"- Its encoder has {sizes['columns']} columns that were trained apart, then "
+        f"together; each has {sizes['num_hidden_layers']} layers.\n"
     )
 
 

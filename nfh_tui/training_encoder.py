@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 OF_NETWORK = ("window", "before", "pair", "distance", "candidates", "dropout")
 """Settings that a model has from the one that it starts from."""
 
-IN_FEW_BITS = frozenset((Weights.BYTE, Weights.WORDS))
+IN_FEW_BITS = frozenset((Weights.BYTE, Weights.MIXED))
 """How `small` may keep its weights; else it does so in 8 bits."""
 
 SETTABLE = {key: said for key, said in WANTED.items() if key != "task"}

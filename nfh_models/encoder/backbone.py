@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 from torch import nn
 
-from nfh_models.encoder import bert, mpnet
+from nfh_models.encoder import bert, columns
 from nfh_models.encoder.bert import Bert, BertShape
+from nfh_models.encoder.columns import Columns, ColumnsShape
 from nfh_models.encoder.hub import may_be_a_name
-from nfh_models.encoder.mpnet import Mpnet, MpnetShape
 from nfh_models.encoder.pieces import Pieces, Specials, TokenizerError
 from nfh_models.errors import ModelsError
 
@@ -37,7 +37,7 @@ LEFT_OUT = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "au
 ROOM = 2
 """Positions that some architectures (RoBERTa, MPNet) keep for padding."""
 
-OWN = (Bert, Mpnet)
+OWN = (Bert, Columns)
 """The encoders that run without `transformers`."""
 
 Architecture = Mapping[str, object]
@@ -80,7 +80,7 @@ def limit_of(architecture: Architecture) -> int:
     most = architecture.get("max_position_embeddings")
     if not isinstance(most, int) or most < 1:
         return 512
-    whole = architecture.get("model_type") in (bert.KIND, mpnet.KIND)
+    whole = architecture.get("model_type") in (bert.KIND, columns.KIND)
     return max(8, most if whole else most - ROOM)
 
 
@@ -251,11 +251,11 @@ def _quiet() -> Iterator[None]:
 def built(architecture: Architecture) -> nn.Module:
     """An encoder of that architecture without its weights. Raises EncoderError.
 
-    BERT's and that of a narrow MPNet are our own, all others those of `transformers`.
+    BERTs, alone and several side by side, are our own, all others those of `transformers`.
     """
     shape = own_shape(architecture)
-    if isinstance(shape, MpnetShape):
-        return Mpnet(shape)
+    if isinstance(shape, ColumnsShape):
+        return Columns(shape)
     if shape is not None:
         return Bert(shape)
     from transformers import AutoConfig
@@ -276,15 +276,15 @@ def built(architecture: Architecture) -> nn.Module:
     return made
 
 
-def own_shape(architecture: Architecture) -> BertShape | MpnetShape | None:
+def own_shape(architecture: Architecture) -> BertShape | ColumnsShape | None:
     """The shape of an encoder that runs without `transformers`; None for others."""
-    kind = architecture.get("model_type")
+    kind, given = architecture.get("model_type"), dict(architecture)
     try:
-        if kind == mpnet.KIND:
-            return msgspec.convert(dict(architecture), MpnetShape)
-        if kind != bert.KIND:
-            return None
-        shape = msgspec.convert(dict(architecture), BertShape)
+        if kind == bert.KIND:
+            shape = msgspec.convert(given, BertShape)
+            return shape if shape.can_run else None
+        if kind == columns.KIND:
+            return msgspec.convert(given, ColumnsShape)
     except msgspec.ValidationError as error:
         raise EncoderError(f"the encoder's architecture does not hold: {error}") from error
-    return shape if shape.can_run else None
+    return None

@@ -4,7 +4,7 @@ Devlin et al. (2019), "BERT: Pre-training of Deep Bidirectional Transformers"; p
 named as in Hugging Face's BertModel, and the numbers come out the same.
 """
 
-from typing import Annotated, NamedTuple, Protocol, cast
+from typing import Annotated, NamedTuple, cast
 
 import msgspec
 from torch import Tensor, nn
@@ -23,21 +23,6 @@ class States(NamedTuple):
     last_hidden_state: Tensor
 
 
-class LayerShape(Protocol):
-    """The sizes of a layer, whatever encoder it is of."""
-
-    @property
-    def hidden_size(self) -> int: ...
-    @property
-    def num_attention_heads(self) -> int: ...
-    @property
-    def head_width(self) -> int: ...
-    @property
-    def intermediate_size(self) -> int: ...
-    @property
-    def layer_norm_eps(self) -> float: ...
-
-
 class BertShape(msgspec.Struct, frozen=True, kw_only=True):
     """What an architecture says that matters here; other keys of it are passed over."""
 
@@ -54,11 +39,6 @@ class BertShape(msgspec.Struct, frozen=True, kw_only=True):
     is_decoder: bool = False
 
     @property
-    def head_width(self) -> int:
-        """Of each head: together they have the width of the states."""
-        return self.hidden_size // self.num_attention_heads
-
-    @property
     def can_run(self) -> bool:
         """Whether this module knows such an architecture."""
         return (
@@ -70,11 +50,11 @@ class BertShape(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Bert(nn.Module):
-    """The encoder, for use alone: it has no dropout."""
+    """The encoder, for use alone: it has no dropout. words: whether it has a word table."""
 
-    def __init__(self, shape: BertShape) -> None:
+    def __init__(self, shape: BertShape, *, words: bool = True) -> None:
         super().__init__()
-        self.embeddings = _Embeddings(shape)
+        self.embeddings = _Embeddings(shape, words=words)
         self.encoder = _Layers(shape)
 
     def get_input_embeddings(self) -> nn.Embedding:
@@ -97,10 +77,11 @@ class Bert(nn.Module):
 
 
 class _Embeddings(nn.Module):
-    def __init__(self, shape: BertShape) -> None:
+    def __init__(self, shape: BertShape, *, words: bool) -> None:
         super().__init__()
         width = shape.hidden_size
-        self.word_embeddings = nn.Embedding(shape.vocab_size, width)
+        if words:
+            self.word_embeddings = nn.Embedding(shape.vocab_size, width)
         self.position_embeddings = nn.Embedding(shape.max_position_embeddings, width)
         self.token_type_embeddings = nn.Embedding(shape.type_vocab_size, width)
         self.LayerNorm = nn.LayerNorm(width, eps=shape.layer_norm_eps)
@@ -114,13 +95,11 @@ class _Embeddings(nn.Module):
 class _Layers(nn.Module):
     def __init__(self, shape: BertShape) -> None:
         super().__init__()
-        self.layer = nn.ModuleList(Layer(shape) for _ in range(shape.num_hidden_layers))
+        self.layer = nn.ModuleList(_Layer(shape) for _ in range(shape.num_hidden_layers))
 
 
-class Layer(nn.Module):
-    """Attention, then what each piece makes of it alone."""
-
-    def __init__(self, shape: LayerShape) -> None:
+class _Layer(nn.Module):
+    def __init__(self, shape: BertShape) -> None:
         super().__init__()
         width = shape.hidden_size
         self.attention = _Attention(shape)
@@ -128,17 +107,16 @@ class Layer(nn.Module):
         self.output = _Closing(shape.intermediate_size, shape)
 
     def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        """states: B x L x D. mask: as in `Heads`."""
         states = self.attention(states, mask)
         wide = functional.gelu(self.intermediate.dense(states))
         return cast("Tensor", self.output(wide, states))
 
 
 class _Attention(nn.Module):
-    def __init__(self, shape: LayerShape) -> None:
+    def __init__(self, shape: BertShape) -> None:
         super().__init__()
         self.self = Heads(shape)
-        self.output = _Closing(shape.num_attention_heads * shape.head_width, shape)
+        self.output = _Closing(shape.hidden_size, shape)
 
     def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
         return cast("Tensor", self.output(self.self(states, mask), states))
@@ -147,13 +125,13 @@ class _Attention(nn.Module):
 class Heads(nn.Module):
     """Attention without what closes it."""
 
-    def __init__(self, shape: LayerShape) -> None:
+    def __init__(self, shape: BertShape) -> None:
         super().__init__()
+        width = shape.hidden_size
         self.heads = shape.num_attention_heads
-        width, inside = shape.hidden_size, self.heads * shape.head_width
-        self.query = nn.Linear(width, inside)
-        self.key = nn.Linear(width, inside)
-        self.value = nn.Linear(width, inside)
+        self.query = nn.Linear(width, width)
+        self.key = nn.Linear(width, width)
+        self.value = nn.Linear(width, width)
         self.joined: nn.Module | None = None
 
     def join(self, layer: nn.Module) -> None:
@@ -162,8 +140,7 @@ class Heads(nn.Module):
         del self.query, self.key, self.value
 
     def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
-        """states: B x L x D. mask: B x 1 x 1 x L, False at what is not read; or what is added
-        to the scores, B x heads x L x L."""
+        """states: B x L x D. mask: B x 1 x 1 x L, False at what is not read."""
         if self.joined is None:
             parts = [self.query(states), self.key(states), self.value(states)]
         else:
@@ -187,7 +164,7 @@ class _Dense(nn.Module):
 class _Closing(nn.Module):
     """A layer's way back to the width, added to what went in."""
 
-    def __init__(self, wide: int, shape: LayerShape) -> None:
+    def __init__(self, wide: int, shape: BertShape) -> None:
         super().__init__()
         self.dense = nn.Linear(wide, shape.hidden_size)
         self.LayerNorm = nn.LayerNorm(shape.hidden_size, eps=shape.layer_norm_eps)

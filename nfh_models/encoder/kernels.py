@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nfh_models.encoder.bert import Heads
-from nfh_models.encoder.eight_bit import LARGEST
+from nfh_models.encoder.eight_bit import LARGEST, narrowed
 from nfh_models.encoder.four_bit import SHIFT
-from nfh_models.encoder.packing import SCALE
+from nfh_models.encoder.packing import SCALE, widened
 
 Array = NDArray[np.generic]
 
@@ -110,7 +110,7 @@ def kept_in_bytes(network: nn.Module, arrays: Mapping[str, Array]) -> frozenset[
         made: nn.Module
         if isinstance(module, nn.Linear):
             bias = f"{name}.bias"
-            made = ByteLinear(arrays[weights], arrays[weights + SCALE], arrays[bias])
+            made = ByteLinear(*_in_bytes(weights, arrays), arrays[bias])
             taken |= {weights, bias}
         elif isinstance(module, nn.Embedding) and name.endswith("word_embeddings"):
             kind = PairTable if arrays[weights].dtype == np.uint8 else ByteTable
@@ -121,6 +121,14 @@ def kept_in_bytes(network: nn.Module, arrays: Mapping[str, Array]) -> frozenset[
         parent, _, last = name.rpartition(".")
         setattr(network.get_submodule(parent), last, made)
     return frozenset(taken)
+
+
+def _in_bytes(name: str, arrays: Mapping[str, Array]) -> tuple[Array, Array]:
+    """A matrix in 8 bits with its scales; one in 4 is widened first, which loses next to
+    nothing more."""
+    if arrays[name].dtype == np.uint8:
+        return narrowed(widened(name, arrays))
+    return arrays[name], arrays[name + SCALE]
 
 
 def _joined(name: str, heads: Heads, arrays: Mapping[str, Array]) -> set[str]:

@@ -12,8 +12,12 @@ from nfh_models.encoder.settings import Weights
 SCALE = ".scale"
 """Behind the name of an array in 8 or 4 bits: the name of its scales."""
 
-WORDS = "word_embeddings.weight"
-"""How the name of an encoder's word table ends."""
+IN_PAIRS = ("word_embeddings.weight", ".intermediate.dense.weight", ".output.dense.weight")
+"""How the names of a word table and of the layers behind attention end: most of all numbers,
+and the ones that lose least in 4 bits (measured; see docs/experiments.md)."""
+
+ATTENTION = ".attention."
+"""In the names of attention's matrices, which stay in 8 bits."""
 
 SMALL = 10_000
 """A matrix with fewer numbers is not worth the loss of keeping it in 8 bits."""
@@ -47,7 +51,7 @@ def form_of(name: str, shape: Shape, weights: Weights) -> Form:
         return Form.FLOAT
     if weights is Weights.BYTE:
         return Form.BYTES if name.startswith("encoder.") or name == "up.weight" else Form.FLOAT
-    if name.endswith(WORDS) and four_bit.fits(shape):
+    if name.endswith(IN_PAIRS) and ATTENTION not in name and four_bit.fits(shape):
         return Form.PAIRS
     return Form.BYTES if shape[0] * shape[1] >= SMALL else Form.FLOAT
 

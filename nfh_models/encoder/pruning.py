@@ -1,12 +1,10 @@
 """A vocabulary without the pieces that a text never needs, so that the table is smaller.
 
 A word whose piece is gone is read in shorter ones, letter by letter at the worst, for all
-single characters of ASCII stay. Of other scripts those stay that the text has; a word with
-another one is unknown.
+single characters stay.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, cast
 
@@ -25,8 +23,8 @@ Ints = NDArray[np.int64]
 
 
 def pruned_pieces(pieces: Pieces, words: Iterable[str]) -> tuple[Pieces, Ints]:
-    """The tokenizer with the pieces of these words, all single characters of ASCII and the
-    specials; and of each new number the old one.
+    """The tokenizer with the pieces of these words, all single characters and the specials;
+    and of each new number the old one.
 
     Raises TokenizerError for a tokenizer that is no WordPiece.
     """
@@ -40,7 +38,7 @@ def pruned_pieces(pieces: Pieces, words: Iterable[str]) -> tuple[Pieces, Ints]:
     kept = sorted(
         number
         for piece, number in vocabulary.items()
-        if number in needed or _single(piece.removeprefix(INSIDE))
+        if number in needed or len(piece.removeprefix(INSIDE)) == 1
     )
     new = {old: place for place, old in enumerate(kept)}
     spelled["model"]["vocab"] = {
@@ -53,21 +51,6 @@ def pruned_pieces(pieces: Pieces, words: Iterable[str]) -> tuple[Pieces, Ints]:
     # It holds numbers of pieces, too, and is of no use where words are cut alone.
     spelled["post_processor"] = None
     return Pieces.of(json.dumps(spelled), pieces.specials), np.array(kept, np.int64)
-
-
-def _single(piece: str) -> bool:
-    return len(piece) == 1 and piece.isascii()
-
-
-def frequent(pieces: Pieces, words: Iterable[str], most: int) -> list[str]:
-    """The words, the most frequent first, as far as they have no more than so many pieces."""
-    ranked = [word for word, _ in Counter(words).most_common()]
-    seen: set[int] = set()
-    for place, cut in enumerate(pieces.cut(ranked)):
-        seen.update(cut)
-        if len(seen) > most:
-            return ranked[:place]
-    return ranked
 
 
 def pruned(backbone: "Backbone", words: Iterable[str]) -> "Backbone":

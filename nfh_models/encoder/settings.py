@@ -41,12 +41,13 @@ class Priors(StrEnum):
 
 class Weights(StrEnum):
     """How weights are kept: 32 bits, 16 bits, 8 bits with a scale for each row; or the word
-    table in 4 bits, with a scale for each few numbers, and all other matrices in 8."""
+    table and the layers behind attention in 4 bits, with a scale for each few numbers, and all
+    other matrices in 8."""
 
     FULL = "full"
     HALF = "half"
     BYTE = "8bit"
-    WORDS = "4bit"
+    MIXED = "4bit"
 
 
 _Share = Annotated[float, Meta(ge=0, le=1)]
@@ -125,7 +126,7 @@ WANTED = {
     "pair": "the width of the layer that scores, 4 to 8192",
     "distance": "true or false: does the score know how far a word is from the anchor?",
     "priors": "examples or paper: the shares of the classes that are expected",
-    "weights": "full (32 bits), half (16 bits), 8bit, or 4bit (of words; all else in 8)",
+    "weights": "full (32 bits), half (16 bits), 8bit, or 4bit (where it costs least)",
     "dropout": "a share from 0 on, below 1",
     "epochs": "a number of passes over the examples, 1 to 1000",
     "patience": "judgements without a better one before it stops; 0: it does not",

@@ -93,9 +93,8 @@ def prepare(
     network = network_of(own.architecture, own.module, settings)
     if start is not None:
         begin_with(start.network, network)
-    if settings.weights is Weights.WORDS:
-        # Steps of a training are smaller than those of 4 bits, and would be lost; and words
-        # that are seldom read would drift away from those that often are.
+    if settings.weights is Weights.MIXED:
+        # A step of the training is smaller than one of 4 bits, and would be lost.
         table = cast("nn.Module", own.module.get_input_embeddings())  # type: ignore[operator]
         table.requires_grad_(requires_grad=False)
     featuriser = Featuriser(own.pieces, settings.window, settings.before, own.limit)

@@ -153,6 +153,7 @@ def test_it_is_made_goes_on_and_can_be_used(tmp_path: Path) -> None:
         "--data", str(data), "--base", str(base), "--teacher", str(own), "--copies", "1",
         "--work", str(tmp_path / "work"), "--out", str(tmp_path / "package"), "--note",
         "A try.", "--only", "40", "--no-several", "--set", "epochs=2", "--set", "pair=8",
+        "--columns", "0",
         "--set", "states=0.5",
         "--set", "precision=fp32",
     ]  # fmt: skip
@@ -175,46 +176,29 @@ def test_it_is_made_goes_on_and_can_be_used(tmp_path: Path) -> None:
     assert again.output.count("step ") <= first.output.count("step ")
 
 
-def mpnet_teacher(folder: Path) -> Path:
-    from nfh_models.encoder.backbone import pretrained
-
-    own = pretrained(str(made(folder / "tiny-mpnet", "mpnet")))
-    settings = EncoderSettings(pair=8)
-    network = network_of(own.architecture, own.module, settings).eval()
-    save(Whole(network, settings, own.architecture, own.pieces, "tiny"), folder / "teacher")
-    return folder / "teacher"
-
-
-def test_a_narrow_copy_of_the_teacher_in_two_trainings(tmp_path: Path) -> None:
-    data, own = written(tmp_path / "data"), mpnet_teacher(tmp_path)
+def test_two_columns_trained_apart_then_together(tmp_path: Path) -> None:
+    data, base = written(tmp_path / "data"), made(tmp_path / "base")
     call = [
-        "--data", str(data), "--base", str(tmp_path / "tiny-mpnet"), "--teacher", str(own),
-        "--narrow", "1", "8", "60", "--first", "epochs=1", "--first", "rate=1e-3",
+        "--data", str(data), "--base", str(base), "--teacher", str(teacher(tmp_path / "t")),
         "--work", str(tmp_path / "work"), "--only", "24", "--most", "4", "--no-several",
-        "--set", "epochs=1", "--set", "pair=8", "--set", "precision=fp32",
+        "--first", "epochs=1", "--set", "epochs=1", "--set", "pair=8", "--set",
+        "precision=fp32",
     ]  # fmt: skip
     found = CliRunner().invoke(main, call, catch_exceptions=False)
     assert found.exit_code == 0, found.output
     model = load(tmp_path / "work" / "model")
-    assert model.whole.architecture["num_attention_heads"] == 1
-    assert model.whole.architecture["intermediate_size"] == 8
-    assert model.whole.pieces.size <= 60 + 80
+    assert model.whole.architecture["columns"] == 2
     assert model.resolve([DOGS])[0] is not None
-    first, second = (
+    assert "2 columns" in (tmp_path / "work" / "model" / "card.md").read_text()
+    counts = [
         int(line.split(" lessons;")[0].split()[-1])
         for line in found.output.splitlines()
         if " lessons;" in line
-    )
-    assert 0 < second < first
-    again = CliRunner().invoke(main, call, catch_exceptions=False)
-    assert again.exit_code == 0
-
-
-def test_a_narrow_copy_takes_a_teacher(tmp_path: Path) -> None:
-    call = ["--data", str(tmp_path), "--base", "x", "--narrow", "4", "480", "10000"]
-    found = CliRunner().invoke(main, [*call, "--work", str(tmp_path / "work")])
-    assert found.exit_code == 1
-    assert "name one" in found.output
+    ]
+    assert len(counts) == 3
+    assert counts[0] == counts[1] > counts[2] > 0
+    made_ = {path.name for path in (tmp_path / "work").iterdir() if path.is_dir()}
+    assert made_ >= {"column-0", "column-1", "training"}
 
 
 def test_a_folder_without_the_files(tmp_path: Path) -> None:

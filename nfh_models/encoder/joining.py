@@ -1,0 +1,150 @@
+"""joined: models that were trained apart as one whose logits are the means of theirs.
+
+Only its word table is not theirs but their mean, for two would be too large; those of models
+that began with the same encoder differ little. Every other matrix of the one holds those of
+the others as blocks along its diagonal, and nothing elsewhere; vectors stand one behind the
+other; what gives the logits is divided by their number. That makes a network like any other,
+on `columns`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import msgspec
+import torch
+from torch import Tensor, nn
+
+from nfh_models.encoder import four_bit
+from nfh_models.encoder.backbone import built, own_shape, width_of
+from nfh_models.encoder.bert import BertShape
+from nfh_models.encoder.columns import KIND, Columns
+from nfh_models.encoder.files import network_of
+from nfh_models.encoder.model import Whole
+from nfh_models.encoder.network import Network
+from nfh_models.encoder.packing import Form, form_of
+from nfh_models.errors import ModelsError
+
+SIZES = (
+    "vocab_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "intermediate_size",
+    "max_position_embeddings",
+    "type_vocab_size",
+    "layer_norm_eps",
+)
+"""Keys of a BERT's architecture that all columns have alike."""
+
+WORDS = "encoder.words.word_embeddings.weight"
+"""The name of the word table."""
+
+LAST = ("out", "nfh.2", "several.2")
+"""The layers that give logits."""
+
+
+class JoinError(ModelsError):
+    """Models that cannot become one."""
+
+
+def joined(wholes: Sequence[Whole]) -> Whole:
+    """One model out of several with BERTs of one size, one tokenizer and one window.
+
+    Temperature and threshold are to be fitted anew. Raises JoinError for models that do not
+    fit.
+    """
+    first = wholes[0]
+    _check(wholes)
+    architecture = _architecture(wholes)
+    pair = sum(one.settings.pair for one in wholes)
+    settings = msgspec.structs.replace(first.settings, pair=pair)
+    network = network_of(architecture, built(architecture), settings)
+    with torch.no_grad():
+        _fill_encoder(cast("Columns", network.encoder), wholes)
+        _fill_scorer(network, [one.network for one in wholes])
+    return replace(
+        first,
+        network=network,
+        settings=settings,
+        architecture=architecture,
+        temperature=1.0,
+        threshold=0.0,
+    )
+
+
+def _check(wholes: Sequence[Whole]) -> None:
+    first = wholes[0]
+    for one in wholes:
+        if not isinstance(own_shape(one.architecture), BertShape):
+            raise JoinError(f"{one.base} is no BERT: only models on BERTs can be joined")
+        if one.pieces.content != first.pieces.content:
+            raise JoinError("models with different tokenizers cannot be joined")
+        for key in (*SIZES, "hidden_size"):
+            if one.architecture.get(key) != first.architecture.get(key):
+                raise JoinError(f"models whose {key} differs cannot be joined")
+        for key in ("task", "window", "before", "distance", "candidates"):
+            if getattr(one.settings, key) != getattr(first.settings, key):
+                raise JoinError(f"models whose setting {key} differs cannot be joined")
+
+
+def _architecture(wholes: Sequence[Whole]) -> dict[str, object]:
+    given = wholes[0].architecture
+    return {key: given[key] for key in SIZES if key in given} | {
+        "model_type": KIND,
+        "columns": len(wholes),
+        "hidden_size": sum(width_of(one.architecture) for one in wholes),
+    }
+
+
+def _fill_encoder(made: Columns, wholes: Sequence[Whole]) -> None:
+    encoders: list[Any] = [one.network.encoder for one in wholes]
+    tables = [cast("Tensor", one.get_input_embeddings().weight) for one in encoders]
+    table = torch.stack(tables).mean(0)
+    if form_of(WORDS, tuple(table.shape), wholes[0].settings.weights) is Form.PAIRS:
+        # Before it is trained further, so that all else learns to live with the rounding.
+        table = torch.from_numpy(four_bit.rounded(table.float().cpu().numpy()))
+    made.words.weight.copy_(table)
+    for column, one in zip(made.columns, encoders, strict=True):
+        wanted = column.state_dict()
+        given = one.state_dict()
+        column.load_state_dict({name: given[name] for name in wanted})
+
+
+def _fill_scorer(made: Network, networks: Sequence[Network]) -> None:
+    for name in ("mark", "classes"):
+        getattr(made, name).copy_(torch.cat([getattr(one, name) for one in networks], -1))
+    for name in ("turns", "speakers", "distance"):
+        table = getattr(made, name)
+        if table is not None:
+            table.weight.copy_(torch.cat([getattr(one, name).weight for one in networks], -1))
+    for name in ("nfh.0", "several.0"):
+        _blocks(made, networks, name)
+    _fill_up(made.up, [one.up for one in networks])
+    for name in LAST:
+        _mean(made, networks, name)
+
+
+def _blocks(made: Network, networks: Sequence[Network], name: str) -> None:
+    """A layer of each as blocks of one."""
+    layer = cast("nn.Linear", made.get_submodule(name))
+    parts = [cast("nn.Linear", one.get_submodule(name)) for one in networks]
+    layer.weight.copy_(_diagonal([part.weight for part in parts]))
+    layer.bias.copy_(torch.cat([part.bias for part in parts]))
+
+
+def _fill_up(made: nn.Linear, parts: Sequence[nn.Linear]) -> None:
+    """The layer over [c; a; c*a]: blocks in each of its three."""
+    thirds = [part.weight.chunk(3, -1) for part in parts]
+    made.weight.copy_(torch.cat([_diagonal(some) for some in zip(*thirds, strict=True)], -1))
+    made.bias.copy_(torch.cat([part.bias for part in parts]))
+
+
+def _diagonal(blocks: Sequence[Tensor]) -> Tensor:
+    return cast("Tensor", torch.block_diag(*blocks))  # type: ignore[no-untyped-call]
+
+
+def _mean(made: Network, networks: Sequence[Network], name: str) -> None:
+    layer = cast("nn.Linear", made.get_submodule(name))
+    parts = [cast("nn.Linear", one.get_submodule(name)) for one in networks]
+    layer.weight.copy_(torch.cat([part.weight for part in parts], -1) / len(parts))
+    layer.bias.copy_(torch.stack([part.bias for part in parts]).mean(0))
