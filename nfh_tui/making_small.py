@@ -9,7 +9,7 @@ so that a run that was cut off goes on.
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +31,8 @@ from nfh_tui.small_lessons import drawn, material_of, silver_of
 from nfh_tui.small_material import Data, Say, read_data
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from nfh_models.encoder.model import Whole
     from nfh_models.encoder.training import Material, Trained
 
@@ -50,6 +52,8 @@ def make(asked: Asked, say: Say) -> Path:
 
     Raises ModelsError and FormatError for what cannot be read or learnt from, OSError.
     """
+    from nfh_models.encoder.joining import between
+
     asked.work.mkdir(parents=True, exist_ok=True)
     data = read_data(asked.data, say, asked.only)
     silver = silver_of(data, asked, say)
@@ -58,8 +62,16 @@ def make(asked: Asked, say: Say) -> Path:
         every = material_of(data, drawn(silver, None), asked, say)
         start = joined_columns(every, start, asked, say)
     material = material_of(data, drawn(silver, asked.most), asked, say)
+    state = None if start is None else _copied(start.network.state_dict())
     trained = train(material, asked.settings, asked.work / "training", start, say)
+    if state is not None:
+        trained = replace(trained, whole=between(state, trained.whole))
     return finished(trained, data, material, asked, say)
+
+
+def _copied(state: "Mapping[str, Tensor]") -> "dict[str, Tensor]":
+    """Apart from the network, which a training changes."""
+    return {name: one.clone() for name, one in state.items()}
 
 
 # --- training -------------------------------------------------------------------------------

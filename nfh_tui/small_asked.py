@@ -10,7 +10,7 @@ from nfh_tui.small_card import NOTICE
 SETTINGS = (
     "task=both",
     "weights=4bit",
-    "epochs=2",
+    "epochs=1",
     "batch=32",
     "rate=1e-4",
     "head_rate=3e-4",
@@ -46,7 +46,7 @@ class Asked:
     start: a model that is trained further, in place of an encoder. columns: models that are
     trained apart with the settings `first` on all there is, with seeds from theirs on, and then
     joined; 0 leaves that out. most: of each sort of silver so many in the training of
-    `settings` behind it.
+    `settings` behind it. What is begun with is only gone half way from in that training.
     """
 
     data: Path

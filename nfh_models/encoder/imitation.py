@@ -35,17 +35,8 @@ class Student(nn.Module):
         super().__init__()
         self.network = network
         self.projection = nn.Linear(width, len(mean))
-        if width == len(mean):
-            self._begin_alike(mean, spread)
         self.register_buffer("mean", mean)
         self.register_buffer("spread", spread)
-
-    def _begin_alike(self, mean: Tensor, spread: Tensor) -> None:
-        """As if the student's dimensions were the teacher's: so it is of one that was cut out
-        of it."""
-        with torch.no_grad():
-            self.projection.weight.copy_(torch.diag(1 / spread))
-            self.projection.bias.copy_(-mean / spread)
 
     def distance(self, words: Tensor, wanted: "Wanted") -> Tensor:
         """The mean squared difference of words that a teacher knows, in standard deviations

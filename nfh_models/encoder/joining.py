@@ -7,7 +7,7 @@ other; what gives the logits is divided by their number. That makes a network li
 on `columns`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -70,6 +70,20 @@ def joined(wholes: Sequence[Whole]) -> Whole:
         temperature=1.0,
         threshold=0.0,
     )
+
+
+def between(before: Mapping[str, Tensor], after: Whole) -> Whole:
+    """A model half way from what it was to what a training made of it; its network is changed.
+
+    before: the state of its network. Less is lost of what it knew than by the training, and
+    most of what that taught stays (Wortsman et al. 2022, "Robust fine-tuning of zero-shot
+    models", section 3.1, with their alpha of 0.5).
+    """
+    now = after.network.state_dict()
+    after.network.load_state_dict(
+        {name: (before[name] + now[name]) / 2 for name in now if name in before}
+    )
+    return after
 
 
 def _check(wholes: Sequence[Whole]) -> None:

@@ -4,6 +4,7 @@ import hashlib
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import msgspec
 import numpy as np
@@ -21,6 +22,9 @@ from nfh_models.encoder.settings import EncoderSettings
 from nfh_models.encoder.swapping import swapped
 from nfh_models.errors import ModelsError
 from nfh_models.training.learner import Group
+
+COLUMNS = "columns"
+"""Before the number of a column in a parameter's name."""
 
 POOL = 40
 """Batches whose examples are sorted by length together, so that little is padding."""
@@ -187,8 +191,14 @@ def _layer(name: str, layers: int) -> int:
 
 
 def _number(name: str) -> int | None:
-    """The layer in a parameter's name: "encoder.layer.3.output.dense.weight" is of 3."""
-    found = [part for part in name.split(".") if part.isascii() and part.isdigit()]
+    """The layer in a parameter's name: "encoder.layer.3.output.dense.weight" is of 3, whatever
+    column it stands in."""
+    parts = name.split(".")
+    found = [
+        part
+        for before, part in pairwise(["", *parts])
+        if part.isascii() and part.isdigit() and before != COLUMNS
+    ]
     return int(found[0]) if found else None
 
 

@@ -7,14 +7,14 @@ import pytest
 import torch
 
 from nfh_models.domain import Kind, Relation
-from nfh_models.encoder import eight_bit, kernels
+from nfh_models.encoder import eight_bit, kernels, packing
 from nfh_models.encoder.files import network_of
 from nfh_models.encoder.lessons import Lessons, add_resolution
 from nfh_models.encoder.losses import Targets, difference, loss_of, resolution
 from nfh_models.encoder.network import SHUT, Network, Scored, Tensors
 from nfh_models.encoder.reading import read
 from nfh_models.encoder.rows import CLASSES, pad
-from nfh_models.encoder.settings import Candidates, EncoderSettings
+from nfh_models.encoder.settings import Candidates, EncoderSettings, Weights
 from tests.encoder.handmade import (
     AGE,
     CATS,
@@ -169,7 +169,7 @@ def test_eight_bits_are_near() -> None:
 def test_kernels_of_eight_bits_give_about_the_same() -> None:
     made = network()
     arrays = {name: one.numpy() for name, one in made.state_dict().items()}
-    packed = eight_bit.packed(arrays)
+    packed = packing.packed(arrays, Weights.BYTE)
     linear = made.encoder.encoder.layer[0].intermediate.dense
     values = torch.randn(2, 5, 16)
     wanted = linear(values)
