@@ -1,7 +1,7 @@
 """A table of vectors in 4 bits: whole numbers from -7 to 7, with a scale for each few of a row.
 
 Small groups, as in Frantar et al. (2023), "GPTQ" (section 4, "Additional Tricks"), for a scale
-then suits the numbers near it: a row of 768 with one scale is a third further from what it was.
+then suits the numbers near it: a row of 384 with one scale is an eighth further from what it was.
 """
 
 import numpy as np

@@ -77,7 +77,7 @@ def between(before: Mapping[str, Tensor], after: Whole) -> Whole:
 
     before: the state of its network. Less is lost of what it knew than by the training, and
     most of what that taught stays (Wortsman et al. 2022, "Robust fine-tuning of zero-shot
-    models", section 3.1, with their alpha of 0.5).
+    models", with the alpha of 0.5 that they recommend).
     """
     now = after.network.state_dict()
     after.network.load_state_dict(
