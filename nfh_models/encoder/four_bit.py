@@ -1,7 +1,8 @@
 """A table of vectors in 4 bits: whole numbers from -7 to 7, with a scale for each few of a row.
 
 Small groups, as in Frantar et al. (2023), "GPTQ" (section 4, "Additional Tricks"), for a scale
-then suits the numbers near it: a row of 384 with one scale is an eighth further from what it was.
+then suits the numbers near it: with one for a row of 384, the row is an eighth further from
+what it was.
 """
 
 import numpy as np
@@ -34,7 +35,7 @@ def narrowed(values: Floats) -> tuple[Pairs, Halves]:
     groups = values.reshape(rows, width // GROUP, GROUP)
     scales = _scales(groups)
     plain = (_whole(groups, scales) + SHIFT).astype(np.uint8).reshape(rows, width // 2, 2)
-    return plain[..., 0] | (plain[..., 1] << 4), scales
+    return (plain[..., 0] | (plain[..., 1] << 4)).astype(np.uint8), scales
 
 
 def _scales(groups: Floats) -> Halves:
