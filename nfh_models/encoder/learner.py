@@ -18,7 +18,7 @@ from nfh_models.encoder.losses import Targets, difference, loss_of
 from nfh_models.encoder.network import Network, Scored, Tensors
 from nfh_models.encoder.reading import read, shut
 from nfh_models.encoder.rows import CLASSES, Featuriser, pad
-from nfh_models.encoder.settings import EncoderSettings
+from nfh_models.encoder.settings import Candidates, EncoderSettings
 from nfh_models.encoder.swapping import swapped
 from nfh_models.errors import ModelsError
 from nfh_models.training.learner import Group
@@ -51,7 +51,7 @@ class EncoderLearner:
         lessons: Sequence[Lesson],
         dev: Asked,
     ) -> None:
-        _check(lessons)
+        _check(lessons, settings.candidates)
         self._network = network
         self._featuriser = featuriser
         self._settings = settings
@@ -202,7 +202,7 @@ def _number(name: str) -> int | None:
     return int(found[0]) if found else None
 
 
-def _check(lessons: Sequence[Lesson]) -> None:
+def _check(lessons: Sequence[Lesson], candidates: Candidates) -> None:
     if not lessons:
         raise NoLessonsError(
             "there is nothing to learn from: no example has an answer that can be learnt"
@@ -210,7 +210,9 @@ def _check(lessons: Sequence[Lesson]) -> None:
     headed = [one for one in lessons if one.heads]
     labels = {one.nfh for one in lessons if one.nfh is not None}
     classes = {_answer(one) for one in headed}
-    if headed and len(classes) < 2 and len(labels) < 2:
+    # Among words alone there is a choice to learn, although all words are one class.
+    alike = len(classes) < 2 and candidates is not Candidates.REFERENCE
+    if headed and alike and len(labels) < 2:
         raise NoLessonsError(
             f"all {len(headed):,} examples have the same class; to learn to choose takes two "
             "classes at least"

@@ -222,6 +222,23 @@ def test_nothing_to_learn(material: Material, says: str) -> None:
         prepared(material=material)
 
 
+@pytest.mark.parametrize(
+    ("candidates", "given", "taught"),
+    [
+        (Candidates.REFERENCE, LESSONS, 2),
+        (Candidates.IMPLICIT, [*LESSONS, implicit(DOGS, Kind.OTHER)], 2),
+    ],
+)
+def test_an_oracle_run_is_trained_on_its_own_kind(
+    tmp_path: Path, candidates: Candidates, given: list, taught: int
+) -> None:
+    settings = replace_(TINY, candidates=candidates, epochs=1)
+    made = prepared(settings, Material(given, (), given))
+    assert len(made.lessons.taught) == taught
+    reports = list(training(made, tmp_path))
+    assert reports[-1].metrics["accuracy"] >= 0
+
+
 # --- judging --------------------------------------------------------------------------------
 
 
