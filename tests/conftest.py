@@ -12,6 +12,10 @@ from hypothesis import settings
 if TYPE_CHECKING:
     from click.testing import Result
 
+# For torch, here and in the processes that tests begin: the networks of tests are so small that
+# a second thread costs more than it helps, twenty times as much where the machine is busy.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # A busy machine is no error: tests assert structure, not clocks.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
