@@ -57,10 +57,10 @@ def make(asked: Asked, say: Say) -> Path:
     asked.work.mkdir(parents=True, exist_ok=True)
     data = read_data(asked.data, say, asked.only)
     silver = silver_of(data, asked, say)
-    start = begun(asked)
+    start = None if asked.columns else begun(asked)
     if asked.columns:
         every = material_of(data, drawn(silver, None), asked, say)
-        start = joined_columns(every, start, asked, say)
+        start = joined_columns(every, asked, say)
     material = material_of(data, drawn(silver, asked.most), asked, say)
     state = None if start is None else _copied(start.network.state_dict())
     trained = train(material, asked.settings, asked.work / "training", start, say)
@@ -84,10 +84,9 @@ def begun(asked: Asked) -> "Whole | None":
     return None if asked.start is None else load(asked.start, bytes_=False).whole
 
 
-def joined_columns(
-    material: "Material", start: "Whole | None", asked: Asked, say: Say
-) -> "Whole":
-    """Models that were trained apart, each with a seed of its own, as one."""
+def joined_columns(material: "Material", asked: Asked, say: Say) -> "Whole":
+    """Models that were trained apart, each with a seed of its own, as one that keeps its
+    weights as the training behind it does."""
     from nfh_models.encoder.joining import joined
 
     first = asked.first or asked.settings
@@ -95,7 +94,10 @@ def joined_columns(
     for seed in range(first.seed, first.seed + asked.columns):
         settings = msgspec.structs.replace(first, seed=seed)
         folder = asked.work / f"column-{seed}"
-        made.append(train(material, settings, folder, start, say).whole)
+        # What is begun with is read anew, for a training changes it.
+        whole = train(material, settings, folder, begun(asked), say).whole
+        kept = msgspec.structs.replace(whole.settings, weights=asked.settings.weights)
+        made.append(replace(whole, settings=kept))
     say(f"{len(made)} columns joined")
     return joined(made) if len(made) > 1 else made[0]
 

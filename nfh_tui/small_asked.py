@@ -23,6 +23,7 @@ SETTINGS = (
 """How the model of the package was trained; --set puts others in their place."""
 
 FIRST = (
+    "weights=8bit",
     "epochs=2",
     "rate=2e-4",
     "head_rate=1e-3",
