@@ -1,0 +1,54 @@
+"""What an act is, in which modes there is one, and the groups in which acts are shown."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Mode(StrEnum):
+    """Why the workbench is open: to read, to give one's own answer, or to make gold."""
+
+    BROWSE = "browse"
+    ANNOTATE = "annotate"
+    ADJUDICATE = "adjudicate"
+
+
+ALL = frozenset(Mode)
+WRITING = frozenset({Mode.ANNOTATE, Mode.ADJUDICATE})
+ADJUDICATING = frozenset({Mode.ADJUDICATE})
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One act.
+
+    keys: Textual's names of the default keys; none where only the palette has the act.
+    shown: how the keys are printed. title: the act by name. description: a sentence.
+    modes: where the act does something; elsewhere it says how to get there.
+    foot: rank in the line of keys at the foot, lowest first, None for never.
+    short: the title there. listed: acts next to each other with the same `listed` make
+    one line of a key table, under that title.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    shown: str
+    title: str
+    description: str
+    group: str
+    modes: frozenset[Mode] = ALL
+    foot: int | None = None
+    short: str = ""
+    listed: str | None = None
+
+
+GROUPS = (
+    "Going through the queue",
+    "Deciding",
+    "Heads",
+    "Moving in the passage",
+    "Adopting",
+    "This item",
+    "Looking",
+    "The program",
+)
+QUEUE, DECIDE, HEADS, CURSOR, ADOPT, ITEM, LOOK, PROGRAM = GROUPS

@@ -1,0 +1,36 @@
+"""Acts that mark heads and what joins them."""
+
+from nfh_tui.actions.act import HEADS, WRITING, Action
+
+ACTS: tuple[Action, ...] = (
+    Action(
+        "hint.start", ("f",), "f", "Letter hints on candidates",
+        "Show a letter at each candidate; the letter marks it as a head.", HEADS, WRITING,
+        foot=20, short="heads",
+    ),
+    Action(
+        "head.toggle", ("space",), "space", "Take or drop the token",
+        "Mark the token under the cursor as a head, or take the mark away.", HEADS, WRITING,
+    ),
+    Action("span.grow", ("v",), "v", "Grow the span", "At both ends.", HEADS, WRITING),
+    Action(
+        "mentions.all", ("asterisk",), "*", "All mentions of this noun",
+        "Add the other places where this noun stands, reviewed one by one.", HEADS, WRITING,
+    ),
+    Action(
+        "head.join", ("J",), "J", "Two words for one thing",
+        "Make one head of the last two: they are two words for the same.", HEADS, WRITING,
+    ),
+    Action(
+        "head.drop_last", ("backspace",), "backspace", "Drop the last head",
+        "Take the head marked last away.", HEADS, WRITING,
+    ),
+    Action(
+        "relation.and", ("ampersand",), "&", "All of them (AND)",
+        "The number counts all of its heads together.", HEADS, WRITING,
+    ),
+    Action(
+        "relation.or", ("vertical_line",), "|", "One of them (OR)",
+        "The number is one of its heads or the other.", HEADS, WRITING,
+    ),
+)  # fmt: skip

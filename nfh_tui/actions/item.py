@@ -1,0 +1,48 @@
+"""Acts on the item as a whole."""
+
+from nfh_tui.actions.act import ITEM, WRITING, Action
+
+ACTS: tuple[Action, ...] = (
+    Action(
+        "undo", ("z",), "z", "Undo",
+        "Take back the last change of this draft, else your last saved act, on any item.",
+        ITEM, WRITING, foot=30, short="undo",
+    ),
+    Action("redo", ("Z",), "Z", "Redo", "Do again what was taken back.", ITEM, WRITING),
+    Action(
+        "history", ("L",), "L", "History of this item",
+        "Who changed what of this item, and when.", ITEM,
+    ),
+    Action(
+        "anchor.widen", ("plus",), "+", "Widen the number",
+        "Take the next word on the right into the number.", ITEM, WRITING,
+    ),
+    Action(
+        "anchor.narrow", ("minus",), "-", "Narrow the number",
+        "Leave the last word of the number out.", ITEM, WRITING,
+    ),
+    Action(
+        "anchor.widen_left", ("less_than_sign",), "<", "Widen the number to the left",
+        "Take the word before into the number.", ITEM, WRITING,
+    ),
+    Action(
+        "anchor.narrow_left", ("greater_than_sign",), ">", "Narrow the number from the left",
+        "Leave the first word of the number out.", ITEM, WRITING,
+    ),
+    Action(
+        "flag", ("exclamation_mark",), "!", "Flag",
+        "Then a: the number's span is wrong, m: ambiguous, g: the guidelines are silent.",
+        ITEM, WRITING,
+    ),
+    Action("comment", ("semicolon",), ";", "Comment", "On this answer.", ITEM, WRITING),
+    Action("draft.clear", (), "", "Throw the draft away", "Start afresh.", ITEM, WRITING),
+    Action(
+        "withdraw", (), "", "Withdraw my answer",
+        "Take your saved answer to this item back; undo brings it again.", ITEM, WRITING,
+    ),
+    Action(
+        "copy", ("Y",), "Y", "Copy",
+        "Then s: the turn, p: the passage, a: the answer, i: the item's id, f: all to a file.",
+        ITEM,
+    ),
+)  # fmt: skip
