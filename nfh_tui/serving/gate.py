@@ -1,0 +1,70 @@
+"""The gate: who may pass, and what every answer forbids the browser to do."""
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+
+from nfh_tui.serving.address import Address
+from nfh_tui.serving.guests import Guest, Guests
+from nfh_tui.serving.pages import NOT_INVITED, NOTHING_HERE, WRONG_ADDRESS, plain
+from nfh_tui.visible import clip
+
+log = logging.getLogger("nfh_tui.serving")
+
+GUEST: web.RequestKey[Guest] = web.RequestKey("guest", Guest)
+ENTER = "/enter"
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+HEADERS = {
+    # Scripts and fonts of this server only; styles also as the terminal writes them itself.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; "
+    "style-src 'self' 'unsafe-inline'; font-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "Server": "nfh-tui",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+
+async def put_headers(request: web.Request, response: web.StreamResponse) -> None:  # noqa: ARG001
+    """On every answer, errors and files included."""
+    response.headers.update(HEADERS)
+
+
+def make_gate(address: Address, guests: Guests) -> Callable[..., Awaitable[web.StreamResponse]]:
+    """What every request goes through first.
+
+    Without the cookie of somebody invited there is one page, which says so, at every path;
+    `ENTER`, where the cookie is given, looks at the token itself.
+    """
+
+    @web.middleware
+    async def gate(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if not address.trusts_host(request.host):
+            refused(request, f"it asks for the host {clip(request.host, 60)!r}")
+            return plain(WRONG_ADDRESS, 403)
+        if request.path != ENTER:
+            guest = guests.by_cookie(request.cookies.get(address.cookie_name, ""))
+            if guest is None:
+                refused(request, "no cookie of anybody invited")
+                return plain(NOT_INVITED, 403)
+            request[GUEST] = guest
+        try:
+            return await handler(request)
+        except web.HTTPException as error:
+            if error.status in {404, 405}:
+                return plain(NOTHING_HERE, error.status)
+            raise
+
+    return gate
+
+
+def refused(request: web.Request, why: str) -> None:
+    """Log that somebody was not let in. The query is left out: a token may stand there."""
+    log.warning("refused %s from %s: %s", clip(request.path, 60), request.remote, why)
