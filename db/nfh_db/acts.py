@@ -23,7 +23,8 @@ FORGET = "DELETE FROM event WHERE id IN (SELECT value FROM json_each(:ids))"
 OVERTAKEN = """
 SELECT e.id FROM event AS e
 WHERE e.id IN (SELECT value FROM json_each(:ids)) AND EXISTS
-    (SELECT 1 FROM event AS n WHERE n.anchor_id = e.anchor_id AND n.id > e.id)
+    (SELECT 1 FROM event AS n
+     WHERE n.anchor_id = e.anchor_id AND n.id > e.id AND n.act_id <> e.act_id)
 ORDER BY e.id"""
 MOVE_TO_END = "UPDATE event SET id = (SELECT max(id) FROM event) + 1 WHERE id = :id"
 # A settlement that is being written is seen by nobody, and so undone by nobody.

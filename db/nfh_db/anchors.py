@@ -8,7 +8,7 @@ from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
 from nfh_db.records import Sibling, State
 from nfh_db.values import AnchorValue, json_of
-from nfh_models.domain import Anchor, ItemDisagreement, Kind, Passage
+from nfh_models.domain import Anchor, Blocking, ItemDisagreement, Kind, Passage
 
 VISIBLE = """
     a.removed = 0 AND a.replaced_by IS NULL AND NOT EXISTS
@@ -70,7 +70,9 @@ class Summary:
     """What an anchor's row says of its answers and its gold.
 
     disagreement: of annotators' answers, compared in the order of their names. experts: of
-    adjudicators' answers, None where fewer than two decided; it is no part of the row.
+    adjudicators' answers, None where fewer than two decided. by_gold: what blocks between
+    each annotator's answer, in that order, and gold; None where gold decides nothing. The
+    last two are no part of the row.
     """
 
     state: State
@@ -79,6 +81,7 @@ class Summary:
     votes: int
     disagreement: ItemDisagreement
     experts: ItemDisagreement | None = None
+    by_gold: tuple[Blocking | None, ...] | None = None
 
     def columns(self) -> tuple[str, str | None, int, int, str | None, str, str, str]:
         """The values of the columns from `state` on, in the order of the table."""

@@ -17,7 +17,8 @@ from nfh_db import answers, clock, gold, passages, settings
 from nfh_db.connection import Connection
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
-from nfh_db.records import BY_RULE, Annotator, Role, SettleReport
+from nfh_db.records import BY_RULE, Annotator, Role
+from nfh_db.settle_report import SettleReport
 from nfh_db.values import AnswerValue, answer_of, decode_gold, encode, json_of
 from nfh_models.domain import Blocking, compare
 

@@ -16,7 +16,8 @@ import msgspec
 from nfh_db import clock, processes
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
-from nfh_db.records import ImportReport, SettleReport
+from nfh_db.records import ImportReport
+from nfh_db.settle_report import SettleReport
 from nfh_db.values import json_of
 
 FIND_SHOWN = """
@@ -49,6 +50,7 @@ MERGE = "merge"
 
 BULK_FORMATS = {
     "settle": "A settlement is being written by process",
+    "bulk": "Many items are being changed by process",
     "undo": "A settlement is being taken back by process",
     "redo": "A settlement is being made again by process",
     MERGE: "Another copy is being merged by process",
@@ -64,10 +66,11 @@ UNDER_WAY = BULK_FORMATS | {FOUND: "Numbers that were found are being added by p
 class Work(msgspec.Struct):
     """What the report column holds until a batch is ready.
 
-    started: when its process started. annotators: those that this batch made.
-    deferred: first and last id of events that settling has still to apply. bulk: they are
-    all of golds. by_votes: those hold only while the votes are the ones they name. changed:
-    how many were left out, since somebody was faster. report, settled: the final one.
+    started: when its process started. annotators: those that this batch made. deferred: first
+    and last id of events that settling has still to apply. bulk: they are all of golds.
+    by_votes: those hold only while the votes are the ones they name. items: they change
+    items, each wholly or not at all. changed: how many were left out, since somebody was
+    faster. report, settled: the final one.
     """
 
     started: str | None = None
@@ -76,6 +79,7 @@ class Work(msgspec.Struct):
     deferred: list[tuple[int, int]] = msgspec.field(default_factory=list)
     bulk: bool = False
     by_votes: bool = False
+    items: bool = False
     changed: int = 0
     report: ImportReport | None = None
     settled: SettleReport | None = None

@@ -16,6 +16,7 @@ from typing import Self
 
 from nfh_db import acts, batches, clock, processes, settle, sweep
 from nfh_db.batches import Work
+from nfh_db.bulk_items import Row
 from nfh_db.connection import (
     SYNCHRONOUS_FULL,
     SYNCHRONOUS_NORMAL,
@@ -28,7 +29,7 @@ from nfh_db.connection import (
 )
 from nfh_db.errors import BusyError, FullError, StoreError
 from nfh_db.pace import next_stretch
-from nfh_db.records import SettleReport
+from nfh_db.settle_report import SettleReport
 
 PRAGMAS = (
     SYNCHRONOUS_NORMAL,
@@ -44,9 +45,6 @@ WRITE_SECONDS = 0.012
 FIRST_STRETCH = 200
 SMALLEST_STRETCH = 20
 LARGEST_STRETCH = 2_000
-
-GoldChange = tuple[int, str | None, str | None]
-"""An anchor, and its gold before and after, as the log spells them."""
 
 
 @contextmanager
@@ -97,8 +95,8 @@ class BulkAct:
 
     format: of its batch, one of `batches.BULK_FORMATS`. wanted: what to do later, where
     other work is under way now. target: the act that an undo or a redo is about. by_votes:
-    what is applied depends on the votes, too. check: called in the first write; what it
-    raises stops the act.
+    what is applied depends on the votes, too. items: it changes more than golds. check:
+    called in the first write; what it raises stops the act.
     """
 
     def __init__(
@@ -111,6 +109,7 @@ class BulkAct:
         *,
         target: int | None = None,
         by_votes: bool = False,
+        items: bool = False,
         check: Callable[[Connection], None] = lambda _: None,
     ) -> None:
         self.at = clock.now()
@@ -121,12 +120,12 @@ class BulkAct:
         self._wanted = wanted
         self._target = target
         self._check = check
-        self._work = Work(bulk=True, by_votes=by_votes)
+        self._work = Work(bulk=not items, by_votes=by_votes, items=items)
         self._batch = 0
         self._note = ""
         self._shown = False
         self._size = FIRST_STRETCH
-        self._waiting: list[GoldChange] = []
+        self._waiting: list[Row] = []
         self._stack = ExitStack()
 
     @property
@@ -154,7 +153,8 @@ class BulkAct:
             self._work.act = acts.add(
                 connection,
                 self._me_id,
-                self._format,
+                # In the log every run over many items is of one kind.
+                "settle" if self._format == "bulk" else self._format,
                 self._summary,
                 self.at,
                 target=self._target,
@@ -175,14 +175,17 @@ class BulkAct:
 
     def change(self, anchor_id: int, before: str | None, after: str | None) -> None:
         """Plan a change of an anchor's gold. Each anchor is changed once."""
-        self._waiting.append((anchor_id, before, after))
+        self.add([("gold", anchor_id, None, "", before, after)])
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Plan all that is to change of an anchor. Each anchor is changed once."""
+        self._waiting += rows
         if len(self._waiting) >= self._size:
             self._write()
 
     def _write(self) -> None:
         connection = self._connection
-        act, rows = self._work.act, self._waiting
-        events = [(act, "gold", id_, None, "", before, after) for id_, before, after in rows]
+        events = [(self._work.act, *row) for row in self._waiting]
         with transaction(connection):
             begun = time.perf_counter()
             self._check_mine()

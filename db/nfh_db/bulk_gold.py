@@ -1,17 +1,17 @@
 """Applying many changes of golds at once: what `changes` and `summary` do for one anchor.
 
 A gold changes nothing of how the votes of its anchor differ, so that the summary follows
-from the columns that are there.
+from the columns that are there; only how each vote compares with it is looked at anew.
 """
 
 from collections.abc import Sequence
 
-from nfh_db import acts, gold, summary
+from nfh_db import acts, answers, differences, gold, summary
 from nfh_db.acts import Event
 from nfh_db.connection import Connection
 from nfh_db.records import BY_RULE
-from nfh_db.values import GoldValue, decode_gold, encode, json_of
-from nfh_models.domain import Kind
+from nfh_db.values import GoldValue, decode_gold, decode_lemmas, encode, json_of
+from nfh_models.domain import Answer, Kind
 
 LINKS = """
 SELECT id, replaces IS NOT NULL, removed = 0 AND replaced_by IS NULL
@@ -22,6 +22,10 @@ FROM answer AS w JOIN annotator AS n ON n.id = w.annotator_id
 WHERE w.anchor_id IN (SELECT value FROM json_each(:ids))
     AND w.role = 'annotator' AND n.type = 'person' AND w.removed = 0
 ORDER BY w.anchor_id, n.name"""
+PEOPLE = "SELECT name, id FROM annotator"
+LEMMAS = """
+SELECT a.id, t.lemmas FROM anchor AS a JOIN passage_token AS t ON t.passage_id = a.passage_id
+WHERE a.id IN (SELECT value FROM json_each(:ids))"""
 SET_SUMMARY = """
 UPDATE anchor SET kind = :kind, heads = :heads, state = CASE
     WHEN :decided THEN 'decided' WHEN strongest IS NOT NULL THEN 'disagree'
@@ -100,3 +104,29 @@ def _summarise(
             # What an anchor replaced decides whether it, or its successor, is stale.
             summary.recompute_with_successors(connection, [id_])
     connection.executemany(SET_SUMMARY, rows)
+    plain = {row["id"] for row in rows}
+    _compare(connection, {id_: value for id_, value in golds.items() if id_ in plain})
+
+
+def _compare(connection: Connection, golds: dict[int, GoldValue | None]) -> None:
+    """How the votes of these anchors compare with their gold, written anew."""
+    given: dict[int, list[tuple[int, Answer]]] = {}
+    people: dict[str, int] = dict(connection.execute(PEOPLE))
+    for id_, votes in answers.votes(connection, list(golds)).items():
+        given[id_] = [(people[v.annotator], v.answer) for v in votes if v.counts]
+    lemmas = _lemmas(connection, [id_ for id_ in golds if given.get(id_)])
+    rows: list[differences.Judged] = []
+    for id_, value in golds.items():
+        standard = summary.standard_of(value)
+        votes_ = given.get(id_, ())
+        if standard is not None and votes_:
+            found = summary.against(standard, [said for _, said in votes_], lemmas[id_])
+            rows += differences.judged(id_, [who for who, _ in votes_], found)
+    connection.executemany(differences.DELETE_GOLD, [{"anchor": id_} for id_ in golds])
+    connection.executemany(differences.INSERT_GOLD, rows)
+
+
+def _lemmas(connection: Connection, ids: Sequence[int]) -> dict[int, list[str]]:
+    """The lemmas of each anchor's passage, by anchor."""
+    found = connection.execute(LEMMAS, {"ids": json_of(list(ids))})
+    return {id_: decode_lemmas(lemmas) for id_, lemmas in found}

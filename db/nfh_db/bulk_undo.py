@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from nfh_db import acts, gold
+from nfh_db import acts, bulk_items, gold
 from nfh_db.acts import Done, Event
 from nfh_db.bulk import BulkAct, bulk_connection, finish_leftovers
+from nfh_db.bulk_items import Row
 from nfh_db.connection import Connection
 from nfh_db.errors import ChangedSinceError
 from nfh_db.records import Annotator, Undone
@@ -33,6 +34,7 @@ def turn(path: Path, me: Annotator, kind: str, done: Done) -> Undone:
 
     with bulk_connection(path) as connection:
         finish_leftovers(connection)
+        items = bulk_items.is_of_items(connection, done.id)
         planned, skipped = list[int](), 0
         with BulkAct(
             connection,
@@ -41,14 +43,15 @@ def turn(path: Path, me: Annotator, kind: str, done: Done) -> Undone:
             done.summary,
             kind,
             target=done.id,
+            items=items,
             check=check,
         ) as act:
-            for event, present in _with_gold(connection, done.id):
-                was, will = (event.before, event.after)[:: 1 if kind == "redo" else -1]
+            for group, present in (_with_items if items else _with_gold)(connection, done.id):
+                was, rows = _turned(group, kind)
                 if present == was:
-                    act.change(event.anchor_id, was, will)
-                    planned.append(event.anchor_id)
-                elif present != will:
+                    act.add(rows)
+                    planned.append(group[0].anchor_id)
+                elif present != [row[-1] for row in rows]:
                     skipped += 1
             act.show(also=lambda inside: _mark(inside, done, kind))
             left = set(act.apply())
@@ -62,13 +65,36 @@ def turn(path: Path, me: Annotator, kind: str, done: Done) -> Undone:
         )
 
 
-def _with_gold(connection: Connection, act_id: int) -> Iterator[tuple[Event, str | None]]:
-    """The events of an act, each with the present gold of its anchor as the log spells it."""
+_Group = tuple[list[Event], list[str | None]]
+"""The events of an anchor, and what each thing is now, as the log spells it."""
+
+
+def _turned(group: list[Event], kind: str) -> tuple[list[str | None], list[Row]]:
+    """What has to be there for an act to be taken back, or done again, and how it changes."""
+    rows: list[Row] = []
+    for event in group:
+        was, will = (event.before, event.after)[:: 1 if kind == "redo" else -1]
+        rows.append((event.entity, event.anchor_id, event.annotator_id, event.name, was, will))
+    return [row[-2] for row in rows], rows
+
+
+def _with_items(connection: Connection, act_id: int) -> Iterator[_Group]:
+    """All that an act changed, anchor by anchor."""
+    place = 0
+    while events := acts.some_events(connection, act_id, place, LAST_EVENT_ID, AT_ONCE):
+        events = bulk_items.whole(events, AT_ONCE)
+        for _, group in bulk_items.by_anchor(events):
+            yield group, bulk_items.state_now(connection, group)
+        place = events[-1].id + 1
+
+
+def _with_gold(connection: Connection, act_id: int) -> Iterator[_Group]:
+    """The events of an act, each with the present gold of its anchor."""
     place = 0
     while events := acts.some_events(connection, act_id, place, LAST_EVENT_ID, AT_ONCE):
         golds = gold.read_all(connection, [event.anchor_id for event in events])
         for event in events:
-            yield event, encode(golds.get(event.anchor_id))
+            yield [event], [encode(golds.get(event.anchor_id))]
         place = events[-1].id + 1
 
 

@@ -255,8 +255,10 @@ class Planner:
         )
         columns = span_columns(place.id, passage, row.anchor)
         self.plan.anchors.append((anchor.id, *columns, self._purpose.batch, *summary.columns()))
+        people = [self._purpose.people[one.annotator] for one in given if one.counts]
+        if summary.by_gold is not None:
+            self.plan.gold_differences += differences.judged(anchor.id, people, summary.by_gold)
         if len(votes) > 1:
-            people = [self._purpose.people[one.annotator] for one in given if one.counts]
             self.plan.differences += differences.pairs(anchor.id, people, summary.disagreement)
             self.plan.expert_differences += differences.decided(anchor.id, summary.experts)
         adjudicated = {}

@@ -12,6 +12,7 @@ from nfh_db import (
     anchors,
     answers,
     assignments,
+    competences,
     drafts,
     flags,
     gold,
@@ -88,6 +89,7 @@ def _own_only(item: Item, me: str) -> Item:
         blocking=(),
         notes=(),
         pattern="",
+        competences=(),
     )
 
 
@@ -165,9 +167,11 @@ def _whole(
         pattern=pattern,
         draft=drafts.draft(connection, id_, me_id, role.value),
         prediction=predictions.read(connection, id_, model[0]) if model else None,
+        others=predictions.read_others(connection, id_, model[0]) if model else (),
         identification=identifications.read(connection, id_, identifier[0])
         if identifier
         else None,
+        competences=competences.of_votes(connection, votes.get(id_, ())),
     )
 
 

@@ -305,6 +305,7 @@ class Loading:
                 (flags.INSERT, plan.flags),
                 (differences.INSERT, plan.differences),
                 (differences.INSERT_EXPERTS, plan.expert_differences),
+                (differences.INSERT_GOLD, plan.gold_differences),
                 (INSERT_SOURCE, plan.sources),
                 (acts.INSERT_EVENT, plan.events),
             ):

@@ -81,6 +81,7 @@ class Plan:
     flags: list[Row] = field(default_factory=list)
     differences: list[Row] = field(default_factory=list)
     expert_differences: list[Row] = field(default_factory=list)
+    gold_differences: list[Row] = field(default_factory=list)
     sources: list[Row] = field(default_factory=list)
     events: list[Row] = field(default_factory=list)
     deferred: list[Row] = field(default_factory=list)

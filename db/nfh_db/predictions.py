@@ -5,18 +5,33 @@ from collections.abc import Sequence
 from nfh_db import clock
 from nfh_db.connection import Connection
 from nfh_db.records import Prediction
-from nfh_db.values import encode_scores, json_of, prediction_of
+from nfh_db.values import decode_scores, encode_scores, json_of, prediction_of
+from nfh_models.domain import IMPLICIT_KINDS
+
+CLASSES = tuple(kind.value for kind in IMPLICIT_KINDS)
+SCORE_BYTES = 4
 
 READ = """
 SELECT m.name, p.choice, p.second, p.margin, p.scores
 FROM prediction AS p JOIN model AS m ON m.id = p.model_id
 WHERE p.anchor_id = :anchor AND p.model_id = :model"""
+READ_OTHERS = """
+SELECT m.name, p.choice, p.second, p.margin, p.scores
+FROM prediction AS p JOIN model AS m ON m.id = p.model_id
+WHERE p.anchor_id = :anchor AND p.model_id <> :model ORDER BY p.model_id DESC LIMIT :most"""
 UPSERT = """
-INSERT INTO prediction (anchor_id, model_id, choice, second, margin, scores, predicted_at)
-VALUES (:anchor, :model, :choice, :second, :margin, :scores, :at)
+INSERT INTO prediction (anchor_id, model_id, choice, second, margin, scores, predicted_at,
+    confidence)
+VALUES (:anchor, :model, :choice, :second, :margin, :scores, :at, :confidence)
 ON CONFLICT (anchor_id, model_id) DO UPDATE SET
     choice = excluded.choice, second = excluded.second, margin = excluded.margin,
-    scores = excluded.scores, predicted_at = excluded.predicted_at"""
+    scores = excluded.scores, predicted_at = excluded.predicted_at,
+    confidence = excluded.confidence"""
+WITHOUT_CONFIDENCE = """
+SELECT anchor_id, model_id, choice, scores FROM prediction WHERE confidence IS NULL"""
+SET_CONFIDENCE = """
+UPDATE prediction SET confidence = :confidence
+WHERE anchor_id = :anchor AND model_id = :model"""
 KNOWN = """
 SELECT anchor_id FROM prediction
 WHERE model_id = :model AND anchor_id IN (SELECT value FROM json_each(:ids))"""
@@ -25,10 +40,22 @@ DELETE FROM prediction WHERE model_id = :model AND anchor_id IN
     (SELECT anchor_id FROM prediction WHERE model_id = :model LIMIT :limit)"""
 
 
+MOST_OTHERS = 6
+"""So many further models' predictions come with an item, those of the newest models."""
+
+
 def read(connection: Connection, anchor_id: int, model_id: int) -> Prediction | None:
     """What a model says of an anchor."""
     row = connection.execute(READ, {"anchor": anchor_id, "model": model_id}).fetchone()
     return None if row is None else prediction_of(*row)
+
+
+def read_others(
+    connection: Connection, anchor_id: int, model_id: int
+) -> tuple[Prediction, ...]:
+    """What the other models say of an anchor, the newest model first, MOST_OTHERS at most."""
+    key = {"anchor": anchor_id, "model": model_id, "most": MOST_OTHERS}
+    return tuple(prediction_of(*row) for row in connection.execute(READ_OTHERS, key))
 
 
 def save(
@@ -47,8 +74,34 @@ def save(
                 found.margin,
                 encode_scores(found.scores),
                 at,
+                confidence(found.choice, found.scores),
             )
             for anchor_id, found in predictions
+        ],
+    )
+
+
+def confidence(choice: str, scores: Sequence[float | None]) -> float | None:
+    """The score of what a model chose; None where it gave none."""
+    if choice in CLASSES:
+        place = CLASSES.index(choice)
+    elif choice.isascii() and choice.isdigit():
+        place = len(CLASSES) + int(choice)
+    else:
+        return None
+    return scores[place] if place < len(scores) else None
+
+
+def fill_confidence(connection: Connection) -> None:
+    """Note it of all predictions that an older program made, in the transaction there is."""
+    rows = connection.execute(WITHOUT_CONFIDENCE).fetchall()
+    connection.executemany(
+        SET_CONFIDENCE,
+        [
+            {"anchor": anchor, "model": model, "confidence": found}
+            for anchor, model, choice, scores in rows
+            if len(scores) % SCORE_BYTES == 0
+            and (found := confidence(choice, decode_scores(scores))) is not None
         ],
     )
 

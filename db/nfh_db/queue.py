@@ -74,6 +74,14 @@ SELECT_VALUES = {
         SELECT DISTINCT a.pattern FROM anchor AS a WHERE a.pattern <> '' AND {visible}
         ORDER BY 1 LIMIT :most""",
     **dict.fromkeys(("by", "differs", "said", "assigned", "todo"), SELECT_NAMES),
+    **dict.fromkeys(("right", "wrong"), SELECT_NAMES),
+    "predicted": """
+        SELECT m.name FROM model AS m WHERE m.task IN ('resolution', 'both')
+        ORDER BY m.state <> 'active', m.id DESC LIMIT :most""",
+    "tagged": """
+        SELECT DISTINCT v.rule_tag FROM answer AS v
+        WHERE v.rule_tag IS NOT NULL AND v.removed = 0
+        ORDER BY length(v.rule_tag), v.rule_tag LIMIT :most""",
     "nfhrule": """
         SELECT i.rule FROM identification AS i WHERE i.model_id = {active}
         GROUP BY i.rule ORDER BY count(*) DESC, i.rule LIMIT :most""",

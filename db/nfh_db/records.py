@@ -3,10 +3,10 @@
 Ids are the store's own integers. Times are UTC, ISO 8601 with milliseconds and "Z".
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
+from nfh_db.trusted import Competence
 from nfh_models.domain import Anchor, Answer, Blocking, Kind, Note, Passage
 
 
@@ -202,6 +202,9 @@ class Item:
     votes: annotators' answers and adjudicators', by name; stale_votes: answers to the
     anchor that this one replaced, which do not count until confirmed. withheld: others'
     decisions (in an audit their answers, too) are kept back until this person has decided.
+    competences: of those who answered, as far as they are remembered. model_hidden: what
+    models say was taken out until this person has answered; the store never does that.
+    others: what further models of heads say, the newest model first.
     """
 
     anchor_id: int
@@ -224,6 +227,9 @@ class Item:
     prediction: Prediction | None
     withheld: bool = False
     identification: Identified | None = None
+    competences: tuple[Competence, ...] = ()
+    model_hidden: bool = False
+    others: tuple[Prediction, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,33 +308,6 @@ class Ballot:
     flags: tuple[FlagMark, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SettleReport:
-    """What a settlement did, or would do, to the anchors that it looked at.
-
-    new, same, replaced, taken_back: golds made, found as they would be made, made otherwise,
-    and removed since the votes settle nothing any more. changed: those of which somebody
-    changed gold, votes or span meanwhile, and which so were left. skipped: by reason, in
-    words. classes, patterns: of new, same and replaced golds, by kind and by the pattern of
-    the votes. act_id: None where nothing was written.
-    """
-
-    rule: Rule
-    least: int
-    at: str
-    anchors: int = 0
-    new: int = 0
-    same: int = 0
-    replaced: int = 0
-    taken_back: int = 0
-    changed: int = 0
-    skipped: Mapping[str, int] = field(default_factory=dict)
-    classes: Mapping[str, int] = field(default_factory=dict)
-    patterns: Mapping[str, int] = field(default_factory=dict)
-    act_id: int | None = None
-    dry_run: bool = False
-
-
 # --- in and out -------------------------------------------------------------------------
 
 
@@ -394,6 +373,3 @@ class ExportRecord:
     votes: tuple[Vote, ...]
     flags: tuple[FlagMark, ...]
     labels: str | None = None
-
-
-JsonObject = Mapping[str, object]

@@ -84,6 +84,8 @@ CREATE INDEX answer_annotator ON answer(annotator_id, anchor_id);
 
 CREATE INDEX answer_batch ON answer(batch_id) WHERE batch_id IS NOT NULL;
 
+CREATE INDEX answer_tag ON answer(rule_tag, answered_at) WHERE rule_tag IS NOT NULL;
+
 CREATE TABLE assignment (
         id INTEGER PRIMARY KEY,
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
@@ -201,6 +203,17 @@ CREATE TABLE gold (
     , votes TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE INDEX gold_batch ON gold(batch_id) WHERE batch_id IS NOT NULL;
+
+CREATE INDEX gold_expert ON gold(decided_at) WHERE rule = 'expert' AND removed = 0;
+
+CREATE TABLE gold_difference (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        blocking TEXT,
+        PRIMARY KEY (anchor_id, annotator_id)
+    ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX gold_difference_who ON gold_difference(annotator_id, blocking, anchor_id);
 
 CREATE TABLE guideline (
         id INTEGER PRIMARY KEY,
@@ -323,9 +336,13 @@ CREATE TABLE prediction (
         second TEXT,
         margin REAL,
         scores BLOB NOT NULL,
-        predicted_at TEXT NOT NULL,
+        predicted_at TEXT NOT NULL, confidence REAL,
         PRIMARY KEY (anchor_id, model_id)
     ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX prediction_choice ON prediction(model_id, choice);
+
+CREATE INDEX prediction_confidence ON prediction(model_id, confidence);
 
 CREATE INDEX prediction_margin ON prediction(model_id, margin);
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from nfh_db import acts, batches, bulk_gold, changes, summary
+from nfh_db import acts, batches, bulk_gold, bulk_items, changes, summary
 from nfh_db.acts import Event
 from nfh_db.batches import Work
 from nfh_db.connection import SYNCHRONOUS_FULL, Connection, transaction
@@ -68,8 +68,14 @@ def _apply_some(
     """Apply the next events and note what is left; their number."""
     first, last = work.deferred[0]
     events = acts.some_events(connection, work.act, first, last, size)
+    if work.items and events:
+        events = bulk_items.whole(events, size)
     if events:
-        if work.bulk:
+        if work.items:
+            found = bulk_items.apply(connection, events)
+            work.changed += len(found)
+            left += found
+        elif work.bulk:
             found = bulk_gold.apply(connection, events, by_votes=work.by_votes)
             work.changed += len(found)
             left += found

@@ -18,7 +18,8 @@ from nfh_db.bulk import BulkAct, bulk_connection, finish_leftovers
 from nfh_db.connection import Connection, connect, translated
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
-from nfh_db.records import BY_RULE, Annotator, Gold, Rule, SettleReport
+from nfh_db.records import BY_RULE, Annotator, Gold, Rule
+from nfh_db.settle_report import SettleReport
 from nfh_db.values import (
     AnswerValue,
     GoldValue,

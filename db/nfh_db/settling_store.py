@@ -7,13 +7,14 @@ from nfh_db import acts
 from nfh_db.acts import Done
 from nfh_db.opened import OpenDatabase
 from nfh_db.query import Query
-from nfh_db.records import Annotator, Rule, SettleReport, Undone
+from nfh_db.records import Annotator, Rule, Undone
+from nfh_db.settle_report import SettleReport
 
 if TYPE_CHECKING:
     from nfh_db.audits import Audit, Drawn, Sample
 
 
-def _untold(phase: str, done: int) -> None:
+def untold(phase: str, done: int) -> None:
     """Progress that nobody asked for."""
 
 
@@ -45,7 +46,7 @@ class SettlingStore(OpenDatabase):
             me,
             least=least,
             dry_run=dry_run,
-            progress=progress or _untold,
+            progress=progress or untold,
         )
 
     def settlement_to_undo(self, me: Annotator) -> tuple[int, str] | None:

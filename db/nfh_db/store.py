@@ -20,6 +20,10 @@ from nfh_db import (
     undo,
 )
 from nfh_db.assigning_store import AssigningStore
+from nfh_db.bulk_store import BulkStore
+from nfh_db.comparing_store import ComparingStore
+from nfh_db.competence_store import CompetenceStore
+from nfh_db.guiding_store import GuidingStore
 from nfh_db.history_store import HistoryStore
 from nfh_db.identifying_store import IdentifyingStore
 from nfh_db.merge.store import MergingStore
@@ -54,6 +58,10 @@ FORGET_AT_ONCE = 2_000
 
 class Store(
     AssigningStore,
+    BulkStore,
+    ComparingStore,
+    CompetenceStore,
+    GuidingStore,
     HistoryStore,
     IdentifyingStore,
     SettlingStore,

@@ -6,8 +6,16 @@ from nfh_db import anchors, answers, differences, gold, passages
 from nfh_db.anchors import Summary
 from nfh_db.connection import Connection
 from nfh_db.records import PERSON, Role, State, Vote
-from nfh_db.values import GoldValue
-from nfh_models.domain import Blocking, ItemDisagreement, Kind, Note, compare_all
+from nfh_db.values import GoldValue, answer_of
+from nfh_models.domain import (
+    Answer,
+    Blocking,
+    ItemDisagreement,
+    Kind,
+    Note,
+    compare,
+    compare_all,
+)
 
 NO_DISAGREEMENT = ItemDisagreement()
 
@@ -28,7 +36,10 @@ def summarise(
     """
     given = [vote.answer for vote in votes if vote.counts]
     experts = [vote.answer for vote in votes if vote.role is Role.ADJUDICATOR]
-    words = lemmas() if len(given) > 1 or len(experts) > 1 else ()
+    standard = standard_of(decided) if given else None
+    several = len(given) > 1 or len(experts) > 1
+    heads = standard is not None and any(answer.heads for answer in (standard, *given))
+    words = lemmas() if several or heads else ()
     found = compare_all(given, words) if given else NO_DISAGREEMENT
     return Summary(
         state_of(len(given), found, decided, stale=stale),
@@ -37,7 +48,22 @@ def summarise(
         len(given),
         found,
         compare_all(experts, words) if len(experts) > 1 else None,
+        None if standard is None else against(standard, given, words),
     )
+
+
+def standard_of(decided: GoldValue | None) -> Answer | None:
+    """Gold as an answer that others are compared with; None where it decides nothing."""
+    if decided is None or decided.kind == Kind.NFH:
+        return None
+    return answer_of(decided)
+
+
+def against(
+    standard: Answer, given: Sequence[Answer], lemmas: Sequence[str]
+) -> tuple[Blocking | None, ...]:
+    """What blocks between each of some answers and the one that counts."""
+    return tuple(compare(answer, standard, lemmas).blocking for answer in given)
 
 
 def state_of(

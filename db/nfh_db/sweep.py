@@ -28,6 +28,7 @@ OF_ANCHORS = (
     "DELETE FROM flag WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
     "DELETE FROM difference WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
     "DELETE FROM expert_difference WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
+    "DELETE FROM gold_difference WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
     "DELETE FROM anchor WHERE id IN (SELECT value FROM json_each(:ids))",
 )
 OF_PASSAGES = (

@@ -22,6 +22,15 @@ FIRST_PAGE = 4096
 WITH_DIFFERENCES = 2
 """The first schema in which the differences of pairs of answers have rows of their own."""
 
+WITH_CONFIDENCE = 4
+"""The first schema in which answers are compared with gold, and predictions tell how sure
+they are.
+"""
+
+ANSWERED_AND_DECIDED = """
+SELECT anchor_id FROM gold AS g WHERE g.removed = 0
+    AND EXISTS (SELECT 1 FROM answer AS w WHERE w.anchor_id = g.anchor_id AND w.removed = 0)
+ORDER BY anchor_id"""
 SEVERAL_ANSWERS = """
 SELECT anchor_id FROM answer WHERE removed = 0
 GROUP BY anchor_id HAVING count(*) > 1 ORDER BY anchor_id"""
@@ -130,6 +139,8 @@ def _upgrade(writer: Connection, path: Path) -> None:
             _migrate(writer)
             if 0 < version < WITH_DIFFERENCES:
                 _fill_differences(writer)
+            if 0 < version < WITH_CONFIDENCE:
+                _fill_for_finding(writer)
             _check_references(writer, path)
             writer.execute(SET_APPLICATION_ID)
             writer.execute(f"PRAGMA user_version = {connection.SCHEMA_VERSION:d}")
@@ -150,6 +161,14 @@ def _fill_differences(writer: Connection) -> None:
 
     for (anchor_id,) in writer.execute(SEVERAL_ANSWERS).fetchall():
         summary.recompute(writer, anchor_id)
+
+
+def _fill_for_finding(writer: Connection) -> None:
+    from nfh_db import predictions, summary
+
+    for (anchor_id,) in writer.execute(ANSWERED_AND_DECIDED).fetchall():
+        summary.recompute(writer, anchor_id)
+    predictions.fill_confidence(writer)
 
 
 def _check_references(writer: Connection, path: Path) -> None:

@@ -61,6 +61,11 @@ def differences(stretch: Stretch) -> Iterator[Fault]:
                 stretch.experts.get(anchor.id, []),
                 pairs.decided(anchor.id, wanted.experts),
             ),
+            (
+                "gold_difference",
+                stretch.by_gold.get(anchor.id, []),
+                pairs.judged(anchor.id, people, wanted.by_gold),
+            ),
         ):
             if there != should:
                 what = f"its {len(there)} rows are not the {len(should)} that its answers give"

@@ -67,6 +67,10 @@ ORDER BY anchor_id, left_id, right_id"""
 EXPERTS = """
 SELECT anchor_id, blocking FROM expert_difference
 WHERE anchor_id IN (SELECT value FROM json_each(:ids))"""
+BY_GOLD = """
+SELECT anchor_id, annotator_id, blocking FROM gold_difference
+WHERE anchor_id IN (SELECT value FROM json_each(:ids))
+ORDER BY anchor_id, annotator_id"""
 
 UNREADABLE = (
     ValueError,
@@ -190,6 +194,7 @@ class Stretch:
     golds: dict[int, GoldRow]
     differences: dict[int, list[tuple[Any, ...]]]
     experts: dict[int, list[tuple[Any, ...]]]
+    by_gold: dict[int, list[tuple[Any, ...]]]
     _summaries: dict[int, Summary | None] = field(default_factory=dict)
 
     def passage_of(self, anchor: AnchorRow) -> Passage | None:
@@ -265,6 +270,7 @@ def read(connection: Connection, after: int, limit: int) -> tuple[Stretch, int |
         _golds(connection, ids),
         _grouped(connection.execute(DIFFERENCES, ids)),
         _grouped(connection.execute(EXPERTS, ids)),
+        _grouped(connection.execute(BY_GOLD, ids)),
     )
     return stretch, found[-1][0] if found else None
 

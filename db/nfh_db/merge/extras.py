@@ -20,6 +20,7 @@ SELECT version, body, annotator_id, created_at FROM guideline ORDER BY version""
 INSERT_GUIDELINE = """
 INSERT INTO guideline (version, body, annotator_id, created_at)
 VALUES (:version, :body, :annotator, :at) ON CONFLICT (version) DO NOTHING"""
+STAMPED = "SELECT count(*) FROM answer WHERE guideline_version = :version AND removed = 0"
 ASSIGNMENTS = """
 SELECT anchor_id, annotator_id, role, purpose, state, position, expected, stratum, run,
     assigned_at
@@ -102,12 +103,30 @@ def find(here: Connection, there: Connection, maps: Maps, lost: set[int]) -> Ext
 
 
 def _find_guidelines(here: Connection, there: Connection, found: Extras) -> None:
+    """Versions that are not here; of one that reads otherwise there, what that means.
+
+    Answers keep their stamps, so that one log stays equal to the other.
+    """
     known = {version: body for version, body, *_ in here.execute(GUIDELINES)}
-    for row in there.execute(GUIDELINES):
-        if row[0] not in known:
+    otherwise = []
+    for row in there.execute(GUIDELINES).fetchall():
+        version = row[0]
+        if version not in known:
             found.guidelines.append(row)
-        elif known[row[0]] != row[1]:
-            found.left.append(f"version {row[0]} of the guidelines reads otherwise there")
+        elif known[version] != row[1]:
+            otherwise.append(version)
+            stamped = there.execute(STAMPED, {"version": version}).fetchone()[0]
+            found.left.append(
+                f"version {version} of the guidelines reads otherwise there (answers given "
+                f"under that text: {stamped:,}); `nfh-tui guidelines --version {version}` on "
+                "that copy shows it"
+            )
+    holds = max((row[0] for row in found.guidelines), default=0)
+    if otherwise and holds > max(known):
+        found.left.append(
+            f"what version {otherwise[-1]} of the guidelines says there, of which version "
+            f"{holds} was made: that one comes in and holds from now on"
+        )
 
 
 def _find_assignments(

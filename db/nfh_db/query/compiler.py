@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nfh_db.anchors import VISIBLE
-from nfh_db.query import identified
+from nfh_db.query import identified, predicted, tagging
 from nfh_db.query.binding import Binder, fill
 from nfh_db.query.people import MY_POSITION, PEOPLE, audit, experts, rule
 from nfh_db.query.registry import ANY, NONE, SKIPPED
 from nfh_db.query.terms import Compare, Match, People, Query, Sort
-from nfh_models.domain import IMPLICIT_KINDS, Blocking
+from nfh_models.domain import Blocking
 
 ID = "a.id IN ({values})"
 STATE = "a.state IN ({values})"
@@ -60,29 +60,11 @@ HEADS_ANY = "a.heads IN ({values})"
 VOTES = "a.votes {operator} {value}"
 VOTES_ANY = "a.votes IN ({values})"
 
-ACTIVE_MODEL = """coalesce(
-    (SELECT id FROM model WHERE state = 'active' AND task = 'resolution'
-     ORDER BY id DESC LIMIT 1),
-    (SELECT id FROM model WHERE state = 'active' AND task = 'both' ORDER BY id DESC LIMIT 1))"""
-"""The resolution model whose predictions are shown and sorted by."""
-
-IMPLICIT = ", ".join(f"'{kind.value}'" for kind in IMPLICIT_KINDS)
-
-MODEL_RIGHT = """a.kind IS NOT NULL AND EXISTS (
+MODEL_RIGHT = f"""a.kind IS NOT NULL AND EXISTS (
     SELECT 1 FROM prediction AS m
-    WHERE m.anchor_id = a.id AND m.model_id = {active}
-        AND CASE
-            WHEN a.kind IN ({implicit}) THEN m.choice = a.kind
-            WHEN a.kind = 'UNKNOWN' THEN m.choice = 'OTHER'
-            WHEN a.kind = 'REFERENCE' THEN m.choice IN (
-                SELECT CAST(t.token AS TEXT) FROM head AS h
-                JOIN mention AS t ON t.head_id = h.id
-                WHERE h.gold_id = a.id AND t.origin <> 'removed')
-        END IS {verdict})"""
-"""Right as the accuracy counts: the class (UNKNOWN is OTHER), or any live gold mention.
-
-NULL, so neither right nor wrong, where gold is NOT_NFH, BROKEN or NFH.
-"""
+    WHERE m.anchor_id = a.id AND m.model_id = {{active}}
+        AND {predicted.RIGHT} IS {{verdict}})"""  # noqa: S608 - made of constants
+"""Right as the accuracy counts."""
 
 PASSAGES = """+a.passage_id IN (SELECT x.id FROM passage AS x WHERE {conditions})"""
 DOCUMENTS = "x.document_id IN (SELECT d.id FROM document AS d WHERE {condition})"
@@ -133,7 +115,7 @@ class Compiled:
 
 def _fill(fragment: str, **parts: str) -> str:
     """A fragment made whole; those about the model name the active one."""
-    return fill(fragment, active=ACTIVE_MODEL, implicit=IMPLICIT, **parts)
+    return fill(fragment, active=predicted.ACTIVE, implicit=predicted.IMPLICIT, **parts)
 
 
 def compile(query: Query, me_id: int) -> Compiled:  # noqa: A001 - the language's own word
@@ -229,9 +211,16 @@ MATCHES: dict[str, Callable[[tuple[str, ...], Binder], str]] = {
     "rule": rule,
     "experts": experts,
     "audit": audit,
+    "tagged": tagging.tagged,
     "nfhrule": identified.rule,
 }
-COMPARES = {"heads": (HEADS, HEADS_ANY), "votes": (VOTES, VOTES_ANY)}
+COMPARES = {
+    "heads": (HEADS, HEADS_ANY),
+    "votes": (VOTES, VOTES_ANY),
+    "guideline": (tagging.VERSION, tagging.VERSION_ANY),
+    "margin": (predicted.MARGIN, predicted.MARGIN_ANY),
+    "conf": (predicted.CONFIDENCE, predicted.CONFIDENCE_ANY),
+}
 OPERATORS = {"<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
 
@@ -286,6 +275,10 @@ def _sort(sort: Sort, binder: Binder) -> str:
     if sort.name == "random":
         seed = binder.one(sort.seed * SEED_STEP % SEED_PRIME)
         return _fill(SHUFFLED, value=seed, direction=direction)
+    if sort.name == "conflict":
+        # The surest first, which is not how numbers are ordered by themselves.
+        direction = "ASC" if sort.reverse else "DESC"
+        return _fill(predicted.BY_CONFLICT, direction=direction)
     if sort.name == "nfh":
         return fill(identified.BY_SCORE, active=identified.ACTIVE, direction=direction)
     return _fill(ORDERS[sort.name], direction=direction)

@@ -59,7 +59,7 @@ def complete(
         return Completions(item.start, item.end)
     if item.parts:
         part = next(part for part in item.parts if cursor <= part.end)
-        slash = "/" if key.name == SAID and not text.startswith("/", part.end) else ""
+        slash = "/" if key.name in SAID and not text.startswith("/", part.end) else ""
         offers = _in_part(key, part, _typed(part, text, cursor), slash, values)
         return Completions(part.start, part.end, offers)
     return Completions(item.start, item.end, _values(key, _typed(item, text, cursor), values))

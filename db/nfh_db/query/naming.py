@@ -6,8 +6,8 @@ from nfh_db.query.registry import NOBODY, WHO_ASKS, Key
 from nfh_db.query.terms import ME, Named, People
 from nfh_db.query.wording import meant, one_of, shown
 
-SAID = "said"
-"""The key whose value may be what was said alone, without a name."""
+SAID = ("said", "predicted")
+"""The keys whose value may be what was said alone, without a name."""
 
 
 def people(raw: RawTerm, key: Key) -> People:
@@ -19,7 +19,7 @@ def people(raw: RawTerm, key: Key) -> People:
 
 def _named(key: Key, operator: str, item: Item) -> Named:
     first, *others = item.parts
-    if key.name == SAID and not others:
+    if key.name in SAID and not others:
         return Named((), _what(key, operator, item, first))
     if _is_word(first, NOBODY) and NOBODY in key.values and not others:
         return Named()
@@ -46,12 +46,18 @@ def _name(key: Key, operator: str, item: Item, part: Part) -> str:
 
 def _what(key: Key, operator: str, item: Item, part: Part) -> str:
     folded = part.text.casefold()
+    if not key.after:
+        raise QueryError(
+            f"{key.name}{operator}{shown(item.text)}: {key.name} takes a name only, as in "
+            f"{key.examples[0]}",
+            part.start,
+        )
     for word in key.after:
         if word.casefold() == folded:
             return word
     what = "after / comes" if part.joint else "wanted"
     guess = meant(part.text, key.after) or f"{what} {one_of(key.after)}"
-    also = f", or {SAID}:NAME/KIND" if key.name == SAID and not part.joint else ""
+    also = f", or {key.name}:NAME/KIND" if key.name in SAID and not part.joint else ""
     raise QueryError(
         f"{key.name}{operator}{shown(item.text)}: {shown(part.text)} is not known here; "
         f"{guess}{also}",
@@ -60,7 +66,8 @@ def _what(key: Key, operator: str, item: Item, part: Part) -> str:
 
 
 def _wrong_form(key: Key, operator: str, item: Item) -> QueryError:
-    forms = ["NAME", *(["NAME~NAME"] if key.pairs else []), "NAME/WHAT"]
+    forms = ["NAME", *(["NAME~NAME"] if key.pairs else [])]
+    forms += ["NAME/WHAT"] if key.after else []
     return QueryError(
         f"{key.name}{operator}{shown(item.text)}: wanted {one_of(forms)}, as in "
         f"{one_of(key.examples[:2])}; a name with a space, a comma, ~ or / goes in quotes",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from nfh_db.errors import QueryError
 from nfh_db.query.lexer import Item, RawTerm, quoted, scan
 from nfh_db.query.naming import people
-from nfh_db.query.registry import BY_NAME, Key, Takes
+from nfh_db.query.registry import BY_NAME, COMPARED, NONE, Key, Takes
 from nfh_db.query.terms import Compare, Match, People, Query, Sort
 from nfh_db.query.wording import meant, one_of, shown
 
@@ -22,6 +22,12 @@ LARGEST = 999_999_999
 NUMBER = re.compile(r"[0-9]{1,9}\Z")
 PUBLIC_ID = re.compile(r"[0-9a-f]{6,32}\Z", re.IGNORECASE)
 """The id that an item has in `gold` files, or its beginning."""
+
+SHARE = re.compile(r"(?:0(?:\.[0-9]{1,9})?|\.[0-9]{1,9}|1(?:\.0{1,9})?)\Z")
+"""A number from 0 to 1."""
+
+TAG = re.compile(r"[Rr]?(?P<number>[0-9]{1,3})\Z")
+"""A rule of the guidelines; a leading R is optional."""
 
 PATTERN = re.compile(r"[0-9]{1,3}(?:[-–][0-9]{1,3})+\Z")
 
@@ -43,7 +49,7 @@ def parse(text: str) -> Query:
         key = _key(raw)
         if key.takes is Takes.SORT:
             sorts.extend(_sorts(raw, key))
-        elif key.takes is Takes.NUMBER:
+        elif key.takes in COMPARED:
             terms.append(_compare(raw, key))
         elif key.takes is Takes.PEOPLE:
             terms.append(people(raw, key))
@@ -151,7 +157,23 @@ def _value(key: Key, operator: str, item: Item) -> str:
         return _pattern(key, operator, item)
     if key.takes is Takes.IDS:
         return _id(key, operator, item)
+    if key.takes is Takes.TAG:
+        return _tag(key, operator, item)
     return item.text
+
+
+def _tag(key: Key, operator: str, item: Item) -> str:
+    """A rule's tag as answers have it: an R and its number."""
+    if item.text.casefold() == NONE:
+        return NONE
+    found = TAG.match(item.text)
+    if found is None:
+        raise QueryError(
+            f"{key.name}{operator}{shown(item.text)}: not a {key.noun}, as in "
+            f"{one_of(key.examples[:2])}, or {NONE}",
+            item.start,
+        )
+    return f"R{int(found['number'])}"
 
 
 def _pattern(key: Key, operator: str, item: Item) -> str:
@@ -178,7 +200,15 @@ def _id(key: Key, operator: str, item: Item) -> str:
     )
 
 
-def _number(key: Key, operator: str, item: Item) -> int:
+def _number(key: Key, operator: str, item: Item) -> float:
+    if key.takes is Takes.SHARE:
+        if not SHARE.match(item.text):
+            raise QueryError(
+                f"{key.name}{operator}{shown(item.text)}: {key.name} takes a number from 0 to "
+                f"1, as in {key.examples[0]}",
+                item.start,
+            )
+        return float(item.text)
     if not NUMBER.match(item.text):
         raise QueryError(
             f"{key.name}{operator}{shown(item.text)}: {key.name} takes a whole number from "

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from nfh_db.query.binding import Binder, fill
+from nfh_db.query.predicted import predicted
 from nfh_db.query.registry import NONE
 from nfh_db.query.terms import ME, Named
 from nfh_models.domain import Blocking
@@ -38,6 +39,15 @@ NO_GOLD = "a.kind IS NULL"
 
 EXPERTS = "+a.id IN (SELECT e.anchor_id FROM expert_difference AS e WHERE {which})"
 EXPERTS_WHICH = {"agree": "e.blocking IS NULL", "differ": "e.blocking IS NOT NULL"}
+
+RIGHT = """+a.id IN (
+    SELECT d.anchor_id FROM gold_difference AS d
+    WHERE d.annotator_id IN {who} AND d.blocking IS NULL)"""
+NOBODY_RIGHT = """a.state = 'decided' AND (
+    SELECT count(*) > 0 AND count(*) = count(d.blocking) FROM gold_difference AS d
+    WHERE d.anchor_id = a.id)"""
+WRONG = """+a.id IN (
+    SELECT d.anchor_id FROM gold_difference AS d WHERE d.annotator_id IN {who} AND {what})"""
 
 GIVEN = """+a.id IN (
     SELECT s.anchor_id FROM assignment AS s
@@ -120,9 +130,30 @@ def _given_to(value: Named, states: str, binder: Binder) -> str:
     return fill(GIVEN, who=_who(value.names[0], binder), states=states, role=role)
 
 
+def _right(values: Values, binder: Binder) -> str:
+    return " OR ".join(
+        fill(RIGHT, who=_who(value.names[0], binder)) if value.names else f"({NOBODY_RIGHT})"
+        for value in values
+    )
+
+
+def _wrong(values: Values, binder: Binder) -> str:
+    return " OR ".join(
+        fill(
+            WRONG,
+            who=_who(value.names[0], binder),
+            what=_what_differs(value.what, binder),
+        )
+        for value in values
+    )
+
+
 PEOPLE: dict[str, Callable[[Values, Binder], str]] = {
     "differs": _differs,
     "said": _said,
+    "right": _right,
+    "wrong": _wrong,
+    "predicted": predicted,
     "assigned": _given("assigned"),
     "todo": _given("todo"),
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nfh_db.records import FlagName, Role, Rule, State
-from nfh_models.domain import Blocking, Kind, Note
+from nfh_models.domain import IMPLICIT_KINDS, Blocking, Kind, Note
 
 NONE = "none"
 GOLD = "gold"
@@ -24,6 +24,10 @@ class Takes(StrEnum):
     """One of a closed list, in either case."""
     NUMBER = "number"
     """A whole number, compared."""
+    SHARE = "share"
+    """A number from 0 to 1, compared."""
+    TAG = "tag"
+    """A rule of the guidelines by its number, with or without the R before it."""
     IDS = "ids"
     """Numbers of anchors."""
     FREE = "free"
@@ -36,13 +40,18 @@ class Takes(StrEnum):
     """An order, not a condition."""
 
 
+COMPARED = (Takes.NUMBER, Takes.SHARE)
+"""What is followed by numbers, with any operator."""
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
     """One key.
 
     noun: what messages call a value. values: the closed list, as canonically written.
     open_values: whether the database may know further values, for completion.
-    pairs: whether NAME~NAME may stand for a name. after: what may follow a slash.
+    pairs: whether NAME~NAME may stand for a name. after: what may follow a slash. usual: the
+    operator that completion writes, of numbers.
     """
 
     name: str
@@ -54,11 +63,12 @@ class Key:
     open_values: bool = False
     pairs: bool = False
     after: tuple[str, ...] = ()
+    usual: str = ">"
 
     @property
     def operators(self) -> tuple[str, ...]:
         """The operators it may have; `:` and `=` mean the same."""
-        if self.takes is Takes.NUMBER:
+        if self.takes in COMPARED:
             return (":", "=", "!=", "<", "<=", ">", ">=")
         if self.takes is Takes.SORT:
             return (":", "=")
@@ -67,8 +77,11 @@ class Key:
     @property
     def stub(self) -> str:
         """What completion writes for the key, ready for a value."""
-        return f"{self.name}>" if self.takes is Takes.NUMBER else f"{self.name}:"
+        return f"{self.name}{self.usual}" if self.takes in COMPARED else f"{self.name}:"
 
+
+CHOICES = (Kind.REFERENCE.value, *(kind.value for kind in IMPLICIT_KINDS), NONE)
+"""What a model may say of an anchor, or that it has said nothing."""
 
 KEYS: tuple[Key, ...] = (
     Key(
@@ -193,6 +206,42 @@ KEYS: tuple[Key, ...] = (
         ("agree", "differ"),
     ),
     Key(
+        "right",
+        Takes.PEOPLE,
+        "name",
+        "an annotator with whom gold agrees in all that blocks; nobody: with none who answered",
+        ("right:ann2", "right:me", "right:nobody"),
+        (WHO_ASKS, NOBODY),
+        open_values=True,
+    ),
+    Key(
+        "wrong",
+        Takes.PEOPLE,
+        "name",
+        "an annotator whose answer differs from gold: in anything that blocks, or as after /",
+        ("wrong:ann2", "wrong:ann2/class", "wrong:me"),
+        (WHO_ASKS,),
+        open_values=True,
+        after=tuple(kind.value for kind in Blocking),
+    ),
+    Key(
+        "tagged",
+        Takes.TAG,
+        "number of a rule",
+        "the rule of the guidelines on which somebody's answer turned; none is without a tag",
+        ("tagged:R5", "tagged:5,12", "tagged:none state:decided"),
+        (NONE,),
+        open_values=True,
+    ),
+    Key(
+        "guideline",
+        Takes.NUMBER,
+        "version of the guidelines",
+        "the version of the guidelines under which an expert decided",
+        ("guideline<2", "guideline:1"),
+        usual="<",
+    ),
+    Key(
         "assigned",
         Takes.PEOPLE,
         "name",
@@ -227,6 +276,32 @@ KEYS: tuple[Key, ...] = (
         "the active resolution model against gold, where both say something",
         ("model!=gold", "model=gold"),
         (GOLD,),
+    ),
+    Key(
+        "predicted",
+        Takes.PEOPLE,
+        "answer of a model",
+        "what the active resolution model chose, or the model before /; none: it said nothing",
+        ("predicted:AGE", "predicted:AGE class:TIME", "predicted:small/REFERENCE"),
+        CHOICES,
+        open_values=True,
+        after=CHOICES,
+    ),
+    Key(
+        "margin",
+        Takes.SHARE,
+        "margin",
+        "how far the active model's first choice is ahead of its second",
+        ("margin<0.3", "margin>=0.9"),
+        usual="<",
+    ),
+    Key(
+        "conf",
+        Takes.SHARE,
+        "confidence",
+        "the active model's score of what it chose",
+        ("conf<0.6", "conf>0.95 model!=gold"),
+        usual="<",
     ),
     Key(
         "nfh",
@@ -264,8 +339,18 @@ KEYS: tuple[Key, ...] = (
         Takes.SORT,
         "order",
         "order of the list; a minus sign turns it round",
-        ("sort:disagree", "-sort:votes", "sort:random/7", "sort:uncertain", "sort:assigned"),
-        ("order", "disagree", "anchor", "votes", "random", "uncertain", "nfh", "assigned"),
+        ("sort:disagree", "-sort:votes", "sort:random/7", "sort:uncertain", "sort:conflict"),
+        (
+            "order",
+            "disagree",
+            "uncertain",
+            "conflict",
+            "votes",
+            "anchor",
+            "random",
+            "nfh",
+            "assigned",
+        ),
     ),
 )
 
@@ -274,10 +359,11 @@ BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
 SORTS: dict[str, str] = {
     "order": "as the passages stand in their files (the default)",
     "disagree": "strongest disagreement first",
-    "anchor": "by the anchor's words",
-    "votes": "fewest votes first",
-    "random": "shuffled, always alike; random/7 is another shuffle",
     "uncertain": "where the active model's first two choices are closest; unpredicted last",
+    "conflict": "where the active model contradicts gold, the surest first; all others last",
+    "votes": "fewest votes first",
+    "anchor": "by the anchor's words",
+    "random": "shuffled, always alike; random/7 is another shuffle",
     "nfh": "where identification is least sure, its score closest to 0; decided by rule last",
     "assigned": "in the order in which you were given them; what you were not given last",
 }

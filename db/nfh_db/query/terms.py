@@ -44,11 +44,14 @@ class People:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """A number compared: operator is one of = < <= > >=; several numbers only with =."""
+    """A number compared: operator is one of = < <= > >=; several numbers only with =.
+
+    numbers: whole, or of shares also fractions.
+    """
 
     key: str
     operator: str
-    numbers: tuple[int, ...]
+    numbers: tuple[float, ...]
     negated: bool = False
 
 

@@ -1,0 +1,279 @@
+"""Planning a bulk act: what a wish changes of each item, or why the item stays as it is.
+
+Never changed is what another expert decided, what this person has to decide without knowing
+of others' decisions, and an item of which this person has begun an answer. What is one's own
+decision, or gold of a file or a rule, gives way, and the plan says of how many.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from nfh_db import answers, assignments, gold, models, settings
+from nfh_db.anchors import VISIBLE
+from nfh_db.bulk_items import Row
+from nfh_db.connection import Connection
+from nfh_db.records import Annotator, FlagName, Gold, Role, Rule
+from nfh_db.values import (
+    AnswerValue,
+    FlagValue,
+    GoldValue,
+    answer_of,
+    answer_value,
+    decode_lemmas,
+    encode,
+    gold_value,
+    json_of,
+)
+from nfh_db.wishes import DECIDING, Deed, Seeing, Wish
+from nfh_models.domain import (
+    IMPLICIT_KINDS,
+    Answer,
+    AnswerError,
+    Kind,
+    Mention,
+    Relation,
+    SettlingRule,
+    class_answer,
+    reference_answer,
+    settle,
+)
+
+ITEMS = f"""
+SELECT a.id, a.start, a.stop, t.lemmas
+FROM anchor AS a JOIN passage_token AS t ON t.passage_id = a.passage_id
+WHERE a.id IN (SELECT value FROM json_each(:ids)) AND {VISIBLE}"""  # noqa: S608 - constants
+DRAFTS = """
+SELECT anchor_id FROM draft
+WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND annotator_id = :me
+    AND role = :role"""
+FLAGS = """
+SELECT anchor_id, name, flagged_at, batch_id FROM flag
+WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND annotator_id = :me AND removed = 0"""
+CHOICES = """
+SELECT anchor_id, choice FROM prediction
+WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND model_id = :model"""
+
+GONE = "no longer there"
+BLIND = "yours to decide blind"
+BEGUN = "you have begun an answer"
+SAME = "you decided it so already"
+NO_PROPOSAL = "no majority by the rules of settle"
+NO_RELATION = "several heads, AND or OR not said"
+NO_MODEL = "no model has answered"
+NO_FIT = "the answer does not fit the passage"
+NO_ANSWER = "nothing of yours to withdraw"
+DECIDED = "decided already"
+NOT_OFFERED = "its noun does not stand there"
+"""Why an item stays as it is."""
+
+OWN = "in place of your own decision"
+OF_FILE = "in place of gold from a file"
+OF_RULE = "in place of gold made by a rule"
+"""What is to be known of an item that is changed."""
+
+RULES = (SettlingRule.UNANIMOUS, SettlingRule.MAJORITY)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What becomes of one item: changes, or in `kept` why there are none.
+
+    before, after: as of Sampled.
+    """
+
+    anchor_id: int
+    rows: tuple[Row, ...] = ()
+    kept: str = ""
+    note: str = ""
+    before: Answer | None = None
+    after: Answer | None = None
+
+
+@dataclass(slots=True)
+class _Facts:
+    """What is known of some items, by anchor."""
+
+    items: dict[int, tuple[int, int, list[str]]] = field(default_factory=dict)
+    golds: dict[int, GoldValue] = field(default_factory=dict)
+    mine: dict[int, AnswerValue] = field(default_factory=dict)
+    given: dict[int, list[tuple[str, Answer]]] = field(default_factory=dict)
+    flags: dict[tuple[int, str], FlagValue] = field(default_factory=dict)
+    choices: dict[int, str] = field(default_factory=dict)
+    drafts: frozenset[int] = frozenset()
+    blind: frozenset[int] = frozenset()
+
+
+class Planner:
+    """Plans a wish of somebody's at a time. Reads; writes nothing."""
+
+    def __init__(
+        self, connection: Connection, wish: Wish, me: Annotator, at: str, seeing: Seeing
+    ) -> None:
+        self._connection = connection
+        self._wish = wish
+        self._me = me
+        self._at = at
+        self._seeing = seeing
+        self._guideline = settings.guideline_version(connection)
+        self._model = models.active(connection, "resolution")
+
+    def some(self, ids: Sequence[int]) -> Iterator[Planned]:
+        """What becomes of each of these anchors, in this order."""
+        facts = self._facts(ids)
+        for anchor_id in ids:
+            if anchor_id not in facts.items:
+                yield Planned(anchor_id, kept=GONE)
+            elif self._wish.deed in DECIDING:
+                yield self._decide(anchor_id, facts)
+            elif self._wish.deed is Deed.WITHDRAW:
+                yield self._withdraw(anchor_id, facts)
+            else:
+                yield self._flag(anchor_id, facts)
+
+    def _facts(self, ids: Sequence[int]) -> _Facts:
+        run, wish, me = self._connection.execute, self._wish, self._me
+        key = {"ids": json_of(list(ids)), "me": me.id, "role": wish.role.value}
+        facts = _Facts()
+        for id_, start, stop, lemmas in run(ITEMS, key):
+            facts.items[id_] = (start, stop, decode_lemmas(lemmas))
+        facts.golds = gold.read_all(self._connection, ids)
+        for id_, (name, role), value in answers.read_all(self._connection, ids):
+            if name == me.name and role == wish.role:
+                facts.mine[id_] = value
+        if wish.deed is Deed.PROPOSAL:
+            facts.given = {
+                id_: [(vote.annotator, vote.answer) for vote in votes if vote.counts]
+                for id_, votes in answers.votes(self._connection, ids).items()
+            }
+        if wish.deed is Deed.MODEL and self._model is not None:
+            facts.choices = dict(run(CHOICES, key | {"model": self._model[0]}))
+        for id_, name, at, batch in run(FLAGS, key):
+            facts.flags[id_, name] = FlagValue(at, batch)
+        facts.drafts = frozenset(row[0] for row in run(DRAFTS, key))
+        facts.blind = frozenset(assignments.blind(self._connection, ids, me.id))
+        return facts
+
+    # --- deciding -----------------------------------------------------------------------
+
+    def _decide(self, id_: int, facts: _Facts) -> Planned:
+        present = facts.golds.get(id_)
+        kept = self._untouchable(id_, facts)
+        if kept:
+            return Planned(id_, kept=kept)
+        made = self._answer(id_, facts)
+        if isinstance(made, str):
+            return Planned(id_, kept=made)
+        start, stop, lemmas = facts.items[id_]
+        try:
+            made.check(len(lemmas), start, stop)
+        except AnswerError:
+            return Planned(id_, kept=NO_FIT)
+        before = None if present is None else answer_of(present)
+        own = present is not None and present.rule == Rule.EXPERT
+        if own and before is not None and before.without_comment() == made:
+            return Planned(id_, kept=SAME)
+        return Planned(id_, self._decision(id_, facts, made), "", _note(present), before, made)
+
+    def _untouchable(self, id_: int, facts: _Facts) -> str:
+        if id_ in facts.blind:
+            return BLIND
+        present = facts.golds.get(id_)
+        if present is not None and present.rule == Rule.EXPERT and present.by != self._me.name:
+            return f"decided by {present.by or 'an expert'}"
+        return BEGUN if id_ in facts.drafts else ""
+
+    def _decision(self, id_: int, facts: _Facts, made: Answer) -> tuple[Row, ...]:
+        """What an expert's decision changes, as when it is given alone."""
+        me, at = self._me, self._at
+        value = answer_value(made, at, self._seeing(id_), self._guideline)
+        decided = gold_value(Gold(made, Rule.EXPERT, me.name, at), None)
+        role, skip = self._wish.role.value, FlagName.SKIP.value
+        rows: list[Row] = [
+            ("answer", id_, me.id, role, encode(facts.mine.get(id_)), encode(value)),
+            ("gold", id_, None, "", encode(facts.golds.get(id_)), encode(decided)),
+        ]
+        if (id_, skip) in facts.flags:
+            rows.append(("flag", id_, me.id, skip, encode(facts.flags[id_, skip]), None))
+        return tuple(rows)
+
+    def _answer(self, id_: int, facts: _Facts) -> Answer | str:
+        """The answer that an item is to have, or why it is to have none."""
+        if self._wish.deed is Deed.PROPOSAL:
+            return _proposal(facts.given.get(id_, ()), facts.items[id_][2])
+        if self._wish.deed is Deed.MODEL:
+            choice = facts.choices.get(id_)
+            return NO_MODEL if choice is None else chosen(choice, facts.items[id_])
+        if self._wish.deed is Deed.GIVEN:
+            return self._wish.answers.get(id_) or NOT_OFFERED
+        return self._wish.answer or NO_FIT
+
+    # --- the rest -----------------------------------------------------------------------
+
+    def _withdraw(self, id_: int, facts: _Facts) -> Planned:
+        me, role = self._me, self._wish.role
+        mine, present = facts.mine.get(id_), facts.golds.get(id_)
+        if mine is None:
+            return Planned(id_, kept=NO_ANSWER)
+        rows: list[Row] = [("answer", id_, me.id, role.value, encode(mine), None)]
+        makes = present is not None and present.rule == Rule.EXPERT and present.by == me.name
+        if role is Role.ADJUDICATOR and makes:
+            rows.append(("gold", id_, None, "", encode(present), None))
+        return Planned(id_, tuple(rows), before=answer_of(mine))
+
+    def _flag(self, id_: int, facts: _Facts) -> Planned:
+        wish = self._wish
+        skips = wish.deed in (Deed.SKIP, Deed.UNSKIP)
+        name = FlagName.SKIP.value if skips else str(wish.flag)
+        on = wish.deed in (Deed.FLAG, Deed.SKIP)
+        present = facts.flags.get((id_, name))
+        if on and present is not None:
+            return Planned(id_, kept=f"has your flag {name} already")
+        if not on and present is None:
+            return Planned(id_, kept=f"has no flag {name} of yours")
+        if wish.deed is Deed.SKIP and self._is_done(id_, facts):
+            return Planned(id_, kept=DECIDED)
+        value = FlagValue(self._at) if on else None
+        row = ("flag", id_, self._me.id, name, encode(present), encode(value))
+        return Planned(id_, (row,))
+
+    def _is_done(self, id_: int, facts: _Facts) -> bool:
+        """True for an item that needs no answer of this person's in this role."""
+        present = facts.golds.get(id_)
+        if self._wish.role is Role.ADJUDICATOR and id_ not in facts.blind:
+            return present is not None and present.kind != Kind.NFH
+        return id_ in facts.mine
+
+
+def _note(present: GoldValue | None) -> str:
+    if present is None:
+        return ""
+    if present.rule == Rule.EXPERT:
+        return OWN
+    return OF_FILE if present.rule == Rule.IMPORTED else OF_RULE
+
+
+def _proposal(given: Sequence[tuple[str, Answer]], lemmas: Sequence[str]) -> Answer | str:
+    """What all, or most, of the annotators say."""
+    for rule in RULES:
+        found = settle(given, lemmas, rule).answer
+        if found is not None:
+            if found.relation is Relation.UNSTATED:
+                return NO_RELATION
+            return NO_PROPOSAL if found.kind is Kind.NFH else found.without_comment()
+    return NO_PROPOSAL
+
+
+def chosen(choice: str, item: tuple[int, int, Sequence[str]]) -> Answer | str:
+    """What a model's choice comes to: a class by name, or a token in digits.
+
+    item: the anchor's tokens, from and to, and the lemmas of the passage.
+    """
+    if choice in {kind.value for kind in IMPLICIT_KINDS}:
+        return class_answer(Kind(choice))
+    start, stop, lemmas = item
+    if not (choice.isascii() and choice.isdigit() and len(choice) < 10):
+        return NO_FIT
+    token = int(choice)
+    if token >= len(lemmas) or start <= token < stop:
+        return NO_FIT
+    return reference_answer([[Mention(token, token + 1, token)]])

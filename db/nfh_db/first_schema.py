@@ -1,0 +1,295 @@
+"""The schema of the first migration; never edited, for files out there were built by it."""
+
+KINDS = (
+    "'REFERENCE','YEAR','AGE','CURRENCY','PEOPLE','TIME','OTHER','UNKNOWN',"
+    "'NOT_NFH','BROKEN','NFH'"
+)
+
+FIRST_SCHEMA = (
+    # People, models and rules that answer.
+    """CREATE TABLE annotator (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        type TEXT NOT NULL DEFAULT 'person' CHECK (type IN ('person', 'model', 'rule')),
+        created_at TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE guideline (
+        id INTEGER PRIMARY KEY,
+        version INTEGER NOT NULL UNIQUE,
+        body TEXT NOT NULL,
+        annotator_id INTEGER REFERENCES annotator(id),
+        created_at TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE setting (
+        name TEXT PRIMARY KEY,
+        value TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+    # One imported file. Rows of a batch in state 'loading' are seen by nobody.
+    """CREATE TABLE batch (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        sha256 TEXT NOT NULL,
+        format TEXT NOT NULL,
+        split TEXT,
+        annotator_id INTEGER REFERENCES annotator(id),
+        state TEXT NOT NULL CHECK (state IN ('loading', 'settling', 'ready')),
+        pid INTEGER,
+        rows INTEGER NOT NULL DEFAULT 0,
+        report TEXT NOT NULL DEFAULT '{}',
+        created_at TEXT NOT NULL,
+        finished_at TEXT
+    ) STRICT""",
+    """CREATE UNIQUE INDEX batch_content
+        ON batch(sha256, format, coalesce(annotator_id, 0)) WHERE state = 'ready'""",
+    """CREATE TABLE document (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        batch_id INTEGER REFERENCES batch(id)
+    ) STRICT""",
+    # digest: the 32 bytes of Passage.digest; as text they would double its index.
+    """CREATE TABLE passage (
+        id INTEGER PRIMARY KEY,
+        document_id INTEGER NOT NULL REFERENCES document(id),
+        batch_id INTEGER REFERENCES batch(id),
+        digest BLOB NOT NULL UNIQUE,
+        text TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX passage_document ON passage(document_id)",
+    "CREATE INDEX passage_batch ON passage(batch_id)",
+    # Kept apart from the text, so that a search over all texts reads little.
+    # offsets: little-endian uint32 pairs start, end. lemmas, turns: JSON arrays;
+    # a turn is [number, speaker or null, first token, token after the last].
+    """CREATE TABLE passage_token (
+        passage_id INTEGER PRIMARY KEY REFERENCES passage(id),
+        offsets BLOB NOT NULL,
+        lemmas TEXT NOT NULL,
+        turns TEXT NOT NULL,
+        tokenizer TEXT NOT NULL
+    ) STRICT""",
+    # The columns from `state` on sum up answers and gold; the store keeps them.
+    # text_start, text_end: the anchor's code points. replaced_by: set when corrected.
+    """CREATE TABLE anchor (
+        id INTEGER PRIMARY KEY,
+        passage_id INTEGER NOT NULL REFERENCES passage(id),
+        start INTEGER NOT NULL,
+        stop INTEGER NOT NULL,
+        text_start INTEGER NOT NULL,
+        text_stop INTEGER NOT NULL,
+        word TEXT NOT NULL,
+        batch_id INTEGER REFERENCES batch(id),
+        replaces INTEGER REFERENCES anchor(id),
+        replaced_by INTEGER REFERENCES anchor(id),
+        removed INTEGER NOT NULL DEFAULT 0,
+        state TEXT NOT NULL DEFAULT 'open'
+            CHECK (state IN ('open', 'answered', 'disagree', 'decided', 'stale')),
+        kind TEXT,
+        heads INTEGER NOT NULL DEFAULT 0,
+        votes INTEGER NOT NULL DEFAULT 0,
+        strongest TEXT,
+        blocking TEXT NOT NULL DEFAULT '',
+        notes TEXT NOT NULL DEFAULT '',
+        pattern TEXT NOT NULL DEFAULT '',
+        UNIQUE (passage_id, start, stop),
+        CHECK (start >= 0 AND stop > start)
+    ) STRICT""",
+    # The queue filters one walk in passage order (UNIQUE above) and needs no index for it;
+    # this one serves the order by word.
+    "CREATE INDEX anchor_word ON anchor(word COLLATE NOCASE, passage_id, start, stop)",
+    "CREATE INDEX anchor_batch ON anchor(batch_id)",
+    # What a row of an imported file said; drives the `nfh` export, repeats included.
+    # labels: the row's own label, as JSON: the release's `head` list, or its 0 or 1.
+    """CREATE TABLE source_row (
+        id INTEGER PRIMARY KEY,
+        batch_id INTEGER NOT NULL REFERENCES batch(id),
+        line INTEGER NOT NULL,
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        split TEXT,
+        labels TEXT
+    ) STRICT""",
+    "CREATE UNIQUE INDEX source_row_line ON source_row(batch_id, line, anchor_id)",
+    "CREATE INDEX source_row_anchor ON source_row(anchor_id)",
+    "CREATE INDEX source_row_split ON source_row(split, batch_id, anchor_id)",
+    # An annotator's answer, or an adjudicator's; removed ones stay.
+    f"""CREATE TABLE answer (
+        id INTEGER PRIMARY KEY,
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        role TEXT NOT NULL CHECK (role IN ('annotator', 'adjudicator')),
+        kind TEXT NOT NULL CHECK (kind IN ({KINDS})),
+        relation TEXT CHECK (relation IN ('AND', 'OR', 'UNSTATED')),
+        sort TEXT CHECK (sort IN ('NUMBER', 'CODE', 'MEASURE', 'NOUN')),
+        noun TEXT,
+        comment TEXT NOT NULL DEFAULT '',
+        seconds REAL,
+        saw_model INTEGER NOT NULL DEFAULT 0,
+        saw_votes INTEGER NOT NULL DEFAULT 0,
+        guideline_version INTEGER,
+        rule_tag TEXT,
+        batch_id INTEGER REFERENCES batch(id),
+        answered_at TEXT NOT NULL,
+        removed INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (anchor_id, annotator_id, role)
+    ) STRICT""",
+    "CREATE INDEX answer_annotator ON answer(annotator_id, anchor_id)",
+    "CREATE INDEX answer_batch ON answer(batch_id) WHERE batch_id IS NOT NULL",
+    # The answer that counts. rule 'expert' points to the adjudicator's answer.
+    f"""CREATE TABLE gold (
+        anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),
+        kind TEXT NOT NULL CHECK (kind IN ({KINDS})),
+        relation TEXT CHECK (relation IN ('AND', 'OR', 'UNSTATED')),
+        sort TEXT CHECK (sort IN ('NUMBER', 'CODE', 'MEASURE', 'NOUN')),
+        noun TEXT,
+        comment TEXT NOT NULL DEFAULT '',
+        rule TEXT NOT NULL CHECK (rule IN ('imported', 'unanimous', 'majority', 'expert')),
+        annotator_id INTEGER REFERENCES annotator(id),
+        answer_id INTEGER REFERENCES answer(id),
+        batch_id INTEGER REFERENCES batch(id),
+        decided_at TEXT,
+        removed INTEGER NOT NULL DEFAULT 0
+    ) STRICT""",
+    "CREATE INDEX gold_batch ON gold(batch_id) WHERE batch_id IS NOT NULL",
+    # Heads of an answer or of a gold, and where each head's noun stands.
+    """CREATE TABLE head (
+        id INTEGER PRIMARY KEY,
+        answer_id INTEGER REFERENCES answer(id),
+        gold_id INTEGER REFERENCES gold(anchor_id),
+        position INTEGER NOT NULL,
+        CHECK ((answer_id IS NULL) <> (gold_id IS NULL))
+    ) STRICT""",
+    "CREATE INDEX head_answer ON head(answer_id, position) WHERE answer_id IS NOT NULL",
+    "CREATE INDEX head_gold ON head(gold_id, position) WHERE gold_id IS NOT NULL",
+    """CREATE TABLE mention (
+        head_id INTEGER NOT NULL REFERENCES head(id) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        start INTEGER NOT NULL,
+        stop INTEGER NOT NULL,
+        token INTEGER NOT NULL,
+        origin TEXT NOT NULL CHECK (origin IN ('marked', 'added', 'removed')),
+        PRIMARY KEY (head_id, position),
+        CHECK (start >= 0 AND start <= token AND token < stop)
+    ) STRICT, WITHOUT ROWID""",
+    # One person's mark on one anchor; 'skip' is "not now".
+    """CREATE TABLE flag (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        name TEXT NOT NULL CHECK (name IN ('anchor', 'ambiguous', 'guideline', 'skip')),
+        batch_id INTEGER REFERENCES batch(id),
+        flagged_at TEXT NOT NULL,
+        removed INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (anchor_id, annotator_id, name)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX flag_name ON flag(name, anchor_id) WHERE removed = 0",
+    """CREATE TABLE assignment (
+        id INTEGER PRIMARY KEY,
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        role TEXT NOT NULL CHECK (role IN ('annotator', 'adjudicator')),
+        purpose TEXT NOT NULL DEFAULT 'work' CHECK (purpose IN ('work', 'check', 'audit')),
+        state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'done', 'returned')),
+        position INTEGER NOT NULL,
+        assigned_at TEXT NOT NULL,
+        finished_at TEXT,
+        UNIQUE (anchor_id, annotator_id, role)
+    ) STRICT""",
+    "CREATE INDEX assignment_annotator ON assignment(annotator_id, state, position)",
+    # The log. An act is what one undo takes back; its events say what changed, from, to.
+    """CREATE TABLE act (
+        id INTEGER PRIMARY KEY,
+        annotator_id INTEGER REFERENCES annotator(id),
+        kind TEXT NOT NULL CHECK (kind IN ('do', 'undo', 'redo', 'import', 'settle', 'merge')),
+        summary TEXT NOT NULL,
+        target INTEGER REFERENCES act(id),
+        undone INTEGER NOT NULL DEFAULT 0,
+        batch_id INTEGER REFERENCES batch(id),
+        acted_at TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX act_annotator ON act(annotator_id, undone, id)",
+    """CREATE TABLE event (
+        id INTEGER PRIMARY KEY,
+        act_id INTEGER NOT NULL REFERENCES act(id),
+        entity TEXT NOT NULL CHECK (entity IN ('answer', 'gold', 'flag', 'anchor')),
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER REFERENCES annotator(id),
+        name TEXT NOT NULL DEFAULT '',
+        before TEXT,
+        after TEXT
+    ) STRICT""",
+    "CREATE INDEX event_act ON event(act_id)",
+    "CREATE INDEX event_anchor ON event(anchor_id, id)",
+    """CREATE TABLE model (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        task TEXT NOT NULL CHECK (task IN ('identification', 'resolution', 'both')),
+        recipe TEXT NOT NULL,
+        version TEXT NOT NULL,
+        path TEXT,
+        digest TEXT,
+        config TEXT NOT NULL DEFAULT '{}',
+        metrics TEXT NOT NULL DEFAULT '{}',
+        snapshot TEXT,
+        state TEXT NOT NULL DEFAULT 'candidate'
+            CHECK (state IN ('candidate', 'active', 'retired', 'rejected')),
+        created_at TEXT NOT NULL
+    ) STRICT""",
+    # scores: little-endian float32, the six classes in the order of IMPLICIT_KINDS, then
+    # one a token; NaN marks what is no candidate. choice: token index, or class name.
+    """CREATE TABLE prediction (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        model_id INTEGER NOT NULL REFERENCES model(id),
+        choice TEXT NOT NULL,
+        second TEXT,
+        margin REAL,
+        scores BLOB NOT NULL,
+        predicted_at TEXT NOT NULL,
+        PRIMARY KEY (anchor_id, model_id)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX prediction_margin ON prediction(model_id, margin)",
+    """CREATE TABLE job (
+        id INTEGER PRIMARY KEY,
+        task TEXT NOT NULL,
+        state TEXT NOT NULL DEFAULT 'queued' CHECK (state IN
+            ('queued', 'running', 'done', 'failed', 'cancelled', 'interrupted')),
+        arguments TEXT NOT NULL DEFAULT '{}',
+        version INTEGER NOT NULL DEFAULT 1,
+        pid INTEGER,
+        pid_started TEXT,
+        heartbeat TEXT,
+        phase TEXT,
+        done INTEGER NOT NULL DEFAULT 0,
+        total INTEGER,
+        metrics TEXT NOT NULL DEFAULT '{}',
+        log TEXT,
+        model_id INTEGER REFERENCES model(id),
+        error TEXT,
+        created_at TEXT NOT NULL,
+        started_at TEXT,
+        finished_at TEXT
+    ) STRICT""",
+    "CREATE INDEX job_state ON job(state, id)",
+    """CREATE TABLE saved_view (
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        name TEXT NOT NULL,
+        query TEXT NOT NULL,
+        saved_at TEXT NOT NULL,
+        PRIMARY KEY (annotator_id, name)
+    ) STRICT, WITHOUT ROWID""",
+    # An answer begun and not yet committed; body: JSON of the editor's state.
+    """CREATE TABLE draft (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        role TEXT NOT NULL CHECK (role IN ('annotator', 'adjudicator')),
+        body TEXT NOT NULL,
+        drafted_at TEXT NOT NULL,
+        PRIMARY KEY (anchor_id, annotator_id, role)
+    ) STRICT, WITHOUT ROWID""",
+    # Where a person stood when the workbench closed; token: the cursor in the passage.
+    """CREATE TABLE place (
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        mode TEXT NOT NULL CHECK (mode IN ('browse', 'annotate', 'adjudicate')),
+        query TEXT NOT NULL,
+        anchor_id INTEGER REFERENCES anchor(id),
+        token INTEGER,
+        left_at TEXT NOT NULL,
+        PRIMARY KEY (annotator_id, mode)
+    ) STRICT, WITHOUT ROWID""",
+)

@@ -1,0 +1,180 @@
+"""The guidelines: a text in versions, of which the last one holds; none is ever deleted.
+
+Decisions are tagged with a rule of the text, and stamped with the version that held when they
+were made. Which answers those are is said here once, for counts, lists and queries alike.
+"""
+
+from array import array
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nfh_db import clock
+from nfh_db.anchors import VISIBLE
+from nfh_db.connection import Connection
+from nfh_db.errors import ChangedSinceError, StoreError
+from nfh_db.query.binding import LOADING
+from nfh_db.records import Annotator
+from nfh_db.values import json_of
+from nfh_models.domain import rule_id, tag_forms
+
+READ_ALL = """
+SELECT g.version, g.body, n.name, g.created_at
+FROM guideline AS g LEFT JOIN annotator AS n ON n.id = g.annotator_id ORDER BY g.version"""
+READ_ONE = """
+SELECT g.version, g.body, n.name, g.created_at
+FROM guideline AS g LEFT JOIN annotator AS n ON n.id = g.annotator_id
+WHERE g.version = :version"""
+READ_LAST = """
+SELECT g.version, g.body, n.name, g.created_at
+FROM guideline AS g LEFT JOIN annotator AS n ON n.id = g.annotator_id
+ORDER BY g.version DESC LIMIT 1"""
+INSERT = """
+INSERT INTO guideline (version, body, annotator_id, created_at)
+VALUES (:version, :body, :by, :at)"""
+
+DECISIONS = f"""
+FROM gold AS g
+JOIN answer AS w ON w.id = g.answer_id
+JOIN anchor AS a ON a.id = g.anchor_id
+WHERE g.removed = 0 AND w.removed = 0 AND {VISIBLE}
+    AND (g.batch_id IS NULL OR g.batch_id NOT IN ({LOADING}))"""
+"""Gold that a person decided, as `g`, with the answer that it was made of, as `w`."""
+
+COUNT_TAGGED = f"""
+SELECT w.rule_tag, w.guideline_version, count(*) {DECISIONS}
+GROUP BY w.rule_tag, w.guideline_version"""
+TAGGED_ANCHORS = f"""
+SELECT g.anchor_id, w.rule_tag, w.guideline_version {DECISIONS}
+    AND w.rule_tag IN (SELECT value FROM json_each(:tags))
+ORDER BY a.passage_id, a.start, a.stop"""  # noqa: S608 - made of constants
+
+TAGGED_ITEMS = f"""
+SELECT w.rule_tag, w.anchor_id FROM answer AS w JOIN anchor AS a ON a.id = w.anchor_id
+WHERE w.rule_tag IS NOT NULL AND w.removed = 0 AND {VISIBLE}
+    AND (w.batch_id IS NULL OR w.batch_id NOT IN ({LOADING}))"""  # noqa: S608 - constants
+"""Every tag with its anchor, whoever gave the answer and in whichever role."""
+
+LONGEST = 1_000_000
+"""Characters of a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guideline:
+    """One version of the guidelines.
+
+    body: Markdown. by: who wrote it, None for the text that came with the program.
+    """
+
+    version: int
+    body: str
+    by: str | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """How many decisions have a tag, made under one version.
+
+    rule: the id of the rule, or a tag that is none as it was written; None for no tag.
+    version: None where no guidelines held.
+    """
+
+    rule: str | None
+    version: int | None
+    decisions: int
+
+
+def everything(connection: Connection) -> tuple[Guideline, ...]:
+    """All versions, the first one first."""
+    return tuple(Guideline(*row) for row in connection.execute(READ_ALL))
+
+
+def read(connection: Connection, version: int | None = None) -> Guideline | None:
+    """One version, or the one that holds; None if there is none."""
+    if version is None:
+        row = connection.execute(READ_LAST).fetchone()
+    else:
+        row = connection.execute(READ_ONE, {"version": version}).fetchone()
+    return None if row is None else Guideline(*row)
+
+
+def add(
+    connection: Connection, body: str, me: Annotator | None, after: int | None = None
+) -> tuple[Guideline, bool]:
+    """Make a text hold from now on, and whether it is a new version: the same text is none.
+
+    after: the version that it was made from, 0 for none. Raises ChangedSinceError if
+    another one holds by now, StoreError for a text that cannot be kept.
+    """
+    _check(body)
+    last = read(connection)
+    if last is not None and last.body == body:
+        return last, False
+    if last is not None and after is not None and last.version != after:
+        by = f" by {last.by}" if last.by else ""
+        raise ChangedSinceError(
+            f"Version {last.version} of the guidelines was saved{by} since, and this text was "
+            f"made from version {after}: look at what changed, then save again"
+        )
+    version = 1 if last is None else last.version + 1
+    at = clock.now()
+    by_id = None if me is None else me.id
+    connection.execute(INSERT, {"version": version, "body": body, "by": by_id, "at": at})
+    return Guideline(version, body, None if me is None else me.name, at), True
+
+
+def begin(connection: Connection, body: str) -> bool:
+    """Make a text the first version, if there is none; whether it was."""
+    if read(connection) is not None:
+        return False
+    add(connection, body, None)
+    return True
+
+
+def _check(body: str) -> None:
+    if not body.strip():
+        raise StoreError("These guidelines are empty: a version needs some text")
+    if len(body) > LONGEST:
+        raise StoreError(
+            f"These guidelines have {len(body):,} characters: wanted at most {LONGEST:,}"
+        )
+    try:
+        body.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise StoreError(
+            f"These guidelines hold a character that no file can hold, at {error.start}: "
+            "take it out"
+        ) from error
+
+
+# --- what is tagged ---------------------------------------------------------------------
+
+
+def items(connection: Connection) -> dict[str, int]:
+    """How many anchors have an answer with each tag, by the rule's id, or by the tag itself."""
+    anchors: dict[str, set[int]] = {}
+    for tag, anchor_id in connection.execute(TAGGED_ITEMS):
+        anchors.setdefault(rule_id(tag), set()).add(anchor_id)
+    return {rule: len(ids) for rule, ids in anchors.items()}
+
+
+def tagged(connection: Connection) -> tuple[Tagged, ...]:
+    """How many decisions have each tag, version by version; those without a tag, too."""
+    counts: dict[tuple[str | None, int | None], int] = {}
+    for tag, version, count in connection.execute(COUNT_TAGGED):
+        key = (None if tag is None else rule_id(tag), version)
+        counts[key] = counts.get(key, 0) + count
+    return tuple(Tagged(*key, count) for key, count in counts.items())
+
+
+def anchors_of(
+    connection: Connection, wanted: Iterable[tuple[str, int | None]]
+) -> "array[int]":
+    """The anchors whose decision has one of these rules, by id, under one of these versions.
+
+    In the order of the passages.
+    """
+    pairs = frozenset(wanted)
+    tags = {form for rule, _ in pairs for form in tag_forms(rule)}
+    rows = connection.execute(TAGGED_ANCHORS, {"tags": json_of(sorted(tags))})
+    return array("q", (id_ for id_, tag, version in rows if (rule_id(tag), version) in pairs))
