@@ -31,6 +31,7 @@ from nfh_models.domain.compare import (
 )
 from nfh_models.domain.passage import Anchor, Passage, PassageError, Token, Turn, anchor_id
 from nfh_models.domain.settling import Reason, Settled, SettlingRule, settle
+from nfh_models.domain.tags import rule_id, rule_words, tag_forms
 
 __all__ = [
     "IMPLICIT_KINDS",
@@ -64,6 +65,9 @@ __all__ = [
     "identified",
     "paper_class",
     "reference_answer",
+    "rule_id",
+    "rule_words",
     "same_head",
     "settle",
+    "tag_forms",
 ]

@@ -47,9 +47,9 @@ def rules_of(text: str) -> tuple[Rule, ...]:
     Raises GuidelinesError where a heading of level 2 is no rule, where two rules have the
     same id, and where there is no rule at all.
     """
-    lines = _LINE_END.split(text)
+    lines = lines_of(text)
     rules: dict[str, Rule] = {}
-    for (number, words), (after, _) in pairwise([*_headings(lines), (len(lines) + 1, None)]):
+    for (number, words), (after, _) in pairwise([*headings(lines), (len(lines) + 1, None)]):
         if words is None:
             continue
         id_, title = _heading_of(words, number)
@@ -74,7 +74,12 @@ def first_text() -> str:
     return files(__name__).joinpath("first.md").read_text(encoding="utf-8")
 
 
-def _headings(lines: list[str]) -> Iterator[tuple[int, str | None]]:
+def lines_of(text: str) -> list[str]:
+    """The lines of the text as Markdown ends them, without their ends."""
+    return _LINE_END.split(text)
+
+
+def headings(lines: list[str]) -> Iterator[tuple[int, str | None]]:
     """Number and words of the lines that begin or end a rule; None as words if they only end
     one."""
     fence = ""

@@ -1,0 +1,45 @@
+"""Acts about the guidelines: in the workbench, and on their own screen."""
+
+from nfh_tui.actions.act import ITEM, LOOK, SIDE, WRITING, Action
+
+ACTS: tuple[Action, ...] = (
+    Action(
+        "rule.tag", ("R",), "R", "Tag with a rule",
+        "Name the rule of the guidelines on which the decision turns; enter alone lists them.",
+        ITEM, WRITING,
+    ),
+    Action(
+        "screen.guidelines", ("f5",), "F5", "Guidelines",
+        "The rules, how often each was used, and their earlier versions.", LOOK,
+    ),
+    Action(
+        "side.older", ("o",), "o", "Items under the old text",
+        "Open what was decided while this rule, or on no rule any of them, read otherwise.",
+        SIDE, foot=30, short="old text", where="side",
+    ),
+    Action(
+        "side.search", ("slash",), "/", "Find words", "Find words in the text.", SIDE,
+        foot=40, short="find", where="side",
+    ),
+    Action(
+        "side.search_next", ("n",), "n", "Next place", "Where the words stand next.", SIDE,
+        where="side",
+    ),
+    Action(
+        "side.search_back", ("N",), "N", "Place before", "Where they stand before.", SIDE,
+        where="side",
+    ),
+    Action(
+        "side.edit", ("e",), "e", "Edit", "Change the text; saved, it is a new version.", SIDE,
+        foot=50, short="edit", where="side",
+    ),
+    Action(
+        "side.versions", ("v",), "v", "Versions", "Read an earlier version.", SIDE,
+        foot=60, short="versions", where="side",
+    ),
+    Action(
+        "side.difference", ("d",), "d", "Difference",
+        "What changed between the version shown and the one that holds, or the one before.",
+        SIDE, where="side",
+    ),
+)  # fmt: skip

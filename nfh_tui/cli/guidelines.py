@@ -1,0 +1,262 @@
+"""`nfh-tui guidelines`: the rules by which people decide, and their versions."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from nfh_tui import places
+from nfh_tui.cli.common import (
+    Failure,
+    QueryCommand,
+    as_option,
+    db_option,
+    emit,
+    json_option,
+    known,
+    reporting,
+    user,
+)
+
+if TYPE_CHECKING:
+    from nfh_db.guidelines import Guideline
+    from nfh_db.store import Store
+
+STANDARD_INPUT = "-"
+
+
+@click.group(
+    invoke_without_command=True, short_help="Show the guidelines, or make a new version."
+)
+@click.option("--version", "version", type=int, metavar="N", help="An earlier version.")
+@click.option("--rules", is_flag=True, help="List the rules, with how often each was used.")
+@db_option
+@json_option
+@click.pass_context
+@reporting
+def guidelines(
+    ctx: click.Context, version: int | None, rules: bool, db: Path | None, as_json: bool
+) -> None:
+    """Show the guidelines that hold; with a command: their versions, changes and use.
+
+    Decisions are tagged with a rule of them, and stamped with the version that held.
+    """
+    ctx.obj = (db, as_json)
+    if ctx.invoked_subcommand is not None:
+        return
+    from nfh_db.store import Store
+    from nfh_tui.cli.guidelines_text import as_object, as_text, rule_rows
+    from nfh_tui.guidelines.guide import counts_of, guide_of
+
+    with Store.open_to_read(places.database(db)) as store:
+        shown = _one(store, version)
+        guide = guide_of(store.guidelines())
+        counts = counts_of(guide, store.tagged_items(), store.tagged_decisions())
+    if as_json:
+        emit(as_object(shown, guide, counts))
+    elif rules:
+        click.echo("\n".join(rule_rows(shown, guide, counts)))
+    else:
+        click.echo(as_text(shown), nl=False)
+
+
+@guidelines.command("set", short_help="Make a file the next version.")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@as_option
+@db_option
+@json_option
+@click.pass_context
+@reporting
+def set_(
+    ctx: click.Context, file: Path, me: str | None, db: Path | None, as_json: bool
+) -> None:
+    """Make the text of FILE, or of standard input with -, the guidelines that hold.
+
+    It becomes a version of its own; earlier ones stay. The same text again is none.
+    """
+    from nfh_db.store import Store
+    from nfh_tui.guidelines import first_text
+    from nfh_tui.guidelines.guide import guide_of
+    from nfh_tui.guidelines.parts import changes_of
+    from nfh_tui.guidelines.words import changed_words
+
+    db, as_json = _given(ctx, db, as_json)
+    text = _text_of(file)
+    with Store.open(places.database(db)) as store:
+        store.begin_guidelines(first_text())
+        before = _one(store, None)
+        saved, new = store.add_guideline(text, store.annotator(me or user()))
+        guide = guide_of(store.guidelines())
+        tagged = store.tagged_decisions()
+    changes = changes_of(before.body, saved.body)
+    older = sum(t.decisions for t in tagged if guide.is_outdated(t.rule, t.version))
+    if as_json:
+        changed = {how: [c.id for c in changes if c.id and c.how == how] for how in HOW}
+        told = {"version": saved.version, "new": new, "outdated": older, "rules": changed}
+        emit(told)
+    elif not new:
+        click.echo(f"Version {saved.version} holds this text already; nothing changed")
+    else:
+        click.echo(f"Version {saved.version} holds now: {changed_words(changes)}")
+        if older:
+            click.echo(f"{older:,} decisions were made by rules that read otherwise then")
+
+
+HOW = ("changed", "new", "gone")
+
+
+def _text_of(file: Path) -> str:
+    """The text of a file, which must have rules. Raises Failure, GuidelinesError, OSError."""
+    from nfh_tui.guidelines import GuidelinesError, rules_of
+
+    name = "standard input" if str(file) == STANDARD_INPUT else str(file)
+    body = sys.stdin.buffer.read() if str(file) == STANDARD_INPUT else file.read_bytes()
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Failure(f"{name}: no UTF-8 text: wrong at byte {error.start}") from error
+    try:
+        rules_of(text)
+    except GuidelinesError as error:
+        raise Failure(f"{name}, {error}") from error
+    return text
+
+
+@guidelines.command(short_help="List the versions.")
+@db_option
+@json_option
+@click.pass_context
+@reporting
+def versions(ctx: click.Context, db: Path | None, as_json: bool) -> None:
+    """List the versions of the guidelines, the newest first: by whom, when, what changed."""
+    from nfh_db.store import Store
+    from nfh_tui.cli.guidelines_text import version_objects, version_rows
+
+    db, as_json = _given(ctx, db, as_json)
+    with Store.open_to_read(places.database(db)) as store:
+        _one(store, None)
+        found = store.guidelines()
+    if as_json:
+        emit({"versions": version_objects(found)})
+    else:
+        click.echo("\n".join(version_rows(found)))
+
+
+@guidelines.command(short_help="Tell what changed between two versions.")
+@click.argument("a", metavar="A", type=int)
+@click.argument("b", metavar="[B]", type=int, required=False)
+@db_option
+@json_option
+@click.pass_context
+@reporting
+def diff(ctx: click.Context, a: int, b: int | None, db: Path | None, as_json: bool) -> None:
+    """Tell what changed from version A to version B, else to the one that holds."""
+    from nfh_db.formats.wording import visible
+    from nfh_db.store import Store
+    from nfh_tui.cli.guidelines_text import LINE
+    from nfh_tui.guidelines.parts import changes_of
+    from nfh_tui.guidelines.words import change_lines
+
+    db, as_json = _given(ctx, db, as_json)
+    with Store.open_to_read(places.database(db)) as store:
+        earlier, later = _one(store, a), _one(store, b)
+    changes = changes_of(earlier.body, later.body)
+    if as_json:
+        told = [
+            {"id": c.id or None, "title": c.title, "how": c.how, "lines": c.lines}
+            for c in changes
+        ]
+        emit({"from": earlier.version, "to": later.version, "changes": told})
+        return
+    for line in change_lines(changes):
+        click.echo(visible(line, LINE))
+    if not changes:
+        click.echo(f"Versions {earlier.version} and {later.version} say the same")
+
+
+@guidelines.command(
+    cls=QueryCommand, short_help="Write the items to discuss as a page of Markdown."
+)
+@click.argument("query", nargs=-1)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Where to; without it, or with -, to standard output.",
+)
+@click.option("--blind", is_flag=True, help="Leave out who answered, decided and flagged.")
+@as_option
+@db_option
+@json_option
+@click.pass_context
+@reporting
+def discuss(
+    ctx: click.Context,
+    query: tuple[str, ...],
+    out: Path | None,
+    blind: bool,
+    me: str | None,
+    db: Path | None,
+    as_json: bool,
+) -> None:
+    """Write what QUERY finds to be talked over; without one, what is flagged "guideline".
+
+    Each item with the passage around its number, everybody's answers and comments, the
+    rules that they name, and what counts so far.
+    """
+    from nfh_db.formats.wording import counted
+    from nfh_db.formats.writing import write_lines
+    from nfh_db.query import parse
+    from nfh_db.store import Store
+    from nfh_tui.cli.guidelines_text import topic_object
+    from nfh_tui.cli.overwriting import check_out
+    from nfh_tui.guidelines.guide import guide_of
+    from nfh_tui.guidelines.sheet import page, topic
+
+    db, as_json = _given(ctx, db, as_json)
+    asked = " ".join(query) or "flag:guideline"
+    parsed = parse(asked)
+    path = places.database(db)
+    to_file = out is not None and str(out) != STANDARD_INPUT
+    if out is not None and to_file:
+        check_out(out, [], path)
+    with Store.open_to_read(path) as store:
+        guide = guide_of(store.guidelines())
+        ballots = store.ballots(parsed, known(store, me or user()))
+        topics = [topic(ballot, guide.titles, blind=blind) for ballot in ballots]
+    version = f"Guidelines version {guide.version}." if guide.version else ""
+    lines = page(topics, f"Found by {asked} in {path.name}. {version}".strip())
+    if out is not None and to_file:
+        write_lines(out, lines)
+    if as_json:
+        told = {"query": asked, "count": len(topics), "out": str(out) if to_file else None}
+        emit(told | {"items": [topic_object(one) for one in topics]})
+    elif to_file:
+        click.echo(f"{counted(len(topics), 'item')} written to {out}")
+    else:
+        for line in lines:
+            click.echo(line, nl=False)
+
+
+# --- shared --------------------------------------------------------------------------------
+
+
+def _given(ctx: click.Context, db: Path | None, as_json: bool) -> tuple[Path | None, bool]:
+    """The options, whether they stand before or behind the command's name."""
+    outer_db, outer_json = ctx.obj
+    return db or outer_db, as_json or outer_json
+
+
+def _one(store: "Store", version: int | None) -> "Guideline":
+    """A version, or the one that holds. Raises Failure where there is none."""
+    found = store.guideline(version)
+    if found is not None:
+        return found
+    last = store.guideline()
+    if last is None:
+        raise Failure(
+            f"{store.path} has no guidelines yet: the workbench gives it the first text when "
+            "it is opened, and `nfh-tui guidelines set FILE` one of your own"
+        )
+    raise Failure(f"there is no version {version}: there are 1 to {last.version}")
