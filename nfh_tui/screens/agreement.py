@@ -1,0 +1,119 @@
+"""The agreement screen: how far annotators agree, and from each figure to its items.
+
+What can be counted comes from the store at once; figures with intervals come from
+`nfh-tui agreement`, in a child process, and are kept until somebody answers again.
+"""
+
+import asyncio
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from nfh_db.confusions import Confusions, Pair
+from nfh_tui.desk.report import report
+from nfh_tui.screens.panes import Panes
+from nfh_tui.sheets.agreement import (
+    POOLED,
+    Measured,
+    figure_lines,
+    pair_lines,
+    pair_name,
+    pair_of,
+)
+from nfh_tui.sheets.line import Line, Stop, items, sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FIGURES, PAIRS = "figures", "pairs"
+COUNTING = "Counting…"
+ARGUMENTS = ("agreement", "--no-skill")
+TICK = 1.0
+"""Seconds between two words on how long measuring has taken."""
+
+
+class AgreementScreen(Panes):
+    """Figures of everybody on the left, two at a time on the right."""
+
+    NAME = "Agreement"
+    PANES = ((FIGURES, "Figures"), (PAIRS, "Pairs"))
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        self.counts: Confusions | None = None
+        self.measured = Measured()
+        pair = self.memory.get("pair", POOLED)
+        self.pair: Pair = pair if isinstance(pair, tuple) else POOLED
+
+    # --- reading ------------------------------------------------------------------------
+
+    def read(self) -> None:
+        """Count, then measure; what was known of other items is dropped."""
+        self.counts, self.measured = None, Measured()
+        self.paint()
+        self.work(self._read, group="figures")
+
+    async def _read(self) -> None:
+        key = (self.base, await self.client.answers_version())
+        kept = self.kept("counts", key)
+        if not isinstance(kept, Confusions):
+            kept = await self.client.confusions(self.query_of, self.me)
+            self.keep("counts", key, kept)
+        self.counts = kept
+        if self.pair not in kept.pairs:
+            self.pair = POOLED
+        self.set_status(place=items(sum(kept.votes.values())))
+        known = self.kept("measured", key)
+        if isinstance(known, dict):
+            self.measured = Measured(known)
+        elif len(kept.people) > 1:
+            await self._measure(key)
+        self.paint()
+        self.paint_titles()
+
+    async def _measure(self, key: object) -> None:
+        """The figures of the command."""
+        path, base = self.client.store.path, self.base
+        arguments = [*ARGUMENTS, "--as", self.me.name, "--", base] if base else ARGUMENTS
+        asked = asyncio.create_task(report(arguments, path))
+        try:
+            await self._wait(asked)
+            self.measured = Measured(await asked)
+            self.keep("measured", key, self.measured.figures)
+        except Exception as error:
+            self.measured = Measured(None, f"Not measured: {error}")
+            self.paint()
+            raise
+        finally:
+            asked.cancel()
+            self.set_status(busy="")
+
+    async def _wait(self, asked: "asyncio.Task[dict[str, object]]") -> None:
+        """Say how long it takes, until it is done."""
+        begun = monotonic()
+        self.measured = Measured(None, "Measuring; the counts below are there already.")
+        self.paint()
+        while not asked.done():
+            self.set_status(busy=f"measuring… {monotonic() - begun:.0f} s")
+            await asyncio.wait({asked}, timeout=TICK)
+
+    # --- drawing ------------------------------------------------------------------------
+
+    def lines(self, pane: str, width: int) -> "Sequence[Line]":
+        """What a pane shows."""
+        if self.counts is None:
+            return sentence(COUNTING, width)
+        if pane == FIGURES:
+            return figure_lines(self.counts, self.measured, self.base, width)
+        return pair_lines(self.counts, self.measured, self.pair, self.base, width)
+
+    def pane_note(self, pane: str) -> str:
+        """Whose matrix it is."""
+        return pair_name(self.pair) if pane == PAIRS else ""
+
+    # --- acts ---------------------------------------------------------------------------
+
+    def chosen(self, stop: Stop) -> None:
+        """Show the matrix of a pair."""
+        self.pair = self.memory["pair"] = pair_of(stop)
+        self.paint()
+        self.paint_titles()

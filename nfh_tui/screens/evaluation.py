@@ -1,0 +1,276 @@
+"""The evaluation screen: models, people and gold against each other, and models over time.
+
+Everything is counted from what the store holds; nothing is predicted for it. Only what the
+model in the package has in its own files is asked of `nfh-tui models`, in a child process.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from textual.app import ComposeResult
+
+from nfh_db.comparisons import GOLD, Compared, Side
+from nfh_db.earlier_gold import Changes
+from nfh_tui.desk.paths import completed
+from nfh_tui.desk.report import output, report
+from nfh_tui.messages import RowsRead
+from nfh_tui.screens.panes import Panes
+from nfh_tui.sheets.evaluation import (
+    CHOOSE_LEFT,
+    NO_PREDICTIONS,
+    Sides,
+    change_lines,
+    change_matrix,
+    choice_lines,
+    compared_lines,
+    compared_matrix,
+    side_name,
+)
+from nfh_tui.sheets.learning import MODEL_STOP, Judged, judged_of, learning_lines, model_of
+from nfh_tui.sheets.line import BLANK, Line, Stop, items, sentence
+from nfh_tui.widgets.query_bar import InputBar
+from nfh_tui.widgets.status_line import Foot
+
+FIGURES, MATRIX = "figures", "matrix"
+COUNTING = "Counting…"
+EXPORT = "export"
+EXPORT_WORDS = "An earlier export of gold…"
+NOTHING = Side("")
+TASK = "resolution"
+
+
+class EvaluationScreen(Panes):
+    """Figures of a comparison on the left; its matrix and the models on the right."""
+
+    NAME = "Evaluation"
+    PANES = ((FIGURES, "Figures"), (MATRIX, "Matrix and models"))
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        sides = self.memory.get("sides")
+        self.sides = sides if isinstance(sides, Sides) else Sides(NOTHING, GOLD)
+        self.found: Compared | Changes | None = None
+        self.models: tuple[Judged, ...] | None = None
+        self.bar = InputBar(id="side-bar")
+        self._looked = False
+
+    def frame(self) -> ComposeResult:
+        """The panes, and the line in which a path is typed."""
+        yield from super().frame()
+        yield self.bar
+
+    # --- reading ------------------------------------------------------------------------
+
+    def read(self) -> None:
+        """Compare, and list the models."""
+        self.compare()
+        self.work(self._read_models, group="models")
+
+    def compare(self) -> None:
+        """Compare the two sides anew; a comparison under way is left off."""
+        self.found = None
+        self.paint()
+        self.paint_titles()
+        self.work(self._compare, group="comparing")
+
+    async def _compare(self) -> None:
+        known = await self.client.models_with_predictions()
+        active = await self.client.active_model(TASK)
+        left = self.sides.left
+        if left == NOTHING and known:
+            left = Side("model", known[0][1], known[0][0])
+        elif left == NOTHING:
+            people = await self.client.people_with_answers()
+            left = Side("person", people[0]) if people else NOTHING
+        self.sides = Sides(left, self.sides.right, active.id if active else None)
+        self.memory["sides"] = self.sides
+        self._looked = True
+        if left != NOTHING:
+            self.found = await self._found()
+        self.set_status(place=items(self._counted()), busy="")
+        self.paint()
+        self.paint_titles()
+
+    async def _found(self) -> Compared | Changes:
+        left, right = self.sides.left, self.sides.right
+        if right.what == "file":
+            return await self._changes(Path(right.name))
+        versions = (
+            await self.client.answers_version(),
+            await self.client.predictions_version(),
+        )
+        key = (left, right, self.base, versions)
+        kept = self.kept("found", key)
+        if not isinstance(kept, Compared):
+            kept = await self.client.compared(left, right, self.query_of, self.me)
+            self.keep("found", key, kept)
+        return kept
+
+    async def _changes(self, path: Path) -> Changes:
+        """Gold against a file; one that cannot be read is not tried again."""
+        try:
+            return await self.client.changes_since(
+                path, self.query_of, self.me, self._tell_rows
+            )
+        except Exception:
+            self.sides = Sides(NOTHING, GOLD)
+            self.compare_later()
+            raise
+        finally:
+            self.set_status(busy="")
+
+    def compare_later(self) -> None:
+        """Compare once what is said of an error has been read."""
+        self.call_after_refresh(self.compare)
+
+    def _tell_rows(self, rows: int) -> None:
+        """Called in a reading thread, from where only a message may reach the screen."""
+        self.post_message(RowsRead(rows))
+
+    def on_rows_read(self, message: RowsRead) -> None:
+        """Say how far a file is read."""
+        if self.found is None:
+            self.set_status(busy=f"{message.rows:,} rows read…")
+
+    def _counted(self) -> int:
+        if isinstance(self.found, Compared):
+            return self.found.whole.n
+        return sum(map(len, self.found.ids.values())) if self.found else 0
+
+    async def _read_models(self) -> None:
+        registered = await self.client.models()
+        learnt = {one.id: one.metrics.get("examples") for one in registered}
+        labels = {id_: n for id_, n in learnt.items() if isinstance(n, int)}
+        found = await report(["models"], self.client.store.path)
+        listed = found.get("models")
+        if isinstance(listed, list):
+            self.models = tuple(judged_of(listed, labels))
+        self.paint()
+
+    # --- drawing ------------------------------------------------------------------------
+
+    def lines(self, pane: str, width: int) -> Sequence[Line]:
+        """What a pane shows."""
+        if pane == FIGURES:
+            return self._figures(width)
+        lines = list(self._matrix(width))
+        if lines:
+            lines.append(BLANK)
+        if self.models is None:
+            return [*lines, *sentence("Looking at the models…", width)]
+        return [*lines, *learning_lines(self.models, width)]
+
+    def _figures(self, width: int) -> Sequence[Line]:
+        sides = self.sides
+        if sides.left == NOTHING:
+            return sentence(NO_PREDICTIONS if self._looked else COUNTING, width)
+        top = choice_lines(sides, width)
+        if isinstance(self.found, Compared):
+            return [*top, *compared_lines(self.found, sides, self.base, width)]
+        if isinstance(self.found, Changes):
+            return [*top, *change_lines(self.found, self.base, width)]
+        return [*top, *sentence(COUNTING, width)]
+
+    def _matrix(self, width: int) -> Sequence[Line]:
+        if isinstance(self.found, Compared):
+            return compared_matrix(self.found, self.sides, self.base, width)
+        if isinstance(self.found, Changes):
+            return change_matrix(self.found, self.sides, self.base, width)
+        return ()
+
+    def pane_note(self, pane: str) -> str:
+        """What is compared with what."""
+        if pane != MATRIX or self.sides.left == NOTHING:
+            return ""
+        return f"{side_name(self.sides.left)} against {side_name(self.sides.right)}"
+
+    # --- acts ---------------------------------------------------------------------------
+
+    def chosen(self, stop: Stop) -> None:
+        """Choose a side, or show the card of a model."""
+        if stop.act == MODEL_STOP:
+            self.work(lambda: self._show_card(model_of(stop)), group="card")
+        else:
+            self.work(lambda: self._choose(stop.act), group="choosing")
+
+    async def _show_card(self, model_id: int) -> None:
+        name = next((m.name for m in self.models or () if m.id == model_id), "")
+        self.set_status(busy="reading the card…")
+        try:
+            text = await output(["models", "show", str(model_id)], self.client.store.path)
+        finally:
+            self.set_status(busy="")
+        self.show_text(f"Model {name}", text)
+
+    async def _choose(self, which: str) -> None:
+        left = which == CHOOSE_LEFT
+        options = await (self._left_options() if left else self._right_options())
+        title = "Compare what?" if left else "With what?"
+        sides = {str(place): side for place, (_, _, side) in enumerate(options)}
+        now = self.sides.left if left else self.sides.right
+        chosen = await self.choose_from(
+            title,
+            [(words, faint, str(place)) for place, (words, faint, _) in enumerate(options)],
+            start=next((place for place, side in sides.items() if side == now), None),
+        )
+        if chosen is None:
+            return
+        side = sides[chosen]
+        if side.what == "file":
+            await self._choose_file()
+        elif left:
+            keeps = side.what == "model" and self.sides.right.what == "model"
+            self._compare_sides(side, self.sides.right if keeps else GOLD)
+        else:
+            self._compare_sides(self.sides.left, side)
+
+    def _compare_sides(self, left: Side, right: Side) -> None:
+        # With a file gold alone is compared, and gold with nothing else.
+        if right.what == "file":
+            left = GOLD
+        elif left == GOLD:
+            left = NOTHING
+        self.sides = Sides(left, right, self.sides.active)
+        self.compare()
+
+    async def _left_options(self) -> list[tuple[str, str, Side]]:
+        models = await self._model_sides()
+        people = await self.client.people_with_answers()
+        return [
+            *models,
+            *((name, "annotator", Side("person", name)) for name in people),
+            ("gold", EXPORT_WORDS, Side("file")),
+        ]
+
+    async def _right_options(self) -> list[tuple[str, str, Side]]:
+        left = self.sides.left
+        models = await self._model_sides() if left.what == "model" else []
+        return [
+            ("gold", "", GOLD),
+            *(one for one in models if one[2] != left),
+            (EXPORT_WORDS, "gold here against a file", Side("file")),
+        ]
+
+    async def _model_sides(self) -> list[tuple[str, str, Side]]:
+        active = self.sides.active
+        return [
+            (name, "model, active" if id_ == active else "model", Side("model", name, id_))
+            for id_, name in await self.client.models_with_predictions()
+        ]
+
+    async def _choose_file(self) -> None:
+        """Ask for a gold file and compare gold here with it."""
+        last = self.memory.get(EXPORT)
+        self.key_line.foot = Foot(
+            "", (("enter", "compare"), ("tab", "complete"), ("esc", "not"))
+        )
+        try:
+            text = await self.bar.ask(
+                "gold file", last if isinstance(last, str) else "", complete=completed
+            )
+        finally:
+            self.paint_keys()
+        if text is None or not text.strip():
+            return
+        self.memory[EXPORT] = text.strip()
+        self._compare_sides(GOLD, Side("file", text.strip()))

@@ -1,0 +1,1 @@
+"""What the screens of figures show, as plain values: lines of cells. No screen, no store."""
