@@ -9,8 +9,12 @@ from nfh_tui.editing.describe import BLOCKING_WORDS, KIND_WORDS
 from nfh_tui.editing.votes import choice_answer
 from nfh_tui.rows import Part, Rows, best
 
+HIDDEN = "hidden until you have answered"
 MOST_BARS = 6
 """Words shown with their scores."""
+
+LEAST_SHARE = 0.01
+"""Of the best score; what has less is not listed."""
 
 NO_BREAK = "\u00a0"
 
@@ -18,25 +22,34 @@ NAME_WIDTH = 12
 """Most cells for the name of a bar."""
 
 
-def add_model(rows: Rows, item: Item, against: Answer | None) -> None:
-    """What the active model says of the item; a line even when it has said nothing."""
+def add_model(rows: Rows, item: Item, against: Answer | None, *, listed: bool) -> None:
+    """What the active model says of the item; a line even when it has said nothing.
+
+    listed: its choice stands among the answers already, and only its doubt is told.
+    """
     prediction = item.prediction
     if prediction is None:
-        rows.heading("Model", "no answer yet")
+        rows.heading("Model", HIDDEN if item.model_hidden else "no answer yet")
         return
     rows.heading("Model", prediction.model)
     given = model_answer(item)
+    if given is None or not listed:
+        _add_choice(rows, item, given, against)
+    doubt = _doubt(prediction, item)
+    if doubt:
+        rows.text([(doubt, "note")], indent=1 if listed else 3, hang=3)
+    _add_bars(rows, item, prediction)
+
+
+def _add_choice(rows: Rows, item: Item, given: Answer | None, against: Answer | None) -> None:
     parts: list[Part] = [("m ", "key")]
     if given is None:
-        parts.append((f"a choice that does not fit: {prediction.choice}", "note"))
+        choice = "" if item.prediction is None else item.prediction.choice
+        parts.append((f"a choice that does not fit: {choice}", "note"))
     else:
         parts.append((describe(given, item.passage, places=True), "said"))
         parts.append(standing(given, against, item))
     rows.text(parts, indent=1, hang=3)
-    doubt = _doubt(prediction, item)
-    if doubt:
-        rows.text([(doubt, "note")], indent=3, hang=5)
-    _add_bars(rows, item, prediction)
 
 
 def standing(given: Answer, against: Answer | None, item: Item) -> Part:
@@ -80,17 +93,26 @@ def figure(score: float) -> str:
 
 
 def _add_bars(rows: Rows, item: Item, prediction: Prediction) -> None:
-    """The best words, then the classes if they are scored, on one scale."""
+    """The best words, then the classes if they are scored, on one scale.
+
+    What would hardly have a bar is not listed: to know that it is little is enough.
+    """
     words = best(enumerate(token_scores(item)), MOST_BARS)
     scored = zip(IMPLICIT_KINDS, prediction.scores, strict=False)
     classes = best(scored, len(IMPLICIT_KINDS))
     most = max((score for _, score in (*words, *classes)), default=0.0)
     name_width = min(NAME_WIDTH, rows.width // 3)
+    few = [one for one in (*words, *classes) if _share(one[1], most) < LEAST_SHARE]
     for token, score in words:
-        told = f"{figure(score):<5}t{item.passage.turn_of(token) + 1}"
-        rows.bar((_word(item, token), ""), _share(score, most), told, name_width)
+        if (token, score) not in few:
+            told = f"{figure(score):<5}t{item.passage.turn_of(token) + 1}"
+            rows.bar((_word(item, token), ""), _share(score, most), told, name_width)
     for kind, score in classes:
-        rows.bar((KIND_WORDS[kind], "kind"), _share(score, most), figure(score), name_width)
+        if (kind, score) not in few:
+            name = (KIND_WORDS[kind], "kind")
+            rows.bar(name, _share(score, most), figure(score), name_width)
+    if few and most > 0:
+        rows.text([(f"all others under {most * LEAST_SHARE:.1g}", "note")], indent=1)
 
 
 def _share(score: float, most: float) -> float:

@@ -4,27 +4,30 @@ Pure: no screen. An annotator is shown nothing of what others answered.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from typing import TYPE_CHECKING
 
-from nfh_db.records import PERSON, Gold, HistoryLine, Item, Role, Rule, Vote
-from nfh_models.domain import Answer
+from nfh_db.records import HistoryLine, Item, Role
+from nfh_models.domain import Answer, compare_all
 from nfh_tui.desk.history import act_words, thing
-from nfh_tui.editing import (
-    EditState,
-    Source,
-    annotators_votes,
-    answer,
-    describe,
-    pattern_words,
-    prompt,
-)
+from nfh_tui.editing import EditState, Source, answer, describe, pattern_words, prompt
 from nfh_tui.editing.describe import BLOCKING_WORDS, KIND_WORDS, NOTE_WORDS, SORT_WORDS
 from nfh_tui.editing.state import live, quoted
-from nfh_tui.editing.votes import letter
+from nfh_tui.editing.votes import shown_reason
+from nfh_tui.evidence_answers import add_answers
+from nfh_tui.evidence_around import add_beside, add_numbers, add_places
 from nfh_tui.evidence_identification import add_identification
 from nfh_tui.evidence_model import add_model, standing
+from nfh_tui.evidence_precedents import add_precedents
+from nfh_tui.evidence_readings import add_readings
+from nfh_tui.evidence_remarks import add_remarks, when
+from nfh_tui.evidence_tally import add_tally
+from nfh_tui.guidelines.guide import Guide
+from nfh_tui.lanes import GOLD, Lane, lanes
 from nfh_tui.passage_marks import DIGITS
 from nfh_tui.rows import Part, Row, Rows
+
+if TYPE_CHECKING:
+    from nfh_db.precedents import Precedent
 
 HIDDEN = "Others' answers and the gold stay hidden while you annotate."
 WITHHELD = "hidden until you decide"
@@ -48,30 +51,26 @@ def evidence(
     *,
     blind: bool = False,
     history: Sequence[HistoryLine] = (),
+    rules: Guide | None = None,
+    precedents: "Sequence[Precedent]" = (),
 ) -> tuple[Row, ...]:
     """All rows for an item. state: the answer edited, None while nothing is.
 
-    blind: annotators are letters, and nobody else is named.
+    blind: annotators are letters, and nobody else is named. rules: the guidelines that hold,
+    None where they are not known (yet). precedents: earlier decisions, the best first.
     """
     rows = Rows(width)
+    guide = rules or Guide()
     mine = answer(state, item) if state is not None else ""
     if state is not None:
-        _add_edited(rows, item, state, mine)
-    against = mine if isinstance(mine, Answer) else None
-    judging = state is None or _judges(state)
-    if judging:
-        _add_gold(rows, item, against, blind=blind)
-        _add_votes(rows, item, against, blind=blind)
+        _add_edited(rows, item, state, mine, guide, blind=blind)
+    edited = mine if isinstance(mine, Answer) else None
+    if state is None or _judges(state):
+        _add_judged(rows, item, state, edited, guide, precedents, blind=blind)
+        if not blind:
+            _add_history(rows, history)
     else:
-        rows.blank()
-        rows.text([(HIDDEN, "note")])
-    gold = item.gold.answer if item.gold is not None and judging else None
-    add_identification(rows, item, against, gold)
-    add_model(rows, item, against)
-    _add_flags(rows, item, named=not blind and judging)
-    if judging:
-        _add_stale(rows, item, against, blind=blind)
-        _add_history(rows, history, blind=blind)
+        _add_own(rows, item, state, edited)
     return tuple(rows.made)
 
 
@@ -79,24 +78,71 @@ def _judges(state: EditState) -> bool:
     return state.role is Role.ADJUDICATOR
 
 
-def when(at: str) -> str:
-    """A UTC time of the store in the time of this place, to the minute; as it is if odd."""
-    try:
-        parsed = datetime.fromisoformat(at)
-    except ValueError:
-        return at
-    return parsed.astimezone().strftime("%Y-%m-%d %H:%M")
+def _add_judged(
+    rows: Rows,
+    item: Item,
+    state: EditState | None,
+    edited: Answer | None,
+    rules: Guide,
+    precedents: "Sequence[Precedent]",
+    *,
+    blind: bool,
+) -> None:
+    """What one who decides needs: all answers first, and all that explains them."""
+    found = lanes(item, blind=blind)
+    gold = item.gold.answer if item.gold is not None else None
+    against = gold if state is None else edited
+    seconds = _add_table(rows, item, found, against)
+    add_readings(rows, item, found, edited)
+    add_beside(rows, item)
+    told = _told_above(item, state, rules, blind=blind)
+    add_remarks(rows, item, found, rules, seconds=seconds, blind=blind, told=told)
+    add_precedents(rows, precedents, against)
+    add_places(rows, item, found, state)
+    add_numbers(rows, item)
+    add_identification(rows, item, edited, gold)
+    add_model(rows, item, edited, listed=True)
+    _add_flags(rows, item, named=not blind)
+    _add_stale(rows, item, against, blind=blind)
+
+
+def _add_own(rows: Rows, item: Item, state: EditState, edited: Answer | None) -> None:
+    """What one who answers may see: nothing of others."""
+    add_readings(rows, item, (), edited)
+    add_beside(rows, item)
+    rows.blank()
+    rows.text([(HIDDEN, "note")])
+    add_places(rows, item, (), state)
+    add_numbers(rows, item)
+    add_identification(rows, item, edited, None)
+    add_model(rows, item, edited, listed=False)
+    _add_flags(rows, item, named=False)
+
+
+def _told_above(item: Item, state: EditState | None, rules: Guide, *, blind: bool) -> list[str]:
+    """What the block of the answer edited says, which is often the gold's."""
+    if state is None:
+        return []
+    comment = _comment(item, state, blind=blind)
+    return [comment, rules.words(state.tag) if state.tag else ""]
 
 
 # --- the answer being edited ---------------------------------------------------------------
 
 
-def _add_edited(rows: Rows, item: Item, state: EditState, made: Answer | str) -> None:
-    said = [SOURCE_WORDS[state.source], state.reason, "changed" if state.changed else ""]
+def _add_edited(
+    rows: Rows,
+    item: Item,
+    state: EditState,
+    made: Answer | str,
+    rules: Guide,
+    *,
+    blind: bool,
+) -> None:
+    reason = shown_reason(state.reason, item)
+    said = [SOURCE_WORDS[state.source], reason, "changed" if state.changed else ""]
     rows.heading("Answer", " · ".join(filter(None, said)))
-    kind: list[Part] = [("nothing chosen", "note")]
-    if state.kind is not None:
-        kind = [(KIND_WORDS[state.kind], "kind")]
+    kind: list[Part] = [] if state.kind is None else [(KIND_WORDS[state.kind], "kind")]
     if state.sort is not None:
         kind.append((f", {SORT_WORDS[state.sort]}", ""))
     if state.noun:
@@ -104,6 +150,28 @@ def _add_edited(rows: Rows, item: Item, state: EditState, made: Answer | str) ->
     if len(state.heads) > 1:
         kind.append((f" · {state.relation or 'AND or OR?'}", "kind"))
     rows.text(kind, indent=1, hang=3)
+    _add_heads(rows, item, state)
+    if state.tag:
+        rows.text([(rules.words(state.tag), "note")], indent=1, hang=3)
+    comment = _comment(item, state, blind=blind)
+    if comment:
+        rows.text([("; ", "note"), (comment, "comment")], indent=1, hang=3)
+    if prompt(state) is not None:
+        rows.text([("▸ ", "asks"), (prompt(state) or "", "asks")], indent=1, hang=3)
+    elif isinstance(made, str):
+        rows.text([("▸ ", "asks"), (made, "asks")], indent=1, hang=3)
+
+
+def _comment(item: Item, state: EditState, *, blind: bool) -> str:
+    """The comment of the answer edited; blind, that of the gold is taken from the item,
+    which names nobody."""
+    golds = state.source is Source.GOLD and state.comment == state.began.comment
+    if blind and golds and item.gold is not None:
+        return item.gold.answer.comment
+    return state.comment
+
+
+def _add_heads(rows: Rows, item: Item, state: EditState) -> None:
     for number, mentions in enumerate(state.heads, 1):
         first, *more = live(mentions)
         sign = DIGITS[number] if number < len(DIGITS) else "₊"
@@ -113,87 +181,48 @@ def _add_edited(rows: Rows, item: Item, state: EditState, made: Answer | str) ->
         if more:
             parts.append((f" and {len(more)} more", "note"))
         rows.text(parts, indent=2, hang=4)
-    _add_comment(rows, state.comment, indent=1)
-    if prompt(state) is not None:
-        rows.text([("▸ ", "asks"), (prompt(state) or "", "asks")], indent=1, hang=3)
-    elif isinstance(made, str):
-        rows.text([("▸ ", "asks"), (made, "asks")], indent=1, hang=3)
-
-
-def _add_comment(rows: Rows, comment: str, indent: int) -> None:
-    if comment:
-        rows.text([("; ", "note"), (comment, "comment")], indent=indent, hang=indent + 2)
 
 
 # --- what others said ----------------------------------------------------------------------
 
 
-def _add_answer(
-    rows: Rows, item: Item, given: Answer, against: Answer | None, indent: int
-) -> None:
-    """An answer in words, how it stands to the one edited, and its comment."""
-    parts: list[Part] = [(describe(given, item.passage, places=True), "said")]
-    parts.append(standing(given, against, item))
-    rows.text(parts, indent=indent, hang=indent + 2)
-    _add_comment(rows, given.comment, indent)
-
-
-def _add_gold(rows: Rows, item: Item, against: Answer | None, *, blind: bool) -> None:
-    gold = item.gold
-    none = WITHHELD if item.withheld else "none yet"
-    rows.heading("Gold", none if gold is None else _gold_note(gold, blind=blind))
-    if gold is not None:
-        _add_answer(rows, item, gold.answer, against, indent=1)
-
-
-def _gold_note(gold: Gold, *, blind: bool) -> str:
-    by = "" if blind or not gold.adjudicator else gold.adjudicator
-    rule = "expert" if gold.rule is Rule.EXPERT else f"{gold.rule}"
-    return " · ".join(filter(None, [rule, by, when(gold.decided_at or "")]))
-
-
-def _add_votes(rows: Rows, item: Item, against: Answer | None, *, blind: bool) -> None:
-    given = annotators_votes(item)
-    nobody = WITHHELD if item.withheld else "nobody yet"
-    rows.heading("Annotators", pattern_words(item.pattern) if given else nobody)
+def _add_table(rows: Rows, item: Item, found: Sequence[Lane], against: Answer | None) -> bool:
+    """All answers, how they differ, and how many named what; true if seconds are told."""
+    if not any(lane.vote is not None or lane.key == GOLD for lane in found):
+        rows.heading("Answers", WITHHELD if item.withheld else "nobody yet")
+    else:
+        rows.heading("Answers", _pattern(item))
+    if not found:
+        return False
+    seconds = add_answers(rows, item, found, against)
+    add_tally(rows, item)
     _add_differences(rows, item)
-    for number, vote in enumerate(given, 1):
-        name = letter(number - 1) if blind else f"{vote.annotator}{_kind_of(vote)}"
-        _add_vote(rows, item, vote, name, f"{number}" if number < 10 else "·", against)
-    others = [vote for vote in item.votes if vote.role is Role.ADJUDICATOR]
-    if others:
-        rows.heading("Adjudicators")
-    for vote in others:
-        _add_vote(rows, item, vote, "" if blind else vote.annotator, "·", against)
+    return seconds
 
 
-def _kind_of(vote: Vote) -> str:
-    """Behind the name of what is no person."""
-    return "" if vote.type == PERSON else f" ({vote.type}, not counted)"
+def _pattern(item: Item) -> str:
+    """The pattern of the votes, and the strongest kind in which they differ: "2-1 noun"."""
+    if not item.pattern:
+        return WITHHELD if item.withheld else ""
+    if not item.blocking:
+        return pattern_words(item.pattern)
+    words = [token.lemma for token in item.passage.tokens]
+    counted = [vote.answer for vote in item.votes if vote.counts]
+    first = compare_all(counted, words).strongest or item.blocking[0]
+    return f"{item.pattern} · {BLOCKING_WORDS[first]}"
 
 
 def _add_differences(rows: Rows, item: Item) -> None:
-    if item.blocking:
-        said = ", ".join(BLOCKING_WORDS[kind] for kind in item.blocking)
-        rows.text([("differ in ", "note"), (said, "differs")], indent=1, hang=3)
+    """Whatever else they differ in: the strongest kind stands above."""
+    more = _pattern(item)
+    also = [
+        BLOCKING_WORDS[one] for one in item.blocking if not more.endswith(BLOCKING_WORDS[one])
+    ]
+    if also:
+        rows.text([("also ", "note"), (", ".join(also), "differs")], indent=1, hang=3)
     if item.notes:
         said = ", ".join(NOTE_WORDS[note] for note in item.notes)
         rows.text([(f"{said} (never blocks)", "note")], indent=1, hang=3)
-
-
-def _add_vote(
-    rows: Rows, item: Item, vote: Vote, name: str, key: str, against: Answer | None
-) -> None:
-    facts = [
-        "" if vote.seconds is None else f"{vote.seconds:.0f} s",
-        "saw the model" if vote.saw_model else "",
-        "saw answers" if vote.saw_votes and vote.role is Role.ANNOTATOR else "",
-        f"rule {vote.rule_tag}" if vote.rule_tag else "",
-    ]
-    note = " · ".join(filter(None, facts))
-    head: list[Part] = [(f"{key} ", "key"), (name, "name")]
-    rows.text([*head, (f"  {note}", "note")] if note else head, indent=1, hang=3)
-    _add_answer(rows, item, vote.answer, against, indent=3)
 
 
 def _add_stale(rows: Rows, item: Item, against: Answer | None, *, blind: bool) -> None:
@@ -201,8 +230,11 @@ def _add_stale(rows: Rows, item: Item, against: Answer | None, *, blind: bool) -
         return
     rows.heading("Answers to the old span", "do not count")
     for number, vote in enumerate(item.stale_votes):
-        name = letter(number) if blind else vote.annotator
-        _add_vote(rows, item, vote, name, "×", against)
+        name = chr(ord("A") + number % 26) if blind else vote.annotator
+        parts: list[Part] = [("× ", "note"), (f"{name} ", "name")]
+        parts.append((describe(vote.answer, item.passage, places=True), "said"))
+        parts.append(standing(vote.answer, against, item))
+        rows.text(parts, indent=1, hang=3)
 
 
 def _add_flags(rows: Rows, item: Item, *, named: bool) -> None:
@@ -219,12 +251,12 @@ def _add_flags(rows: Rows, item: Item, *, named: bool) -> None:
 # --- history -------------------------------------------------------------------------------
 
 
-def _add_history(rows: Rows, history: Sequence[HistoryLine], *, blind: bool) -> None:
+def _add_history(rows: Rows, history: Sequence[HistoryLine]) -> None:
     if not history:
         return
     rows.heading("History", "L shows all" if len(history) > LAST else "")
     for line in sorted(history, key=lambda line: line.at, reverse=True)[:LAST]:
-        who = "" if blind or line.annotator is None else f" {line.annotator}"
+        who = "" if line.annotator is None else f" {line.annotator}"
         what = f"{act_words(line)}: {thing(line)}"
         parts: list[Part] = [(f"{when(line.at)}{who}  ", "note"), (what, "")]
         parts.append((f" {_plain(line.before)} → {_plain(line.after)}", "note"))

@@ -2,12 +2,13 @@
 
 Pure: no screen. x counts cells from the left edge of the pane, lines from the top of the
 passage. The gutter on the left has the turn's number and, once a turn, its speaker; its last
-cell and the last cell of each line are kept free for signs beside words.
+cell and the last cell of each line are kept free for signs beside words. Signs that need
+more cells than there are between two words get them as `Rooms`.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nfh_models.domain import Passage, Turn
@@ -42,12 +43,37 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Rooms:
+    """Cells that signs need beside words, by token: before it, and behind it."""
+
+    before: Mapping[int, int] = field(default_factory=dict)
+    behind: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The turns that somebody was shown, by rank, last included; the words of its bounds."""
+
+    first: int
+    last: int
+    begins: str = ""
+    ends: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
-    """One visual line. label: the gutter, filled to its width. pieces: from left to right."""
+    """One visual line. label: the gutter, filled to its width. pieces: from left to right.
+
+    rule: words of a thin line between two turns, which has no pieces; "" for a line of words.
+    """
 
     turn: int
     label: str
     pieces: tuple[Piece, ...]
+    rule: str = ""
+
+
+NO_ROOMS = Rooms()
 
 
 class Spot(NamedTuple):
@@ -81,9 +107,16 @@ class Layout:
         """The lines on which a token is drawn: one, or more where it is longer than a line."""
         first = self.spots[token].line
         last = first
-        while last + 1 < len(self.lines) and self.lines[last + 1].pieces[0].token == token:
+        while self.goes_on(last, token):
             last += 1
         return range(first, last + 1)
+
+    def goes_on(self, line: int, token: int) -> bool:
+        """True if the line after this one begins with more of the same token."""
+        if line + 1 >= len(self.lines):
+            return False
+        pieces = self.lines[line + 1].pieces
+        return bool(pieces) and pieces[0].token == token
 
     def beside(self, token: int, down: bool) -> int:
         """The token that stands under or over one, the nearest to its middle.
@@ -112,8 +145,14 @@ class Layout:
         return min(pieces, key=lambda p: abs(p.x + p.width / 2 - middle)).token
 
 
-def lay_out(passage: Passage, width: int) -> Layout:
-    """Lay a passage out in lines of at most `width` cells."""
+def lay_out(
+    passage: Passage, width: int, rooms: Rooms = NO_ROOMS, window: Window | None = None
+) -> Layout:
+    """Lay a passage out in lines of at most `width` cells.
+
+    window: gets a thin line before its first turn and after its last one, where there are
+    turns outside it.
+    """
     digits = len(str(len(passage.turns)))
     names = _name_cells(passage, width)
     gutter = digits + (names + 1 if names else 0) + 2
@@ -121,10 +160,14 @@ def lay_out(passage: Passage, width: int) -> Layout:
     for rank, turn in enumerate(passage.turns):
         name = clip(turn.speaker, names) if turn.speaker else ""
         label = f"{rank + 1:>{digits}} {name}"
+        if window is not None and rank == window.first > 0:
+            filler.rule(rank, window.begins)
         filler.begin_turn(rank, label + " " * (gutter - width_of(label)))
-        for lead, newline, gap, word in _words(passage, turn):
+        for lead, newline, gap, word in _words(passage, turn, rooms):
             filler.add(lead, newline, gap, word)
         filler.end_turn()
+        if window is not None and rank == window.last < len(passage.turns) - 1:
+            filler.rule(rank, window.ends)
     return Layout(width, gutter, tuple(filler.lines), tuple(filler.spots))
 
 
@@ -138,34 +181,42 @@ def _name_cells(passage: Passage, width: int) -> int:
 
 
 class _Word(NamedTuple):
+    """A word as it is drawn. before, behind: cells that signs need beside it."""
+
     token: int
     text: str
     width: int
+    before: int = 0
+    behind: int = 0
 
 
-def _words(passage: Passage, turn: Turn) -> Iterator[tuple[str, bool, int | None, _Word]]:
+def _words(
+    passage: Passage, turn: Turn, rooms: Rooms
+) -> Iterator[tuple[str, bool, int | None, _Word]]:
     """The words of a turn with what stands before each.
 
     lead: drawn text glued to the word before. newline: a line ends between them. gap: cells
     between them where the line may be broken, None where they are glued.
     """
     text, tokens = passage.text, passage.tokens
+    before, behind = rooms.before, rooms.behind
     drawn: dict[str, tuple[str, int]] = {}
     end = tokens[turn.start].start
     for number in range(turn.start, turn.end):
         token = tokens[number]
-        word = text[token.start : token.end]
-        if word not in drawn:
-            shown = visible(word)
-            drawn[word] = shown, width_of(shown)
+        raw = text[token.start : token.end]
+        if raw not in drawn:
+            shown = visible(raw)
+            drawn[raw] = shown, width_of(shown)
+        word = _Word(number, *drawn[raw], before.get(number, 0), behind.get(number, 0))
         between = text[end : token.start]
         end = token.end
         if between == " ":
-            yield "", False, 1, _Word(number, *drawn[word])
+            yield "", False, 1, word
         elif not between:
-            yield "", False, None, _Word(number, *drawn[word])
+            yield "", False, None, word
         else:
-            yield *_between(between), _Word(number, *drawn[word])
+            yield *_between(between), word
 
 
 def _between(text: str) -> tuple[str, bool, int]:
@@ -190,6 +241,7 @@ class _Filler:
         self._gap = 0
         self._chunk: list[tuple[int, _Word]] = []
         self._chunk_width = 0
+        self._wanted = 0
 
     def begin_turn(self, rank: int, label: str) -> None:
         """Start a fresh line with the turn's gutter."""
@@ -199,19 +251,34 @@ class _Filler:
         """Place what is left, and end the line."""
         self._flush()
         self._end_line()
+        self._wanted = 0
+
+    def rule(self, turn: int, words: str) -> None:
+        """Put a thin line between two turns."""
+        self.lines.append(Line(turn, self._blank, (), words))
 
     def add(self, lead: str, newline: bool, gap: int | None, word: _Word) -> None:
         """Take the next word with what stands before it, as `_words` says it."""
         if lead:
-            self._glue(0, _Word(NO_TOKEN, lead, width_of(lead)))
+            self._glue(self._wanted, _Word(NO_TOKEN, lead, width_of(lead)))
+            self._wanted = 0
+        needed = self._wanted + word.before
         if newline:
             self.end_turn()
-            gap = None
-        elif gap is not None and word.text not in STAYS:
-            self._flush()
-            self._gap = gap
-            gap = None
-        self._glue(gap or 0, word)
+            self._glue(0, word)
+        elif gap is None:
+            # Before the first word of a turn the gutter has a cell free.
+            self._glue(needed if self._chunk else 0, word)
+        else:
+            # Signs and words that a space parts keep a cell between them.
+            gap = max(gap, needed + 1) if needed else gap
+            if word.text in STAYS:
+                self._glue(gap, word)
+            else:
+                self._flush()
+                self._gap = gap
+                self._glue(0, word)
+        self._wanted = word.behind
 
     def _glue(self, gap: int, word: _Word) -> None:
         self._chunk.append((gap, word))
@@ -223,7 +290,9 @@ class _Filler:
             return
         if self._x > self._left:
             self._x += self._gap
-        if self._x + self._chunk_width > self._right and self._row:
+        # The last cell of a line is free for one sign; more of them need room.
+        width = self._chunk_width + max(0, self._chunk[-1][1].behind - 1)
+        if self._x + width > self._right and self._row:
             self._end_line()
         whole = self._x + self._chunk_width <= self._right
         for gap, word in self._chunk:

@@ -5,50 +5,61 @@ in the order given. Signs tell the same without colour, in the cells before and 
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from nfh_db.records import Item, Role, State
+from nfh_db.records import Item, State
 from nfh_models.domain import Mention, Origin
-from nfh_tui.editing import EditState, Pending, annotators_votes, open_hints
+from nfh_tui.editing import EditState, Pending, open_hints
+from nfh_tui.editing.mentions import phrase_start
 from nfh_tui.editing.state import in_anchor, live
+from nfh_tui.passage_lanes import (
+    MOST_LANES,
+    Ground,
+    judging,
+    laned,
+    sibling_sign,
+    sign_of,
+)
 
 DIGITS = "₀₁₂₃₄₅₆₇₈₉"
 """Numbers of heads in the answer edited."""
 
-KEYS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
-"""Numbers of annotators: the keys that adopt their answers."""
-
-
 ROLES = (
-    *("gutter", "gutter-here", "foot", "hint", "hushed", "heat-sign"),
-    *("undecided", "decided", "decided-sign", "gold", "gold-sign", "vote-sign"),
+    *("gutter", "gutter-here", "rule", "foot", "foot-faint", "hint", "hushed"),
+    *("heat-sign", "cool-sign"),
+    *("undecided", "decided", "decided-sign", "gold", "gold-sign"),
+    *(f"lane-{number}" for number in range(MOST_LANES + 1)),
+    *("differs", "differs-sign"),
     *("anchor", "anchor-sign", "head", "head-sign", "noun", "added"),
     *("removed", "removed-sign", "offered", "span", "span-sign", "cursor", "cursor-sign"),
 )
-"""Every role but the steps of the heat map, which are "heat-0" and so on."""
+"""Every role but the steps of the heat map, which are "heat-0" and "cool-0" and so on.
+
+"lane-0" is the look of the annotators for whom there is no key.
+"""
 
 
 class Rank(IntEnum):
     """Which sign gets a cell that two want; the lowest first."""
 
-    HEAD = 1
-    ASKED = 2
-    SPAN = 3
-    ANCHOR = 4
-    GOLD = 5
-    VOTE = 6
-    DECIDED = 7
+    ANCHOR = 1
+    VOTE = 2
+    GOLD = 3
+    DECIDED = 4
+    SPAN = 5
+    HEAD = 6
+    ASKED = 7
     HEAT = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """One character beside a word: before it if `left`, else behind it.
+    """Characters beside a word: before it if `left`, else behind it.
 
-    Where that cell is taken it goes to the other side unless it is `fixed`; where there is
-    no cell it is left out.
+    Where there is no cell it goes to the other side unless it is `fixed`; where there is none
+    at all it is left out.
     """
 
     rank: Rank
@@ -56,6 +67,7 @@ class Sign:
     role: str
     left: bool
     fixed: bool
+    look: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +98,18 @@ class _Maker:
                 self.between[token].append(role)
 
     def sign(
-        self, token: int, rank: Rank, text: str, role: str, *, left: bool, fixed: bool = False
+        self,
+        token: int,
+        rank: Rank,
+        text: str,
+        role: str,
+        *,
+        left: bool,
+        fixed: bool = False,
+        look: str = "",
     ) -> None:
         """Want a sign beside a token."""
-        self.signs[token].append(Sign(rank, text, role, left, fixed))
+        self.signs[token].append(Sign(rank, text, role, left, fixed, look))
 
     def brackets(self, start: int, end: int, rank: Rank, pair: str, role: str) -> None:
         """Want a sign at each end of a span."""
@@ -97,25 +117,34 @@ class _Maker:
         self.sign(end - 1, rank, pair[1], role, left=False, fixed=True)
 
 
+@dataclass(frozen=True, slots=True)
+class Warmth:
+    """The heat map on one token. hue: "heat", or "cool" where another model scores higher."""
+
+    step: int
+    sign: str
+    hue: str = "heat"
+
+
 def marks(
-    item: Item, state: EditState | None, heat: Sequence[int | None] = (), heat_signs: str = ""
+    item: Item, state: EditState | None, heat: Mapping[int, Warmth] | None = None
 ) -> Marks:
     """What is drawn over the passage of an item while an answer is edited.
 
-    heat: a step a token, or nothing. heat_signs: the sign of each step. An annotator is
-    shown no gold and no votes.
+    heat: of the tokens that have some. An annotator is shown no gold and no votes.
     """
     made = _Maker()
-    _heat(made, heat, heat_signs)
+    _heat(made, heat or {})
     _siblings(made, item)
-    if state is None or state.role is Role.ADJUDICATOR:
+    if judging(state):
+        ground = Ground(item, state)
         _gold(made, item, picked(state))
-        _votes(made, item, picked(state))
+        _votes(made, item, ground)
     made.span(item.anchor.start, item.anchor.end, "anchor")
     made.brackets(item.anchor.start, item.anchor.end, Rank.ANCHOR, "▸◂", "anchor-sign")
     hints: dict[int, str] = {}
     if state is not None:
-        _edited(made, state)
+        _edited(made, item, state)
         if state.pending is Pending.HINT:
             hints = dict(open_hints(state))
             _hush(made, item, hints)
@@ -127,11 +156,10 @@ def marks(
     )
 
 
-def _heat(made: _Maker, heat: Sequence[int | None], signs: str) -> None:
-    for token, step in enumerate(heat):
-        if step is not None:
-            made.roles[token].append(f"heat-{step}")
-            made.sign(token, Rank.HEAT, signs[step], "heat-sign", left=False)
+def _heat(made: _Maker, heat: Mapping[int, Warmth]) -> None:
+    for token, warmth in heat.items():
+        made.roles[token].append(f"{warmth.hue}-{warmth.step}")
+        made.sign(token, Rank.HEAT, warmth.sign, f"{warmth.hue}-sign", left=False, fixed=True)
 
 
 def _siblings(made: _Maker, item: Item) -> None:
@@ -139,10 +167,10 @@ def _siblings(made: _Maker, item: Item) -> None:
         if sibling.anchor == item.anchor:
             continue
         start, end = sibling.anchor.start, sibling.anchor.end
-        decided = sibling.state is State.DECIDED
-        made.span(start, end, "decided" if decided else "undecided")
-        if decided:
-            made.sign(end - 1, Rank.DECIDED, "✓", "decided-sign", left=False)
+        made.span(start, end, "decided" if sibling.state is State.DECIDED else "undecided")
+        sign = sibling_sign(sibling)
+        if sign:
+            made.sign(end - 1, Rank.DECIDED, sign, "decided-sign", left=False, fixed=True)
 
 
 def picked(state: EditState | None) -> frozenset[int]:
@@ -157,30 +185,43 @@ def _gold(made: _Maker, item: Item, already: frozenset[int]) -> None:
         for mention in head.live:
             made.span(mention.start, mention.end, "gold")
             if mention.head not in already:
-                made.sign(mention.end - 1, Rank.GOLD, "◆", "gold-sign", left=False)
+                made.sign(mention.end - 1, Rank.GOLD, "◆", "gold-sign", left=False, fixed=True)
 
 
-def _gold_tokens(item: Item) -> frozenset[int]:
-    return frozenset(item.gold.answer.head_tokens() if item.gold is not None else ())
+def _votes(made: _Maker, item: Item, ground: Ground) -> None:
+    """Behind each word the signs of all who marked it, and what the answer has not."""
+    further: set[int] = set()
+    differing: dict[tuple[int, int], list[int]] = {}
+    for lane, mention in laned(item):
+        if not lane and mention.end in further:
+            continue
+        further.update(() if lane else (mention.end,))
+        differs = ground.differs(mention)
+        if differs:
+            differing.setdefault((mention.start, mention.end), []).append(lane)
+        made.sign(
+            mention.end - 1,
+            Rank.VOTE,
+            sign_of(lane),
+            f"lane-{lane}",
+            left=False,
+            fixed=True,
+            look="differs-sign" if differs else "",
+        )
+    for (start, end), lanes in differing.items():
+        if len(lanes) == 1:
+            made.span(start, end, f"lane-{lanes[0]}")
+        made.span(start, end, "differs")
 
 
-def _votes(made: _Maker, item: Item, already: frozenset[int]) -> None:
-    """At a head that neither the answer edited has nor gold: who marked it first."""
-    seen = already | _gold_tokens(item)
-    for number, vote in enumerate(annotators_votes(item)[: len(KEYS) - 1], 1):
-        for mention in (m for head in vote.answer.heads for m in head.live):
-            if mention.head not in seen and mention.origin is Origin.MARKED:
-                seen |= {mention.head}
-                last = mention.end - 1
-                made.sign(last, Rank.VOTE, KEYS[number], "vote-sign", left=False)
-
-
-def _edited(made: _Maker, state: EditState) -> None:
+def _edited(made: _Maker, item: Item, state: EditState) -> None:
     for number, mentions in enumerate(state.heads, 1):
         for mention in mentions:
             _mention(made, mention, number)
     if state.review is not None:
-        made.sign(state.review.tokens[0], Rank.ASKED, "?", "cursor-sign", left=False)
+        asked = state.review.tokens[0]
+        made.sign(asked, Rank.ASKED, "?", "cursor-sign", left=False)
+        made.span(phrase_start(item, asked), asked, "offered")
         for token in state.review.tokens[1:]:
             made.roles[token].append("offered")
     if state.span is not None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from nfh_tui.passage_layout import NO_TOKEN, Layout, Line, Piece
 from nfh_tui.passage_marks import Marks, Sign
-from nfh_tui.visible import END_ISOLATE, ISOLATE, glyphs, is_right_to_left
+from nfh_tui.visible import END_ISOLATE, ISOLATE, clip, glyphs, is_right_to_left, width_of
 
 Roles = tuple[str, ...]
 
@@ -92,6 +92,8 @@ def _run(texts: list[str], look: tuple[Roles, bool]) -> Run:
 def paint(layout: Layout, number: int, marks: Marks, current_turn: int) -> list[Run]:
     """Line `number` of a passage. current_turn: rank of the turn whose gutter stands out."""
     line = layout.lines[number]
+    if line.rule:
+        return _rule(layout, line)
     width = max(layout.width, layout.gutter + 1, _end(line) + 1)
     grid = _Grid(width)
     gutter = "gutter-here" if line.turn == current_turn else "gutter"
@@ -104,6 +106,17 @@ def paint(layout: Layout, number: int, marks: Marks, current_turn: int) -> list[
     _letters(grid, layout, number, line, marks)
     _signs(grid, layout, number, line, marks)
     return grid.runs()
+
+
+RULE = "┄"
+"""What a thin line between turns is made of."""
+
+
+def _rule(layout: Layout, line: Line) -> list[Run]:
+    """A thin line with its words at the right, as far as there is room for them."""
+    words = clip(f" {line.rule} ", max(0, layout.width - layout.gutter))
+    drawn = RULE * (layout.width - layout.gutter - width_of(words))
+    return [Run(" " * layout.gutter + drawn + words, ("rule",))]
 
 
 def _end(line: Line) -> int:
@@ -125,9 +138,7 @@ def _starts(layout: Layout, number: int, piece: Piece) -> bool:
 
 def _goes_on(layout: Layout, number: int, piece: Piece) -> bool:
     """True if the token of a piece goes on in the next line."""
-    if piece is not layout.lines[number].pieces[-1] or number + 1 >= len(layout.lines):
-        return False
-    return layout.lines[number + 1].pieces[0].token == piece.token
+    return piece is layout.lines[number].pieces[-1] and layout.goes_on(number, piece.token)
 
 
 def _letters(grid: _Grid, layout: Layout, number: int, line: Line, marks: Marks) -> None:
@@ -144,27 +155,49 @@ def _letters(grid: _Grid, layout: Layout, number: int, line: Line, marks: Marks)
 
 
 def _signs(grid: _Grid, layout: Layout, number: int, line: Line, marks: Marks) -> None:
-    """Put signs into free cells, by rank; who has a choice leaves others their only one."""
+    """Put signs into free cells, by rank; the layout has made room for those that need it."""
+    if not marks.signs:
+        return
     wanted = [
-        (sign, _cells(grid, layout, number, piece, sign))
-        for piece in line.pieces
+        (sign, number_of, piece)
+        for number_of, piece in enumerate(line.pieces)
         for sign in marks.signs.get(piece.token, ())
     ]
-    only = {cells[0] for _, cells in wanted if len(cells) == 1}
-    for sign, cells in sorted(wanted, key=lambda entry: entry[0].rank):
-        free = [x for x in cells if grid.is_free(x)]
-        if not free:
-            continue
-        x = next((x for x in free if x not in only), free[0])
-        under = grid.roles[x] if x >= layout.gutter else ()
-        grid.put(x, sign.text, (*under, sign.role))
+    for sign, number_of, piece in sorted(wanted, key=lambda entry: entry[0].rank):
+        for cells in _cells(grid, layout, number, number_of, piece, sign):
+            if cells:
+                _put_sign(grid, layout, cells.start, sign)
+                break
+
+
+def _put_sign(grid: _Grid, layout: Layout, x: int, sign: Sign) -> None:
+    looks = (sign.role, sign.look) if sign.look else (sign.role,)
+    for offset, character in enumerate(sign.text):
+        under = grid.roles[x + offset] if x + offset >= layout.gutter else ()
+        grid.put(x + offset, character, (*under, *looks))
 
 
 def _cells(
-    grid: _Grid, layout: Layout, number: int, piece: Piece, sign: Sign
-) -> tuple[int, ...]:
-    """The free cells beside a word for a sign, the one it likes best first."""
-    before = piece.x - 1 if _starts(layout, number, piece) else -1
-    behind = -1 if _goes_on(layout, number, piece) else piece.x + piece.width
-    cells = (before, behind) if sign.left else (behind, before)
-    return tuple(x for x in (cells[:1] if sign.fixed else cells) if grid.is_free(x))
+    grid: _Grid, layout: Layout, number: int, number_of: int, piece: Piece, sign: Sign
+) -> tuple[range, ...]:
+    """The free cells beside a word for a sign, those it likes best first; none where none."""
+    pieces = layout.lines[number].pieces
+    size = len(sign.text)
+    before = range(0)
+    if _starts(layout, number, piece) and grid.is_free(piece.x - 1) and size == 1:
+        before = range(piece.x - 1, piece.x)
+    behind = range(0)
+    if not _goes_on(layout, number, piece):
+        after = number_of + 1
+        end = pieces[after].x if after < len(pieces) else len(grid.texts)
+        behind = _free(grid, piece.x + piece.width, end, size)
+    sides = (before, behind) if sign.left else (behind, before)
+    return sides[:1] if sign.fixed else sides
+
+
+def _free(grid: _Grid, start: int, end: int, size: int) -> range:
+    """The first `size` free cells in a row, none where there are no such."""
+    for x in range(start, end - size + 1):
+        if all(grid.is_free(cell) for cell in range(x, x + size)):
+            return range(x, x + size)
+    return range(0)

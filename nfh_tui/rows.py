@@ -4,7 +4,7 @@ Pure: no screen. Whatever a corpus holds is drawn as text.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from math import isnan
 from typing import NamedTuple, TypeVar
 
@@ -68,13 +68,18 @@ class Rows:
             self.text([(note, "note")], indent=1)
 
     def text(self, parts: Iterable[Part], indent: int = 0, hang: int | None = None) -> None:
-        """A paragraph: its first row `indent` cells in, the others `hang`."""
+        """A paragraph: its first row `indent` cells in, the others `hang`.
+
+        What is written without a blank between stays together where a row can hold it.
+        """
         hang = indent if hang is None else hang
         row: list[Run] = [Run(" " * indent, ())] if indent else []
         at, started = indent, False
-        for word in _words(parts, self.width - max(indent, hang)):
+        for word, behind in _ahead(_words(parts, self.width - max(indent, hang))):
             space = 0 if word.glued or not started else 1
-            if started and at + space + word.width > self.width:
+            whole = at + space + word.width + behind
+            parted = not word.glued and whole > self.width >= hang + word.width + behind
+            if started and (parted or at + space + word.width > self.width):
                 self.made.append(tuple(row))
                 row, at, space = ([Run(" " * hang, ())] if hang else []), hang, 0
             if space:
@@ -83,6 +88,26 @@ class Rows:
             at, started = at + space + word.width, True
         if started:
             self.made.append(tuple(row))
+
+    def cells(self, cells: Sequence[tuple[Part, int]], indent: int = 1) -> None:
+        """One row of a table: each text in so many cells, one free cell between two.
+
+        A column of no cells is left out with the gap before it; blanks at the end, too.
+        """
+        row: list[Run] = []
+        at = indent
+        due = indent
+        for (text, role), width in cells:
+            if width <= 0:
+                continue
+            shown = clip(text, min(width, self.width - at))
+            if shown:
+                row += [Run(" " * due, ())] if due else []
+                row.append(Run(isolated(shown), _roles(role)))
+                due = 0
+            due += width - width_of(shown) + 1
+            at += width + 1
+        self.made.append(tuple(row))
 
     def bar(self, name: Part, share: float, figure: str, name_width: int) -> None:
         """A name, a bar as long as its share of what is left, and a figure if it fits."""
@@ -96,6 +121,17 @@ class Rows:
             row.append(Run(" " * (room - width_of(drawn) + 1), ()))
             row.append(Run(clip(figure, FIGURE), ("note",)))
         self.made.append(tuple(row))
+
+
+def _ahead(words: Iterable[_Word]) -> Iterator[tuple[_Word, int]]:
+    """Each word with the cells of those glued behind it."""
+    made = list(words)
+    behind = 0
+    counted: list[tuple[_Word, int]] = []
+    for word in reversed(made):
+        counted.append((word, behind))
+        behind = behind + word.width if word.glued else 0
+    return reversed(counted)
 
 
 def _roles(role: str) -> Roles:
@@ -113,6 +149,21 @@ def _words(parts: Iterable[Part], most: int) -> Iterator[_Word]:
                 yield _Word(shown, width, roles, glued or not first)
         if text:
             open_end = text[-1] not in " \n"
+
+
+def folded(text: str, width: int) -> list[str]:
+    """A text in lines of at most `width` cells, broken at blanks where it can be."""
+    lines: list[str] = []
+    taken = 0
+    for word in _words([(text, "")], max(1, width)):
+        space = 0 if word.glued or not lines else 1
+        if not lines or taken + space + word.width > width:
+            lines.append(word.text)
+            taken = word.width
+        else:
+            lines[-1] += " " * space + word.text
+            taken += space + word.width
+    return lines or [""]
 
 
 def _broken(chunk: str, most: int) -> Iterator[tuple[str, int, bool]]:

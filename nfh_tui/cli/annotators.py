@@ -43,6 +43,12 @@ BLOCKS = ("tenths", "weeks", "days")
     is_flag=True,
     help="Do not look for closest nouns, which needs a parser.",
 )
+@click.option(
+    "--remember",
+    is_flag=True,
+    help="Keep each person's figure: proposals in the workbench weigh votes by it.",
+)
+@click.option("--forget", is_flag=True, help="Undo --remember; nothing is reported.")
 @as_option
 @db_option
 @json_option
@@ -53,6 +59,8 @@ def annotators(
     only: tuple[str, ...],
     matrix: bool,
     no_nouns: bool,
+    remember: bool,
+    forget: bool,
     me: str | None,
     db: Path | None,
     as_json: bool,
@@ -63,8 +71,11 @@ def annotators(
     """
     from nfh_db.query import parse
     from nfh_db.store import Store
-    from nfh_tui.people import look_at_people
+    from nfh_tui.people import look_at_people, remember_people
 
+    if forget:
+        _forget(places.database(db), remember=remember, as_json=as_json)
+        return
     parsed = parse(" ".join(query))
     with Store.open(places.database(db)) as store, RowCounter("reading answers") as progress:
         told = look_at_people(
@@ -75,6 +86,8 @@ def annotators(
             progress,
             with_nouns=not no_nouns,
         )
+        if remember:
+            told = remember_people(store, told)
     missing = [name for name in only if name not in {p.name for p in told.competence.people}]
     if missing:
         raise Failure(f"{missing[0]} answered none of these items as an annotator")
@@ -85,3 +98,16 @@ def annotators(
         emit(as_object(told, only))
     else:
         click.echo(as_text(told, only, matrix=matrix), nl=False)
+
+
+def _forget(database: Path, *, remember: bool, as_json: bool) -> None:
+    from nfh_db.store import Store
+
+    if remember:
+        raise click.UsageError("--remember and --forget exclude each other")
+    with Store.open(database) as store:
+        forgotten = store.forget_competences()
+    if as_json:
+        emit({"forgotten": forgotten})
+    else:
+        click.echo("Forgotten: votes count alike again." if forgotten else "Nothing was kept.")

@@ -14,7 +14,8 @@ Json = dict[str, object]
 def as_object(told: Told, only: Collection[str] = ()) -> Json:
     """The whole report; of the people in `only`, where it names any.
 
-    A measure is {value, low, high, n, why}; value null has its why.
+    A measure is {value, low, high, n, why}; value null has its why. remembered is null
+    where nothing was asked to be.
     """
     found = told.competence
     latent = asdict(found.latent)
@@ -32,6 +33,7 @@ def as_object(told: Told, only: Collection[str] = ()) -> Json:
             for person in found.people
             if not only or person.name in only
         ],
+        "remembered": told.remembered and asdict(told.remembered),
     }
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from nfh_db.formats.wording import counted, visible
+from nfh_models.agreement.competence_chosen import LEAST
 from nfh_models.agreement.competence_known import Known
 from nfh_models.agreement.competence_latent import Confusion, Latent
 from nfh_models.agreement.competence_report import Competence, Person
@@ -36,6 +37,7 @@ def as_text(told: Told, only: Collection[str] = (), *, matrix: bool = False) -> 
     _head(page, told)
     if not found.people:
         return page.text()
+    _remembered(page, told)
     _everybody(page, found, people)
     _checks(page, people)
     _models(page, found.latent)
@@ -64,6 +66,27 @@ def _head(page: Page, told: Told) -> None:
             "mostly decide what annotators differ on, so shares here are lower than over all "
             "items."
         )
+
+
+def _remembered(page: Page, told: Told) -> None:
+    kept = told.remembered
+    if kept is None:
+        return
+    if not kept.people:
+        page.say(
+            f"Nothing is remembered: nobody has {LEAST} answers that check items, experts or "
+            "Dawid and Skene's model say something of."
+        )
+        return
+    page.title(f"Remembered, by {kept.source}")
+    page.table(
+        ("annotator", "right", "answers:"),
+        [
+            (name, f"{one.accuracy:.0%}", f"{one.answers:,}")
+            for name, one in sorted(kept.people.items())
+        ],
+    )
+    page.note("proposals weigh votes by these figures; --forget makes votes count alike again")
 
 
 def _everybody(page: Page, found: Competence, people: Sequence[Person]) -> None:

@@ -7,6 +7,7 @@ act or a key, `answer` what would be committed, `dump` and `load` the draft.
 from nfh_tui.editing.acts import ACTIONS, MOVES, act, key, prompt
 from nfh_tui.editing.adopt import is_models
 from nfh_tui.editing.begin import begin
+from nfh_tui.editing.blinding import blinded
 from nfh_tui.editing.cursor import move_to
 from nfh_tui.editing.describe import describe, head_words, pattern_words
 from nfh_tui.editing.drafts import dump, load
@@ -24,11 +25,11 @@ from nfh_tui.editing.state import (
     Review,
     Source,
 )
+from nfh_tui.editing.tagging import gold_vote, set_tag, tag_of
 from nfh_tui.editing.votes import (
     Proposal,
     after_deciding,
     annotators_votes,
-    blinded,
     model_answer,
     proposal,
     withheld,
@@ -56,6 +57,7 @@ __all__ = [
     "candidates",
     "describe",
     "dump",
+    "gold_vote",
     "head_words",
     "is_models",
     "key",
@@ -68,6 +70,8 @@ __all__ = [
     "proposal",
     "set_comment",
     "set_noun",
+    "set_tag",
+    "tag_of",
     "token_scores",
     "withheld",
 ]

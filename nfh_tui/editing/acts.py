@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from nfh_db.records import Item
 from nfh_models.domain import Kind, Relation
-from nfh_tui.editing import adopt, cursor, heads, hints, kinds, mentions
+from nfh_tui.editing import adopt, cursor, heads, hints, kinds, mentions, spans
 from nfh_tui.editing.state import (
     EditState,
     Outcome,
@@ -47,7 +47,8 @@ _ACTS: dict[str, Act] = {
     "head.toggle": lambda state, item, _count: heads.toggle(state, item),
     "head.drop_last": lambda state, item, _count: heads.drop_last(state, item),
     "head.join": lambda state, item, _count: heads.join(state, item),
-    "span.grow": lambda state, _item, _count: heads.grow(state),
+    "span.grow": lambda state, _item, _count: spans.grow(state),
+    "span.shrink": lambda state, item, _count: spans.shrink(state, item),
     "span.drop": lambda state, _item, _count: Outcome(replace(state, span=None)),
     "hint.start": lambda state, item, _count: hints.start(state, item),
     "mentions.all": lambda state, item, _count: mentions.start(state, item),
@@ -94,7 +95,7 @@ def _pending_key(
     if state.pending is Pending.REVIEW:
         return mentions.review_key(state, item, key, character)
     if state.pending is Pending.HINT:
-        found = hints.narrowed(state, key, character)
+        found = hints.narrowed(state, item, key, character)
         if isinstance(found, int):
             return heads.toggle_token(without_pending(state), item, found)
         return found
@@ -112,10 +113,11 @@ def prompt(state: EditState) -> str | None:
     if state.pending is Pending.SORT:
         return kinds.SORT_PROMPT
     if state.pending is Pending.REVIEW:
-        left = len(state.review.tokens) if state.review else 0
-        return f"{mentions.PROMPT[:-1]} ({left} left)."
+        return mentions.prompt(state.review) if state.review else mentions.PROMPT
     if state.pending is Pending.HINT:
-        return "Type the letters at a noun to mark it; escape hides them."
+        if state.all_words:
+            return "Type the letters at a word to mark it; f: nouns only; escape hides them."
+        return "Type the letters at a noun to mark it; f: all words; escape hides them."
     if state.span is not None:
-        return "Growing a span: move, v for the other end, space takes it, escape drops it."
+        return "Span: move to grow, V shrinks, v other end, space takes it, escape drops it."
     return None

@@ -12,6 +12,7 @@ from nfh_tui.editing.state import Aside, EditState, Heads, Outcome, Source, in_a
 MODEL = "the model"
 """The reason of an answer adopted from the model."""
 
+MODEL_HIDDEN = "The model is hidden until you have answered. O shows it, and that is noted."
 NOT_YOURS = "Others' answers are there for adjudicators; you are annotating."
 
 
@@ -67,6 +68,8 @@ def _how_many(count: int) -> str:
 
 def model(state: EditState, item: Item) -> Outcome:
     """Take over the model's choice."""
+    if item.model_hidden:
+        return refuse(state, MODEL_HIDDEN)
     if item.prediction is None:
         return refuse(state, "No model has answered this item yet.")
     answer = votes.model_answer(item)
@@ -77,7 +80,8 @@ def model(state: EditState, item: Item) -> Outcome:
 
 def is_models(state: EditState) -> bool:
     """True if what stands in the editor was taken over from the model."""
-    return state.source is Source.ADOPTED and state.reason == MODEL
+    ours = state.source in {Source.ADOPTED, Source.DRAFT}
+    return ours and state.reason.removeprefix("from ") == MODEL
 
 
 def union(state: EditState, item: Item) -> Outcome:

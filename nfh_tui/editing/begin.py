@@ -8,6 +8,7 @@ from nfh_tui.editing import votes
 from nfh_tui.editing.adopt import heads_of
 from nfh_tui.editing.drafts import load
 from nfh_tui.editing.state import Content, DraftError, EditState, Source
+from nfh_tui.editing.tagging import gold_vote, tag_of
 
 
 def begin(item: Item, me: str, role: Role) -> EditState:
@@ -58,14 +59,16 @@ def _committed(item: Item, me: str, role: Role) -> EditState | None:
         for vote in given:
             mine = vote.annotator == me and vote.role is role
             if mine and vote.answer.kind is not Kind.NFH:
-                return _holding(item, vote.answer, role, Source.MINE, reason)
+                return _holding(item, vote.answer, role, Source.MINE, reason, tag_of(vote))
     return None
 
 
 def _for_adjudicator(item: Item, me: str) -> EditState | None:
     if item.gold is not None and item.gold.answer.kind is not Kind.NFH:
         reason = f"rule {item.gold.rule}" if item.gold.rule is not Rule.EXPERT else "expert"
-        return _holding(item, item.gold.answer, Role.ADJUDICATOR, Source.GOLD, reason)
+        made_of = gold_vote(item)
+        tag = None if made_of is None else tag_of(made_of)
+        return _holding(item, item.gold.answer, Role.ADJUDICATOR, Source.GOLD, reason, tag)
     found = votes.proposal(item)
     if found is None:
         return None
@@ -75,7 +78,9 @@ def _for_adjudicator(item: Item, me: str) -> EditState | None:
     return _holding(item, found.answer, Role.ADJUDICATOR, Source.PROPOSAL, found.reason)
 
 
-def _holding(item: Item, answer: Answer, role: Role, source: Source, reason: str) -> EditState:
+def _holding(
+    item: Item, answer: Answer, role: Role, source: Source, reason: str, tag: str | None = None
+) -> EditState:
     heads = heads_of(answer, item)
     content = Content(
         answer.kind,
@@ -84,6 +89,7 @@ def _holding(item: Item, answer: Answer, role: Role, source: Source, reason: str
         answer.sort,
         answer.noun,
         answer.comment,
+        tag,
     )
     return EditState(
         content.kind,
@@ -97,4 +103,5 @@ def _holding(item: Item, answer: Answer, role: Role, source: Source, reason: str
         reason=reason,
         role=role,
         began=content,
+        tag=tag,
     )

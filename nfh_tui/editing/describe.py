@@ -18,6 +18,21 @@ KIND_WORDS = {
 }
 """Kinds as people read them."""
 
+SHORT_KINDS = {
+    Kind.REFERENCE: "Ref",
+    Kind.YEAR: "Year",
+    Kind.AGE: "Age",
+    Kind.CURRENCY: "Curr",
+    Kind.PEOPLE: "Peop",
+    Kind.TIME: "Time",
+    Kind.OTHER: "Oth",
+    Kind.UNKNOWN: "Unkn",
+    Kind.NOT_NFH: "Not",
+    Kind.BROKEN: "Dam",
+    Kind.NFH: "NFH",
+}
+"""Kinds in four cells at most, for columns; each begins with the word it stands for."""
+
 SORT_WORDS = {
     Sort.NUMBER: "number itself",
     Sort.CODE: "code",
@@ -36,6 +51,18 @@ BLOCKING_WORDS = {
     Blocking.RELATION: "AND or OR",
 }
 """What a blocking difference is about."""
+
+SHORT_BLOCKING = {
+    Blocking.DAMAGE: "damage",
+    Blocking.SCOPE: "scope",
+    Blocking.ROUTE: "route",
+    Blocking.ANSWERABILITY: "answer",
+    Blocking.CLASS: "class",
+    Blocking.NOUN: "noun",
+    Blocking.PARTIAL: "part",
+    Blocking.RELATION: "and/or",
+}
+"""The same in a word, for columns."""
 
 NOTE_WORDS = {
     Note.MENTION: "other mentions",

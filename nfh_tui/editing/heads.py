@@ -100,7 +100,7 @@ def _take_span(state: EditState, item: Item, span: tuple[int, int]) -> Outcome:
         number, present = found
         if (present.start, present.end) == span and state.kind is Kind.REFERENCE:
             return _dropped(opened, item, number, present)
-        return Outcome(_with_mention(opened, item, number, wanted))
+        return Outcome(with_mention(opened, item, number, wanted))
     return _taken(opened, item, wanted)
 
 
@@ -127,12 +127,12 @@ def _taken(state: EditState, item: Item, mention: Mention) -> Outcome:
     advice = _advice(item, mention.head)
     for number, mentions in enumerate(state.heads):
         if lemmas_of(mentions, item) & lemma:
-            joined = _with_mention(state, item, number, mention)
+            joined = with_mention(state, item, number, mention)
             return Outcome(joined, advice or f"One more mention of head {number + 1}.")
     return Outcome(replace(state, heads=(*state.heads, (mention,))), advice)
 
 
-def _with_mention(state: EditState, item: Item, number: int, mention: Mention) -> EditState:
+def with_mention(state: EditState, item: Item, number: int, mention: Mention) -> EditState:
     """The state with a mention put into head `number`, in place of one at the same token."""
     mentions = list(state.heads[number])
     for place, present in enumerate(mentions):
@@ -148,8 +148,8 @@ def with_origin(state: EditState, item: Item, number: int, token: int, to: Origi
     """The state with the mention of head `number` at `token` given that origin."""
     for present in state.heads[number]:
         if present.head == token:
-            return _with_mention(state, item, number, replace(present, origin=to))
-    return _with_mention(state, item, number, Mention(token, token + 1, token, to))
+            return with_mention(state, item, number, replace(present, origin=to))
+    return with_mention(state, item, number, Mention(token, token + 1, token, to))
 
 
 def _with_head(state: EditState, number: int, mentions: tuple[Mention, ...]) -> EditState:
@@ -182,16 +182,6 @@ def drop_last(state: EditState, item: Item) -> Outcome:
     words = quoted(item.passage.words(mention.start, mention.end))
     say = f"Head {len(state.heads)}, {words}, is dropped."
     return Outcome(replace(state, heads=state.heads[:-1]), say)
-
-
-def grow(state: EditState) -> Outcome:
-    """Begin a span at the cursor; once begun, let the other end move."""
-    if state.span is None:
-        span = (state.cursor, state.cursor + 1)
-        return Outcome(replace(state, span=span), "Move to grow it; space takes it.")
-    start, end = state.span
-    other = end - 1 if state.cursor == start else start
-    return Outcome(replace(state, cursor=other))
 
 
 def relate(state: EditState, relation: Relation) -> Outcome:

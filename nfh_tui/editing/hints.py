@@ -1,6 +1,6 @@
 """Candidates for a head, and the letters by which they are picked."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, product
 
@@ -14,17 +14,28 @@ from nfh_tui.editing.state import (
     refuse,
     without_pending,
 )
-from nfh_tui.editing.words import is_noun_like
+from nfh_tui.editing.words import is_noun_like, is_word
 
-LETTERS = "asdfjklghweruioqtypzxcvbnm"
-"""Letters of hints, those under the resting fingers first."""
+MORE = "f"
+"""The key that goes from nouns to all words and back: no hint has this letter."""
+
+LETTERS = "jdkslahgeiruowtyvmcnpqxbz"
+"""Letters of hints, by ease: the home row from its strongest fingers, then the row over it.
+
+Where there are more words than letters, the last ones begin the pairs.
+"""
 
 AHEAD_COUNTS = 3
 """A word behind the number counts as this many times as far: heads mostly stand before."""
 
-
 MOST = 150
-"""Candidates that get letters: more would give all of them two, and cover the text."""
+"""Nouns that get letters: more would give all of them two, and cover the text."""
+
+MOST_WORDS = len(LETTERS) ** 2
+"""Words that get letters: as many as two letters tell apart, those around the cursor."""
+
+LIKELY = 0.01
+"""From this score on a model's candidate gets letters though it looks like no noun."""
 
 
 def token_scores(item: Item) -> tuple[float | None, ...]:
@@ -38,16 +49,27 @@ def token_scores(item: Item) -> tuple[float | None, ...]:
 def candidates(item: Item, role: Role = Role.ANNOTATOR) -> tuple[int, ...]:
     """Tokens that may be the head, ascending, the number's own left out.
 
-    Those that the model scored, else a guess by the words alone; for an adjudicator also
-    those that somebody marked, whatever a tagger takes them for.
+    The nouns: those that a model with a tagger scored, else a guess by the words alone. For an
+    adjudicator also what the model thinks likely, and what somebody marked, whatever it is.
     """
-    found = {token for token, score in enumerate(token_scores(item)) if score is not None}
-    if not found:
-        words = range(len(item.passage.tokens))
+    scores = token_scores(item)
+    found = {token for token, score in enumerate(scores) if score is not None}
+    words = range(len(item.passage.tokens))
+    if _scored_all(item, found):
         found = {token for token in words if is_noun_like(item.passage.word(token))}
+        if role is Role.ADJUDICATOR:
+            found.update(
+                token for token, score in enumerate(scores) if (score or 0.0) >= LIKELY
+            )
     if role is Role.ADJUDICATOR:
         found.update(_marked(item))
     return tuple(sorted(token for token in found if not in_anchor(item, token)))
+
+
+def _scored_all(item: Item, scored: Collection[int]) -> bool:
+    """True if the model scored words of every kind, or none: it does not tell nouns then."""
+    others = sum(1 for token in scored if not is_noun_like(item.passage.word(token)))
+    return others * 3 >= len(scored)
 
 
 def _marked(item: Item) -> Iterator[int]:
@@ -90,13 +112,45 @@ def labels(count: int) -> tuple[str, ...]:
 
 
 def start(state: EditState, item: Item) -> Outcome:
-    """Put letters on the candidates and wait for them."""
+    """Put letters on the nouns and wait for them; on all words where there is no noun."""
     tokens = ranked(item, state.role)[:MOST]
+    return _lettered(state, tokens) if tokens else _start_words(state, item)
+
+
+def _start_words(state: EditState, item: Item) -> Outcome:
+    """Put letters on all words that may be a head: the nouns first, then those nearby."""
+    nouns = ranked(item, state.role)
+    known = set(nouns)
+    others = [
+        token
+        for token in range(len(item.passage.tokens))
+        if token not in known
+        and not in_anchor(item, token)
+        and is_word(item.passage.word(token))
+    ]
+    others.sort(key=lambda token: (abs(token - state.cursor), token))
+    # Where there are too many, those around the cursor have them, nouns or not.
+    tokens = [*nouns, *others]
+    if len(tokens) > MOST_WORDS:
+        near = set(sorted(tokens, key=lambda t: (abs(t - state.cursor), t))[:MOST_WORDS])
+        tokens = [token for token in tokens if token in near]
     if not tokens:
-        return refuse(state, "No noun to put a letter on: move with h l and press space.")
-    given = labels(len(tokens))
-    hints = tuple(sorted(zip(tokens, given, strict=True)))
-    return Outcome(replace(state, pending=Pending.HINT, hints=hints, typed="", span=None))
+        return refuse(state, "There is no word here to put a letter on.")
+    return _lettered(state, tokens, all_words=True)
+
+
+def _lettered(state: EditState, tokens: Sequence[int], *, all_words: bool = False) -> Outcome:
+    hints = tuple(sorted(zip(tokens, labels(len(tokens)), strict=True)))
+    return Outcome(
+        replace(
+            state, pending=Pending.HINT, hints=hints, typed="", span=None, all_words=all_words
+        )
+    )
+
+
+def more(state: EditState, item: Item) -> Outcome:
+    """From nouns to all words, and back."""
+    return start(state, item) if state.all_words else _start_words(state, item)
 
 
 def open_hints(state: EditState) -> tuple[tuple[int, str], ...]:
@@ -108,8 +162,12 @@ def open_hints(state: EditState) -> tuple[tuple[int, str], ...]:
     )
 
 
-def narrowed(state: EditState, key: str, character: str | None) -> Outcome | int | None:
+def narrowed(
+    state: EditState, item: Item, key: str, character: str | None
+) -> Outcome | int | None:
     """A key while letters are waited for: the token picked, a new state, or None."""
+    if character is not None and character.casefold() == MORE:
+        return more(state, item)
     if key == "escape":
         return Outcome(without_pending(state))
     if key == "backspace":
@@ -117,13 +175,16 @@ def narrowed(state: EditState, key: str, character: str | None) -> Outcome | int
             return Outcome(without_pending(state))
         return Outcome(replace(state, typed=state.typed[:-1]))
     if key == "enter":
-        return refuse(state, "Type the letters at a noun; escape hides them.")
+        return refuse(state, "Type the letters at a word; escape hides them.")
     if not character or not character.isprintable():
         return None
     typed = state.typed + character.casefold()
     left = [(token, label) for token, label in state.hints if label.startswith(typed)]
     if not left:
-        return refuse(state, f"No noun has the letters “{typed}”; escape hides them.")
+        return refuse(
+            state,
+            f"No word has the letters “{typed}”; f: other words, escape hides them.",
+        )
     for token, label in left:
         if label == typed:
             return token

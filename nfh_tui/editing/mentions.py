@@ -16,9 +16,62 @@ from nfh_tui.editing.state import (
     refuse,
     without_pending,
 )
-from nfh_tui.editing.words import fold
+from nfh_tui.editing.words import (
+    BEFORE_NOUNS,
+    BEFORE_VERBS,
+    INSIDE_PHRASES,
+    fold,
+    is_noun_like,
+)
 
 PROMPT = "Same noun? y adds it, n leaves it out, a adds all the rest, escape stops."
+
+MOST_OFFERED = 28
+"""Most characters of a mention with its modifiers."""
+
+MOST_MODIFIERS = 3
+"""Words before a mention that are shown with it."""
+
+
+def prompt(review: Review) -> str:
+    """Which mention is asked about, with its modifiers, and the keys."""
+    left = len(review.tokens)
+    words = f"{review.words[0]}: " if review.words else ""
+    return f"Same noun? {words}y add, n leave out, a all {left}, esc stop"
+
+
+def phrase_start(item: Item, token: int) -> int:
+    """The first of the words that modify a noun: *the good* in *the good tents*."""
+    passage = item.passage
+    turn = passage.turns[passage.turn_of(token)]
+    first = token
+    while first > max(turn.start, token - MOST_MODIFIERS):
+        before = fold(passage.word(first - 1))
+        begins = before in BEFORE_NOUNS
+        if not (begins or before in INSIDE_PHRASES or is_noun_like(before)):
+            break
+        first -= 1
+        if begins:
+            break
+    return first
+
+
+def part_of_speech(item: Item, token: int) -> str:
+    """A guess by the word before: "noun", "verb?", or "" where that tells nothing."""
+    turn = item.passage.turns[item.passage.turn_of(token)]
+    if token == turn.start:
+        return ""
+    before = fold(item.passage.word(token - 1))
+    if before in BEFORE_NOUNS or phrase_start(item, token) < token - 1:
+        return "noun"
+    return "verb?" if before in BEFORE_VERBS else ""
+
+
+def _offered(item: Item, token: int) -> str:
+    """A mention in words: “the good tents” t1 noun."""
+    words = quoted(item.passage.words(phrase_start(item, token), token + 1), MOST_OFFERED)
+    parts = (words, f"t{item.passage.turn_of(token) + 1}", part_of_speech(item, token))
+    return " ".join(filter(None, parts))
 
 
 def start(state: EditState, item: Item) -> Outcome:
@@ -33,7 +86,7 @@ def start(state: EditState, item: Item) -> Outcome:
     reviewed = replace(
         state,
         pending=Pending.REVIEW,
-        review=Review(number, tokens),
+        review=Review(number, tokens, tuple(_offered(item, token) for token in tokens)),
         cursor=tokens[0],
         span=None,
     )
@@ -92,7 +145,8 @@ def _answered(state: EditState, item: Item, review: Review, origin: Origin) -> O
         state = with_origin(state, item, review.head, token, origin)
     if not rest:
         return Outcome(_ended(state), _said(state, review.head))
-    moved = replace(state, review=replace(review, tokens=tuple(rest)), cursor=rest[0])
+    left = replace(review, tokens=tuple(rest), words=review.words[1:])
+    moved = replace(state, review=left, cursor=rest[0])
     return Outcome(moved, PROMPT)
 
 

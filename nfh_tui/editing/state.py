@@ -45,6 +45,7 @@ class Content:
     sort: Sort | None = None
     noun: str | None = None
     comment: str = ""
+    tag: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,14 @@ class Aside:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """Further mentions of head number `head`, still to be offered; the first stands now."""
+    """Further mentions of head number `head`, still to be offered; the first stands now.
+
+    words: what is said of each when it is asked about.
+    """
 
     head: int
     tokens: tuple[int, ...]
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +76,11 @@ class EditState:
 
     heads: only while kind is REFERENCE; each holds its mentions, the marked ones first.
     cursor: the token on which the cursor stands; while `span` grows, one of its two ends.
-    hints: token and letters, while pending is HINT; typed: the letters typed of them.
+    hints: token and letters, while pending is HINT; typed: the letters typed of them;
+    all_words: they stand on words of every kind.
     source and reason: where the answer came from, and why ("2 of 3").
     touched: differs from what `begin` gave, so it must be kept as a draft.
+    tag: the guideline rule on which the decision turns: "R12".
     """
 
     kind: Kind | None = None
@@ -87,6 +94,7 @@ class EditState:
     pending: Pending | None = None
     hints: tuple[tuple[int, str], ...] = ()
     typed: str = ""
+    all_words: bool = False
     review: Review | None = None
     source: Source = Source.EMPTY
     reason: str = ""
@@ -94,6 +102,7 @@ class EditState:
     role: Role = Role.ANNOTATOR
     aside: Aside = field(default_factory=Aside)
     began: Content = field(default_factory=Content)
+    tag: str | None = None
 
     @property
     def changed(self) -> bool:
@@ -106,7 +115,15 @@ class EditState:
     @property
     def content(self) -> Content:
         """What would be committed."""
-        return Content(self.kind, self.heads, self.relation, self.sort, self.noun, self.comment)
+        return Content(
+            self.kind,
+            self.heads,
+            self.relation,
+            self.sort,
+            self.noun,
+            self.comment,
+            self.tag,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +159,7 @@ def without_pending(state: EditState) -> EditState:
     """The same state, with the next keys given back."""
     if state.pending is None:
         return state
-    return replace(state, pending=None, hints=(), typed="", review=None)
+    return replace(state, pending=None, hints=(), typed="", all_words=False, review=None)
 
 
 def quoted(text: str, longest: int = 40) -> str:

@@ -1,8 +1,9 @@
 """Reading others' answers: groups of equal ones, the proposal, and what an item lets adopt."""
 
 import hashlib
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from nfh_db.records import Item, Role, Vote
 from nfh_models.domain import (
@@ -17,17 +18,33 @@ from nfh_models.domain import (
     reference_answer,
 )
 from nfh_models.domain.compare import same_head
+from nfh_tui.editing.weighing import leader, weights
 
 WITHHELD_OF = 8
 """One item in so many preselects nothing, to see whether the proposal leads the eye."""
 
+WEIGHT = ", weight "
+"""Begins the part of a reason that tells of people's competence."""
+
+_OF_WEIGHT = re.compile(rf"{WEIGHT}\d\.\d\d")
+
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The answer that most annotators gave, and how many: "2 of 3"."""
+    """The answer that most annotators gave, or those whose answers weigh most.
+
+    votes: how many gave it: "2 of 3". weight: their share of all weight, None where their
+    competence is not known.
+    """
 
     answer: Answer
-    reason: str
+    votes: str
+    weight: float | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why it is proposed: "2 of 3", or "2 of 3, weight 0.71"."""
+        return self.votes if self.weight is None else f"{self.votes}{WEIGHT}{self.weight:.2f}"
 
 
 def lemmas(item: Item) -> tuple[str, ...]:
@@ -45,30 +62,46 @@ def _counted(item: Item) -> list[Vote]:
     return [vote for vote in item.votes if vote.counts]
 
 
-def _groups(answers: Sequence[Answer], item: Item) -> list[list[Answer]]:
-    """Equal answers together: an answer joins the first group in which none differs."""
+def vote_groups(votes: Sequence[Vote], item: Item) -> list[list[Vote]]:
+    """Votes with equal answers together, in the order in which each answer came first.
+
+    An answer joins the first group in which none differs.
+    """
     words = lemmas(item)
-    groups: list[list[Answer]] = []
-    for answer in answers:
+    groups: list[list[Vote]] = []
+    for vote in votes:
         for group in groups:
-            if all(compare(member, answer, words).blocking is None for member in group):
-                group.append(answer)
+            if all(compare(one.answer, vote.answer, words).blocking is None for one in group):
+                group.append(vote)
                 break
         else:
-            groups.append([answer])
+            groups.append([vote])
     return groups
 
 
 def proposal(item: Item) -> Proposal | None:
-    """The largest group of people's equal answers, None for a tie or without answers.
+    """What the largest group of people who answer alike says; None without answers.
 
-    Answers that only say "is a fused head" (NFH) propose nothing and are not counted.
+    Where the competence of all of them is remembered, the group that weighs most, as
+    `weighing` has it. None for a tie, too, by number or by weight. Answers that only say
+    "is a fused head" (NFH) propose nothing and are not counted.
     """
-    answers = [v.answer for v in _counted(item) if v.answer.kind is not Kind.NFH]
-    groups = sorted(_groups(answers, item), key=len, reverse=True)
-    if not groups or (len(groups) > 1 and len(groups[0]) == len(groups[1])):
-        return None
-    return Proposal(_typical(groups[0]), f"{len(groups[0])} of {len(answers)}")
+    votes = [vote for vote in _counted(item) if vote.answer.kind is not Kind.NFH]
+    groups = vote_groups(votes, item)
+    known = weights(item, votes)
+    if known is None:
+        by_size = sorted(groups, key=len, reverse=True)
+        if not groups or (len(groups) > 1 and len(by_size[0]) == len(by_size[1])):
+            return None
+        return _proposed(by_size[0], len(votes), None)
+    whole = sum(known.values())
+    shares = [sum(known[vote.annotator] for vote in group) / whole for group in groups]
+    first = leader(shares)
+    return None if first is None else _proposed(groups[first], len(votes), shares[first])
+
+
+def _proposed(group: Sequence[Vote], of: int, weight: float | None) -> Proposal:
+    return Proposal(_typical([v.answer for v in group]), f"{len(group)} of {of}", weight)
 
 
 def _typical(group: Sequence[Answer]) -> Answer:
@@ -96,10 +129,10 @@ def after_deciding(item: Item, me: str, answer: Answer) -> str | None:
         return None
     blocking = compare(answer, found.answer, lemmas(item)).blocking
     if blocking is None:
-        return f"The proposal, kept back as one in eight is, was the same ({found.reason})."
+        return f"The proposal, kept back as one in eight is, was the same ({found.votes})."
     return (
         f"The proposal, kept back as one in eight is, was {found.answer.kind} "
-        f"({found.reason}); yours differs in {blocking}."
+        f"({found.votes}); yours differs in {blocking}."
     )
 
 
@@ -184,33 +217,6 @@ def _with_relation(heads: Sequence[Head], votes: Sequence[Answer]) -> Answer:
     return Answer(Kind.REFERENCE, tuple(heads), relation=relation if len(heads) > 1 else None)
 
 
-def blinded(item: Item) -> Item:
-    """The item with annotators' names replaced by letters and their order mixed.
-
-    The order is the same each time, and another for each item. Who is behind gold, flags
-    and stale answers is left out as well.
-    """
-
-    def place(vote: Vote) -> bytes:
-        content = f"{item.public_id}\0{vote.annotator}".encode("utf-8", "replace")
-        return hashlib.sha256(content).digest()
-
-    mixed = sorted(annotators_votes(item), key=place)
-    others = tuple(vote for vote in item.votes if vote.role is not Role.ANNOTATOR)
-    return replace(
-        item,
-        votes=(*_lettered(mixed), *others),
-        stale_votes=_lettered(sorted(item.stale_votes, key=place)),
-        gold=None if item.gold is None else replace(item.gold, adjudicator=None),
-        flags=tuple(replace(flag, annotator="") for flag in item.flags),
-    )
-
-
-def _lettered(votes: Sequence[Vote]) -> tuple[Vote, ...]:
-    return tuple(replace(vote, annotator=letter(n)) for n, vote in enumerate(votes))
-
-
-def letter(place: int) -> str:
-    """The blind name of the annotator in that place: A to Z, then A2 and so on."""
-    again, at = divmod(place, 26)
-    return chr(ord("A") + at) + (str(again + 1) if again else "")
+def shown_reason(reason: str, item: Item) -> str:
+    """Why an answer is there, without people's weight where the item tells none (blind)."""
+    return reason if item.competences else _OF_WEIGHT.sub("", reason)

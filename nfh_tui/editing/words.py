@@ -49,6 +49,18 @@ def _listed(*blocks: str) -> frozenset[str]:
     return frozenset(word for block in blocks for word in block.split())
 
 
+BEFORE_NOUNS = _listed(_DETERMINERS, _NUMBERS, "my your his her its our their whose")
+"""Case-folded words with which a noun phrase begins."""
+
+INSIDE_PHRASES = _listed("good bad right wrong next last own same very quite really rather")
+"""Case-folded function words that stand between the beginning of a noun phrase and its noun."""
+
+BEFORE_VERBS = _listed(
+    "to i you he she it we they who not n't can could may might must shall should will would "
+    "'ll do does did don let lets gonna wanna please"
+)
+"""Case-folded words behind which a word is mostly a verb."""
+
 FUNCTION_WORDS = _listed(_DETERMINERS, _PRONOUNS, _JOINING, _VERBS, _REST, _NUMBERS)
 """Case-folded words that the lexical guess at nouns passes over."""
 

@@ -1,7 +1,7 @@
 """The evidence: the answer being edited, and all that is known besides of the item."""
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -10,17 +10,25 @@ from textual.strip import Strip
 from nfh_db.records import HistoryLine, Item
 from nfh_tui.editing import EditState
 from nfh_tui.evidence_rows import evidence
+from nfh_tui.guidelines.guide import Guide
+from nfh_tui.passage_lanes import MOST_LANES
 from nfh_tui.rows import Row
+from nfh_tui.widgets.enduring import EnduringPane
+from nfh_tui.widgets.lanes import lane_css
 from nfh_tui.widgets.painter import Painter, refresh_lines
+
+if TYPE_CHECKING:
+    from nfh_db.precedents import Precedent
 
 ROLES = (
     "title", "note", "kind", "head", "head-sign", "comment", "asks", "said", "same", "differs",
-    "key", "name", "bar",
+    "key", "name", "bar", "gold", "number", "put", "noun",
+    *(f"lane-{number}" for number in range(MOST_LANES + 1)),
 )  # fmt: skip
 """Looks of text, each a component class `evidence--NAME`."""
 
 
-class EvidenceView(ScrollView, can_focus=True, inherit_bindings=False):
+class EvidenceView(EnduringPane, ScrollView, can_focus=True, inherit_bindings=False):
     """Shows the answer being edited, gold, annotators, the model, flags, and history."""
 
     ALLOW_SELECT = False
@@ -45,7 +53,11 @@ class EvidenceView(ScrollView, can_focus=True, inherit_bindings=False):
     EvidenceView > .evidence--key { color: $text-accent; text-style: bold; }
     EvidenceView > .evidence--name { text-style: bold; }
     EvidenceView > .evidence--bar { color: $secondary; }
-    """
+    EvidenceView > .evidence--gold { color: $text-warning; text-style: bold; }
+    EvidenceView > .evidence--number { text-style: bold; }
+    EvidenceView > .evidence--put { color: $text-accent; text-style: bold; }
+    EvidenceView > .evidence--noun { text-style: bold; }
+    """ + lane_css("EvidenceView", "evidence")
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id, classes=classes)
@@ -53,6 +65,8 @@ class EvidenceView(ScrollView, can_focus=True, inherit_bindings=False):
         self._edit: EditState | None = None
         self._blind = False
         self._history: tuple[HistoryLine, ...] = ()
+        self._rules: Guide | None = None
+        self._precedents: tuple[Precedent, ...] = ()
         self._rows: tuple[Row, ...] = ()
         self._rows_width = 0
         self._painter = Painter(self, "evidence", ROLES)
@@ -64,6 +78,8 @@ class EvidenceView(ScrollView, can_focus=True, inherit_bindings=False):
         *,
         blind: bool = False,
         history: Sequence[HistoryLine] = (),
+        rules: Guide | None = None,
+        precedents: "Sequence[Precedent]" = (),
     ) -> None:
         """Show an item and the answer edited on it; None for an empty pane.
 
@@ -72,6 +88,7 @@ class EvidenceView(ScrollView, can_focus=True, inherit_bindings=False):
         anew = item is None or self._shown is None or item.anchor_id != self._shown.anchor_id
         self._shown, self._edit = item, state
         self._blind, self._history = blind, tuple(history)
+        self._rules, self._precedents = rules, tuple(precedents)
         self._fill()
         if anew:
             self.scroll_to(y=0, animate=False, force=True)
@@ -83,7 +100,13 @@ class EvidenceView(ScrollView, can_focus=True, inherit_bindings=False):
         self._rows = ()
         if self._shown is not None and width > 0:
             self._rows = evidence(
-                self._shown, self._edit, width, blind=self._blind, history=self._history
+                self._shown,
+                self._edit,
+                width,
+                blind=self._blind,
+                history=self._history,
+                rules=self._rules,
+                precedents=self._precedents,
             )
         self.virtual_size = Size(width, len(self._rows))
         count = max(len(before), len(self._rows))

@@ -14,8 +14,8 @@ from nfh_tui.widgets.heat import hues
 FEW = 6
 """Lines that are drawn anew one by one; more of them are drawn with the whole pane."""
 
-HEAT = "heat"
-"""The component class, and the role with a step behind it, of the heat map."""
+HEATS = ("heat", "cool")
+"""The component classes, and the roles with a step behind them, of the heat map."""
 
 
 class Painter:
@@ -53,11 +53,12 @@ class Painter:
         for role in self._roles:
             name = f"{self._prefix}--{role}"
             self._parts[role] = widget.get_component_rich_style(name, partial=True)
-        name = f"{self._prefix}--{HEAT}"
-        if name in widget.COMPONENT_CLASSES:
-            hue = widget.get_component_styles(name).background
-            for step, style in enumerate(hues(hue, widget.background_colors[1])):
-                self._parts[f"{HEAT}-{step}"] = style
+        for heat in HEATS:
+            name = f"{self._prefix}--{heat}"
+            if name in widget.COMPONENT_CLASSES:
+                hue = widget.get_component_styles(name).background
+                for step, style in enumerate(hues(hue, widget.background_colors[1])):
+                    self._parts[f"{heat}-{step}"] = style
         return self._parts
 
     def blank(self, width: int) -> Strip:

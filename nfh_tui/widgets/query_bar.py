@@ -8,10 +8,11 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
+from nfh_tui.widgets.enduring import Enduring
 from nfh_tui.widgets.plain import one_line
 
 
-class BarInput(Input):
+class BarInput(Enduring, Input):
     """The input of the bar. Keys that arrive after enter or escape go on to the screen.
 
     passing: the last key it did not take and let bubble up to its own bindings.
@@ -40,7 +41,7 @@ class BarInput(Input):
         event.prevent_default()
 
 
-class InputBar(Horizontal):
+class InputBar(Enduring, Horizontal):
     """Hidden until `ask` opens it."""
 
     DEFAULT_CSS = """
@@ -101,8 +102,11 @@ class InputBar(Horizontal):
         *,
         changed: Callable[[str], None] | None = None,
         complete: Callable[[str, int], tuple[str, int] | None] | None = None,
+        selected: bool = False,
     ) -> str | None:
         """Open the bar and wait for enter (the text) or escape (None).
+
+        selected: all of `text` is, so that typing replaces it and arrows keep it.
 
         changed: called with the text after each change. complete: given text and cursor,
         returns both as they should become, or None where nothing fits.
@@ -113,6 +117,8 @@ class InputBar(Horizontal):
         self.note = ""
         self._input.value = text
         self._input.cursor_position = len(text)
+        if selected:
+            self._input.select_all()
         self._changed = changed
         self._input.open = True
         self.display = True

@@ -14,6 +14,7 @@ from nfh_tui.desk.ids import IdList
 from nfh_tui.desk.work import start
 from nfh_tui.passage_paint import Roles, Run
 from nfh_tui.visible import clip, isolated, width_of
+from nfh_tui.widgets.enduring import EnduringPane
 from nfh_tui.widgets.painter import Painter
 from nfh_tui.widgets.plain import cut_left, one_line, pad
 
@@ -79,7 +80,7 @@ def row_flags(row: QueueRow) -> str:
     return "".join(sign for name, sign in FLAG_SIGNS.items() if name in row.flags)
 
 
-class QueueList(ScrollView, can_focus=False):
+class QueueList(EnduringPane, ScrollView, can_focus=False):
     """One line an anchor, its number in context. Colour only repeats what signs say."""
 
     ALLOW_SELECT = False

@@ -11,7 +11,8 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from nfh_tui.passage_paint import Run
-from nfh_tui.visible import clip, width_of
+from nfh_tui.visible import clip, isolated, width_of
+from nfh_tui.widgets.enduring import EnduringPane
 from nfh_tui.widgets.painter import Painter
 from nfh_tui.widgets.plain import one_line, pad
 
@@ -27,6 +28,9 @@ class Tone(StrEnum):
 ROOMY = 78
 """Cells from which on the keys at the foot stand further apart."""
 
+MOST_NAME, LEAST_NAME = 16, 8
+"""Most cells of the name of who works, on a wide line and on a narrow one."""
+
 MOST_ROWS = 3
 """Rows that a sentence on the line of state may take."""
 
@@ -38,7 +42,7 @@ class Status:
     """What the line of state shows.
 
     say: the last sentence. busy: what is under way ("saving…"), "" for nothing.
-    place: "12/345" in the queue. model: the predictor's state.
+    place: "12/345" in the queue. model: the predictor's state. me: who is working.
     """
 
     mode: str = ""
@@ -47,9 +51,10 @@ class Status:
     tone: Tone = Tone.PLAIN
     busy: str = ""
     model: str = ""
+    me: str = ""
 
 
-class OneLine(Widget, can_focus=False):
+class OneLine(EnduringPane, Widget, can_focus=False):
     """A widget of one line, drawn of runs that a subclass gives."""
 
     ALLOW_SELECT = False
@@ -79,7 +84,7 @@ class OneLine(Widget, can_focus=False):
 
 
 class StatusLine(OneLine):
-    """Mode, place, what was said last, the model: one line, more for a long sentence."""
+    """Mode, person, place, what was said last, the model: more lines for a long sentence."""
 
     PREFIX = "status"
     ROLES = ("mode", "plain", "done", "refused", "faint")
@@ -114,9 +119,13 @@ class StatusLine(OneLine):
         return strip.adjust_cell_length(width, self._painter.base)
 
     def lines(self, width: int) -> Sequence[Sequence[Run]]:
-        """Mode, place, sentence, model; the model is left out where the sentence needs room."""
+        """Mode, name, place, sentence, model; no model where the sentence needs its room."""
         status = self.status
-        first = [Run(f" {status.mode} ", ("mode",)), Run(f" {status.place}  ", ("faint",))]
+        first = [Run(f" {status.mode} ", ("mode",))]
+        if status.me:
+            name = clip(one_line(status.me), MOST_NAME if width >= ROOMY else LEAST_NAME)
+            first.append(Run(isolated(name) + " ", ("plain",)))
+        first.append(Run(f" {status.place}  ", ("faint",)))
         said = SIGNS[status.tone] + one_line(status.say) if status.say else ""
         words = f"{status.busy} {said}" if status.busy else said
         room = max(0, width - sum(width_of(run.text) for run in first))

@@ -209,8 +209,12 @@ def test_movements_without_any_noun(make):
     item = make.item(make.passage([(None, "he is one")]), anchor=(2, 3))
     state = begin(item, "me", Role.ANNOTATOR)
     assert candidates(item) == ()
-    for action in ("cursor.next_noun", "cursor.previous_noun", "hint.start"):
+    for action in ("cursor.next_noun", "cursor.previous_noun"):
         assert act(state, item, action).refused
+    letters = act(state, item, "hint.start").state
+    assert (letters.all_words, [token for token, _ in letters.hints]) == (True, [0, 1])
+    alone = make.item(make.passage([(None, "one .")]), anchor=(0, 1))
+    assert act(begin(alone, "me", Role.ANNOTATOR), alone, "hint.start").refused
 
 
 def test_from_head_to_head_and_round(item, fresh, do):
@@ -250,13 +254,14 @@ def test_the_acts_have_the_ids_agreed_on():
         f"adopt.{name}" for name in (*"123456789", "model", "union", "intersection", "nobody")
     }
     wanted |= {"head.toggle", "head.drop_last", "head.join", "span.grow", "span.drop"}
+    wanted |= {"span.shrink"}
     wanted |= {"hint.start", "mentions.all", "relation.and", "relation.or", "clear"}
     assert wanted == ACTIONS
 
 
 def test_prompts_are_only_there_while_keys_belong_to_the_editor(item, fresh, do):
     assert prompt(fresh) is None
-    assert "Growing a span" in (prompt(do(item, fresh, "span.grow").state) or "")
+    assert "Span: move" in (prompt(do(item, fresh, "span.grow").state) or "")
     assert "letters" in (prompt(do(item, fresh, "hint.start").state) or "")
 
 

@@ -170,7 +170,7 @@ def test_a_draft_keeps_an_unfinished_span_hints_and_review(make):
     span = act(act(state, item, "cursor.next_turn").state, item, "span.grow").state
     span = act(span, item, "cursor.right").state
     hints = act(state, item, "hint.start").state
-    picked = key(hints, item, "a", "a")
+    picked = key(hints, item, "j", "j")
     assert picked is not None
     review = act(picked.state, item, "mentions.all").state
     sort = act(state, item, "kind.other").state

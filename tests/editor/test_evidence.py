@@ -1,23 +1,33 @@
-"""The evidence as rows of text, and the steps of the heat map."""
+"""The evidence as rows of text: what is shown, to whom, and that it fits any pane."""
 
 import re
 from dataclasses import replace
-from math import inf, nan
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textual.color import Color
 
 from nfh_db.records import FlagMark, FlagName, Gold, HistoryLine, Role, Rule
+from nfh_db.trusted import Competence
 from nfh_models.domain import Answer, Kind, Relation, Sort, class_answer
-from nfh_tui.editing import EditState, act, begin, move_to, pattern_words
+from nfh_tui.editing import EditState, act, begin, blinded, move_to, pattern_words
 from nfh_tui.editing.describe import describe
-from nfh_tui.evidence_rows import HIDDEN, when
-from nfh_tui.rows import Rows, bar, best
-from nfh_tui.widgets.heat import SIGNS, STEPS, hues, steps
+from nfh_tui.evidence_remarks import when
+from nfh_tui.evidence_rows import HIDDEN
+from nfh_tui.guidelines.guide import guide_of
+from nfh_tui.rows import Rows, bar, best, folded
+from nfh_tui.visible import width_of
 
 from .evidence import rows_of, shown
+
+RULES = "## R19 One noun any reader would say\n\nText.\n"
+
+
+class Version:
+    """A version of the guidelines as the store gives it."""
+
+    version = 1
+    body = RULES
 
 
 @pytest.fixture
@@ -33,11 +43,12 @@ def full(make, monkeypatch):
             rule_tag="19",
         ),
         make.vote("anna", make.age(), Role.ADJUDICATOR, saw_votes=True),
+        make.vote("emil", make.reference(5), Role.ADJUDICATOR),
     ]
     return make.item(
         votes=votes,
         gold=Gold(make.age(), Rule.EXPERT, "anna", "2024-05-12T10:03:07.000Z"),
-        scores={1: 0.4, 5: 0.3, 11: 0.9},
+        scores={1: 0.4, 5: 0.3, 11: 0.9, 22: 0.001},
         classes=(None, 0.2, None, None, None, 0.1),
         flags=[FlagMark(FlagName.AMBIGUOUS, "ann3", "2024-05-12T10:03:07.000Z")],
         stale=[make.vote("ann4", class_answer(Kind.TIME))],
@@ -48,48 +59,61 @@ def local(at):
     return when(f"2024-05-12T{at}:00.000Z")
 
 
-def test_an_adjudicator_sees_everything(full):
-    item = full
-    state = begin(item, "me", Role.ADJUDICATOR)
+def test_an_adjudicator_sees_everything_the_answers_first(full):
+    state = begin(full, "me", Role.ADJUDICATOR)
     history = [
         HistoryLine("2024-05-12T10:03:00.000Z", "anna", "decide", "gold", "kind", None, '"AGE"')
     ]
-    assert shown(item, state, history=history) == [
+    assert shown(full, state, history=history, rules=guide_of([Version()])) == [
         "Answer                         gold · expert",
         " Age",
         "",
-        f"Gold        expert · anna · {local('10:03')}",
-        " Age  =".replace("  ", " "),
-        "",
-        "Annotators                2 agree, 1 differs",
-        " differ in which class",
+        "Answers                    2-1 · which class",
+        " 1 ann1 Reference tents +1 t1 ≠ class 12s",
+        " 2 ann2 Reference tents    t1 ≠ class  7s",
+        " 3 ann3 Other     shelter     ≠ class",
+        " m cues Reference tents    t1 ≠ class",
+        " ◆ gold Age                   =",
+        " · emil Reference ropes    t1 ≠ class",
+        " 2 of 3 tents, two mentions; 1 of 3 Other",
         " other mentions (never blocks)",
-        " 1 ann1 12 s",
-        "   Reference: tents t1 +1 ≠ which class",
-        " 2 ann2 7 s · saw the model",
-        "   Reference: tents t1 ≠ which class",
-        " 3 ann3 rule 19",
-        "   Other, noun “shelter” ≠ which class",
-        "   ; [b]why[/b]",
         "",
-        "Adjudicators",
-        " · anna",
-        "   Age =",
+        "Read again",
+        " =◆  Then borrow one [year old] from the men",
+        "     on the hill.",
+        " 12m Then borrow one [tent] from the men on",
+        "     the hill.",
+        " 3   Then borrow one [shelter] from the men",
+        "     on the hill.",
+        " ·   Then borrow one [rope] from the men on",
+        "     the hill.",
+        "",
+        "Remarks",
+        " 2 saw the model",
+        " 3 R19 One noun any reader would say",
+        " 3 ; [b]why[/b]",
+        f" ◆ expert · anna · {local('10:03')}",
+        "",
+        "Nouns                  * offers their places",
+        " 12   t1 My tents · noun",
+        " 1m   t1 the good tents · noun",
+        "      t3 A tent · noun",
+        " ·    t1 the ropes · noun",
+        "      t3 a rope · noun",
         "",
         "Model                                   cues",
-        " m Reference: tents t1 ≠ which class",
         " tents        ████████████████████ 0.90 t1",
         " tents        ████████▉            0.40 t1",
         " ropes        ██████▋              0.30 t1",
         " Age          ████▌                0.20",
         " Other        ██▎                  0.10",
+        " all others under 0.009",
         "",
         "Flags",
         f" ! ambiguous ann3 · {local('10:03')}",
         "",
         "Answers to the old span         do not count",
-        " × ann4",
-        "   Time ≠ which class",
+        " × ann4 Time ≠ which class",
         "",
         "History",
         f" {local('10:03')} anna decide: gold nothing",
@@ -101,38 +125,58 @@ def test_an_annotator_sees_nothing_of_others(full):
     rows = shown(full, begin(full, "me", Role.ANNOTATOR), 60)
     text = "\n".join(rows)
     assert HIDDEN in text
-    for word in ("ann1", "ann3", "anna", "shelter", "Age\n", "Gold", "Annotators", "old span"):
+    for word in ("ann1", "ann3", "anna", "shelter", "Age\n", "◆", "Answers", "old span"):
         assert word not in text
     assert "cues" in text
     assert " ! ambiguous" in rows
 
 
-def test_blind_evidence_names_nobody(full):
-    state = begin(full, "me", Role.ADJUDICATOR)
+def test_blind_evidence_names_nobody_and_tells_nothing_by_which_one_is_known(full):
+    signed = replace(class_answer(Kind.AGE), comment="Ann1 and emil said so. ann2's, too.")
+    item = replace(
+        full,
+        votes=tuple(
+            replace(vote, answer=signed) if vote.annotator == "ann3" else vote
+            for vote in full.votes
+        ),
+        gold=Gold(signed, Rule.EXPERT, "anna", None, (("ann1", "2024"),)),
+        competences=(Competence("ann1", 0.9, 40), Competence("ann2", 0.2, 40)),
+    )
     history = [HistoryLine("2024", "ann1", "answer", "answer", "kind", "1", "2")]
-    text = "\n".join(shown(full, state, blind=True, history=history))
-    assert "ann" not in text.replace("Annotators", "")
-    assert " 1 A 12 s" in text
-    assert " 3 C rule 19" in text
+    hidden = blinded(item)
+    for shown_item in (hidden, replace(hidden, competences=item.competences)):
+        state = begin(item, "me", Role.ADJUDICATOR)
+        text = "\n".join(shown(shown_item, state, 90, blind=True, history=history))
+        for word in ("ann1", "ann2", "ann3", "ann4", "anna", "emil", "right in", "weight"):
+            assert word not in text.casefold()
+    assert {vote.annotator for vote in hidden.votes} == {"A", "B", "C", ""}
+    assert hidden.gold.votes == ()
+
+
+def test_blind_evidence_of_an_item_that_is_not_blinded_names_nobody_either(full):
+    state = begin(full, "me", Role.ADJUDICATOR)
+    text = "\n".join(shown(full, state, blind=True, history=[]))
+    assert "ann" not in text.replace("cannot", "")
+    assert " 1 A    Reference tents +1" in text
 
 
 def test_the_answer_edited_shows_what_is_missing_and_what_is_asked(make):
     item = make.item()
     state = begin(item, "me", Role.ADJUDICATOR)
-    assert shown(item, state)[:4] == [
+    assert shown(item, state)[:3] == [
         "Answer",
-        " nothing chosen",
         " ▸ Nothing is chosen yet: press f and",
         "   letters for a head, or a key for a class.",
     ]
     for token in (1, 11, 5):
         state = act(move_to(state, item, token).state, item, "head.toggle").state
-    state = replace(state, comment="see turn 2")
-    assert shown(item, state)[:5] == [
+    state = replace(state, comment="see turn 2", tag="R19")
+    assert shown(item, state, rules=guide_of([Version()]))[:6] == [
         "Answer                               changed",
         " Reference · AND or OR?",
         "  ₁ tents turn 1 and 1 more",
         "  ₂ ropes turn 1",
+        " R19 One noun any reader would say",
         " ; see turn 2",
     ]
     measured = act(state, item, "kind.other").state
@@ -155,12 +199,22 @@ def test_what_is_only_asked_has_changed_nothing(make):
 
 def test_an_open_item_says_that_nothing_is_known(make):
     assert shown(make.item(), None) == [
-        "Gold                                none yet",
-        "",
-        "Annotators                        nobody yet",
+        "Answers                           nobody yet",
         "",
         "Model                          no answer yet",
     ]
+
+
+def test_what_stands_above_is_not_told_again(make):
+    given = replace(make.age(), comment="she says so")
+    vote = make.vote("anna", given, Role.ADJUDICATOR, rule_tag="R5", seconds=3)
+    item = make.item(votes=[vote], gold=Gold(given, Rule.EXPERT, "anna", None))
+    state = begin(item, "me", Role.ADJUDICATOR)
+    rows = shown(item, state)
+    assert sum("she says so" in row for row in rows) == 1
+    reading = shown(item, None)
+    assert " ◆ ; she says so" in reading
+    assert any("R5" in row for row in reading)
 
 
 def test_the_models_second_choice_and_margin(make):
@@ -168,22 +222,25 @@ def test_the_models_second_choice_and_margin(make):
     assert item.prediction is not None
     for second, said in (("5", "then ropes, margin 0.21"), ("AGE", "then Age, margin 0.21")):
         prediction = replace(item.prediction, second=second, margin=0.214)
-        assert f"   {said}" in shown(replace(item, prediction=prediction), None)
+        assert f" {said}" in shown(replace(item, prediction=prediction), None)
     odd = replace(item, prediction=replace(item.prediction, choice="16", scores=()))
     assert " m a choice that does not fit: 16" in shown(odd, None)
 
 
-@pytest.mark.parametrize("width", [0, 8, 17, 30, 60])
+@pytest.mark.parametrize("width", [0, 8, 17, 31, 60])
 @pytest.mark.parametrize("blind", [False, True])
 def test_hostile_text_is_shown_as_text_and_fits(make, hostile, width, blind):
     passage = hostile(" ")
     words = " ".join(passage.word(token) for token in range(len(passage.tokens)))
-    vote = make.vote("\x1b[31m[red]名前" * 9, replace(make.reference(8, 9), comment=words))
+    votes = [
+        make.vote("\x1b[31m[red]名前" * 9, replace(make.reference(8, 9), comment=words)),
+        make.vote("\x07", class_answer(Kind.OTHER, noun=words)),
+    ]
     item = make.item(
         passage,
         anchor=(5, 6),
-        votes=[vote],
-        stale=[vote],
+        votes=votes,
+        stale=votes,
         gold=Gold(make.reference(12), Rule.EXPERT, "[/]\u202e", "not a time"),
         scores=dict.fromkeys((0, 8, 9, 10, 11, 12), 0.5),
         flags=[FlagMark(FlagName.ANCHOR, "\x00", "")],
@@ -209,17 +266,25 @@ def test_paragraphs_fit_and_lose_no_word(parts, width, indent):
     assert "".join("".join(drawn).split()) == "".join(joined.split())
 
 
-def test_what_differs_is_not_parted(full):
-    state = begin(full, "me", Role.ADJUDICATOR)
-    rows = shown(full, state, 30)
-    place = rows.index("   Reference: tents t1")
-    assert rows[place + 1] == "     ≠ which class"
+@given(st.text(max_size=40), st.integers(1, 20))
+def test_a_folded_text_fits_and_loses_no_word(text, width):
+    lines = folded(text, width)
+    whole = folded(text, 10_000)
+    assert "".join("".join(lines).split()) == "".join("".join(whole).split())
+    assert all(width_of(line) <= max(width, 10) for line in lines)
 
 
 def test_words_of_several_parts_are_glued_only_where_they_are_written_so():
     rows = Rows(40)
     rows.text([("a", ""), ("b c", "note"), (" d", ""), ("", ""), ("e ", ""), ("f", "")])
     assert rows_of(rows.made, 40) == ["ab c de f"]
+
+
+def test_what_is_glued_goes_to_the_next_row_together_if_that_can_hold_it():
+    rows = Rows(20)
+    rows.text([("was her mother one ", ""), ("[it]", "put"), ("?", "")])
+    rows.text([("a" * 15, ""), ("b" * 15, "note")])
+    assert rows_of(rows.made, 20) == ["was her mother one", "[it]?", "a" * 15, "b" * 15]
 
 
 def test_headings_keep_apart_and_put_a_long_note_below():
@@ -263,52 +328,8 @@ def test_answers_in_words(make):
     assert describe(class_answer(Kind.OTHER, noun="[x]"), passage) == "Other “[x]”"
 
 
-# --- scores ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("scores", "wanted"),
-    [
-        ((), ()),
-        ((None, None), (None, None)),
-        ((0.0, 0.5, 1.0, None), (0, 5, 9, None)),
-        ((0.1, 0.2), (5, 9)),
-        ((-4.0, 0.0, 4.0), (0, 5, 9)),
-        ((0.0, 0.0), (0, 0)),
-        ((nan, inf, -inf, 1.0), (None, 9, 0, 9)),
-        ((-2.0,), (0,)),
-    ],
-)
-def test_steps(scores, wanted):
-    assert steps(scores) == wanted
-
-
-@given(st.lists(st.none() | st.floats()))
-def test_steps_are_in_range_and_in_order(scores):
-    made = steps(scores)
-    assert [step is None for step in made] == [
-        score is None
-        or score != score
-        or not any(s is not None and abs(s) < inf for s in scores)
-        for score in scores
-    ]
-    pairs = sorted((s, step) for s, step in zip(scores, made, strict=True) if step is not None)
-    assert [step for _, step in pairs] == sorted(step for _, step in pairs)
-    assert all(0 <= step < STEPS for _, step in pairs)
-    assert len(SIGNS) == STEPS
-
-
-def test_hues_rise_from_the_background_and_are_left_out_with_the_terminals_colours():
-    made = hues(Color.parse("#ff0000"), Color.parse("#000000"))
-    reds = [style.bgcolor.triplet.red for style in made]
-    assert reds == sorted(set(reds))
-    assert reds[0] == 0
-    plain = hues(Color.parse("ansi_red"), Color.parse("#000000"))
-    assert len(plain) == STEPS
-    assert not any(style.bgcolor for style in plain)
-
-
 def test_bars_are_in_eighths_and_best_scores_come_first():
+    nan = float("nan")
     assert [bar(share, 2) for share in (1.0, 0.5, 0.06, 0.001, 0.0, -1.0, nan, 5.0)] == [
         "██", "█", "▏", "▏", "", "", "", "██",
     ]  # fmt: skip
@@ -323,4 +344,4 @@ def test_times_are_local_and_odd_ones_are_left_as_they_are():
 
 
 def test_a_state_of_nothing_is_shown(make):
-    assert shown(make.item(), EditState())[1] == " nothing chosen"
+    assert shown(make.item(), EditState())[1].startswith(" ▸ Nothing is chosen yet")

@@ -18,12 +18,9 @@ from nfh_tui.editing import (
     act,
     answer,
     begin,
-    candidates,
     key,
-    open_hints,
     prompt,
 )
-from nfh_tui.editing.hints import LETTERS, labels
 
 ADDED, REMOVED = Origin.ADDED, Origin.REMOVED
 
@@ -197,73 +194,10 @@ def test_growing_over_a_marked_noun_widens_its_mention(item, fresh, do):
     wide = do(item, state, "head.toggle").state
     assert wide.heads == ((Mention(10, 12, 11),),)
     assert do(item, wide, "to:10", "head.toggle").state.heads == ()
-    same = do(item, wide, "to:10", "span.grow", "to:11", "head.toggle").state
-    assert same.heads == ()
-
-
-def test_letters_start_with_the_nearest_noun_before(item, fresh, do):
-    waiting = do(item, fresh, "hint.start").state
-    assert waiting.pending is Pending.HINT
-    assert dict(waiting.hints) == {
-        15: "a", 11: "s", 19: "d", 5: "f", 2: "j", 1: "k", 22: "l", 29: "g", 38: "h", 41: "w",
-    }  # fmt: skip
-    picked = do(item, waiting, "key:s").state
-    assert (picked.pending, picked.hints) == (None, ())
-    assert (picked.kind, picked.heads, picked.cursor) == (Kind.REFERENCE, ((one(11),),), 11)
-    again = do(item, picked, "hint.start", "key:f").state
-    assert again.heads == ((one(11),), (one(5),))
-    assert do(item, again, "hint.start", "key:f").state.heads == ((one(11),),)
-
-
-def test_an_adjudicators_letters_follow_the_model_and_an_annotators_do_not(make):
-    item = make.item(scores={1: 0.2, 11: 0.1, 29: 0.7, 16: 0.9})
-    assert candidates(item) == candidates(item, Role.ADJUDICATOR) == (1, 11, 29)
-    wise = act(begin(item, "me", Role.ADJUDICATOR), item, "hint.start").state
-    blind = act(begin(item, "me", Role.ANNOTATOR), item, "hint.start").state
-    assert dict(wise.hints) == {29: "a", 1: "s", 11: "d"}
-    assert dict(blind.hints) == {11: "a", 1: "s", 29: "d"}
-
-
-@pytest.mark.parametrize("count", [0, 1, 26, 27, 60, 300, 676, 900])
-def test_labels_are_all_different_and_none_begins_another(count):
-    made = labels(count)
-    assert len(made) == min(count, 676)
-    assert len(set(made)) == len(made)
-    assert not any(one != two and two.startswith(one) for one in made for two in made)
-    assert set("".join(made)) <= set(LETTERS)
-    assert list(map(len, made)) == sorted(map(len, made))
-
-
-def test_two_letters_narrow_and_backspace_widens(make, do):
-    words = " ".join(f"noun{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(60))
-    item = make.item(make.passage([("A", f"{words} one")]), anchor=(60, 61))
-    waiting = do(item, begin(item, "me", Role.ANNOTATOR), "hint.start").state
-    token, label = next(hint for hint in waiting.hints if len(hint[1]) == 2)
-    half = do(item, waiting, f"key:{label[0].upper()}").state
-    assert half.typed == label[0]
-    assert (token, label[1]) in open_hints(half)
-    assert len(open_hints(half)) < 30
-    assert do(item, half, "key:backspace").state == waiting
-    assert do(item, half, f"key:{label[1]}").state.heads == ((one(token),),)
-
-
-def test_in_a_long_passage_only_the_best_candidates_get_letters(make, do):
-    words = "tents " * 400 + "one"
-    item = make.item(make.passage([("A", words)]), anchor=(400, 401))
-    waiting = do(item, begin(item, "me", Role.ANNOTATOR), "hint.start").state
-    assert [token for token, _ in waiting.hints] == list(range(250, 400))
-    assert sum(len(label) == 1 for _, label in waiting.hints) == 21
-
-
-def test_keys_that_are_no_letters_of_a_hint(item, fresh, do):
-    waiting = do(item, fresh, "hint.start").state
-    unknown = do(item, waiting, "key:z")
-    assert (unknown.refused, unknown.state) == (True, waiting)
-    assert do(item, waiting, "key:enter").refused
-    assert do(item, waiting, "key:escape").state == fresh
-    assert do(item, waiting, "key:backspace").state == fresh
-    assert key(waiting, item, "f3", None) is None
-    assert do(item, waiting, "cursor.left").state.pending is None
+    taken_up = do(item, wide, "to:10", "span.grow").state
+    assert (taken_up.span, taken_up.cursor) == ((10, 12), 10)
+    assert do(item, taken_up, "head.toggle").state.heads == ()
+    assert do(item, taken_up, "to:9", "head.toggle").state.heads == ((Mention(9, 12, 11),),)
 
 
 def test_mentions_are_offered_one_by_one(item, fresh, do):
@@ -272,7 +206,7 @@ def test_mentions_are_offered_one_by_one(item, fresh, do):
     assert asked.state.review is not None
     assert (asked.state.review.tokens, asked.state.cursor) == ((11, 29), 11)
     assert prompt(asked.state) == (
-        "Same noun? y adds it, n leaves it out, a adds all the rest, escape stops (2 left)."
+        "Same noun? “the good tents” t1 noun: y add, n leave out, a all 2, esc stop"
     )
     added = do(item, asked.state, "key:y", "key:n")
     assert added.state.heads == ((one(1), one(11, ADDED)),)

@@ -1,55 +1,24 @@
-"""Signs, looks and letters on the words of a passage, and the line under it."""
+"""Signs, looks and letters on the words of a passage."""
 
 from dataclasses import replace
 
 import pytest
 
-from nfh_db.records import Gold, Role, Rule, State
-from nfh_models.domain import Mention, Origin, Passage, Token, Turn, reference_answer
+from nfh_db.records import Role
+from nfh_models.domain import Mention, Origin
 from nfh_tui.editing import EditState, Pending, act, begin, key, move_to
-from nfh_tui.passage_foot import away, foot
-from nfh_tui.passage_layout import lay_out
-from nfh_tui.passage_marks import changed, marks
-from nfh_tui.passage_paint import paint
-from nfh_tui.visible import width_of
-from nfh_tui.widgets.heat import SIGNS
+from nfh_tui.passage_marks import Warmth, changed, marks
 
+from .painting import lines, looks, marked
 
-def lines(item, state, width=60, heat=()):
-    """The passage as drawn, without isolates and trailing blanks."""
-    layout = lay_out(item.passage, width)
-    found = marks(item, state, heat, SIGNS)
-    made = []
-    for number in range(len(layout.lines)):
-        runs = paint(layout, number, found, 1)
-        assert sum(width_of(run.text) for run in runs) == width
-        made.append("".join(run.text for run in runs).rstrip())
-    return made
-
-
-def looks(item, state, word, width=60, heat=()):
-    """The roles of the first run that is a word."""
-    layout = lay_out(item.passage, width)
-    found = marks(item, state, heat, SIGNS)
-    for number in range(len(layout.lines)):
-        for run in paint(layout, number, found, 1):
-            if run.text.strip() == word:
-                return run.roles
-    raise AssertionError(word)
-
-
-def marked(item, *tokens, role=Role.ADJUDICATOR):
-    state = begin(item, "somebody", role)
-    for token in tokens:
-        state = act(move_to(state, item, token).state, item, "head.toggle").state
-    return state
+WARM = Warmth(3, "▄")
 
 
 def test_the_number_stands_between_two_signs_also_without_an_answer(make):
     assert lines(make.item(), None) == [
         "1 Nora  My tents leak and the ropes are gone , the good",
         "        tents too .",
-        "2 Bram  Then borrow▸one◂from the men on the hill . They",
+        "2 Bram  Then borrow ▸one◂ from the men on the hill . They",
         "        have seven .",
         "3 Nora  A tent from them ? I would rather ask the shop for",
         "        a rope .",
@@ -81,37 +50,6 @@ def test_added_and_removed_mentions_differ_from_marked_ones(make):
     assert looks(item, state, "tent") == ("removed",)
 
 
-def test_gold_has_its_sign_where_the_answer_has_not_the_same_head(make):
-    gold = Gold(reference_answer([[Mention(1, 2, 1), Mention(11, 12, 11)]]), Rule.EXPERT)
-    item = make.item(gold=gold)
-    state = act(begin(item, "me", Role.ADJUDICATOR), item, "clear").state
-    assert "My tents◆leak" in lines(item, state)[0]
-    assert "My₁tents leak" in lines(item, marked(item, 11))[0]
-    assert looks(item, state, "tents") == ("gold",)
-    hidden = lines(item, begin(item, "me", Role.ANNOTATOR))
-    assert "◆" not in "".join(hidden)
-
-
-def test_a_head_of_an_annotator_has_the_key_that_adopts_it_unless_it_is_marked_too(make):
-    votes = make.three(make.reference(1), make.reference(1, 5), make.reference([5, 11], 41))
-    item = make.item(votes=votes)
-    empty = act(begin(item, "me", Role.ADJUDICATOR), item, "clear").state
-    assert "My tents¹leak and the ropes²are" in lines(item, empty)[0]
-    assert lines(item, empty)[1].startswith("        tents³too")
-    assert "a rope³." in "".join(lines(item, empty))
-    assert "My₁tents leak" in lines(item, act(empty, item, "adopt.1").state)[0]
-    assert "¹" not in "".join(lines(item, begin(item, "me", Role.ANNOTATOR)))
-
-
-def test_other_numbers_tell_decided_from_undecided(make):
-    decided = make.item(siblings=[(26, 27, State.DECIDED), (16, 17, State.OPEN)])
-    assert lines(decided, None)[3] == "        have seven✓."
-    assert looks(decided, None, "seven") == ("decided",)
-    open_ = make.item(siblings=[(26, 27, State.OPEN)])
-    assert lines(open_, None)[3] == "        have seven ."
-    assert looks(open_, None, "seven") == ("undecided",)
-
-
 def test_a_growing_span_stands_in_brackets_with_the_cursor_at_an_end(make):
     item = make.item()
     state = act(move_to(marked(item), item, 4).state, item, "span.grow").state
@@ -131,9 +69,9 @@ def test_hint_letters_stand_before_words_or_over_their_beginning(make):
     item = make.item(scores={1: 0.9, 5: 0.2, 11: 0.5})
     state = act(begin(item, "me", Role.ADJUDICATOR), item, "hint.start").state
     drawn = lines(item, state)
-    assert drawn[0] == "1 Nora  Myatents leak and thedropes are gone , the good"
-    assert drawn[1] == "       stents too ."
-    assert looks(item, state, "a") == ("hint",)
+    assert drawn[0] == "1 Nora  Myjtents leak and thekropes are gone , the good"
+    assert drawn[1] == "       dtents too ."
+    assert looks(item, state, "j") == ("hint",)
     assert looks(item, state, "ropes") == ()
     assert looks(item, state, "leak and the"[:4]) == ("hushed",)
     assert looks(item, state, "one") == ("anchor",)
@@ -149,7 +87,7 @@ def test_two_letters_take_the_cell_before_and_the_first_of_the_word(make):
 
 @pytest.mark.parametrize(
     ("label", "drawn"),
-    [("a", "(a 本)one◂"), ("ab", "(ab本)one◂"), ("abc", "(abc )one◂")],
+    [("a", "(a 本)▸one◂"), ("ab", "(ab本)▸one◂"), ("abc", "(abc )▸one◂")],
 )
 def test_letters_over_a_wide_sign_keep_the_line_as_wide(make, label, drawn):
     item = make.item(make.passage([("A", "( 日本 ) one")], glue=""), anchor=(3, 4))
@@ -157,42 +95,10 @@ def test_letters_over_a_wide_sign_keep_the_line_as_wide(make, label, drawn):
     assert lines(item, state) == [f"1 A  {drawn}"]
 
 
-def test_scores_have_a_bar_behind_the_word_and_a_look_of_their_own(make):
-    item = make.item()
-    heat = [None] * 43
-    heat[1], heat[5], heat[16] = 9, 0, 4
-    assert "My tents█leak and the ropes▁are" in lines(item, None, heat=heat)[0]
-    assert looks(item, None, "tents", heat=heat) == ("heat-9",)
-    assert looks(item, None, "one", heat=heat) == ("heat-4", "anchor")
-
-
-def test_signs_give_way_to_words_and_to_more_important_signs(make):
-    tight = make.item(
-        make.passage([("A", "( tents ) one")], glue=""),
-        anchor=(3, 4),
-        gold=Gold(make.reference(1), Rule.EXPERT),
-    )
-    assert lines(tight, marked(tight, 1)) == ["1 A  (tents)one◂"]
-    close = make.item(anchor=(17, 18), gold=Gold(make.reference(19), Rule.EXPERT))
-    state = act(marked(close, 16), close, "cursor.anchor").state
-    assert "borrow₂one▸from◂the₁men on" in lines(close, state)[2]
-
-
-def test_a_sign_with_a_choice_leaves_another_its_only_cell(make):
-    item = make.item(
-        _glued(make, "is quince jelly ~. one", "~"),
-        anchor=(4, 5),
-        gold=Gold(make.reference(1), Rule.EXPERT),
-        votes=[make.vote("ann1", make.reference(2)), make.vote("ann2", make.reference(1))],
-    )
-    state = act(begin(item, "me", Role.ADJUDICATOR), item, "clear").state
-    assert lines(item, state)[0] == "1 A  is◆quince¹jelly.▸one◂"
-
-
 def test_right_to_left_words_are_isolated_each(make):
     item = make.item(make.passage([("A", "a שלום עולם one b")]), anchor=(3, 4))
     text = lines(item, None)[0]
-    assert text == "1 A  a \u2066שלום\u2069 \u2066עולם\u2069▸one◂b"
+    assert text == "1 A  a \u2066שלום\u2069 \u2066עולם\u2069 ▸one◂ b"
 
 
 def test_only_changed_words_are_drawn_anew(make):
@@ -205,47 +111,27 @@ def test_only_changed_words_are_drawn_anew(make):
     assert changed(before, taken) == {16, 5}
 
 
-def test_heads_out_of_view_are_named_in_the_line_below(make):
-    item = make.item()
-    layout = lay_out(item.passage, 60)
-    state = marked(item, 1, 41)
-    assert away(layout, item.passage, state, 0, 9) == ()
-    assert away(layout, item.passage, state, 2, 4) == (
-        "1 tents (turn 1) ↑",
-        "2 rope (turn 3) ↓",
-    )
-    line = foot(layout, item.passage, state, 2, 4)
-    assert line == " heads: 1 tents (turn 1) ↑ · 2 rope (turn 3) ↓  turn 2 of 3 "
-    assert foot(layout, item.passage, None, 0, 9).strip() == "turns 1–3 of 3"
-
-
-@pytest.mark.parametrize("width", [5, 12, 30, 60])
-def test_the_line_below_is_as_wide_as_the_passage(make, hostile, width):
-    passage = hostile(" ")
-    item = make.item(passage, anchor=(0, 1))
-    layout = lay_out(passage, width)
-    state = marked(item, 1, 8, 9)
-    for top in range(len(layout.lines)):
-        assert width_of(foot(layout, passage, state, top, top + 2)) == width
-
-
 def test_hostile_text_is_painted_as_wide_as_planned(make, hostile):
     passage = hostile(" ")
     item = make.item(passage, anchor=(5, 6))
     state = act(marked(item, 8), item, "hint.start").state
-    picked = key(state, item, "a", "a")
+    picked = key(state, item, "j", "j")
     assert picked is not None
     for shown in (None, state, picked.state):
         for width in (14, 33, 60):
-            lines(item, shown, width, heat=[3] * len(passage.tokens))
+            lines(item, shown, width, dict.fromkeys(range(len(passage.tokens)), WARM), True)
 
 
-def _glued(make, words, sign):
-    """A passage of one turn in which words after `sign` follow without a space."""
-    text, tokens = "", []
-    for word in words.split():
-        plain = word.removeprefix(sign)
-        text += " " if text and plain == word else ""
-        tokens.append(Token(len(text), len(text) + len(plain), plain))
-        text += plain
-    return Passage(text, tuple(tokens), (Turn(0, "A", 0, len(tokens)),))
+def test_the_number_keeps_both_signs_where_nothing_parts_it_from_other_words(make):
+    glued = make.item(make.passage([("A", "( one )")], glue=""), anchor=(1, 2))
+    assert lines(glued, None) == ["1 A  (▸one◂)"]
+    ends = make.item(make.passage([("A", "tents leak one")]), anchor=(2, 3))
+    assert lines(ends, None, 30) == ["1 A  tents leak ▸one◂"]
+    assert lines(ends, None, 16) == ["1  tents leak", "  ▸one◂"]
+
+
+def test_a_sign_without_a_cell_of_its_own_goes_behind_the_word(make):
+    item = make.item(make.passage([("A", "( tents leak , one")], glue=""), anchor=(4, 5))
+    assert lines(item, marked(item, 1)) == ["1 A  (tentsleak,▸one◂"]
+    spaced = make.item(make.passage([("A", "one tents leak")]), anchor=(0, 1))
+    assert lines(spaced, marked(spaced, 1)) == ["1 A ▸one◂₁tents leak"]

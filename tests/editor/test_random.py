@@ -19,10 +19,9 @@ from nfh_tui.editing import (
     set_comment,
     set_noun,
 )
-from nfh_tui.passage_layout import lay_out
-from nfh_tui.passage_marks import marks
-from nfh_tui.passage_paint import paint
-from nfh_tui.visible import width_of
+from nfh_tui.passage_marks import Warmth
+
+from .painting import lines
 
 NAMED = ("escape", "enter", "backspace", "space", "f5", "left", "tab")
 STEPS = st.one_of(
@@ -78,14 +77,12 @@ def test_any_keys_leave_an_answer_or_a_sentence(make, data, role, scored):
         make.vote("ann3", class_answer(Kind.OTHER, Sort.MEASURE, "km/h")),
     ]
     item = make.item(votes=votes, scores={1: 0.5, 5: 0.1, 41: 0.7} if scored else None)
-    layout = lay_out(item.passage, 40)
     state = begin(item, "ann1", role)
     for step in data.draw(st.lists(STEPS, max_size=25)):
         state = stepped(item, state, step)
         check(item, state)
-    drawn = marks(item, state, (3,) * len(item.passage.tokens), "0123456789")
-    for number in range(len(layout.lines)):
-        assert sum(width_of(run.text) for run in paint(layout, number, drawn, 0)) == 40
+    warm = dict.fromkeys(range(len(item.passage.tokens)), Warmth(3, "+▄"))
+    lines(item, state, 40, warm)
 
 
 @settings(max_examples=60, deadline=None)

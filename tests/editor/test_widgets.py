@@ -9,6 +9,7 @@ from textual.containers import Horizontal
 from nfh_db.records import Gold, Role, Rule, State
 from nfh_models.domain import Relation
 from nfh_tui.editing import act, begin, move_to
+from nfh_tui.heat import Heat
 from nfh_tui.widgets.evidence import EvidenceView
 from nfh_tui.widgets.passage_view import PassageView
 
@@ -35,7 +36,7 @@ class Panes(App[None]):
             yield EvidenceView(id="evidence")
 
     def show(self, item, state, **how):
-        self.passage.show(item, state, heat=how.pop("heat", False))
+        self.passage.show(item, state, heat=how.pop("heat", Heat.OFF))
         self.evidence.show(item, state, **how)
 
     @property
@@ -95,8 +96,9 @@ async def test_every_state_is_drawn_in_every_theme(busy, hostile, make, size, th
     app = Panes(theme)
     async with app.run_test(size=size) as pilot:
         for shown, state in [*((item, s) for s in states), (odd, None), (None, None)]:
-            app.show(shown, state, heat=True)
-            await pilot.pause()
+            for heat in Heat if state in states[:2] else (Heat.SCORES,):
+                app.show(shown, state, heat=heat)
+                await pilot.pause()
             assert app.export_screenshot().startswith("<svg")
             text(app.passage)
             text(app.evidence)
@@ -107,11 +109,11 @@ async def test_without_colour_all_signs_are_there(busy, monkeypatch):
     item, states = busy
     app = Panes()
     async with app.run_test(size=(120, 40)) as pilot:
-        app.show(item, states[1], heat=True)
+        app.show(item, states[1], heat=Heat.SCORES)
         await pilot.pause()
         passage = "\n".join(text(app.passage))
-        assert "My₁tents█leak and the₂ropes▃are" in passage
-        assert "borrow▸one◂from" in passage
+        assert "My₁tents¹█  leak and the₂ropes²▄  are" in passage
+        assert "borrow ▸one◂ from" in passage
         assert "seven✓" in passage
         look = app.passage._painter.look
         told = [
@@ -132,7 +134,7 @@ async def test_the_panes_show_the_words_and_the_evidence(busy):
     async with app.run_test(size=(120, 40)) as pilot:
         app.show(item, states[1])
         await pilot.pause()
-        assert text(app.passage)[0].startswith("1 Nora  My₁tents leak")
+        assert text(app.passage)[0].startswith("1 Nora  My₁tents¹  leak")
         evidence = text(app.evidence)
         assert evidence[0].split() == ["Answer", "gold", "·", "expert"]
         assert any(line.startswith(" 2 ann2") for line in evidence)
@@ -179,7 +181,7 @@ async def test_heads_scrolled_away_are_named_at_the_foot(long):
         state = act(state, long, "cursor.anchor").state
         app.show(long, state)
         await pilot.pause()
-        assert text(app.passage)[-1].startswith(" heads: 1 tents (turn 1) ↑")
+        assert text(app.passage)[-1].startswith(" ₁tents t1 ↑ ")
 
 
 async def test_lines_stay_where_they_were_scrolled_until_the_cursor_moves(long):

@@ -1,0 +1,283 @@
+"""The table of answers at any width, votes by noun and by mention, and what stands around."""
+
+from dataclasses import replace
+
+import pytest
+
+from nfh_db.precedents import Precedent
+from nfh_db.records import MODEL, Gold, Role, Rule, State
+from nfh_models.domain import Anchor, Kind, Relation, class_answer
+from nfh_tui.editing import act, begin, move_to
+from nfh_tui.evidence_answers import add_answers
+from nfh_tui.evidence_precedents import bearing
+from nfh_tui.evidence_tally import tally
+from nfh_tui.lanes import lanes
+from nfh_tui.number_words import beside, whole_number
+from nfh_tui.rows import Rows
+
+from .evidence import rows_of, shown
+from .test_evidence_readings import at, passage_of
+
+
+def table(item, width, against=None):
+    rows = Rows(width)
+    told = add_answers(rows, item, lanes(item, blind=False), against)
+    return rows_of(rows.made, width), told
+
+
+@pytest.fixture
+def three(make):
+    """Three answers: one of two heads, one of them far away."""
+    votes = [
+        make.vote("ann1", make.reference(1), seconds=8),
+        make.vote("barbara", make.reference(1, 41, relation=Relation.OR), seconds=112.6),
+        make.vote("ann3", make.age()),
+    ]
+    return make.item(votes=votes)
+
+
+@pytest.mark.parametrize(
+    ("width", "rows", "told"),
+    [
+        (
+            80,
+            [
+                " 1 ann1    Reference tents         t1   =                     8s",
+                " 2 barbara Reference tents or rope t1,3 ≠ some of the nouns 113s",
+                " 3 ann3    Age                          ≠ which class",
+            ],
+            True,
+        ),
+        (
+            44,
+            [
+                " 1 ann1    Ref tents         t1   =",
+                " 2 barbara Ref tents or rope t1,3 ≠ part",
+                " 3 ann3    Age                    ≠ class",
+            ],
+            False,
+        ),
+        (
+            31,
+            [
+                " 1 ann1  Ref tents    t1   =",
+                " 2 barb… Ref tents or t1,3 ≠",
+                "             rope",
+                " 3 ann3  Age               ≠",
+            ],
+            False,
+        ),
+    ],
+)
+def test_the_table_gives_up_words_before_answers(three, make, width, rows, told):
+    assert table(three, width, make.reference(1)) == (rows, told)
+
+
+@pytest.mark.parametrize("width", range(16, 80))
+def test_the_table_fits_and_says_all_nouns_at_any_width(three, make, width):
+    rows, _ = table(three, width, make.reference(1))
+    assert all(len(row) <= width for row in rows)
+    text = " ".join(" ".join(rows).split())
+    assert "rope" in text
+    assert text.count("tents") == 2
+    assert "Ref" in text
+    assert "Age" in text
+
+
+def test_nothing_differs_where_there_is_nothing_to_differ_from(three):
+    rows, _ = table(three, 80)
+    assert not any(sign in "".join(rows) for sign in "=≠")
+
+
+def test_an_answer_that_only_says_it_is_one_differs_from_nothing(make):
+    nfh = class_answer(Kind.NFH)
+    rows, _ = table(make.item(votes=[make.vote("ann1", nfh)]), 80, make.age())
+    assert rows == [" 1 ann1 NFH, head not given"]
+
+
+def test_what_is_no_person_has_its_lane_and_is_not_counted(make):
+    votes = [make.vote("ann1", make.age()), make.vote("stub", make.age(), type=MODEL)]
+    item = make.item(votes=votes)
+    assert [one.words for one in tally(item)] == ["1 of 1 Age"]
+    assert " 2 a model: not counted" in shown(item, None)
+
+
+def test_gold_and_the_decision_that_made_it_are_one_lane(make):
+    decided = make.vote("anna", make.age(), Role.ADJUDICATOR, seconds=3)
+    other = make.vote("emil", make.reference(1), Role.ADJUDICATOR)
+    item = make.item(votes=[decided, other], gold=Gold(make.age(), Rule.EXPERT, "anna"))
+    assert [(lane.key, lane.name) for lane in lanes(item, blind=False)] == [
+        ("◆", "gold"),
+        ("·", "emil"),
+    ]
+    imported = replace(item, gold=Gold(make.age(), Rule.IMPORTED))
+    assert [lane.name for lane in lanes(imported, blind=False)] == ["gold", "anna", "emil"]
+
+
+def test_the_tenth_annotator_has_no_key(make):
+    item = make.item(votes=[make.vote(f"n{number}", make.age()) for number in range(11)])
+    assert [lane.key for lane in lanes(item, blind=False)] == [*"123456789", "·", "·"]
+    assert [lane.role for lane in lanes(item, blind=False)][8:10] == ["lane-9", "lane-0"]
+
+
+# --- the tally ------------------------------------------------------------------------------
+
+
+def test_votes_are_counted_by_noun_and_by_mention_apart(make):
+    votes = make.three(make.reference(1), make.reference(11), make.reference(29, 5))
+    assert [one.words for one in tally(make.item(votes=votes))] == [
+        "3 of 3 tents, three mentions",
+        "1 of 3 ropes",
+    ]
+    votes = make.three(make.reference(1), make.age(), make.age())
+    assert [one.words for one in tally(make.item(votes=votes))] == [
+        "2 of 3 Age",
+        "1 of 3 tents",
+    ]
+
+
+def test_a_head_of_two_words_makes_one_noun_of_both(make):
+    votes = make.three(make.reference(1), make.reference(5), make.reference([1, 5]))
+    assert [one.words for one in tally(make.item(votes=votes))] == [
+        "3 of 3 tents, two mentions"
+    ]
+
+
+def test_one_answer_alone_is_not_counted_out(make):
+    assert not any(
+        " of 1" in row for row in shown(make.item(votes=[make.vote("a", make.age())]), None)
+    )
+
+
+def test_the_kind_of_disagreement_is_named_with_the_pattern(make):
+    item = make.item(votes=make.three(make.reference(1), make.reference(5), make.reference(1)))
+    assert "Answers                     2-1 · which noun" in shown(item, None)
+    mixed = make.item(votes=make.three(make.reference(1), make.reference(5), make.age()))
+    rows = shown(mixed, None)
+    assert "Answers                  1-1-1 · which class" in rows
+    assert " also which noun" in rows
+    agreed = make.item(votes=make.three(make.age(), make.age(), make.age()))
+    assert "Answers                          all 3 agree" in shown(agreed, None)
+
+
+# --- what stands around ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "anchor", "left", "right", "whole"),
+    [
+        ("The bill is two hundred|.", "two", None, ("hundred", True), "two hundred"),
+        ("The bill is two hundred|.", "hundred", ("two", True), None, "two hundred"),
+        ("She is twenty|-|two|!", "twenty", None, ("-two", True), "twenty-two"),
+        ("Two or three will do|.", "Two", None, ("or three", False), "Two"),
+        ("A hundred and five|.", "hundred", None, ("and five", True), "hundred and five"),
+        ("Two hundred and five|.", "Two", None, ("hundred", True), "Two hundred and five"),
+        ("Five and six|.", "six", ("Five and", False), None, "six"),
+        ("One|, two|!", "One", None, (", two", False), "One"),
+        ("Take one of them|.", "one", None, None, "one"),
+    ],
+)
+def test_number_words_beside_the_anchor(said, anchor, left, right, whole):
+    passage = passage_of(said)
+    token = at(passage, anchor)
+    span = Anchor(token, token + 1)
+    for side, wanted in ((True, left), (False, right)):
+        found = beside(passage, span, left=side)
+        assert (found and (found.words, found.whole)) == wanted
+    widened = whole_number(passage, span)
+    assert passage.words(widened.start, widened.end) == whole
+
+
+def test_a_number_word_beside_it_is_told_with_the_key_that_takes_it_in(make):
+    passage = passage_of("The bill is two hundred|.")
+    item = make.item(passage, (3, 4))
+    row = " ▸ beside it “hundred”: part of the number? + widens"
+    assert row in shown(item, None, 60)
+    assert row in shown(item, begin(item, "me", Role.ANNOTATOR), 60)
+    own = make.item(passage, (3, 4), siblings=[(3, 4, State.OPEN), (4, 5, State.OPEN)])
+    assert " ▸ beside it “hundred”" in shown(own, None, 60)
+
+
+def test_a_number_ends_with_its_turn(make):
+    item = make.item(passage_of("I said two", "hundred|."), (2, 3))
+    assert beside(item.passage, item.anchor, left=False) is None
+
+
+def test_other_numbers_with_what_they_are(make):
+    item = make.item(siblings=[(16, 17, State.OPEN), (26, 27, State.DECIDED)])
+    first, second = item.siblings
+    item = replace(item, siblings=(first, replace(second, kind=Kind.REFERENCE)))
+    rows = shown(item, None)
+    assert rows[rows.index("Other numbers here                         1") + 1] == (
+        " ✓ seven t2 Reference"
+    )
+
+
+def test_places_of_the_answers_nouns_show_who_marked_them(make):
+    item = make.item(votes=make.three(make.reference(1), make.reference(5), make.reference(1)))
+    state = begin(item, "me", Role.ADJUDICATOR)
+    state = act(move_to(state, item, 11).state, item, "head.toggle").state
+    rows = shown(item, state)
+    assert rows[rows.index("Nouns                  * offers their places") + 1 :][:5] == [
+        " ₁13  t1 My tents · noun",
+        " ₁    t1 the good tents · noun",
+        "      t3 A tent · noun",
+        " 2    t1 the ropes · noun",
+        "      t3 a rope · noun",
+    ]
+
+
+def test_an_annotators_own_nouns_are_placed_and_nobody_elses(make):
+    item = make.item(votes=make.three(make.reference(1), make.reference(5), make.reference(1)))
+    state = begin(item, "me", Role.ANNOTATOR)
+    state = act(move_to(state, item, 5).state, item, "head.toggle").state
+    rows = shown(item, state)
+    assert " ₁    t1 the ropes · noun" in rows
+    assert " =  Then borrow one [rope] from the men on the" not in rows
+    assert any(row.startswith(" = Then borrow one [rope]") for row in rows)
+    assert not any("tents" in row for row in rows)
+
+
+# --- earlier decisions ----------------------------------------------------------------------
+
+
+def test_earlier_decisions_are_counted_and_the_nearest_read(make):
+    passage = passage_of("Our pumps are old|.", "Buy a new one|.")
+    token = at(passage, "one")
+
+    def earlier(number, answer, tag=None):
+        place = Anchor(token, token + 1)
+        return Precedent(
+            number, passage, place, answer, "anna", None, Rule.EXPERT, ("number",), tag
+        )
+
+    found = [
+        earlier(1, make.reference(1), "R7"),
+        earlier(2, make.age()),
+        earlier(3, class_answer(Kind.BROKEN)),
+        earlier(4, make.reference(1)),
+    ]
+    item = make.item(votes=make.three(make.reference(1), make.reference(1), make.reference(1)))
+    rows = shown(item, begin(item, "nobody7", Role.ADJUDICATOR), 60, precedents=found)
+    start = next(n for n, row in enumerate(rows) if row.startswith("Earlier"))
+    assert rows[start].endswith("P shows all")
+    assert rows[start + 1 : start + 5] == [
+        " 2 decided like this, 2 otherwise",
+        " = Buy a new one [pump]. Reference · R7",
+        " · Buy a new one [year old]. Age",
+        " · Damaged",
+    ]
+    assert not any("anna" in row for row in rows)
+    reading = shown(make.item(), None, 60, precedents=found[:2])
+    assert " 1 Reference, 1 Age" in reading
+    assert not any("P shows all" in row for row in reading)
+    own = shown(item, begin(item, "me", Role.ANNOTATOR), 60, precedents=found)
+    assert not any(row.startswith("Earlier") for row in own)
+
+
+def test_precedents_are_looked_for_by_the_answer_edited_else_by_gold(make):
+    item = make.item(gold=Gold(make.reference(5), Rule.IMPORTED))
+    empty = begin(make.item(), "me", Role.ADJUDICATOR)
+    assert bearing(item, empty) == ({"rope"}, None)
+    marked = act(move_to(empty, item, 1).state, item, "head.toggle").state
+    assert bearing(item, replace(marked, tag="R7")) == ({"tent"}, "R7")

@@ -1,0 +1,124 @@
+"""Letters on candidates: which words have them, in which order, and what they pick."""
+
+import pytest
+
+from nfh_db.records import Role
+from nfh_models.domain import Kind, Mention
+from nfh_tui.editing import (
+    Pending,
+    act,
+    begin,
+    candidates,
+    dump,
+    key,
+    load,
+    open_hints,
+    prompt,
+)
+from nfh_tui.editing.hints import LETTERS, MORE, MOST_WORDS, labels
+
+
+def one(token):
+    return Mention(token, token + 1, token)
+
+
+def test_letters_start_with_the_nearest_noun_before(item, fresh, do):
+    waiting = do(item, fresh, "hint.start").state
+    assert waiting.pending is Pending.HINT
+    assert dict(waiting.hints) == {
+        15: "j", 11: "d", 19: "k", 5: "s", 2: "l", 1: "a", 22: "h", 29: "g", 38: "e", 41: "i",
+    }  # fmt: skip
+    picked = do(item, waiting, "key:d").state
+    assert (picked.pending, picked.hints) == (None, ())
+    assert (picked.kind, picked.heads, picked.cursor) == (Kind.REFERENCE, ((one(11),),), 11)
+    again = do(item, picked, "hint.start", "key:s").state
+    assert again.heads == ((one(11),), (one(5),))
+    assert do(item, again, "hint.start", "key:s").state.heads == ((one(11),),)
+
+
+def test_an_adjudicators_letters_follow_the_model_and_an_annotators_do_not(make):
+    item = make.item(scores={1: 0.2, 11: 0.1, 29: 0.7, 16: 0.9})
+    assert candidates(item) == candidates(item, Role.ADJUDICATOR) == (1, 11, 29)
+    wise = act(begin(item, "me", Role.ADJUDICATOR), item, "hint.start").state
+    blind = act(begin(item, "me", Role.ANNOTATOR), item, "hint.start").state
+    assert dict(wise.hints) == {29: "j", 1: "d", 11: "k"}
+    assert dict(blind.hints) == {11: "j", 1: "d", 29: "k"}
+
+
+@pytest.mark.parametrize("count", [0, 1, 25, 26, 60, 300, 625, 900])
+def test_labels_are_all_different_and_none_begins_another(count):
+    made = labels(count)
+    assert len(made) == min(count, MOST_WORDS)
+    assert len(set(made)) == len(made)
+    assert not any(one != two and two.startswith(one) for one in made for two in made)
+    assert set("".join(made)) <= set(LETTERS)
+    assert list(map(len, made)) == sorted(map(len, made))
+
+
+def test_two_letters_narrow_and_backspace_widens(make, do):
+    words = " ".join(f"noun{chr(97 + n % 26)}{chr(97 + n // 26)}" for n in range(60))
+    item = make.item(make.passage([("A", f"{words} one")]), anchor=(60, 61))
+    waiting = do(item, begin(item, "me", Role.ANNOTATOR), "hint.start").state
+    token, label = next(hint for hint in waiting.hints if len(hint[1]) == 2)
+    half = do(item, waiting, f"key:{label[0].upper()}").state
+    assert half.typed == label[0]
+    assert (token, label[1]) in open_hints(half)
+    assert len(open_hints(half)) < 30
+    assert do(item, half, "key:backspace").state == waiting
+    assert do(item, half, f"key:{label[1]}").state.heads == ((one(token),),)
+
+
+def test_in_a_long_passage_only_the_best_candidates_get_letters(make, do):
+    words = "tents " * 400 + "one"
+    item = make.item(make.passage([("A", words)]), anchor=(400, 401))
+    waiting = do(item, begin(item, "me", Role.ANNOTATOR), "hint.start").state
+    assert [token for token, _ in waiting.hints] == list(range(250, 400))
+    assert sum(len(label) == 1 for _, label in waiting.hints) == 19
+
+
+def test_a_second_f_goes_to_all_words_and_a_third_back(item, fresh, do):
+    nouns = do(item, fresh, "hint.start").state
+    every = do(item, nouns, "key:f").state
+    assert MORE == "f"
+    assert MORE not in "".join(label for _, label in every.hints)
+    assert (nouns.all_words, every.all_words) == (False, True)
+    given = dict(every.hints)
+    assert {token: given[token] for token, _ in nouns.hints} == dict(nouns.hints)
+    words = {item.passage.word(token) for token in given}
+    assert {"My", "gone", "have", "seven", "them"} <= words
+    assert not words & {",", ".", "?", "one"}
+    assert prompt(every) != prompt(nouns)
+    assert do(item, every, "key:f").state == nouns
+    picked = do(item, every, *(f"key:{letter}" for letter in given[31])).state
+    assert picked.heads == ((one(31),),)
+    assert load(dump(every), item).hints == every.hints
+
+
+def test_in_a_long_passage_the_words_around_the_cursor_have_letters(make, do):
+    item = make.item(make.passage([("A", "of tent " * 650 + "one")]), anchor=(1300, 1301))
+    state = do(item, begin(item, "me", Role.ANNOTATOR), "to:200", "hint.start", "key:f").state
+    tokens = [token for token, _ in state.hints]
+    assert (len(tokens), min(tokens), max(tokens)) == (MOST_WORDS, 0, MOST_WORDS - 1)
+    far = do(item, begin(item, "me", Role.ANNOTATOR), "to:700", "hint.start", "key:f").state
+    assert {token for token, _ in far.hints} == set(range(388, 1013))
+
+
+def test_a_model_that_scores_every_word_does_not_make_every_word_a_noun(make):
+    scores = {token: 0.0 for token in range(43) if token != 16} | {3: 0.5, 5: 0.3, 14: 0.02}
+    item = make.item(scores=scores, votes=[make.vote("ann1", make.reference(34))])
+    nouns = (1, 2, 5, 11, 15, 19, 22, 29, 38, 41)
+    assert candidates(item) == nouns
+    assert candidates(item, Role.ADJUDICATOR) == tuple(sorted({*nouns, 3, 14, 34}))
+    letters = dict(act(begin(item, "me", Role.ADJUDICATOR), item, "hint.start").state.hints)
+    assert (letters[3], letters[5], letters[14]) == ("j", "d", "k")
+
+
+def test_keys_that_are_no_letters_of_a_hint(item, fresh, do):
+    waiting = do(item, fresh, "hint.start").state
+    unknown = do(item, waiting, "key:z")
+    assert (unknown.refused, unknown.state) == (True, waiting)
+    assert do(item, waiting, "key:enter").refused
+    assert do(item, waiting, "key:escape").state == fresh
+    assert do(item, waiting, "key:backspace").state == fresh
+    assert key(waiting, item, "f3", None) is None
+    assert do(item, waiting, "cursor.left").state.pending is None
