@@ -58,6 +58,17 @@ QUERIES = (
     "-class:OTHER text:one",
     "votes:3 pattern:2-1 -flag:skip text:the text:one",
     "model!=gold",
+    "predicted:AGE",
+    "predicted:AGE class:TIME",
+    "predicted:REFERENCE",
+    "predicted:none",
+    "predicted:made/YEAR -class:YEAR",
+    "margin<0.05",
+    "margin>0.5 model!=gold",
+    "conf<0.3",
+    "tagged:R5",
+    "tagged:none",
+    "guideline<2",
     "nfh:yes",
     "nfh:none",
     "nfh!=gold",
@@ -71,6 +82,8 @@ QUERIES = (
     "sort:anchor",
     "-sort:votes",
     "sort:uncertain",
+    "sort:conflict",
+    "model!=gold sort:conflict",
     "sort:nfh",
     "nfh:yes nfh!=gold sort:nfh",
 )
@@ -93,6 +106,10 @@ TYPED = (
     "rule:none",
     "rule:majority",
     "experts:differ",
+    "right:ann2",
+    "wrong:ann2",
+    "wrong:ann2/class",
+    "right:nobody",
     "assigned:ann1",
     "assigned:nobody",
     "todo:me sort:assigned",
@@ -119,7 +136,7 @@ INSERTS = {
         VALUES (?,?,'annotator','AGE','')""",
     "flag": """INSERT INTO flag (anchor_id, annotator_id, name, flagged_at)
         VALUES (?,?,?,'')""",
-    "prediction": "INSERT INTO prediction VALUES (?,1,?,NULL,?,?,'')",
+    "prediction": "INSERT INTO prediction VALUES (?,1,?,NULL,?,?,'',?)",
     "identification": "INSERT INTO identification VALUES (?,2,?,?,?,'','')",
 }
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -192,7 +209,8 @@ def _add(rows: Rows, index: int, count: int, words: list[str], source: random.Ra
     if index % 2:
         scores = struct.pack(f"<{len(words) + 6}f", *(0.1 for _ in range(len(words) + 6)))
         choice = source.choice([*(kind.value for kind in IMPLICIT_KINDS), "3"])
-        rows["prediction"].append((index, choice, source.random(), scores))
+        margin = source.random()
+        rows["prediction"].append((index, choice, margin, scores, (1 + 7 * margin) / 8))
     # Half of them as the rules leave them, and half with a score, as a learned model does.
     (rule,) = source.choices(tuple(RULES), tuple(RULES.values()))
     score = source.gauss(0.0, 1.0) if index % 2 else None

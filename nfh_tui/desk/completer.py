@@ -3,8 +3,26 @@
 from collections.abc import Callable, Sequence
 
 from nfh_db.query import Completion, Completions, complete
+from nfh_tui.visible import clip, visible, width_of
 
 Values = Callable[[str], Sequence[str]]
+
+
+LEAST_MEANING = 16
+"""Cells that a meaning must have to be shown."""
+
+
+def offered(offers: Sequence[Completion], room: int) -> tuple[tuple[str, str], ...]:
+    """Offers for a line of keys of `room` cells: the first one with what it means.
+
+    The meaning is cut to what the others leave, and left out where that is too little.
+    """
+    labels = [visible(offer.label) for offer in offers]
+    left = room - sum(width_of(label) + 2 for label in labels)
+    return tuple(
+        (label, clip(visible(offer.detail), left) if not n and left >= LEAST_MEANING else "")
+        for n, (label, offer) in enumerate(zip(labels, offers, strict=True))
+    )
 
 
 class Completer:

@@ -12,7 +12,7 @@ from nfh_db.migrations import migrations
 from nfh_db.query import parse
 from nfh_db.queue import queue_ids
 
-ME, ANN2, ZOE = 1, 2, 3
+ME, ANN2, ZOE, EVA = 1, 2, 3, 4
 READY, LOADING = 1, 2
 
 PASSAGES = {
@@ -94,6 +94,16 @@ DIFFERENCES = [
     (13, ME, ANN2, "class", ""),
 ]
 EXPERT_DIFFERENCES = [(6, None), (13, "class")]
+# anchor, annotator, what blocks between the answer and gold
+GOLD_DIFFERENCES = [
+    (1, ME, None),
+    (1, ANN2, "class"),
+    (2, ME, "noun"),
+    (2, ANN2, "noun"),
+    (6, ZOE, None),
+]
+# anchor, annotator, rule tag, version of the guidelines; adjudicators' answers
+TAGGED = [(1, EVA, "R5", 1), (2, EVA, "12", 2), (12, EVA, None, 1)]
 RULES = {1: "imported", 2: "expert", 6: "majority", 11: "unanimous", 12: "imported"}
 """Rules of golds by anchor; the others are an expert's."""
 
@@ -123,18 +133,18 @@ FLAGS = [
     (13, ME, "skip", LOADING, 0),
     (4, ME, "skip", None, 1),
 ]
-# anchor, model, choice, margin; of the models, 2 counts
+# anchor, model, choice, margin, confidence; of the models, 2 counts
 PREDICTIONS = [
-    (1, 2, "AGE", 0.5),
-    (2, 2, "0", 0.1),
-    (3, 1, "AGE", 0.0),
-    (1, 4, "YEAR", 0.0),
-    (5, 2, "AGE", 0.3),
-    (6, 2, "OTHER", 0.7),
-    (11, 2, "AGE", 0.2),
-    (12, 2, "9", None),
-    (14, 2, "YEAR", 0.4),
-    (14, 1, "OTHER", 0.4),
+    (1, 2, "AGE", 0.5, 0.7),
+    (2, 2, "0", 0.1, 0.4),
+    (3, 1, "AGE", 0.0, 0.5),
+    (1, 4, "YEAR", 0.0, 0.2),
+    (5, 2, "AGE", 0.3, 0.6),
+    (6, 2, "OTHER", 0.7, 0.8),
+    (11, 2, "AGE", 0.2, 0.5),
+    (12, 2, "9", None, None),
+    (14, 2, "YEAR", 0.4, 0.55),
+    (14, 1, "OTHER", 0.4, 0.9),
 ]
 # anchor, model, nfh, rule, score; of the models, 3 counts
 IDENTIFICATIONS = [
@@ -168,7 +178,7 @@ def fill(connection: Connection) -> None:
     )
     connection.executemany(
         "INSERT INTO annotator (id, name, created_at) VALUES (?,?,'')",
-        [(ME, "me"), (ANN2, "Ann2"), (ZOE, "Zoë")],
+        [(ME, "me"), (ANN2, "Ann2"), (ZOE, "Zoë"), (EVA, "Eva")],
     )
     for passage, (document, batch, text) in PASSAGES.items():
         connection.execute(
@@ -187,6 +197,7 @@ def fill(connection: Connection) -> None:
     )
     connection.executemany("INSERT INTO difference VALUES (?,?,?,?,?)", DIFFERENCES)
     connection.executemany("INSERT INTO expert_difference VALUES (?,?)", EXPERT_DIFFERENCES)
+    connection.executemany("INSERT INTO gold_difference VALUES (?,?,?)", GOLD_DIFFERENCES)
     connection.executemany(
         "INSERT INTO assignment (anchor_id, annotator_id, role, purpose, state, position, "
         "verdict, run, assigned_at) VALUES (?,?,?,?,?,?,?,'','')",
@@ -242,7 +253,7 @@ def add_model_and_heads(connection: Connection) -> None:
             (4, "put away", "resolution", "retired"),
         ],
     )
-    connection.executemany("INSERT INTO prediction VALUES (?,?,?,NULL,?,x'','')", PREDICTIONS)
+    connection.executemany("INSERT INTO prediction VALUES (?,?,?,NULL,?,x'','',?)", PREDICTIONS)
     connection.executemany(
         "INSERT INTO identification VALUES (?,?,?,?,?,'','')", IDENTIFICATIONS
     )
@@ -254,6 +265,17 @@ def add_model_and_heads(connection: Connection) -> None:
             )
     connection.execute(
         "INSERT INTO gold (anchor_id, kind, rule, removed) VALUES (3, 'AGE', 'majority', 1)"
+    )
+    for anchor, annotator, tag, version in TAGGED:
+        connection.execute(
+            "INSERT INTO answer (anchor_id, annotator_id, role, kind, rule_tag, "
+            "guideline_version, answered_at) VALUES (?,?,'adjudicator','AGE',?,?,'')",
+            (anchor, annotator, tag, version),
+        )
+    # Of the three, gold of the second one is an expert's.
+    connection.execute(
+        "UPDATE gold SET answer_id = (SELECT id FROM answer WHERE anchor_id = gold.anchor_id "
+        "AND role = 'adjudicator') WHERE anchor_id IN (1, 2)"
     )
     for head, anchor, mentions in HEADS:
         connection.execute("INSERT INTO head VALUES (?,NULL,?,0)", (head, anchor))

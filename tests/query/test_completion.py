@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from nfh_db.query import KEYS, Completion, Completions, complete, parse
+from nfh_db.query import KEYS, SORTS, Completion, Completions, complete, parse
 from nfh_db.query.completion import MOST
 from nfh_models.domain import Blocking, Note
 
@@ -96,7 +96,7 @@ def test_keys(marked: str, expected: list[str]) -> None:
         ("by:nn2|", ["ann2"]),
         (
             "sort:|",
-            ["order", "disagree", "anchor", "votes", "random", "uncertain", "nfh", "assigned"],
+            [*SORTS],
         ),
         ("differs:|", ["ann1", '"ann 2"', '"me"', '"a~b"']),
         ("differs:ann1~|", ["ann1", '"ann 2"', '"me"', '"a~b"']),

@@ -103,6 +103,14 @@ CASES = {
     "model!=gold": [14, 12],
     "-model=gold": [14, 3, 4, 5, 12, 7, 13, 11],
     "-model!=gold": [1, 2, 3, 4, 5, 6, 7, 13, 11],
+    # more of these in test_models_and_gold
+    "predicted:AGE": [1, 5, 11],
+    "margin<0.3": [2, 11],
+    "conf<0.6": [14, 2, 11],
+    "right:me": [1],
+    "wrong:ann2/class": [1],
+    "tagged:R5": [1],
+    "guideline<3": [2],
     # nfh: gold of 11 is no NFH, 3 has none, of 4 only another model says something
     "nfh:yes": [14, 1, 3, 6, 11],
     "nfh:no": [2, 12],

@@ -85,7 +85,7 @@ def test_orders_are_kept_apart_from_conditions(query: str, sorts: tuple[Sort, ..
         ("disagree:nuon", 9, ["no such kind of disagreement", "did you mean noun?"]),
         ("model:me", 6, ["no such thing to compare a model with", "there are gold"]),
         ("clas:AGE", 0, ["clas: no such key", "did you mean class?", '"clas:AGE"']),
-        ("a conf<0.6", 2, ["conf: no such key", "state, class", "and sort", '"conf<0.6"']),
+        ("a dust<0.6", 2, ["dust: no such key", "state, class", "and sort", '"dust<0.6"']),
         ("-http://x", 1, ["http: no such key", 'quote it: "http://x"']),
         ("x=1", 0, ["x: no such key"]),
         ("é:x", 0, ["é: no such key"]),
@@ -152,6 +152,11 @@ def test_every_example_is_understood_and_every_value_of_a_closed_list() -> None:
         for value in key.values:
             parse(f"{key.name}:{value}")
         for operator in key.operators:
-            fitting = {Takes.NUMBER: "1", Takes.IDS: "1", Takes.PATTERN: "2-1"}
+            fitting = {
+                Takes.SHARE: "0.5",
+                Takes.NUMBER: "1",
+                Takes.IDS: "1",
+                Takes.PATTERN: "2-1",
+            }
             value = fitting.get(key.takes, "x")
             parse(f"{key.name}{operator}{key.values[0] if key.values else value}")

@@ -160,7 +160,7 @@ def test_text_around_is_cut_by_code_points_and_left_as_it_stands(
     ("key", "values"),
     [
         ("split", ("dev", "test", "train")),
-        ("by", ("me", "Ann2", "Zoë")),
+        ("by", ("me", "Ann2", "Zoë", "Eva")),
         ("doc", ("Talk É.txt", "nfh_DEV.jsonl")),
         ("pattern", ("1-1-1", "2-0", "2-1")),
         ("state", ()),
