@@ -1,58 +1,100 @@
 """The application: opens the database and shows the workbench."""
 
+import os
 import sys
+from collections import deque
 from pathlib import Path
+from time import monotonic
 from typing import ClassVar
 
-from textual.app import App
+from rich.text import Text
+from textual import events
 from textual.binding import Binding, BindingType
-from textual.screen import ModalScreen, Screen
+from textual.notifications import SeverityLevel
+from textual.screen import Screen
 
 from nfh_db.errors import StoreError
 from nfh_db.store import Store
 from nfh_tui.actions import Mode
 from nfh_tui.client import StoreClient
-from nfh_tui.keymap import keys_file, load
+from nfh_tui.config import load, theme_trouble
+from nfh_tui.desk.faults import note_fault, sentence_of
+from nfh_tui.messages import Trouble
 from nfh_tui.screens.workbench import Workbench
-from nfh_tui.theme import DEFAULT, SETTING, THEMES
+from nfh_tui.theme import DEFAULT, SETTING, THEMES, made
+from nfh_tui.visible import visible
+from nfh_tui.widgets.enduring import Enduring
+from nfh_tui.widgets.letting_go import LettingGo
+
+TOUR_VARIABLE = "NFH_TUI_TOUR"
+"""An environment variable; "off" keeps the tour from opening by itself."""
+
+MOST_FAULTS, WITHIN = 20, 10.0
+"""So many faults of ours in so many seconds: to go on would be of no use any more."""
 
 
-class WorkbenchApp(App[int], inherit_bindings=False):
+class WorkbenchApp(Enduring, LettingGo, inherit_bindings=False):
     """The workbench of one person over one database.
 
+    tour: who is new here is shown round. endures: a fault of ours is told, and the work goes
+    on; where this is off, as in tests, it ends the program.
     Raises StoreError if the database cannot be opened. Closing is the caller's: `close`.
     """
 
     TITLE = "nfh-tui"
     CSS_PATH = "screens/workbench.tcss"
     ENABLE_COMMAND_PALETTE = False
+    DESK: ClassVar[type[Workbench]] = Workbench
     COMMANDS: ClassVar = set()
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "leave", show=False, priority=True),
         Binding("ctrl+c", "hint", show=False),
     ]
 
-    def __init__(self, store_path: Path, me: str, mode: str, query: str | None = None) -> None:
+    def __init__(
+        self,
+        store_path: Path,
+        me: str,
+        mode: str,
+        query: str | None = None,
+        *,
+        tour: bool = False,
+    ) -> None:
         super().__init__()
-        self.animation_level = "none"
+        self.endures = False
+        self._faults: deque[float] = deque(maxlen=MOST_FAULTS)
+        self._told: set[str] = set()
+        self.config = load()
+        self._tour = tour and self.config.options.tour
+        self.animation_level = "full" if self.config.options.animation else "none"
         store = Store.open(store_path)
         self.client = StoreClient(store)
         self._me = store.annotator(me)
         self._mode = Mode(mode)
         self._query = query
-        self._keys = load(keys_file())
-        for theme in THEMES:
+        for theme in (*THEMES, *map(made, self.config.themes)):
             self.register_theme(theme)
-        chosen = store.setting(f"{SETTING}.{self._me.name}", DEFAULT) or DEFAULT
-        self.theme = chosen if chosen in self.available_themes else DEFAULT
+        self.theme = self._first_theme(store.setting(f"{SETTING}.{self._me.name}"))
+
+    def _first_theme(self, chosen: str | None) -> str:
+        """The theme chosen here before, else that of the person's file, else our own."""
+        known = self.available_themes
+        wanted = (chosen, self.config.theme, DEFAULT)
+        return next(name for name in wanted if name is not None and name in known)
 
     def get_default_screen(self) -> Screen[None]:
         """The workbench is the first screen, so that no other is drawn before it."""
-        return Workbench(self.client, self._me, self._mode, self._query, self._keys)
+        me, mode, query = self._me, self._mode, self._query
+        return self.DESK(self.client, me, mode, query, self.config, tour=self._tour)
 
     def on_mount(self) -> None:
-        """Let Textual know a person's own keys too."""
-        self.set_keymap(self._keys.own)
+        """Let Textual know a person's own keys too, and say what of their file cannot be."""
+        self.set_keymap(self.config.keymap.own)
+        named = self.config.theme
+        theme = "" if named is None else theme_trouble(named, self.available_themes)
+        troubles = "\n".join(filter(None, [*self.config.troubles, theme]))
+        if troubles:
+            self.desk.post_message(Trouble(troubles))
 
     @property
     def desk(self) -> Workbench:
@@ -65,25 +107,93 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     async def action_leave(self) -> None:
         """Quit from wherever one is: what is open is closed first."""
-        while isinstance(self.screen, ModalScreen):
+        while self.screen is not self.desk:
             await self.screen.dismiss(None)
         self.desk.bar.finish(accepted=False)
         self.desk.call_later(self.desk.action_act, "quit")
+
+    # --- faults of ours -----------------------------------------------------------------
+
+    def fault(self, error: Exception) -> None:
+        """Keep and tell what went wrong in our own code; the work goes on."""
+        note_fault(error)
+        now = monotonic()
+        self._faults.append(now)
+        if len(self._faults) == MOST_FAULTS and now - self._faults[0] < WITHIN:
+            words = f"{sentence_of(error)} It went wrong again and again."
+            self.exit(return_code=1, message=Text(visible(words)))
+            return
+        self.call_later(self._tell, sentence_of(error))
+
+    async def _tell(self, sentence: str) -> None:
+        """Show a fault over whatever is open, once while it is not read."""
+        from nfh_tui.screens.dialogs import TextDialog
+
+        if sentence in self._told or not self.is_running:
+            return
+        self._told.add(sentence)
+        dialog = TextDialog("That did not work", sentence, trouble=True)
+        self.push_screen(dialog, lambda _: self._told.discard(sentence))
+
+    def _handle_exception(self, error: Exception) -> None:
+        """What Textual does with an exception that nobody caught: for us, tell and go on."""
+        if self.endures and self.is_running:
+            self.fault(error)
+        else:
+            super()._handle_exception(error)
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = False,
+    ) -> None:
+        """Show a notification; no text of it is markup, and none controls the terminal."""
+        del markup
+        words, name = visible(message), visible(title)
+        super().notify(words, title=name, severity=severity, timeout=timeout, markup=False)
+
+    async def on_trouble(self, message: Trouble) -> None:
+        """Show what went wrong beside a screen that does not show it itself."""
+        await self._tell(message.sentence)
+
+    # --- the terminal -------------------------------------------------------------------
+
+    def on_app_blur(self, event: events.AppBlur) -> None:
+        """The terminal is not looked at: no time is counted."""
+        del event
+        self.desk.clock.pause()
+
+    def on_app_focus(self, event: events.AppFocus) -> None:
+        """The terminal is looked at again."""
+        del event
+        if self.screen is self.desk:
+            self.desk.clock.resume()
 
     def action_hint(self) -> None:
         """ctrl+c is too easily pressed to quit: say what does."""
         self.desk.say("q quits; ctrl+q does too, from anywhere.")
 
 
-def run_workbench(path: Path, me: str, mode: str, query: str | None) -> int:
-    """Open the workbench on a terminal and give the exit status: 0 done, 1 failed."""
+def run_workbench(
+    path: Path, me: str, mode: str, query: str | None, *, tour: bool = False
+) -> int:
+    """Open the workbench on a terminal and give the exit status: 0 done, 1 failed.
+
+    tour: who is new to this database is shown round, unless $NFH_TUI_TOUR is "off".
+    """
+    wanted = tour and os.environ.get(TOUR_VARIABLE) != "off"
     try:
-        app = WorkbenchApp(path, me, mode, query)
+        app = WorkbenchApp(path, me, mode, query, tour=wanted)
     except StoreError as error:
         sys.stderr.write(f"{error}\n")
         return 1
+    app.endures = True
     try:
-        app.run()
+        app.run(mouse=app.config.options.mouse)
     finally:
         app.close()
     return app.return_code or 0

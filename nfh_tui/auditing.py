@@ -16,7 +16,8 @@ from nfh_models.agreement.audit import (
 if TYPE_CHECKING:
     from nfh_db.audits import Audit, AuditItem, Drawn
     from nfh_db.query import Query
-    from nfh_db.records import Annotator, SettleReport
+    from nfh_db.records import Annotator
+    from nfh_db.settle_report import SettleReport
     from nfh_db.store import Store
 
 

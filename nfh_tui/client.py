@@ -7,10 +7,11 @@ each returns only after its commit.
 import asyncio
 import threading
 from array import array
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import ParamSpec, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from nfh_db.assignments import Todo
 from nfh_db.query import Query
@@ -27,7 +28,17 @@ from nfh_db.records import (
     Undone,
 )
 from nfh_db.store import Store
-from nfh_models.domain import Anchor, Answer
+from nfh_models.domain import Anchor, Answer, Passage
+
+if TYPE_CHECKING:
+    from nfh_db.comparisons import Compared, Side
+    from nfh_db.confusions import Confusions
+    from nfh_db.earlier_gold import Changes
+    from nfh_db.guidelines import Guideline, Tagged
+    from nfh_db.likeness import Alike
+    from nfh_db.models import Model
+    from nfh_db.precedents import Precedent
+    from nfh_db.wishes import BulkDone, BulkPreview, Seeing, Wish
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -125,6 +136,32 @@ class StoreClient:
         """Values of a query key that the database knows, for completion."""
         return await self._read(self.store.queue_values, key)
 
+    async def preview_bulk(
+        self,
+        query: Query,
+        wish: "Wish",
+        me: Annotator,
+        progress: Callable[[str, int], None],
+    ) -> "BulkPreview":
+        """What a wish would do to all that a query finds now."""
+        return await self._read(self.store.preview_bulk, query, wish, me, progress)
+
+    async def last_decided(self, me: Annotator) -> int | None:
+        """The anchor that this person decided last."""
+        return await self._read(self.store.last_decided, me)
+
+    async def similar(
+        self, anchor_id: int, passage: Passage, answer: Answer, me: Annotator
+    ) -> "tuple[Alike, ...]":
+        """What is like an anchor to which an answer was given."""
+        return await self._read(self.store.similar, anchor_id, passage, answer, me)
+
+    async def precedents(
+        self, anchor_id: int, me: Annotator, nouns: Collection[str], tag: str | None
+    ) -> "tuple[Precedent, ...]":
+        """Earlier decisions that bear on an anchor, as an adjudicator may see them."""
+        return await self._read(self.store.precedents, anchor_id, me, nouns, tag)
+
     async def views(self, me: Annotator) -> tuple[tuple[str, str], ...]:
         """Saved views: name and query."""
         return await self._read(self.store.views, me)
@@ -136,6 +173,26 @@ class StoreClient:
     async def setting(self, name: str) -> str | None:
         """A setting of this database."""
         return await self._read(self.store.setting, name)
+
+    async def guideline(self, version: int | None = None) -> "Guideline | None":
+        """One version of the guidelines, or the one that holds; None if there is none."""
+        return await self._read(self.store.guideline, version)
+
+    async def guidelines(self) -> "tuple[Guideline, ...]":
+        """All versions of the guidelines, the first one first."""
+        return await self._read(self.store.guidelines)
+
+    async def tagged_items(self) -> dict[str, int]:
+        """How many anchors have an answer with each tag, by the rule's id, or by the tag."""
+        return await self._read(self.store.tagged_items)
+
+    async def tagged_anchors(self, wanted: Iterable[tuple[str, int | None]]) -> "array[int]":
+        """The anchors whose decision has one of these rules under one of these versions."""
+        return await self._read(self.store.tagged_anchors, wanted)
+
+    async def tagged_decisions(self) -> "tuple[Tagged, ...]":
+        """How many decisions have each tag, version by version; those without one, too."""
+        return await self._read(self.store.tagged_decisions)
 
     async def queue_ids(self, query: Query, me: Annotator) -> "AsyncIterator[array[int]]":
         """The ids that a query finds, in chunks, the first one small.
@@ -163,6 +220,66 @@ class StoreClient:
             await reading
         finally:
             left.set()
+
+    # --- counting and comparing ---------------------------------------------------------
+
+    async def answers_version(self) -> tuple[int, int]:
+        """Changes whenever an answer, a gold, a flag or an anchor may have."""
+        return await self._read(self.store.answers_version)
+
+    async def predictions_version(self) -> tuple[tuple[object, ...], ...]:
+        """Changes whenever what models say may have."""
+        return await self._read(self.store.predictions_version)
+
+    async def confusions(self, query: Query, me: Annotator) -> "Confusions":
+        """Counts of annotators' answers among the anchors of a query."""
+        return await self._read(self.store.confusions, query, me)
+
+    async def models(self) -> "tuple[Model, ...]":
+        """All models, in the order of their registration."""
+        return await self._read(self.store.models)
+
+    async def active_model(self, task: str) -> "Model | None":
+        """The model that a task uses; None if it has none yet."""
+        return await self._read(self.store.active_model, task)
+
+    async def models_with_predictions(self) -> tuple[tuple[int, str], ...]:
+        """Id and name of each model that says something; the active one first."""
+        return await self._read(self.store.models_with_predictions)
+
+    async def people_with_answers(self) -> tuple[str, ...]:
+        """The names of those who answered anything as annotators."""
+        return await self._read(self.store.people_with_answers)
+
+    async def compared(
+        self, left: "Side", right: "Side", query: Query, me: Annotator
+    ) -> "Compared":
+        """A model against gold or another model, or a person against gold.
+
+        Cancelled, the reading ends soon, too.
+        """
+        left_off = threading.Event()
+        try:
+            return await self._read(
+                self.store.compared, left, right, query, me, left_off.is_set
+            )
+        finally:
+            left_off.set()
+
+    async def changes_since(
+        self, path: Path, query: Query, me: Annotator, progress: Callable[[int], None]
+    ) -> "Changes":
+        """Gold here against a `gold` file. progress: rows done, called in another thread.
+
+        Cancelled, the reading ends soon, too.
+        """
+        left_off = threading.Event()
+        try:
+            return await self._read(
+                self.store.changes_since, path, query, me, left_off.is_set, progress
+            )
+        finally:
+            left_off.set()
 
     # --- writing ------------------------------------------------------------------------
 
@@ -196,6 +313,17 @@ class StoreClient:
         """Do again what was taken back last; None if there is nothing."""
         return await self._write(self.store.redo, me)
 
+    def run_bulk(
+        self,
+        ids: Sequence[int],
+        wish: "Wish",
+        me: Annotator,
+        seeing: "Seeing",
+        progress: Callable[[str, int], None],
+    ) -> "Awaitable[BulkDone]":
+        """Do one thing to many items, as one act; progress is called in another thread."""
+        return self._write(self.store.run_bulk, ids, wish, me, seeing=seeing, progress=progress)
+
     async def save_draft(
         self, anchor_id: int, me: Annotator, role: Role, body: str | None
     ) -> None:
@@ -209,6 +337,16 @@ class StoreClient:
     async def save_view(self, me: Annotator, name: str, query: str | None) -> None:
         """Keep a query under a name; None forgets it."""
         await self._write(self.store.save_view, me, name, query)
+
+    async def begin_guidelines(self, body: str) -> bool:
+        """Make a text the first version of the guidelines, if there is none; whether it was."""
+        return await self._write(self.store.begin_guidelines, body)
+
+    async def add_guideline(
+        self, body: str, me: Annotator, after: int
+    ) -> "tuple[Guideline, bool]":
+        """Make a text, made from version `after`, hold; whether it is a new version."""
+        return await self._write(self.store.add_guideline, body, me, after)
 
     async def set_setting(self, name: str, value: str) -> None:
         """Keep a setting of this database."""

@@ -45,6 +45,7 @@ def ensure_demo(path: Path) -> None:
     """
     from nfh_db.query import parse
     from nfh_db.store import Store
+    from nfh_tui.guidelines import first_text
     from nfh_tui.packaged import ensure_small
 
     places.make_folder_for(path)
@@ -52,6 +53,7 @@ def ensure_demo(path: Path) -> None:
         if next(iter(store.queue_ids(parse(""), store.annotator("editor"))), None):
             return
         ensure_small(store)
+        store.begin_guidelines(first_text())
         _copy_corpus(store)
 
 

@@ -1,23 +1,22 @@
-"""A person's own keys: a file that gives acts other keys than the registry does.
+"""A person's own keys: a part of their settings that gives acts other keys.
 
     [keys]
-    "queue.next" = "n, down"
+    "queue.next" = "n, f8"
     "kind.unknown" = "N"
 
 Acts go by the ids of the registry, keys by their character or by Textual's name. ctrl+q
 quits whatever the file says.
 """
 
-import tomllib
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from nfh_tui.actions import ACTIONS, BY_ID, Action
-from nfh_tui.places import data_folder
 
 FILE_NAME = "keys.toml"
+"""An older file that holds nothing but keys; it is still read."""
+
 ALWAYS = frozenset({"ctrl+q", "ctrl+c"})
 """Keys that cannot be given to an act: they quit, and tell how to quit."""
 
@@ -44,29 +43,10 @@ class Keymap:
     own: Mapping[str, str] = field(default_factory=dict)
     troubles: tuple[str, ...] = ()
 
-    def action_of(self, key: str) -> str | None:
-        """The id of the act that a key stands for, by Textual's name of the key."""
-        return next((action.id for action in self.actions if key in action.keys), None)
-
-
-def keys_file() -> Path:
-    """Where a person's keys are looked for."""
-    return data_folder() / FILE_NAME
-
-
-def load(path: Path) -> Keymap:
-    """The keys of a file; without one, those of the registry."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return Keymap()
-    except (OSError, UnicodeDecodeError) as error:
-        return Keymap(troubles=(f"{path} cannot be read: {error}",))
-    try:
-        wanted = tomllib.loads(text).get("keys", {})
-    except tomllib.TOMLDecodeError as error:
-        return Keymap(troubles=(f"{path} is not TOML: {error}",))
-    return apply(wanted) if isinstance(wanted, dict) else Keymap()
+    def action_of(self, key: str, where: str = "") -> str | None:
+        """The id of the act that a key stands for there, by Textual's name of the key."""
+        there = (action for action in self.actions if action.where == where)
+        return next((action.id for action in there if key in action.keys), None)
 
 
 def apply(wanted: Mapping[str, object]) -> Keymap:
@@ -88,7 +68,7 @@ def apply(wanted: Mapping[str, object]) -> Keymap:
             "give that one another key as well"
         )
     names = {action_id: ",".join(map(key_name, keys)) for action_id, keys in own.items()}
-    return Keymap(_with(own), names, tuple(troubles))
+    return Keymap(_with(own) if own else ACTIONS, names, tuple(troubles))
 
 
 def _trouble(action_id: str, typed: object) -> str | None:
@@ -115,11 +95,11 @@ def _with(own: Mapping[str, Sequence[str]]) -> tuple[Action, ...]:
 
 
 def _clash(actions: Sequence[Action]) -> tuple[str, Action, Action] | None:
-    """A key that does two things in one mode, and the two."""
+    """A key that does two things in one mode and place, and the two."""
     for place, one in enumerate(actions):
         for other in actions[place + 1 :]:
             shared = set(one.keys) & set(other.keys)
-            if shared and one.modes & other.modes:
+            if shared and one.modes & other.modes and one.where == other.where:
                 return min(shared), one, other
     return None
 

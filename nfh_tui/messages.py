@@ -35,3 +35,25 @@ class Trouble(Message):
     """Something could not be read or saved. sentence: what, where, what to do."""
 
     sentence: str
+
+
+@dataclass
+class RowsRead(Message):
+    """A file that is compared has been read so far. rows: how many."""
+
+    rows: int
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the latest number counts."""
+        return isinstance(message, RowsRead)
+
+
+@dataclass
+class BulkProgress(Message):
+    """A bulk act has come so far. words: for the line of state."""
+
+    words: str
+
+    def can_replace(self, message: Message) -> bool:
+        """Only the latest figure counts."""
+        return isinstance(message, BulkProgress)

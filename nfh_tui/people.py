@@ -2,12 +2,14 @@
 
 import random
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nfh_db.query import Query
 from nfh_db.records import Annotator, Ballot
+from nfh_db.trusted import Competence as Trusted
 from nfh_models.agreement.competence import Marks, collect
+from nfh_models.agreement.competence_chosen import Chosen, chosen
 from nfh_models.agreement.competence_report import Competence, competence
 from nfh_models.agreement.drift import Cut
 from nfh_models.agreement.drift_habits import LEAST, closest_nouns
@@ -29,11 +31,13 @@ Progress = Callable[[int], None]
 @dataclass(frozen=True, slots=True)
 class Told:
     """The report, and on what it was measured. sample_corpus: true if any item is of the
-    corpus that is written for showing. tagger: that found closest nouns; None if none did."""
+    corpus that is written for showing. tagger: that found closest nouns; None if none did.
+    remembered: the figures kept for proposals; None where that was not asked for."""
 
     competence: Competence
     sample_corpus: bool
     tagger: str | None
+    remembered: Chosen | None = None
 
 
 def look_at_people(
@@ -51,6 +55,17 @@ def look_at_people(
     marks = collect(_passing(store.ballots(query, me), corpus, progress), checks)
     closest, tagger = _closest(store, marks) if with_nouns else ({}, None)
     return Told(competence(marks, cut, closest), corpus.found, tagger)
+
+
+def remember_people(store: "Store", told: Told) -> Told:
+    """Keep one figure a person in the database; where nobody has one, what is there stays."""
+    kept = chosen(told.competence)
+    if kept.people:
+        store.remember_competences(
+            kept.source,
+            [Trusted(name, one.accuracy, one.answers) for name, one in kept.people.items()],
+        )
+    return replace(told, remembered=kept)
 
 
 def _passing(

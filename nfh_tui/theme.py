@@ -1,6 +1,11 @@
-"""The two themes of our own; all of Textual's can be chosen as well."""
+"""The two themes of our own, and a person's; all of Textual's can be chosen as well."""
+
+from dataclasses import replace
+from typing import Any
 
 from textual.theme import Theme
+
+from nfh_tui.config import OwnTheme
 
 DARK = Theme(
     name="nfh-dark",
@@ -54,3 +59,18 @@ THEMES = (DARK, LIGHT)
 DEFAULT = DARK.name
 SETTING = "theme"
 """Name of the setting that keeps a person's choice; the person's name follows it."""
+
+
+def made(own: OwnTheme) -> Theme:
+    """A person's theme: their colours, and those of our dark or light one for the rest."""
+    base = DARK if own.dark else LIGHT
+    colours: dict[str, Any] = dict(own.colours)
+    theme = replace(base, name=own.name, **colours)
+    bars = {
+        name: theme.surface or value if "background" in name else theme.primary
+        for name, value in base.variables.items()
+        if name.startswith("scrollbar-")
+    }
+    share = base.variables["input-selection-background"].split()[-1]
+    selection = {"input-selection-background": f"{theme.primary} {share}"}
+    return replace(theme, variables={**base.variables, **bars, **selection})

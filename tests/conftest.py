@@ -21,6 +21,20 @@ settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
 
+ALONE = ("proof", "terminal", "serve/test_browser.py", "cli/test_ending.py")
+"""Folders and files whose tests work real terminals, disks, browsers or clocks: with others
+beside them they would wait longer than they do."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that `make test` runs by themselves."""
+    tests = Path(__file__).parent
+    places = {tests / place for place in ALONE}
+    for item in items:
+        if places.intersection((item.path, *item.path.parents)):
+            item.add_marker(pytest.mark.alone)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def signals() -> Iterator[None]:
     """As in a terminal: children ignore what nohup, or a shell's background, ignores."""

@@ -15,6 +15,8 @@ class Mode(StrEnum):
 ALL = frozenset(Mode)
 WRITING = frozenset({Mode.ANNOTATE, Mode.ADJUDICATE})
 ADJUDICATING = frozenset({Mode.ADJUDICATE})
+JUDGING = frozenset({Mode.BROWSE, Mode.ADJUDICATE})
+"""Modes in which others' answers are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,8 @@ class Action:
     modes: where the act does something; elsewhere it says how to get there.
     foot: rank in the line of keys at the foot, lowest first, None for never.
     short: the title there. listed: acts next to each other with the same `listed` make
-    one line of a key table, under that title.
+    one line of a key table, under that title. where: "" for the workbench, "side" for the
+    screens beside it; a key may do one thing in each.
     """
 
     id: str
@@ -39,6 +42,7 @@ class Action:
     foot: int | None = None
     short: str = ""
     listed: str | None = None
+    where: str = ""
 
 
 GROUPS = (
@@ -50,5 +54,6 @@ GROUPS = (
     "This item",
     "Looking",
     "The program",
+    "The other screens",
 )
-QUEUE, DECIDE, HEADS, CURSOR, ADOPT, ITEM, LOOK, PROGRAM = GROUPS
+QUEUE, DECIDE, HEADS, CURSOR, ADOPT, ITEM, LOOK, PROGRAM, SIDE = GROUPS

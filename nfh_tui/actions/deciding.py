@@ -1,6 +1,6 @@
 """Acts that choose a kind, accept, and skip."""
 
-from nfh_tui.actions.act import DECIDE, WRITING, Action
+from nfh_tui.actions.act import ADJUDICATING, DECIDE, WRITING, Action
 
 
 def _kind(name: str, key: str, title: str, description: str) -> Action:
@@ -27,5 +27,10 @@ ACTS: tuple[Action, ...] = (
     Action(
         "skip", ("s",), "s", "Skip for now", "Mark the item as skipped by you and go on.",
         DECIDE, WRITING, foot=40, short="skip",
+    ),
+    Action(
+        "similar.apply", ("A",), "A", "Apply to similar items",
+        "Give the decision of this item, or else your last one, to others that are like it.",
+        DECIDE, ADJUDICATING,
     ),
 )  # fmt: skip

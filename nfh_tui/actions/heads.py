@@ -5,14 +5,23 @@ from nfh_tui.actions.act import HEADS, WRITING, Action
 ACTS: tuple[Action, ...] = (
     Action(
         "hint.start", ("f",), "f", "Letter hints on candidates",
-        "Show a letter at each candidate; the letter marks it as a head.", HEADS, WRITING,
+        "Show letters at the nouns, the likeliest under the strongest fingers; they mark a "
+        "head. Again f: at all words.", HEADS, WRITING,
         foot=20, short="heads",
     ),
     Action(
         "head.toggle", ("space",), "space", "Take or drop the token",
         "Mark the token under the cursor as a head, or take the mark away.", HEADS, WRITING,
     ),
-    Action("span.grow", ("v",), "v", "Grow the span", "At both ends.", HEADS, WRITING),
+    Action(
+        "span.grow", ("v",), "v", "Grow a span",
+        "Begin a span and move to grow it; again: move its other end.", HEADS, WRITING,
+    ),
+    Action(
+        "span.shrink", ("V",), "V", "Shrink the span",
+        "Leave out the word at the end that moves; on a marked head the word farthest from "
+        "its noun.", HEADS, WRITING,
+    ),
     Action(
         "mentions.all", ("asterisk",), "*", "All mentions of this noun",
         "Add the other places where this noun stands, reviewed one by one.", HEADS, WRITING,

@@ -42,7 +42,8 @@ ACTS: tuple[Action, ...] = (
     ),
     Action(
         "copy", ("Y",), "Y", "Copy",
-        "Then s: the turn, p: the passage, a: the answer, i: the item's id, f: all to a file.",
+        "Then s: the turn, p: the passage, n: the number and its place, a: the answer, "
+        "j: the item as JSON, f: all of it to a file, i: its id.",
         ITEM,
     ),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Acts that change only what is seen."""
 
-from nfh_tui.actions.act import LOOK, Action
+from nfh_tui.actions.act import JUDGING, LOOK, Action
 
 ACTS: tuple[Action, ...] = (
     Action(
@@ -12,13 +12,45 @@ ACTS: tuple[Action, ...] = (
         "query", ("colon",), ":", "Query", "Say which items make the queue; tab completes.",
         LOOK, foot=58, short="query",
     ),
-    Action("view.open", (), "", "Open a saved view", "Go to a query kept by name.", LOOK),
+    Action(
+        "view.open", ("at",), "@", "Views",
+        "Go to a query that has a name, yours or one always there; rename, delete yours.", LOOK,
+    ),
     Action("view.save", (), "", "Save this view", "Keep this query under a name.", LOOK),
+    Action(
+        "queue.sort", ("S",), "S", "Order of the queue",
+        "Choose an order; the one there is once more turns it round.", LOOK,
+    ),
+    Action(
+        "precedents", ("P",), "P", "Precedents",
+        "Earlier decisions under the same rule, of the same number, or to the same noun.",
+        LOOK, JUDGING,
+    ),
     Action(
         "queue.reload", (), "", "Run the query again",
         "Make the queue anew, with what has changed since.", LOOK,
     ),
-    Action("heat", ("H",), "H", "Heat map", "The model's scores on the words.", LOOK),
+    Action(
+        "heat", ("H",), "H", "Heat map",
+        "The model's scores on the words; again: how two models differ; again: off.", LOOK,
+    ),
+    Action(
+        "heat.other", (), "", "Compare with another model",
+        "Choose the model that the heat map of differences holds against the active one.",
+        LOOK,
+    ),
+    Action(
+        "window", (), "", "What voters saw",
+        "Show or hide the lines around the turns that voters were shown.", LOOK,
+    ),
+    Action(
+        "sight.model", ("O",), "O", "Show or hide the model",
+        "While you annotate, what models say is hidden until you have answered.", LOOK,
+    ),
+    Action(
+        "guide", ("I",), "I", "Guidelines or evidence",
+        "Put the guidelines into the pane of the evidence, or the evidence back.", LOOK,
+    ),
     Action("blind", ("B",), "B", "Blind", "Hide names and mix the answers.", LOOK),
     Action("pane.next", ("tab",), "tab", "Next pane", "Queue, passage, evidence.", LOOK),
     Action("pane.previous", ("shift+tab",), "shift+tab", "Previous pane", "Go back.", LOOK),

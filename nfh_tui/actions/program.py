@@ -19,6 +19,7 @@ ACTS: tuple[Action, ...] = (
         "palette", ("ctrl+p",), "ctrl+p", "Palette", "Every act by its name.", PROGRAM
     ),
     Action("theme", (), "", "Change the theme", "Choose colours, dark or light.", PROGRAM),
+    Action("tour", (), "", "Tour", "Show the workbench round, in under a minute.", PROGRAM),
     Action(
         "out", ("escape",), "esc", "One step out",
         "Close what is open, leave a search, go back to the passage. Never quits.", PROGRAM,

@@ -1,6 +1,6 @@
 """Acts that go through the queue."""
 
-from nfh_tui.actions.act import QUEUE, Action
+from nfh_tui.actions.act import QUEUE, WRITING, Action
 
 ACTS: tuple[Action, ...] = (
     Action(
@@ -18,5 +18,10 @@ ACTS: tuple[Action, ...] = (
     Action(
         "queue.previous_undecided", ("left_square_bracket",), "[", "Previous undecided item",
         "Go back to the last item that still waits.", QUEUE,
+    ),
+    Action(
+        "bulk.menu", ("E",), "E", "Everything in the queue",
+        "One thing for all items of the query: flags, decisions; looked at first, one undo.",
+        QUEUE, WRITING,
     ),
 )  # fmt: skip

@@ -16,6 +16,8 @@ from nfh_tui.actions import (
     moving,
     program,
     queue,
+    ruling,
+    visiting,
 )
 from nfh_tui.actions.act import (
     ADOPT,
@@ -39,6 +41,8 @@ ACTIONS: tuple[Action, ...] = (
     *item.ACTS,
     *looking.ACTS,
     *program.ACTS,
+    *ruling.ACTS,
+    *visiting.ACTS,
 )
 
 BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
@@ -56,18 +60,19 @@ PANE_GROUPS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a key table."""
+    """One line of a key table. ids: of the acts that it stands for."""
 
     keys: str
     title: str
     description: str
     group: str
     modes: frozenset[Mode]
+    ids: tuple[str, ...] = ()
 
 
 def foot_actions(mode: Mode, actions: Sequence[Action] = ACTIONS) -> tuple[Action, ...]:
-    """The acts at the foot in this mode, at most `FOOT_KEYS`, most needed first."""
-    ranked = [a for a in actions if a.foot is not None and mode in a.modes]
+    """The workbench's acts at the foot in this mode, at most `FOOT_KEYS`, most needed first."""
+    ranked = [a for a in actions if a.foot is not None and mode in a.modes and not a.where]
     ranked.sort(key=lambda action: action.foot or 0)
     always = [a for a in ranked if a.id in {"help", "quit"}]
     others = [a for a in ranked if a not in always]
@@ -92,14 +97,21 @@ def table_lines(
                 action.description if action.listed is None else "",
                 group,
                 action.modes,
+                _listed_with(action, actions),
             )
 
 
-def key_table_text() -> str:
+def _listed_with(action: Action, actions: Sequence[Action]) -> tuple[str, ...]:
+    if action.listed is None:
+        return (action.id,)
+    return tuple(other.id for other in actions if other.listed == action.listed)
+
+
+def key_table_text(actions: Sequence[Action] = ACTIONS) -> str:
     """The keys as plain text, for `nfh-tui keys`: one group a block, aligned."""
     blocks = []
     for group in GROUPS:
-        lines = [f"  {line.keys:<10} {line.title}" for line in table_lines([group])]
+        lines = [f"  {line.keys:<10} {line.title}" for line in table_lines([group], actions)]
         blocks.append("\n".join([group, *lines]))
     return "\n\n".join(blocks) + "\n"
 

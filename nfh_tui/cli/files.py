@@ -170,6 +170,7 @@ def _collecting_rarely() -> Iterator[None]:
 def _store(database: Path, *, dry_run: bool) -> Iterator["Store"]:
     """The database, made if need be; a trial run without one works on a passing one."""
     from nfh_db.store import Store
+    from nfh_tui.guidelines import first_text
     from nfh_tui.packaged import ensure_small
 
     with TemporaryDirectory(prefix="nfh-tui-") as folder:
@@ -181,6 +182,7 @@ def _store(database: Path, *, dry_run: bool) -> Iterator["Store"]:
         try:
             if new:
                 ensure_small(store)
+                store.begin_guidelines(first_text())
             yield store
         finally:
             store.close()

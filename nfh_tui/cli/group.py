@@ -19,6 +19,7 @@ COMMANDS = {
     "browse": Lazy("workbench", "browse", "Open the workbench, to read."),
     "annotate": Lazy("workbench", "annotate", "Open the workbench, to give your own answers."),
     "adjudicate": Lazy("workbench", "adjudicate", "Open the workbench, to decide the gold."),
+    "serve": Lazy("serve", "serve", "Open the workbench in browsers, by invitation."),
     "init": Lazy("database", "init", "Make a new, empty database."),
     "import": Lazy("files", "import_", "Bring files into the database."),
     "export": Lazy("files", "export", "Take anchors out of the database, as a file."),
@@ -36,6 +37,9 @@ COMMANDS = {
     ),
     "stats": Lazy("stats", "stats", "Count numbers, anchors, classes, heads, distances."),
     "scan": Lazy("scan", "scan", "Measure how many numbers of large texts lack a noun."),
+    "guidelines": Lazy(
+        "guidelines", "guidelines", "Show the guidelines, or make a new version."
+    ),
     "history": Lazy("history", "history", "Tell who changed what, and when."),
     "doctor": Lazy("doctor", "doctor", "Check the database, or the labels in it."),
     "backup": Lazy("backup", "backup", "Copy the database, also while others work in it."),

@@ -23,7 +23,8 @@ from nfh_tui.cli.progress import RowCounter
 
 if TYPE_CHECKING:
     from nfh_db.query import Query
-    from nfh_db.records import Annotator, SettleReport
+    from nfh_db.records import Annotator
+    from nfh_db.settle_report import SettleReport
     from nfh_db.store import Store
     from nfh_tui.auditing import AuditReport, NewAudit
     from nfh_tui.cli.settle_text import Asked

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from nfh_db.formats.wording import counted, visible
 
 if TYPE_CHECKING:
-    from nfh_db.records import SettleReport
+    from nfh_db.settle_report import SettleReport
     from nfh_tui.auditing import AuditReport, NewAudit
 
 NAME_SHOWN = 100

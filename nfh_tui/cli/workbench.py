@@ -90,7 +90,7 @@ def _start(db: Path | None, me: str | None, mode: str, query: Sequence[str]) -> 
 def _open(path: Path, me: str | None, mode: str, query: str | None) -> None:
     from nfh_tui.app import run_workbench
 
-    status = run_workbench(path, me or user(), mode, query)
+    status = run_workbench(path, me or user(), mode, query, tour=True)
     if status:
         raise click.exceptions.Exit(status)
 

@@ -4,6 +4,7 @@ from nfh_db.records import Item
 from nfh_models.domain import Answer
 from nfh_tui.editing import EditState, Source, answer, describe
 from nfh_tui.editing.describe import KIND_WORDS
+from nfh_tui.editing.votes import shown_reason
 
 
 def answer_words(item: Item, edit: EditState, reading: bool) -> tuple[str, str]:
@@ -16,7 +17,7 @@ def answer_words(item: Item, edit: EditState, reading: bool) -> tuple[str, str]:
     made = answer(edit, item)
     said = describe(made, item.passage) if isinstance(made, Answer) else _unfinished(item, edit)
     source = "" if edit.source is Source.EMPTY else edit.source.value
-    notes = [source, edit.reason, "changed" if edit.changed else ""]
+    notes = [source, shown_reason(edit.reason, item), "changed" if edit.changed else ""]
     return said, " · ".join(filter(None, notes))
 
 

@@ -17,7 +17,7 @@ from nfh_db.values import (
     decode_answer,
     decode_gold,
 )
-from nfh_models.domain import Answer, Head, Mention, Origin, Passage, Relation
+from nfh_models.domain import Answer, Head, Mention, Origin, Passage, Relation, rule_words
 from nfh_tui.editing.describe import KIND_WORDS, SORT_WORDS
 
 NOTHING = "Nothing has happened to this item that is to be seen yet."
@@ -139,7 +139,7 @@ def _answer(value: AnswerValue | None, passage: Passage) -> str:
     seen = [
         "had seen the model's answer" if value.saw_model else "",
         "had seen others' answers" if value.saw_votes else "",
-        f"by rule {value.rule_tag}" if value.rule_tag else "",
+        f"by {rule_words(value.rule_tag)}" if value.rule_tag else "",
     ]
     return _joined(said(answer_of(value), passage), *seen)
 

@@ -4,7 +4,8 @@ from nfh_db.errors import ChangedSinceError
 from nfh_db.records import Undone
 from nfh_models.domain import Anchor
 from nfh_tui.desk.history import partners
-from nfh_tui.screens.deciding import SWITCH, Deciding
+from nfh_tui.desk.reasons import SWITCH
+from nfh_tui.screens.deciding import Deciding
 
 
 def worded(done: Undone) -> str:

@@ -3,18 +3,26 @@
 import asyncio
 from pathlib import Path
 
-from nfh_db.records import Item
+from nfh_db.formats.gold_form import GoldWriter
+from nfh_db.records import ExportRecord, Item
 from nfh_tui.desk.history import told
+from nfh_tui.desk.reasons import NOTHING
 from nfh_tui.editing import answer, describe
 from nfh_tui.screens.changing import Changing
-from nfh_tui.screens.deciding import NOTHING
+from nfh_tui.visible import clip
+from nfh_tui.widgets.plain import one_line
+
+SHOWN = 40
+"""Cells of what was copied that are shown."""
 
 PARTS = (
     ("s", "turn", "turn"),
     ("p", "passage", "passage"),
+    ("n", "number", "number"),
     ("a", "answer", "answer"),
+    ("j", "JSON", "JSON"),
+    ("f", "file", "file"),
     ("i", "id", "id"),
-    ("f", "all to a file", "file"),
 )
 
 
@@ -33,7 +41,7 @@ class Copying(Changing):
 
     async def do_copy(self) -> None:
         """Ask what, and copy it by the terminal's own means (OSC 52), or write it to a file."""
-        item = self.whole
+        item = self.item
         if item is None:
             self.refuse(NOTHING)
             return
@@ -41,16 +49,20 @@ class Copying(Changing):
         if part is None:
             return
         if part == "file":
-            path = self.client.store.path.parent / f"item-{item.public_id[:12]}.txt"
-            everything = "\n\n".join(self._part(item, name) for _, _, name in PARTS[:-1])
-            await asyncio.to_thread(_write, path, everything + "\n")
-            self.announce(f"written to {path}")
+            names = [name for _, _, name in PARTS if name != "file"]
+            everything = "\n\n".join(self._part(item, name) for name in names)
+            await self.hand_over(f"item-{item.public_id[:12]}.txt", everything + "\n")
             return
         text = self._part(item, part)
         self.app.copy_to_clipboard(text)
-        self.announce(
-            f"{part} copied ({len(text)} characters) if this terminal can; Y f writes a file"
-        )
+        said = clip(one_line(" ".join(text.split())), SHOWN)
+        self.announce(f"{part} copied, if this terminal can: “{said}”. Y f writes a file")
+
+    async def hand_over(self, name: str, text: str) -> None:
+        """Write a file beside the database, and say where. Raises OSError."""
+        path = self.client.store.path.parent / name
+        await asyncio.to_thread(_write, path, text)
+        self.announce(f"written to {path}")
 
     def _part(self, item: Item, name: str) -> str:
         passage = item.passage
@@ -62,7 +74,34 @@ class Copying(Changing):
         if name == "answer":
             made = answer(self.edit, item)
             return made if isinstance(made, str) else describe(made, passage)
-        return item.public_id
+        if name == "number":
+            return anchor_words(item)
+        return item.public_id if name == "id" else record_line(item)
+
+
+def anchor_words(item: Item) -> str:
+    """The number with its place: tokens as indices, characters as code points."""
+    start, end = item.anchor.start, item.anchor.end
+    first, last = item.passage.tokens[start], item.passage.tokens[end - 1]
+    words = " ".join(item.passage.words(start, end).split())
+    return (
+        f"{words}  (tokens {start}:{end}, characters {first.start}:{last.end}, "
+        f"turn {item.passage.turn_of(start) + 1} of {item.document})"
+    )
+
+
+def record_line(item: Item) -> str:
+    """The item as a line of the format `gold`, with what this person may see of it."""
+    record = ExportRecord(
+        item.public_id,
+        item.passage,
+        item.anchor,
+        item.split,
+        item.gold,
+        item.votes,
+        item.flags,
+    )
+    return GoldWriter().line(record).rstrip("\n")
 
 
 def _write(path: Path, text: str) -> None:

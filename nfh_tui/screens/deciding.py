@@ -8,6 +8,7 @@ from nfh_db.records import FlagName, Item, Role, Rule, Seen
 from nfh_models.domain import Answer
 from nfh_tui.desk.faults import sentence_of
 from nfh_tui.desk.keys import Act, KeyPress
+from nfh_tui.desk.reasons import NOTHING, SWITCH, unchanged
 from nfh_tui.desk.work import start
 from nfh_tui.editing import (
     MOVES,
@@ -24,9 +25,6 @@ from nfh_tui.editing import (
 )
 from nfh_tui.screens.walking import Walking
 from nfh_tui.widgets.status_line import Tone
-
-SWITCH = "This is for reading. M changes to annotating, M again to adjudicating."
-NOTHING = "There is no item here to do that with."
 
 FLAGS = (
     ("a", "the span is wrong", FlagName.ANCHOR.value),
@@ -66,7 +64,10 @@ class Deciding(Walking):
         elif self.reading and action_id not in MOVES:
             self.refuse(SWITCH)
         else:
-            self.apply(act(self.edit, self.item, action_id))
+            before, outcome = self.edit, act(self.edit, self.item, action_id)
+            self.apply(outcome)
+            if outcome.state == before and not outcome.say:
+                self.refuse(unchanged(action_id, before))
 
     def apply(self, outcome: Outcome) -> None:
         """Take over what an act of the editor gave: state, sentence, draft."""
@@ -181,6 +182,7 @@ class Deciding(Walking):
             return
         key = (item.anchor_id, self.role)
         self.begun[key] = self.saving[key] = self.edit
+        self.clock.done()
         # From here on, undo takes the saved answer back, not a step of its draft.
         self.past.clear()
         self.future.clear()
@@ -220,6 +222,7 @@ class Deciding(Walking):
             saw_model=self.sight.of_model(item.anchor_id),
             saw_votes=self.sight.of_others(item.anchor_id),
             seconds=round(self.clock.seconds, 2),
+            rule_tag=self.edit.tag,
         )
 
     async def _commit(

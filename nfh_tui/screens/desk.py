@@ -16,19 +16,25 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
+from textual.scroll_view import ScrollView
 from textual.widgets import Static
 
 from nfh_db.records import Annotator, Item, QueueRow, Role
-from nfh_tui.actions import Mode, foot_actions
+from nfh_tui.actions import BY_ID, Action, Mode, foot_actions
 from nfh_tui.client import StoreClient
+from nfh_tui.config import Config
 from nfh_tui.desk.cache import ItemCache
 from nfh_tui.desk.clock import ItemClock
 from nfh_tui.desk.faults import sentence_of
 from nfh_tui.desk.ids import IdList
 from nfh_tui.desk.keeper import Keeper
 from nfh_tui.desk.keys import Act, Call, KeyPress, Turn, Turns
+from nfh_tui.desk.reasons import Here, of_mode, why_not
 from nfh_tui.editing import EditState, prompt
-from nfh_tui.keymap import Keymap
+from nfh_tui.guidelines.guide import Guide
+from nfh_tui.heat import Heat
+from nfh_tui.widgets.enduring import Enduring
+from nfh_tui.widgets.guide import GuideView
 from nfh_tui.widgets.query_bar import InputBar
 from nfh_tui.widgets.queue_list import QueueList
 from nfh_tui.widgets.status_line import (
@@ -53,7 +59,7 @@ Choice = tuple[str, str, str]
 """A key, what it is for, and what it gives."""
 
 
-class Desk(Screen[None]):
+class Desk(Enduring, Screen[None]):
     """What every layer of the workbench stands on.
 
     item: the anchor in work as it is shown, None where the queue is empty. edit: the answer
@@ -61,6 +67,7 @@ class Desk(Screen[None]):
     one, e.g. after an undo elsewhere. past and future: states of
     `edit` that undo and redo go through before they touch what is saved. choosing: a
     question stands at the foot. told_unsaved: that something cannot be saved has been said.
+    guiding: the guidelines stand in the place of the evidence. rules: the guidelines that hold.
     left: how many of the items that this person was given are open, None where the queue is
     not one of those. turning: what is said while an act is taken back or done again, else "".
     warned_of: the settlement that an undo was just said to take back whole, else 0.
@@ -70,10 +77,11 @@ class Desk(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (100, "-three-panes")]  # noqa: RUF012  # Textual's
 
     def __init__(
-        self, client: StoreClient, me: Annotator, mode: Mode, keymap: Keymap | None = None
+        self, client: StoreClient, me: Annotator, mode: Mode, config: Config | None = None
     ) -> None:
         super().__init__()
-        self.keymap = keymap or Keymap()
+        self.config = config or Config()
+        self.keymap = self.config.keymap
         self.client = client
         self.me = me
         self.mode = mode
@@ -86,12 +94,14 @@ class Desk(Screen[None]):
         self.future: list[EditState] = []
         self.begun: dict[tuple[int, Role], EditState | None] = {}
         self.saving: dict[tuple[int, Role], EditState] = {}
-        self.heat = False
-        self.blind = False
+        self.heat = Heat.OFF
+        self.other_model: str | None = None
+        self.windowed = True
+        self.blind = self.config.options.blind
         self.choosing = False
         self.pane = "passage"
         self.turns = Turns()
-        self.clock = ItemClock()
+        self.clock = ItemClock(idle=self.config.options.idle_seconds)
         self.cache = ItemCache(self._read_item)
         self.drafts = Keeper(DRAFT_DELAY, self._draft_failed, self._draft_written)
         self.places = Keeper(PLACE_DELAY, self._place_failed)
@@ -102,6 +112,9 @@ class Desk(Screen[None]):
         self.queue_list = QueueList(self._fetch_rows, id="queue")
         self.passage = SteadyPassage(id="passage")
         self.evidence = SteadyEvidence(id="evidence")
+        self.guide = GuideView(id="guide")
+        self.guiding = False
+        self.rules = Guide()
         self.titles = {pane: PaneTitle(id=f"{pane}-title") for pane in PANES}
         self.bar = InputBar(id="bar")
         self.answer_line = PaneTitle(id="answer")
@@ -116,6 +129,8 @@ class Desk(Screen[None]):
                 with Vertical(id=f"{pane}-pane", classes="pane"):
                     yield self.titles[pane]
                     yield view
+                    if pane == "evidence":
+                        yield self.guide
                     if pane == "passage":
                         yield self.answer_line
                         yield Static(NOTHING_HERE, id="nothing", markup=False)
@@ -135,6 +150,11 @@ class Desk(Screen[None]):
         """True while nothing may be changed."""
         return self.mode is Mode.BROWSE
 
+    @property
+    def right(self) -> ScrollView:
+        """What stands in the pane of the evidence."""
+        return self.guide if self.guiding else self.evidence
+
     def say(self, sentence: str, tone: Tone = Tone.PLAIN) -> None:
         """Put a sentence on the line of state."""
         self.set_status(say=sentence, tone=tone)
@@ -147,6 +167,11 @@ class Desk(Screen[None]):
         """Change parts of the line of state."""
         self.status_line.status = replace(self.status_line.status, **changes)  # type: ignore[arg-type]  # names and types are Status's own
 
+    def why_not(self, action: Action) -> str:
+        """Why an act cannot be done now; "" where nothing is known to be in its way."""
+        here = Here(self.mode, self.item, self.edit, self.place, len(self.ids), self.beside)
+        return why_not(action, here)
+
     def paint_status(self) -> None:
         """Mode, place and what is under way, as they are now."""
         total = len(self.ids)
@@ -155,6 +180,7 @@ class Desk(Screen[None]):
         place = f"{here}/{known}" if total else known
         self.set_status(
             mode=self.mode.upper(),
+            me=self.me.name,
             place=place if self.left is None else f"{place} · {self.left:,} left",
             busy=self._under_way(),
         )
@@ -196,6 +222,7 @@ class Desk(Screen[None]):
             while isinstance(turn, Call):
                 await turn.run()
                 turn = await self.turns.get()
+            self.clock.touch()
         finally:
             self.choosing = False
             self.paint_keys()
@@ -215,9 +242,18 @@ class Desk(Screen[None]):
         *,
         changed: Callable[[str], None] | None = None,
         complete: Callable[[str, int], tuple[str, int] | None] | None = None,
+        selected: bool = False,
     ) -> str | None:
-        """Ask for a text in the bar; None on escape."""
-        answer = self.bar.ask(prompt, text, changed=changed, complete=complete)
+        """Ask for a text in the bar; None on escape. selected: typing replaces `text`."""
+
+        def touched(typed: str) -> None:
+            self.clock.touch()
+            if changed is not None:
+                changed(typed)
+
+        answer = self.bar.ask(
+            prompt, text, changed=touched, complete=complete, selected=selected
+        )
         tab = (("tab", "complete"),) if complete is not None else ()
         self.key_line.foot = Foot("", (("enter", "done"), *tab, ("esc", "as it was")))
         # Keys that were typed in one go with the one that opened the bar belong to it.
@@ -349,6 +385,11 @@ class Desk(Screen[None]):
         self.refuse(f"{action_id} is not to be done here.")
 
     async def _do(self, action_id: str) -> None:
+        action = BY_ID.get(action_id)
+        wrong = "" if action is None else of_mode(action, self.mode)
+        if wrong:
+            self.refuse(wrong)
+            return
         done = getattr(self, "do_" + action_id.replace(".", "_"), None)
         result = done() if done is not None else self.do_edit(action_id)
         if isawaitable(result):

@@ -16,6 +16,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from nfh_tui.visible import visible
+from nfh_tui.widgets.enduring import Enduring
 
 FRAME_ROWS = 8
 """Rows of a dialog that are no text: border, title, hint, margins, and air around it."""
@@ -53,7 +54,7 @@ def indented(text: str) -> Group:
     )
 
 
-class Dialog(ModalScreen[ScreenResultType]):
+class Dialog(Enduring, ModalScreen[ScreenResultType]):
     """A dialog that closes once, however many keys that close it were on their way.
 
     Textual would take the screen below away with the second one, and end with an error.
@@ -134,6 +135,7 @@ class ChooseDialog(Dialog[str | None]):
     ChooseDialog {{
         {BOX}
         & OptionList {{ height: auto; max-height: 60vh; border: none; background: $surface; }}
+        & OptionList:focus {{ border: none; }}
     }}
     """
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,30 +1,44 @@
 """The keys to read: those of the pane in use first."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from rich.table import Table
 from rich.text import Text
 
-from nfh_tui.actions import ACTIONS, GROUPS, PANE_GROUPS, Action, Line, Mode, table_lines
+from nfh_tui.actions import (
+    ACTIONS,
+    GROUPS,
+    PANE_GROUPS,
+    Action,
+    Line,
+    Mode,
+    table_lines,
+)
 from nfh_tui.signs import LEGEND
 
 CLOSING = "Every act is also in the palette, ctrl+p. To select text with the mouse, hold shift."
 
+Why = Callable[[Action], str]
+"""Why an act cannot be done now; "" for one that can."""
 
-def help_table(pane: str, mode: Mode, actions: Sequence[Action] = ACTIONS) -> Table:
-    """All keys in two columns."""
+
+def help_table(
+    pane: str, mode: Mode, actions: Sequence[Action] = ACTIONS, why: Why | None = None
+) -> Table:
+    """All keys in two columns. why: tells of each act what is in its way now."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column()
-    for keys, words in help_rows(pane, mode, actions):
+    for keys, words in help_rows(pane, mode, actions, why):
         table.add_row(keys, words)
     return table
 
 
 def help_rows(
-    pane: str, mode: Mode, actions: Sequence[Action] = ACTIONS
+    pane: str, mode: Mode, actions: Sequence[Action] = ACTIONS, why: Why | None = None
 ) -> Iterator[tuple[Text, Text]]:
     """Keys and what they do, group by group; what this mode does not do says where it is."""
+    reasons = {} if why is None else {action.id: why(action) for action in actions}
     first = PANE_GROUPS[pane]
     for group in (*first, *(group for group in GROUPS if group not in first)):
         lines = list(table_lines([group], actions))
@@ -32,9 +46,13 @@ def help_rows(
         heading = Text(group, "bold underline")
         if elsewhere:
             heading = Text.assemble(heading, (f"  in {_modes(lines[0].modes)}", "italic"))
+        now = [""] * len(lines) if elsewhere else [_now(line, mode, reasons) for line in lines]
+        if len(set(now)) == 1 and now[0]:
+            heading = Text.assemble(heading, (f"  not now: {now[0]}", "italic"))
+            now = [""] * len(lines)
         yield Text(), heading
-        for line in lines:
-            yield Text(line.keys, "bold"), _words(line, mode, told=elsewhere)
+        for line, reason in zip(lines, now, strict=True):
+            yield Text(line.keys, "bold"), _words(line, mode, reason, told=elsewhere)
         yield Text(), Text()
     yield Text(), Text("Signs", "bold underline")
     for sign, meaning in LEGEND:
@@ -43,11 +61,19 @@ def help_rows(
     yield Text(), Text(CLOSING)
 
 
-def _words(line: Line, mode: Mode, *, told: bool) -> Text:
+def _now(line: Line, mode: Mode, reasons: Mapping[str, str]) -> str:
+    """Why none of a line's acts can be done now; in other modes its modes say it."""
+    told = [reasons.get(action_id, "") for action_id in line.ids]
+    return told[0] if mode in line.modes and all(told) else ""
+
+
+def _words(line: Line, mode: Mode, now: str, *, told: bool) -> Text:
     """Title and description. told: the group has said already in which modes it works."""
     text = Text(line.title)
     if mode not in line.modes and not told:
         text.append(f"  in {_modes(line.modes)}", "italic")
+    if now:
+        text.append(f"  not now: {now}", "italic")
     if line.description:
         text.append(f"  {line.description}", "dim")
     return text

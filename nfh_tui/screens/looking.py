@@ -6,21 +6,26 @@ from functools import partial
 from nfh_db.errors import QueryError, StoreError
 from nfh_db.query import KEYS, Query, parse, quote
 from nfh_tui.actions import Mode
-from nfh_tui.desk.completer import Completer
+from nfh_tui.desk.completer import Completer, offered
 from nfh_tui.desk.work import start
-from nfh_tui.screens.copying import Copying
+from nfh_tui.heat import Heat
+from nfh_tui.passage_heat import heat_words
 from nfh_tui.screens.desk import PANES
+from nfh_tui.screens.ruling import Ruling
 from nfh_tui.theme import SETTING
 from nfh_tui.widgets.status_line import Foot
 
 SUGGESTED = 6
 """Completions that stand at the foot while a query is typed."""
 
+TAB_WORDS = 10
+"""Cells of the foot that are not completions."""
+
 VIEW_SIGN = "@"
 """A query that begins so is the name of a saved view."""
 
 
-class Looking(Copying):
+class Looking(Ruling):
     """What changes only what is seen."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
@@ -44,10 +49,11 @@ class Looking(Copying):
         def typed(text: str) -> None:
             self._count_soon(text)
             offers = completer.offers(text, self.bar.cursor)[:SUGGESTED]
-            keys = tuple((offer.label, "") for offer in offers)
+            keys = offered(offers, self.size.width - TAB_WORDS)
             self.key_line.foot = Foot("tab" if keys else "enter shows them", keys)
 
-        text = await self.ask(":", self.query_now.text, changed=typed, complete=completer.tab)
+        now = self.query_now.text
+        text = await self.ask(":", now, changed=typed, complete=completer.tab, selected=True)
         await self._ran(await self._of_view(text))
 
     async def _learn_values(self) -> None:
@@ -71,13 +77,16 @@ class Looking(Copying):
         """The query of a view named with @; other texts as they are."""
         if text is None or not text.startswith(VIEW_SIGN):
             return text
-        views = dict(await self.client.views(self.me))
         name = text.removeprefix(VIEW_SIGN).strip()
-        if name not in views:
-            known = ", ".join(views) or "there is none yet: ctrl+p, Save this view"
-            self.refuse(f"No view is named “{name}”. Saved views: {known}.")
-            return None
-        return views[name]
+        query = await self.view_named(name)
+        if query is None:
+            self.refuse(f"No view is named “{name}”: @ lists them.")
+        return query
+
+    async def view_named(self, name: str) -> str | None:
+        """The query of a view: a layer above knows them."""
+        del name
+        return None
 
     async def _ran(self, text: str | None) -> None:
         """Show what a query finds; None leaves all as it is."""
@@ -125,34 +134,37 @@ class Looking(Copying):
     async def do_queue_reload(self) -> None:
         """Make the queue anew."""
         await self.show_query(self.query_now)
-
-    async def do_view_open(self) -> None:
-        """Choose a saved view."""
-        views = await self.client.views(self.me)
-        if not views:
-            self.refuse("No view is saved yet: ctrl+p, Save this view.")
-            return
-        options = tuple((name, query or "everything", query) for name, query in views)
-        await self._ran(await self.choose_from("Saved views", options))
-
-    async def do_view_save(self) -> None:
-        """Keep the query under a name."""
-        name = (await self.ask("Name of this view") or "").strip()
-        if name:
-            await self.client.save_view(self.me, name, self.query_now.text)
-            self.announce(f"view “{name}” saved; : @{name} opens it")
+        if len(self.ids):
+            self.announce("the queue is made anew")
 
     # --- what is shown ------------------------------------------------------------------
 
     def do_heat(self) -> None:
-        """Show or hide the model's scores."""
-        self.heat = not self.heat
+        """Go on to the model's scores, to the difference of two models, and to neither."""
+        self._heat_up(self.heat.after)
+
+    def _heat_up(self, heat: Heat) -> None:
+        self.heat = heat
         self.paint_item()
-        item = self.item
-        if self.heat and item is not None and item.prediction is None:
-            self.say("heat map on; no model has answered this item yet")
-        else:
-            self.say("heat map on" if self.heat else "heat map off")
+        self.say(heat_words(self.item, heat, self.other_model))
+
+    async def do_heat_other(self) -> None:
+        """Choose the model with which the active one is compared."""
+        names = [said.model for said in self.item.others] if self.item is not None else []
+        if not names or self.item is None or self.item.prediction is None:
+            self.refuse(heat_words(self.item, Heat.DIFFERENCE, None))
+            return
+        options = tuple((name, "", name) for name in names)
+        chosen = await self.choose_from("Compare with", options, start=self.other_model)
+        if chosen is not None:
+            self.other_model = chosen
+            self._heat_up(Heat.DIFFERENCE)
+
+    def do_window(self) -> None:
+        """Show or hide where the turns begin and end that voters were shown."""
+        self.windowed = not self.windowed
+        self.paint_item()
+        self.say("what voters saw is bounded" if self.windowed else "bounds of voters hidden")
 
     def do_blind(self) -> None:
         """Hide or show names."""
@@ -181,7 +193,8 @@ class Looking(Copying):
         from nfh_tui.screens.helping import help_table
 
         title = f"Keys · {self.pane} · {self.mode}"
-        await self.show_text(title, help_table(self.pane, self.mode, self.keymap.actions))
+        table = help_table(self.pane, self.mode, self.keymap.actions, self.why_not)
+        await self.show_text(title, table)
 
     def do_palette(self) -> None:
         """Open the palette."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from nfh_db.query import Query
 from nfh_db.records import HistoryLine, Item, Place, Role, State
@@ -10,8 +11,13 @@ from nfh_tui.desk.history import worded
 from nfh_tui.desk.sight import Sight
 from nfh_tui.desk.work import start
 from nfh_tui.editing import EditState, begin, blinded, is_models, move_to
+from nfh_tui.evidence_precedents import bearing
+from nfh_tui.heat import Heat
 from nfh_tui.screens.desk import PANES, Desk
 from nfh_tui.widgets.status_line import Title, Tone
+
+if TYPE_CHECKING:
+    from nfh_db.precedents import Precedent
 
 AHEAD = (1, -1, 2, 3)
 """Items read ahead, by how far they stand from the one shown, the likeliest first."""
@@ -44,6 +50,7 @@ class Showing(Desk):
         self.whole: Item | None = None
         self.fresh = EditState()
         self.history: tuple[HistoryLine, ...] = ()
+        self.precedents: tuple[Precedent, ...] = ()
         self.sight = Sight()
 
     # --- the item -----------------------------------------------------------------------
@@ -65,8 +72,9 @@ class Showing(Desk):
     def present(self, item: Item) -> None:
         """Put an item on the screen, with the answer begun, if there is one."""
         if self.whole is None or self.whole.anchor_id != item.anchor_id:
-            self.clock.start()
+            self.clock.start(item.anchor_id)
             self.history = ()
+            self.precedents = ()
         self.whole = item
         self.past.clear()
         self.future.clear()
@@ -132,19 +140,40 @@ class Showing(Desk):
 
     def paint_item(self) -> None:
         """Draw the item, the answer, and all that is said about them."""
-        self.item = blinded(self.whole) if self.blind and self.whole else self.whole
+        self.item = self.seen_of(self.whole)
         self.set_class(self.item is None, "-nothing")
         if self.item is not None:
-            self.passage.show(self.item, self.edit, heat=self.heat, blind=self.blind)
+            self._show_passage(self.item)
             self._show_evidence()
         self.paint_titles()
         self.paint_status()
         self.paint_keys()
 
+    def _show_passage(self, item: Item) -> None:
+        self.passage.show(
+            item,
+            self.edit,
+            heat=self.heat,
+            other=self.other_model,
+            windowed=self.windowed,
+            blind=self.blind,
+        )
+
+    def seen_of(self, item: Item | None) -> Item | None:
+        """The item as this person may see it now."""
+        if item is None:
+            return None
+        seen = self.may_see(item)
+        return blinded(seen) if self.blind else seen
+
+    def may_see(self, item: Item) -> Item:
+        """The item without what is kept back from this person: here, nothing is."""
+        return item
+
     def paint_edit(self) -> None:
         """Draw the answer anew; nothing else has changed."""
         if self.item is not None:
-            self.passage.show(self.item, self.edit, heat=self.heat, blind=self.blind)
+            self._show_passage(self.item)
             self._show_evidence()
             self.paint_keys()
 
@@ -155,7 +184,14 @@ class Showing(Desk):
             # What an import brought stands above, as votes and gold; L shows that too.
             people = [line for line in self.history if line.kind != "import"]
             history = () if self.blind else worded(people, self.item.passage)
-            self.evidence.show(self.item, edit, blind=self.blind, history=history)
+            self.evidence.show(
+                self.item,
+                edit,
+                blind=self.blind,
+                history=history,
+                rules=self.rules,
+                precedents=self.precedents,
+            )
             self.note_sight()
 
     def note_sight(self) -> None:
@@ -164,12 +200,13 @@ class Showing(Desk):
             return
         three = self.has_class("-three-panes")
         passage = three or self.pane == "passage"
+        adopted = is_models(self.edit)
         self.sight.note(
-            self.whole,
+            self.whole if adopted else self.may_see(self.whole),
             self.me.name,
             judging=self.role is Role.ADJUDICATOR,
-            evidence=three or self.pane == "evidence",
-            scores=is_models(self.edit) or (passage and self.heat),
+            evidence=not self.guiding and (three or self.pane == "evidence"),
+            scores=adopted or (passage and self.heat is not Heat.OFF),
         )
 
     async def read_history(self) -> None:
@@ -181,6 +218,17 @@ class Showing(Desk):
             if self.whole is item:
                 self.history = history
                 self._show_evidence()
+            await self._read_precedents(item)
+
+    async def _read_precedents(self, item: Item) -> None:
+        """Show earlier decisions that bear on the item, to whoever may see decisions."""
+        if self.role is Role.ANNOTATOR or self.whole is not item:
+            return
+        nouns, tag = bearing(item, self.edit)
+        found = await self.client.precedents(item.anchor_id, self.me, nouns, tag)
+        if found and self.whole is item:
+            self.precedents = found
+            self._show_evidence()
 
     def announce(self, sentence: str) -> None:
         """Say that something is done."""
@@ -218,7 +266,16 @@ class Showing(Desk):
         query = self.query_now.text or "everything"
         self._title("queue", "Queue", query)
         self._title("passage", "Passage", " · ".join(filter(None, [document, state])))
-        self._title("evidence", "Evidence", item.pattern if item is not None else "")
+        right = "" if item is None else item.pattern
+        self._title("evidence", self.pane_name("evidence").title(), self.right_note(right))
+
+    def pane_name(self, pane: str) -> str:
+        """What a pane shows, in a word."""
+        return "guidelines" if pane == "evidence" and self.guiding else pane
+
+    def right_note(self, note: str) -> str:
+        """What stands over the right pane besides its name."""
+        return note
 
     def on_resize(self) -> None:
         """The titles say how to come to the other panes where only one is shown."""
@@ -231,5 +288,6 @@ class Showing(Desk):
     def _title(self, pane: str, name: str, note: str) -> None:
         widget = self.titles[pane]
         others = PANES[PANES.index(pane) + 1 :] + PANES[: PANES.index(pane)]
-        hint = f"tab: {', '.join(others)}" if self.has_class("-one-pane") else ""
+        names = ", ".join(map(self.pane_name, others))
+        hint = f"tab: {names}" if self.has_class("-one-pane") else ""
         widget.title = Title(name, note, active=self.pane == pane, hint=hint)

@@ -3,12 +3,15 @@
 import asyncio
 from functools import partial
 
+from textual.scroll_view import ScrollView
+
 from nfh_db.errors import StoreError
 from nfh_db.query import ME, People, Query, parse, quote
 from nfh_db.records import State
 from nfh_tui.actions import Mode
 from nfh_tui.desk.ids import IdList
 from nfh_tui.desk.keys import Act, KeyPress
+from nfh_tui.desk.reasons import EMPTY, FIRST, LAST, NOTHING
 from nfh_tui.desk.work import start
 from nfh_tui.messages import Trouble
 from nfh_tui.screens.showing import GONE, Showing
@@ -168,21 +171,27 @@ class Walking(Showing):
             await self.go(target)
             return
         if not len(self.ids):
-            self.refuse("The queue is empty.")
+            self.refuse(EMPTY)
             return
         if self.item is None:
             await self.go(self.place)
-        self.refuse("That was the last item." if by > 0 else "That was the first item.")
+        self.refuse(LAST if by > 0 else FIRST)
 
     async def do_queue_first(self) -> None:
         """Go to the start of the queue."""
-        await self.go(0)
+        if len(self.ids) and (self.place or self.beside):
+            await self.go(0)
+        else:
+            self.refuse(FIRST if len(self.ids) else EMPTY)
 
     async def do_queue_last(self) -> None:
         """Go to the end of the queue, once it is known."""
         await self._placed.wait()
         await self._all_ids.wait()
-        await self.go(len(self.ids) - 1)
+        if self.place + 1 < len(self.ids) or self.beside:
+            await self.go(len(self.ids) - 1)
+        else:
+            self.refuse(LAST if len(self.ids) else EMPTY)
 
     async def do_queue_next_undecided(self) -> None:
         """Go to the next item that waits."""
@@ -242,10 +251,27 @@ class Walking(Showing):
         if self.pane == "queue":
             await self._step(by)
         elif self.pane == "evidence":
-            self.evidence.scroll_relative(y=by, animate=False)
+            self._scroll(self.right, by)
+        elif self.item is None:
+            self.refuse(NOTHING)
         else:
             beside = self.passage.token_above if by < 0 else self.passage.token_below
-            self.stand_on(beside(self.edit.cursor))
+            token = beside(self.edit.cursor)
+            if token == self.edit.cursor:
+                self.refuse(f"This is the {'first' if by < 0 else 'last'} line.")
+            else:
+                self.stand_on(token)
+
+    def _scroll(self, view: ScrollView, by: int) -> None:
+        """Scroll a pane by so many lines; at its end, say so."""
+        if self.item is None and view is not self.guide:
+            self.refuse(NOTHING)
+        elif by < 0 and view.scroll_offset.y <= 0:
+            self.refuse("This is the top.")
+        elif by > 0 and view.scroll_offset.y >= view.max_scroll_y:
+            self.refuse("This is the end.")
+        else:
+            view.scroll_relative(y=by, animate=False)
 
     async def do_page_down(self) -> None:
         """One page down in the pane in use."""
@@ -257,8 +283,12 @@ class Walking(Showing):
 
     async def _page(self, by: int) -> None:
         if self.pane == "queue":
-            await self.go(self.place + by * self.queue_list.page)
-        elif self.pane == "passage":
-            self.passage.scroll_relative(y=by * self.passage.size.height, animate=False)
+            await self._step(self._page_of_queue(by))
         else:
-            self.evidence.scroll_relative(y=by * self.evidence.size.height, animate=False)
+            view = self.passage if self.pane == "passage" else self.right
+            self._scroll(view, by * view.size.height)
+
+    def _page_of_queue(self, by: int) -> int:
+        """How many items a page is, or what is left of one; at least one step that way."""
+        left = len(self.ids) - 1 - self.place if by > 0 else self.place
+        return by * max(1, min(self.queue_list.page, left))

@@ -12,10 +12,10 @@ from nfh_db.query import parse
 from nfh_db.records import Annotator, Item
 from nfh_tui.actions import ACTIONS, Mode
 from nfh_tui.client import StoreClient
+from nfh_tui.config import Config
 from nfh_tui.desk.work import start
-from nfh_tui.keymap import Keymap
 from nfh_tui.messages import PredictionReady, PredictorChanged, Trouble
-from nfh_tui.screens.looking import Looking
+from nfh_tui.screens.touring import Touring
 from nfh_tui.screens.walking import ALL_DONE
 from nfh_tui.widgets.passage_view import PassageView
 
@@ -43,7 +43,7 @@ def bindings() -> list[BindingType]:
     return [
         Binding(",".join(a.keys), f"act('{a.id}')", a.title, show=False, id=a.id)
         for a in ACTIONS
-        if a.keys
+        if a.keys and not a.where
     ]
 
 
@@ -54,7 +54,7 @@ def acts_provider() -> type:
     return Acts
 
 
-class Workbench(Looking):
+class Workbench(Touring):
     """Queue, passage, evidence."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings()
@@ -66,9 +66,11 @@ class Workbench(Looking):
         me: Annotator,
         mode: Mode,
         query: str | None = None,
-        keymap: Keymap | None = None,
+        config: Config | None = None,
+        *,
+        tour: bool = False,
     ) -> None:
-        super().__init__(client, me, mode, keymap)
+        super().__init__(client, me, mode, config, tour=tour)
         self._asked_for = query
         self._troubles: set[str] = set()
         self._predictor: PredictorClient | None = None
@@ -83,8 +85,6 @@ class Workbench(Looking):
         self.paint_status()
         self.paint_keys()
         self.in_turn(self._open)
-        for trouble in self.keymap.troubles:
-            self.post_message(Trouble(trouble))
         start(self, self.take_turns, group="turns", description="the acts")
 
     async def _open(self) -> None:
@@ -111,6 +111,7 @@ class Workbench(Looking):
             self.say(ALL_DONE)
         self.set_interval(POLL, self._look_for_others)
         self.app.call_after_refresh(self._start_predictor)
+        await self.tour_if_new()
 
     def _is_done(self, item: Item | None) -> bool:
         """True for an item that this person has answered and not begun anew."""
@@ -215,12 +216,14 @@ class Workbench(Looking):
         await self.refresh_item()
         await self.queue_list.refresh_visible()
         await self.count_left()
+        await self.learn_rules()
         self.read_ahead()
 
     # --- messages -----------------------------------------------------------------------
 
     def on_trouble(self, message: Trouble) -> None:
         """Show what could not be read or saved, once while it is not read."""
+        message.stop()
         if message.sentence in self._troubles:
             return
         self._troubles.add(message.sentence)
@@ -233,6 +236,7 @@ class Workbench(Looking):
 
     def on_passage_view_token_clicked(self, message: PassageView.TokenClicked) -> None:
         """Put the cursor on a word that was clicked."""
+        self.clock.touch()
         self.show_pane("passage")
         self.stand_on(message.token)
 

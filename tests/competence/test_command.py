@@ -77,6 +77,7 @@ def test_json_holds_every_part(report: dict[str, Any]) -> None:
         assert person["check_items"]["kind"]["why"].startswith("No check item")
     tested = [trend for person in report["people"] for trend in person["drift"]["trends"]]
     assert report["trends_tested"] == len(tested) > 0
+    assert report["remembered"] is None
 
 
 def test_the_text_fits_eighty_columns_and_says_the_same(

@@ -23,7 +23,7 @@ DAMAGES = {
         "PRAGMA journal_mode = DELETE", words="not in write-ahead-log mode", mended=True, file=1
     ),
     "migrations that are not noted": damage(
-        "DELETE FROM _sqlite_migrations WHERE id = 3", words="2 migrations are noted", file=1
+        "DELETE FROM _sqlite_migrations WHERE id = 4", words="3 migrations are noted", file=1
     ),
     "a value that the table forbids": damage(
         "UPDATE anchor SET state = 'odd' WHERE id = 6",
@@ -190,7 +190,7 @@ DAMAGES = {
         "UPDATE answer SET kind = 'TIME' WHERE anchor_id = 5 AND annotator_id = 1",
         words="anchor 5 5: strongest is empty, should be class",
         summaries=1,
-        differences=1,
+        differences=2,
         log=1,
     ),
     # --- what gold counts by
@@ -221,6 +221,7 @@ DAMAGES = {
         "UPDATE gold SET relation = 'OR' WHERE anchor_id = 3",
         words="gold 3 3: it says something else than answer",
         rules=1,
+        differences=1,
         log=1,
     ),
     "an expert's gold whose answer is withdrawn": damage(
@@ -252,6 +253,7 @@ DAMAGES = {
         words="gold 5 5: its rule, majority, makes something else of its votes",
         rules=1,
         summaries=1,
+        differences=1,
         log=1,
     ),
 }

@@ -135,7 +135,24 @@ def test_guidelines_come_by_version(parted) -> None:
             )
     report = parted.merge("home", "train")
     assert report.guidelines_new == 1
-    assert report.left == ("version 1 of the guidelines reads otherwise there",)
+    otherwise, holds = report.left
+    assert otherwise.startswith(
+        "version 1 of the guidelines reads otherwise there (answers given under that text: 0)"
+    )
+    assert "which version 2 was made: that one comes in and holds" in holds
     with closing(connect(parted.path("home"), "ro")) as reader:
         found = reader.execute("SELECT version, body FROM guideline ORDER BY 1").fetchall()
     assert found == [(1, "a"), (2, "c")]
+
+
+def test_answers_under_guidelines_that_read_otherwise_are_counted(parted) -> None:
+    for name, body in (("home", "a"), ("train", "b")):
+        with parted.open(name) as store:
+            store.begin_guidelines(body)
+    parted.answer("train", "eva", Kind.AGE)
+    report = parted.merge("home", "train")
+    assert report.guidelines_new == 0
+    assert len(report.left) == 1
+    assert "(answers given under that text: 1)" in report.left[0]
+    with parted.open("home") as store:
+        assert store.guideline().body == "a"

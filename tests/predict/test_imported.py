@@ -65,7 +65,7 @@ def test_the_model_is_no_person(database: Path) -> None:
             told = "\n".join(
                 "".join(run.text for run in row) for row in evidence(item, None, 80)
             )
-            assert "stub (model, not counted)" in told
+            assert "a model: not counted" in told
     assert examine(database).findings == ()
 
 

@@ -6,7 +6,17 @@ import pytest
 from textual.keys import _character_to_key
 
 from nfh_tui.actions import ACTIONS
-from nfh_tui.keymap import apply, key_name, keys_file, load
+from nfh_tui.config import config_files, read
+from nfh_tui.keymap import apply, key_name
+
+
+def load(path: Path):
+    """The keys of an older file, with no newer one beside it."""
+    return read(path.with_name("none.toml"), path).keymap
+
+
+def keys_file() -> Path:
+    return config_files()[1]
 
 
 def keys_of(keymap, action_id):
@@ -86,6 +96,10 @@ async def test_troubles_are_told_when_the_workbench_opens(open_desk):
     path.parent.mkdir(parents=True)
     path.write_text('[keys]\n"[/b]" = "q"\n', encoding="utf-8")
     async with open_desk() as desk:
+        for _ in range(100):
+            await desk.pilot.pause(0.02)
+            if "there is no such act" in desk.text():
+                break
         assert "[/b]: there is no such act" in desk.text()
         await desk.press("escape", "j")
         assert desk.screen.place == 1

@@ -229,7 +229,7 @@ async def test_blind_hides_names_and_heat_can_be_turned_on_and_off(open_desk):
         assert "ann1" in desk.text()
         await desk.press("H")
         assert desk.said.startswith("heat map on")
-        await desk.press("H")
+        await desk.press("H", "H")
         assert desk.said == "heat map off"
 
 

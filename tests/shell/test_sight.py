@@ -8,6 +8,7 @@ from nfh_db.connection import connect
 from nfh_db.query import parse
 from nfh_db.records import Identified, Prediction, Role
 from nfh_db.store import Store
+from nfh_tui.config import config_files
 
 SMALL, LARGE = (80, 24), (120, 40)
 BOTH_SIZES = pytest.mark.parametrize("size", [SMALL, LARGE])
@@ -21,6 +22,13 @@ def guessed(database):
     predict(database, anchor_id)
     identify(database, anchor_id)
     return anchor_id
+
+
+def show_all():
+    """Let a person's own file say that nothing of the model is hidden from an annotator."""
+    path = config_files()[0]
+    path.parent.mkdir(parents=True)
+    path.write_text("[workbench]\nhide_model = false\nguidelines = false", "utf-8")
 
 
 def predict(database, anchor_id, choice="AGE"):
@@ -62,14 +70,15 @@ def given(read):
         (["tab"], True),
         (["shift+tab", "escape"], False),
         (["tab", "escape", "j", "k"], True),
-        (["H", "H"], True),
-        (["shift+tab", "H", "H", "escape"], False),
+        (["H", "H", "H"], True),
+        (["shift+tab", "H", "H", "H", "escape"], False),
         (["m"], True),
     ],
 )
 async def test_at_80_columns_the_model_counts_once_it_was_in_view(
     open_desk, guessed, given, mode, keys, saw
 ):
+    show_all()
     async with open_desk(size=SMALL, mode=mode) as desk:
         await desk.press("j", *keys, "y", "enter")
         assert desk.said.startswith("saved ")

@@ -1,0 +1,47 @@
+"""What a person may settle of the terminal: the mouse, the tour; and what stays as it was."""
+
+from pathlib import Path
+
+from .tmux import PROMPT, Tmux
+
+MOUSE = ("mouse_any_flag", "mouse_sgr_flag")
+
+
+def test_without_the_mouse_the_terminal_keeps_it(terminal: Tmux, database: Path) -> None:
+    folder = terminal.data_folder / "nfh-tui"
+    folder.mkdir(parents=True)
+    (folder / "nfh-tui.toml").write_text("[workbench]\nmouse = false\n", encoding="utf-8")
+    terminal.start(f"adjudicate --db {database} --as edith")
+    terminal.until("Item 1", "ADJUDICATE edith", "1/5")
+    assert [terminal.told(name) for name in MOUSE] == ["0", "0"]
+    terminal.press("y", "Enter")
+    terminal.until("saved", "2/5")
+    terminal.press("q")
+    text = terminal.until(PROMPT, without="ADJUDICATE")
+    assert "[<" not in text
+    assert "2026;" not in text
+
+
+def test_the_mouse_is_still_reported_after_a_session_was_left(desk: Tmux) -> None:
+    with desk.attached(120, 40):
+        assert [desk.told(name) for name in MOUSE] == ["1", "1"]
+    with desk.attached(60, 20):
+        desk.until_true(lambda _: desk.size()[0] == 60, "60 columns")
+        desk.until("Item 1", without="Evidence")
+        assert [desk.told(name) for name in MOUSE] == ["1", "1"]
+        # A click on the word under the pointer, as terminals report it.
+        desk.type("\x1b[<0;20;2M\x1b[<0;20;2m")
+        desk.press("space")
+        desk.until("Reference")
+
+
+def test_the_tour_comes_once_to_who_is_new(terminal: Tmux, database: Path) -> None:
+    terminal.type(f"NFH_TUI_TOUR=on {terminal.program} adjudicate --db {database} --as new")
+    terminal.press("Enter")
+    terminal.until("Item 1", "1 of 6")
+    terminal.press("Escape")
+    terminal.until("Item 1", without="1 of 6")
+    terminal.press("q")
+    terminal.until(PROMPT, without="ADJUDICATE")
+    terminal.start(f"adjudicate --db {database} --as new")
+    terminal.until("Item 1", without="1 of 6")
