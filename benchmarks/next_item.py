@@ -1,10 +1,11 @@
 """How long from the key for the next item to the screen drawn anew, heat map included.
 
-    python benchmarks/next_item.py [--database PATH] [--items 300] [--busy]
+    python benchmarks/next_item.py [--database PATH] [--items 300] [--busy] [--training RECIPE]
 
 Measured inside the application: from the key event's arrival at the screen to the end of
 the refresh that draws the passage. --busy: two processes of lower priority (nice 10) work
-beside it, as training does.
+beside it. --training: a real training runs beside it at the usual priority, on the release's
+files; linear parses them all first, which lasts for minutes on one core.
 As a yardstick, an empty Textual screen redraws all its lines on a key in the same run.
 """
 
@@ -15,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from rich.segment import Segment
@@ -23,6 +25,7 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.strip import Strip
 from textual.widget import Widget
+from training_job import training
 from workbench_data import PREDICTED, ready
 
 from nfh_tui.app import WorkbenchApp
@@ -135,27 +138,40 @@ async def workbench(database: Path, keys: int) -> list[float]:
             app.close()
 
 
+@contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """Have so many processes of lower priority compute beside."""
+    beside = [
+        subprocess.Popen(["nice", "-n", "10", sys.executable, "-c", BUSY])
+        for _ in range(processes)
+    ]
+    try:
+        yield
+    finally:
+        for process in beside:
+            process.kill()
+
+
+def at_work(folder: Path, recipe: str | None) -> AbstractContextManager[None]:
+    """A training of this recipe beside, or nothing."""
+    return nullcontext() if recipe is None else training(folder, recipe)
+
+
 def main() -> None:
     """Make the database, measure both, print."""
     options = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     options.add_argument("--database", type=Path)
     options.add_argument("--items", type=int, default=300)
     options.add_argument("--busy", action="store_true")
+    options.add_argument("--training", metavar="RECIPE", help="linear, bilstm, encoder")
     chosen = options.parse_args()
     os.environ["NFH_TUI_PREDICTOR"] = "off"
     keys = min(chosen.items, PREDICTED - 1)
     with tempfile.TemporaryDirectory() as folder:
         database = ready(chosen.database or Path(folder) / "next.db")
-        beside = [
-            subprocess.Popen(["nice", "-n", "10", sys.executable, "-c", BUSY])
-            for _ in range(2 * chosen.busy)
-        ]
-        try:
+        with busy(2 * chosen.busy), at_work(Path(folder), chosen.training):
             bare = asyncio.run(yardstick(keys))
             figures = asyncio.run(workbench(database, keys))
-        finally:
-            for process in beside:
-                process.kill()
     for name, found in (("empty screen", bare), ("workbench", figures)):
         print(
             f"{name}: p50 {quantile(found, 0.5):.1f} ms, p95 {quantile(found, 0.95):.1f} ms, "

@@ -1,0 +1,64 @@
+"""The real workbench, pressed: planned keys do it, and the database then holds the answer."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.pilot import Pilot
+
+from nfh_db.records import Role, Rule
+from nfh_db.store import Store
+from nfh_tui.app import WorkbenchApp
+from nfh_tui.screens.workbench import Workbench
+from strokes.data import ME, Corpus
+from strokes.figures import Planned
+from strokes.plan import is_right
+
+SIZE = (120, 40)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of it. wrong: public ids of items whose gold is not what was meant."""
+
+    items: int
+    keys: int
+    wrong: tuple[str, ...]
+
+
+async def play(corpus: Corpus, plans: Sequence[Planned]) -> Played:
+    """Press the keys of these items, which are the first of the queue, one after another."""
+    app = WorkbenchApp(corpus.path, ME, "adjudicate", "")
+    missed = []
+    try:
+        async with app.run_test(size=SIZE) as pilot:
+            await _rest(app.desk, pilot)
+            for one in plans:
+                item = app.desk.item
+                if item is None or item.public_id != one.item.public_id:
+                    missed.append(one.item.public_id)
+                    await app.desk.show_anchor(one.item.anchor_id)
+                await pilot.press(*one.keys)
+                await _rest(app.desk, pilot)
+    finally:
+        app.close()
+    wrong = [*missed, *(one.item.public_id for one in plans if not _is_stored(corpus, one))]
+    return Played(len(plans), sum(len(one.keys) for one in plans), tuple(wrong))
+
+
+async def _rest(desk: Workbench, pilot: Pilot[int]) -> None:
+    """Wait until every key is done and the answer is on disk."""
+    for _ in range(1000):
+        await pilot.pause()
+        if desk.turns.idle and not desk.saving and desk.ids.complete and desk.item is not None:
+            return
+        await asyncio.sleep(0.01)
+    raise SystemExit("the workbench does not come to rest")
+
+
+def _is_stored(corpus: Corpus, one: Planned) -> bool:
+    with Store.open(corpus.path) as store:
+        item = store.item(one.item.anchor_id, store.annotator(ME), Role.ADJUDICATOR)
+    if item is None or item.gold is None or item.gold.rule is not Rule.EXPERT:
+        return False
+    return is_right(item.gold.answer, one.gold, item)

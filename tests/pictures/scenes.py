@@ -1,0 +1,223 @@
+"""What the pictures show: a walk through every screen, on the sample corpus, the clock stopped.
+
+An application for each size and look is walked through: dialogs that are open keep the colours
+that they were opened in, and NO_COLOR is read at the start.
+"""
+
+import asyncio
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from textual.pilot import Pilot
+from textual.strip import Strip
+from textual.widgets import Input
+
+from nfh_db.query import parse
+from nfh_db.records import Item, Prediction, Role
+from nfh_db.store import Store
+from nfh_models.domain import IMPLICIT_KINDS, Kind
+from nfh_tui.app import WorkbenchApp
+from nfh_tui.cli.group import commands
+from nfh_tui.demo import ensure_demo
+from nfh_tui.editing import candidates
+from nfh_tui.screens.workbench import Workbench
+from nfh_tui.theme import DARK, LIGHT
+
+from .drawing import picture
+
+QUERY = "disagree:noun state:disagree"
+ME = "eva"
+MODEL = "nearest"
+LIMIT = 120.0
+"""Seconds until a screen must have come to rest: some ask a child process."""
+
+LARGE, SMALL = (120, 40), (80, 24)
+LOOKS = ("dark", "light", "no-color")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One picture. keys: lead to it from the workbench; back: lead home again.
+
+    size: the only one in which it is taken, None for both. act: done after the keys. minor:
+    taken in dark only, since it is drawn by what other pictures show in every look.
+    """
+
+    name: str
+    keys: tuple[str, ...] = ()
+    back: tuple[str, ...] = ()
+    size: tuple[int, int] | None = None
+    act: str = ""
+    minor: bool = False
+
+    def is_of(self, size: tuple[int, int], look: str) -> bool:
+        """True if it is taken in this size and look."""
+        return self.size in {None, size} and (look == LOOKS[0] or not self.minor)
+
+
+OUT = ("escape",)
+SCENES = (
+    Scene("adjudicate", ("H",)),
+    Scene("queue", ("shift+tab",), ("tab",), SMALL),
+    Scene("evidence", ("tab",), ("shift+tab",), SMALL),
+    Scene("letters", ("f",), OUT),
+    Scene("help", ("question_mark",), OUT),
+    Scene("palette", ("ctrl+p",), OUT),
+    Scene("history", ("L",), OUT, minor=True),
+    Scene("search", ("slash", "m", "o"), OUT, minor=True),
+    Scene("order", ("S",), OUT, minor=True),
+    Scene("views", ("at",), OUT, minor=True),
+    Scene("rule", ("R",), OUT, minor=True),
+    Scene("precedents", ("P",), OUT, minor=True),
+    Scene("bulk-menu", ("E",), OUT, minor=True),
+    Scene("bulk-preview", ("E", "j", "enter"), OUT),
+    Scene("tour", (), OUT, act="tour", minor=True),
+    Scene("agreement", ("f2",), OUT),
+    Scene("evaluation", ("f3",), OUT),
+    Scene("guidelines", ("f5",), OUT),
+    Scene("decided", ("j", "j", "p", "enter"), minor=True),
+    Scene("similar", ("k", "A"), OUT, minor=True),
+    Scene("browse", ("M",)),
+    Scene("annotate", ("M",)),
+)
+
+
+def names(size: tuple[int, int]) -> list[str]:
+    """The pictures of a size, as `scene-look`."""
+    return [
+        f"{scene.name}-{look}" for scene in SCENES for look in LOOKS if scene.is_of(size, look)
+    ]
+
+
+def take(size: tuple[int, int], folder: Path) -> dict[str, str]:
+    """All pictures of a size, by name. folder: an empty one to work in."""
+    with _stopped(folder):
+        ready = folder / "ready.db"
+        ensure_demo(ready)
+        _predict(ready)
+        taken = {}
+        for look in LOOKS:
+            if look == "no-color":
+                os.environ["NO_COLOR"] = "1"
+            database = Path(shutil.copyfile(ready, folder / f"{look}.db"))
+            taken |= asyncio.run(_walk(database, size, look))
+    return taken
+
+
+# --- the world stands still -------------------------------------------------------------
+
+
+class Stopped(datetime):
+    """A clock that shows one time."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> "Stopped":
+        """Noon of a Monday in spring."""
+        return cls(2026, 3, 2, 12, 0, 0, tzinfo=tz or UTC)
+
+
+@contextmanager
+def _stopped(folder: Path) -> Iterator[None]:
+    """No time passes, nothing blinks, nobody predicts, and nothing of this machine shows."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+            patch.setenv(name, str(folder / name))
+        patch.setenv("NFH_TUI_PREDICTOR", "off")
+        for name in ("NO_COLOR", "NFH_TUI_DB", "TMUX", "SSH_CONNECTION", "SSH_TTY"):
+            patch.setenv(name, "")
+            patch.delenv(name)
+        patch.setattr("nfh_db.clock.datetime", Stopped)
+        patch.setattr("nfh_tui.desk.clock.monotonic", lambda: 0.0)
+        patch.setattr(Input, "_toggle_cursor", lambda self: None)
+        yield
+    time.tzset()
+
+
+def _predict(database: Path) -> None:
+    """Scores that look like a model's: the nearer a noun before the number, the higher."""
+    with Store.open(database) as store:
+        me = store.annotator(ME)
+        model = store.ensure_model(MODEL, "resolution", "nearest-noun", "1")
+        found = []
+        for chunk in store.queue_ids(parse(""), me):
+            for anchor_id in chunk:
+                item = store.item(anchor_id, me, Role.ADJUDICATOR)
+                if item is not None:
+                    found.append((anchor_id, _prediction(item)))
+        store.save_predictions(model, found)
+    # Lists the models that come with the program, which a child process would else do, at
+    # the time of day.
+    CliRunner().invoke(commands, ["models", "--db", str(database)], catch_exceptions=False)
+
+
+def _prediction(item: Item) -> Prediction:
+    size, classes = len(item.passage.tokens), len(IMPLICIT_KINDS)
+    scores: list[float | None] = [0.02] * classes + [None] * size
+    nouns = sorted(candidates(item), key=lambda t: (t > item.anchor.start, -t))
+    for rank, token in enumerate(nouns):
+        scores[classes + token] = round(0.6 / 2**rank, 3)
+    ranked = [*map(str, nouns[:2]), Kind.OTHER.value, Kind.PEOPLE.value]
+    return Prediction(MODEL, ranked[0], ranked[1], 0.3, tuple(scores))
+
+
+# --- walking ----------------------------------------------------------------------------
+
+
+async def _walk(database: Path, size: tuple[int, int], look: str) -> dict[str, str]:
+    app = WorkbenchApp(database, ME, "adjudicate", QUERY)
+    app.theme = LIGHT.name if look == "light" else DARK.name
+    taken = {}
+    try:
+        async with app.run_test(size=size) as pilot:
+            await _rest(app, pilot)
+            for scene in SCENES:
+                if scene.is_of(size, look):
+                    await _press(app, pilot, scene.keys)
+                    if scene.act:
+                        app.desk.action_act(scene.act)
+                        await _rest(app, pilot)
+                    taken[f"{scene.name}-{look}"] = picture(app)
+                    await _press(app, pilot, scene.back)
+    finally:
+        app.close()
+    return taken
+
+
+async def _press(app: WorkbenchApp, pilot: Pilot[int], keys: tuple[str, ...]) -> None:
+    for key in keys:
+        await pilot.press(key)
+        await _rest(app, pilot)
+
+
+async def _rest(app: WorkbenchApp, pilot: Pilot[int]) -> None:
+    """Wait until nothing is under way and the screen does not change any more."""
+    same = 0
+    last: list[Strip] = []
+    deadline = time.monotonic() + LIMIT
+    while time.monotonic() < deadline:
+        await pilot.pause()
+        now = app.screen._compositor.render_strips()
+        same = same + 1 if now == last and not _busy(app) else 0
+        last = now
+        if same >= 3:
+            return
+    said = "\n".join(strip.text for strip in last)
+    raise AssertionError(f"the screen does not come to rest:\n{said}")
+
+
+def _busy(app: WorkbenchApp) -> bool:
+    """True while an act, a write, the queue, or a worker of another screen is under way."""
+    desk: Workbench = app.desk
+    waits = desk.bar.is_open or len(app.screen_stack) > 1 or desk.choosing
+    works = any(not worker.is_finished and worker.group != "turns" for worker in app.workers)
+    return works or not (desk.turns.idle or waits) or bool(desk.saving) or not desk.ids.complete
