@@ -112,6 +112,7 @@ async def refreshed(widget: Widget) -> None:
 async def workbench(database: Path, keys: int) -> list[float]:
     """Figures of the workbench in a queue of all anchors, the heat map on."""
     app = WorkbenchApp(database, f"b{time.time_ns()}", "adjudicate", None)
+    app.endures = True  # as in a real run
     async with app.run_test(size=SIZE) as pilot:
         desk = app.desk
         while desk.item is None or not desk.ids.complete:

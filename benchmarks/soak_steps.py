@@ -129,6 +129,7 @@ class Walk:
 async def walk(database: Path, items: int, decided: int, what_grows: bool) -> list[float]:
     """MB after each part of the way."""
     app = WorkbenchApp(database, f"s{time.time_ns()}", "adjudicate", "")
+    app.endures = True  # as in a real run
     try:
         async with app.run_test(size=SIZE):
             one = Walk(app, what_grows)

@@ -1,5 +1,6 @@
 """The application: opens the database and shows the workbench."""
 
+import gc
 import os
 import sys
 from collections import deque
@@ -18,8 +19,9 @@ from nfh_db.store import Store
 from nfh_tui.actions import Mode
 from nfh_tui.client import StoreClient
 from nfh_tui.config import load, theme_trouble
+from nfh_tui.demo import hint_of
 from nfh_tui.desk.faults import note_fault, sentence_of
-from nfh_tui.messages import Trouble
+from nfh_tui.messages import Opened, Trouble
 from nfh_tui.screens.workbench import Workbench
 from nfh_tui.theme import DEFAULT, SETTING, THEMES, made
 from nfh_tui.visible import visible
@@ -95,6 +97,17 @@ class WorkbenchApp(Enduring, LettingGo, inherit_bindings=False):
         troubles = "\n".join(filter(None, [*self.config.troubles, theme]))
         if troubles:
             self.desk.post_message(Trouble(troubles))
+
+    def on_opened(self, message: Opened) -> None:
+        """What is there by now stays till the end: leave it out when garbage is looked for.
+
+        To look through all of it takes as long as some keys may. Not in tests: what they leave
+        behind would never be freed.
+        """
+        del message
+        if self.endures:
+            gc.collect()
+            gc.freeze()
 
     @property
     def desk(self) -> Workbench:
@@ -189,7 +202,7 @@ def run_workbench(
     try:
         app = WorkbenchApp(path, me, mode, query, tour=wanted)
     except StoreError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{error}{hint_of(error)}\n")
         return 1
     app.endures = True
     try:

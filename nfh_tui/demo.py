@@ -1,9 +1,12 @@
 """The sample corpus, copied to the user's data folder, where it can be worked on."""
 
+import shlex
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nfh_db.errors import NoFileError
 from nfh_tui import places
 
 if TYPE_CHECKING:
@@ -15,6 +18,19 @@ DEMO_NAME = "demo.db"
 def demo_database() -> Path:
     """Where the demo's database lies, made or not."""
     return places.data_folder() / DEMO_NAME
+
+
+def hint_of(error: Exception) -> str:
+    """Where the demo lies, as a sentence behind `error`, if that helps; else nothing.
+
+    It does where nobody named a database, the usual one is not there, and the demo is.
+    """
+    if not isinstance(error, NoFileError):
+        return ""
+    with suppress(OSError):
+        if error.path == places.database(None) and demo_database().is_file():
+            return f". The demo's is another one: --db {shlex.quote(str(demo_database()))}"
+    return ""
 
 
 def set_aside(path: Path) -> Path | None:

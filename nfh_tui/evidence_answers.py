@@ -2,7 +2,7 @@
 
 Key, name, kind, nouns, turn, and how each stands to the answer edited. The columns take what
 room there is: first the words grow short, then seconds go below, then names; nouns are
-broken over lines, never cut.
+broken over lines at blanks, never cut; where not even a word has room, they go below.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,10 @@ from nfh_models.domain import Answer, Blocking, Kind, Relation, compare
 from nfh_tui.editing.describe import BLOCKING_WORDS, KIND_WORDS, SHORT_BLOCKING, SHORT_KINDS
 from nfh_tui.editing.describe import SORT_WORDS as SORTS
 from nfh_tui.editing.state import live
-from nfh_tui.editing.votes import lemmas
+from nfh_tui.editing.votes import lemmas, only_by_noun
+from nfh_tui.evidence_model import BY_NOUN, MENTION
 from nfh_tui.lanes import Lane, is_counted
-from nfh_tui.rows import Part, Rows, folded
+from nfh_tui.rows import Part, Rows, folded, longest_word
 from nfh_tui.visible import clip, visible, width_of
 
 SAME = "="
@@ -63,6 +64,7 @@ def add_answers(rows: Rows, item: Item, lanes: Sequence[Lane], against: Answer |
     """
     words = lemmas(item)
     differs = [blocking_to(lane.answer, against, words) for lane in lanes]
+    longest = max(longest_word(nouns_of(lane.answer, item)) for lane in lanes)
     for form in FORMS:
         cells = [
             _cells(lane, item, form, against, how)
@@ -73,16 +75,21 @@ def add_answers(rows: Rows, item: Item, lanes: Sequence[Lane], against: Answer |
         ]
         taken = 1 + sum(width + 1 for at, width in enumerate(widths) if width and at != NOUNS)
         room = rows.width - taken
-        if room >= min(widths[NOUNS], NOUNS_MOST) or (form is FORMS[-1] and room < NOUNS_LEAST):
+        if room >= max(longest, min(widths[NOUNS], NOUNS_MOST)):
             break
-        if form in FORMS[-2:] and room >= NOUNS_LEAST:
+        if form in FORMS[-2:] and room >= max(longest, NOUNS_LEAST):
             break
-    if widths[NOUNS]:
+    below = room < longest
+    if below:
+        widths[NOUNS] = 0
+    elif widths[NOUNS]:
         lines = [folded(row[NOUNS][0], max(1, min(widths[NOUNS], room))) for row in cells]
         widths[NOUNS] = max(1, *(width_of(line) for some in lines for line in some))
     for row in cells:
         at = widths[-1] - width_of(row[-1][0])
         _add_row(rows, [*row[:-1], (" " * at + row[-1][0], row[-1][1])], widths)
+        if below:
+            rows.text([row[NOUNS]], indent=3)
     return form.seconds
 
 
@@ -122,6 +129,8 @@ def _cells(
 def _standing(given: Answer, against: Answer | None, how: Blocking | None, words: int) -> Part:
     if against is None or given.kind is Kind.NFH:
         return "", ""
+    if how is None and only_by_noun(given, against):
+        return f"{BY_NOUN} {MENTION}" if words else BY_NOUN, "asks"
     if how is None:
         return SAME, "same"
     said = (SHORT_BLOCKING if words == 1 else BLOCKING_WORDS)[how] if words else ""

@@ -6,7 +6,7 @@ from nfh_db.records import Item, Prediction
 from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind, compare
 from nfh_tui.editing import describe, model_answer, token_scores
 from nfh_tui.editing.describe import BLOCKING_WORDS, KIND_WORDS
-from nfh_tui.editing.votes import choice_answer
+from nfh_tui.editing.votes import choice_answer, only_by_noun
 from nfh_tui.rows import Part, Rows, best
 
 HIDDEN = "hidden until you have answered"
@@ -17,6 +17,9 @@ LEAST_SHARE = 0.01
 """Of the best score; what has less is not listed."""
 
 NO_BREAK = "\u00a0"
+
+BY_NOUN, MENTION = "≈", "mention"
+"""The same noun, which is no difference, but no mention in common; in what that lies."""
 
 NAME_WIDTH = 12
 """Most cells for the name of a bar."""
@@ -58,6 +61,8 @@ def standing(given: Answer, against: Answer | None, item: Item) -> Part:
         return "", ""
     lemmas = tuple(token.lemma for token in item.passage.tokens)
     blocking = compare(against, given, lemmas).blocking
+    if blocking is None and only_by_noun(given, against):
+        return f"  {BY_NOUN}{NO_BREAK}{MENTION}", "asks"
     if blocking is None:
         return "  =", "same"
     words = f"≠ {BLOCKING_WORDS[blocking]}"

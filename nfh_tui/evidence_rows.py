@@ -53,16 +53,18 @@ def evidence(
     history: Sequence[HistoryLine] = (),
     rules: Guide | None = None,
     precedents: "Sequence[Precedent]" = (),
+    brief: bool = False,
 ) -> tuple[Row, ...]:
     """All rows for an item. state: the answer edited, None while nothing is.
 
     blind: annotators are letters, and nobody else is named. rules: the guidelines that hold,
     None where they are not known (yet). precedents: earlier decisions, the best first.
+    brief: the answer edited stands elsewhere, and room is short: no row is empty.
     """
     rows = Rows(width)
     guide = rules or Guide()
     mine = answer(state, item) if state is not None else ""
-    if state is not None:
+    if state is not None and not brief:
         _add_edited(rows, item, state, mine, guide, blind=blind)
     edited = mine if isinstance(mine, Answer) else None
     if state is None or _judges(state):
@@ -71,7 +73,7 @@ def evidence(
             _add_history(rows, history)
     else:
         _add_own(rows, item, state, edited)
-    return tuple(rows.made)
+    return tuple(row for row in rows.made if row) if brief else tuple(rows.made)
 
 
 def _judges(state: EditState) -> bool:

@@ -57,3 +57,8 @@ class BulkProgress(Message):
     def can_replace(self, message: Message) -> bool:
         """Only the latest figure counts."""
         return isinstance(message, BulkProgress)
+
+
+@dataclass
+class Opened(Message):
+    """The workbench has drawn its first item, and begun with everything that it needs."""

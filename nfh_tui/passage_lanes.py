@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from nfh_db.records import Item, Role, Sibling, State
-from nfh_models.domain import Head, Kind, Mention
+from nfh_models.domain import Head, Kind, Mention, Origin
 from nfh_tui.editing import EditState, annotators_votes
 from nfh_tui.editing.state import live
 from nfh_tui.editing.words import fold
@@ -23,6 +23,9 @@ FURTHER = "⁺"
 
 TURNS_BEFORE, TURNS_AFTER = 2, 1
 """Turns around the number's own that voters were shown."""
+
+VOTERS_SAW, ON, OFF = "voters-saw", "on", "off"
+"""The setting of a database that says whether its votes were collected so, and its values."""
 
 LETTERS = {
     Kind.REFERENCE: "r",
@@ -105,17 +108,25 @@ def sibling_sign(sibling: Sibling) -> str:
     return "✓" if sibling.kind is None else "✓" + LETTERS.get(sibling.kind, "")
 
 
-def rooms(item: Item, *, votes: bool, heat: Iterable[int] = (), cells: int = 1) -> Rooms:
+def rooms(
+    item: Item,
+    *,
+    votes: bool,
+    heat: Iterable[int] = (),
+    cells: int = 1,
+    begun: Iterable[Iterable[Mention]] = (),
+) -> Rooms:
     """Cells for the signs beside words, whatever the answer that is edited.
 
     votes: those of annotators and of the gold are shown. heat: tokens with a sign of the heat
-    map, of so many cells.
+    map, of so many cells. begun: heads of the answer that the editor opened with.
     """
     behind: dict[int, int] = dict.fromkeys(heat, cells)
 
     def need(token: int, more: int = 1) -> None:
         behind[token] = behind.get(token, 0) + more
 
+    heads = [*begun]
     if votes:
         further: set[int] = set()
         for lane, mention in laned(item):
@@ -123,21 +134,30 @@ def rooms(item: Item, *, votes: bool, heat: Iterable[int] = (), cells: int = 1) 
                 need(mention.end - 1)
             if not lane:
                 further.add(mention.end)
-        if item.gold is not None:
-            for mention in (m for head in item.gold.answer.heads for m in head.live):
-                need(mention.end - 1)
+        heads += [head.live for head in item.gold.answer.heads] if item.gold else []
     for sibling in item.siblings:
         sign = sibling_sign(sibling)
         if sign and sibling.anchor != item.anchor:
             need(sibling.anchor.end - 1, len(sign))
     need(item.anchor.end - 1)
-    return Rooms({item.anchor.start: 1}, behind)
+    before = {mention.start: 1 for mentions in heads for mention in mentions}
+    return Rooms({**before, item.anchor.start: 1}, behind)
 
 
 def window(item: Item) -> Window | None:
-    """The turns that voters were shown; None where they were shown the whole passage."""
+    """The turns that voters were shown; None where they were shown the whole passage.
+
+    None, too, where what is known of the votes denies it: none of them came with a file, one
+    was given here, where people see the whole passage, or one has a head that they cannot
+    have seen.
+    """
     here, last = item.passage.turn_of(item.anchor.start), len(item.passage.turns) - 1
     first, end = max(0, here - TURNS_BEFORE), min(last, here + TURNS_AFTER)
-    if first == 0 and end == last:
+    votes = [vote for vote in item.votes if vote.counts]
+    if (first == 0 and end == last) or not votes or not all(one.imported for one in votes):
+        return None
+    # What the tool added stands anywhere.
+    marked = (m for one in votes for m in one.answer.mentions() if m.origin is Origin.MARKED)
+    if not all(first <= item.passage.turn_of(mention.head) <= end for mention in marked):
         return None
     return Window(first, end, "voters saw from here", "voters saw to here")

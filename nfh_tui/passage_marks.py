@@ -180,12 +180,15 @@ def picked(state: EditState | None) -> frozenset[int]:
 
 
 def _gold(made: _Maker, item: Item, already: frozenset[int]) -> None:
-    """Gold heads; the sign stands only where the answer edited has not the same one."""
+    """Gold heads; the sign stands only where the answer edited has not the same one.
+
+    It takes the cell in which the number of the head would stand.
+    """
     for head in item.gold.answer.heads if item.gold is not None else ():
         for mention in head.live:
             made.span(mention.start, mention.end, "gold")
             if mention.head not in already:
-                made.sign(mention.end - 1, Rank.GOLD, "◆", "gold-sign", left=False, fixed=True)
+                made.sign(mention.start, Rank.GOLD, "◆", "gold-sign", left=True)
 
 
 def _votes(made: _Maker, item: Item, ground: Ground) -> None:

@@ -166,6 +166,11 @@ def folded(text: str, width: int) -> list[str]:
     return lines or [""]
 
 
+def longest_word(text: str) -> int:
+    """Cells of the longest part of a text that is not broken at blanks."""
+    return max((width_of(visible(word)) for word in _BREAKS.split(text)), default=0)
+
+
 def _broken(chunk: str, most: int) -> Iterator[tuple[str, int, bool]]:
     kept: list[str] = []
     taken, first = 0, True

@@ -1,8 +1,21 @@
 """Errors of the data layer: each is a sentence that says what, where, and what to do."""
 
+from pathlib import Path
+
 
 class StoreError(Exception):
     """Something about the database file. The message is meant for the person."""
+
+
+class NoFileError(StoreError):
+    """There is no database at `path`, and none may be made."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"There is no database at {path}. Make one with `nfh-tui init` or "
+            "`nfh-tui import FILE`, or name another with --db"
+        )
+        self.path = path
 
 
 class NotOurFileError(StoreError):

@@ -3,7 +3,7 @@
 Ids are the store's own integers. Times are UTC, ISO 8601 with milliseconds and "Z".
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from nfh_db.trusted import Competence
@@ -63,7 +63,10 @@ class Annotator:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One annotator's answer to one anchor, with what was in view before it was given."""
+    """One annotator's answer to one anchor, with what was in view before it was given.
+
+    imported: it came with a file, and was not given in this tool; no part of what was said.
+    """
 
     annotator: str
     role: Role
@@ -75,6 +78,7 @@ class Vote:
     guideline_version: int | None = None
     rule_tag: str | None = None
     type: str = PERSON
+    imported: bool = field(default=False, compare=False)
 
     @property
     def counts(self) -> bool:

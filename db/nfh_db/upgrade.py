@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nfh_db import clock, connection
 from nfh_db.connection import Connection, check_sqlite, connect, identify, prepare_writer
-from nfh_db.errors import FullError, NotOurFileError, StoreError
+from nfh_db.errors import FullError, NoFileError, NotOurFileError, StoreError
 
 SET_APPLICATION_ID = f"PRAGMA application_id = {connection.APPLICATION_ID}"
 HEADER = b"SQLite format 3\0"
@@ -64,10 +64,7 @@ def check_place(path: Path, *, create: bool) -> None:
         _check_header(path)
         return
     if not create:
-        raise StoreError(
-            f"There is no database at {path}. Make one with `nfh-tui init` or "
-            "`nfh-tui import FILE`, or name another with --db"
-        )
+        raise NoFileError(path)
     folder = Path(os.path.realpath(path)).parent
     if not folder.is_dir():
         raise StoreError(

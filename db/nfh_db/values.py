@@ -254,6 +254,7 @@ def vote_of(value: AnswerValue, annotator: str, role: Role, type_: str = PERSON)
         value.guideline,
         value.rule_tag,
         type_,
+        imported=value.batch is not None,
     )
 
 

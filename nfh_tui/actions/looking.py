@@ -41,7 +41,7 @@ ACTS: tuple[Action, ...] = (
     ),
     Action(
         "window", (), "", "What voters saw",
-        "Show or hide the lines around the turns that voters were shown.", LOOK,
+        "Lines around the turns that voters of this database were shown; again: none.", LOOK,
     ),
     Action(
         "sight.model", ("O",), "O", "Show or hide the model",

@@ -117,7 +117,7 @@ def key_table_text(actions: Sequence[Action] = ACTIONS) -> str:
 
 
 def key_table_markdown() -> str:
-    """The keys as one Markdown table, for the README. Ends with a line end."""
+    """The keys as one Markdown table, for the page of keys. Ends with a line end."""
     rows = ["| keys | act | what it does |", "|---|---|---|"]
     for group in GROUPS:
         rows.append(f"| | **{group}** | |")

@@ -18,6 +18,7 @@ from nfh_db.formats.fields import NAME_LENGTH
 from nfh_db.formats.wording import visible
 from nfh_models.errors import ModelsError
 from nfh_tui import places
+from nfh_tui.demo import hint_of
 from nfh_tui.ending import EndedError, tidily
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _worded(command: Callable[P, None]) -> Callable[P, None]:
         except (StoreError, FormatError, ExportError, ModelsError, OSError) as error:
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise
-            raise Failure(sentence(error)) from error
+            raise Failure(sentence(error) + hint_of(error)) from error
         except KeyboardInterrupt as error:
             raise _stopped(error) from error
 

@@ -271,7 +271,8 @@ def export(
 ) -> None:
     """Write the anchors that QUERY finds, all of them without one.
 
-    A file is written beside its place and renamed into it when it is complete.
+    A file is written beside its place and renamed into it when it is complete; one that was
+    there is replaced then, and that is said.
     """
     from nfh_db.query import parse
     from nfh_db.store import Store
@@ -282,6 +283,7 @@ def export(
     database = places.database(db)
     if target is not None and is_database(target, database):
         raise Failure(f"{target} is the database itself; name another file")
+    there = target is not None and target.is_file()
     store = Store.open(database)
     try:
         report = export_file(store, parsed, BY_NAME[format_name], target, mentions)
@@ -292,6 +294,8 @@ def export(
     finally:
         store.close()
     _say_export(report, as_json=as_json)
+    if there:
+        say(f"{visible(str(target), 200)}: took the place of the file that was there")
 
 
 def _say_export(report: "ExportReport", *, as_json: bool) -> None:

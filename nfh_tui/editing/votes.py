@@ -217,6 +217,15 @@ def _with_relation(heads: Sequence[Head], votes: Sequence[Answer]) -> Answer:
     return Answer(Kind.REFERENCE, tuple(heads), relation=relation if len(heads) > 1 else None)
 
 
+def only_by_noun(given: Answer, against: Answer) -> bool:
+    """True if a head of `given` shares no mention with any of `against`, removed ones aside.
+
+    Where the two do not differ, such a head is the same noun, but marked in another place.
+    """
+    tokens = {m.head for head in against.heads for m in head.live}
+    return any(tokens.isdisjoint(m.head for m in head.live) for head in given.heads)
+
+
 def shown_reason(reason: str, item: Item) -> str:
     """Why an answer is there, without people's weight where the item tells none (blind)."""
     return reason if item.competences else _OF_WEIGHT.sub("", reason)

@@ -171,6 +171,9 @@ class Deciding(Walking):
         item = self.writable()
         if item is None or self.item is None:
             return
+        if self.bring_into_view():
+            self.say("This is the item; the key once more accepts.")
+            return
         made = answer(self.edit, self.item)
         if isinstance(made, str):
             self.refuse(made)

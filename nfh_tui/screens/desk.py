@@ -96,7 +96,7 @@ class Desk(Enduring, Screen[None]):
         self.saving: dict[tuple[int, Role], EditState] = {}
         self.heat = Heat.OFF
         self.other_model: str | None = None
-        self.windowed = True
+        self.windowed = False
         self.blind = self.config.options.blind
         self.choosing = False
         self.pane = "passage"
@@ -174,6 +174,7 @@ class Desk(Enduring, Screen[None]):
 
     def paint_status(self) -> None:
         """Mode, place and what is under way, as they are now."""
+        self.queue_list.away = self.beside
         total = len(self.ids)
         known = f"{total:,}" + ("" if self.ids.complete else "…")
         here = "–" if self.beside else f"{self.place + 1:,}"

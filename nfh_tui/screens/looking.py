@@ -10,6 +10,7 @@ from nfh_tui.desk.completer import Completer, offered
 from nfh_tui.desk.work import start
 from nfh_tui.heat import Heat
 from nfh_tui.passage_heat import heat_words
+from nfh_tui.passage_lanes import OFF, ON, VOTERS_SAW, window
 from nfh_tui.screens.desk import PANES
 from nfh_tui.screens.ruling import Ruling
 from nfh_tui.theme import SETTING
@@ -23,6 +24,10 @@ TAB_WORDS = 10
 
 VIEW_SIGN = "@"
 """A query that begins so is the name of a saved view."""
+
+BOUNDED = "lines bound what voters saw"
+NOT_BOUNDED = "lines will bound what voters saw; here they saw all of it, or may have"
+"""Said when the lines are asked for: of an item that has them, and of one that has none."""
 
 
 class Looking(Ruling):
@@ -160,11 +165,17 @@ class Looking(Ruling):
             self.other_model = chosen
             self._heat_up(Heat.DIFFERENCE)
 
-    def do_window(self) -> None:
-        """Show or hide where the turns begin and end that voters were shown."""
+    async def do_window(self) -> None:
+        """Show or hide where the turns begin and end that voters were shown.
+
+        That is so of a corpus, not of a person: it is kept in the database.
+        """
         self.windowed = not self.windowed
         self.paint_item()
-        self.say("what voters saw is bounded" if self.windowed else "bounds of voters hidden")
+        drawn = self.item is not None and window(self.item) is not None
+        words = BOUNDED if drawn else NOT_BOUNDED
+        self.say(words if self.windowed else "bounds of voters hidden")
+        await self.client.set_setting(VOTERS_SAW, ON if self.windowed else OFF)
 
     def do_blind(self) -> None:
         """Hide or show names."""
@@ -179,14 +190,6 @@ class Looking(Ruling):
     def do_pane_previous(self) -> None:
         """Go to the pane before."""
         self.show_pane(PANES[PANES.index(self.pane) - 1])
-
-    def show_pane(self, pane: str) -> None:
-        """Put a pane in use; where only one fits, it is the one shown."""
-        self.pane = pane
-        for name in PANES:
-            self.set_class(name == pane, f"-{name}")
-        self.paint_titles()
-        self.note_sight()
 
     async def do_help(self) -> None:
         """Show the keys."""

@@ -4,6 +4,8 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from textual.css.scalar import Scalar
+
 from nfh_db.query import Query
 from nfh_db.records import HistoryLine, Item, Place, Role, State
 from nfh_tui.desk.answering import answer_words
@@ -25,6 +27,15 @@ AHEAD = (1, -1, 2, 3)
 STAYS = 0.15
 """Seconds on an item until its history is read."""
 
+LEAST_BELOW = 8
+"""Rows for what stands below the passage, its title among them."""
+
+LEAST_LINES = 3
+"""Rows for the words of a short passage."""
+
+FRAME = 2
+"""Rows of the passage's pane that hold no words: its title, and the answer."""
+
 GONE = "This number is no longer there: somebody replaced or removed it."
 
 STATE_WORDS = {
@@ -43,6 +54,8 @@ class Showing(Desk):
     fresh: what the editor holds of the item when nothing is begun. sight: what has been in
     view of each item.
     """
+
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-tall")]  # noqa: RUF012  # Textual's
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as the desk takes them
@@ -158,6 +171,7 @@ class Showing(Desk):
             windowed=self.windowed,
             blind=self.blind,
         )
+        self.share_rows()
 
     def seen_of(self, item: Item | None) -> Item | None:
         """The item as this person may see it now."""
@@ -191,6 +205,7 @@ class Showing(Desk):
                 history=history,
                 rules=self.rules,
                 precedents=self.precedents,
+                brief=self.evidence_below,
             )
             self.note_sight()
 
@@ -199,15 +214,54 @@ class Showing(Desk):
         if self.whole is None:
             return
         three = self.has_class("-three-panes")
-        passage = three or self.pane == "passage"
         adopted = is_models(self.edit)
         self.sight.note(
             self.whole if adopted else self.may_see(self.whole),
             self.me.name,
             judging=self.role is Role.ADJUDICATOR,
-            evidence=not self.guiding and (three or self.pane == "evidence"),
-            scores=adopted or (passage and self.heat is not Heat.OFF),
+            evidence=not self.guiding
+            and (three or self.pane == "evidence" or self.evidence_below),
+            scores=adopted or (self.passage_in_view and self.heat is not Heat.OFF),
         )
+
+    @property
+    def evidence_below(self) -> bool:
+        """True where one pane fits the width, but the right one stands below the passage."""
+        one, tall = self.has_class("-one-pane"), self.has_class("-tall")
+        return one and tall and self.pane == "passage"
+
+    @property
+    def passage_in_view(self) -> bool:
+        """True where the words of the item are on the screen."""
+        beside = self.has_class("-three-panes")
+        above = self.pane == "queue" and self.has_class("-tall")
+        return beside or above or self.pane == "passage"
+
+    def bring_into_view(self) -> bool:
+        """Show the passage in the place of a queue that covers it; False if nothing does."""
+        covered = self.pane == "queue" and not self.passage_in_view
+        if covered:
+            self.show_pane("passage")
+        return covered
+
+    def show_pane(self, pane: str) -> None:
+        """Put a pane in use; where only one fits, it is the one shown."""
+        self.pane = pane
+        for name in PANES:
+            self.set_class(name == pane, f"-{name}")
+        self.rearrange()
+
+    def share_rows(self) -> None:
+        """Give the passage the rows that it needs, and what stands below it the others."""
+        below = self.evidence_below
+        self.passage.brief = below
+        rows: int | None = None
+        if below:
+            most = self.query_one("#panes").size.height - LEAST_BELOW
+            rows = min(max(self.passage.rows_needed, LEAST_LINES) + FRAME, most)
+        pane = self.query_one("#passage-pane")
+        if pane.styles.inline.height != (None if rows is None else Scalar.from_number(rows)):
+            pane.styles.height = rows
 
     async def read_history(self) -> None:
         """Show the history of the item in the evidence once one stays on it."""
@@ -279,9 +333,12 @@ class Showing(Desk):
 
     def on_resize(self) -> None:
         """The titles say how to come to the other panes where only one is shown."""
-        self.call_after_refresh(self._resized)
+        self.call_after_refresh(self.rearrange)
 
-    def _resized(self) -> None:
+    def rearrange(self) -> None:
+        """Draw what depends on which panes are in view, and how large."""
+        self.share_rows()
+        self._show_evidence()
         self.paint_titles()
         self.note_sight()
 

@@ -14,7 +14,8 @@ from nfh_tui.actions import ACTIONS, Mode
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Config
 from nfh_tui.desk.work import start
-from nfh_tui.messages import PredictionReady, PredictorChanged, Trouble
+from nfh_tui.messages import Opened, PredictionReady, PredictorChanged, Trouble
+from nfh_tui.passage_lanes import ON, VOTERS_SAW
 from nfh_tui.screens.touring import Touring
 from nfh_tui.screens.walking import ALL_DONE
 from nfh_tui.widgets.passage_view import PassageView
@@ -92,6 +93,7 @@ class Workbench(Touring):
         else where they stood when last here.
         """
         place = await self.client.place(self.me, self.mode.value)
+        self.windowed = await self.client.setting(VOTERS_SAW) == ON
         text = await self._first_query(place.query)
         at = place.anchor_id if text == place.query else None
         try:
@@ -111,6 +113,7 @@ class Workbench(Touring):
             self.say(ALL_DONE)
         self.set_interval(POLL, self._look_for_others)
         self.app.call_after_refresh(self._start_predictor)
+        self.post_message(Opened())
         await self.tour_if_new()
 
     def _is_done(self, item: Item | None) -> bool:

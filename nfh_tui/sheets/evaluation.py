@@ -113,7 +113,9 @@ def _accuracy(found: Compared, sides: Sides, width: int) -> list[Line]:
         _figure("nearest", found.nearest, n, "of mentions the nearest only"),
     ]
     if missing:
-        lines += sentence(f"Without an answer of this model: {items(missing)}.", width)
+        remedy = " `nfh-tui predict` gives them." if sides.by_active else ""
+        told = f"Without an answer of this model: {items(missing)}.{remedy}"
+        lines += sentence(told, width)
     return lines
 
 

@@ -63,7 +63,7 @@ class EvidenceView(EnduringPane, ScrollView, can_focus=True, inherit_bindings=Fa
         super().__init__(id=id, classes=classes)
         self._shown: Item | None = None
         self._edit: EditState | None = None
-        self._blind = False
+        self._blind = self._brief = False
         self._history: tuple[HistoryLine, ...] = ()
         self._rules: Guide | None = None
         self._precedents: tuple[Precedent, ...] = ()
@@ -80,8 +80,11 @@ class EvidenceView(EnduringPane, ScrollView, can_focus=True, inherit_bindings=Fa
         history: Sequence[HistoryLine] = (),
         rules: Guide | None = None,
         precedents: "Sequence[Precedent]" = (),
+        brief: bool = False,
     ) -> None:
         """Show an item and the answer edited on it; None for an empty pane.
+
+        brief: without the answer edited, and with no row left empty.
 
         A new item is shown from its top; otherwise the rows stay where they are.
         """
@@ -89,6 +92,7 @@ class EvidenceView(EnduringPane, ScrollView, can_focus=True, inherit_bindings=Fa
         self._shown, self._edit = item, state
         self._blind, self._history = blind, tuple(history)
         self._rules, self._precedents = rules, tuple(precedents)
+        self._brief = brief
         self._fill()
         if anew:
             self.scroll_to(y=0, animate=False, force=True)
@@ -107,6 +111,7 @@ class EvidenceView(EnduringPane, ScrollView, can_focus=True, inherit_bindings=Fa
                 history=self._history,
                 rules=self._rules,
                 precedents=self._precedents,
+                brief=self._brief,
             )
         self.virtual_size = Size(width, len(self._rows))
         count = max(len(before), len(self._rows))

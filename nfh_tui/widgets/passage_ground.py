@@ -24,7 +24,10 @@ LAYOUTS = 4
 
 
 class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=False):
-    """What the passage stands on; the view draws it."""
+    """What the passage stands on; the view draws it.
+
+    brief: the heat map has one line below the words, for there is more to see elsewhere.
+    """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id, classes=classes)
@@ -32,7 +35,7 @@ class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=F
         self._edit: EditState | None = None
         self._heat = Heat.OFF
         self._other: str | None = None
-        self._windowed = True
+        self._windowed = False
         self._warm: dict[int, Warmth] = {}
         self._rooms: Rooms = NO_ROOMS
         self._window: Window | None = None
@@ -42,6 +45,7 @@ class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=F
         self._strips: dict[int, Strip] = {}
         self._heat_lines: tuple[Strip, ...] = ()
         self._foot_size = 0
+        self.brief = False
 
     # --- how it is laid out -------------------------------------------------------------
 
@@ -51,7 +55,11 @@ class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=F
         if item is not None:
             votes = judging(self._edit)
             self._rooms = rooms(
-                item, votes=votes, heat=self._warm, cells=sign_cells(self._heat)
+                item,
+                votes=votes,
+                heat=self._warm,
+                cells=sign_cells(self._heat),
+                begun=() if self._edit is None else self._edit.began.heads,
             )
             self._window = window(item) if votes and self._windowed else None
 
@@ -91,7 +99,7 @@ class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=F
             self.scroll_to(y=max(0, self.scroll_offset.y + by), animate=False, force=True)
 
     def _planned(self, item: Item, width: int) -> Layout:
-        beside = frozenset(self._rooms.behind.items())
+        beside = frozenset(self._rooms.before.items()), frozenset(self._rooms.behind.items())
         key = (item.passage_id, item.anchor, width, beside, self._window)
         known = self._plans.pop(key, None)
         if known is None or not same_text(item, known[0]):
@@ -100,6 +108,12 @@ class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=F
         while len(self._plans) > LAYOUTS:
             self._plans.popitem(last=False)
         return known[1]
+
+    @property
+    def rows_needed(self) -> int:
+        """Rows in which the whole passage would be seen, with one for the heat map."""
+        lines = 0 if self._plan is None else len(self._plan.lines)
+        return lines + (self._heat is not Heat.OFF)
 
     # --- where it is shown --------------------------------------------------------------
 

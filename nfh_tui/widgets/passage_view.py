@@ -57,7 +57,7 @@ class PassageView(PassageGround, can_focus=True, inherit_bindings=False):
         *,
         heat: Heat = Heat.OFF,
         other: str | None = None,
-        windowed: bool = True,
+        windowed: bool = False,
         blind: bool = False,  # noqa: ARG002  # an item comes blinded; nothing here names anybody
     ) -> None:
         """Show an item and the answer edited on it; None for an empty pane.
@@ -93,7 +93,8 @@ class PassageView(PassageGround, can_focus=True, inherit_bindings=False):
         self._heat_lines = ()
         if self._shown is not None and width > 0:
             lines = heat_foot(self._shown, self._heat, self._other, width)
-            kept = lines if self.size.height >= LOW else lines[:1]
+            low = self.brief or self.size.height < LOW
+            kept = lines[:1] if low else lines
             self._heat_lines = tuple(self._painter.strip(line) for line in kept)
         if before != len(self._heat_lines):
             self._size_up()

@@ -58,6 +58,9 @@ FLAG_SIGNS = {
     FlagName.GUIDELINE: "g",
 }
 
+HERE, BACK = "▌", "┆"
+"""Before the row of the item shown; before the row to go on from, while another is shown."""
+
 Fetch = Callable[[Sequence[int]], Awaitable[tuple[QueueRow, ...]]]
 
 
@@ -109,6 +112,7 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
         self._rows: OrderedDict[int, QueueRow] = OrderedDict()
         self._gone: set[int] = set()
         self._current = 0
+        self._away = False
         self._drawn = 0
         self._fetching = False
         self.fetches = 0
@@ -145,6 +149,17 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
         self._refresh_place(before)
         self._refresh_place(place)
         self._bring_into_view(place)
+
+    @property
+    def away(self) -> bool:
+        """True while the item shown is not that of the marked place: its mark is hollow."""
+        return self._away
+
+    @away.setter
+    def away(self, away: bool) -> None:
+        if away != self._away:
+            self._away = away
+            self._refresh_place(self._current)
 
     async def refresh_rows(self, anchor_ids: Iterable[int]) -> None:
         """Fetch these rows anew if they are known, and draw them."""
@@ -237,8 +252,9 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
         place = y + round(self.scroll_offset.y)
         if place >= len(self._ids):
             return self._painter.blank(width)
-        lies: Roles = ("current",) if place == self._current else ()
-        mark = Run("▌" if lies else " ", (*lies, "mark"))
+        marked, here = place == self._current, not self._away
+        lies: Roles = ("current",) if marked and here else ()
+        mark = Run((HERE if here else BACK) if marked else " ", (*lies, "mark"))
         row = self._rows.get(self._ids[place])
         if row is not None:
             return self._painter.strip([mark, *self._runs(row, width - 1, lies)])

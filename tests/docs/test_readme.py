@@ -7,6 +7,7 @@ from types import ModuleType
 
 import pytest
 
+from nfh_tui.actions import ACTIONS
 from nfh_tui.cli.group import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,12 +25,23 @@ def readme_tables() -> ModuleType:
     return module
 
 
-def test_the_tables_of_the_readme_come_from_the_registries() -> None:
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert "<!-- keys:start -->" in text
-    assert "<!-- signs:start -->" in text
-    assert "<!-- formats:start -->" in text
+@pytest.mark.parametrize(
+    ("page", "tables"),
+    [("README.md", ("signs", "formats")), ("docs/keys.md", ("keys",))],
+)
+def test_the_tables_come_from_the_registries(page: str, tables: tuple[str, ...]) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    assert all(f"<!-- {name}:start -->" in text for name in tables)
     assert readme_tables().with_tables(text) == text, "run: python docs/readme_tables.py"
+
+
+def test_the_keys_that_the_readme_names_do_what_it_says() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    table = text.partition("## Keys")[2].partition("\n## ")[0]
+    named = re.findall(r"`([^`\s]+)`", "".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE)))
+    shown = {shown for action in ACTIONS for shown in action.shown.split()} | {"1–9"}
+    assert len(named) > 12
+    assert set(named) <= shown
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -10,7 +10,7 @@ from nfh_db.records import Identified, Prediction, Role
 from nfh_db.store import Store
 from nfh_tui.config import config_files
 
-SMALL, LARGE = (80, 24), (120, 40)
+SMALL, TALL, LARGE = (80, 20), (80, 24), (120, 40)
 BOTH_SIZES = pytest.mark.parametrize("size", [SMALL, LARGE])
 
 
@@ -104,8 +104,11 @@ async def test_identification_alone_is_not_in_the_heat_map(open_desk, database, 
     assert not given(1).saw_model
 
 
-async def test_with_three_panes_the_model_is_always_in_view(open_desk, guessed, given):
-    async with open_desk(size=LARGE) as desk:
+@pytest.mark.parametrize("size", [TALL, LARGE])
+async def test_with_the_evidence_beside_the_model_is_always_in_view(
+    open_desk, guessed, given, size
+):
+    async with open_desk(size=size) as desk:
         await desk.press("j", "y", "enter", "y", "enter")
     assert given(1).saw_model
     assert not given(2).saw_model

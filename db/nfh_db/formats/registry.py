@@ -163,7 +163,7 @@ AMT = Format(
     extensions=(".csv",),
     description=(
         "the results of a Mechanical Turk batch: a CSV file, each row one worker's answer; "
-        f"header with at least {', '.join(amt.NEEDED)}"
+        f"header {amt.HEADER}, of which only the last may be missing"
     ),
     example='A1B2C3,"Ann: Two tickets?<br>Ben: No, three.",three,1,tickets,9;16',
     read=amt.read,
