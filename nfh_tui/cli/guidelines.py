@@ -108,7 +108,7 @@ HOW = ("changed", "new", "gone")
 
 def _text_of(file: Path) -> str:
     """The text of a file, which must have rules. Raises Failure, GuidelinesError, OSError."""
-    from nfh_tui.guidelines import GuidelinesError, rules_of
+    from nfh_tui.guidelines import GuidelinesError, checked
 
     name = "standard input" if str(file) == STANDARD_INPUT else str(file)
     body = sys.stdin.buffer.read() if str(file) == STANDARD_INPUT else file.read_bytes()
@@ -117,7 +117,7 @@ def _text_of(file: Path) -> str:
     except UnicodeDecodeError as error:
         raise Failure(f"{name}: no UTF-8 text: wrong at byte {error.start}") from error
     try:
-        rules_of(text)
+        checked(text)
     except GuidelinesError as error:
         raise Failure(f"{name}, {error}") from error
     return text

@@ -7,6 +7,7 @@ fenced code are none.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -39,6 +40,23 @@ class Rule:
     title: str
     body: str
     line: int
+
+
+def checked(text: str) -> tuple[Rule, ...]:
+    """The rules of a text that is to become a version.
+
+    Raises GuidelinesError as `rules_of`, and where a character could control a terminal or
+    turn the writing direction: others read the text in theirs.
+    """
+    for number, line in enumerate(lines_of(text), 1):
+        for character in line:
+            if character != "\t" and unicodedata.category(character) in {"Cc", "Cf", "Cs"}:
+                name = unicodedata.name(character, "a control character")
+                raise GuidelinesError(
+                    f"line {number}: U+{ord(character):04X} ({name.lower()}) cannot be seen; "
+                    "take it out"
+                )
+    return rules_of(text)
 
 
 def rules_of(text: str) -> tuple[Rule, ...]:

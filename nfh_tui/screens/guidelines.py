@@ -10,7 +10,7 @@ from nfh_db.errors import StoreError
 from nfh_db.guidelines import Guideline
 from nfh_tui.desk.faults import sentence_of
 from nfh_tui.desk.keeper import Keeper
-from nfh_tui.guidelines import GuidelinesError, outside, rules_of
+from nfh_tui.guidelines import GuidelinesError, checked, outside, rules_of
 from nfh_tui.guidelines.guide import RuleCount
 from nfh_tui.guidelines.parts import changes_of
 from nfh_tui.guidelines.words import changed_words
@@ -126,12 +126,13 @@ class GuidelinesScreen(Reading):
             try:
                 # The program waits meanwhile: the terminal is the editor's.
                 with self.app.suspend():
-                    return outside.edited(begun.text, command)
+                    text, failed = _edited(begun.text, command)
             except SuspendNotSupported:
                 pass
-            except GuidelinesError as error:
-                self.show_error(f"{error}.")
-                return begun.text
+            else:
+                if failed:
+                    self.show_error(f"{failed}.")
+                return text
         from nfh_tui.screens.guidelines_editor import GuidelinesEditor
 
         def typed(text: str) -> None:
@@ -180,10 +181,21 @@ class GuidelinesScreen(Reading):
         self.say(words if new else "this is what holds already", Tone.DONE)
 
 
+def _edited(text: str, command: str) -> tuple[str, str]:
+    """The text behind the editor, and what went wrong, "" for nothing.
+
+    It raises nothing: an error would leave the terminal to the shell.
+    """
+    try:
+        return outside.edited(text, command), ""
+    except (GuidelinesError, OSError) as error:
+        return text, str(error)
+
+
 def trouble_of(text: str) -> str:
     """What is wrong with a text, as a sentence; "" if it can be a version."""
     try:
-        rules_of(text)
+        checked(text)
     except GuidelinesError as error:
         return f"This cannot be a version yet: {error}."
     return ""
