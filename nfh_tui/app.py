@@ -18,7 +18,7 @@ from nfh_db.errors import StoreError
 from nfh_db.store import Store
 from nfh_tui.actions import Mode
 from nfh_tui.client import StoreClient
-from nfh_tui.config import load, theme_trouble
+from nfh_tui.config import by_file, load, theme_trouble
 from nfh_tui.demo import hint_of
 from nfh_tui.desk.faults import note_fault, sentence_of
 from nfh_tui.messages import Opened, Trouble
@@ -26,16 +26,20 @@ from nfh_tui.screens.workbench import Workbench
 from nfh_tui.theme import DEFAULT, SETTING, THEMES, made
 from nfh_tui.visible import visible
 from nfh_tui.widgets.enduring import Enduring
+from nfh_tui.widgets.in_order import InOrder
 from nfh_tui.widgets.letting_go import LettingGo
 
 TOUR_VARIABLE = "NFH_TUI_TOUR"
 """An environment variable; "off" keeps the tour from opening by itself."""
 
+YOUR_SETTINGS = "Your settings"
+"""Over what is said of a person's own file."""
+
 MOST_FAULTS, WITHIN = 20, 10.0
 """So many faults of ours in so many seconds: to go on would be of no use any more."""
 
 
-class WorkbenchApp(Enduring, LettingGo, inherit_bindings=False):
+class WorkbenchApp(Enduring, InOrder, LettingGo, inherit_bindings=False):
     """The workbench of one person over one database.
 
     tour: who is new here is shown round. endures: a fault of ours is told, and the work goes
@@ -94,9 +98,9 @@ class WorkbenchApp(Enduring, LettingGo, inherit_bindings=False):
         self.set_keymap(self.config.keymap.own)
         named = self.config.theme
         theme = "" if named is None else theme_trouble(named, self.available_themes)
-        troubles = "\n".join(filter(None, [*self.config.troubles, theme]))
+        troubles = [*self.config.troubles, *filter(None, [theme])]
         if troubles:
-            self.desk.post_message(Trouble(troubles))
+            self.desk.post_message(Trouble(by_file(troubles), YOUR_SETTINGS))
 
     def on_opened(self, message: Opened) -> None:
         """What is there by now stays till the end: leave it out when garbage is looked for.

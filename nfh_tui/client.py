@@ -122,9 +122,11 @@ class StoreClient:
         """What this person may see of what happened to an anchor and to its earlier spans."""
         return await self._read(self.store.seen_history, anchor_id, me, role)
 
-    async def queue_count(self, query: Query, me: Annotator) -> int:
-        """How many anchors a query finds."""
-        return await self._read(self.store.queue_count, query, me)
+    async def queue_count(
+        self, query: Query, me: Annotator, role: Role = Role.ADJUDICATOR
+    ) -> int:
+        """How many anchors a query finds. QueryError for what this role may not ask."""
+        return await self._read(self.store.queue_count, query, me, role)
 
     async def queue_rows(
         self, ids: Sequence[int], me: Annotator, role: Role = Role.ADJUDICATOR
@@ -132,9 +134,11 @@ class StoreClient:
         """Lines of the queue, in the order asked, as this person sees them in this role."""
         return await self._read(self.store.queue_rows, ids, me, role)
 
-    async def queue_values(self, key: str) -> tuple[str, ...]:
+    async def queue_values(
+        self, key: str, me: Annotator | None = None, role: Role = Role.ADJUDICATOR
+    ) -> tuple[str, ...]:
         """Values of a query key that the database knows, for completion."""
-        return await self._read(self.store.queue_values, key)
+        return await self._read(self.store.queue_values, key, me, role)
 
     async def preview_bulk(
         self,
@@ -182,19 +186,23 @@ class StoreClient:
         """All versions of the guidelines, the first one first."""
         return await self._read(self.store.guidelines)
 
-    async def tagged_items(self) -> dict[str, int]:
-        """How many anchors have an answer with each tag, by the rule's id, or by the tag."""
-        return await self._read(self.store.tagged_items)
+    async def tagged_items(self, only: Annotator | None = None) -> dict[str, int]:
+        """How many anchors have an answer with each tag; only: of this person's own."""
+        return await self._read(self.store.tagged_items, only)
 
-    async def tagged_anchors(self, wanted: Iterable[tuple[str, int | None]]) -> "array[int]":
+    async def tagged_anchors(
+        self, wanted: Iterable[tuple[str, int | None]], only: Annotator | None = None
+    ) -> "array[int]":
         """The anchors whose decision has one of these rules under one of these versions."""
-        return await self._read(self.store.tagged_anchors, wanted)
+        return await self._read(self.store.tagged_anchors, wanted, only)
 
-    async def tagged_decisions(self) -> "tuple[Tagged, ...]":
+    async def tagged_decisions(self, only: Annotator | None = None) -> "tuple[Tagged, ...]":
         """How many decisions have each tag, version by version; those without one, too."""
-        return await self._read(self.store.tagged_decisions)
+        return await self._read(self.store.tagged_decisions, only)
 
-    async def queue_ids(self, query: Query, me: Annotator) -> "AsyncIterator[array[int]]":
+    async def queue_ids(
+        self, query: Query, me: Annotator, role: Role = Role.ADJUDICATOR
+    ) -> "AsyncIterator[array[int]]":
         """The ids that a query finds, in chunks, the first one small.
 
         The whole answer is read in one thread, because a cursor stays with its thread;
@@ -206,7 +214,7 @@ class StoreClient:
 
         def read() -> None:
             try:
-                for chunk in self.store.queue_ids(query, me):
+                for chunk in self.store.queue_ids(query, me, role):
                     if left.is_set():
                         return
                     loop.call_soon_threadsafe(chunks.put_nowait, chunk)

@@ -21,7 +21,7 @@ screen.
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
@@ -75,7 +75,8 @@ class Config:
     """All that a person has settled in files.
 
     theme: the name of the one to begin with, None where none is named. troubles: sentences
-    on what cannot be used. files: those that were there, and could be read as TOML or not.
+    on what cannot be used, each after the path of its file. files: those that were there, and
+    could be read as TOML or not.
     """
 
     keymap: Keymap = field(default_factory=Keymap)
@@ -109,8 +110,9 @@ def read(own: Path, older: Path) -> Config:
     told: list[str] = []
     found = [path for path in (own, older) if path.exists()]
     top, old = _table_of(own, told), _table_of(older, told)
-    keys = {**_section(old, "keys", older, told), **_section(top, "keys", own, told)}
-    keymap = apply(keys)
+    old_keys, own_keys = _section(old, "keys", older, told), _section(top, "keys", own, told)
+    files = {**dict.fromkeys(old_keys, older), **dict.fromkeys(own_keys, own)}
+    keymap = apply({**old_keys, **own_keys}, files)
     told.extend(keymap.troubles)
     told.extend(
         f"{own}: there is no section “{name}”; wanted are {_listed(SECTIONS)}"
@@ -122,8 +124,10 @@ def read(own: Path, older: Path) -> Config:
         for name in old
         if name != "keys"
     )
-    theme, themes = _themes(_section(top, "theme", own, told), told)
-    options = _options(_section(top, "workbench", own, told), told)
+    wrong: list[str] = []
+    theme, themes = _themes(_section(top, "theme", own, told), wrong)
+    options = _options(_section(top, "workbench", own, told), wrong)
+    told.extend(f"{own}: {trouble}" for trouble in wrong)
     return Config(keymap, theme, themes, options, tuple(told), tuple(found))
 
 
@@ -134,9 +138,11 @@ def _table_of(path: Path, told: list[str]) -> Mapping[str, object]:
     except FileNotFoundError:
         return {}
     except tomllib.TOMLDecodeError as error:
-        told.append(f"{path} is not TOML: {error}")
+        told.append(f"{path}: this is not TOML: {error}")
+    except RecursionError:
+        told.append(f"{path}: this cannot be read: its brackets are nested too deeply")
     except (OSError, UnicodeDecodeError) as error:
-        told.append(f"{path} cannot be read: {error}")
+        told.append(f"{path}: this cannot be read: {error}")
     return {}
 
 
@@ -196,7 +202,20 @@ def theme_trouble(name: str, known: Mapping[str, object]) -> str:
     """What is wrong with the name of a theme; "" for one that there is."""
     if name in known:
         return ""
-    return f"theme.name: there is no theme “{name}”; wanted is one of {_listed(sorted(known))}"
+    wanted = _listed(sorted(known))
+    return f"{config_files()[0]}: theme.name: there is no theme “{name}”; wanted: {wanted}"
+
+
+def by_file(troubles: Iterable[str]) -> str:
+    """What is wrong, to be read: under the path of each file, what is wrong in that."""
+    lines: list[str] = []
+    rest = list(troubles)
+    for path in config_files():
+        here = [one for one in rest if one.startswith(f"{path}: ")]
+        rest = [one for one in rest if one not in here]
+        if here:
+            lines += [f"{path}:", *(f"  {one.removeprefix(f'{path}: ')}" for one in here), ""]
+    return "\n".join([*lines, *rest]).strip()
 
 
 # --- the workbench ----------------------------------------------------------------------

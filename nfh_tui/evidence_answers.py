@@ -90,11 +90,13 @@ def add_answers(rows: Rows, item: Item, lanes: Sequence[Lane], against: Answer |
         _add_row(rows, [*row[:-1], (" " * at + row[-1][0], row[-1][1])], widths)
         if below:
             rows.text([row[NOUNS]], indent=3)
+    if any(row[STANDING][0] == BY_NOUN for row in cells):
+        rows.text([(f"{BY_NOUN} same noun, another {MENTION}", "asks")], indent=1, hang=3)
     return form.seconds
 
 
-NOUNS = 3
-"""The column of the nouns."""
+NOUNS, STANDING = 3, 5
+"""The columns of the nouns, and of how an answer stands to the one edited."""
 
 
 def _add_row(rows: Rows, row: Sequence[Part], widths: Sequence[int]) -> None:

@@ -145,15 +145,26 @@ def _lane_signs(token: int, lanes: Sequence[Lane]) -> list[Part]:
 # --- the other numbers ---------------------------------------------------------------------
 
 
-def add_numbers(rows: Rows, item: Item) -> None:
-    """The passage's other anchors, the nearest first if there are many, with what they are."""
+def add_numbers(rows: Rows, item: Item, *, nouns: bool = True) -> None:
+    """The passage's other anchors, the nearest ones if there are many, with what they are.
+
+    nouns: with what is missing there by the gold.
+    """
     others = [one for one in item.siblings if one.anchor != item.anchor]
     if not others:
         return
     rows.heading("Other numbers here", f"{len(others)}")
     near = sorted(others, key=lambda one: abs(one.anchor.start - item.anchor.start))
     for one in sorted(near[:MOST_NUMBERS], key=lambda one: one.anchor.start):
-        rows.text(_number(item, one), indent=1, hang=3)
+        said = _number(item, one)
+        if nouns and one.nouns:
+            missing = ", ".join(_noun(item.passage, noun) for noun in one.nouns)
+            said += [(" ", ""), (f"[{missing}]", "put")]
+        rows.text(said, indent=1, hang=3)
+
+
+def _noun(passage: Passage, noun: int | str) -> str:
+    return " ".join((passage.word(noun) if isinstance(noun, int) else noun).split())
 
 
 def _number(item: Item, one: Sibling) -> list[Part]:

@@ -4,8 +4,8 @@ The rules' sentences come from their registry, which loads no framework.
 """
 
 from nfh_db.records import Identified, Item
-from nfh_models.domain import Answer, Blocking, identified
-from nfh_tui.editing.describe import BLOCKING_WORDS
+from nfh_models.domain import Answer, Blocking, Kind, identified
+from nfh_tui.editing.describe import BLOCKING_WORDS, KIND_WORDS
 from nfh_tui.evidence_model import NO_BREAK
 from nfh_tui.rows import Part, Rows
 
@@ -25,7 +25,7 @@ def add_identification(
     if said is None:
         return
     rows.heading("Identification", said.model)
-    parts: list[Part] = [("NFH" if said.nfh else "not an NFH", "said")]
+    parts: list[Part] = [("NFH" if said.nfh else KIND_WORDS[Kind.NOT_NFH], "said")]
     if said.score is not None:
         parts.append((f" · score{NO_BREAK}{said.score:+.2f}", ""))
     elif said.rule:

@@ -1,6 +1,7 @@
 """The model's part of the evidence: its choice, and the scores of the best candidates."""
 
-from math import inf
+from collections.abc import Sequence
+from math import inf, isfinite
 
 from nfh_db.records import Item, Prediction
 from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind, compare
@@ -70,13 +71,39 @@ def standing(given: Answer, against: Answer | None, item: Item) -> Part:
 
 
 def _doubt(prediction: Prediction, item: Item) -> str:
-    """The second choice and by how much it lost."""
-    said = []
-    if prediction.second is not None:
-        said.append(f"then {_choice_words(prediction.second, item)}")
-    if prediction.margin is not None:
-        said.append(f"margin {figure(prediction.margin)}")
-    return ", ".join(said)
+    """The first choice and the second, each with its score; by how much it won, if those are
+    not known."""
+    if prediction.second is None:
+        return "" if prediction.margin is None else f"margin {figure(prediction.margin)}"
+    scores = [_score(prediction, one) for one in (prediction.choice, prediction.second)]
+    shown = [_shown(score, scores) for score in scores]
+    first = f"{_choice_words(prediction.choice, item)}{shown[0]}"
+    said = f"{first}, then {_choice_words(prediction.second, item)}{shown[1]}"
+    if None in scores and prediction.margin is not None:
+        said += f", margin {figure(prediction.margin)}"
+    return said
+
+
+def _score(prediction: Prediction, choice: str) -> float | None:
+    """What a choice scored; None where that is not known."""
+    kinds = [kind.value for kind in IMPLICIT_KINDS]
+    if choice in kinds:
+        place = kinds.index(choice)
+    elif choice.isdecimal():
+        place = len(kinds) + int(choice)
+    else:
+        return None
+    return prediction.scores[place] if place < len(prediction.scores) else None
+
+
+def _shown(score: float | None, beside: Sequence[float | None]) -> str:
+    """A score in hundredths, where all of them are shares."""
+    if score is None or not isfinite(score):
+        return ""
+    shares = all(one is None or 0 <= one <= 1 for one in beside)
+    return (
+        f"{NO_BREAK}{score:.0%}".replace("%", f"{NO_BREAK}%") if shares else f" {figure(score)}"
+    )
 
 
 def _choice_words(choice: str, item: Item) -> str:

@@ -12,17 +12,17 @@ from nfh_models.domain import Answer
 from nfh_tui.editing import EditState
 from nfh_tui.editing.describe import KIND_WORDS
 from nfh_tui.editing.state import live
-from nfh_tui.evidence_readings import sentence_parts
-from nfh_tui.reading_again import reading
+from nfh_tui.evidence_readings import fitted, sentence_parts
 from nfh_tui.rows import Part, Rows
 
 if TYPE_CHECKING:
     from nfh_db.precedents import Precedent
 
-SHOWN = 3
-"""Decisions whose sentence is shown; P shows them all."""
+MOST_LINES = 4
+"""Lines for the count and the nearest decisions; P shows them all."""
 
 LINES = 2
+"""Lines that one of them may take."""
 
 
 def add_precedents(
@@ -30,22 +30,33 @@ def add_precedents(
 ) -> None:
     """The count and the nearest decisions. against: the answer edited, else the gold.
 
-    "Decided like this" is of the same kind: nouns of other passages do not compare.
+    "Decided like your draft" is of the same kind: nouns of other passages do not compare.
     """
     if not precedents:
         return
-    more = len(precedents) > SHOWN
-    rows.heading("Earlier", "P shows all" if more else "")
-    rows.text(_counted(precedents, against), indent=1, hang=3)
-    for one in precedents[:SHOWN]:
-        alike = against is not None and one.answer.kind is against.kind
-        sign: Part = ("=", "same") if alike else ("·", "note")
-        said = " · ".join([KIND_WORDS[one.answer.kind], *([one.tag] if one.tag else [])])
-        made = reading(one, one.answer, (rows.width - 3) * LINES)
-        if made is None:
-            rows.text([sign, (f" {said}", "note")], indent=1, hang=3)
-            continue
-        rows.text([sign, (" ", ""), *sentence_parts(made), (f" {said}", "note")], 1, 3)
+    shown = Rows(rows.width)
+    shown.text(_counted(precedents, against), indent=1, hang=3)
+    told = 0
+    for one in precedents:
+        left = MOST_LINES - len(shown.made)
+        decision = Rows(rows.width)
+        decision.text(_decision(one, against, rows.width, min(LINES, left)), 1, 3)
+        if len(decision.made) > left:
+            break
+        shown.made += decision.made
+        told += 1
+    rows.heading("Earlier", "P shows all" if told < len(precedents) else "")
+    rows.made += shown.made
+
+
+def _decision(one: "Precedent", against: Answer | None, width: int, lines: int) -> list[Part]:
+    """One decision: its sentence read with its answer, and the kind of it."""
+    alike = against is not None and one.answer.kind is against.kind
+    sign: Part = ("=", "same") if alike else ("·", "note")
+    said = " · ".join([KIND_WORDS[one.answer.kind], *([one.tag] if one.tag else [])])
+    note: Part = (f" {said}", "note")
+    made = fitted(one, one.answer, width, 3, lines, [note]) if lines > 0 else None
+    return [sign, note] if made is None else [sign, (" ", ""), *sentence_parts(made), note]
 
 
 def _counted(precedents: "Sequence[Precedent]", against: Answer | None) -> list[Part]:
@@ -55,7 +66,7 @@ def _counted(precedents: "Sequence[Precedent]", against: Answer | None) -> list[
         return [(said, "note")]
     like = kinds[against.kind]
     return [
-        (f"{like} decided like this", "kind"),
+        (f"{like} decided like your draft", "kind"),
         (f", {len(precedents) - like} otherwise", "note"),
     ]
 

@@ -4,15 +4,16 @@ Pure: no screen. An annotator is shown nothing of what others answered.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nfh_db.records import HistoryLine, Item, Role
-from nfh_models.domain import Answer, compare_all
+from nfh_models.domain import Answer, Relation, compare_all
 from nfh_tui.desk.history import act_words, thing
 from nfh_tui.editing import EditState, Source, answer, describe, pattern_words, prompt
 from nfh_tui.editing.describe import BLOCKING_WORDS, KIND_WORDS, NOTE_WORDS, SORT_WORDS
 from nfh_tui.editing.state import live, quoted
-from nfh_tui.editing.votes import shown_reason
+from nfh_tui.editing.votes import adoptable, shown_reason
 from nfh_tui.evidence_answers import add_answers
 from nfh_tui.evidence_around import add_beside, add_numbers, add_places
 from nfh_tui.evidence_identification import add_identification
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 HIDDEN = "Others' answers and the gold stay hidden while you annotate."
 WITHHELD = "hidden until you decide"
+MOST_KEYS = 9
+"""Answers that a digit adopts."""
+
 LAST = 8
 """Lines of history shown, the newest first."""
 
@@ -66,7 +70,7 @@ def evidence(
     mine = answer(state, item) if state is not None else ""
     if state is not None and not brief:
         _add_edited(rows, item, state, mine, guide, blind=blind)
-    edited = mine if isinstance(mine, Answer) else None
+    edited = mine if isinstance(mine, Answer) else _provisional(state, item)
     if state is None or _judges(state):
         _add_judged(rows, item, state, edited, guide, precedents, blind=blind)
         if not blind:
@@ -74,6 +78,17 @@ def evidence(
     else:
         _add_own(rows, item, state, edited)
     return tuple(row for row in rows.made if row) if brief else tuple(rows.made)
+
+
+def _provisional(state: EditState | None, item: Item) -> Answer | None:
+    """The answer without the relation that it still lacks, to compare by its heads."""
+    if state is None or len(state.heads) < 2:
+        return None
+    made = answer(replace(state, span=None, relation=Relation.AND), item)
+    unstated = state.relation not in {Relation.AND, Relation.OR}
+    if isinstance(made, str) or not unstated:
+        return None if isinstance(made, str) else made
+    return replace(made, relation=Relation.UNSTATED)
 
 
 def _judges(state: EditState) -> bool:
@@ -115,7 +130,7 @@ def _add_own(rows: Rows, item: Item, state: EditState, edited: Answer | None) ->
     rows.blank()
     rows.text([(HIDDEN, "note")])
     add_places(rows, item, (), state)
-    add_numbers(rows, item)
+    add_numbers(rows, item, nouns=False)
     add_identification(rows, item, edited, None)
     add_model(rows, item, edited, listed=False)
     _add_flags(rows, item, named=False)
@@ -141,7 +156,7 @@ def _add_edited(
     *,
     blind: bool,
 ) -> None:
-    reason = shown_reason(state.reason, item)
+    reason = shown_reason(state.reason, item, state.adopted)
     said = [SOURCE_WORDS[state.source], reason, "changed" if state.changed else ""]
     rows.heading("Answer", " · ".join(filter(None, said)))
     kind: list[Part] = [] if state.kind is None else [(KIND_WORDS[state.kind], "kind")]
@@ -221,19 +236,22 @@ def _add_differences(rows: Rows, item: Item) -> None:
         BLOCKING_WORDS[one] for one in item.blocking if not more.endswith(BLOCKING_WORDS[one])
     ]
     if also:
-        rows.text([("also ", "note"), (", ".join(also), "differs")], indent=1, hang=3)
+        said: list[Part] = [("they also differ in: ", "note"), (", ".join(also), "differs")]
+        rows.text(said, indent=1, hang=3)
     if item.notes:
-        said = ", ".join(NOTE_WORDS[note] for note in item.notes)
-        rows.text([(f"{said} (never blocks)", "note")], indent=1, hang=3)
+        notes = ", ".join(NOTE_WORDS[note] for note in item.notes)
+        rows.text([(f"{notes} (never blocks)", "note")], indent=1, hang=3)
 
 
 def _add_stale(rows: Rows, item: Item, against: Answer | None, *, blind: bool) -> None:
     if not item.stale_votes:
         return
     rows.heading("Answers to the old span", "do not count")
+    keys = {id(vote): f"{n} " for n, vote in enumerate(adoptable(item), 1) if n <= MOST_KEYS}
     for number, vote in enumerate(item.stale_votes):
         name = chr(ord("A") + number % 26) if blind else vote.annotator
-        parts: list[Part] = [("× ", "note"), (f"{name} ", "name")]
+        parts: list[Part] = [(keys.get(id(vote), ""), "key")]
+        parts += [("× ", "note"), (f"{name} ", "name")]
         parts.append((describe(vote.answer, item.passage, places=True), "said"))
         parts.append(standing(vote.answer, against, item))
         rows.text(parts, indent=1, hang=3)

@@ -1,4 +1,4 @@
-"""Votes counted by noun and by mention apart: "3 of 3 pump, two mentions"."""
+"""Who named what, counted by noun and by mention apart: "pump by 3 of 3, two mentions"."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class Tally:
     def words(self) -> str:
         """As one reads it."""
         several = f", {_count(self.mentions)} mentions" if self.mentions > 1 else ""
-        return f"{self.votes} of {self.of} {self.what}{several}"
+        return f"{self.what} by {self.votes} of {self.of}{several}"
 
 
 def tally(item: Item) -> tuple[Tally, ...]:
@@ -97,15 +97,15 @@ def add_tally(rows: Rows, item: Item) -> None:
     found = tally(item)
     if not found or found[0].of < 2:
         return
-    parts: list[Part] = []
-    for one in found:
-        parts += [("; ", "note")] if parts else []
-        parts += [(f"{one.votes} of {one.of} ", "note"), (one.what, "kind")]
+    parts: list[Part] = [("named: ", "note")]
+    for place, one in enumerate(found):
+        parts += [("; ", "note")] if place else []
+        parts += [(one.what, "kind"), (_unbroken(f" by {one.votes} of {one.of}"), "note")]
         if one.mentions > 1:
             parts.append((f", {_count(one.mentions)} mentions", "note"))
-    rows.text([(_unbroken(text), role) for text, role in parts], indent=1, hang=3)
+    rows.text(parts, indent=1, hang=3)
 
 
 def _unbroken(text: str) -> str:
-    """A count is not parted from its noun at the end of a line."""
-    return text.replace(" of ", "\u00a0of\u00a0") if " of " in text else text
+    """A count is not parted at the end of a line: "by 2 of 3" stays together."""
+    return text.replace("by ", "by\u00a0").replace(" of ", "\u00a0of\u00a0")

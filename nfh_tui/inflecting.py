@@ -1,86 +1,122 @@
-"""Singular and plural of English nouns, as far as rules and a passage's own words go.
+"""Singular and plural of English nouns, by the rules of a library and a passage's own words.
 
-Pure: no screen, no dictionary. What is no plain word (%, km/h, names) stays as it is.
+Pure: no screen. What is no plain word (%, km/h), no English one, and names stay as they are.
 """
 
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
 from nfh_models.domain import Passage
-from nfh_tui.editing.words import PRONOUNS, fold
+from nfh_tui.editing.words import BEFORE_NOUNS, PRONOUNS, fold
 
-IRREGULAR = {
-    "calf": "calves", "child": "children", "foot": "feet", "goose": "geese", "half": "halves",
-    "knife": "knives", "leaf": "leaves", "life": "lives", "loaf": "loaves", "louse": "lice",
-    "mouse": "mice", "ox": "oxen", "penny": "pence", "person": "people",
-    "scarf": "scarves", "shelf": "shelves", "thief": "thieves",
-    "tooth": "teeth", "wife": "wives", "wolf": "wolves",
-}  # fmt: skip
-"""Nouns whose plural no rule gives."""
+if TYPE_CHECKING:
+    from pluralizer import Pluralizer
 
-NO_MEN = frozenset("german human norman ottoman roman shaman talisman".split())
-"""Nouns in -man that have no plural in -men."""
+UNCHANGED = (
+    "aircraft", "arithmetic", "baht", "blood", "cash", "clothes", "craft", "deer", "dice",
+    "fish", "furniture", "goggles", "grand", "luggage", "macaroni", "math", "maths", "means",
+    "money", "moose", "news", "odds", "pants", "percent", "quid", "series", "sheep", "shorts",
+    "spinach", "species", "staff", "swine", "thanks", "tights", "trousers", "trout", "yen",
+)  # fmt: skip
+"""Nouns that are written alike in both, or have but one."""
 
-UNCHANGED = frozenset(
-    "aircraft cash craft deer dice fish furniture grand quid luggage means money moose news "
-    "percent series sheep species staff swine trout".split()
-)
-"""Nouns that are written alike in both."""
+SCIENCES = re.compile(r"(?i)(econom|gymnast|mathemat|phys|polit|athlet|electron|eth|genet)ics$")
 
-_SINGULARS = {plural: singular for singular, plural in IRREGULAR.items()}
-_WITH_ES = frozenset("echo hero potato tomato veto".split())
+PLURALS = {
+    # ch is spoken as k.
+    r"(?i)((?:mon|olig|matri|patri)arch|stomach|epoch|eunuch|loch|czech)$": "$1s",
+    r"(?i)^((?:ger|nor|otto|ro|sha|talis|cai)man|human)$": "$1s",
+    r"(?i)^(golf|gulf|turf|surf|serf|smurf)$": "$1s",
+}
+"""What the library's rules miss: those of nouns that are written in the singular."""
+
+SINGULARS = {
+    r"(?i)^(th)(?:ie|ei)ves$": "$1ief",
+    r"(?i)^pence$": "penny",
+    r"(?i)^(lens|rhinoceros)(?:es)?$": "$1",
+}
+
 _SENTENCE_ENDS = frozenset({".", "!", "?", "…", "...", '"', "“", ":", "-", "–", "—"})
+_ACRONYM = re.compile(r"((?:[A-Z]\.?){2,})s$")
+_LATIN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ɏ]{2,}$")
+_OF_GRAMMAR = (BEFORE_NOUNS | PRONOUNS) - {"half", "self"}
+CACHE_SIZE = 1 << 12
+TITLED = 4
+"""Words with a capital among those of a line, of which most have one, that make it a title."""
 
 
+@lru_cache(maxsize=1)
+def _rules() -> "Pluralizer":
+    # Imported at the first noun: the screen starts without it.
+    from pluralizer import Pluralizer
+
+    made = Pluralizer()  # type: ignore[no-untyped-call]
+    for word in UNCHANGED:
+        made.add_uncountable_rule(word)
+    made.add_uncountable_rule(SCIENCES)
+    for pattern, replacement in PLURALS.items():
+        made.add_plural_rule(re.compile(pattern), replacement)
+    for pattern, replacement in SINGULARS.items():
+        made.add_singular_rule(re.compile(pattern), replacement)
+    return made
+
+
+def _stays(word: str) -> bool:
+    """True for what has no other form: no English letters, or a word of grammar."""
+    return not _LATIN.match(word) or fold(word) in _OF_GRAMMAR
+
+
+@lru_cache(maxsize=CACHE_SIZE)
 def plural_of(word: str) -> str:
-    """The plural of a noun that is written in the singular."""
-    low = word.casefold()
-    if low in UNCHANGED or low in _SINGULARS or not word.isalpha() or len(word) < 2:
+    """The plural of a noun that is written in either number."""
+    if _stays(word) or is_plural(word):
         return word
-    if low.endswith("man") and low not in NO_MEN:
-        return f"{word[:-3]}men"
-    if low in IRREGULAR:
-        return word[0] + IRREGULAR[low][1:]
-    if low.endswith(("s", "x", "z", "ch", "sh")) or low in _WITH_ES:
-        return f"{word}es"
-    if low.endswith("y") and low[-2] not in "aeiou":
-        return f"{word[:-1]}ies"
-    return f"{word}s"
+    return _rules().plural(word)
 
 
-def is_plural(word: str, lemma: str) -> bool:
-    """True if a word is written in the plural, going by its lemma.
-
-    A dictionary may know a plural no better than as itself; then its ending tells.
-    """
-    low, base = word.casefold(), lemma.casefold()
-    if low in UNCHANGED:
-        return False
-    if low in _SINGULARS or (low.endswith("men") and base.endswith("man")):
-        return True
-    return low != base and low.endswith("s") and not low.endswith("ss")
+@lru_cache(maxsize=CACHE_SIZE)
+def singular_of(word: str) -> str:
+    """The singular of a noun that is written in either number."""
+    acronym = _ACRONYM.match(word)
+    if acronym:
+        return acronym[1]
+    return word if _stays(word) else _rules().singular(word)
 
 
-def singular_of(word: str, lemma: str) -> str:
-    """The singular of a noun, going by its lemma."""
-    if not is_plural(word, lemma):
-        return word
-    return _SINGULARS.get(word.casefold(), lemma)
+def is_plural(word: str) -> bool:
+    """True if a word is written in the plural and has a singular besides."""
+    return singular_of(word) != word
+
+
+# --- names ----------------------------------------------------------------------------------
 
 
 def is_name(passage: Passage, token: int) -> bool:
-    """True for a word with a capital that is not owed to the start of a sentence.
+    """True for a word with a capital that is owed neither to its place nor to emphasis.
 
-    At the start of one it is a name if it has its capital elsewhere too, or speaks.
+    At the start of a sentence it is a name if it has its capital elsewhere too. What speaks
+    is a name; what is written in capitals, or small elsewhere, or in a title, is none.
     """
     word = passage.word(token)
     if not word[:1].isupper() or word == "I":
         return False
-    if not _begins_a_sentence(passage, token):
+    if _speaks(passage, word):
         return True
-    if any(word in (turn.speaker or "").split() for turn in passage.turns):
-        return True
-    return any(
-        passage.word(place) == word and not _begins_a_sentence(passage, place)
-        for place in range(len(passage.tokens))
-    )
+    if (len(word) > 1 and word.isupper()) or _in_title(passage, token):
+        return False
+    small = word.lower()
+    within = False
+    for place in range(len(passage.tokens)):
+        other = passage.word(place)
+        if other == small:
+            return False
+        within |= other == word and not _begins_a_sentence(passage, place)
+    return within
+
+
+def _speaks(passage: Passage, word: str) -> bool:
+    return any(word in (turn.speaker or "").split() for turn in passage.turns)
 
 
 def _begins_a_sentence(passage: Passage, token: int) -> bool:
@@ -88,20 +124,53 @@ def _begins_a_sentence(passage: Passage, token: int) -> bool:
     return token == turn.start or passage.word(token - 1) in _SENTENCE_ENDS
 
 
+def _in_title(passage: Passage, token: int) -> bool:
+    """True if nearly all words of a token's turn have capitals."""
+    words = _plain_words(passage, token)
+    capital = sum(word[0].isupper() for word in words)
+    return capital >= TITLED and capital > 0.8 * len(words)
+
+
+def _shouted(passage: Passage, token: int) -> bool:
+    """True if most of what is said in a token's turn is written in capitals."""
+    words = _plain_words(passage, token)
+    return sum(word.isupper() for word in words) > len(words) / 2
+
+
+def _plain_words(passage: Passage, token: int) -> list[str]:
+    turn = passage.turns[passage.turn_of(token)]
+    words = (passage.word(place) for place in range(turn.start, turn.end))
+    return [word for word in words if len(word) > 1 and word.isalpha()]
+
+
+# --- the form that a number asks for --------------------------------------------------------
+
+
 def noun_form(passage: Passage, token: int, *, plural: bool) -> str:
     """The noun at a token in the singular or the plural, in the passage's own words if it has
     them."""
     word, lemma = passage.word(token), passage.tokens[token].lemma
-    if fold(word) in PRONOUNS or is_name(passage, token) or not word.isalpha():
-        return word
-    if not plural:
-        return singular_of(word, lemma)
-    if is_plural(word, lemma):
+    if is_name(passage, token):
+        kept = plural or _speaks(passage, word)
+        return word if kept else _one_of(word, lemma)
+    if len(word) > 1 and word.isupper() and not _shouted(passage, token):
+        return f"{word}s" if plural and word.isalpha() and _LATIN.match(word) else word
+    if is_plural(word) == plural or _stays(word):
+        return singular_of(word) if _ACRONYM.match(word) and not plural else word
+    made = plural_of(word) if plural else singular_of(word)
+    if made == word:
         return word
     for place, other in enumerate(passage.tokens):
-        if other.lemma == lemma and is_plural(passage.word(place), lemma):
-            return passage.word(place).lower()
-    return plural_of(word)
+        found = passage.word(place)
+        if other.lemma == lemma and found[1:].islower() and is_plural(found) == plural:
+            return found.lower()
+    return made
+
+
+def _one_of(name: str, lemma: str) -> str:
+    """One of those that a name in the plural means: one of the Germans is a German."""
+    one = singular_of(name)
+    return one if one.casefold() == lemma.casefold() else name
 
 
 def free_form(noun: str, *, plural: bool) -> str:

@@ -8,27 +8,18 @@ Acts go by the ids of the registry, keys by their character or by Textual's name
 quits whatever the file says.
 """
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from nfh_tui.actions import ACTIONS, BY_ID, Action
+from nfh_tui.key_names import is_key, key_name, shown
 
 FILE_NAME = "keys.toml"
 """An older file that holds nothing but keys; it is still read."""
 
 ALWAYS = frozenset({"ctrl+q", "ctrl+c"})
 """Keys that cannot be given to an act: they quit, and tell how to quit."""
-
-NAMES = {
-    "commercial_at": "at",
-    "hyphen_minus": "minus",
-    "low_line": "underscore",
-    "plus_sign": "plus",
-    "reverse_solidus": "backslash",
-    "solidus": "slash",
-}
-"""Where Textual's names of characters are not Unicode's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +40,11 @@ class Keymap:
         return next((action.id for action in there if key in action.keys), None)
 
 
-def apply(wanted: Mapping[str, object]) -> Keymap:
-    """The registry with these keys; an entry that cannot be is left out and told."""
+def apply(wanted: Mapping[str, object], files: Mapping[str, Path] | None = None) -> Keymap:
+    """The registry with these keys; an entry that cannot be is left out and told.
+
+    files: where each entry stands, to begin what is told of it with.
+    """
     troubles: list[str] = []
     own: dict[str, tuple[str, ...]] = {}
     for action_id, typed in wanted.items():
@@ -58,17 +52,22 @@ def apply(wanted: Mapping[str, object]) -> Keymap:
         if trouble is None:
             own[action_id] = tuple(key.strip() for key in str(typed).split(",") if key.strip())
         else:
-            troubles.append(trouble)
+            troubles.append(_placed(action_id, trouble, files))
     while clash := _clash(_with(own)):
         key, one, other = clash
         loser, keeper = (other, one) if other.id in own else (one, other)
         del own[loser.id]
-        troubles.append(
+        trouble = (
             f"{loser.id}: the key {key} is that of {keeper.id} ({keeper.title}); "
             "give that one another key as well"
         )
+        troubles.append(_placed(loser.id, trouble, files))
     names = {action_id: ",".join(map(key_name, keys)) for action_id, keys in own.items()}
     return Keymap(_with(own) if own else ACTIONS, names, tuple(troubles))
+
+
+def _placed(action_id: str, trouble: str, files: Mapping[str, Path] | None) -> str:
+    return trouble if files is None else f"{files[action_id]}: {trouble}"
 
 
 def _trouble(action_id: str, typed: object) -> str | None:
@@ -76,6 +75,12 @@ def _trouble(action_id: str, typed: object) -> str | None:
         return f"{action_id}: there is no such act; nfh-tui keys lists them"
     if not isinstance(typed, str) or not typed.strip(" ,"):
         return f"{action_id}: wanted are one or more keys with commas between, as a text"
+    unknown = [key for key in map(str.strip, typed.split(",")) if key and not is_key(key)]
+    if unknown:
+        return (
+            f"{action_id}: “{shown(unknown[0])}” is no key; wanted is a character, or a name "
+            "such as f8, ctrl+w or pagedown"
+        )
     taken = {key_name(key.strip()) for key in typed.split(",")} & ALWAYS
     return f"{action_id}: {min(taken)} cannot be given away" if taken else None
 
@@ -102,11 +107,3 @@ def _clash(actions: Sequence[Action]) -> tuple[str, Action, Action] | None:
             if shared and one.modes & other.modes and one.where == other.where:
                 return min(shared), one, other
     return None
-
-
-def key_name(typed: str) -> str:
-    """Textual's name of a key that is given by its character, or already by name."""
-    if len(typed) != 1 or typed.isalnum():
-        return "space" if typed == " " else typed
-    name = unicodedata.name(typed, typed).lower().replace("-", "_").replace(" ", "_")
-    return NAMES.get(name, name)

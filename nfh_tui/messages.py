@@ -32,9 +32,13 @@ class PredictorChanged(Message):
 
 @dataclass
 class Trouble(Message):
-    """Something could not be read or saved. sentence: what, where, what to do."""
+    """Something could not be read or saved. sentence: what, where, what to do.
+
+    title: over it, where it is said in a dialog; "" for the usual one.
+    """
 
     sentence: str
+    title: str = ""
 
 
 @dataclass

@@ -59,7 +59,7 @@ def heat_words(item: Item | None, heat: Heat, other: str | None) -> str:
     if heat is Heat.OFF:
         return "heat map off"
     if item is not None and item.prediction is None:
-        return f"heat map on; {_none(item)}"
+        return f"heat map: nothing to show. {_none(item)}"
     if heat is Heat.SCORES or item is None or item.prediction is None:
         return "heat map on; H again: the difference of two models"
     two = other_of(item, other)

@@ -14,9 +14,10 @@ def sentence(passage: Passage, anchor: Anchor, width: int) -> Text:
     word = f"[{word}]"
     room = max(0, width - width_of(word))
     right = min(width_of(after), max(room // 2, room - width_of(before)))
-    shown = Text(_cut_left(before, room - right))
-    shown.append(word, "bold")
-    shown.append(clip(after, right))
+    # Isolated last: what is cut would lose one end of its isolation.
+    shown = Text(isolated(_cut_left(before, room - right)))
+    shown.append(isolated(word), "bold")
+    shown.append(isolated(clip(after, right)))
     return shown
 
 
@@ -33,7 +34,7 @@ def _drawn(text: str) -> str:
     """Text in one line, each gap one space, those at its ends too."""
     ends = (" " if text[:1].isspace() else "", " " if text[-1:].isspace() else "")
     middle = " ".join(text.split())
-    return f"{ends[0]}{isolated(visible(middle))}{ends[1]}" if middle else ends[0]
+    return f"{ends[0]}{visible(middle)}{ends[1]}" if middle else ends[0]
 
 
 def _cut_left(text: str, width: int) -> str:

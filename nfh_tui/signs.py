@@ -14,6 +14,8 @@ LEGEND: tuple[tuple[str, str], ...] = (
     ("✓ ↺", "decided; the number's span was corrected after people had answered"),
     ("▌ ┆", "in the queue: the item shown; where to go on from, while another one is shown"),
     ("2-1 noun", "two annotators against one, and what they differ in first"),
+    ("scope, route", "what answers differ in: an NFH or none; the class or its noun"),
+    ("answer?, relation", "what answers differ in: can it be answered; AND or OR"),
     ("» a m g", "you skipped it; flags: span wrong, ambiguous, guidelines silent"),
     ("= ≠ noun", "in the evidence: the same as your answer; what it differs in"),
     ("≈ mention", "in the evidence: the same noun, but no mention that your answer has"),

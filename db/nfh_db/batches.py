@@ -38,6 +38,10 @@ WHERE id = :id AND state = :state AND pid IS :former AND report = :former_report
 STILL_MINE = """
 SELECT 1 FROM batch
 WHERE id = :id AND state = 'loading' AND pid = :pid AND report = :report"""
+GIVE_UP = "UPDATE batch SET pid = NULL WHERE id = :id AND pid = :pid AND state <> 'ready'"
+WHO = """
+SELECT n.name FROM act AS c JOIN annotator AS n ON n.id = c.annotator_id
+WHERE c.batch_id = :batch ORDER BY c.id LIMIT 1"""
 SETTLES = "SELECT 1 FROM batch WHERE id = :id AND state = 'settling' AND pid = :pid"
 SET_REPORT = "UPDATE batch SET report = :report WHERE id = :id"
 SET_STATE = """
@@ -49,18 +53,18 @@ MERGE = "merge"
 """Format of the batch of a merge, whose note `nfh_db.merge.notes` writes."""
 
 BULK_FORMATS = {
-    "settle": "A settlement is being written by process",
-    "bulk": "Many items are being changed by process",
-    "undo": "A settlement is being taken back by process",
-    "redo": "A settlement is being made again by process",
-    MERGE: "Another copy is being merged by process",
+    "settle": "A settlement is being written by",
+    "bulk": "Many items are being changed by",
+    "undo": "A settlement is being taken back by",
+    "redo": "A settlement is being made again by",
+    MERGE: "Another copy is being merged by",
 }
 """Formats of batches that are no files, and how one under way is told of."""
 
 FOUND = "identify"
 """Format of a batch of numbers that no file named, found in passages that are there."""
 
-UNDER_WAY = BULK_FORMATS | {FOUND: "Numbers that were found are being added by process"}
+UNDER_WAY = BULK_FORMATS | {FOUND: "Numbers that were found are being added by"}
 
 
 class Work(msgspec.Struct):
@@ -110,6 +114,7 @@ class Unfinished:
 
 
 _running: set[int] = set()
+_finishing: set[int] = set()
 _running_lock = threading.Lock()
 _work = msgspec.json.Decoder(Work)
 
@@ -124,6 +129,24 @@ def running(batch_id: int) -> Iterator[None]:
     finally:
         with _running_lock:
             _running.discard(batch_id)
+
+
+@contextmanager
+def finishing(batch_id: int) -> Iterator[bool]:
+    """Take what was left behind, to finish it; False if another thread has taken it."""
+    with _running_lock:
+        mine = batch_id not in _finishing
+        _finishing.add(batch_id)
+    try:
+        if mine:
+            with running(batch_id):
+                yield True
+        else:
+            yield False
+    finally:
+        if mine:
+            with _running_lock:
+                _finishing.discard(batch_id)
 
 
 def is_alive(batch: Unfinished) -> bool:
@@ -166,8 +189,16 @@ def unfinished(connection: Connection) -> Sequence[Unfinished]:
 def refuse_beside_another(connection: Connection, wanted: str) -> None:
     """Raise StoreError if a batch is under way. wanted: what to do when that is done."""
     for other in unfinished(connection):
-        what = UNDER_WAY.get(other.format, f"{other.name} is being imported by process")
-        raise StoreError(f"{what} {other.pid}: wait until that is done, then {wanted}")
+        what = UNDER_WAY.get(other.format, f"{other.name} is being imported by")
+        doer = who_works(connection, other)
+        raise StoreError(f"{what} {doer}: wait until that is done, then {wanted}")
+
+
+def who_works(connection: Connection, batch: Unfinished) -> str:
+    """The person and the process that a batch is of, as far as they are known."""
+    row = connection.execute(WHO, {"batch": batch.id}).fetchone()
+    process = "a process that gave it up" if batch.pid is None else f"process {batch.pid}"
+    return process if row is None else f"{row[0]} ({process})"
 
 
 def add(
@@ -216,6 +247,11 @@ def claim(connection: Connection, batch: Unfinished) -> Work | None:
         },
     ).rowcount
     return mine if changed == 1 else None
+
+
+def give_up(connection: Connection, batch_id: int) -> None:
+    """Say that this process works no more on a batch: whoever comes next may take it."""
+    connection.execute(GIVE_UP, {"id": batch_id, "pid": os.getpid()})
 
 
 def set_work(connection: Connection, batch_id: int, work: Work) -> str:

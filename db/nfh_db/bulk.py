@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from nfh_db import acts, batches, clock, processes, settle, sweep
+from nfh_db import acts, batches, clock, finishing, processes, settle, sweep
 from nfh_db.batches import Work
 from nfh_db.bulk_items import Row
 from nfh_db.connection import (
@@ -38,6 +38,8 @@ PRAGMAS = (
     "PRAGMA foreign_keys = OFF",
     "PRAGMA wal_autocheckpoint = 8000",
 )
+
+WHERE_IT_LIES = "SELECT file FROM pragma_database_list WHERE name = 'main'"
 
 WRITE_SECONDS = 0.012
 """What one write of events should take: a person's answer may have to wait for it."""
@@ -74,7 +76,9 @@ def finish_leftovers(connection: Connection) -> None:
     for batch in batches.unfinished(connection):
         if batches.is_alive(batch):
             continue
-        with batches.running(batch.id):
+        with batches.finishing(batch.id) as mine:
+            if not mine:
+                continue
             if batch.format == batches.MERGE:
                 from nfh_db.merge import run as merging
 
@@ -84,10 +88,38 @@ def finish_leftovers(connection: Connection) -> None:
                 work = batches.claim(connection, batch)
             if work is None:
                 continue
-            if batch.is_loading:
-                sweep.run(connection, batch.id, work)
-            else:
-                settle.run(connection, batch.id, work)
+            try:
+                if batch.is_loading:
+                    sweep.run(connection, batch.id, work)
+                else:
+                    settle.run(connection, batch.id, work)
+            except sqlite3.Error:
+                _let_go(connection, batch.id)
+                raise
+
+
+def _let_go(connection: Connection, batch_id: int) -> None:
+    """Leave what cannot be finished now to whoever can first, to this process as well."""
+    with suppress(sqlite3.Error), transaction(connection):
+        batches.give_up(connection, batch_id)
+    _finish_later(connection)
+
+
+def _finish_later(connection: Connection) -> None:
+    """Finish what a failure of this process left behind, as soon as the disk lets one."""
+    path = Path(connection.execute(WHERE_IT_LIES).fetchone()[0])
+
+    def attempt() -> bool:
+        try:
+            with bulk_connection(path) as own:
+                finish_leftovers(own)
+                return not batches.left_behind(own)
+        except (FullError, BusyError, sqlite3.Error):
+            return False
+        except StoreError:
+            return True  # The file is gone, or no database any more: nothing can be done.
+
+    finishing.later(path, attempt)
 
 
 class BulkAct:
@@ -172,6 +204,12 @@ class BulkAct:
         with self._stack:
             if not self._shown:
                 self._take_back(error)
+        if isinstance(error, Exception) and self._is_left():
+            _let_go(self._connection, self._batch)
+
+    def _is_left(self) -> bool:
+        """True if it could be neither taken back nor applied to the end."""
+        return any(one.id == self._batch for one in batches.unfinished(self._connection))
 
     def change(self, anchor_id: int, before: str | None, after: str | None) -> None:
         """Plan a change of an anchor's gold. Each anchor is changed once."""
@@ -239,8 +277,8 @@ class BulkAct:
         except sqlite3.Error as error:
             raise StoreError(
                 f"“{self._summary}” is stored, but what it changes could not all be written "
-                f"yet ({error}). Nothing is lost: make sure that the disk has room, and open "
-                "the database again; the rest is done then"
+                f"yet ({error}). Nothing is lost: make sure that the disk has room; the rest "
+                "is done then"
             ) from error
 
     def report(self, report: SettleReport) -> None:
@@ -256,6 +294,6 @@ class BulkAct:
             sweep.run(self._connection, self._batch, self._work)
             note = f"Nothing of “{self._summary}” is stored."
         except sqlite3.Error:
-            note = "What had been written stays invisible, and is cleared at the next start."
+            note = "What had been written stays invisible, and is cleared when there is room."
         if error is not None:
             error.add_note(note)

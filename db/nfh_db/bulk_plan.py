@@ -5,7 +5,7 @@ of others' decisions, and an item of which this person has begun an answer. What
 decision, or gold of a file or a rule, gives way, and the plan says of how many.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from nfh_db import answers, assignments, gold, models, settings
@@ -19,6 +19,7 @@ from nfh_db.values import (
     GoldValue,
     answer_of,
     answer_value,
+    decode_gold,
     decode_lemmas,
     encode,
     gold_value,
@@ -49,6 +50,12 @@ WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND annotator_id = :me
 FLAGS = """
 SELECT anchor_id, name, flagged_at, batch_id FROM flag
 WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND annotator_id = :me AND removed = 0"""
+GOLDS = """
+SELECT e.anchor_id, e.before, e.after FROM event AS e
+JOIN act AS c ON c.id = e.act_id LEFT JOIN batch AS b ON b.id = c.batch_id
+WHERE e.anchor_id IN (SELECT value FROM json_each(:ids)) AND e.entity = 'gold'
+    AND coalesce(b.state, '') <> 'loading'
+ORDER BY e.anchor_id, e.id"""
 CHOICES = """
 SELECT anchor_id, choice FROM prediction
 WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND model_id = :model"""
@@ -69,8 +76,12 @@ NOT_OFFERED = "its noun does not stand there"
 OWN = "in place of your own decision"
 OF_FILE = "in place of gold from a file"
 OF_RULE = "in place of gold made by a rule"
+LOST_FILE = "had gold from a file before you decided, which does not come back"
+LOST_RULE = "had gold made by a rule before you decided, which does not come back"
+LOST_EXPERT = "had another expert's gold before you decided, which does not come back"
 """What is to be known of an item that is changed."""
 
+LOST = {Rule.IMPORTED: LOST_FILE, Rule.EXPERT: LOST_EXPERT}
 RULES = (SettlingRule.UNANIMOUS, SettlingRule.MAJORITY)
 
 
@@ -99,6 +110,7 @@ class _Facts:
     given: dict[int, list[tuple[str, Answer]]] = field(default_factory=dict)
     flags: dict[tuple[int, str], FlagValue] = field(default_factory=dict)
     choices: dict[int, str] = field(default_factory=dict)
+    replaced: dict[int, str] = field(default_factory=dict)
     drafts: frozenset[int] = frozenset()
     blind: frozenset[int] = frozenset()
 
@@ -147,6 +159,8 @@ class Planner:
             }
         if wish.deed is Deed.MODEL and self._model is not None:
             facts.choices = dict(run(CHOICES, key | {"model": self._model[0]}))
+        if wish.deed is Deed.WITHDRAW and wish.role is Role.ADJUDICATOR:
+            facts.replaced = _replaced(run(GOLDS, key), me.name)
         for id_, name, at, batch in run(FLAGS, key):
             facts.flags[id_, name] = FlagValue(at, batch)
         facts.drafts = frozenset(row[0] for row in run(DRAFTS, key))
@@ -216,9 +230,11 @@ class Planner:
             return Planned(id_, kept=NO_ANSWER)
         rows: list[Row] = [("answer", id_, me.id, role.value, encode(mine), None)]
         makes = present is not None and present.rule == Rule.EXPERT and present.by == me.name
+        note = ""
         if role is Role.ADJUDICATOR and makes:
             rows.append(("gold", id_, None, "", encode(present), None))
-        return Planned(id_, tuple(rows), before=answer_of(mine))
+            note = facts.replaced.get(id_, "")
+        return Planned(id_, tuple(rows), note=note, before=answer_of(mine))
 
     def _flag(self, id_: int, facts: _Facts) -> Planned:
         wish = self._wish
@@ -242,6 +258,21 @@ class Planner:
         if self._wish.role is Role.ADJUDICATOR and id_ not in facts.blind:
             return present is not None and present.kind != Kind.NFH
         return id_ in facts.mine
+
+
+def _replaced(events: Iterable[tuple[int, str | None, str | None]], me: str) -> dict[int, str]:
+    """What stood there before this person's decisions that hold now: what to say, by anchor.
+
+    events: anchor, gold before and after, each anchor's in the order in which they happened.
+    """
+    found: dict[int, str] = {}
+    for id_, before, after in events:
+        was, now = decode_gold(before), decode_gold(after)
+        if now is None or (now.rule, now.by) != (Rule.EXPERT, me) or was is None:
+            found.pop(id_, None)
+        elif (was.rule, was.by) != (Rule.EXPERT, me):
+            found[id_] = LOST.get(Rule(was.rule), LOST_RULE)
+    return found
 
 
 def _note(present: GoldValue | None) -> str:

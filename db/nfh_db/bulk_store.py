@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING
 
 from nfh_db.opened import OpenDatabase
-from nfh_db.query import Query
+from nfh_db.query import Query, asked_by
 from nfh_db.records import Annotator
 from nfh_db.settling_store import untold
 from nfh_models.domain import Answer, Passage
@@ -37,7 +37,8 @@ class BulkStore(OpenDatabase):
 
         with self._readers.lend(one_state=True) as connection:
             if isinstance(found, Query):
-                chunks = list(queue.queue_ids(connection, found, me.id))
+                asked = asked_by(found, wish.role, me.name)
+                chunks = list(queue.queue_ids(connection, asked, me.id, wish.role))
                 found = [anchor_id for chunk in chunks for anchor_id in chunk]
             return bulk_acts.preview(connection, found, wish, me, progress or untold)
 

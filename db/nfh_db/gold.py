@@ -36,6 +36,13 @@ INSERT INTO gold (anchor_id, kind, relation, sort, noun, comment, rule, annotato
 VALUES (:anchor, :kind, :relation, :sort, :noun, :comment, :rule, :annotator,
     :answer, :batch, :at, :votes)"""
 REMOVE = "UPDATE gold SET removed = 1 WHERE anchor_id = :anchor"
+READ_NOUNS = """
+SELECT g.anchor_id, g.noun, h.position, m.token
+FROM anchor AS a JOIN gold AS g ON g.anchor_id = a.id AND g.removed = 0
+LEFT JOIN head AS h ON h.gold_id = g.anchor_id
+LEFT JOIN mention AS m ON m.head_id = h.id AND m.origin <> 'removed'
+WHERE a.passage_id = :passage AND (g.noun IS NOT NULL OR m.token IS NOT NULL)
+ORDER BY g.anchor_id, h.position, m.position"""
 FIND_ANSWER = """
 SELECT w.id FROM answer AS w JOIN annotator AS n ON n.id = w.annotator_id
 WHERE w.anchor_id = :anchor AND w.role = 'adjudicator' AND n.name = :by"""
@@ -51,6 +58,19 @@ def read_all(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, Gol
 def read(connection: Connection, anchor_id: int) -> GoldValue | None:
     """The gold of one anchor."""
     return read_all(connection, [anchor_id]).get(anchor_id)
+
+
+def nouns(connection: Connection, passage_id: int) -> dict[int, tuple[int | str, ...]]:
+    """What is missing by the gold of each anchor of a passage: the token of each head's first
+    mention, or the noun that was written for a class. Anchors without are left out."""
+    found: dict[int, dict[int, int | str]] = {}
+    for anchor_id, noun, head, token in connection.execute(READ_NOUNS, {"passage": passage_id}):
+        said = found.setdefault(anchor_id, {})
+        if head is not None and token is not None:
+            said.setdefault(head, token)
+        elif noun is not None:
+            said.setdefault(-1, noun)
+    return {anchor_id: tuple(said.values()) for anchor_id, said in found.items()}
 
 
 def write(connection: Connection, anchor_id: int, value: GoldValue | None) -> None:

@@ -54,6 +54,24 @@ WHERE w.rule_tag IS NOT NULL AND w.removed = 0 AND {VISIBLE}
     AND (w.batch_id IS NULL OR w.batch_id NOT IN ({LOADING}))"""  # noqa: S608 - constants
 """Every tag with its anchor, whoever gave the answer and in whichever role."""
 
+OWN_ANSWERS = f"""
+FROM answer AS w JOIN anchor AS a ON a.id = w.anchor_id
+WHERE w.annotator_id = :me AND w.role = 'annotator' AND w.removed = 0 AND {VISIBLE}
+    AND (w.batch_id IS NULL OR w.batch_id NOT IN ({LOADING}))"""
+"""What somebody answered as an annotator, as `w`."""
+
+COUNT_OWN = f"""
+SELECT w.rule_tag, w.guideline_version, count(*) {OWN_ANSWERS}
+GROUP BY w.rule_tag, w.guideline_version"""
+OWN_ANCHORS = f"""
+SELECT w.anchor_id, w.rule_tag, w.guideline_version {OWN_ANSWERS}
+    AND w.rule_tag IN (SELECT value FROM json_each(:tags))
+ORDER BY a.passage_id, a.start, a.stop"""  # noqa: S608 - made of constants
+OWN_ITEMS = f"SELECT w.rule_tag, w.anchor_id {OWN_ANSWERS} AND w.rule_tag IS NOT NULL"
+
+LARGEST_VERSION = 2**63 - 1
+"""The largest number that the database can be asked for."""
+
 LONGEST = 1_000_000
 """Characters of a text."""
 
@@ -91,6 +109,8 @@ def everything(connection: Connection) -> tuple[Guideline, ...]:
 
 def read(connection: Connection, version: int | None = None) -> Guideline | None:
     """One version, or the one that holds; None if there is none."""
+    if version is not None and not 0 < version <= LARGEST_VERSION:
+        return None
     if version is None:
         row = connection.execute(READ_LAST).fetchone()
     else:
@@ -150,31 +170,43 @@ def _check(body: str) -> None:
 # --- what is tagged ---------------------------------------------------------------------
 
 
-def items(connection: Connection) -> dict[str, int]:
-    """How many anchors have an answer with each tag, by the rule's id, or by the tag itself."""
+def items(connection: Connection, only: int | None = None) -> dict[str, int]:
+    """How many anchors have an answer with each tag, by the rule's id, or by the tag itself.
+
+    only: an annotator of whose own answers alone this is.
+    """
+    statement = TAGGED_ITEMS if only is None else OWN_ITEMS
     anchors: dict[str, set[int]] = {}
-    for tag, anchor_id in connection.execute(TAGGED_ITEMS):
+    for tag, anchor_id in connection.execute(statement, {"me": only}):
         anchors.setdefault(rule_id(tag), set()).add(anchor_id)
     return {rule: len(ids) for rule, ids in anchors.items()}
 
 
-def tagged(connection: Connection) -> tuple[Tagged, ...]:
-    """How many decisions have each tag, version by version; those without a tag, too."""
+def tagged(connection: Connection, only: int | None = None) -> tuple[Tagged, ...]:
+    """How many decisions have each tag, version by version; those without a tag, too.
+
+    only: an annotator whose own answers are counted in place of decisions.
+    """
+    statement = COUNT_TAGGED if only is None else COUNT_OWN
     counts: dict[tuple[str | None, int | None], int] = {}
-    for tag, version, count in connection.execute(COUNT_TAGGED):
+    for tag, version, count in connection.execute(statement, {"me": only}):
         key = (None if tag is None else rule_id(tag), version)
         counts[key] = counts.get(key, 0) + count
     return tuple(Tagged(*key, count) for key, count in counts.items())
 
 
 def anchors_of(
-    connection: Connection, wanted: Iterable[tuple[str, int | None]]
+    connection: Connection,
+    wanted: Iterable[tuple[str, int | None]],
+    only: int | None = None,
 ) -> "array[int]":
     """The anchors whose decision has one of these rules, by id, under one of these versions.
 
-    In the order of the passages.
+    In the order of the passages. only: an annotator whose own answers are meant in place of
+    decisions.
     """
     pairs = frozenset(wanted)
     tags = {form for rule, _ in pairs for form in tag_forms(rule)}
-    rows = connection.execute(TAGGED_ANCHORS, {"tags": json_of(sorted(tags))})
+    statement = TAGGED_ANCHORS if only is None else OWN_ANCHORS
+    rows = connection.execute(statement, {"tags": json_of(sorted(tags)), "me": only})
     return array("q", (id_ for id_, tag, version in rows if (rule_id(tag), version) in pairs))

@@ -54,21 +54,26 @@ class GuidingStore(OpenDatabase):
         with self._deciding() as connection:
             return guidelines.add(connection, body, me, after)
 
-    def tagged_items(self) -> dict[str, int]:
-        """How many anchors have an answer with each tag, by the rule's id, or by the tag."""
+    def tagged_items(self, only: Annotator | None = None) -> dict[str, int]:
+        """How many anchors have an answer with each tag, by the rule's id, or by the tag.
+
+        only: an annotator, who is told of their own answers and nobody else's; so below.
+        """
         from nfh_db import guidelines
 
         with self._readers.lend() as connection:
-            return guidelines.items(connection)
+            return guidelines.items(connection, only.id if only else None)
 
-    def tagged_decisions(self) -> "tuple[Tagged, ...]":
+    def tagged_decisions(self, only: Annotator | None = None) -> "tuple[Tagged, ...]":
         """How many decisions have each tag, version by version; those without a tag, too."""
         from nfh_db import guidelines
 
         with self._readers.lend() as connection:
-            return guidelines.tagged(connection)
+            return guidelines.tagged(connection, only.id if only else None)
 
-    def tagged_anchors(self, wanted: Iterable[tuple[str, int | None]]) -> "array[int]":
+    def tagged_anchors(
+        self, wanted: Iterable[tuple[str, int | None]], only: Annotator | None = None
+    ) -> "array[int]":
         """The anchors whose decision has one of these rules under one of these versions.
 
         In the order of the passages. A rule is given by its id.
@@ -76,4 +81,4 @@ class GuidingStore(OpenDatabase):
         from nfh_db import guidelines
 
         with self._readers.lend() as connection:
-            return guidelines.anchors_of(connection, wanted)
+            return guidelines.anchors_of(connection, wanted, only.id if only else None)

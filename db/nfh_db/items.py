@@ -25,7 +25,7 @@ from nfh_db import (
 from nfh_db.assignments import Purpose
 from nfh_db.connection import Connection
 from nfh_db.passages import PassageCache
-from nfh_db.records import Annotator, Item, Role, State, Vote
+from nfh_db.records import Annotator, Item, Role, Sibling, State, Vote
 from nfh_db.values import gold_of
 from nfh_models.domain import Anchor, Passage, anchor_id
 
@@ -69,10 +69,11 @@ def read_for_annotator(
         return None
     done = assignments.answered(connection, [one.anchor_id for one in item.siblings], me.id)
     siblings = tuple(
-        replace(one, state=own_state(one.state, answered=one.anchor_id in done), kind=None)
+        replace(one, state=own_state(answered=one.anchor_id in done), kind=None, nouns=())
         for one in item.siblings
     )
-    state = own_state(item.state, answered=item.anchor_id in done)
+    moved = any(vote.annotator == me.name for vote in item.stale_votes)
+    state = own_state(answered=item.anchor_id in done, moved=moved)
     if assignments.was_given(connection, id_, me.id, Role.ANNOTATOR):
         item = replace(item, document="", split=None)
     return _own_only(replace(item, siblings=siblings, state=state), me.name)
@@ -93,17 +94,22 @@ def _own_only(item: Item, me: str) -> Item:
     )
 
 
-def own_state(state: State, *, answered: bool) -> State:
-    """Where an anchor stands for an annotator who knows of no other's answer."""
+def own_state(*, answered: bool, moved: bool = False) -> State:
+    """Where an anchor stands for an annotator who knows of no other's answer.
+
+    moved: it is in place of one that this person answered.
+    """
     if answered:
         return State.ANSWERED
-    return State.STALE if state is State.STALE else State.OPEN
+    return State.STALE if moved else State.OPEN
 
 
 def _as_adjudicator(item: Item, me: str, kept_back: Mapping[int, Purpose]) -> Item:
     """The item without what its person has to decide without knowing of."""
     siblings = tuple(
-        replace(one, state=State.OPEN, kind=None) if one.anchor_id in kept_back else one
+        replace(one, state=State.OPEN, kind=None, nouns=())
+        if one.anchor_id in kept_back
+        else one
         for one in item.siblings
     )
     item = replace(item, siblings=siblings)
@@ -157,7 +163,7 @@ def _whole(
         passage=passage,
         anchor=anchor,
         state=State(state),
-        siblings=anchors.siblings(connection, passage_id),
+        siblings=_siblings(connection, passage_id),
         votes=tuple(votes.get(id_, ())),
         stale_votes=() if before is None else tuple(votes.get(before, ())),
         gold=gold_of(decided) if decided else None,
@@ -173,6 +179,15 @@ def _whole(
         else None,
         competences=competences.of_votes(connection, votes.get(id_, ())),
     )
+
+
+def _siblings(connection: Connection, passage_id: int) -> tuple[Sibling, ...]:
+    """The anchors of a passage, each with the nouns of its gold."""
+    found = anchors.siblings(connection, passage_id)
+    if len(found) == 1:
+        return found
+    nouns = gold.nouns(connection, passage_id)
+    return tuple(replace(one, nouns=nouns.get(one.anchor_id, ())) for one in found)
 
 
 def read_passages(

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from nfh_db import batches
+from nfh_db import batches, finishing
 from nfh_db.checkpoint import Checkpointer
 from nfh_db.connection import SCHEMA_VERSION, Connection, Readers, Writer, connect
 from nfh_db.errors import FullError
@@ -69,6 +69,7 @@ class OpenDatabase:
 
     def close(self) -> None:
         """Close all connections; those lent to other threads, too."""
+        finishing.stop(self.path)
         self._checkpointer.close()
         self._readers.close()
         self._writer.close()

@@ -8,7 +8,7 @@ import msgspec
 from nfh_db.anchors import VISIBLE
 from nfh_db.connection import Connection
 from nfh_db.items import own_state
-from nfh_db.query import Query
+from nfh_db.query import Query, keys_for
 from nfh_db.query import compile as compile_query
 from nfh_db.query.identified import ACTIVE as ACTIVE_IDENTIFIER
 from nfh_db.records import FlagName, QueueRow, Role, State
@@ -48,7 +48,8 @@ SELECT_ROWS = """
     JOIN passage AS p ON p.id = a.passage_id
     WHERE {visible}"""
 
-# Whether the anchor is one to decide blind; whether an annotator has answered it: 0 or 1.
+# Whether the anchor is one to decide blind: 0 or 1. What an annotator has answered: 1 it, 2 the
+# one in whose place it is, 0 neither.
 BLIND = """(
         SELECT count(*) FROM assignment AS s
         WHERE s.anchor_id = a.id AND s.annotator_id = :me AND s.role = 'adjudicator'
@@ -57,10 +58,13 @@ AUDITED = """EXISTS (
         SELECT 1 FROM assignment AS s
         WHERE s.anchor_id = a.id AND s.annotator_id = :me AND s.role = 'adjudicator'
             AND s.state = 'open' AND s.purpose = 'audit')"""
-ANSWERED = """(
-        SELECT count(*) FROM answer AS w
-        WHERE w.anchor_id = a.id AND w.annotator_id = :me AND w.role = 'annotator'
-            AND w.removed = 0)"""
+ANSWERED = """coalesce((
+        SELECT CASE WHEN w.anchor_id = a.id THEN 1 ELSE 2 END FROM answer AS w
+        WHERE w.anchor_id IN (a.id, a.replaces) AND w.annotator_id = :me
+            AND w.role = 'annotator' AND w.removed = 0
+        ORDER BY 1 LIMIT 1), 0)"""
+
+ANSWERED_IT, ANSWERED_BEFORE = 1, 2
 
 SELECT_NAMES = "SELECT name FROM annotator ORDER BY id LIMIT :most"
 SELECT_VALUES = {
@@ -90,20 +94,28 @@ SELECT_VALUES = {
         WHERE coalesce(b.state, '') <> 'loading' ORDER BY d.id DESC LIMIT :most""",
 }
 
+OWN_TAGS = """
+        SELECT DISTINCT v.rule_tag FROM answer AS v
+        WHERE v.rule_tag IS NOT NULL AND v.removed = 0 AND v.annotator_id = :me
+            AND v.role = 'annotator'
+        ORDER BY length(v.rule_tag), v.rule_tag LIMIT :most"""
 
-def queue_ids(connection: Connection, query: Query, me_id: int) -> Iterator["array[int]"]:
+
+def queue_ids(
+    connection: Connection, query: Query, me_id: int, role: Role = Role.ADJUDICATOR
+) -> Iterator["array[int]"]:
     """The ids of the anchors that `query` holds for annotator me_id, in its order.
 
     Chunks of 200, then 20,000 ids each; no chunk where there are none. What is committed
     by others between the first chunk and the second may stand out of order, but no id is
-    given twice.
+    given twice. Raises QueryError for what may not be asked in this role.
     """
-    first = _ids(connection, query, me_id, FIRST_CHUNK)
+    first = _ids(connection, query, me_id, role, FIRST_CHUNK)
     if first:
         yield first
     if len(first) < FIRST_CHUNK:
         return
-    rest = _ids(connection, query, me_id, -1)
+    rest = _ids(connection, query, me_id, role, -1)
     if rest[:FIRST_CHUNK] == first:
         rest = rest[FIRST_CHUNK:]
     else:
@@ -113,16 +125,23 @@ def queue_ids(connection: Connection, query: Query, me_id: int) -> Iterator["arr
         yield rest[start : start + LATER_CHUNK]
 
 
-def _ids(connection: Connection, query: Query, me_id: int, limit: int) -> "array[int]":
-    compiled = compile_query(query, me_id)
+def _ids(
+    connection: Connection, query: Query, me_id: int, role: Role, limit: int
+) -> "array[int]":
+    compiled = compile_query(query, me_id, role)
     statement = SELECT_IDS.format(where=compiled.where, order=compiled.order)
     found = connection.execute(statement, {**compiled.parameters, "limit": limit}).fetchone()
     return array("q", msgspec.json.decode(found[0], type=list[int]))
 
 
-def queue_count(connection: Connection, query: Query, me_id: int) -> int:
-    """How many anchors `query` holds for annotator me_id."""
-    compiled = compile_query(query, me_id)
+def queue_count(
+    connection: Connection, query: Query, me_id: int, role: Role = Role.ADJUDICATOR
+) -> int:
+    """How many anchors `query` holds for annotator me_id.
+
+    Raises QueryError for what may not be asked in this role.
+    """
+    compiled = compile_query(query, me_id, role)
     statement = COUNT.format(where=compiled.where)
     return int(connection.execute(statement, compiled.parameters).fetchone()[0])
 
@@ -175,7 +194,7 @@ def _row(
         after = whole[text_stop : text_stop + AROUND]
     stands = State(state)
     if role is Role.ANNOTATOR:
-        stands = own_state(stands, answered=bool(hidden))
+        stands = own_state(answered=hidden == ANSWERED_IT, moved=hidden == ANSWERED_BEFORE)
         kind, strongest, pattern = None, None, ""
     elif hidden:
         stands, kind, strongest, pattern = State.OPEN, None, None, ""
@@ -192,13 +211,21 @@ def _row(
     )
 
 
-def queue_values(connection: Connection, key: str) -> tuple[str, ...]:
+def queue_values(
+    connection: Connection, key: str, me_id: int = 0, role: Role = Role.ADJUDICATOR
+) -> tuple[str, ...]:
     """Values of a key that the database knows, for completion: 100 at most.
 
-    Empty for a key whose values are a closed list, and for one that takes any words.
+    Empty for a key whose values are a closed list, for one that takes any words, and for one
+    that may not be asked in this role; an annotator is told of no rules but those of their
+    own answers.
     """
     template = SELECT_VALUES.get(key)
+    if role is Role.ANNOTATOR:
+        open_here = any(one.name == key and one.open_values for one in keys_for(role))
+        template = (OWN_TAGS if key == "tagged" else template) if open_here else None
     if template is None:
         return ()
     statement = template.format(visible=VISIBLE, active=ACTIVE_IDENTIFIER)
-    return tuple(row[0] for row in connection.execute(statement, {"most": MOST_VALUES}))
+    named = {"most": MOST_VALUES, "me": me_id}
+    return tuple(row[0] for row in connection.execute(statement, named))

@@ -112,12 +112,17 @@ class FlagMark:
 
 @dataclass(frozen=True, slots=True)
 class Sibling:
-    """An anchor of the passage, the current one included."""
+    """An anchor of the passage, the current one included.
+
+    nouns: what its gold says is missing: a token of the passage for each head, or the noun
+    that was written for a class.
+    """
 
     anchor_id: int
     anchor: Anchor
     state: State
     kind: Kind | None
+    nouns: tuple[int | str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +213,8 @@ class Item:
     decisions (in an audit their answers, too) are kept back until this person has decided.
     competences: of those who answered, as far as they are remembered. model_hidden: what
     models say was taken out until this person has answered; the store never does that.
-    others: what further models of heads say, the newest model first.
+    others: what further models of heads say, the newest model first. blind: letters stand for
+    annotators' names, and their order is mixed.
     """
 
     anchor_id: int
@@ -234,6 +240,7 @@ class Item:
     competences: tuple[Competence, ...] = ()
     model_hidden: bool = False
     others: tuple[Prediction, ...] = ()
+    blind: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from nfh_db.guiding_store import GuidingStore
 from nfh_db.history_store import HistoryStore
 from nfh_db.identifying_store import IdentifyingStore
 from nfh_db.merge.store import MergingStore
-from nfh_db.query import Query
+from nfh_db.query import Query, asked_by
 from nfh_db.records import (
     Annotator,
     Ballot,
@@ -100,19 +100,26 @@ class Store(
         with self._readers.lend(one_state=True) as connection:
             return items.read_passages(connection, anchor_ids)
 
-    def queue_ids(self, query: Query, me: Annotator) -> Iterator["array[int]"]:
-        """The anchors of a query in its order: a small first chunk, then large ones."""
+    def queue_ids(
+        self, query: Query, me: Annotator, role: Role = Role.ADJUDICATOR
+    ) -> Iterator["array[int]"]:
+        """The anchors of a query in its order: a small first chunk, then large ones.
+
+        Raises QueryError for what may not be asked in this role (see `query.asked_by`).
+        """
         from nfh_db import queue
 
         with self._readers.lend() as connection:
-            yield from queue.queue_ids(connection, query, me.id)
+            asked = asked_by(query, role, me.name)
+            yield from queue.queue_ids(connection, asked, me.id, role)
 
-    def queue_count(self, query: Query, me: Annotator) -> int:
-        """How many anchors a query finds."""
+    def queue_count(self, query: Query, me: Annotator, role: Role = Role.ADJUDICATOR) -> int:
+        """How many anchors a query finds. Raises QueryError as `queue_ids` does."""
         from nfh_db import queue
 
         with self._readers.lend() as connection:
-            return queue.queue_count(connection, query, me.id)
+            asked = asked_by(query, role, me.name)
+            return queue.queue_count(connection, asked, me.id, role)
 
     def queue_rows(
         self, anchor_ids: Sequence[int], me: Annotator, role: Role = Role.ADJUDICATOR
@@ -123,12 +130,14 @@ class Store(
         with self._readers.lend() as connection:
             return queue.queue_rows(connection, anchor_ids, me.id, role)
 
-    def queue_values(self, key: str) -> tuple[str, ...]:
+    def queue_values(
+        self, key: str, me: Annotator | None = None, role: Role = Role.ADJUDICATOR
+    ) -> tuple[str, ...]:
         """What may follow a key of the query language here, for its completion."""
         from nfh_db import queue
 
         with self._readers.lend() as connection:
-            return queue.queue_values(connection, key)
+            return queue.queue_values(connection, key, me.id if me else 0, role)
 
     def views(self, me: Annotator) -> tuple[tuple[str, str], ...]:
         """Name and query of somebody's saved views, by name."""

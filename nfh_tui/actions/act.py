@@ -29,7 +29,8 @@ class Action:
     foot: rank in the line of keys at the foot, lowest first, None for never.
     short: the title there. listed: acts next to each other with the same `listed` make
     one line of a key table, under that title. where: "" for the workbench, "side" for the
-    screens beside it; a key may do one thing in each.
+    screens beside it; a key may do one thing in each. of: of an act that only some of these
+    screens have, the acts that open them.
     """
 
     id: str
@@ -43,6 +44,7 @@ class Action:
     short: str = ""
     listed: str | None = None
     where: str = ""
+    of: tuple[str, ...] = ()
 
 
 GROUPS = (

@@ -5,8 +5,8 @@ from nfh_tui.actions.act import HEADS, WRITING, Action
 ACTS: tuple[Action, ...] = (
     Action(
         "hint.start", ("f",), "f", "Letter hints on candidates",
-        "Show letters at what may be a noun, the likeliest under the strongest fingers; they mark "
-        "a head. Again f: at all words.", HEADS, WRITING,
+        "Show letters at what may be a noun, the likeliest under the strongest fingers; they "
+        "mark a head. Again f: at all words.", HEADS, WRITING,
         foot=20, short="heads",
     ),
     Action(

@@ -47,6 +47,9 @@ ACTIONS: tuple[Action, ...] = (
 
 BY_ID: dict[str, Action] = {action.id: action for action in ACTIONS}
 
+LEAST_KEYS, MOST_KEYS = 10, 22
+"""Cells of the column of keys in a plain text."""
+
 FOOT_KEYS = 6
 """The most keys that stand at the foot."""
 
@@ -111,9 +114,20 @@ def key_table_text(actions: Sequence[Action] = ACTIONS) -> str:
     """The keys as plain text, for `nfh-tui keys`: one group a block, aligned."""
     blocks = []
     for group in GROUPS:
-        lines = [f"  {line.keys:<10} {line.title}" for line in table_lines([group], actions)]
+        lines = [
+            key_line(line.keys, line.title, actions) for line in table_lines([group], actions)
+        ]
         blocks.append("\n".join([group, *lines]))
     return "\n\n".join(blocks) + "\n"
+
+
+def key_line(keys: str, title: str, actions: Sequence[Action]) -> str:
+    """Keys and a title as one line of a column; keys that are too long for it stand above."""
+    fitting = (len(action.shown) for action in actions if len(action.shown) <= MOST_KEYS)
+    width = max(LEAST_KEYS, *fitting)
+    if len(keys) > width:
+        return f"  {keys}\n  {'':{width}} {title}"
+    return f"  {keys:{width}} {title}"
 
 
 def key_table_markdown() -> str:

@@ -2,6 +2,9 @@
 
 from nfh_tui.actions.act import ITEM, LOOK, SIDE, WRITING, Action
 
+THERE = ("screen.guidelines",)
+"""What opens the screen whose acts stand here."""
+
 ACTS: tuple[Action, ...] = (
     Action(
         "rule.tag", ("R",), "R", "Tag with a rule",
@@ -15,31 +18,31 @@ ACTS: tuple[Action, ...] = (
     Action(
         "side.older", ("o",), "o", "Items under the old text",
         "Open what was decided while this rule, or on no rule any of them, read otherwise.",
-        SIDE, foot=30, short="old text", where="side",
+        SIDE, foot=30, short="old text", where="side", of=THERE,
     ),
     Action(
         "side.search", ("slash",), "/", "Find words", "Find words in the text.", SIDE,
-        foot=40, short="find", where="side",
+        foot=40, short="find", where="side", of=THERE,
     ),
     Action(
         "side.search_next", ("n",), "n", "Next place", "Where the words stand next.", SIDE,
-        where="side",
+        where="side", of=THERE,
     ),
     Action(
         "side.search_back", ("N",), "N", "Place before", "Where they stand before.", SIDE,
-        where="side",
+        where="side", of=THERE,
     ),
     Action(
         "side.edit", ("e",), "e", "Edit", "Change the text; saved, it is a new version.", SIDE,
-        foot=50, short="edit", where="side",
+        foot=50, short="edit", where="side", of=THERE,
     ),
     Action(
         "side.versions", ("v",), "v", "Versions", "Read an earlier version.", SIDE,
-        foot=60, short="versions", where="side",
+        foot=60, short="versions", where="side", of=THERE,
     ),
     Action(
         "side.difference", ("d",), "d", "Difference",
         "What changed between the version shown and the one that holds, or the one before.",
-        SIDE, where="side",
+        SIDE, where="side", of=THERE,
     ),
 )  # fmt: skip

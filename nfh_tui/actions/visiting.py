@@ -63,6 +63,7 @@ ACTS: tuple[Action, ...] = (
         "side.scope", ("a",), "a", "All, or the query",
         "All items, or only those of the queue's query.", SIDE,
         foot=30, short="all/query", where="side",
+        of=("screen.agreement", "screen.evaluation"),
     ),
     Action(
         "side.agreement", ("f2",), "F2 F3 F5", "Agreement", "Go to the agreement.", SIDE,
@@ -79,6 +80,10 @@ ACTS: tuple[Action, ...] = (
     Action(
         "side.help", ("question_mark", "f1"), "? F1", "Keys", "The keys of this screen.", SIDE,
         foot=80, short="keys", where="side",
+    ),
+    Action(
+        "side.palette", ("ctrl+p",), "ctrl+p", "Palette", "Every act by its name.", SIDE,
+        where="side",
     ),
     Action(
         "side.close", ("escape", "q"), "esc q", "Back", "Back to the workbench.", SIDE,

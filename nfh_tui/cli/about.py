@@ -110,6 +110,8 @@ def _key_report(action: "Action", config: "Config") -> dict[str, object]:
 
 def _files_text(config: "Config", files: Sequence[Path]) -> str:
     """Where a person's settings are looked for, and which acts have keys of their own."""
+    from nfh_tui.actions.registry import key_line
+
     own = [a for a in config.keymap.actions if a.id in config.keymap.own]
     lines = ["", "Your own settings"]
     lines += [
@@ -117,7 +119,10 @@ def _files_text(config: "Config", files: Sequence[Path]) -> str:
         for path in files
         if path in config.files or path == files[0]
     ]
-    lines += [f"  {action.shown:<10} {action.title} ({action.id})" for action in own]
+    lines += [
+        key_line(action.shown, f"{action.title} ({action.id})", config.keymap.actions)
+        for action in own
+    ]
     return "\n".join(lines) + "\n"
 
 

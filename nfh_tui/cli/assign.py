@@ -33,6 +33,8 @@ DAYS = 14
 """After so many days without an answer what somebody was given counts as abandoned."""
 
 MOST_DAYS = 36_500
+MOST_EACH = 1_000
+MOST_ITEMS = 10**9
 LARGEST_SEED = 2**31 - 1
 
 
@@ -92,7 +94,7 @@ class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new c
 )
 @click.option(
     "--each",
-    type=click.IntRange(1),
+    type=click.IntRange(1, MOST_EACH),
     metavar="N",
     help="Answers that an item is to have in all, those that it has included; else 1.",
 )
@@ -103,7 +105,9 @@ class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new c
     show_default=True,
     help="What they are to do.",
 )
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="Only the first N items.")
+@click.option(
+    "--limit", type=click.IntRange(1, MOST_ITEMS), metavar="N", help="Only the first N items."
+)
 @click.option(
     "--check",
     "checks",

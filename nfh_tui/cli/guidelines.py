@@ -75,7 +75,9 @@ def set_(
 
     It becomes a version of its own; earlier ones stay. The same text again is none.
     """
+    from nfh_db.formats.wording import counted, visible
     from nfh_db.store import Store
+    from nfh_tui.cli.guidelines_text import LINE
     from nfh_tui.guidelines import first_text
     from nfh_tui.guidelines.guide import guide_of
     from nfh_tui.guidelines.parts import changes_of
@@ -98,9 +100,12 @@ def set_(
     elif not new:
         click.echo(f"Version {saved.version} holds this text already; nothing changed")
     else:
-        click.echo(f"Version {saved.version} holds now: {changed_words(changes)}")
+        changed_by_it = visible(changed_words(changes), LINE)
+        click.echo(f"Version {saved.version} holds now: {changed_by_it}")
         if older:
-            click.echo(f"{older:,} decisions were made by rules that read otherwise then")
+            were = "was" if older == 1 else "were"
+            decisions = f"{counted(older, 'decision')} {were} made"
+            click.echo(f"{decisions} by rules that read otherwise then")
 
 
 HOW = ("changed", "new", "gone")

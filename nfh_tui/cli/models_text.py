@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MINUTES = 16
 """Characters of a time as far as its minutes."""
 
+MEASURES = (("accuracy_inclusive", "incl"), ("accuracy", "acc"))
+"""Accuracies of resolution, the one that counts first, and what they are called in a list."""
+
 FIGURES = ("precision", "recall", "f1", "accuracy")
 
 
@@ -32,7 +35,8 @@ def summary_json(model: "Model", database: Path) -> dict[str, object]:
         "version": model.version,
         "state": model.state,
         "f1": _number(metrics_of(model), "f1"),
-        "accuracy_inclusive": _number(metrics_of(model), "accuracy_inclusive"),
+        "accuracy": _accuracy(model, "accuracy"),
+        "accuracy_inclusive": _accuracy(model, "accuracy_inclusive"),
         "folder": _folder(model, database),
         "created_at": model.created_at,
     }
@@ -63,21 +67,33 @@ def trouble(model: "Model", database: Path) -> str | None:
 def listed(found: Sequence["Model"], database: Path) -> Iterator[str]:
     """A line a model, under a line that says what stands in it."""
     yield (
-        f"{'id':>4}  {'name':12} {'task':14} {'recipe':12} {'state':9} {'F1':>5} {'acc':>5}  "
-        "made"
+        f"{'id':>4}  {'name':12} {'task':14} {'recipe':12} {'state':9} {'F1':>5} {'acc':>5} "
+        f"{'':4}  made"
     )
     for model in found:
         metrics = metrics_of(model)
-        f1, right = _number(metrics, "f1"), _number(metrics, "accuracy_inclusive")
-        if right is None:  # of folds, where words of the same form are not told apart
-            right = _number(metrics, "accuracy") if model.task != "identification" else None
+        f1, (right, measure) = _number(metrics, "f1"), accuracy_of(model)
         yield (
             f"{model.id:>4}  {visible(model.name, 12):12} {model.task:14} "
             f"{visible(model.recipe, 12):12} {model.state:9} "
             f"{'' if f1 is None else percent(f1):>5} "
-            f"{'' if right is None else percent(right):>5}  "
+            f"{'' if right is None else percent(right):>5} {measure:4}  "
             f"{model.created_at[:10]}{_gone(model, database)}"
         )
+
+
+def accuracy_of(model: "Model") -> tuple[float | None, str]:
+    """How often a model finds the head, and by which measure; None and "" where unknown.
+
+    In folds words of the same form are not told apart, so there is no inclusive accuracy.
+    """
+    known = ((_accuracy(model, name), word) for name, word in MEASURES)
+    return next(((value, word) for value, word in known if value is not None), (None, ""))
+
+
+def _accuracy(model: "Model", name: str) -> float | None:
+    """An accuracy of resolution: one of identification is another thing."""
+    return None if model.task == "identification" else _number(metrics_of(model), name)
 
 
 def metrics_of(model: "Model") -> Mapping[str, object]:

@@ -121,12 +121,16 @@ def serve(
 
     Prints a link for each of them. Links hold until the server ends (Ctrl-C).
     """
-    from nfh_db.query import parse
+    from nfh_db.query import asked_by, parse
+    from nfh_db.records import Role
 
     people = [(one, mode) for one in invited] + [(one, "adjudicate") for one in adjudicators]
     _check_names([one for one, _ in people])
     text = " ".join(query)
-    parse(text)
+    asked = parse(text)
+    for person, what_for in people:
+        role = Role.ANNOTATOR if what_for == "annotate" else Role.ADJUDICATOR
+        asked_by(asked, role, person)
     try:
         from nfh_tui.serving import service
         from nfh_tui.serving.guests import Guest

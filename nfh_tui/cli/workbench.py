@@ -79,10 +79,12 @@ def adjudicate(query: Sequence[str], me: str | None, db: Path | None) -> None:
 
 
 def _start(db: Path | None, me: str | None, mode: str, query: Sequence[str]) -> None:
-    from nfh_db.query import parse
+    from nfh_db.query import asked_by, parse
+    from nfh_db.records import Role
 
     text = " ".join(query)
-    parse(text)
+    role = Role.ANNOTATOR if mode == "annotate" else Role.ADJUDICATOR
+    asked_by(parse(text), role, me or user())
     _need_terminal()
     _open(places.database(db), me, mode, text or None)
 
@@ -100,7 +102,7 @@ def _need_terminal() -> None:
         raise Failure(
             "the workbench needs a terminal; in scripts, use nfh-tui import and nfh-tui export"
         )
-    if os.environ.get("TERM", "") in ("", "dumb") and os.name != "nt":
-        raise Failure(
-            "this terminal cannot draw screens (TERM is not set): set TERM, or use another"
-        )
+    term = os.environ.get("TERM", "")
+    if term in ("", "dumb") and os.name != "nt":
+        why = f"TERM is {term}" if term else "TERM is not set"
+        raise Failure(f"this terminal cannot draw screens ({why}): set TERM, or use another")

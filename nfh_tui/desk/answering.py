@@ -17,7 +17,8 @@ def answer_words(item: Item, edit: EditState, reading: bool) -> tuple[str, str]:
     made = answer(edit, item)
     said = describe(made, item.passage) if isinstance(made, Answer) else _unfinished(item, edit)
     source = "" if edit.source is Source.EMPTY else edit.source.value
-    notes = [source, shown_reason(edit.reason, item), "changed" if edit.changed else ""]
+    why = shown_reason(edit.reason, item, edit.adopted)
+    notes = [source, why, "changed" if edit.changed else ""]
     return said, " · ".join(filter(None, notes))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from nfh_db.query import Completion, Completions, complete
+from nfh_db.records import Role
 from nfh_tui.visible import clip, visible, width_of
 
 Values = Callable[[str], Sequence[str]]
@@ -28,8 +29,9 @@ def offered(offers: Sequence[Completion], room: int) -> tuple[tuple[str, str], .
 class Completer:
     """Remembers which offers the last tab came from, so that the next one goes on."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Values, role: Role = Role.ADJUDICATOR) -> None:
         self._values = values
+        self._role = role
         self._offers = Completions(0, 0)
         self._source = ""
         self._made: tuple[str, int] | None = None
@@ -38,7 +40,7 @@ class Completer:
     def offers(self, text: str, cursor: int) -> tuple[Completion, ...]:
         """What could stand at the cursor, the best first."""
         if (text, cursor) != self._made:
-            self._offers = complete(text, cursor, self._values)
+            self._offers = complete(text, cursor, self._values, self._role)
             self._source, self._made, self._next = text, None, 0
         options = self._offers.options
         return options[self._next :] + options[: self._next]

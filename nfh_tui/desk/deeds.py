@@ -15,6 +15,7 @@ FLAG_WORDS = {
     FlagName.AMBIGUOUS: "ambiguous",
     FlagName.ANCHOR: "the span is wrong",
 }
+GOLD_WITH_IT = "and the gold they made; what they replaced stays away"
 KINDS = (*IMPLICIT_KINDS, Kind.UNKNOWN, Kind.NOT_NFH, Kind.BROKEN)
 """Kinds that can be given to many at once: a Reference has its own noun in each passage."""
 
@@ -28,7 +29,7 @@ def deeds(role: Role) -> tuple[Option, ...]:
         ("Clear a flag", "yours only", "unflag"),
         ("Skip", "put off what is not decided", "skip"),
         ("Skip no longer", "", "unskip"),
-        (f"Withdraw my {decisions}", "and the gold they made" * adjudicator, "withdraw"),
+        (f"Withdraw my {decisions}", GOLD_WITH_IT * adjudicator, "withdraw"),
     )
     deciding = (
         (
@@ -37,7 +38,7 @@ def deeds(role: Role) -> tuple[Option, ...]:
             "proposal",
         ),
         ("Adopt the model's answers", "of the active model", "model"),
-        ("Give all the same answer", "a class, Unknown, no NFH, Damaged", "class"),
+        ("Give all the same answer", "a class, Unknown, Not an NFH, Damaged", "class"),
     )
     return (*deciding, *general) if adjudicator else general
 

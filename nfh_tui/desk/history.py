@@ -1,7 +1,8 @@
 """The history of an item in words: the same in the workbench and on the command line."""
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -18,14 +19,23 @@ from nfh_db.values import (
     decode_gold,
 )
 from nfh_models.domain import Answer, Head, Mention, Origin, Passage, Relation, rule_words
+from nfh_tui.editing.blinding import SOMEBODY, without_names
 from nfh_tui.editing.describe import KIND_WORDS, SORT_WORDS
 
 NOTHING = "Nothing has happened to this item that is to be seen yet."
+COMMENT = "comment: "
+"""Stands before the comment of an answer."""
+
 ABSENT = "nothing"
 """What is said of a thing that is not there."""
 
 NOBODY = "somebody"
 """Whose an answer or a flag is, where names are hidden."""
+
+FROM_FILES = frozenset({"import", "merge"})
+"""Kinds of acts whose words are those of a file, which often has somebody's name."""
+
+_FILE = re.compile(r"\b(import|merge) of .*", re.DOTALL)
 
 RULE_WORDS = {
     "imported": "from a file",
@@ -58,7 +68,7 @@ def changed(line: HistoryLine, passage: Passage, *, named: bool = True) -> Chang
     return Change(
         line.at,
         line.annotator if named else None,
-        act_words(line),
+        act_words(line, named=named),
         thing(line, named=named),
         before,
         after,
@@ -66,13 +76,17 @@ def changed(line: HistoryLine, passage: Passage, *, named: bool = True) -> Chang
     )
 
 
-def act_words(line: HistoryLine) -> str:
-    """By which act a change was made."""
+def act_words(line: HistoryLine, *, named: bool = True) -> str:
+    """By which act a change was made; without the file it came with where nobody is named."""
     said = line.act
+    if not named:
+        said = line.kind if line.kind in FROM_FILES else _FILE.sub(r"\1", said)
     if line.kind in ("undo", "redo"):
         of = said.removeprefix(f"{line.kind}: ")
         said = f"{'taken back' if line.kind == 'undo' else 'done again'}: {of}"
-    return f"{said} (came with {line.merged})" if line.merged else said
+    if line.merged:
+        return f"{said} (came with {line.merged})" if named else f"{said} (merged)"
+    return said
 
 
 def thing(line: HistoryLine, *, named: bool = True) -> str:
@@ -176,7 +190,7 @@ def said(answer: Answer, passage: Passage) -> str:
         words += f", {SORT_WORDS[answer.sort]}"
     if answer.noun:
         words += f" “{answer.noun}”"
-    return _joined(words, f"comment: {answer.comment}" if answer.comment else "")
+    return _joined(words, f"{COMMENT}{answer.comment}" if answer.comment else "")
 
 
 def placed(head: Head, passage: Passage) -> str:
@@ -225,8 +239,33 @@ def worded(lines: Sequence[HistoryLine], passage: Passage) -> tuple[HistoryLine,
 
 def told(lines: Sequence[HistoryLine], passage: Passage, *, named: bool = True) -> str:
     """One block a change, newest first: when, who, what act, and what it changed."""
-    blocks = ["\n".join(block(changed(line, passage, named=named))) for line in reversed(lines)]
-    return "\n\n".join(blocks) or NOTHING
+    changes = [changed(line, passage, named=named) for line in reversed(lines)]
+    if not named:
+        names = _names(lines)
+        changes = [_unsigned(change, names) for change in changes]
+    return "\n\n".join("\n".join(block(change)) for change in changes) or NOTHING
+
+
+def _names(lines: Sequence[HistoryLine]) -> dict[str, str]:
+    """Everybody whom the history names, none of them to be named."""
+    of_lines = {name for line in lines for name in (line.annotator, line.whose)}
+    of_answers = {line.name for line in lines if line.entity == "answer"}
+    return dict.fromkeys({name for name in of_lines | of_answers if name}, SOMEBODY)
+
+
+def _unsigned(change: Change, names: Mapping[str, str]) -> Change:
+    """The change without names in the act's words and in comments: people sign."""
+
+    def without(text: str) -> str:
+        said, mark, comment = text.partition(COMMENT)
+        return said + mark + without_names(comment, names)
+
+    return replace(
+        change,
+        act=without_names(change.act, names),
+        before=without(change.before),
+        after=without(change.after),
+    )
 
 
 def block(change: Change) -> Iterator[str]:

@@ -66,6 +66,16 @@ class Turns:
         """The next turn, left where it is."""
         return self._waiting[0] if self._waiting else None
 
+    def take_press(self) -> KeyPress | None:
+        """The next key if one waits and no act is before it; calls stay for later."""
+        for place, turn in enumerate(self._waiting):
+            if isinstance(turn, KeyPress):
+                del self._waiting[place]
+                return turn
+            if isinstance(turn, Act):
+                break
+        return None
+
     @property
     def idle(self) -> bool:
         """True while nothing waits and whoever takes turns is waiting for the next."""

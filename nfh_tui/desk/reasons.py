@@ -13,6 +13,7 @@ from nfh_tui.editing import ACTIONS as EDITOR_ACTIONS
 from nfh_tui.editing import EditState, act, answer, set_noun
 from nfh_tui.editing.adopt import NOT_YOURS
 from nfh_tui.editing.describe import KIND_WORDS
+from nfh_tui.keymap import Keymap
 
 SWITCH = "This is for reading. M changes to annotating, M again to adjudicating."
 NOTHING = "There is no item here to do that with."
@@ -103,6 +104,20 @@ def unchanged(action_id: str, edit: EditState) -> str:
     if action_id.startswith("kind.") and edit.kind is not None:
         return f"The answer is {KIND_WORDS[edit.kind]} already."
     return UNCHANGED.get(action_id, "That changes nothing here.")
+
+
+def is_function(key: str) -> bool:
+    """True for a key such as F12, by Textual's name."""
+    return key[:1] == "f" and key[1:].isdecimal()
+
+
+def unbound(key: str, character: str | None, keymap: Keymap, where: str = "") -> str:
+    """What is said of a key that no act has there."""
+    helping = "side.help" if where else "help"
+    shown = next((a.shown.split()[0] for a in keymap.actions if a.id == helping), "?")
+    typed = character if character is not None and character.isprintable() else ""
+    name = typed.strip() or (key.upper() if is_function(key) else key)
+    return f"{name} does nothing here; {shown} shows the keys."
 
 
 def named(action_id: str) -> Action | None:

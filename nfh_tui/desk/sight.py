@@ -18,7 +18,8 @@ class Sight:
         """Note what of an item is in view now.
 
         judging: others' answers are shown. evidence: the pane with all that models say is.
-        scores: the choice of the model of heads is seen elsewhere: as a heat map, or adopted.
+        scores: the choice of the model of heads is seen elsewhere: as a heat map, in the order
+        of letters, or adopted.
         What is withheld from this person is not in the item, and so is not noted.
         """
         head = item.prediction is not None

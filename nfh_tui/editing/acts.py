@@ -69,33 +69,39 @@ MOVES: frozenset[str] = frozenset(a for a in _ACTS if a.startswith("cursor."))
 """Those of them that change no answer, so that reading allows them."""
 
 
-def act(state: EditState, item: Item, action: str, count: int = 1) -> Outcome:
+def act(
+    state: EditState, item: Item, action: str, count: int = 1, view: range | None = None
+) -> Outcome:
     """Do one act. `count` repeats movements; what was waited for is given up first.
 
-    Raises KeyError for an id that is not in ACTIONS.
+    view: the tokens in view, None for all. Raises KeyError for an id that is not in ACTIONS.
     """
+    if action == "hint.start":
+        return _settle(hints.start(without_pending(state), item, view))
     outcome = _ACTS[action](without_pending(state), item, max(1, count))
     return _settle(outcome)
 
 
-def key(state: EditState, item: Item, key: str, character: str | None) -> Outcome | None:
+def key(
+    state: EditState, item: Item, key: str, character: str | None, view: range | None = None
+) -> Outcome | None:
     """A key while the editor waits for one; None if it is not the editor's.
 
     With nothing waited for, only escape is taken, and only to drop a growing span.
     """
-    outcome = _pending_key(state, item, key, character)
+    outcome = _pending_key(state, item, key, character, view)
     return None if outcome is None else _settle(outcome)
 
 
 def _pending_key(
-    state: EditState, item: Item, key: str, character: str | None
+    state: EditState, item: Item, key: str, character: str | None, view: range | None
 ) -> Outcome | None:
     if state.pending is Pending.SORT:
         return kinds.sort_key(state, key, character)
     if state.pending is Pending.REVIEW:
         return mentions.review_key(state, item, key, character)
     if state.pending is Pending.HINT:
-        found = hints.narrowed(state, item, key, character)
+        found = hints.narrowed(state, item, key, character, view)
         if isinstance(found, int):
             return heads.toggle_token(without_pending(state), item, found)
         return found
@@ -116,8 +122,8 @@ def prompt(state: EditState) -> str | None:
         return mentions.prompt(state.review) if state.review else mentions.PROMPT
     if state.pending is Pending.HINT:
         if state.all_words:
-            return "Type the letters at a word to mark it; f: nouns only; escape hides them."
-        return "Type the letters at a noun to mark it; f: all words; escape hides them."
+            return "Type a word's letters; f: nouns only; esc hides them"
+        return "Type a noun's letters; f: all words; esc hides them"
     if state.span is not None:
         return "Span: move to grow, V shrinks, v other end, space takes it, escape drops it."
     return None

@@ -49,7 +49,7 @@ def annotator(state: EditState, item: Item, number: int) -> Outcome:
     """Take over the answer of annotator `number`, counted from 1 in the order shown."""
     if state.role is not Role.ADJUDICATOR:
         return refuse(state, NOT_YOURS)
-    found = votes.annotators_votes(item)
+    found = votes.adoptable(item)
     if number > len(found):
         return refuse(state, f"There is no answer {number}: {_how_many(len(found))}.")
     answer = found[number - 1].answer
@@ -57,7 +57,11 @@ def annotator(state: EditState, item: Item, number: int) -> Outcome:
         return refuse(
             state, f"Answer {number} only says that a noun is missing, not which: choose one."
         )
-    return Outcome(filled(state, item, answer, Source.ADOPTED, f"answer {number}"))
+    old = number > len(votes.annotators_votes(item))
+    reason = f"answer {number}{' to the old span' if old else ''}"
+    rank = votes.rank_of(item, number)
+    made = filled(state, item, answer, Source.ADOPTED, reason)
+    return Outcome(replace(made, adopted=rank))
 
 
 def _how_many(count: int) -> str:

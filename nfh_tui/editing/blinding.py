@@ -10,6 +10,9 @@ from nfh_db.records import Item, Role, Vote
 SOMEBODY = "…"
 """What stands in a comment for the name of somebody who is no letter."""
 
+_FILE = re.compile(r"^.*\.(jsonl?|csv|tsv|xlsx?|txt)$", re.IGNORECASE | re.DOTALL)
+"""A document called by the file that it came with, which often has somebody's name."""
+
 
 def blinded(item: Item) -> Item:
     """The item with annotators' names replaced by letters and their order mixed.
@@ -19,19 +22,16 @@ def blinded(item: Item) -> Item:
     A comment that names one of them has the letter instead: people sign.
     """
 
-    def place(vote: Vote) -> bytes:
-        content = f"{item.public_id}\0{vote.annotator}".encode("utf-8", "replace")
-        return hashlib.sha256(content).digest()
-
     of_annotators = (vote for vote in item.votes if vote.role is Role.ANNOTATOR)
-    mixed = sorted(of_annotators, key=place)
-    stale = sorted(item.stale_votes, key=place)
+    mixed = mixed_order(item, of_annotators)
+    stale = mixed_order(item, item.stale_votes)
     others = [vote for vote in item.votes if vote.role is not Role.ANNOTATOR]
     names = _people(item)
     names |= {vote.annotator: letter(n) for n, vote in enumerate(mixed)}
     gold = item.gold
     return replace(
         item,
+        document=_FILE.sub(SOMEBODY, item.document),
         votes=(*_lettered(mixed, names), *(_unsigned(vote, "", names) for vote in others)),
         stale_votes=_lettered(stale, names),
         gold=gold
@@ -43,7 +43,18 @@ def blinded(item: Item) -> Item:
         ),
         flags=tuple(replace(flag, annotator="") for flag in item.flags),
         competences=(),
+        blind=True,
     )
+
+
+def mixed_order(item: Item, votes: Iterable[Vote]) -> list[Vote]:
+    """Votes with their names in the order in which they stand blind."""
+
+    def place(vote: Vote) -> bytes:
+        content = f"{item.public_id}\0{vote.annotator}".encode("utf-8", "replace")
+        return hashlib.sha256(content).digest()
+
+    return sorted(votes, key=place)
 
 
 def _people(item: Item) -> dict[str, str]:

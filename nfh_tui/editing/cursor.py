@@ -3,11 +3,12 @@
 from bisect import bisect_left, bisect_right
 from dataclasses import replace
 
-from nfh_db.records import Item
-from nfh_tui.editing.hints import candidates
+from nfh_db.records import Item, Role
+from nfh_tui.editing.hints import candidates, marked
 from nfh_tui.editing.state import (
     EditState,
     Outcome,
+    in_anchor,
     live,
     refuse,
     settled,
@@ -77,8 +78,13 @@ def anchor(state: EditState, item: Item) -> Outcome:
 
 
 def next_head(state: EditState, item: Item, steps: int) -> Outcome:
-    """Move from one marked mention to the next, round and round."""
+    """Move from one marked mention to the next, round and round.
+
+    Where none is marked, to what others and the gold marked, for who may see that.
+    """
     places = sorted({m.head for mentions in state.heads for m in live(mentions)})
+    if not places and state.role is Role.ADJUDICATOR:
+        places = sorted({t for t in marked(item) if not in_anchor(item, t)})
     if not places:
         return refuse(state, "No head is marked yet: press f, or move and press space.")
     place = bisect_right(places, state.cursor) + steps - 1

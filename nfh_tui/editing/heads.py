@@ -89,6 +89,9 @@ def toggle(state: EditState, item: Item) -> Outcome:
 
 def _take_span(state: EditState, item: Item, span: tuple[int, int]) -> Outcome:
     start, end = span
+    if start < item.anchor.end and item.anchor.start < end:
+        said = quoted(item.passage.words(start, end))
+        return refuse(state, f"{said} holds the number itself; a head is the noun it lacks.")
     head = choose_head(item, start, end)
     if head is None:
         return refuse(state, f"{quoted(item.passage.words(start, end))} holds no noun.")

@@ -34,6 +34,8 @@ MOST = 150
 MOST_WORDS = len(LETTERS) ** 2
 """Words that get letters: as many as two letters tell apart, those around the cursor."""
 
+NONE_IN_VIEW = "No word in view can be marked: scroll, and the letters follow."
+
 LIKELY = 0.01
 """From this score on a model's candidate gets letters though it looks like no noun."""
 
@@ -62,7 +64,7 @@ def candidates(item: Item, role: Role = Role.ANNOTATOR) -> tuple[int, ...]:
                 token for token, score in enumerate(scores) if (score or 0.0) >= LIKELY
             )
     if role is Role.ADJUDICATOR:
-        found.update(_marked(item))
+        found.update(marked(item))
     return tuple(sorted(token for token in found if not in_anchor(item, token)))
 
 
@@ -72,7 +74,7 @@ def _scored_all(item: Item, scored: Collection[int]) -> bool:
     return others * 3 >= len(scored)
 
 
-def _marked(item: Item) -> Iterator[int]:
+def marked(item: Item) -> Iterator[int]:
     """Head tokens of all answers and of the gold."""
     for vote in (*item.votes, *item.stale_votes):
         yield from vote.answer.head_tokens()
@@ -111,13 +113,28 @@ def labels(count: int) -> tuple[str, ...]:
     return tuple(LETTERS[:singles]) + tuple(islice(pairs, count - singles))
 
 
-def start(state: EditState, item: Item) -> Outcome:
-    """Put letters on the nouns and wait for them; on all words where there is no noun."""
-    tokens = ranked(item, state.role)[:MOST]
-    return _lettered(state, tokens) if tokens else _start_words(state, item)
+def start(state: EditState, item: Item, view: range | None = None) -> Outcome:
+    """Put letters on the nouns and wait for them; on all words where there is no noun.
+
+    view: the tokens in view. Where not all can have letters, those have them, and what
+    somebody marked; all words where no noun is in view.
+    """
+    tokens = _in_view_first(ranked(item, state.role), state, item, view)[:MOST]
+    seen = [token for token in tokens if view is None or token in view]
+    return _lettered(state, tokens) if seen else _start_words(state, item, view)
 
 
-def _start_words(state: EditState, item: Item) -> Outcome:
+def _in_view_first(
+    tokens: Sequence[int], state: EditState, item: Item, view: range | None
+) -> list[int]:
+    """The tokens in view before the others, and of these those that somebody marked."""
+    if view is None:
+        return list(tokens)
+    known = set(marked(item)) if state.role is Role.ADJUDICATOR else set()
+    return sorted(tokens, key=lambda token: (token not in view, token not in known))
+
+
+def _start_words(state: EditState, item: Item, view: range | None) -> Outcome:
     """Put letters on all words that may be a head: the nouns first, then those nearby."""
     nouns = ranked(item, state.role)
     known = set(nouns)
@@ -130,13 +147,18 @@ def _start_words(state: EditState, item: Item) -> Outcome:
     ]
     others.sort(key=lambda token: (abs(token - state.cursor), token))
     # Where there are too many, those around the cursor have them, nouns or not.
-    tokens = [*nouns, *others]
+    tokens = _in_view_first([*nouns, *others], state, item, view)
+    if view is not None:
+        tokens = tokens[:MOST_WORDS]
     if len(tokens) > MOST_WORDS:
         near = set(sorted(tokens, key=lambda t: (abs(t - state.cursor), t))[:MOST_WORDS])
         tokens = [token for token in tokens if token in near]
     if not tokens:
         return refuse(state, "There is no word here to put a letter on.")
-    return _lettered(state, tokens, all_words=True)
+    made = _lettered(state, tokens, all_words=True)
+    if view is not None and not any(token in view for token in tokens):
+        return replace(made, say=NONE_IN_VIEW)
+    return made
 
 
 def _lettered(state: EditState, tokens: Sequence[int], *, all_words: bool = False) -> Outcome:
@@ -148,9 +170,16 @@ def _lettered(state: EditState, tokens: Sequence[int], *, all_words: bool = Fals
     )
 
 
-def more(state: EditState, item: Item) -> Outcome:
+def more(state: EditState, item: Item, view: range | None = None) -> Outcome:
     """From nouns to all words, and back."""
-    return start(state, item) if state.all_words else _start_words(state, item)
+    return start(state, item, view) if state.all_words else _start_words(state, item, view)
+
+
+def follow(state: EditState, item: Item, view: range) -> Outcome:
+    """The letters anew for what is in view now; as they are once one of them is typed."""
+    if state.pending is not Pending.HINT or state.typed:
+        return Outcome(state)
+    return _start_words(state, item, view) if state.all_words else start(state, item, view)
 
 
 def open_hints(state: EditState) -> tuple[tuple[int, str], ...]:
@@ -163,11 +192,11 @@ def open_hints(state: EditState) -> tuple[tuple[int, str], ...]:
 
 
 def narrowed(
-    state: EditState, item: Item, key: str, character: str | None
+    state: EditState, item: Item, key: str, character: str | None, view: range | None = None
 ) -> Outcome | int | None:
     """A key while letters are waited for: the token picked, a new state, or None."""
     if character is not None and character.casefold() == MORE:
-        return more(state, item)
+        return more(state, item, view)
     if key == "escape":
         return Outcome(without_pending(state))
     if key == "backspace":

@@ -81,6 +81,8 @@ class EditState:
     source and reason: where the answer came from, and why ("2 of 3").
     touched: differs from what `begin` gave, so it must be kept as a draft.
     tag: the guideline rule on which the decision turns: "R12".
+    adopted: which answer was taken over, by its number in the mixed order, so that the reason
+    can tell its number in the order shown.
     """
 
     kind: Kind | None = None
@@ -103,6 +105,7 @@ class EditState:
     aside: Aside = field(default_factory=Aside)
     began: Content = field(default_factory=Content)
     tag: str | None = None
+    adopted: int | None = None
 
     @property
     def changed(self) -> bool:

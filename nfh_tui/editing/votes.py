@@ -18,6 +18,8 @@ from nfh_models.domain import (
     reference_answer,
 )
 from nfh_models.domain.compare import same_head
+from nfh_tui.editing.blinding import mixed_order
+from nfh_tui.editing.describe import BLOCKING_WORDS, KIND_WORDS
 from nfh_tui.editing.weighing import leader, weights
 
 WITHHELD_OF = 8
@@ -26,6 +28,7 @@ WITHHELD_OF = 8
 WEIGHT = ", weight "
 """Begins the part of a reason that tells of people's competence."""
 
+_OF_ANSWER = re.compile(r"answer \d+")
 _OF_WEIGHT = re.compile(rf"{WEIGHT}\d\.\d\d")
 
 
@@ -55,6 +58,14 @@ def lemmas(item: Item) -> tuple[str, ...]:
 def annotators_votes(item: Item) -> tuple[Vote, ...]:
     """Annotators' answers, models' too, in the order in which number keys adopt them."""
     return tuple(vote for vote in item.votes if vote.role is Role.ANNOTATOR)
+
+
+def adoptable(item: Item) -> tuple[Vote, ...]:
+    """What number keys adopt, in their order: annotators' answers, then those of annotators
+    to the number as it was before somebody changed its span.
+    """
+    old = (vote for vote in item.stale_votes if vote.role is Role.ANNOTATOR)
+    return (*annotators_votes(item), *old)
 
 
 def _counted(item: Item) -> list[Vote]:
@@ -129,10 +140,10 @@ def after_deciding(item: Item, me: str, answer: Answer) -> str | None:
         return None
     blocking = compare(answer, found.answer, lemmas(item)).blocking
     if blocking is None:
-        return f"The proposal, kept back as one in eight is, was the same ({found.votes})."
+        return f"Your answer is the proposal that was held back ({found.votes})."
     return (
-        f"The proposal, kept back as one in eight is, was {found.answer.kind} "
-        f"({found.votes}); yours differs in {blocking}."
+        f"The proposal that was held back is {KIND_WORDS[found.answer.kind]} ({found.votes}); "
+        f"yours differs: {BLOCKING_WORDS[blocking]}."
     )
 
 
@@ -226,6 +237,31 @@ def only_by_noun(given: Answer, against: Answer) -> bool:
     return any(tokens.isdisjoint(m.head for m in head.live) for head in given.heads)
 
 
-def shown_reason(reason: str, item: Item) -> str:
-    """Why an answer is there, without people's weight where the item tells none (blind)."""
+def rank_of(item: Item, number: int) -> int:
+    """The number, in the mixed order, of the answer with this number in the order shown."""
+    return number if item.blind else _mixed(item).index(adoptable(item)[number - 1]) + 1
+
+
+def number_of(item: Item, rank: int) -> int:
+    """The number in the order shown of an answer, by its number in the mixed order."""
+    mixed = _mixed(item)
+    if item.blind or not 0 < rank <= len(mixed):
+        return rank
+    return adoptable(item).index(mixed[rank - 1]) + 1
+
+
+def _mixed(item: Item) -> list[Vote]:
+    current = annotators_votes(item)
+    old = adoptable(item)[len(current) :]
+    return [*mixed_order(item, current), *mixed_order(item, old)]
+
+
+def shown_reason(reason: str, item: Item, adopted: int | None = None) -> str:
+    """Why an answer is there, without people's weight where the item tells none (blind).
+
+    adopted: which answer was taken over, by the mixed order: its number is that of the order
+    shown now.
+    """
+    if adopted is not None:
+        reason = _OF_ANSWER.sub(f"answer {number_of(item, adopted)}", reason)
     return reason if item.competences else _OF_WEIGHT.sub("", reason)

@@ -172,7 +172,10 @@ class Bulk(Viewing):
             return
         from nfh_tui.screens.bulk_dialogs import SimilarDialog
 
-        dialog = SimilarDialog(f"Like “{word}”, decided {said}", alike)
+        here = self.whole is not None and self.whole.anchor_id == source.anchor_id
+        which = f"Like “{word}”, decided {said}"
+        title = which if here else f"{which} (the one decided before this item)"
+        dialog = SimilarDialog(title, alike)
         ticked = await self.app.push_screen_wait(dialog)
         if ticked:
             await self._apply_to(ticked)
@@ -184,8 +187,14 @@ class Bulk(Viewing):
         await self._run(ids, wish, self._seeing(wish, voted))
 
     async def _decided(self) -> Item | None:
-        """This item if it is decided, else the one that this person decided last."""
+        """The item just accepted while this one is as it came; else this one if it is decided,
+        else the one that this person decided last.
+        """
         here = self.whole
+        if self.just_decided is not None and self.edit.content == self.fresh.content:
+            just = await self.client.item(self.just_decided, self.me, self.role)
+            if _names_a_kind(just):
+                return just
         if here is not None:
             here = await self.client.item(here.anchor_id, self.me, self.role)
         if _names_a_kind(here):

@@ -10,16 +10,20 @@ from textual.widgets import Static
 from nfh_db.likeness import Alike, Similar
 from nfh_db.precedents import Precedent
 from nfh_db.wishes import BulkPreview, Deed, Sampled
-from nfh_models.domain import Answer, Passage
+from nfh_models.domain import Answer, Kind, Passage, class_answer
 from nfh_tui.desk.deeds import told
 from nfh_tui.desk.history import local
 from nfh_tui.editing import describe
+from nfh_tui.evidence_readings import fitted, sentence_parts
 from nfh_tui.screens.list_dialog import ListDialog
 from nfh_tui.sentences import sentence
-from nfh_tui.visible import clip, visible
+from nfh_tui.visible import clip, isolated, visible
 
 NO_GOLD = "no gold"
 INDENT = 4
+NO_NOUN = class_answer(Kind.NOT_NFH)
+"""Read with it, a sentence stands as it is."""
+
 RULE_WORDS = {"unanimous": "all agreed", "majority": "a majority", "imported": "a file"}
 
 
@@ -160,6 +164,15 @@ class SimilarDialog(ListDialog[tuple[Similar, ...] | None]):
             self.query_one("#hint", Static).update("Nothing is ticked here: space ticks one.")
 
 
+def _read_again(one: Precedent, room: int) -> Text:
+    """Its sentence with the number bold and the noun in brackets, as the evidence shows it."""
+    made = fitted(one, one.answer, room, 0, 1) or fitted(one, NO_NOUN, room, 0, 1)
+    text = Text()
+    for part, role in sentence_parts(made) if made is not None else ():
+        text.append(isolated(visible(part)), "bold" if role in ("number", "put") else "")
+    return text
+
+
 class PrecedentDialog(ListDialog[int | None]):
     """Earlier decisions; gives the anchor of the one to open."""
 
@@ -184,7 +197,7 @@ class PrecedentDialog(ListDialog[int | None]):
         text.append(said, "bold")
         text.append(f" · {notes}", "dim")
         text.append(f"\n{' ' * INDENT}")
-        text.append_text(sentence(one.passage, one.anchor, self.room - INDENT))
+        text.append_text(_read_again(one, self.room - INDENT))
         return text
 
     def chosen(self, place: int) -> None:

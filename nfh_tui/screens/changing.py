@@ -9,8 +9,12 @@ from nfh_tui.screens.deciding import Deciding
 
 
 def worded(done: Undone) -> str:
-    """What was taken back or done again, with the number of items where that says something."""
-    parts = [f"{done.anchors:,} items"] if done.anchors != 1 else []
+    """What was taken back or done again, with the number of items where that says something.
+
+    What was done to many items often names their number itself.
+    """
+    items = f"{done.anchors:,} items"
+    parts = [items] if done.anchors != 1 and items not in done.summary else []
     if done.skipped:
         parts.append(f"{done.skipped:,} left, changed since")
     return f"{done.summary} ({', '.join(parts)})" if parts else done.summary
@@ -54,6 +58,8 @@ class Changing(Deciding):
         saved = await self.client.replace_anchor(item.anchor_id, self.me, Anchor(start, end))
         self.begun.pop((item.anchor_id, self.role), None)
         self.begun.pop((saved.anchor_id, self.role), None)
+        self.steps.forget(item.anchor_id)
+        self.steps.forget(saved.anchor_id)
         place = self.ids.find(item.anchor_id, self.place)
         if place is not None:
             self.ids.replace(place, saved.anchor_id)
@@ -66,12 +72,24 @@ class Changing(Deciding):
     # --- back and forth -----------------------------------------------------------------
 
     async def do_undo(self) -> None:
-        """Take back the last change of the draft, else the last saved act."""
-        if self.step_back(self.past, self.future, "taken back in the draft"):
+        """Take back the last change of the draft shown, else the last saved act."""
+        words = "taken back in the draft"
+        if not self.past and self._holds_draft():
+            # Of a draft that another session began, only what it began from is known.
+            self.past.append(self.fresh)
+            words = "draft taken back"
+        if self.step_back(self.past, self.future, words):
             return
         if not self.reading and await self._asks_before_many():
             return
-        await self._travel("undone", await self._saved_act(undo=True))
+        await self._travel("taken back", await self._saved_act(undo=True))
+
+    def _holds_draft(self) -> bool:
+        """True if a draft stands in the editor that differs from what is saved."""
+        item = self.whole
+        if item is None or self.reading or not self.is_begun(item):
+            return False
+        return self.edit.content != self.fresh.content
 
     async def _asks_before_many(self) -> bool:
         """True if a settlement is next, and this is the first time that it would be undone.
@@ -83,7 +101,7 @@ class Changing(Deciding):
             self.warned_of = 0
             return False
         self.warned_of, words = found
-        self.refuse(f"Your last act is the {words}: undo once more takes all of it back.")
+        self.say(f"Undo once more takes all of this back: {words}")
         return True
 
     async def do_redo(self) -> None:
@@ -120,9 +138,10 @@ class Changing(Deciding):
         self.cache.clear()
         if done.anchor_id is not None:
             self.begun.pop((done.anchor_id, self.role), None)
+            self.steps.forget(done.anchor_id)
             await self._take_place_of_gone(done.anchor_id)
             await self.show_anchor(done.anchor_id)
-        self.announce(f"{how}: {worded(done)}, saved {self.local_time(done.at)}")
+        self.announce(f"{how}: {worded(done)}, on disk {self.local_time(done.at)}")
         await self.queue_list.refresh_visible()
         await self.count_left()
 

@@ -1,6 +1,8 @@
 """Taking things away: history to read, and parts of the item to the clipboard or a file."""
 
 import asyncio
+import errno
+from contextlib import suppress
 from pathlib import Path
 
 from nfh_db.formats.gold_form import GoldWriter
@@ -59,9 +61,13 @@ class Copying(Changing):
         self.announce(f"{part} copied, if this terminal can: “{said}”. Y f writes a file")
 
     async def hand_over(self, name: str, text: str) -> None:
-        """Write a file beside the database, and say where. Raises OSError."""
+        """Write a file beside the database, and say where, or why it is not there."""
         path = self.client.store.path.parent / name
-        await asyncio.to_thread(_write, path, text)
+        try:
+            await asyncio.to_thread(_write, path, text)
+        except OSError as error:
+            await self.show_error(_not_written(path, error))
+            return
         self.announce(f"written to {path}")
 
     def _part(self, item: Item, name: str) -> str:
@@ -105,4 +111,18 @@ def record_line(item: Item) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+    """Write all of it or leave what was there; half a file would be taken for a whole one."""
+    passing = path.with_name(f"{path.name}.part")
+    try:
+        passing.write_text(text, encoding="utf-8")
+        passing.replace(path)
+    except OSError:
+        with suppress(OSError):
+            passing.unlink()
+        raise
+
+
+def _not_written(path: Path, error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"The disk is full: {path} was not written. Make room, and press Y f again."
+    return f"{path} was not written: {error.strerror or error}."

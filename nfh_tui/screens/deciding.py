@@ -14,6 +14,7 @@ from nfh_tui.editing import (
     MOVES,
     EditState,
     Outcome,
+    Pending,
     act,
     after_deciding,
     answer,
@@ -23,13 +24,14 @@ from nfh_tui.editing import (
     set_comment,
     set_noun,
 )
+from nfh_tui.editing.hints import follow
 from nfh_tui.screens.walking import Walking
 from nfh_tui.widgets.status_line import Tone
 
 FLAGS = (
-    ("a", "the span is wrong", FlagName.ANCHOR.value),
+    ("a", "span wrong", FlagName.ANCHOR.value),
     ("m", "ambiguous", FlagName.AMBIGUOUS.value),
-    ("g", "guidelines silent", FlagName.GUIDELINE.value),
+    ("g", "no rule", FlagName.GUIDELINE.value),
 )
 
 
@@ -49,7 +51,9 @@ class Deciding(Walking):
         """Give a key to the editor while it waits for one."""
         if self.item is None or self.reading:
             return False
-        outcome = key(self.edit, self.item, press.key, press.character)
+        outcome = key(
+            self.edit, self.item, press.key, press.character, self.passage.tokens_in_view
+        )
         if outcome is None:
             return False
         self.apply(outcome)
@@ -64,7 +68,8 @@ class Deciding(Walking):
         elif self.reading and action_id not in MOVES:
             self.refuse(SWITCH)
         else:
-            before, outcome = self.edit, act(self.edit, self.item, action_id)
+            before, view = self.edit, self.passage.tokens_in_view
+            outcome = act(self.edit, self.item, action_id, view=view)
             self.apply(outcome)
             if outcome.state == before and not outcome.say:
                 self.refuse(unchanged(action_id, before))
@@ -81,7 +86,8 @@ class Deciding(Walking):
             self.future.clear()
         self._edited(before)
         # What the editor waits for stands at the foot; it need not be said twice.
-        self.say("" if prompt(self.edit) is not None else outcome.say or "")
+        waits = prompt(self.edit) is not None and self.edit.pending is not Pending.HINT
+        self.say("" if waits else outcome.say or "")
         if outcome.ask == "noun":
             self.turns.put_back(Act("noun"))
 
@@ -164,6 +170,16 @@ class Deciding(Walking):
                 self.past, self.future, "the comment stays as it was; Z brings it back"
             )
 
+    def letters_follow(self) -> None:
+        """Give the words that have come into view letters, while letters are on show."""
+        view = self.passage.tokens_in_view
+        if self.item is None or view is None or self.edit.pending is not Pending.HINT:
+            return
+        outcome = follow(self.edit, self.item, view)
+        if outcome.state.hints != self.edit.hints:
+            self.edit = outcome.state
+            self.paint_edit()
+
     # --- saving -------------------------------------------------------------------------
 
     async def do_accept(self) -> None:
@@ -181,6 +197,7 @@ class Deciding(Walking):
         if self._decided_so(item):
             self.leave()
             await self._go_on()
+            self._just_accepted(item)
             self.say(self._unchanged_words(item, made))
             return
         key = (item.anchor_id, self.role)
@@ -201,6 +218,12 @@ class Deciding(Walking):
         # What the next key writes, an undo above all, must come after it.
         await handed_over.wait()
         await self._go_on()
+        self._just_accepted(item)
+
+    def _just_accepted(self, item: Item) -> None:
+        """Remember what was accepted right before the item that is shown now."""
+        if self.whole is not None and self.whole.anchor_id != item.anchor_id:
+            self.just_decided = item.anchor_id
 
     def _decided_so(self, item: Item) -> bool:
         """True if an expert's decision stands in the editor as it is: it stays that expert's.
@@ -215,9 +238,9 @@ class Deciding(Walking):
     def _unchanged_words(self, item: Item, made: Answer) -> str:
         """Whose decision stands, where accepting it changes nothing."""
         gold = item.gold
-        whose = gold.adjudicator if gold is not None else None
+        whose = (None if gold is None or self.blind else gold.adjudicator) or "an expert"
         if gold is None or gold.answer.without_comment() == made.without_comment():
-            return f"unchanged: {whose or 'an expert'} decided that one so"
+            return f"unchanged: {whose} decided that one so"
         return f"unchanged: your decision stands beside that of {whose}, which counts"
 
     def _seen(self, item: Item) -> Seen:
@@ -293,8 +316,8 @@ class Deciding(Walking):
     async def _go_on(self) -> None:
         """The next item; at the end of the queue the same one again."""
         await self._placed.wait()
-        if self.beside or self.place + 1 < len(self.ids):
-            await self.go(self.place if self.beside else self.place + 1)
+        if self.after_here < len(self.ids):
+            await self.go(self.after_here)
             return
         if not self.saving:
             self.say(self.rest_words() or "That was the last item of the queue.")

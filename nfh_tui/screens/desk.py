@@ -11,11 +11,9 @@ from dataclasses import replace
 from datetime import datetime
 from inspect import isawaitable
 
-from rich.table import Table
 from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
 from textual.scroll_view import ScrollView
 from textual.widgets import Static
 
@@ -29,12 +27,14 @@ from nfh_tui.desk.faults import sentence_of
 from nfh_tui.desk.ids import IdList
 from nfh_tui.desk.keeper import Keeper
 from nfh_tui.desk.keys import Act, Call, KeyPress, Turn, Turns
-from nfh_tui.desk.reasons import Here, of_mode, why_not
+from nfh_tui.desk.reasons import Here, is_function, of_mode, unbound, why_not
 from nfh_tui.editing import EditState, prompt
 from nfh_tui.guidelines.guide import Guide
 from nfh_tui.heat import Heat
+from nfh_tui.screens.asking import Asking, Choice
 from nfh_tui.widgets.enduring import Enduring
 from nfh_tui.widgets.guide import GuideView
+from nfh_tui.widgets.in_order import Typed
 from nfh_tui.widgets.query_bar import InputBar
 from nfh_tui.widgets.queue_list import QueueList
 from nfh_tui.widgets.status_line import (
@@ -55,16 +55,14 @@ PLACE_DELAY = 0.15
 
 NOTHING_HERE = "Nothing in the queue. : asks for something else, esc goes back."
 
-Choice = tuple[str, str, str]
-"""A key, what it is for, and what it gives."""
 
-
-class Desk(Enduring, Screen[None]):
+class Desk(Enduring, Asking):
     """What every layer of the workbench stands on.
 
     item: the anchor in work as it is shown, None where the queue is empty. edit: the answer
     in the editor. place: where one stands in the queue; beside: the item shown is another
-    one, e.g. after an undo elsewhere. past and future: states of
+    one, e.g. after an undo elsewhere; between: that one left the queue, and would stand right
+    before `place` (which is the length of the queue for its end). past and future: states of
     `edit` that undo and redo go through before they touch what is saved. choosing: a
     question stands at the foot. told_unsaved: that something cannot be saved has been said.
     guiding: the guidelines stand in the place of the evidence. rules: the guidelines that hold.
@@ -88,6 +86,7 @@ class Desk(Enduring, Screen[None]):
         self.ids = IdList()
         self.place = 0
         self.beside = False
+        self.between = False
         self.item: Item | None = None
         self.edit = EditState()
         self.past: list[EditState] = []
@@ -96,7 +95,7 @@ class Desk(Enduring, Screen[None]):
         self.saving: dict[tuple[int, Role], EditState] = {}
         self.heat = Heat.OFF
         self.other_model: str | None = None
-        self.windowed = False
+        self.windowed = True
         self.blind = self.config.options.blind
         self.choosing = False
         self.pane = "passage"
@@ -177,14 +176,20 @@ class Desk(Enduring, Screen[None]):
         self.queue_list.away = self.beside
         total = len(self.ids)
         known = f"{total:,}" + ("" if self.ids.complete else "…")
-        here = "–" if self.beside else f"{self.place + 1:,}"
-        place = f"{here}/{known}" if total else known
+        place = f"{self._here_words(total)}/{known}" if total else known
         self.set_status(
             mode=self.mode.upper(),
             me=self.me.name,
             place=place if self.left is None else f"{place} · {self.left:,} left",
             busy=self._under_way(),
         )
+
+    def _here_words(self, total: int) -> str:
+        if not self.beside:
+            return f"{self.place + 1:,}"
+        if not self.between:
+            return "–"
+        return f"before {self.place + 1:,}" if self.place < total else f"after {total:,}"
 
     def _under_way(self) -> str:
         if self.turning:
@@ -253,48 +258,19 @@ class Desk(Enduring, Screen[None]):
                 changed(typed)
 
         answer = self.bar.ask(
-            prompt, text, changed=touched, complete=complete, selected=selected
-        )
+            prompt, text, changed=touched, complete=complete, selected=selected,
+            early=self._early_key,
+        )  # fmt: skip
         tab = (("tab", "complete"),) if complete is not None else ()
         self.key_line.foot = Foot("", (("enter", "done"), *tab, ("esc", "as it was")))
-        # Keys that were typed in one go with the one that opened the bar belong to it.
-        self.call_later(self._hand_keys_over)
         try:
             return await answer
         finally:
             self.paint_keys()
 
-    async def choose_from(
-        self,
-        title: str,
-        options: Sequence[Choice],
-        *,
-        start: str | None = None,
-        moved: Callable[[str], None] | None = None,
-    ) -> str | None:
-        """Ask for one of a list; None on escape. options: words, fainter words, result."""
-        from nfh_tui.screens.dialogs import ChooseDialog
-
-        dialog = ChooseDialog(title, options, start=start, moved=moved)
-        return await self.app.push_screen_wait(dialog)
-
-    async def show_text(self, title: str, body: str | Table) -> None:
-        """Show a text until it is closed."""
-        from nfh_tui.screens.dialogs import TextDialog
-
-        await self.app.push_screen_wait(TextDialog(title, body))
-
-    async def show_error(self, sentence: str) -> None:
-        """Show what went wrong until it is read."""
-        from nfh_tui.screens.dialogs import TextDialog
-
-        dialog = TextDialog("That did not work", sentence, trouble=True)
-        await self.app.push_screen_wait(dialog)
-
-    def _hand_keys_over(self) -> None:
-        while isinstance(turn := self.turns.peek(), KeyPress) and self.bar.is_open:
-            self.turns.take()
-            self.bar.press(turn.key, turn.character)
+    def _early_key(self) -> events.Key | None:
+        press = self.turns.take_press()
+        return None if press is None else events.Key(press.key, press.character)
 
     # --- store access shared by the layers ----------------------------------------------
 
@@ -332,17 +308,19 @@ class Desk(Enduring, Screen[None]):
 
     # --- turns --------------------------------------------------------------------------
 
-    def on_key(self, event: events.Key) -> None:
-        """Queue every key that no input has taken, but for Textual's own (ctrl+c)."""
-        ours = event.is_printable or self.action_of(event.key) is not None
-        if not ours or self.bar.passed(event):
-            return
+    async def take(self, event: Typed) -> bool:
+        """Type a key into the bar, or queue it; False for Textual's own (ctrl+c)."""
+        key = event.key if isinstance(event, events.Key) else ""
+        ours = self.action_of(key) is not None
         if self.bar.is_open:
-            self.bar.press(event.key, event.character)
-        else:
-            self.turns.put(KeyPress(event.key, event.character))
-        event.stop()
-        event.prevent_default()
+            return await self.bar.take(event) or ours
+        if not isinstance(event, events.Key):
+            return False
+        # An act that waits before it may open the bar: keys that edit are kept for that.
+        if not (ours or event.is_printable or self.bar.edits(key) or is_function(key)):
+            return False
+        self.turns.put(KeyPress(key, event.character))
+        return True
 
     def action_act(self, action_id: str) -> None:
         """What bindings and the palette call: queue an act by its id."""
@@ -375,6 +353,8 @@ class Desk(Enduring, Screen[None]):
             action_id = self.action_of(turn.key)
             if action_id is not None:
                 await self._do(action_id)
+            else:
+                self.refuse(unbound(turn.key, turn.character, self.keymap))
 
     def wants(self, press: KeyPress) -> bool:
         """Take a key before it is looked up, if a layer waits for one: this one never does."""

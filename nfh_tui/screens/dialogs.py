@@ -21,6 +21,9 @@ from nfh_tui.widgets.enduring import Enduring
 FRAME_ROWS = 8
 """Rows of a dialog that are no text: border, title, hint, margins, and air around it."""
 
+LIST_FRAME = 5
+"""Rows of a dialog with a list that are neither: border, hint, margins."""
+
 BOX = """
     align: center middle;
     & .box {
@@ -134,7 +137,7 @@ class ChooseDialog(Dialog[str | None]):
     DEFAULT_CSS = f"""
     ChooseDialog {{
         {BOX}
-        & OptionList {{ height: auto; max-height: 60vh; border: none; background: $surface; }}
+        & OptionList {{ height: auto; border: none; background: $surface; }}
         & OptionList:focus {{ border: none; }}
     }}
     """
@@ -176,6 +179,12 @@ class ChooseDialog(Dialog[str | None]):
         choices = self.query_one(OptionList)
         choices.highlighted = results.index(self._start) if self._start in results else 0
         choices.focus()
+
+    def on_resize(self) -> None:
+        """Give the list all the rows that the frame and the title leave."""
+        height, width = self.app.size.height, min(96, self.app.size.width * 9 // 10) - 4
+        title = max(1, -(-len(self._title) // max(1, width)))
+        self.query_one(OptionList).styles.max_height = max(3, height - LIST_FRAME - title)
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Tell where one stands."""

@@ -266,8 +266,9 @@ class EvaluationScreen(Panes):
         )
         try:
             text = await self.bar.ask(
-                "gold file", last if isinstance(last, str) else "", complete=completed
-            )
+                "gold file", last if isinstance(last, str) else "", complete=completed,
+                early=self.early,
+            )  # fmt: skip
         finally:
             self.paint_keys()
         if text is None or not text.strip():

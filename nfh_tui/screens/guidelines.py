@@ -139,7 +139,7 @@ class GuidelinesScreen(Reading):
             self._keep(Begun(begun.after, text))
 
         title, line = f"from version {begun.after}", self._line_in(begun.text)
-        shown = GuidelinesEditor(begun.text, title, typed, trouble, line)
+        shown = GuidelinesEditor(begun.text, title, typed, trouble, line, self.early)
         return await self.app.push_screen_wait(shown)
 
     def _line_in(self, text: str) -> int:

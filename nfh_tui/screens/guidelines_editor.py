@@ -1,15 +1,17 @@
 """A text of the guidelines to type in, where no editor of one's own can be opened."""
 
 import re
+from collections import deque
 from collections.abc import Callable
-from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
-from textual.binding import Binding, BindingType
 from textual.screen import Screen
 from textual.widgets import TextArea
 
+from nfh_tui.widgets.in_order import Typed, type_into
+from nfh_tui.widgets.plain_area import PlainArea
 from nfh_tui.widgets.status_line import (
     Foot,
     KeyLine,
@@ -20,6 +22,9 @@ from nfh_tui.widgets.status_line import (
     Tone,
 )
 
+DONE = frozenset({"escape", "ctrl+s"})
+"""Keys that leave, with the text."""
+
 _PLACE = re.compile(r"\bline (?P<line>[0-9]+)\b")
 
 
@@ -27,7 +32,8 @@ class GuidelinesEditor(Screen[str | None]):
     """Gives back the text as it stands when it is left; `typed` gets it as it changes.
 
     trouble: what is wrong with the text, as a sentence, "" if nothing is. line: where the
-    cursor begins, from 1, unless the trouble names another one.
+    cursor begins, from 1, unless the trouble names another one. early: gives the keys, one a
+    call, that came before this was opened, and are meant for it.
     """
 
     AUTO_FOCUS = "#guidelines-area"
@@ -42,9 +48,6 @@ class GuidelinesEditor(Screen[str | None]):
         }
     }
     """
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+s", "done", show=False, priority=True),
-    ]
 
     def __init__(
         self,
@@ -53,6 +56,7 @@ class GuidelinesEditor(Screen[str | None]):
         typed: Callable[[str], None],
         trouble: str = "",
         line: int = 1,
+        early: Callable[[], Typed | None] | None = None,
     ) -> None:
         super().__init__()
         self._typed = typed
@@ -60,7 +64,9 @@ class GuidelinesEditor(Screen[str | None]):
         self._heading = PaneTitle(id="editor-title")
         self._note = title
         self._line = line
-        self._area = TextArea(
+        self._early = early
+        self._waiting: deque[Typed] | None = deque()
+        self._area = PlainArea(
             text, id="guidelines-area", soft_wrap=True, show_line_numbers=True,
             tab_behavior="indent",
         )  # fmt: skip
@@ -74,8 +80,8 @@ class GuidelinesEditor(Screen[str | None]):
         yield self._state
         yield self._keys
 
-    def on_mount(self) -> None:
-        """Say what is wrong, with the cursor there."""
+    async def on_mount(self) -> None:
+        """Say what is wrong, with the cursor there; then type what was typed meanwhile."""
         self._heading.title = Title("Guidelines", self._note, active=True)
         tone = Tone.REFUSED if self._trouble else Tone.PLAIN
         words = self._trouble or "kept as you type; ## R7 Title begins a rule"
@@ -84,15 +90,26 @@ class GuidelinesEditor(Screen[str | None]):
         found = _PLACE.search(self._trouble)
         line = self._line if found is None else int(found["line"])
         self._area.move_cursor((line - 1, 0), center=True)
+        waiting, self._waiting = self._waiting or deque(), None
+        while self._early is not None and (event := self._early()) is not None:
+            await self.take(event)
+        while waiting:
+            await self.take(waiting.popleft())
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Pass on what is typed."""
         event.stop()
         self._typed(self._area.text)
 
-    def action_done(self) -> None:
-        """Leave, with the text."""
-        self.dismiss(self._area.text)
+    async def take(self, event: Typed) -> bool:
+        """Do what a key or a paste does to the text; False where it does nothing to it."""
+        if self._waiting is not None:
+            self._waiting.append(event)
+            return True
+        if isinstance(event, events.Key) and event.key in DONE:
+            self.dismiss(self._area.text)
+            return True
+        return await type_into(self._area, event)
 
     def dismiss(self, result: str | None = None) -> AwaitComplete:
         """Close once, however many keys that close it were on their way."""

@@ -7,6 +7,8 @@ from textual.containers import Horizontal, VerticalScroll
 from textual.widgets import OptionList
 
 from nfh_db.guidelines import Guideline
+from nfh_db.records import Annotator, Role
+from nfh_tui.actions import Action
 from nfh_tui.guidelines import GuidelinesError
 from nfh_tui.guidelines.guide import (
     Guide,
@@ -18,7 +20,7 @@ from nfh_tui.guidelines.guide import (
 )
 from nfh_tui.guidelines.parts import Part, changes_of, parts_of
 from nfh_tui.guidelines.words import by_words, change_lines, version_words
-from nfh_tui.screens.side import SideScreen
+from nfh_tui.screens.side import PANE_ACTS, SideScreen
 from nfh_tui.widgets.guideline_text import GuidelineText
 from nfh_tui.widgets.query_bar import InputBar
 from nfh_tui.widgets.rule_list import RuleList
@@ -26,6 +28,8 @@ from nfh_tui.widgets.status_line import Foot
 
 MOST_IDS = 150
 """Items that one query may name."""
+
+NONE = "This file has no guidelines, and none could be written to it."
 
 RULE = "rule"
 """What the workbench remembers of this screen, or asks it to show: the id of a rule."""
@@ -39,11 +43,16 @@ class Reading(SideScreen):
     """
 
     NAME = "Guidelines"
+    PANE_ACTS = (
+        *PANE_ACTS,
+        *("side.older", "side.search", "side.search_next", "side.search_back"),
+    )
     DEFAULT_CSS = """
     Reading {
         & #rules-panes { height: 1fr; }
         & #rules-text { width: 1fr; height: 1fr; }
         &.-narrow #rules-list { width: 16; }
+        &.-medium #rules-list { width: 42; }
         &.-wide #rules-list { width: 48; }
     }
     """
@@ -71,8 +80,8 @@ class Reading(SideScreen):
         yield self.key_line
 
     def on_mount(self) -> None:
-        """Read what there is."""
-        self.work(self.load, group="load")
+        """Read what there is; acts wait for it."""
+        self.act(self.load, group="load")
 
     @property
     def scroller(self) -> VerticalScroll:
@@ -83,19 +92,25 @@ class Reading(SideScreen):
         """Read all versions and the counts anew, and show one; the last where None."""
         self.versions = await self.client.guidelines()
         self.guide = guide_of(self.versions)
-        tagged = await self.client.tagged_decisions()
-        self.counts = counts_of(self.guide, await self.client.tagged_items(), tagged)
+        tagged = await self.client.tagged_decisions(self._only)
+        items = await self.client.tagged_items(self._only)
+        self.counts = counts_of(self.guide, items, tagged)
         there = {one.version: one for one in self.versions}
         last = self.versions[-1] if self.versions else None
         self.shown = last if version is None else there.get(version, last)
         self._show_parts()
+
+    @property
+    def _only(self) -> Annotator | None:
+        """Of whose answers alone the counts are: one's own, while one annotates."""
+        return self.me if self.role is Role.ANNOTATOR else None
 
     def _show_parts(self) -> None:
         """Show the version chosen, standing on the rule one stood on."""
         shown = self.shown
         if shown is None:
             self.title_note("")
-            self.refuse("This file has no guidelines, and none could be written to it.")
+            self.refuse(NONE)
             return
         try:
             self.parts = parts_of(shown.body)
@@ -120,9 +135,10 @@ class Reading(SideScreen):
     def _paint_state(self, part: Part) -> None:
         """What the line of state says of the rule."""
         count = self.counts.get(part.id, RuleCount())
-        words = f"{part.id}: {count.items:,} tagged" if part.id else ""
+        by, done = (" by you", "answered") if self._only else ("", "decided")
+        words = f"{part.id}: {count.items:,} tagged{by}" if part.id else ""
         if count.older:
-            words += f", {count.older:,} decided under another text (o)"
+            words += f", {count.older:,} {done} under another text (o)"
         self.set_status(mode=self.NAME.upper(), place=words)
 
     @property
@@ -145,17 +161,45 @@ class Reading(SideScreen):
         if event.option_index < len(self.parts):
             self._show_part(event.option_index)
 
+    # --- reasons ------------------------------------------------------------------------
+
+    def why_not(self, action: Action) -> str:
+        """As the ground says, and what the rule and the versions do not allow."""
+        if action.id in {"side.edit", "side.versions"} and self.shown is None:
+            return NONE
+        if action.id in {"side.search_next", "side.search_back"} and not self.found:
+            return "/ asks for words first."
+        if action.id == "side.difference" and len(self.versions) < 2:
+            return "There is one version only, so nothing changed yet."
+        if action.id == "side.open":
+            return self._no_items()
+        return self._no_older() if action.id == "side.older" else super().why_not(action)
+
+    def _no_items(self) -> str:
+        part = self.part
+        if part is None or not part.id:
+            return "Only a rule has items: j goes to the next one."
+        if self.counts.get(part.id, RuleCount()).items:
+            return ""
+        what = "Nothing of yours" if self._only else "Nothing"
+        return f"{what} is tagged with {part.id} yet: R in the workbench does that."
+
+    def _no_older(self) -> str:
+        part = self.part
+        if part is None or not part.id:
+            return ""  # of all rules: only the store knows
+        if outdated_query(self.guide, part.id) is None:
+            return "No earlier version says this otherwise."
+        if self.counts.get(part.id, RuleCount()).older:
+            return ""
+        return f"Nothing was decided by {part.id} while it read otherwise."
+
     # --- the items of a rule ------------------------------------------------------------
 
     def do_side_open(self) -> None:
         """Open the items that are tagged with the rule."""
-        part = self.part
-        if part is None or not part.id:
-            self.refuse("Only a rule has items: j goes to the next one.")
-        elif not self.counts.get(part.id, RuleCount()).items:
-            self.refuse(f"Nothing is tagged with {part.id} yet: R in the workbench does that.")
-        else:
-            self.dismiss(query_of(part.id))
+        if self.part is not None:
+            self.dismiss(query_of(self.part.id))
 
     async def do_side_older(self) -> None:
         """Open the items that were decided while the rule, or any rule, read otherwise."""
@@ -163,16 +207,10 @@ class Reading(SideScreen):
         if part is None or not part.id:
             await self._open_all_older()
             return
-        query = outdated_query(self.guide, part.id)
-        if query is None:
-            self.refuse("No earlier version says this otherwise.")
-        elif not self.counts.get(part.id, RuleCount()).older:
-            self.refuse(f"Nothing was decided by {part.id} while it read otherwise.")
-        else:
-            self.dismiss(query)
+        self.dismiss(outdated_query(self.guide, part.id))
 
     async def _open_all_older(self) -> None:
-        ids = await self.client.tagged_anchors(self.guide.outdated)
+        ids = await self.client.tagged_anchors(self.guide.outdated, self._only)
         if not ids:
             self.refuse("Nothing was decided by a rule that reads otherwise by now.")
         elif len(ids) > MOST_IDS:
@@ -186,7 +224,7 @@ class Reading(SideScreen):
         """Ask for words, and go to where they stand next."""
         self.key_line.foot = Foot("", (("enter", "find"), ("esc", "as it was")))
         try:
-            words = await self.bar.ask("/", self.found, selected=True)
+            words = await self.bar.ask("/", self.found, selected=True, early=self.early)
         finally:
             self.paint_keys()
         if words is None:
@@ -207,9 +245,6 @@ class Reading(SideScreen):
 
     def _find(self, step: int, first: int) -> None:
         """Go to the next part with the words, in steps from `first` on, round the end."""
-        if not self.found:
-            self.refuse("/ asks for words first.")
-            return
         wanted, total = self.found.casefold(), len(self.parts)
         for distance in range(first, total + first):
             place = (self.list.place + step * distance) % total
@@ -242,8 +277,7 @@ class Reading(SideScreen):
 
         Of the one that holds: since the one before.
         """
-        if self.shown is None or len(self.versions) < 2:
-            self.refuse("There is one version only, so nothing changed yet.")
+        if self.shown is None:
             return
         last = self.versions[-1]
         earlier = self.versions[-2] if self.shown.version == last.version else self.shown

@@ -61,6 +61,46 @@ def help_rows(
     yield Text(), Text(CLOSING)
 
 
+def side_table(pane: str, first: Sequence[str], acts: Sequence[Action], why: Why) -> Table:
+    """The keys of a screen beside the workbench, in two columns.
+
+    pane: what the pane in use is called. first: ids of the acts that are about a pane. acts:
+    those of the screen. why: tells of each what is in its way now.
+    """
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    by_id = {act.id: act for act in acts}
+    here = [by_id[one] for one in first if one in by_id]
+    # What the pane cannot do stands below what it can.
+    here.sort(key=lambda act: bool(why(act)))
+    rest = [act for act in acts if act.id not in first]
+    for heading, group in ((pane, here), ("This screen", rest)):
+        table.add_row(Text(), Text(heading, "bold underline"))
+        for keys, words in _side_rows(group, why):
+            table.add_row(keys, words)
+        table.add_row(Text(), Text())
+    table.add_row(Text(), Text(CLOSING))
+    return table
+
+
+def _side_rows(acts: Sequence[Action], why: Why) -> Iterator[tuple[Text, Text]]:
+    """A row an act; acts that are listed together make one."""
+    told: set[str] = set()
+    for act in acts:
+        if act.listed in told:
+            continue
+        words = Text(act.listed or act.title)
+        reason = "" if act.listed else why(act)
+        if act.listed:
+            told.add(act.listed)
+        if reason:
+            words.append(f"  not now: {reason}", "italic")
+        if act.description and not act.listed:
+            words.append(f"  {act.description}", "dim")
+        yield Text(act.shown, "bold"), words
+
+
 def _now(line: Line, mode: Mode, reasons: Mapping[str, str]) -> str:
     """Why none of a line's acts can be done now; in other modes its modes say it."""
     told = [reasons.get(action_id, "") for action_id in line.ids]

@@ -1,10 +1,10 @@
 """Looking: queries and searches, views, the heat map, panes, help, modes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from nfh_db.errors import QueryError, StoreError
-from nfh_db.query import KEYS, Query, parse, quote
+from nfh_db.query import Query, keys_for, parse, quote
 from nfh_tui.actions import Mode
 from nfh_tui.desk.completer import Completer, offered
 from nfh_tui.desk.work import start
@@ -30,6 +30,14 @@ NOT_BOUNDED = "lines will bound what voters saw; here they saw all of it, or may
 """Said when the lines are asked for: of an item that has them, and of one that has none."""
 
 
+def _entered(text: str, why_not: Callable[[Query], str]) -> str:
+    """What enter would do with a query: show what it finds, or say why it cannot."""
+    try:
+        return why_not(parse(text.strip())) or "enter shows them"
+    except QueryError as error:
+        return "" if text.startswith(VIEW_SIGN) else str(error)
+
+
 class Looking(Ruling):
     """What changes only what is seen."""
 
@@ -42,7 +50,7 @@ class Looking(Ruling):
 
     async def do_query(self) -> None:
         """Ask for a query and show what it finds."""
-        completer = Completer(lambda key: self._known_values.get(key, ()))
+        completer = Completer(lambda key: self._known_values.get(key, ()), self.role)
         start(
             self,
             self._learn_values,
@@ -55,7 +63,8 @@ class Looking(Ruling):
             self._count_soon(text)
             offers = completer.offers(text, self.bar.cursor)[:SUGGESTED]
             keys = offered(offers, self.size.width - TAB_WORDS)
-            self.key_line.foot = Foot("tab" if keys else "enter shows them", keys)
+            words = "tab" if keys else _entered(text, self.why_not_asked)
+            self.key_line.foot = Foot(words, keys)
 
         now = self.query_now.text
         text = await self.ask(":", now, changed=typed, complete=completer.tab, selected=True)
@@ -63,9 +72,10 @@ class Looking(Ruling):
 
     async def _learn_values(self) -> None:
         """Read what the database knows of values, for completion to offer."""
-        for key in KEYS:
+        for key in keys_for(self.role):
             if key.open_values:
-                self._known_values[key.name] = await self.client.queue_values(key.name)
+                known = await self.client.queue_values(key.name, self.me, self.role)
+                self._known_values[key.name] = known
 
     async def do_search(self) -> None:
         """Ask for words and keep the items of this query whose passage has them."""
@@ -103,6 +113,9 @@ class Looking(Ruling):
         except QueryError as error:
             self.refuse(f"query: {error}")
             return
+        if why := self.why_not_asked(query):
+            self.refuse(why)
+            return
         if query.text != self.query_now.text:
             self.former.append((self.query_now.text, self._here))
         await self.show_query(query)
@@ -130,7 +143,7 @@ class Looking(Ruling):
 
     async def _count(self, text: str) -> None:
         try:
-            count = await self.client.queue_count(parse(text.strip()), self.me)
+            count = await self.client.queue_count(parse(text.strip()), self.me, self.role)
         except (QueryError, StoreError) as error:
             self.bar.note = str(error)
             return
@@ -224,11 +237,20 @@ class Looking(Ruling):
             self.show_pane("passage")
         elif self.beside:
             await self.go(self.place)
-        elif self.former:
-            text, anchor_id = self.former.pop()
-            await self.open_query(parse(text), self._here or anchor_id, insist=True)
+        elif (former := self._former()) is not None:
+            query, anchor_id = former
+            await self.open_query(query, self._here or anchor_id, insist=True)
         else:
             self.say("Nothing is open. q quits.")
+
+    def _former(self) -> tuple[Query, int | None] | None:
+        """The last query before this one that may be asked in this mode, if there is one."""
+        while self.former:
+            text, anchor_id = self.former.pop()
+            query = parse(text)
+            if not self.why_not_asked(query):
+                return query, anchor_id
+        return None
 
     # --- modes --------------------------------------------------------------------------
 
@@ -250,13 +272,16 @@ class Looking(Ruling):
         await self.set_mode(Mode.ADJUDICATE)
 
     async def set_mode(self, mode: Mode) -> None:
-        """Change what the workbench is for; queue and item stay."""
+        """Change what the workbench is for; the item stays, and the queue if it may."""
         self.leave()
         await self.places.flush()
-        self.mode = mode
+        role, self.mode = self.role, mode
         self.queue_list.hide_answers = mode is Mode.ANNOTATE
         self.cache.clear()
-        if self.whole is not None:
+        left = self.why_not_asked(self.query_now)
+        if self.role is not role and self.query_now.text.strip():
+            await self._ask_anew(left)
+        elif self.whole is not None:
             await self.show_anchor(self.whole.anchor_id)
         # In another role other things are seen of the queue, too.
         await self.queue_list.refresh_visible()
@@ -270,3 +295,12 @@ class Looking(Ruling):
                 Mode.ADJUDICATE: f"adjudicating as {self.me.name}: answers make gold",
             }[mode]
         )
+        if left:
+            self.refuse(f"Everything is shown instead: {left}")
+
+    async def _ask_anew(self, left: str) -> None:
+        """Show what the query finds in another role. left: why it may not be asked there."""
+        self._known_values.clear()
+        if left:
+            self.former.append((self.query_now.text, self._here))
+        await self.open_query(parse(self.query_now.text), self._here, insist=True)

@@ -1,14 +1,17 @@
 """Every act by its name, for the palette; those that cannot be done now say why."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.await_complete import AwaitComplete
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
+from textual.screen import Screen
 
-from nfh_tui.actions import Action
+from nfh_tui.actions import BY_ID, Action
+from nfh_tui.screens.side import BACK_AND_ON, SideScreen
 from nfh_tui.widgets.enduring import Enduring
 
 if TYPE_CHECKING:
@@ -18,6 +21,72 @@ if TYPE_CHECKING:
 SIGN = "✗ "
 """Before an act that cannot be done now."""
 
+PALETTES = frozenset({"palette", "side.palette"})
+OF_EACH = frozenset({"help", *BACK_AND_ON.values()})
+"""Acts of the workbench that the other screens have as their own, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An act as the palette has it. words: what it does. why: why not now, "" if it can."""
+
+    action: Action
+    run: Callable[[], None]
+    words: str
+    why: str
+
+    @property
+    def name(self) -> str:
+        """What is looked for, and shown."""
+        shown = self.action.shown
+        return f"{self.action.title}  ({shown})" if shown else self.action.title
+
+
+def offers(screen: Screen[Any]) -> Sequence[Offer]:
+    """All acts there are: those of the screen first, then those that lead away from it."""
+    if isinstance(screen, SideScreen):
+        return [*_of_side(screen), *_back(screen)]
+    desk: Workbench = screen  # type: ignore[assignment]  # the only other one with a palette
+    return [*_of_workbench(desk), *_elsewhere(desk)]
+
+
+def _of_workbench(desk: "Workbench") -> Iterator[Offer]:
+    for action in desk.keymap.actions:
+        if not action.where and action.id not in PALETTES:
+            run = partial(desk.action_act, action.id)
+            yield Offer(action, run, action.description, desk.why_not(action))
+
+
+def _elsewhere(desk: "Workbench") -> Iterator[Offer]:
+    """What only another screen does: it is opened, and its name and key are told."""
+    titles = {action.id: f"{action.title} ({action.shown})" for action in desk.keymap.actions}
+    for action in desk.keymap.actions:
+        if action.of:
+            there = " or ".join(titles[screen] for screen in action.of)
+            words = f"{action.description} On the screen {there}, which this opens."
+            opener = action.of[0]
+            run = partial(desk.action_act, opener)
+            yield Offer(action, run, words, desk.why_not(BY_ID[opener]))
+
+
+def _of_side(screen: SideScreen) -> Iterator[Offer]:
+    for action in screen.acts():
+        if action.id not in PALETTES:
+            run = partial(screen.action_side, action.id)
+            yield Offer(action, run, action.description, screen.why_not(action))
+
+
+def _back(screen: SideScreen) -> Iterator[Offer]:
+    """What the workbench does: the screen is closed for it."""
+    desk = screen.desk
+    if desk is None:
+        return
+    for action in screen.keymap.actions:
+        if not action.where and action.id not in PALETTES | OF_EACH:
+            run = partial(screen.go_to, action.id)
+            words = f"{action.description} In the workbench."
+            yield Offer(action, run, words, desk.why_not(action))
+
 
 class Acts(Provider):
     """The registry's acts; user text never stands among them. Does one of them, once."""
@@ -25,50 +94,34 @@ class Acts(Provider):
     _chosen = False
 
     async def discover(self) -> Hits:
-        """All acts, in the order of the registry."""
-        for action in self._acts:
-            if action.id != "palette":
-                name = Content(self._name(action))
-                shown, words = self._shown(action, name)
-                yield DiscoveryHit(shown, self._run(action), text=str(name), help=words)
+        """All acts, in the order of the registry, the screen's own first."""
+        for offer in offers(self.screen):
+            shown, words = self._shown(offer, Content(offer.name))
+            yield DiscoveryHit(shown, self._run(offer), text=offer.name, help=words)
 
     async def search(self, query: str) -> Hits:
         """The acts whose name or id fits."""
         matcher = self.matcher(query)
-        for action in self._acts:
-            name = self._name(action)
-            score = max(matcher.match(name), matcher.match(action.id))
-            if score > 0 and action.id != "palette":
-                shown, words = self._shown(action, matcher.highlight(name))
-                yield Hit(score, shown, self._run(action), text=name, help=words)
+        for offer in offers(self.screen):
+            score = max(matcher.match(offer.name), matcher.match(offer.action.id))
+            if score > 0:
+                shown, words = self._shown(offer, matcher.highlight(offer.name))
+                yield Hit(score, shown, self._run(offer), text=offer.name, help=words)
 
-    def _name(self, action: Action) -> str:
-        return f"{action.title}  ({action.shown})" if action.shown else action.title
-
-    def _shown(self, action: Action, name: Content) -> tuple[Content, str]:
+    def _shown(self, offer: Offer, name: Content) -> tuple[Content, str]:
         """Name and help of an act; a sign and the reason where it cannot be done now."""
-        why = self._workbench.why_not(action)
-        if not why:
-            return name, action.description
-        return Content.assemble(Content(SIGN), name).stylize("dim"), f"Not now: {why}"
+        if not offer.why:
+            return name, offer.words
+        return Content.assemble(Content(SIGN), name).stylize("dim"), f"Not now: {offer.why}"
 
-    def _run(self, action: Action) -> Callable[[], None]:
-        return partial(self._do, action.id)
+    def _run(self, offer: Offer) -> Callable[[], None]:
+        return partial(self._do, offer)
 
-    def _do(self, action_id: str) -> None:
+    def _do(self, offer: Offer) -> None:
         # Held enter chooses again before the palette has closed.
         if not self._chosen:
             self._chosen = True
-            self._workbench.action_act(action_id)
-
-    @property
-    def _acts(self) -> list[Action]:
-        return [action for action in self._workbench.keymap.actions if not action.where]
-
-    @property
-    def _workbench(self) -> "Workbench":
-        workbench: Workbench = self.screen  # type: ignore[assignment]  # its only screen
-        return workbench
+            offer.run()
 
 
 class Palette(Enduring, CommandPalette):

@@ -8,13 +8,17 @@ from textual.containers import Horizontal, Vertical
 
 from nfh_db.errors import QueryError
 from nfh_db.query import Query, parse
+from nfh_tui.actions import Action
 from nfh_tui.screens.side import SideScreen
 from nfh_tui.sheets.line import NOTHING_TO_OPEN, Line, Stop
 from nfh_tui.widgets.sheet import Sheet
 from nfh_tui.widgets.status_line import PaneTitle, Title
 
 EVERYTHING = "everything"
+SIDEWAYS = frozenset({"side.left", "side.right"})
 SOME_OTHERS = "finds these and some others"
+ALONE = "Nothing stands beside this."
+EVERY_ITEM = "The queue is of everything; so is this."
 ONLY_FIRST = "opens the first of them"
 ROOM_BEFORE = 48
 """Cells of the line of state that other things may take."""
@@ -135,9 +139,6 @@ class Panes(SideScreen):
 
     def do_side_scope(self) -> None:
         """Look at the items of the queue's query only, or at all of them."""
-        if not self.query_now:
-            self.refuse("The queue is of everything; so is this.")
-            return
         self.narrowed = not self.narrowed
         self.memory["narrowed"] = self.narrowed
         self.paint_scope()
@@ -190,6 +191,26 @@ class Panes(SideScreen):
         """Go to the other pane."""
         self.do_side_pane()
 
+    # --- reasons ------------------------------------------------------------------------
+
+    def why_not(self, action: Action) -> str:
+        """As the ground says, and where a figure has no items, or no neighbour."""
+        if action.id == "side.open":
+            stop = self.sheet.stop
+            if stop is None or not (stop.act or stop.find):
+                note = stop.note if stop is not None else ""
+                return f"{note}. {NOTHING_TO_OPEN}" if note else NOTHING_TO_OPEN
+        if action.id in SIDEWAYS and not self.sheet.beside:
+            return ALONE
+        if action.id == "side.scope" and not self.query_now:
+            return EVERY_ITEM
+        return super().why_not(action)
+
+    @property
+    def pane_title(self) -> str:
+        """What the pane in use is called."""
+        return dict(self.PANES)[self.pane]
+
     # --- opening ------------------------------------------------------------------------
 
     def on_sheet_moved(self, message: Sheet.Moved) -> None:
@@ -205,13 +226,10 @@ class Panes(SideScreen):
     def do_side_open(self) -> None:
         """Show the items behind the figure one stands on."""
         stop = self.sheet.stop
-        if stop is None:
-            self.refuse(NOTHING_TO_OPEN)
-        elif stop.act:
+        if stop is not None and stop.act:
             self.chosen(stop)
-        elif stop.find is None:
-            self.refuse(f"{stop.note}. {NOTHING_TO_OPEN}" if stop.note else NOTHING_TO_OPEN)
-        else:
+        elif stop is not None:
+            self.meant = stop.total
             self.dismiss(stop.find)
 
     def chosen(self, stop: Stop) -> None:

@@ -58,8 +58,12 @@ class Ruling(Copying):
         def typed(text: str) -> None:
             self._offer(chooser.offers(text), text, now)
 
+        def begin() -> None:
+            if self.bar.is_open:
+                typed(self.bar.text)
+
         # Opening the bar clears what it says.
-        self.call_later(lambda: typed(self.bar.text))
+        self.call_later(begin)
         text = await self.ask("Rule", changed=typed, complete=chooser.tab)
         if text is None:
             return

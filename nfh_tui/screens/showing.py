@@ -11,8 +11,9 @@ from nfh_db.records import HistoryLine, Item, Place, Role, State
 from nfh_tui.desk.answering import answer_words
 from nfh_tui.desk.history import worded
 from nfh_tui.desk.sight import Sight
+from nfh_tui.desk.steps import DraftSteps
 from nfh_tui.desk.work import start
-from nfh_tui.editing import EditState, begin, blinded, is_models, move_to
+from nfh_tui.editing import EditState, Pending, begin, blinded, is_models, move_to
 from nfh_tui.evidence_precedents import bearing
 from nfh_tui.heat import Heat
 from nfh_tui.screens.desk import PANES, Desk
@@ -52,7 +53,8 @@ class Showing(Desk):
 
     query_now: what made the queue. whole: the item as stored, while `item` may be blinded.
     fresh: what the editor holds of the item when nothing is begun. sight: what has been in
-    view of each item.
+    view of each item. steps: those of the drafts begun, for when one comes back to them.
+    just_decided: the item accepted right before the one shown.
     """
 
     VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-tall")]  # noqa: RUF012  # Textual's
@@ -65,6 +67,8 @@ class Showing(Desk):
         self.history: tuple[HistoryLine, ...] = ()
         self.precedents: tuple[Precedent, ...] = ()
         self.sight = Sight()
+        self.steps = DraftSteps()
+        self.just_decided: int | None = None
 
     # --- the item -----------------------------------------------------------------------
 
@@ -75,7 +79,8 @@ class Showing(Desk):
             return False
         self.leave()
         place = self.ids.find(anchor_id, self.place)
-        self.beside = place is None
+        self.beside, self.between = place is None, False
+        self.place = min(self.place, max(0, len(self.ids) - 1))
         if place is not None:
             self.place = place
             self.queue_list.current = place
@@ -88,9 +93,9 @@ class Showing(Desk):
             self.clock.start(item.anchor_id)
             self.history = ()
             self.precedents = ()
-        self.whole = item
-        self.past.clear()
-        self.future.clear()
+        self.whole, self.just_decided = item, None
+        begun = self.is_begun(item)
+        self.past, self.future = self.steps.of((item.anchor_id, self.role), begun=begun)
         self.edit = self._editing(item)
         self.paint_item()
         self.keep_place()
@@ -101,6 +106,11 @@ class Showing(Desk):
             description="the history of an item",
             exclusive=True,
         )
+
+    def is_begun(self, item: Item) -> bool:
+        """True if there is a draft of the item that is not on its way to be saved."""
+        key = (item.anchor_id, self.role)
+        return key not in self.saving and self.begun.get(key, item.draft) is not None
 
     def _editing(self, item: Item) -> EditState:
         """The answer to work on: what is begun, else what the item itself brings."""
@@ -221,7 +231,9 @@ class Showing(Desk):
             judging=self.role is Role.ADJUDICATOR,
             evidence=not self.guiding
             and (three or self.pane == "evidence" or self.evidence_below),
-            scores=adopted or (self.passage_in_view and self.heat is not Heat.OFF),
+            scores=adopted
+            or (self.passage_in_view and self.heat is not Heat.OFF)
+            or (self.edit.pending is Pending.HINT and self.role is Role.ADJUDICATOR),
         )
 
     @property
@@ -299,9 +311,9 @@ class Showing(Desk):
 
     def keep_place(self) -> None:
         """Remember soon where this person stands."""
-        self.places.keep("place", self._save_place)
+        self.places.keep("place", self.save_place)
 
-    async def _save_place(self) -> None:
+    async def save_place(self) -> None:
         anchor_id = None if self.whole is None else self.whole.anchor_id
         token = None if self.whole is None else self.edit.cursor
         place = Place(self.query_now.text, anchor_id, token)

@@ -6,14 +6,15 @@ a coroutine: it runs as a worker, the screen awake. Choosing closes the screen w
 the workbench shows what that finds.
 """
 
+from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import iscoroutinefunction
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.table import Table
-from rich.text import Text
+from textual import events
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
@@ -21,13 +22,16 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
-from nfh_db.records import Annotator
+from nfh_db.records import Annotator, Role
 from nfh_tui.actions import ACTIONS, BY_ID, FOOT_KEYS, Action
 from nfh_tui.client import StoreClient
 from nfh_tui.desk.faults import sentence_of
+from nfh_tui.desk.reasons import is_function, unbound
 from nfh_tui.desk.work import start
 from nfh_tui.keymap import Keymap
 from nfh_tui.widgets.enduring import Enduring
+from nfh_tui.widgets.in_order import Typed
+from nfh_tui.widgets.query_bar import InputBar
 from nfh_tui.widgets.status_line import (
     Foot,
     KeyLine,
@@ -38,9 +42,19 @@ from nfh_tui.widgets.status_line import (
     Tone,
 )
 
+if TYPE_CHECKING:
+    from nfh_tui.screens.desk import Desk
+
 WHERE = "side"
 ALWAYS = ("side.help", "side.close")
 """Acts that stand at the foot of each of these screens."""
+
+HERE = "This is that screen."
+PANE_ACTS = (
+    *("side.open", "side.down", "side.up", "side.left", "side.right"),
+    *("side.page_down", "side.page_up", "side.first", "side.last"),
+)
+"""Acts that are about the pane in use: the help has them first, in this order."""
 
 BACK_AND_ON = {
     "side.agreement": "screen.agreement",
@@ -59,16 +73,26 @@ def bindings() -> list[BindingType]:
     ]
 
 
+def acts_provider() -> type:
+    """The palette's acts, imported when the palette is opened."""
+    from nfh_tui.screens.palette import Acts
+
+    return Acts
+
+
 class SideScreen(Enduring, Screen[str | None]):
     """A screen beside the workbench. Gives back a query to show, or None.
 
     memory: what the workbench keeps for the next time this screen is opened; a screen
-    writes where one stands into it. query_now: what the workbench's queue is of.
+    writes where one stands into it. query_now: what the workbench's queue is of. meant: how
+    many items are meant by what is given back, where its query may find fewer, else 0. role:
+    in which this person looks; an annotator is told of nobody's answers but their own.
     """
 
     NAME: ClassVar[str] = ""
     AUTO_FOCUS = ""
-    COMMANDS: ClassVar = set()
+    COMMANDS: ClassVar = {acts_provider}
+    PANE_ACTS: ClassVar[tuple[str, ...]] = PANE_ACTS
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (80, "-medium"), (120, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012  # Textual's own names
     BINDINGS: ClassVar[list[BindingType]] = bindings()
@@ -93,11 +117,15 @@ class SideScreen(Enduring, Screen[str | None]):
         self.keymap = keymap or Keymap()
         self.memory = {} if memory is None else memory
         self.query_now = query
+        self.meant = 0
+        self.role = Role.ADJUDICATOR
         self.heading = PaneTitle(id="side-title")
         self.heading.title = Title(self.NAME, active=True)
         self.status_line = StatusLine()
         self.status_line.status = Status(mode=self.NAME.upper())
         self.key_line = KeyLine()
+        self._acting = False
+        self._early: deque[events.Key] = deque()
 
     def compose(self) -> ComposeResult:
         """Title, body, line of state, keys."""
@@ -151,6 +179,18 @@ class SideScreen(Enduring, Screen[str | None]):
         """The acts that this screen does, with the person's own keys."""
         return [a for a in self.keymap.actions if a.where == WHERE and self._method(a.id)]
 
+    def why_not(self, action: Action) -> str:
+        """Why an act cannot be done now; "" where nothing is known to be in its way.
+
+        A subclass adds its own reasons.
+        """
+        opener = BACK_AND_ON.get(action.id)
+        if opener is None:
+            return ""
+        if action.title == self.NAME:
+            return HERE
+        return "" if self.desk is None else self.desk.why_not(BY_ID[opener])
+
     # --- acts ---------------------------------------------------------------------------
 
     def action_side(self, action_id: str) -> None:
@@ -161,20 +201,69 @@ class SideScreen(Enduring, Screen[str | None]):
         if method is None:
             self.refuse("This key does nothing on this screen. ? lists those that do.")
             return
+        why = self.why_not(BY_ID[action_id])
+        if why:
+            self.refuse(why)
+            return
         if self.status_line.status.say:
             self.say("")
         if iscoroutinefunction(method):
-            self.work(method, group=action_id)
+            self.act(method, group=action_id)
             return
         try:
             method()
         except Exception as error:  # noqa: BLE001  # a fault of ours must not close the screen
             self.show_error(sentence_of(error))
 
+    def act(
+        self, run: Callable[[], Coroutine[object, object, None]], *, group: str = "side"
+    ) -> None:
+        """As `work`; keys that come meanwhile are for what it opens, else for afterwards."""
+
+        async def acting() -> None:
+            try:
+                await run()
+            finally:
+                self._acting = False
+                while not self._acting and (event := self.early()) is not None:
+                    await self.take(event)
+
+        self._acting = True
+        self.work(acting, group=group)
+
+    async def take(self, event: Typed) -> bool:
+        """Do what a key is bound to, or type it into the bar that is open."""
+        bar = next((bar for bar in self.query(InputBar) if bar.is_open), None)
+        if bar is not None:
+            return await bar.take(event)
+        if not isinstance(event, events.Key):
+            return False
+        if self._acting:
+            self._early.append(event)
+            return True
+        if await self.app._check_bindings(event.key):  # noqa: SLF001
+            return True
+        if event.is_printable or is_function(event.key):
+            self.refuse(unbound(event.key, event.character, self.keymap, WHERE))
+            return True
+        return False
+
+    def early(self) -> events.Key | None:
+        """The first of the keys that came while an act began, if one is left."""
+        return self._early.popleft() if self._early else None
+
+    def on_screen_suspend(self) -> None:
+        """A dialog stands over this: keys that came while it was on its way are its."""
+        self.app.screen.call_after_refresh(self._hand_on)
+
+    def _hand_on(self) -> None:
+        while (event := self.early()) is not None:
+            self.app.post_message(event)
+
     def _method(self, action_id: str) -> Callable[[], Any] | None:
         if action_id in BACK_AND_ON:
             there = BACK_AND_ON[action_id]
-            return partial(self._go_to, there) if there in BY_ID else None
+            return partial(self.go_to, there) if there in BY_ID else None
         return getattr(self, "do_" + action_id.replace(".", "_"), None)
 
     def work(
@@ -221,18 +310,24 @@ class SideScreen(Enduring, Screen[str | None]):
         self.dismiss(None)
 
     def do_side_help(self) -> None:
-        """Show the keys of this screen."""
-        table = Table.grid(padding=(0, 2))
-        table.add_column(no_wrap=True)
-        table.add_column()
-        told: set[str] = set()
-        for act in self.acts():
-            title = act.listed or act.title
-            if title not in told:
-                told.add(title)
-                words = Text.assemble(title, ("  " + act.description, "dim"))
-                table.add_row(Text(act.shown, "bold"), words if act.listed is None else title)
-        self.show_text(f"Keys · {self.NAME}", table)
+        """Show the keys of this screen, those of the pane in use first."""
+        from nfh_tui.screens.helping import side_table
+
+        pane = self.pane_title
+        title = f"Keys · {self.NAME}" + (f" · {pane}" if pane else "")
+        table = side_table(pane or self.NAME, self.PANE_ACTS, self.acts(), self.why_not)
+        self.show_text(title, table)
+
+    @property
+    def pane_title(self) -> str:
+        """What the pane in use is called; "" where there is one only."""
+        return ""
+
+    def do_side_palette(self) -> None:
+        """Open the palette."""
+        from nfh_tui.screens.palette import Palette
+
+        self.app.push_screen(Palette(placeholder="An act by name…"))
 
     # --- moving, for a subclass to replace ----------------------------------------------
 
@@ -259,11 +354,19 @@ class SideScreen(Enduring, Screen[str | None]):
         """Close and give back a query, once, however many keys were on their way."""
         return super().dismiss(result) if self.is_current else AwaitComplete()
 
-    def _go_to(self, action_id: str) -> None:
-        """Back, and from there to another screen."""
-        desk: Any = next(s for s in self.app.screen_stack if hasattr(s, "action_act"))
+    @property
+    def desk(self) -> "Desk | None":
+        """The workbench that this stands over, None where there is none."""
+        from nfh_tui.screens.desk import Desk
+
+        return next((s for s in self.app.screen_stack if isinstance(s, Desk)), None)
+
+    def go_to(self, action_id: str) -> None:
+        """Back, and there an act of the workbench, e.g. one that opens another screen."""
+        desk = self.desk
         self.dismiss(None)
-        desk.action_act(action_id)
+        if desk is not None:
+            desk.action_act(action_id)
 
     def show_text(self, title: str, body: str | Table) -> None:
         """Show a text until it is closed."""

@@ -4,8 +4,11 @@ The tour never stands in the way: enter goes on to its next step and escape leav
 other keys do what they always do.
 """
 
+import asyncio
+
 from nfh_tui.desk.keys import KeyPress
 from nfh_tui.desk.tour import SETTING, Step, steps, words_of
+from nfh_tui.desk.toured import first_time
 from nfh_tui.screens.annotating import Annotating
 from nfh_tui.screens.desk import PANES
 from nfh_tui.widgets.tour_box import TourBox
@@ -25,12 +28,14 @@ class Touring(Annotating):
 
     async def tour_if_new(self) -> None:
         """Show round, once, a person who was never here; it does not come by itself again."""
-        if not self._tour_wanted:
+        # The box would stand over what an empty queue says.
+        if not self._tour_wanted or self.item is None:
             return
         name = f"{SETTING}.{self.me.name}"
         if await self.client.setting(name) is None:
             await self.client.set_setting(name, "shown")
-            await self.do_tour()
+            if await asyncio.to_thread(first_time, self.me.name):
+                await self.do_tour()
 
     async def do_tour(self) -> None:
         """Begin the tour at its first step."""

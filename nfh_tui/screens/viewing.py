@@ -1,7 +1,7 @@
 """Viewing: queries by name, and the order of the queue."""
 
 from nfh_db.errors import QueryError, StoreError
-from nfh_db.query import SORTS, parse
+from nfh_db.query import SORTS, parse, sorts_for
 from nfh_db.query.sorting import sorts_in, with_sort
 from nfh_tui.desk.standing_views import View, views
 from nfh_tui.screens.looking import Looking
@@ -38,7 +38,7 @@ class Viewing(Looking):
 
     async def _counted(self, text: str) -> str:
         try:
-            return f"{await self.client.queue_count(parse(text), self.me):,}"
+            return f"{await self.client.queue_count(parse(text), self.me, self.role):,}"
         except (QueryError, StoreError):
             return "?"
 
@@ -88,7 +88,7 @@ class Viewing(Looking):
         text = self.query_now.text
         present = sorts_in(text)
         now = present[0] if len(present) == 1 else "" if present else f"sort:{ORDER}"
-        options = tuple(_option(name, meaning, now) for name, meaning in SORTS.items())
+        options = tuple(_option(*one, now) for one in sorts_for(self.role).items())
         results = [result for _, _, result in options]
         start = next((r for r in results if _name(r) == _name(now)), results[0])
         chosen = await self.choose_from("Order of the queue", options, start=start)

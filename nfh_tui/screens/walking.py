@@ -5,12 +5,13 @@ from functools import partial
 
 from textual.scroll_view import ScrollView
 
-from nfh_db.errors import StoreError
-from nfh_db.query import ME, People, Query, parse, quote
+from nfh_db.errors import QueryError, StoreError
+from nfh_db.query import ME, People, Query, asked_by, parse, quote
 from nfh_db.records import State
 from nfh_tui.actions import Mode
 from nfh_tui.desk.ids import IdList
 from nfh_tui.desk.keys import Act, KeyPress
+from nfh_tui.desk.nearby import Nearby, around, dump, name_of
 from nfh_tui.desk.reasons import EMPTY, FIRST, LAST, NOTHING
 from nfh_tui.desk.work import start
 from nfh_tui.messages import Trouble
@@ -39,33 +40,57 @@ class Walking(Showing):
     # --- the queue ----------------------------------------------------------------------
 
     async def open_query(
-        self, query: Query, at: int | None = None, *, insist: bool = False
+        self,
+        query: Query,
+        at: int | None = None,
+        *,
+        insist: bool = False,
+        near: Nearby | None = None,
     ) -> None:
         """Show what a query finds: at this anchor, if it is among the first, else from the
-        start. insist: show the anchor at once, wherever it stands and even if nowhere.
+        start. insist: show the anchor at once, wherever it stands and even if nowhere; near:
+        what stood around it when it was last there.
         """
         self.leave()
+        query = self._permitted(query)
         self.query_now = query
         self.ids = ids = IdList()
-        self.place = 0
+        self.place, self.between = 0, False
         self.clear_item()
         self.queue_list.show_ids(ids)
         self._first_ids, self._placed = asyncio.Event(), asyncio.Event()
         self._all_ids = asyncio.Event()
         start(
             self,
-            partial(self._load_ids, ids, query, at if insist else None),
+            partial(self._load_ids, ids, query, at if insist else None, near),
             group="ids",
             description="ids of the queue",
             exclusive=True,
         )
         shown = insist and at is not None and await self.show_anchor(at)
+        if shown and near is not None:
+            self._place_between(ids, near, at)
         await self._first_ids.wait()
         if not shown:
             self._placed.set()
             await self.go((None if at is None else ids.find(at)) or 0)
         self.paint_titles()
         await self.count_left()
+
+    def why_not_asked(self, query: Query) -> str:
+        """Why a query may not be asked in this mode; "" where it may."""
+        try:
+            asked_by(query, self.role, self.me.name)
+        except QueryError as error:
+            return f"query: {error}"
+        return ""
+
+    def _permitted(self, query: Query) -> Query:
+        """The query, or everything where it may not be asked in this mode, and why."""
+        why = self.why_not_asked(query)
+        if why:
+            self.refuse(why)
+        return Query() if why else query
 
     # --- what one was given -------------------------------------------------------------
 
@@ -93,11 +118,13 @@ class Walking(Showing):
             return ""
         return f"The last one here. {self.left:,} of yours still open: : and enter show them"
 
-    async def _load_ids(self, ids: IdList, query: Query, at: int | None) -> None:
+    async def _load_ids(
+        self, ids: IdList, query: Query, at: int | None, near: Nearby | None
+    ) -> None:
         """Fill a list chunk by chunk; `at` gets its place as soon as its chunk is there."""
         first, placed, every = self._first_ids, self._placed, self._all_ids
         try:
-            async for chunk in self.client.queue_ids(query, self.me):
+            async for chunk in self.client.queue_ids(query, self.me, self.role):
                 start = len(ids)
                 ids.extend(chunk)
                 self.queue_list.grown()
@@ -109,6 +136,8 @@ class Walking(Showing):
             self.post_message(Trouble(str(error)))
         finally:
             ids.complete = True
+            if near is not None:
+                self._place_between(ids, near, at)
             first.set()
             placed.set()
             every.set()
@@ -122,6 +151,23 @@ class Walking(Showing):
             self.queue_list.current = place
             self._placed.set()
 
+    def _place_between(self, ids: IdList, near: Nearby, at: int | None) -> None:
+        """Stand where the item shown would be, which has left the queue, once that is known."""
+        here = self.whole is not None and self.whole.anchor_id == at
+        if here and self.beside and ids is self.ids and ids.complete and len(ids):
+            self.place, self.between = near.find(ids), True
+            self.queue_list.current = min(self.place, len(ids) - 1)
+            self.paint_status()
+
+    async def save_place(self) -> None:
+        """Save where this person stands, and what stands around it in the queue."""
+        name = name_of(self.mode.value, self.me.name)
+        near = around(self.query_now.text, self.ids, self.place, beside=self.beside)
+        known = self._placed.is_set() and len(self.ids) > 0
+        await super().save_place()
+        if known:
+            await self.client.set_setting(name, dump(near))
+
     # --- one item after another ---------------------------------------------------------
 
     async def go(self, place: int) -> None:
@@ -132,7 +178,7 @@ class Walking(Showing):
             self.clear_item()
             return
         self.place = max(0, min(place, len(self.ids) - 1))
-        self.beside = False
+        self.beside = self.between = False
         self.queue_list.current = self.place
         self.paint_status()
         if self._steps_wait():
@@ -166,7 +212,7 @@ class Walking(Showing):
 
     async def _step(self, by: int) -> None:
         await self._placed.wait()
-        target = self.place if self.beside else self.place + by
+        target = self.after_here - 1 + by if by > 0 else self.before_here + 1 + by
         if 0 <= target < len(self.ids):
             await self.go(target)
             return
@@ -176,6 +222,16 @@ class Walking(Showing):
         if self.item is None:
             await self.go(self.place)
         self.refuse(LAST if by > 0 else FIRST)
+
+    @property
+    def after_here(self) -> int:
+        """The next place: that of the queue itself where the item shown stands beside it."""
+        return self.place if self.beside else self.place + 1
+
+    @property
+    def before_here(self) -> int:
+        """The place before, which is that of the queue itself beside it."""
+        return self.place if self.beside and not self.between else self.place - 1
 
     async def do_queue_first(self) -> None:
         """Go to the start of the queue."""
@@ -214,12 +270,13 @@ class Walking(Showing):
 
     async def _undecided_near(self, forward: bool) -> int | None:
         """The nearest undecided place among the next windows of rows."""
-        start = self.place + 1 if forward else self.place - WINDOW
+        here = self.after_here - 1 if forward else self.before_here + 1
+        start = here + 1 if forward else here - WINDOW
         for _ in range(WINDOWS):
             ids = self.ids.slice(start, start + WINDOW)
             rows = await self.client.queue_rows(ids, self.me, self.role)
             waiting = {row.anchor_id for row in rows if row.state is not State.DECIDED}
-            place = self.ids.step(self.place, waiting, forward) if waiting else None
+            place = self.ids.step(here, waiting, forward) if waiting else None
             if place is not None:
                 return place
             start += WINDOW if forward else -WINDOW
@@ -233,9 +290,10 @@ class Walking(Showing):
             queries = ["-state:decided", "todo:me/adjudicator"]
         waiting: set[int] = set()
         for query in queries:
-            async for chunk in self.client.queue_ids(parse(query), self.me):
+            async for chunk in self.client.queue_ids(parse(query), self.me, self.role):
                 waiting.update(chunk)
-        return self.ids.step(self.place, waiting, forward)
+        here = self.after_here - 1 if forward else self.before_here + 1
+        return self.ids.step(here, waiting, forward)
 
     # --- moving inside the panes --------------------------------------------------------
 

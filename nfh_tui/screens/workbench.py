@@ -13,9 +13,11 @@ from nfh_db.records import Annotator, Item
 from nfh_tui.actions import ACTIONS, Mode
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Config
+from nfh_tui.desk.nearby import load, name_of
 from nfh_tui.desk.work import start
 from nfh_tui.messages import Opened, PredictionReady, PredictorChanged, Trouble
-from nfh_tui.passage_lanes import ON, VOTERS_SAW
+from nfh_tui.passage_lanes import OFF, VOTERS_SAW
+from nfh_tui.screens.asking import NOT_DONE
 from nfh_tui.screens.touring import Touring
 from nfh_tui.screens.walking import ALL_DONE
 from nfh_tui.widgets.passage_view import PassageView
@@ -86,6 +88,7 @@ class Workbench(Touring):
         self.paint_status()
         self.paint_keys()
         self.in_turn(self._open)
+        self.watch(self.passage, "scroll_y", self.letters_follow, init=False)
         start(self, self.take_turns, group="turns", description="the acts")
 
     async def _open(self) -> None:
@@ -93,7 +96,7 @@ class Workbench(Touring):
         else where they stood when last here.
         """
         place = await self.client.place(self.me, self.mode.value)
-        self.windowed = await self.client.setting(VOTERS_SAW) == ON
+        self.windowed = await self.client.setting(VOTERS_SAW) != OFF
         text = await self._first_query(place.query)
         at = place.anchor_id if text == place.query else None
         try:
@@ -101,7 +104,8 @@ class Workbench(Touring):
         except QueryError as error:
             self.refuse(f"query: {error}")
             query, at = parse(""), None
-        await self.open_query(query, at, insist=True)
+        kept = await self.client.setting(name_of(self.mode.value, self.me.name))
+        await self.open_query(query, at, insist=True, near=load(kept, query.text))
         if self.left and self._is_done(self.whole):
             await self.go(0)
         # To move would end a question that waits; it brought its own cursor along.
@@ -232,7 +236,7 @@ class Workbench(Touring):
         self._troubles.add(message.sentence)
 
         async def show() -> None:
-            await self.show_error(message.sentence)
+            await self.show_error(message.sentence, message.title or NOT_DONE)
             self._troubles.discard(message.sentence)
 
         self.in_turn(show)

@@ -18,6 +18,7 @@ LEFT = Closing(1000, "You left the workbench. Your answers and drafts are saved.
 SERVER_ENDS = Closing(1001, "The server was ended. Your answers and drafts are saved.")
 BAD_MESSAGE = Closing(1008, "The page sent something that cannot be read.")
 TOO_MUCH = Closing(1008, "The page sent more than a person can type.")
+TOO_LARGE = Closing(1009, "The page sent more at once than the workbench takes: paste less.")
 FELL_OVER = Closing(
     4500, "The workbench ended by itself. What was saved is kept; its log says why."
 )

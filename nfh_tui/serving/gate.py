@@ -7,6 +7,7 @@ from aiohttp import web
 
 from nfh_tui.serving.address import Address
 from nfh_tui.serving.guests import Guest, Guests
+from nfh_tui.serving.logs import masked
 from nfh_tui.serving.pages import NOT_INVITED, NOTHING_HERE, WRONG_ADDRESS, plain
 from nfh_tui.visible import clip
 
@@ -14,6 +15,8 @@ log = logging.getLogger("nfh_tui.serving")
 
 GUEST: web.RequestKey[Guest] = web.RequestKey("guest", Guest)
 ENTER = "/enter"
+OURS = frozenset({"/", ENTER, "/ws"})
+"""Paths that are logged as they are asked for."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -47,7 +50,7 @@ def make_gate(address: Address, guests: Guests) -> Callable[..., Awaitable[web.S
     @web.middleware
     async def gate(request: web.Request, handler: Handler) -> web.StreamResponse:
         if not address.trusts_host(request.host):
-            refused(request, f"it asks for the host {clip(request.host, 60)!r}")
+            refused(request, f"it asks for the host {shown(request.host)!r}")
             return plain(WRONG_ADDRESS, 403)
         if request.path != ENTER:
             guest = guests.by_cookie(request.cookies.get(address.cookie_name, ""))
@@ -66,5 +69,11 @@ def make_gate(address: Address, guests: Guests) -> Callable[..., Awaitable[web.S
 
 
 def refused(request: web.Request, why: str) -> None:
-    """Log that somebody was not let in. The query is left out: a token may stand there."""
-    log.warning("refused %s from %s: %s", clip(request.path, 60), request.remote, why)
+    """Log that somebody was not let in. A token may stand in the query, and anywhere."""
+    path = request.path if request.path in OURS else "a page that there is not"
+    log.warning("refused %s from %s: %s", path, request.remote, why, extra={"uninvited": True})
+
+
+def shown(said: str) -> str:
+    """A part of what a stranger says, for the log."""
+    return clip(masked(said), 60)

@@ -1,5 +1,6 @@
 """The pages that hold nothing of the database, and the one that holds the terminal."""
 
+import re
 from html import escape
 from importlib.resources import files
 
@@ -24,6 +25,11 @@ WRONG_ADDRESS = (
 )
 NOTHING_HERE = ("Nothing here", "The workbench is at the start of this address.")
 ELSEWHERE = ("Only from the page itself", "This is no page to open.")
+
+UNREADABLE = ("Not understood", "This server was asked for something that it cannot read.")
+FAULT = ("That did not work", "The server could not answer. Try again.")
+
+FIELD = re.compile(r"\{(name|mode|font-size)\}")
 
 STYLE = (
     "body{font:1.1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:15vh auto;padding:0 1rem;"
@@ -65,10 +71,10 @@ def entered(guest: Guest) -> web.Response:
 def workbench(guest: Guest, font_size: str) -> web.Response:
     """The page of the terminal."""
     page = files("nfh_tui.serving").joinpath("static/page.html").read_text("utf-8")
-    text = page.replace("{name}", escape(guest.name)).replace("{mode}", escape(guest.mode))
-    return web.Response(
-        text=text.replace("{font-size}", str(_size(font_size))), content_type=TEXT
-    )
+    said = {"name": guest.name, "mode": guest.mode, "font-size": str(_size(font_size))}
+    # All at once: a name may look like a field, and stays what it is.
+    text = FIELD.sub(lambda found: escape(said[found[1]]), page)
+    return web.Response(text=text, content_type=TEXT)
 
 
 def _size(given: str) -> int:

@@ -21,6 +21,7 @@ from textual_serve.server import Server
 
 from nfh_tui.serving import pages
 from nfh_tui.serving.address import Address
+from nfh_tui.serving.answering import PageSocket, Runner
 from nfh_tui.serving.closing import (
     BAD_MESSAGE,
     NO_START,
@@ -30,7 +31,7 @@ from nfh_tui.serving.closing import (
     TOO_MUCH,
     Closing,
 )
-from nfh_tui.serving.gate import ENTER, GUEST, make_gate, put_headers, refused
+from nfh_tui.serving.gate import ENTER, GUEST, make_gate, put_headers, refused, shown
 from nfh_tui.serving.guests import Guest, Guests
 from nfh_tui.serving.meter import Meter
 from nfh_tui.serving.predictions import Predictions
@@ -110,7 +111,7 @@ class GuestServer(Server):
     async def run(self, listening: socket.socket, stop: asyncio.Event) -> None:
         """Serve on a socket that listens, until `stop`; then end all visits."""
         app = await self._make_app()
-        runner = web.AppRunner(app, access_log=None, shutdown_timeout=SHUTDOWN)
+        runner = Runner(app, access_log=None, shutdown_timeout=SHUTDOWN)
         await runner.setup()
         try:
             await web.SockSite(runner, listening).start()
@@ -179,12 +180,11 @@ class GuestServer(Server):
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
         """One visit, from the first picture to the end of its child."""
         if not self.plan.address.trusts_origin(request.headers.get("Origin"), request.host):
-            refused(
-                request, f"from the page {request.headers.get('Origin', 'of nobody')[:60]!r}"
-            )
+            origin = shown(request.headers.get("Origin", "of nobody"))
+            refused(request, f"from the page {origin!r}")
             raise web.HTTPForbidden(text=pages.ELSEWHERE[0])
         size = _asked_size(request.query)
-        page = web.WebSocketResponse(timeout=GOODBYE, heartbeat=HEARTBEAT, max_msg_size=LARGEST)
+        page = PageSocket(timeout=GOODBYE, heartbeat=HEARTBEAT, max_msg_size=LARGEST)
         await page.prepare(request)
         guest = request[GUEST]
         full = self._full(guest)

@@ -302,7 +302,7 @@ def change_lines(found: Changes, base: str, width: int) -> list[Line]:
         roles = ("faint",) if outcome in {SAME, NOTED} else ("bold",)
         lines.append(
             row(
-                Stop(f"change {outcome}", query, told, exact),
+                Stop(f"change {outcome}", query, told, exact, total=0 if exact else n),
                 Part(f" {padded(outcome, name)}", roles),
                 Part(right(f"{n:,}", 9)),
             )

@@ -10,6 +10,14 @@ HEIGHT = 5
 """Rows of the chart."""
 
 MODEL_STOP = "model"
+INCLUSIVE, PLAIN = "incl", "acc"
+NAMES = (("accuracy_inclusive", INCLUSIVE), ("accuracy", PLAIN))
+"""The measures, the one that counts first: what a listing calls it, and what it is here."""
+
+MEASURES = {
+    INCLUSIVE: "inclusive accuracy",
+    PLAIN: "accuracy, which does not count other words of the same form",
+}
 ONE_MODEL = (
     "One model has been judged so far; there is no curve before the second. `nfh-tui retrain` "
     "makes one of the labels that are here now."
@@ -24,8 +32,8 @@ NO_MODEL = (
 class Judged:
     """A model with its figures as fractions; None where it has none.
 
-    accuracy: of resolution, inclusive where it is known. f1: of identification. labels: how
-    many it learnt from. at: when it was made, UTC.
+    accuracy: of resolution. measure: which accuracy that is, one of MEASURES, "" for none.
+    f1: of identification. labels: how many it learnt from. at: when it was made, UTC.
     """
 
     id: int
@@ -36,26 +44,31 @@ class Judged:
     accuracy: float | None = None
     f1: float | None = None
     labels: int | None = None
+    measure: str = ""
 
 
 def judged_of(
     listed: Sequence[Mapping[str, object]], labels: Mapping[int, int]
 ) -> list[Judged]:
     """The models of `nfh-tui models --json`, oldest first. labels: by the model's id."""
-    made = [
-        Judged(
-            _int(one.get("id")),
-            str(one.get("name")),
-            str(one.get("recipe")),
-            str(one.get("state")),
-            str(one.get("created_at")),
-            _fraction(one.get("accuracy_inclusive")),
-            _fraction(one.get("f1")),
-            labels.get(_int(one.get("id"))),
-        )
-        for one in listed
-    ]
+    made = [_judged(one, labels) for one in listed]
     return sorted(made, key=lambda one: (one.at, one.id))
+
+
+def _judged(one: Mapping[str, object], labels: Mapping[int, int]) -> Judged:
+    known = ((_fraction(one.get(name)), measure) for name, measure in NAMES)
+    accuracy, measure = next((pair for pair in known if pair[0] is not None), (None, ""))
+    return Judged(
+        _int(one.get("id")),
+        str(one.get("name")),
+        str(one.get("recipe")),
+        str(one.get("state")),
+        str(one.get("created_at")),
+        accuracy,
+        _fraction(one.get("f1")),
+        labels.get(_int(one.get("id"))),
+        measure,
+    )
 
 
 def _int(value: object) -> int:
@@ -72,24 +85,29 @@ def learning_lines(models: Sequence[Judged], width: int) -> list[Line]:
     known = [one.accuracy for one in models if one.accuracy is not None]
     if len(known) > 1:
         lines += chart_lines(known, width)
+        lines += sentence(_chart_words(models), width)
     elif models:
         lines += sentence(ONE_MODEL if known else NO_MODEL, width)
     if not models:
         return lines + sentence("There is no model yet.", width)
-    name = max(8, min(18, width - 42))
-    titles = "".join(right(one, 7) for one in ("acc %", "F1 %", "labels"))
+    name = max(8, min(18, width - 47))
+    titles = f"{right('acc %', 7)}{left('', 5)}{right('F1 %', 7)}{right('labels', 7)}"
     lines.append((Cell(f" {left('made', 17)}{left('', name)}{titles}", ("faint",)),))
     for one in models:
         sign = "● " if one.state == "active" else "  "
         labels = "–" if one.labels is None else f"{one.labels:,}"
-        figures = (percent(one.accuracy), percent(one.f1), labels)
         told = f"{one.name}: {one.recipe}, {one.state}"
+        if one.measure:
+            told += f"; {percent(one.accuracy)} is {MEASURES[one.measure]}"
         lines.append(
             row(
                 Stop(f"{MODEL_STOP} {one.id}", None, told, act=MODEL_STOP),
                 Cell(f" {one.at[:16].replace('T', ' ')} ", ("faint",)),
                 Cell(left(sign + one.name, name), ("bold",) if sign.strip() else ()),
-                *(Cell(right(figure, 7)) for figure in figures),
+                Cell(right(percent(one.accuracy), 7)),
+                Cell(left(f" {one.measure}", 5), ("faint",)),
+                Cell(right(percent(one.f1), 7)),
+                Cell(right(labels, 7)),
             )
         )
     return lines
@@ -117,8 +135,16 @@ def chart_lines(values: Sequence[float], width: int) -> list[Line]:
             EIGHTHS[max(0, min(8, height - rank * 8))] * (each - 1) + " " for height in heights
         )
         lines.append((Cell(f" {scale} ", ("faint",)), Cell("│", ("faint",)), Cell(bars)))
-    words = "accuracy in %, inclusive, on examples kept out of training; oldest first"
-    return [*lines, *sentence(words, width)]
+    return lines
+
+
+def _chart_words(models: Sequence[Judged]) -> str:
+    """What the columns measure: columns of two measures cannot be compared to the point."""
+    found = {one.measure for one in models if one.measure}
+    which = f", inclusive where the table says {INCLUSIVE}"
+    if len(found) == 1:
+        which = ", inclusive" if found == {INCLUSIVE} else ""
+    return f"accuracy in %{which}, on examples kept out of training; oldest first"
 
 
 def model_of(stop: Stop) -> int:

@@ -19,7 +19,8 @@ class Stop:
 
     name: tells it from other stops, also when the sheet is made anew. find: the query of its
     items, None for none. exact: the query finds these items and no others. note: what is
-    said of it while one stands on it. act: what enter does in place of opening items, a word
+    said of it while one stands on it. total: how many items are meant where the query may find
+    fewer, else 0. act: what enter does in place of opening items, a word
     that the screen knows; "" to open.
     """
 
@@ -28,6 +29,7 @@ class Stop:
     note: str = ""
     exact: bool = True
     act: str = ""
+    total: int = 0
 
 
 class Cell(NamedTuple):

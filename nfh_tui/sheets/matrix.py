@@ -104,7 +104,7 @@ def matrix_lines(matrix: Matrix, width: int, find: Find, *, sums: bool = True) -
                 continue
             query, exact = find(label, column)
             said = f"{matrix.down}: {label}, {matrix.across}: {column}: {items(n)}"
-            stop = Stop(f"cell {label} {column}", query, said, exact)
+            stop = Stop(f"cell {label} {column}", query, said, exact, total=0 if exact else n)
             same = ("bold",) if label == column else ()
             cells.append(Cell(shown, (f"heat-{step(n, total)}", *same), stop))
         if sums:

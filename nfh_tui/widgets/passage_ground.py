@@ -153,6 +153,16 @@ class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=F
         if wanted != top:
             self.scroll_to(y=max(0, wanted), animate=False, force=True)
 
+    @property
+    def tokens_in_view(self) -> range | None:
+        """The tokens on the lines in view, the first to the last; None where none is known."""
+        if self._plan is None or not self.size.height:
+            return None
+        top = self.scroll_offset.y
+        lines = self._plan.lines[top : top + self._rows]
+        found = [piece.token for line in lines for piece in line.pieces if piece.token >= 0]
+        return range(min(found), max(found) + 1) if found else None
+
     def token_above(self, token: int) -> int:
         """The token over this one, one visual line up; itself on the first line."""
         return token if self._plan is None else self._plan.beside(token, down=False)

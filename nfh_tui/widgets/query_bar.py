@@ -9,36 +9,23 @@ from textual.containers import Horizontal
 from textual.widgets import Input, Static
 
 from nfh_tui.widgets.enduring import Enduring
+from nfh_tui.widgets.in_order import Typed, type_into
 from nfh_tui.widgets.plain import one_line
 
 
 class BarInput(Enduring, Input):
-    """The input of the bar. Keys that arrive after enter or escape go on to the screen.
-
-    passing: the last key it did not take and let bubble up to its own bindings.
-    """
+    """The input of the bar, which is given its keys by the bar."""
 
     def __init__(self) -> None:
         super().__init__(compact=True, select_on_focus=False)
         self.cursor_blink = False
-        self.open = False
-        self.passing: events.Key | None = None
 
-    async def _on_key(self, event: events.Key) -> None:
-        bar = self.query_ancestor(InputBar)
-        ends = {"enter": True, "escape": False}
-        if not self.open:
-            self.screen.post_message(events.Key(event.key, event.character))
-        elif event.key in ends:
-            bar.finish(accepted=ends[event.key])
-        elif event.key == "tab":
-            bar.complete()
-        else:
-            self.passing = event
-            await super()._on_key(event)
-            return
-        event.stop()
-        event.prevent_default()
+
+ENDS = {"enter": True, "escape": False}
+"""Keys that close the bar, and whether what stands in it is meant."""
+
+NOT_OURS = frozenset({"ctrl+c", "super+c"})
+"""Keys of an input that mean something where none is open, too."""
 
 
 class InputBar(Enduring, Horizontal):
@@ -103,10 +90,12 @@ class InputBar(Enduring, Horizontal):
         changed: Callable[[str], None] | None = None,
         complete: Callable[[str, int], tuple[str, int] | None] | None = None,
         selected: bool = False,
+        early: Callable[[], Typed | None] | None = None,
     ) -> str | None:
         """Open the bar and wait for enter (the text) or escape (None).
 
-        selected: all of `text` is, so that typing replaces it and arrows keep it.
+        selected: all of `text` is, so that typing replaces it and arrows keep it. early: gives
+        the keys, one a call, that came in one go with the one that opened the bar: its own.
 
         changed: called with the text after each change. complete: given text and cursor,
         returns both as they should become, or None where nothing fits.
@@ -120,20 +109,19 @@ class InputBar(Enduring, Horizontal):
         if selected:
             self._input.select_all()
         self._changed = changed
-        self._input.open = True
         self.display = True
         self._input.focus(scroll_visible=False)
         try:
+            while early is not None and self.is_open and (event := early()) is not None:
+                await self.take(event)
             return await self._answer
         finally:
             self._answer = None
-            self._input.open = False
             self.display = False
             self.screen.set_focus(None)
 
     def finish(self, *, accepted: bool) -> None:
         """Answer who asked: with the text, or with None."""
-        self._input.open = False
         # Messages of what was typed last may still be on their way.
         self._tell(self._input.value)
         if self._answer is not None and not self._answer.done():
@@ -147,13 +135,20 @@ class InputBar(Enduring, Horizontal):
         if made is not None:
             self._input.value, self._input.cursor_position = made
 
-    def press(self, key: str, character: str | None) -> None:
-        """Give a key to the input that was typed before the bar stood open."""
-        self._input.post_message(events.Key(key, character))
+    async def take(self, event: Typed) -> bool:
+        """Do at once what a key or a paste does here; False where it does nothing here."""
+        if isinstance(event, events.Key) and event.key in ENDS:
+            self.finish(accepted=ENDS[event.key])
+            return True
+        if isinstance(event, events.Key) and event.key == "tab":
+            self.complete()
+            return True
+        return await type_into(self._input, event)
 
-    def passed(self, event: events.Key) -> bool:
-        """True for a key that the input had and left to its bindings."""
-        return event is self._input.passing
+    def edits(self, key: str) -> bool:
+        """True for a key that changes a text, or moves in it, and types no character."""
+        bound = self._input._bindings  # noqa: SLF001
+        return key in bound.key_to_bindings and key not in NOT_OURS
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Pass the text on to who asked."""

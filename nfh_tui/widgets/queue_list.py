@@ -12,6 +12,7 @@ from nfh_db.records import FlagName, QueueRow, State
 from nfh_models.domain import Blocking, Kind
 from nfh_tui.desk.ids import IdList
 from nfh_tui.desk.work import start
+from nfh_tui.editing.describe import SHORT_KINDS
 from nfh_tui.passage_paint import Roles, Run
 from nfh_tui.visible import clip, isolated, width_of
 from nfh_tui.widgets.enduring import EnduringPane
@@ -40,8 +41,8 @@ KIND_SHORT = {
     Kind.TIME: "Time",
     Kind.OTHER: "Other",
     Kind.UNKNOWN: "Unknown",
-    Kind.NOT_NFH: "no NFH",
-    Kind.BROKEN: "damaged",
+    Kind.NOT_NFH: "Not an NFH",
+    Kind.BROKEN: "Damaged",
     Kind.NFH: "NFH",
 }
 BLOCKING_SHORT = {Blocking.ANSWERABILITY: "answer?"}
@@ -74,7 +75,8 @@ def row_note(row: QueueRow, width: int = MOST_NOTE) -> str:
         both = f"{row.pattern} {name}".strip()
         return both if len(both) <= width else name
     if row.kind is not None:
-        return KIND_SHORT[row.kind]
+        said = KIND_SHORT[row.kind]
+        return said if len(said) <= width else SHORT_KINDS[row.kind]
     return row.pattern if row.state is State.ANSWERED else ""
 
 

@@ -123,6 +123,12 @@ class Sheet(ScrollView, can_focus=False):
         if 0 <= place < len(self._stops) and self._stops[place][0] == self._stops[self._at][0]:
             self._go(place)
 
+    @property
+    def beside(self) -> bool:
+        """Whether another stop is on the line of the one in use."""
+        lines = [line for line, _, _ in self._stops]
+        return bool(lines) and lines.count(lines[self._at]) > 1
+
     def page(self, by: int) -> None:
         """About a page on."""
         if not self._stops:

@@ -1,12 +1,16 @@
 """`formats` and `keys` say what the registries say."""
 
 import json
+import re
 from collections.abc import Callable
 
+import pytest
 from click.testing import Result
 
 from nfh_db.formats.registry import FORMATS
 from nfh_tui.actions import ACTIONS
+from nfh_tui.cli import workbench
+from nfh_tui.cli.common import Failure
 
 Call = Callable[..., Result]
 
@@ -39,3 +43,19 @@ def test_keys_as_json_is_one_object_with_every_act(call: Call) -> None:
     listed = json.loads(call("keys", "--json").output)["keys"]
     assert [one["id"] for one in listed] == [action.id for action in ACTIONS]
     assert all({"group", "keys", "title", "description"} <= one.keys() for one in listed)
+
+
+@pytest.mark.parametrize(("term", "why"), [("dumb", "TERM is dumb"), ("", "TERM is not set")])
+def test_a_terminal_that_cannot_draw_is_named(
+    monkeypatch: pytest.MonkeyPatch, term: str, why: str
+) -> None:
+    monkeypatch.setenv("TERM", term)
+    monkeypatch.setattr(workbench.sys, "stdin", _Terminal())
+    monkeypatch.setattr(workbench.sys, "stdout", _Terminal())
+    with pytest.raises(Failure, match=re.escape(f"cannot draw screens ({why})")):
+        workbench._need_terminal()
+
+
+class _Terminal:
+    def isatty(self) -> bool:
+        return True

@@ -182,3 +182,10 @@ def test_names_from_elsewhere_are_shown_safely(call: Call, database: Path) -> No
     call("assign", "--to", "[red]é三", "--each", "1", *DB)
     assert "[red]é三" in call("assign", *DB).stdout
     assert call("assign", "--to", "\x1b[31m", *DB).exit_code == 2
+
+
+@pytest.mark.parametrize("option", ["--each", "--limit"])
+def test_a_number_beyond_all_bounds_is_refused(call: Call, database: Path, option: str) -> None:
+    result = call("assign", "--to", "kim", option, "9" * 20, *DB)
+    assert result.exit_code == 2
+    assert "is not in the range" in result.output

@@ -1,8 +1,10 @@
 """The sample corpus in the user's data folder: copied once, worked on, set aside whole."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import Result
 
 from nfh_db.query import parse
 from nfh_db.records import Role
@@ -81,3 +83,15 @@ def test_what_is_only_in_the_log_is_set_aside_with_the_file() -> None:
         kept = set_aside(path)
         assert kept is not None
         assert decided_by(kept, "eva") == 1
+
+
+def test_whoever_has_only_the_demo_is_told_where_it_lies(
+    call: Callable[..., Result], home: Path
+) -> None:
+    del home
+    missing = call("stats").stderr
+    assert "There is no database at" in missing and "demo.db" not in missing
+    demo_database().parent.mkdir(parents=True)
+    demo_database().touch()
+    assert call("stats").stderr.rstrip().endswith(f"--db {demo_database()}")
+    assert "demo.db" not in call("stats", "--db", "other.db").stderr

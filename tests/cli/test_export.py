@@ -56,7 +56,14 @@ def test_with_out_a_file_is_written_and_a_summary_is_printed(
     }
     assert len((home / "g.jsonl").read_text().splitlines()) == 3
     result = call("export", "--format", "gold", "--db", database, "--out", "h.jsonl")
-    assert result.stdout == "h.jsonl: 3 rows written\n"
+    assert (result.stdout, result.stderr) == ("h.jsonl: 3 rows written\n", "")
+
+
+def test_what_an_export_replaces_is_said(call: Call, database: Path, home: Path) -> None:
+    (home / "g.jsonl").write_text("old\n", encoding="utf-8")
+    result = call("export", "--format", "gold", "--db", database, "--out", "g.jsonl", "--json")
+    assert json.loads(result.stdout)["rows"] == 3
+    assert result.stderr == "g.jsonl: took the place of the file that was there\n"
 
 
 @pytest.mark.parametrize(
@@ -191,7 +198,7 @@ def test_undecided_rows_of_a_gold_file_are_said(call: Call, home: Path) -> None:
     result = call("export", "--format", "gold", "--db", "x.db", "--out", "g.jsonl")
     assert "2 rows of these 2 without a decision" in result.stderr
     result = call(
-        "export", "state:decided", "--format", "gold", "--db", "x.db", "--out", "g.jsonl"
+        "export", "state:decided", "--format", "gold", "--db", "x.db", "--out", "h.jsonl"
     )
     assert result.stderr == ""
 

@@ -27,7 +27,7 @@ def readme_tables() -> ModuleType:
 
 @pytest.mark.parametrize(
     ("page", "tables"),
-    [("README.md", ("signs", "formats")), ("docs/keys.md", ("keys",))],
+    [("README.md", ("formats",)), ("docs/keys.md", ("keys", "signs"))],
 )
 def test_the_tables_come_from_the_registries(page: str, tables: tuple[str, ...]) -> None:
     text = (ROOT / page).read_text("utf-8")
@@ -38,7 +38,8 @@ def test_the_tables_come_from_the_registries(page: str, tables: tuple[str, ...])
 def test_the_keys_that_the_readme_names_do_what_it_says() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     table = text.partition("## Keys")[2].partition("\n## ")[0]
-    named = re.findall(r"`([^`\s]+)`", "".join(re.findall(r"^\| (.*?) \|", table, re.MULTILINE)))
+    cells = re.findall(r"^\| (.*?) \| ", table, re.MULTILINE)
+    named = [key.replace("\\|", "|") for key in re.findall(r"`([^`\s]+)`", " ".join(cells))]
     shown = {shown for action in ACTIONS for shown in action.shown.split()} | {"1–9"}
     assert len(named) > 12
     assert set(named) <= shown

@@ -12,7 +12,8 @@ from nfh_tui.visible import width_of
 def laid_out(item, state, width=60, heat=None, windowed=False):
     """The layout with the room that signs need, as the pane makes it."""
     cells = max((len(warmth.sign) for warmth in (heat or {}).values()), default=1)
-    room = rooms(item, votes=judging(state), heat=heat or (), cells=cells)
+    begun = () if state is None else state.began.heads
+    room = rooms(item, votes=judging(state), heat=heat or (), cells=cells, begun=begun)
     return lay_out(item.passage, width, room, window(item) if windowed else None)
 
 

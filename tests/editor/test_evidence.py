@@ -75,7 +75,8 @@ def test_an_adjudicator_sees_everything_the_answers_first(full):
         " m cues Reference tents    t1 ≠ class",
         " ◆ gold Age                   =",
         " · emil Reference ropes    t1 ≠ class",
-        " 2 of 3 tents, two mentions; 1 of 3 Other",
+        " named: tents by 2 of 3, two mentions; Other",
+        "   by 1 of 3",
         " other mentions (never blocks)",
         "",
         "Read again",
@@ -113,7 +114,7 @@ def test_an_adjudicator_sees_everything_the_answers_first(full):
         f" ! ambiguous ann3 · {local('10:03')}",
         "",
         "Answers to the old span         do not count",
-        " × ann4 Time ≠ which class",
+        " 4 × ann4 Time ≠ which class",
         "",
         "History",
         f" {local('10:03')} anna decide: gold nothing",
@@ -220,8 +221,14 @@ def test_what_stands_above_is_not_told_again(make):
 def test_the_models_second_choice_and_margin(make):
     item = make.item(scores={1: 0.5})
     assert item.prediction is not None
-    for second, said in (("5", "then ropes, margin 0.21"), ("AGE", "then Age, margin 0.21")):
-        prediction = replace(item.prediction, second=second, margin=0.214)
+    for second, scores, said in (
+        ("5", {}, "tents 50 %, then ropes, margin 0.21"),
+        ("5", {5: 0.29}, "tents 50 %, then ropes 29 %"),
+        ("5", {5: -2.5}, "tents 0.50, then ropes -2.50"),
+        ("AGE", {}, "tents 50 %, then Age, margin 0.21"),
+    ):
+        known = [scores.get(place - 6, s) for place, s in enumerate(item.prediction.scores)]
+        prediction = replace(item.prediction, second=second, margin=0.214, scores=tuple(known))
         assert f" {said}" in shown(replace(item, prediction=prediction), None)
     odd = replace(item, prediction=replace(item.prediction, choice="16", scores=()))
     assert " m a choice that does not fit: 16" in shown(odd, None)

@@ -6,9 +6,11 @@ import pytest
 
 from nfh_db.precedents import Precedent
 from nfh_db.records import MODEL, Gold, Role, Rule, State
-from nfh_models.domain import Anchor, Kind, Relation, class_answer
+from nfh_models.domain import Anchor, Kind, Note, Origin, Relation, class_answer, compare
 from nfh_tui.editing import act, begin, move_to
+from nfh_tui.editing.votes import lemmas
 from nfh_tui.evidence_answers import add_answers
+from nfh_tui.evidence_model import standing
 from nfh_tui.evidence_precedents import bearing
 from nfh_tui.evidence_tally import tally
 from nfh_tui.lanes import lanes
@@ -73,6 +75,71 @@ def test_the_table_gives_up_words_before_answers(three, make, width, rows, told)
     assert table(three, width, make.reference(1)) == (rows, told)
 
 
+LONG_NOUNS = (("A", "A wheelbarrow by o'clock whistles ."), ("B", "One"))
+
+
+@pytest.mark.parametrize("width", range(16, 60))
+def test_a_noun_is_not_broken_where_a_line_can_hold_it(make, width):
+    votes = make.three(make.reference([1, 5]), make.reference(3, 4), make.reference(1, 3))
+    item = make.item(make.passage(LONG_NOUNS), anchor=(6, 7), votes=votes)
+    said = table(item, width, make.reference(1))[0]
+    words = " ".join(said).replace(",", " ").split()
+    for noun, count in (("wheelbarrow", 2), ("o'clock", 2), ("whistles", 1)):
+        assert words.count(noun) == count, said
+    assert len([row for row in said if row[1] in "123"]) == 3
+
+
+def removed(answer, *tokens):
+    """The answer with the mentions of these tokens taken away."""
+    heads = [
+        replace(
+            head,
+            mentions=tuple(
+                replace(m, origin=Origin.REMOVED) if m.head in tokens else m
+                for m in head.mentions
+            ),
+        )
+        for head in answer.heads
+    ]
+    return replace(answer, heads=tuple(heads))
+
+
+def test_the_same_noun_without_a_mention_in_common_is_told_apart(make):
+    gold = removed(make.reference([1, 11]), 11)
+    votes = make.three(make.reference(1), make.reference([1, 11]), make.reference(11))
+    item = make.item(votes=votes, gold=Gold(gold, Rule.EXPERT), scores={11: 0.9}, choice="11")
+    assert table(item, 50, gold)[0] == [
+        " 1 ann1 Reference tents    t1 =",
+        " 2 ann2 Reference tents +1 t1 =",
+        " 3 ann3 Reference tents    t1 ≈ mention",
+        " m cues Reference tents    t1 ≈ mention",
+        " ◆ gold Reference tents    t1 =",
+    ]
+    words = lemmas(item)
+    found = compare(gold, make.reference(11), words)
+    assert (found.blocking, found.notes) == (None, frozenset({Note.MENTION}))
+    # Having taken the model's answer, it is the gold that has another mention.
+    assert table(item, 50, make.reference(11))[0][-2:] == [
+        " m cues Reference tents    t1 =",
+        " ◆ gold Reference tents    t1 ≈ mention",
+    ]
+    narrow = table(item, 26, gold)[0]
+    assert narrow[3].endswith(" ≈")
+    assert " ".join(" ".join(narrow[5:]).split()) == "≈ same noun, another mention"
+    # A mention that the gold has besides is the gold's, too.
+    both = table(item, 50, make.reference([1, 11]))[0]
+    assert all(row.endswith(" =") for row in both)
+
+
+def test_beside_the_stale_answers_too_a_mention_is_told_apart(make):
+    item = make.item()
+    against = make.reference(1)
+    assert standing(make.reference(11), against, item)[0].split() == ["≈", "mention"]
+    assert standing(make.reference([1, 11]), against, item)[0].strip() == "="
+    assert standing(make.reference(5), against, item)[0].strip().startswith("≠")
+    assert standing(make.age(), make.age(), item)[0].strip() == "="
+
+
 @pytest.mark.parametrize("width", range(16, 80))
 def test_the_table_fits_and_says_all_nouns_at_any_width(three, make, width):
     rows, _ = table(three, width, make.reference(1))
@@ -98,7 +165,7 @@ def test_an_answer_that_only_says_it_is_one_differs_from_nothing(make):
 def test_what_is_no_person_has_its_lane_and_is_not_counted(make):
     votes = [make.vote("ann1", make.age()), make.vote("stub", make.age(), type=MODEL)]
     item = make.item(votes=votes)
-    assert [one.words for one in tally(item)] == ["1 of 1 Age"]
+    assert [one.words for one in tally(item)] == ["Age by 1 of 1"]
     assert " 2 a model: not counted" in shown(item, None)
 
 
@@ -126,20 +193,20 @@ def test_the_tenth_annotator_has_no_key(make):
 def test_votes_are_counted_by_noun_and_by_mention_apart(make):
     votes = make.three(make.reference(1), make.reference(11), make.reference(29, 5))
     assert [one.words for one in tally(make.item(votes=votes))] == [
-        "3 of 3 tents, three mentions",
-        "1 of 3 ropes",
+        "tents by 3 of 3, three mentions",
+        "ropes by 1 of 3",
     ]
     votes = make.three(make.reference(1), make.age(), make.age())
     assert [one.words for one in tally(make.item(votes=votes))] == [
-        "2 of 3 Age",
-        "1 of 3 tents",
+        "Age by 2 of 3",
+        "tents by 1 of 3",
     ]
 
 
 def test_a_head_of_two_words_makes_one_noun_of_both(make):
     votes = make.three(make.reference(1), make.reference(5), make.reference([1, 5]))
     assert [one.words for one in tally(make.item(votes=votes))] == [
-        "3 of 3 tents, two mentions"
+        "tents by 3 of 3, two mentions"
     ]
 
 
@@ -155,7 +222,7 @@ def test_the_kind_of_disagreement_is_named_with_the_pattern(make):
     mixed = make.item(votes=make.three(make.reference(1), make.reference(5), make.age()))
     rows = shown(mixed, None)
     assert "Answers                  1-1-1 · which class" in rows
-    assert " also which noun" in rows
+    assert " they also differ in: which noun" in rows
     agreed = make.item(votes=make.three(make.age(), make.age(), make.age()))
     assert "Answers                          all 3 agree" in shown(agreed, None)
 
@@ -208,9 +275,13 @@ def test_other_numbers_with_what_they_are(make):
     first, second = item.siblings
     item = replace(item, siblings=(first, replace(second, kind=Kind.REFERENCE)))
     rows = shown(item, None)
-    assert rows[rows.index("Other numbers here                         1") + 1] == (
-        " ✓ seven t2 Reference"
-    )
+    row = rows.index("Other numbers here                         1") + 1
+    assert rows[row] == " ✓ seven t2 Reference"
+    for nouns, said in (((1, 22), "[tents, hill]"), (("joke",), "[joke]")):
+        told = replace(item, siblings=(first, replace(item.siblings[1], nouns=nouns)))
+        assert shown(told, None)[row] == f" ✓ seven t2 Reference {said}"
+        own = shown(told, begin(told, "me", Role.ANNOTATOR))
+        assert not any(said in row for row in own)
 
 
 def test_places_of_the_answers_nouns_show_who_marked_them(make):
@@ -262,7 +333,7 @@ def test_earlier_decisions_are_counted_and_the_nearest_read(make):
     start = next(n for n, row in enumerate(rows) if row.startswith("Earlier"))
     assert rows[start].endswith("P shows all")
     assert rows[start + 1 : start + 5] == [
-        " 2 decided like this, 2 otherwise",
+        " 2 decided like your draft, 2 otherwise",
         " = Buy a new one [pump]. Reference · R7",
         " · Buy a new one [year old]. Age",
         " · Damaged",
@@ -271,6 +342,10 @@ def test_earlier_decisions_are_counted_and_the_nearest_read(make):
     reading = shown(make.item(), None, 60, precedents=found[:2])
     assert " 1 Reference, 1 Age" in reading
     assert not any("P shows all" in row for row in reading)
+    for width in (30, 44, 60, 96):
+        rows = shown(item, None, width, precedents=found * 3)
+        start = next(n for n, row in enumerate(rows) if row.startswith("Earlier"))
+        assert "" in rows[start + 2 : start + 6], "four lines at most, then other things"
     own = shown(item, begin(item, "me", Role.ANNOTATOR), 60, precedents=found)
     assert not any(row.startswith("Earlier") for row in own)
 

@@ -46,7 +46,7 @@ def test_identification_fits_any_pane(item, said, width):
 def test_a_learned_decision_shows_its_score_and_strongest_weights(item):
     rows = identified(shown(replace(item, identification=BY_WEIGHTS), None))
     assert rows[0].split() == ["Identification", "svm-1"]
-    assert rows[1] == " not an NFH · score -1.25"
+    assert rows[1] == " Not an NFH · score -1.25"
     assert rows[2] == "   -0.50 window:-1=[red]"
     assert rows[3] == "   +0.25 anchor=two"
     assert rows[4] == "   -1.00 all other features and the bias"

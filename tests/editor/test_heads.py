@@ -162,15 +162,16 @@ def test_the_head_of_a_span(make, words, head, do):
     assert state.heads == ((Mention(0, count, head),),)
 
 
-def test_a_span_may_hold_the_number_but_not_be_it(make, item, fresh, do):
+def test_a_span_holds_no_part_of_the_number(make, item, fresh, do):
     scored = make.item(scores={19: 0.5, 1: 0.4})
-    around = do(scored, fresh, "to:15", "span.grow", "to:19", "head.toggle").state
-    assert around.heads == ((Mention(15, 20, 19),),)
-    assert isinstance(answer(around, item), Answer)
+    around = do(scored, fresh, "to:15", "span.grow", "to:19").state
+    refused = act(around, scored, "head.toggle")
+    assert (refused.refused, refused.state) == (True, around)
+    assert "holds the number itself" in refused.say
     only = do(item, fresh, "span.grow").state
     outcome = act(only, item, "head.toggle")
     assert (outcome.refused, outcome.state) == (True, only)
-    assert outcome.say == "“one” holds no noun."
+    assert outcome.say == "“one” holds the number itself; a head is the noun it lacks."
 
 
 def test_a_span_stays_in_one_turn(item, fresh, do):

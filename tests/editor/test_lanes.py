@@ -6,7 +6,7 @@ import pytest
 
 from nfh_db.records import Gold, Role, Rule, Sibling, State
 from nfh_models.domain import Anchor, Kind, Origin, Passage, Token, Turn
-from nfh_tui.editing import act, begin, blinded
+from nfh_tui.editing import EditState, act, begin, blinded
 from nfh_tui.passage_lanes import window
 
 from .painting import laid_out, lines, looks, marked, runs
@@ -24,7 +24,7 @@ def sign_looks(item, state, sign):
 def test_every_word_that_an_annotator_marked_has_the_sign_of_the_lane(make):
     votes = make.three(make.reference(1), make.reference(1, 5), make.reference([5, 11], 41))
     item = make.item(votes=votes)
-    for state in (cleared(item), None):
+    for state in (EditState(role=Role.ADJUDICATOR), None):
         assert (
             lines(item, state)[0]
             == "1 Nora  My tents¹² leak and the ropes²³ are gone , the good"
@@ -32,7 +32,7 @@ def test_every_word_that_an_annotator_marked_has_the_sign_of_the_lane(make):
         assert lines(item, state)[1] == "        tents³ too ."
         assert lines(item, state)[-1] == "        a rope³ ."
     taken = act(cleared(item), item, "adopt.1").state
-    assert lines(item, taken)[0].startswith("1 Nora  My₁tents¹² leak and the ropes²³ are")
+    assert lines(item, taken)[0].startswith("1 Nora  My ₁tents¹² leak and the ")
     hidden = "".join(lines(item, begin(item, "me", Role.ANNOTATOR)))
     assert not set("¹²³◆") & set(hidden)
     assert "".join(lines(make.item(), None)).split() == hidden.split()
@@ -82,7 +82,7 @@ def test_added_mentions_have_the_sign_too_and_removed_ones_have_none(make):
 def test_annotators_without_a_key_share_one_sign(make):
     votes = [make.vote(f"ann{n:02}", make.reference(1 if n < 10 else 5)) for n in range(1, 13)]
     item = make.item(votes=votes)
-    drawn = lines(item, cleared(item))[0]
+    drawn = lines(item, EditState(role=Role.ADJUDICATOR))[0]
     assert drawn.startswith("1 Nora  My tents¹²³⁴⁵⁶⁷⁸⁹ leak and the ropes⁺ are")
     assert sign_looks(item, cleared(item), "⁺") == [("lane-0",)]
 
@@ -105,10 +105,37 @@ def test_blinding_mixes_the_lanes_and_the_keys_with_them(make):
 def test_gold_has_its_sign_where_the_answer_has_not_the_same_head(make):
     gold = Gold(make.reference([1, 11]), Rule.EXPERT)
     item = make.item(gold=gold)
-    assert "My tents◆ leak" in lines(item, cleared(item))[0]
-    assert "My₁tents  leak" in lines(item, marked(item, 11))[0]
+    assert "My ◆tents leak" in lines(item, cleared(item))[0]
+    assert "My ₁tents leak" in lines(item, marked(item, 11))[0]
     assert looks(item, cleared(item), "tents") == ("gold",)
     assert "◆" not in "".join(lines(item, begin(item, "me", Role.ANNOTATOR)))
+
+
+def test_nothing_is_kept_free_before_a_comma_and_a_head_does_not_stick_to_the_word_before(make):
+    answer = make.reference(1)
+    item = make.item(
+        _glued(make, "the pothole ~, sister . one", "~"),
+        anchor=(5, 6),
+        gold=Gold(answer, Rule.EXPERT),
+        votes=[make.vote("ann1", answer), make.vote("ann2", answer)],
+    )
+    for state in (begin(item, "me", Role.ADJUDICATOR), cleared(item), None):
+        sign = "₁" if state is not None and state.heads else "◆"
+        assert lines(item, state) == [f"1 A  the {sign}pothole¹², sister . ▸one◂"]
+
+
+def test_the_room_of_the_heads_begun_with_stays_while_one_edits(make):
+    votes = make.three(make.reference(1), make.reference(1), make.reference(1))
+    item = next(
+        one
+        for one in (make.item(votes=votes, public_id=f"{n:032}") for n in range(9))
+        if begin(one, "me", Role.ADJUDICATOR).heads
+    )
+    state = begin(item, "me", Role.ADJUDICATOR)
+    assert lines(item, state)[0].startswith("1 Nora  My ₁tents¹²³ leak and the ropes are")
+    other = act(state, item, "clear").state
+    assert laid_out(item, other) == laid_out(item, state)
+    assert lines(item, other)[0].startswith("1 Nora  My  tents¹²³ leak and the ropes are")
 
 
 def test_signs_keep_their_cells_where_words_are_glued_together(make):
@@ -118,14 +145,14 @@ def test_signs_keep_their_cells_where_words_are_glued_together(make):
         gold=Gold(make.reference(1), Rule.EXPERT),
         votes=[make.vote("ann1", make.reference(2)), make.vote("ann2", make.reference(1, 2))],
     )
-    assert lines(item, cleared(item))[0] == "1 A  is quince²◆ jelly¹². ▸one◂"
-    assert lines(item, cleared(item), 16) == ["1  is quince²◆", "   jelly¹².", "  ▸one◂"]
+    assert lines(item, cleared(item))[0] == "1 A  is ◆quince² jelly¹². ▸one◂"
+    assert lines(item, cleared(item), 16) == ["1  is ◆quince²", "   jelly¹².", "  ▸one◂"]
     tight = make.item(
         make.passage([("A", "( tents ) one")], glue=""),
         anchor=(3, 4),
         gold=Gold(make.reference(1), Rule.EXPERT),
     )
-    assert lines(tight, cleared(tight)) == ["1 A  (tents◆)▸one◂"]
+    assert lines(tight, cleared(tight)) == ["1 A  (◆tents)▸one◂"]
 
 
 @pytest.mark.parametrize("width", [14, 22, 40, 60])
@@ -161,14 +188,43 @@ def test_other_numbers_tell_whether_and_how_they_are_decided(make):
     ],
 )
 def test_voters_saw_two_turns_before_the_number_and_one_after(make, turns, at, bounds):
-    passage = make.passage([("A", "just one more")] * turns)
-    found = window(make.item(passage, anchor=(3 * at + 1, 3 * at + 2)))
+    found = window(asked(make, turns, at, make.vote("ann1", make.age(), imported=True)))
     assert (None if found is None else (found.first, found.last)) == bounds
 
 
+def asked(make, turns, at, *votes):
+    """An item whose number stands in turn `at`; each turn has three words."""
+    passage = make.passage([("A", "just one more")] * turns)
+    return make.item(passage, anchor=(3 * at + 1, 3 * at + 2), votes=votes)
+
+
+def test_where_votes_deny_it_nothing_is_said_of_what_voters_saw(make):
+    file = {"imported": True}
+    seen = make.vote("ann1", make.reference(3), **file)
+    assert window(asked(make, 6, 3, seen)) is not None
+    for more in (
+        make.vote("ann2", make.reference(4)),
+        make.vote("ann2", make.reference(2), **file),
+        make.vote("ann2", make.reference(4, 17), **file),
+    ):
+        assert window(asked(make, 6, 3, seen, more)) is None
+    assert window(asked(make, 6, 3)) is None
+    # A model, and one who decides, see more, and what the tool added nobody marked.
+    answer = make.reference([3, 0])
+    (head,) = answer.heads
+    added = replace(
+        head, mentions=(head.mentions[0], replace(head.mentions[1], origin=Origin.ADDED))
+    )
+    others = (
+        make.vote("net", make.reference(0), type="model"),
+        make.vote("anna", make.reference(0), Role.ADJUDICATOR),
+        make.vote("ann2", replace(answer, heads=(added,)), **file),
+    )
+    assert window(asked(make, 6, 3, seen, *others)) is not None
+
+
 def test_thin_lines_bound_what_voters_saw(make):
-    passage = make.passage([("A", "just one more")] * 6)
-    item = make.item(passage, anchor=(10, 11))
+    item = asked(make, 6, 3, make.vote("ann1", make.age(), imported=True))
     drawn = lines(item, None, 40, windowed=True)
     assert drawn[1] == "     " + 13 * "┄" + " voters saw from here"
     assert drawn[6] == "     " + 15 * "┄" + " voters saw to here"

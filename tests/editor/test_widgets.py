@@ -112,7 +112,7 @@ async def test_without_colour_all_signs_are_there(busy, monkeypatch):
         app.show(item, states[1], heat=Heat.SCORES)
         await pilot.pause()
         passage = "\n".join(text(app.passage))
-        assert "My₁tents¹█  leak and the₂ropes²▄  are" in passage
+        assert "My ₁tents¹█ leak and the ₂ropes²▄ are" in passage
         assert "borrow ▸one◂ from" in passage
         assert "seven✓" in passage
         look = app.passage._painter.look
@@ -134,7 +134,7 @@ async def test_the_panes_show_the_words_and_the_evidence(busy):
     async with app.run_test(size=(120, 40)) as pilot:
         app.show(item, states[1])
         await pilot.pause()
-        assert text(app.passage)[0].startswith("1 Nora  My₁tents¹  leak")
+        assert text(app.passage)[0].startswith("1 Nora  My ₁tents¹ leak")
         evidence = text(app.evidence)
         assert evidence[0].split() == ["Answer", "gold", "·", "expert"]
         assert any(line.startswith(" 2 ann2") for line in evidence)

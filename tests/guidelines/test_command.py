@@ -198,3 +198,17 @@ def test_reading_needs_no_writing(call, monkeypatch) -> None:
     finally:
         call.path.parent.chmod(0o755)
         call.path.chmod(0o644)
+
+
+@pytest.mark.parametrize("number", [99999999999999999999, 2**63 - 1, 0])
+def test_a_version_that_cannot_be(call, number) -> None:
+    for result in (call("--version", number), call("diff", 1, number)):
+        assert result.exit_code == 1
+        assert f"there is no version {number}: there are 1 to 1" in result.output
+
+
+def test_a_title_is_printed_visibly(call, tmp_path) -> None:
+    file = tmp_path / "own.md"
+    file.write_text("# About \u202e\n\nwords\n\n## R1 One\n\nwords\n", "utf-8")
+    result = call("set", file)
+    assert "\u202e" not in result.output

@@ -1,5 +1,7 @@
 """Where child processes write what they have to say."""
 
+import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -30,6 +32,20 @@ def test_a_log_is_kept_until_it_is_large(
     assert log_path("a.log").stat().st_size == logs.LARGEST
     path.write_bytes(b"x" * (logs.LARGEST + 1))
     assert log_path("a.log").stat().st_size == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_nobody_else_may_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    before = os.umask(0o022)
+    try:
+        path = log_path("a.log")
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        path.chmod(0o644)
+        assert stat.S_IMODE(log_path("a.log").stat().st_mode) == 0o600
+    finally:
+        os.umask(before)
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

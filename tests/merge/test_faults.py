@@ -225,7 +225,7 @@ def test_one_at_a_time(parted, monkeypatch) -> None:
 
     monkeypatch.setattr(bringing.Bringing, "_show", show)
     parted.merge("home", "train")
-    assert all("Another copy is being merged by process" in words for words in said)
+    assert all("Another copy is being merged by merger" in words for words in said)
     assert len(said) == 2
 
 

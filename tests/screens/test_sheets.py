@@ -111,6 +111,17 @@ def test_a_query_of_ids_holds_what_it_can_and_says_if_that_is_not_all() -> None:
     assert query.count(",") < 190
 
 
+def test_what_gives_the_answers_that_are_missing_is_said_of_the_active_model() -> None:
+    found = Compared(scored=108)
+    found.add(("AGE", "AGE"), 1, "six", right=True)
+    active, other = (Side("model", "small", number) for number in (4, 5))
+    told = "Without an answer of this model: 107 items."
+    text = plain(compared_lines(found, Sides(active, GOLD, 4), "", 110))
+    assert f"{told} `nfh-tui predict` gives them." in text
+    text = plain(compared_lines(found, Sides(other, GOLD, 4), "", 110))
+    assert told in text and "nfh-tui predict" not in text
+
+
 def test_the_sides_are_named_and_nothing_in_common_is_said() -> None:
     sides = Sides(Side("model", HOSTILE, 4), GOLD, 4)
     text = plain(choice_lines(sides, 60))

@@ -6,6 +6,9 @@ from collections.abc import Callable
 import pytest
 from aiohttp import WSServerHandshakeError
 
+from nfh_tui.serving.guests import Guest
+from nfh_tui.serving.pages import workbench
+
 from .conftest import ANN, EVA
 
 PATHS = (
@@ -178,3 +181,12 @@ async def test_no_secret_is_logged(house: Callable, caplog: pytest.LogCaptureFix
     assert "ann1 came by their link" in told
     assert "closed, for it said not JSON" in told
     assert not [one for one in (*secrets, "wrong-token") if one in told]
+
+
+def test_a_name_that_looks_like_a_field_stays_a_name() -> None:
+    name = "{mode}{font-size}{name}"
+    text = workbench(Guest(name, "annotate"), "20").text
+    assert text is not None
+    assert text.count(name) == 2
+    assert f"{name} · annotate" in text
+    assert 'data-font-size="20"' in text

@@ -1,14 +1,11 @@
 """Tokens, addresses, messages: values and functions, without a server."""
 
-import logging
-
 import pytest
 
 from nfh_tui.serving import closing
 from nfh_tui.serving.address import Address, public_url
 from nfh_tui.serving.closing import Closing
 from nfh_tui.serving.guests import Guest, Guests
-from nfh_tui.serving.logs import WithoutTokens
 from nfh_tui.serving.meter import Meter
 from nfh_tui.serving.wire import Focus, Ping, Size, Typed, WireError, parse, size_of
 
@@ -164,11 +161,3 @@ def test_reasons_fit_into_a_close_frame() -> None:
     reasons = [one for one in vars(closing).values() if isinstance(one, Closing)]
     assert len(reasons) >= 8
     assert all(len(one.reason.encode()) <= 123 for one in reasons)
-
-
-def test_tokens_are_left_out_of_what_libraries_log() -> None:
-    words = "400, bad request: b'GET /enter?token=s3cr-et_ HTTP/9'"
-    record = logging.LogRecord("aiohttp.server", 40, "", 0, "%s", (words,), None)
-    line = WithoutTokens().format(record)
-    assert "s3cr" not in line
-    assert "token=…" in line

@@ -129,7 +129,7 @@ async def test_bytes_and_huge_messages_close_the_socket(house: Callable) -> None
         await socket.close()
         socket = await visiting(it)
         await socket.send_str('["stdin", "' + "x" * LARGEST + '"]')
-        assert (await ending(socket)).code == 1009
+        assert await ending(socket) == closing.TOO_LARGE
         await socket.close()
         await until(lambda: not it.server.visits)
 

@@ -1,6 +1,8 @@
 """Small things that make a day at the workbench easier: who one is, copying, the tour."""
 
+import errno
 import json
+from pathlib import Path
 
 import pytest
 
@@ -148,3 +150,20 @@ async def test_its_keys_are_a_persons_own(database, monkeypatch):
     path.write_text('[keys]\n"queue.next" = "f7"', encoding="utf-8")
     said, _, _ = await toured(database, ["enter"])
     assert "f7 and k go on and back" in said[1].replace("│", "")
+
+
+async def test_a_full_disk_is_named_and_nothing_is_left_there(open_desk, database, monkeypatch):
+    def full(path: Path, text: str, **more: object) -> int:
+        path.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    before = sorted(database.parent.glob("item-*"))
+    monkeypatch.setattr(Path, "write_text", full)
+    async with open_desk() as desk:
+        await desk.press("Y", "f")
+        text = " ".join(desk.text().split())
+        assert "The disk is full" in text
+        assert "Errno" not in text
+        await desk.press("escape")
+        assert desk.app.is_running
+    assert sorted(database.parent.glob("item-*")) == before

@@ -178,3 +178,28 @@ async def test_a_theme_that_is_none_is_told_with_all_else_in_one_dialog(open_des
         await desk.press("escape")
         assert len(desk.app.screen_stack) == 1
         assert desk.app.theme == "nfh-dark"
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 5000, "a = " + "{a = " * 5000])
+def test_brackets_without_end_are_told(given, text):
+    config = given(text)
+    assert config.keymap.actions is ACTIONS
+    assert len(config.troubles) == 1
+    assert config.troubles[0].endswith("its brackets are nested too deeply")
+
+
+@pytest.mark.parametrize(
+    "text", ['[keys]\n"queue.nxt" = "n"', "[theme.x]\ndark = 1", "[workbench]\nmice = 1", "["]
+)
+def test_what_is_wrong_names_the_file_first(given, tmp_path, text):
+    (trouble,) = given(text).troubles
+    assert trouble.startswith(f"{tmp_path / 'nfh-tui.toml'}: ")
+
+
+async def test_the_dialog_is_about_the_settings_and_names_their_file(open_desk):
+    write("[workbench]\nmice = 3\nrats = 4")
+    async with open_desk() as desk:
+        await drawn(desk, "Your settings")
+        text = desk.text()
+        assert "did not work" not in text
+        assert text.count("nfh-tui.toml") == 1 and "workbench.rats" in text

@@ -100,7 +100,7 @@ async def test_a_proposal_kept_back_is_compared_after_deciding(open_desk, monkey
         assert desk.screen.edit.kind is None
         await desk.press("y", "enter")
         assert desk.said.startswith("saved ")
-        assert "kept back" in desk.said
+        assert "held back" in desk.said
 
 
 async def test_enter_without_an_answer_says_what_is_missing(open_desk, read):

@@ -25,7 +25,7 @@ async def test_answer_table_and_readings_stand_in_the_first_screenful(open_desk,
             "ann2",
             "[boots]",
             "[boots and",
-            "3 of 3 boots",
+            "boots by 3 of 3",
         ):
             assert wanted in text, wanted
         assert "2-1" in text
@@ -120,7 +120,7 @@ async def test_earlier_decisions_come_once_one_stays_on_an_item(open_desk):
         screen._show_evidence()
         rows = pane(desk)
         start = next(n for n, row in enumerate(rows) if row.startswith("Earlier"))
-        assert "decided like this" in rows[start + 1]
+        assert "decided like" in rows[start + 1]
 
 
 async def _decided(desk):

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
-from textual.keys import _character_to_key
+from textual.keys import Keys, _character_to_key
 
-from nfh_tui.actions import ACTIONS
+from nfh_tui.actions import ACTIONS, key_table_text
 from nfh_tui.config import config_files, read
+from nfh_tui.key_names import is_key
 from nfh_tui.keymap import apply, key_name
 
 
@@ -103,3 +104,46 @@ async def test_troubles_are_told_when_the_workbench_opens(open_desk):
         assert "[/b]: there is no such act" in desk.text()
         await desk.press("escape", "j")
         assert desk.screen.place == 1
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "[red]",
+        "notakey",
+        "\u202e",
+        "\0",
+        "ctrl+",
+        "ctrl+nokey",
+        "hold+x",
+        "f25",
+        "right_to_left",
+    ],
+)
+def test_a_key_that_no_keyboard_has_is_told(key):
+    keymap = apply({"queue.next": f"n, {key}"})
+    assert keymap.actions is ACTIONS
+    assert "is no key; wanted is a character, or a name" in keymap.troubles[0]
+    assert keymap.troubles[0].isprintable()
+
+
+def test_every_key_that_textual_knows_is_one():
+    known = {key.value for key in Keys if not key.value.startswith("<")}
+    odd = {"ctrl-at", "ctrl+@"}
+    assert [key for key in known - odd if not is_key(key)] == []
+    given = {key for action in ACTIONS for key in action.keys}
+    assert [key for key in given if not is_key(key)] == []
+    signs = [chr(code) for code in range(0x21, 0x250) if chr(code).isprintable()]
+    assert [sign for sign in signs if not is_key(_character_to_key(sign))] == []
+    assert is_key("ctrl+shift+up")
+    assert is_key("§")
+
+
+def test_long_keys_leave_the_column_of_titles_straight():
+    long = "ctrl+f1, ctrl+f2, ctrl+f3, ctrl+f4"
+    for keys in ("f7, f8, f9, f10", long):
+        text = key_table_text(apply({"queue.next": keys}).actions)
+        rows = text.split("\n\n", 1)[0].splitlines()[1:]
+        ends = {row.index(title) for row in rows for title in ("Next item", "Previous item")
+                if row.endswith(title)}  # fmt: skip
+        assert len(ends) == 1

@@ -153,18 +153,46 @@ async def test_without_another_model_it_is_said_how_to_get_one(open_desk, databa
         assert "nfh-tui predict --model NAME" in desk.said
 
 
-async def test_the_window_of_the_voters_can_be_hidden_and_annotators_have_none(open_desk, long):
+async def test_what_voters_saw_is_bounded_where_it_can_be_true_and_wanted(open_desk, long):
     async with open_desk(path=long) as desk:
+        assert "voters saw" not in desk.text()
+        # Its one vote came with a file, but its head lies far outside.
+        for _ in range(2):
+            desk.screen.action_act("window")
+            await desk.settle()
+        assert "here they saw all of it, or may have" in desk.said
+        assert "voters saw from here" not in desk.text()
+    near = long.with_name("near.db")
+    seen = (vote("ann1", reference_answer([noun(10 * (AT - 1) + 3)])),)
+    anchor = IncomingAnchor(1, Anchor(10 * AT + 4, 10 * AT + 5), votes=seen)
+    incoming = IncomingPassage(long_passage(), "words", (anchor,))
+    with Store.open(near, create=True) as store:
+        store.load(IncomingFile("near.gold.jsonl", "2" * 64, "gold"), [incoming])
+    async with open_desk(path=near) as desk:
+        assert "voters saw from here" in desk.text()
+        desk.screen.action_act("window")
+        await desk.settle()
+        assert "voters saw" not in desk.text()
+        desk.screen.action_act("window")
+        await desk.settle()
+        assert desk.said == "lines bound what voters saw"
+        await desk.press("q")
+    async with open_desk(path=near, mode="browse") as desk:
         lines = desk.text().split("\n")
         begins = next(n for n, line in enumerate(lines) if "voters saw from here" in line)
         assert f"{AT - 1} S" in lines[begins + 1]
         ends = next(n for n, line in enumerate(lines) if "voters saw to here" in line)
         assert f"{AT + 3} S" in lines[ends + 1]
+    async with open_desk(path=near, mode="annotate", me="ann2") as desk:
+        assert "voters saw" not in desk.text()
+        await desk.press("t", "enter", "q")
+    # One who answered here has seen the whole passage.
+    async with open_desk(path=near) as desk:
+        assert len(desk.screen.item.votes) == 2
+        assert "voters saw" not in desk.text()
         desk.screen.action_act("window")
         await desk.settle()
-        assert "voters saw" not in desk.text()
-    async with open_desk(path=long, mode="annotate") as desk:
-        assert "voters saw" not in desk.text()
+        assert desk.said == "bounds of voters hidden"
 
 
 async def test_mentions_are_asked_about_with_what_modifies_them(open_desk, database):

@@ -137,6 +137,23 @@ async def test_the_marked_row_is_always_in_view():
         assert "▌" in app.text()
 
 
+async def test_while_another_item_is_shown_no_row_is_marked_as_shown():
+    app = Listing(10)
+    async with app.run_test(size=(60, 12)) as pilot:
+        await pilot.pause()
+        app.queue.away = True
+        await pilot.pause()
+        assert "▌" not in app.text()
+        assert app.text().splitlines()[0].startswith("┆")
+        app.queue.current = 3
+        await pilot.pause()
+        assert [line[0] for line in app.text().splitlines()[:4]] == [" ", " ", " ", "┆"]
+        app.queue.away = False
+        await pilot.pause()
+        assert app.text().splitlines()[3].startswith("▌")
+        assert "┆" not in app.text()
+
+
 @pytest.mark.parametrize("width", [20, 33, 60, 120])
 @pytest.mark.parametrize(
     "texts",

@@ -54,9 +54,13 @@ async def test_an_item_that_left_its_queue_is_shown_all_the_same(open_desk):
     async with open_desk() as desk:
         assert desk.screen.item.anchor_id == anchor_id
         assert desk.screen.beside
+        assert desk.screen.queue_list.away
+        assert "▌○" not in desk.text()
         await desk.press("j")
         assert desk.screen.place == 0
         assert not desk.screen.beside
+        assert not desk.screen.queue_list.away
+        assert "▌○" in desk.text()
 
 
 async def test_a_place_with_a_query_of_another_version_is_no_trap(open_desk, database):

@@ -34,10 +34,13 @@ async def test_z_takes_a_settlement_back_and_capital_z_makes_it_again(
     async with open_desk(query="votes:2") as desk:
         assert desk.screen.item.gold.rule is Rule.UNANIMOUS
         await desk.press("z")
-        assert "Your last act is the settlement by rule unanimous of votes:2" in desk.said
+        assert (
+            "Undo once more takes all of this back: settlement by rule unanimous of votes:2"
+            in desk.said
+        )
         assert desk.screen.item.gold.rule is Rule.UNANIMOUS
         await desk.press("z")
-        assert "undone: settlement by rule unanimous of votes:2" in desk.said
+        assert "taken back: settlement by rule unanimous of votes:2" in desk.said
         assert "1 left, changed since" in desk.said
         assert desk.screen.item.gold is None
         await desk.press("z")
@@ -89,8 +92,14 @@ async def test_beside_another_settlement_it_is_a_sentence(
         (2, 0, "gold YEAR (2 items)"),
         (1, 3, "gold YEAR (3 left, changed since)"),
         (1200, 1, "gold YEAR (1,200 items, 1 left, changed since)"),
+        (1, 0, "gold YEAR"),
         (0, 1200, "gold YEAR (0 items, 1,200 left, changed since)"),
     ],
 )
 def test_what_is_said_of_it(anchors: int, skipped: int, said: str) -> None:
     assert worded(Undone("gold YEAR", None, anchors, "", skipped)) == said
+
+
+def test_a_number_that_is_told_already_is_told_once() -> None:
+    done = Undone("the model's answers adopted on 17 items", None, 17, "", 2)
+    assert worded(done) == "the model's answers adopted on 17 items (2 left, changed since)"

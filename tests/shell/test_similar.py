@@ -113,7 +113,7 @@ async def test_precedents_are_listed_and_opened_beside_the_queue(
         assert "Precedents" in shown
         assert "Time · [b]other" in shown
         assert "R5 · same number" in shown
-        assert "Be there at [one] ." in shown
+        assert "Be there at one [o'clock]." in shown, "read as the evidence reads it"
         await desk.press("enter")
         assert (desk.screen.whole.anchor_id, desk.screen.beside) == (ids[3], True)
         await desk.press("escape")

@@ -13,7 +13,7 @@ async def test_the_draft_first_then_what_is_saved(open_desk, read):
         await desk.press("Z")
         assert desk.screen.edit.kind is Kind.TIME
         await desk.press("z", "z", "z")
-        assert "undone: gold YEAR" in desk.said
+        assert "taken back: gold YEAR" in desk.said
         assert desk.screen.place == 1
     assert read(1).gold is None
     assert read(3).draft is None

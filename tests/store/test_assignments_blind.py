@@ -182,11 +182,13 @@ def test_others_flags_are_hidden_from_annotators_and_auditors(store: Store, kit)
 
 
 def test_neighbours_in_a_passage_are_hidden_from_annotators_too(store: Store, kit) -> None:
-    one = kit.one(WORDS, 3, gold=kit.gold(Kind.AGE))
+    one = kit.one(WORDS, 3, gold=kit.gold(kit.to(1)))
     more = replace(one.anchors[0], anchor=Anchor(5, 6), gold=None)
     kit.load(store, replace(one, anchors=(one.anchors[0], more)))
+    assert [sibling.nouns for sibling in seen(store, "ida", 2).siblings] == [(1,), ()]
     siblings = as_annotator(store, 2, "eva").siblings
     assert [(one.state, one.kind) for one in siblings] == [(State.OPEN, None)] * 2
+    assert [sibling.nouns for sibling in siblings] == [(), ()]
 
 
 # --- decided by two -------------------------------------------------------------------------
@@ -219,7 +221,7 @@ def adjudicators(item: Item) -> dict[str, Kind]:
     return {vote.annotator: vote.answer.kind for vote in votes}
 
 
-def test_neither_sees_the_others_decision_before_the_own_is_given(double: Store) -> None:
+def test_neither_sees_the_others_decision_before_the_own_is_given(double: Store, kit) -> None:
     before = seen(double, "bob")
     row_before = double.queue_rows([1, 2], double.annotator("bob"))
     decide(double, 1, "eva", Kind.AGE)
@@ -236,6 +238,10 @@ def test_neither_sees_the_others_decision_before_the_own_is_given(double: Store)
     assert [(one.state, one.kind) for one in neighbour.siblings] == [(State.OPEN, None)] * 2
     assert seen(double, "ida").gold.answer.kind is Kind.AGE
     assert seen(double, "eva").gold.adjudicator == "eva"
+    decide(double, 1, "eva", kit.to(1))
+    assert [one.nouns for one in seen(double, "bob", 2).siblings] == [(), ()]
+    assert [one.nouns for one in seen(double, "ida", 2).siblings] == [(1,), ()]
+    decide(double, 1, "eva", Kind.AGE)
     decide(double, 1, "bob", Kind.YEAR)
     for name in ("eva", "bob"):
         assert adjudicators(seen(double, name)) == {"eva": Kind.AGE, "bob": Kind.YEAR}

@@ -196,7 +196,7 @@ def test_while_it_is_taken_back_nothing_else_is_settled(path, store, me, monkeyp
 
     def later(self, *arguments, **named):
         with Store.open(path) as other:
-            taken = "A settlement is being taken back by process"
+            taken = "A settlement is being taken back by settler"
             with pytest.raises(StoreError, match=f"{taken} .* then settle"):
                 settle(other, me)
             with pytest.raises(StoreError, match=f"{taken} .* then undo"):

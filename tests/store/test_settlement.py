@@ -322,7 +322,7 @@ def test_nobody_sees_it_before_it_shows(path, store, me, voted, monkeypatch, kit
         with Store.open(path) as other:
             found.append(other.item(anchor, me, Role.ADJUDICATOR).gold)
             found.extend(line.kind for line in other.history(anchor) if line.entity == "gold")
-            with pytest.raises(StoreError, match="A settlement is being written by process"):
+            with pytest.raises(StoreError, match="A settlement is being written by settler"):
                 other.settle(parse(""), UNANIMOUS, me)
             with pytest.raises(StoreError, match=r"A settlement .* then import new\.jsonl"):
                 kit.load(other, kit.one("one", 0), name="new.jsonl")

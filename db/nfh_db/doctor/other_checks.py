@@ -16,8 +16,10 @@ from nfh_db.moment import STILL
 from nfh_db.values import answer_of, decode_gold, decode_scores
 from nfh_models.domain import IMPLICIT_KINDS
 
-UNFINISHED = "SELECT id, name, state, pid, report FROM batch WHERE state <> 'ready' ORDER BY id"
-ONE = "SELECT id, name, state, pid, report FROM batch WHERE id = :id AND state <> 'ready'"
+UNFINISHED = """
+SELECT id, name, state, pid, report, format FROM batch WHERE state <> 'ready' ORDER BY id"""
+ONE = """
+SELECT id, name, state, pid, report, format FROM batch WHERE id = :id AND state <> 'ready'"""
 ROWS = """
 SELECT b.id, b.name, b.rows, (SELECT count(*) FROM source_row AS s WHERE s.batch_id = b.id)
 FROM batch AS b
@@ -78,19 +80,27 @@ def imports(patient: Patient) -> Iterator[Fault]:
                 "left out of some checks"
             )
         elif _is_still_dead(patient, batch):
-            doing = "being read" if batch.is_loading else "being applied"
-            what = f"{batch.name} was {doing} when its process {batch.pid} ended"
-            yield Fault(what, Where("batch", batch.id), Repair.IMPORTS)
+            yield Fault(_left_half_done(batch), Where("batch", batch.id), Repair.IMPORTS)
+
+
+def _left_half_done(batch: Unfinished) -> str:
+    """What was broken off: the reading of a file, or an act on many items at once."""
+    many = batch.format in batches.BULK_FORMATS
+    preparing = "being prepared" if many else "being read"
+    doing = preparing if batch.is_loading else "being applied"
+    what = f"the act on many items “{batch.name}”" if many else batch.name
+    when = "its write failed" if batch.pid is None else f"its process {batch.pid} ended"
+    return f"{what} was {doing} when {when}"
 
 
 def _unfinished(
-    id_: int, name: str, state: str, pid: int | None, raw: str
+    id_: int, name: str, state: str, pid: int | None, raw: str, format_: str
 ) -> Unfinished | None:
     try:
         started = msgspec.json.decode(raw, type=_Begun).started
     except (msgspec.MsgspecError, ValueError):
         return None
-    return Unfinished(id_, name, state, pid, raw, Work(started=started))
+    return Unfinished(id_, name, state, pid, raw, Work(started=started), format_)
 
 
 def _is_still_dead(patient: Patient, batch: Unfinished) -> bool:

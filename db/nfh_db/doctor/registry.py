@@ -134,7 +134,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "imports",
-        "An import is there wholly or not at all.",
+        "An import, or an act on many items, is there wholly or not at all.",
         BY_HAND,
         other_checks.imports,
     ),

@@ -1,5 +1,6 @@
 """The queue's query language: parse, compile, complete; documented in `docs/queries.md`."""
 
+from nfh_db.query.annotating import asked_by, keys_for, sorts_for
 from nfh_db.query.compiler import Compiled, compile  # noqa: A004
 from nfh_db.query.completion import Completion, Completions, complete
 from nfh_db.query.lexer import quote, quote_name
@@ -23,9 +24,12 @@ __all__ = [
     "Query",
     "Sort",
     "Takes",
+    "asked_by",
     "compile",
     "complete",
+    "keys_for",
     "parse",
     "quote",
     "quote_name",
+    "sorts_for",
 ]

@@ -8,15 +8,17 @@ are tested once a passage, not once an anchor, however many anchors it has.
 """
 
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nfh_db.anchors import VISIBLE
-from nfh_db.query import identified, predicted, tagging
+from nfh_db.query import identified, own, predicted, tagging
+from nfh_db.query.annotating import asked_by
 from nfh_db.query.binding import Binder, fill
 from nfh_db.query.people import MY_POSITION, PEOPLE, audit, experts, rule
 from nfh_db.query.registry import ANY, NONE, SKIPPED
 from nfh_db.query.terms import Compare, Match, People, Query, Sort
+from nfh_db.records import Role
 from nfh_models.domain import Blocking
 
 ID = "a.id IN ({values})"
@@ -118,9 +120,17 @@ def _fill(fragment: str, **parts: str) -> str:
     return fill(fragment, active=predicted.ACTIVE, implicit=predicted.IMPLICIT, **parts)
 
 
-def compile(query: Query, me_id: int) -> Compiled:  # noqa: A001 - the language's own word
-    """The SQL of a query; me_id is the annotator whose skipped anchors state:skipped means."""
+def compile(  # noqa: A001 - the language's own word
+    query: Query, me_id: int, role: Role = Role.ADJUDICATOR
+) -> Compiled:
+    """The SQL of a query; me_id is who asks, whose skipped anchors state:skipped means.
+
+    In the annotator's role nothing is found by what others answered, by gold or by models:
+    raises QueryError for a query that asks for that.
+    """
     binder = Binder(me_id)
+    if role is Role.ANNOTATOR:
+        return _compile_own(asked_by(query, role), binder)
     conditions = [VISIBLE]
     passage_conditions = []
     for term in query.terms:
@@ -131,6 +141,32 @@ def compile(query: Query, me_id: int) -> Compiled:  # noqa: A001 - the language'
     if passage_conditions:
         conditions.append(_fill(PASSAGES, conditions=" AND ".join(passage_conditions)))
     return Compiled(" AND ".join(conditions), _order(query.sorts, binder), binder.parameters)
+
+
+def _compile_own(query: Query, binder: Binder) -> Compiled:
+    """The SQL of a query that an annotator may ask."""
+    conditions = [VISIBLE, *(_own_condition(term, binder) for term in query.terms)]
+    order = _order(query.sorts, binder, ORDERS | {"assigned": own.MY_POSITION})
+    return Compiled(" AND ".join(conditions), order, binder.parameters)
+
+
+def _own_condition(term: Match | People | Compare, binder: Binder) -> str:
+    condition = own.condition(term, binder)
+    if condition is not None:
+        unequal = False if isinstance(term, Compare) else term.unequal
+        held = f"({condition})"
+        return _fill(NOT, condition=condition) if term.negated != unequal else held
+    if isinstance(term, Match) and term.key in ("split", "doc"):
+        # The contrary of what is not told is not told either, so it is turned round inside.
+        plain = (
+            _fill(PASSAGES, conditions=_passage_condition(term, binder))
+            if term.key == "doc"
+            else _condition(term, binder)
+        )
+        return own.ungiven(plain)
+    if isinstance(term, Match) and term.key == "text":
+        return _fill(PASSAGES, conditions=_passage_condition(term, binder))
+    return _condition(term, binder)
 
 
 def _condition(term: Match | People | Compare, binder: Binder) -> str:
@@ -261,16 +297,19 @@ def _class(character: str) -> str:
     return f"[{''.join(sorted(_cases(character)))}]"
 
 
-def _order(sorts: tuple[Sort, ...], binder: Binder) -> str:
+def _order(
+    sorts: tuple[Sort, ...], binder: Binder, orders: Mapping[str, str] | None = None
+) -> str:
+    """The order of the list. orders: what names of orders mean, if not what ORDERS says."""
     parts: list[str] = []
     for sort in sorts:
         if sort.name == "order":
             return ", ".join([*parts, PASSAGE_ORDER_BACK if sort.reverse else PASSAGE_ORDER])
-        parts.append(_sort(sort, binder))
+        parts.append(_sort(sort, binder, ORDERS if orders is None else orders))
     return ", ".join([*parts, PASSAGE_ORDER])
 
 
-def _sort(sort: Sort, binder: Binder) -> str:
+def _sort(sort: Sort, binder: Binder, orders: Mapping[str, str]) -> str:
     direction = "DESC" if sort.reverse else "ASC"
     if sort.name == "random":
         seed = binder.one(sort.seed * SEED_STEP % SEED_PRIME)
@@ -281,7 +320,7 @@ def _sort(sort: Sort, binder: Binder) -> str:
         return _fill(predicted.BY_CONFLICT, direction=direction)
     if sort.name == "nfh":
         return fill(identified.BY_SCORE, active=identified.ACTIVE, direction=direction)
-    return _fill(ORDERS[sort.name], direction=direction)
+    return _fill(orders[sort.name], direction=direction)
 
 
 ORDERS = {

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from nfh_db.query.annotating import keys_for
 from nfh_db.query.lexer import Item, Part, RawTerm, quote, quote_name, scan
 from nfh_db.query.naming import SAID
-from nfh_db.query.registry import BY_NAME, KEYS, NOBODY, SORTS, WHO_ASKS, Key, Takes
+from nfh_db.query.registry import NOBODY, SORTS, WHO_ASKS, Key, Takes
+from nfh_db.records import Role
 
 MOST = 50
 """Completions offered at once."""
@@ -35,26 +37,30 @@ class Completions:
 
 
 def complete(
-    text: str, cursor: int, values: Callable[[str], Sequence[str]] | None = None
+    text: str,
+    cursor: int,
+    values: Callable[[str], Sequence[str]] | None = None,
+    role: Role = Role.ADJUDICATOR,
 ) -> Completions:
     """What could stand at `cursor`, a code point of `text`.
 
     values: gives, by key, values that the database knows; asked only where a key's list is
-    not closed.
+    not closed. role: in which it is asked; what may not be asked in it is not offered.
     """
+    keys = keys_for(role)
     term = next((raw for raw in scan(text) if raw.start <= cursor <= raw.end), None)
     if term is None or (term.source == "-" and cursor == term.end):
-        return Completions(cursor, cursor, _keys(""))
+        return Completions(cursor, cursor, _keys("", keys))
     if cursor < term.head:
         return Completions(cursor, cursor)
     first = term.items[0]
     if not term.key:
-        return _bare(term, first, cursor)
+        return _bare(term, first, cursor, keys)
     if cursor < first.start:
         typed = text[term.head : min(cursor, term.head + len(term.key))]
-        return Completions(term.head, first.start, _keys(typed))
+        return Completions(term.head, first.start, _keys(typed, keys))
     item = next(item for item in term.items if cursor <= item.end)
-    key = BY_NAME.get(term.key.casefold())
+    key = next((key for key in keys if key.name == term.key.casefold()), None)
     if key is None:
         return Completions(item.start, item.end)
     if item.parts:
@@ -65,12 +71,12 @@ def complete(
     return Completions(item.start, item.end, _values(key, _typed(item, text, cursor), values))
 
 
-def _bare(term: RawTerm, item: Item, cursor: int) -> Completions:
+def _bare(term: RawTerm, item: Item, cursor: int, keys: Sequence[Key]) -> Completions:
     """A word without a key may still become one."""
     typed = item.text[: cursor - term.head]
     if item.quoted or (typed and not typed.isalpha()):
         return Completions(term.head, term.end)
-    return Completions(term.head, term.end, _keys(typed))
+    return Completions(term.head, term.end, _keys(typed, keys))
 
 
 def _typed(item: Item | Part, text: str, cursor: int) -> str:
@@ -78,11 +84,11 @@ def _typed(item: Item | Part, text: str, cursor: int) -> str:
     return text[item.start + 1 : cursor] if item.quoted else text[item.start : cursor]
 
 
-def _keys(typed: str) -> tuple[Completion, ...]:
+def _keys(typed: str, keys: Sequence[Key]) -> tuple[Completion, ...]:
     folded = typed.casefold()
     return tuple(
         Completion(key.stub, key.stub, key.summary)
-        for key in KEYS
+        for key in keys
         if key.name.startswith(folded)
     )
 

@@ -360,7 +360,7 @@ SORTS: dict[str, str] = {
     "order": "as the passages stand in their files (the default)",
     "disagree": "strongest disagreement first",
     "uncertain": "where the active model's first two choices are closest; unpredicted last",
-    "conflict": "where the active model contradicts gold, the surest first; all others last",
+    "conflict": "by margin where the active model contradicts gold, widest first; others last",
     "votes": "fewest votes first",
     "anchor": "by the anchor's words",
     "random": "shuffled, always alike; random/7 is another shuffle",

@@ -1,0 +1,98 @@
+"""Singular and plural as a number asks for them, and what is a name."""
+
+import subprocess
+import sys
+
+import pytest
+
+from nfh_tui.inflecting import is_name, noun_form, plural_of, singular_of
+
+from .test_evidence_readings import at, passage_of
+
+
+@pytest.mark.parametrize(
+    ("word", "one", "many"),
+    [
+        ("sales", "sale", "sales"),
+        ("Jings", "Jing", "Jings"),
+        ("many", "many", "many"),
+        ("quiz", "quiz", "quizzes"),
+        ("stomach", "stomach", "stomachs"),
+        ("monarch", "monarch", "monarchs"),
+        ("self", "self", "selves"),
+        ("half", "half", "halves"),
+        ("crisis", "crisis", "crises"),
+        ("crises", "crisis", "crises"),
+        ("passerby", "passerby", "passersby"),
+        ("asses", "ass", "asses"),
+        ("theives", "thief", "theives"),
+        ("pence", "penny", "pence"),
+        ("penny", "penny", "pennies"),
+        ("criteria", "criterion", "criteria"),
+        ("alcohol", "alcohol", "alcohol"),
+        ("jeans", "jeans", "jeans"),
+        ("mathematics", "mathematics", "mathematics"),
+        ("odds", "odds", "odds"),
+        ("骆驼", "骆驼", "骆驼"),
+        ("צאן", "צאן", "צאן"),
+        ("buses", "bus", "buses"),
+        ("policeman", "policeman", "policemen"),
+        ("golf", "golf", "golfs"),
+        ("lenses", "lens", "lenses"),
+        ("TVs", "TV", "TVs"),
+        ("U.F.O.s", "U.F.O.", "U.F.O.s"),
+        ("kg", "kg", "kgs"),
+        ("%", "%", "%"),
+    ],
+)
+def test_forms(word, one, many):
+    assert (singular_of(word), plural_of(word)) == (one, many)
+
+
+@pytest.mark.parametrize(
+    ("said", "word", "plural", "form"),
+    [
+        ("BUY A DOG|. BUY TWO|!", "DOG", True, "DOGS"),
+        ("I SAW ALL THE DOGS|. SAW ONE|!", "DOGS", False, "DOG"),
+        ("I like the Germans|.", "Germans", False, "German"),
+        ("She has a TV at home|.", "TV", True, "TVs"),
+        ("She has a TV at home|.", "TV", False, "TV"),
+        ("He stole the Power and a power it is|.", "Power", True, "Powers"),
+        ("Buy The Green Golf Umbrella Now", "Umbrella", True, "Umbrellas"),
+        ("I know that James left|.", "James", False, "James"),
+        ("I know that Paloma left|.", "Paloma", True, "Paloma"),
+        ("Some men and a man|.", "man", True, "men"),
+    ],
+)
+def test_the_form_in_a_passage(said, word, plural, form):
+    passage = passage_of(said)
+    assert noun_form(passage, at(passage, word), plural=plural) == form
+
+
+@pytest.mark.parametrize(
+    ("said", "word", "name"),
+    [
+        ("I saw Paloma|.", "Paloma", True),
+        ("Paloma left|.", "Paloma", False),
+        ("I saw the DOG|.", "DOG", False),
+        ("I saw the Dog and a dog|.", "Dog", False),
+        ("Buy The Green Golf Umbrella Now", "Golf", False),
+        ("Ask Ada|.", "Ada", True),
+        ("I do|.", "I", False),
+    ],
+)
+def test_names(said, word, name):
+    passage = passage_of(said)
+    assert is_name(passage, at(passage, word)) is name
+
+
+def test_the_library_of_plurals_is_loaded_with_the_first_noun():
+    code = (
+        "import sys, nfh_tui.reading_again as r; assert 'pluralizer' not in sys.modules; "
+        "from nfh_tui.inflecting import plural_of; plural_of('dog'); "
+        "assert 'pluralizer' in sys.modules"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], check=False, env={"PYTHONPATH": ":".join(sys.path)}
+    )
+    assert done.returncode == 0

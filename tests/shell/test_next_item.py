@@ -1,0 +1,69 @@
+"""The item decided before, what letters show of the model, and the tour once for all."""
+
+from nfh_db.store import Store
+from nfh_tui.app import WorkbenchApp
+from nfh_tui.desk.toured import first_time
+from nfh_tui.editing.acts import prompt
+from nfh_tui.editing.state import EditState, Pending
+from nfh_tui.screens.deciding import FLAGS
+
+
+async def test_similar_items_are_like_the_decision_just_made(open_desk):
+    async with open_desk() as desk:
+        await desk.press("j", "y", "enter")
+        screen = desk.screen
+        assert screen.item.gold is not None
+        source = await screen._decided()
+        assert source.anchor_id == screen.ids[1]
+        await desk.press("y")
+        assert (await screen._decided()).anchor_id == screen.ids[2]
+
+
+async def test_an_item_gone_to_by_oneself_is_the_one_meant(open_desk):
+    async with open_desk() as desk:
+        await desk.press("j", "y", "enter", "j", "k")
+        source = await desk.screen._decided()
+        assert source.anchor_id == desk.screen.ids[2]
+
+
+async def test_letters_in_the_order_of_scores_are_a_sight_of_the_model(open_desk, monkeypatch):
+    async with open_desk() as desk:
+        noted = []
+        monkeypatch.setattr(
+            desk.screen.sight, "note", lambda *_, scores, **__: noted.append(scores)
+        )
+        desk.screen.note_sight()
+        await desk.press("f")
+        assert noted[0] is False
+        assert noted[-1] is True
+
+
+def test_the_questions_at_the_foot_fit_sixty_cells():
+    for all_words in (False, True):
+        state = EditState(pending=Pending.HINT, hints=((0, "j"),), all_words=all_words)
+        assert len(prompt(state)) <= 58
+    assert len("Flag  " + "  ".join(f"{key} {words}" for key, words, _ in FLAGS)) <= 46
+
+
+async def began(path, query=None):
+    app = WorkbenchApp(path, "new", "adjudicate", query, tour=True)
+    try:
+        async with app.run_test(size=(80, 24)) as pilot:
+            for _ in range(4):
+                await pilot.pause(0.05)
+            return app.desk.tour_step
+    finally:
+        app.close()
+
+
+async def test_the_tour_comes_once_on_a_machine_and_not_over_an_empty_queue(database, tmp_path):
+    assert await began(database, "class:BROKEN") is None
+    assert await began(database) == 0
+    other = tmp_path / "other.db"
+    with Store.open(other, create=True):
+        pass
+    other.write_bytes(database.read_bytes())
+    with Store.open(other) as store:
+        store.set_setting("tour.new", "")
+    assert first_time("new") is False
+    assert first_time("somebody") is True
