@@ -4,7 +4,6 @@ import asyncio
 import io
 import logging
 import re
-import secrets
 import sys
 from collections.abc import Iterator
 
@@ -18,8 +17,8 @@ from nfh_tui.serving.server import GuestServer, Plan, listen
 
 from .conftest import ANN, NoPredictions
 
-TOKEN = secrets.token_urlsafe(32)
-COOKIE = secrets.token_hex(32)
+TOKEN = "V3GBT5oBJqA23r2zpk_YQlP2NfuilkBO_7ZerFlHymc"
+COOKIE = "3dde030dabbdcf872fc1f8d4bd9668f4ca2a0b9ea088c74d9e6f8bfeeabb6853"
 ENCODED = "".join(f"%{ord(character):02X}" for character in TOKEN)
 
 

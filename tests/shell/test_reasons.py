@@ -14,7 +14,7 @@ from nfh_tui.screens.helping import help_rows
 from nfh_tui.screens.palette import SIGN, Acts
 
 HERE = [action for action in ACTIONS if not action.where and action.id != "quit"]
-QUERIES = {"empty": "class:YEAR", "full": ""}
+QUERIES = {"empty": "text:nowhere", "full": ""}
 
 
 def shot(screen) -> tuple[object, ...]:
@@ -103,7 +103,7 @@ async def test_at_the_ends_of_each_pane_a_sentence_says_so(open_desk, pane):
 
 
 async def test_reasons_are_the_same_in_key_palette_and_help(open_desk):
-    async with open_desk(mode="browse", query="class:YEAR") as desk:
+    async with open_desk(mode="browse", query="text:nowhere") as desk:
         found = [h async for h in Acts(desk.screen).discover() if isinstance(h, DiscoveryHit)]
         told = {str(hit.text): (str(hit.display), hit.help) for hit in found}
         shown, words = told["Accept and go on  (enter)"]
@@ -119,7 +119,7 @@ async def test_reasons_are_the_same_in_key_palette_and_help(open_desk):
 
 
 async def test_help_says_it_once_for_a_whole_group(open_desk):
-    async with open_desk(mode="annotate", query="class:YEAR") as desk:
+    async with open_desk(mode="annotate", query="text:nowhere") as desk:
         why = desk.screen.why_not
         rows = [w.plain for _, w in help_rows("passage", Mode.ANNOTATE, ACTIONS, why)]
         assert f"Heads  not now: {NOTHING}" in rows
