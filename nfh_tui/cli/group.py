@@ -45,7 +45,7 @@ COMMANDS = {
     "backup": Lazy("backup", "backup", "Copy the database, also while others work in it."),
     "merge": Lazy("merge", "merge", "Bring in what was done in another copy."),
     "formats": Lazy("about", "formats", "List the file formats."),
-    "keys": Lazy("about", "keys", "List the keys of the workbench."),
+    "keys": Lazy("about", "keys", "List the keys of the workbench, your own among them."),
 }
 """Commands in the order of the help. Modules are those beside this one."""
 

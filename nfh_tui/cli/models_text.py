@@ -22,6 +22,8 @@ MINUTES = 16
 MEASURES = (("accuracy_inclusive", "incl"), ("accuracy", "acc"))
 """Accuracies of resolution, the one that counts first, and what they are called in a list."""
 
+NOT_INCLUSIVE = MEASURES[1][1]
+
 FIGURES = ("precision", "recall", "f1", "accuracy")
 
 
@@ -67,19 +69,24 @@ def trouble(model: "Model", database: Path) -> str | None:
 def listed(found: Sequence["Model"], database: Path) -> Iterator[str]:
     """A line a model, under a line that says what stands in it."""
     yield (
-        f"{'id':>4}  {'name':12} {'task':14} {'recipe':12} {'state':9} {'F1':>5} {'acc':>5} "
-        f"{'':4}  made"
+        f"{'id':>4}  {'name':12} {'task':14} {'recipe':12} {'state':9} {'F1':>5} {'acc':>5}"
+        "   made"
     )
+    marked = False
     for model in found:
         metrics = metrics_of(model)
         f1, (right, measure) = _number(metrics, "f1"), accuracy_of(model)
+        mark = "*" if measure == NOT_INCLUSIVE else " "
+        marked = marked or mark == "*"
         yield (
             f"{model.id:>4}  {visible(model.name, 12):12} {model.task:14} "
             f"{visible(model.recipe, 12):12} {model.state:9} "
             f"{'' if f1 is None else percent(f1):>5} "
-            f"{'' if right is None else percent(right):>5} {measure:4}  "
+            f"{'' if right is None else percent(right):>5}{mark} "
             f"{model.created_at[:10]}{_gone(model, database)}"
         )
+    if marked:
+        yield "* in folds: without words that are spelled like a head, which acc else counts"
 
 
 def accuracy_of(model: "Model") -> tuple[float | None, str]:

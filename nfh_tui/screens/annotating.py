@@ -93,6 +93,13 @@ class Annotating(Visiting):
         self.guide.show(first_text() if now is None else now.body)
         self.paint_titles()
 
+    async def learn_rules(self) -> None:
+        """Read the guidelines, also those in view: they are stored only now in a new file."""
+        before = self.rules.version
+        await super().learn_rules()
+        if self.guiding and self.rules.version != before:
+            await self._read_guide()
+
     def right_note(self, note: str) -> str:
         """Over the guidelines, which version they are."""
         return self._guide_note if self.guiding else note

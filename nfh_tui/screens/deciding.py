@@ -68,6 +68,9 @@ class Deciding(Walking):
         elif self.reading and action_id not in MOVES:
             self.refuse(SWITCH)
         else:
+            if action_id not in MOVES:
+                # Nobody changes an answer that cannot be seen.
+                self.bring_into_view()
             before, view = self.edit, self.passage.tokens_in_view
             outcome = act(self.edit, self.item, action_id, view=view)
             self.apply(outcome)

@@ -347,6 +347,10 @@ class Showing(Desk):
         """The titles say how to come to the other panes where only one is shown."""
         self.call_after_refresh(self.rearrange)
 
+    def on_passage_view_laid_out(self) -> None:
+        """The passage needs other rows than were known before it had a width."""
+        self.share_rows()
+
     def rearrange(self) -> None:
         """Draw what depends on which panes are in view, and how large."""
         self.share_rows()

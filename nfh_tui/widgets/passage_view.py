@@ -31,6 +31,9 @@ class PassageView(PassageGround, can_focus=True, inherit_bindings=False):
 
     DEFAULT_CSS = LOOKS
 
+    class LaidOut(Message):
+        """The lines are broken anew, so that another number of rows may be needed."""
+
     class TokenClicked(Message):
         """A word was clicked."""
 
@@ -166,6 +169,7 @@ class PassageView(PassageGround, can_focus=True, inherit_bindings=False):
             self._lay_out()
             self._mark()
             self._turn_to_anchor()
+            self.post_message(self.LaidOut())
             return
         self._size_up()
         self._keep_in_view()

@@ -150,7 +150,8 @@ def test_what_is_said_of_few_items(call: Call, rows: Path) -> None:
     assert "With fewer than 30 passages take intervals as rough." in said
     assert "share: among items with as many answers" in said
     assert "the passages are all alike in this" in said
-    assert f"nfh-tui browse --db {rows} 'FIND'" in said
+    # The path may be broken over two lines where it has a dot.
+    assert f"nfh-tui browse --db {rows} 'FIND'".replace(" ", "") in said.replace(" ", "")
 
 
 def test_an_expert_is_no_annotator(call: Call, rows: Path) -> None:

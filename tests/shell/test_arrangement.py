@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfh_tui.screens.showing import LEAST_BELOW
+from nfh_tui.screens.showing import LEAST_BELOW, LEAST_LINES
 
 LOW, TALL, LARGE = (80, 20), (80, 24), (120, 40)
 
@@ -42,6 +42,14 @@ async def test_the_evidence_takes_the_rows_that_the_passage_leaves(open_desk):
         assert passage[1] == evidence[0]
         assert desk.screen.passage.size.height >= desk.screen.passage.rows_needed
         assert evidence[1] - evidence[0] >= LEAST_BELOW
+
+
+@pytest.mark.parametrize("mode", ["browse", "annotate", "adjudicate"])
+async def test_the_first_item_has_the_rows_that_it_needs(open_desk, mode):
+    async with open_desk(size=TALL, mode=mode) as desk:
+        await desk.settle()
+        passage = desk.screen.passage
+        assert passage.size.height == max(passage.rows_needed, LEAST_LINES)
 
 
 async def test_the_rows_are_shared_anew_in_another_size(open_desk):

@@ -50,7 +50,7 @@ async def test_a_flag_is_looked_at_set_on_all_and_taken_back(open_desk, database
         assert count(database, "flag:guideline") == 3
         assert "flag guideline set on 3 items, saved" in desk.said
         await desk.press("z")
-        assert "undo once more takes all of it back" in desk.said
+        assert "Undo once more takes all of this back" in desk.said
         assert count(database, "flag:guideline") == 3
         await desk.press("z")
         assert count(database, "flag:guideline") == 0

@@ -28,7 +28,7 @@ async def test_ids_come_in_chunks_and_leaving_early_is_allowed(client, monkeypat
     assert len(whole) == 6
     made = []
 
-    def chunks(query, who):
+    def chunks(query, who, role):
         for start in range(0, 100, 2):
             made.append(start)
             time.sleep(0.005)
@@ -45,7 +45,7 @@ async def test_ids_come_in_chunks_and_leaving_early_is_allowed(client, monkeypat
 async def test_an_error_while_reading_ids_reaches_who_reads(client, monkeypatch):
     me = await client.annotator("edith")
 
-    def broken(query, who):
+    def broken(query, who, role):
         yield [1]
         raise StoreError("The file is gone.")
 
