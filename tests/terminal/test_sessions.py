@@ -45,12 +45,12 @@ def test_a_session_is_left_and_seen_again_in_another_size(
         desk.until("Year")
     with desk.attached(80, 24):
         desk.until_true(lambda _: desk.size()[0] == 80, "80 columns")
-        text = desk.until("Year", "Item 1", without="Evidence")
+        text = desk.until("Year", "Item 1", "Evidence", without="Queue")
         assert max(len(line) for line in text.splitlines()) <= 80
         desk.press("Enter")
         desk.until("saved", "2/5")
     with desk.attached(120, 40):
-        desk.until("Evidence", "Item 2")
+        desk.until("Queue", "Evidence", "Item 2")
         desk.press("p", "Enter")
         desk.until("3/5")
     gold = [read(place).gold for place in (1, 2)]
