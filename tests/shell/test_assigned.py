@@ -240,10 +240,11 @@ async def test_two_decide_blind_and_then_see_each_other(open_desk, give, databas
         await desk.press("g", "c", "enter", "y", "enter")
         assert "All done" in desk.said
     async with open_desk(query="experts:differ", size=(120, 40)) as desk:
+        await all_read(desk)
         assert list(desk.screen.ids.slice(0, 9)) == [mine[1]]
         text = desk.text()
-        assert "Adjudicators" in text
-        assert "otto" in text and "edith" in text
+        assert "◆ gold  People ≠ class" in text and "expert · otto" in text
+        assert "· edith Year   =" in text
         assert desk.screen.whole.gold.answer.kind is Kind.PEOPLE
         assert desk.screen.whole.gold.adjudicator == "otto"
         await desk.press("enter")
