@@ -38,6 +38,7 @@ class Desk:
         variables = {
             "TERM": "xterm-256color",
             "NFH_TUI_PREDICTOR": "off",
+            "NFH_TUI_TOUR": "off",
             **(environment or {}),
         }
         command = [sys.executable, "-P", "-m", "nfh_tui", *arguments]
