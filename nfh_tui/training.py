@@ -82,19 +82,26 @@ def retrain(store: "Store", wanted: Wanted, progress: Progress) -> Retrained:
     ModelsError where nothing can be learnt or parsed, StoreError, OSError, KeyboardInterrupt;
     the job then is failed or cancelled, and there is no model.
     """
-    begun = time.perf_counter()
-
-    def work(job_id: int, report: JobReporter) -> Retrained:
-        material = read(store, wanted, report)
-        trained = train(material.examples, wanted, report)
-        report.step(Phase("saving", 0, 1))
-        model, folder = save(store, job_id, trained, material, wanted)
-        seconds = time.perf_counter() - begun
-        return Retrained(job_id, model, folder, trained, material, seconds)
-
-    done = as_job(store, TASK, arguments_of(wanted), progress, work)
+    done = as_job(
+        store,
+        TASK,
+        arguments_of(wanted),
+        progress,
+        lambda job_id, report: train_for(store, job_id, wanted, report),
+    )
     ensure_rules(store)
     return done
+
+
+def train_for(store: "Store", job_id: int, wanted: Wanted, report: JobReporter) -> Retrained:
+    """The work of a job that is running. Raises as `retrain`."""
+    begun = time.perf_counter()
+    material = read(store, wanted, report)
+    trained = train(material.examples, wanted, report)
+    report.step(Phase("saving", 0, 1))
+    model, folder = save(store, job_id, trained, material, wanted)
+    seconds = time.perf_counter() - begun
+    return Retrained(job_id, model, folder, trained, material, seconds)
 
 
 def arguments_of(wanted: Wanted) -> dict[str, object]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from nfh_db import processes
 from nfh_db.clock import now
 from nfh_db.errors import StoreError
-from nfh_db.jobs import JobProgress, JobState
+from nfh_db.jobs import JobPoint, JobProgress, JobState
 from nfh_db.models import Model, NewModel
 from nfh_db.query import Match, Query
 from nfh_models.model_files import FolderTakenError
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
 SECONDS_BETWEEN = 0.1
 """Between two notes in a job's row."""
+
+MOST_POINTS = 300
+"""Of a curve of losses, or about so many."""
+
+LOSS = "loss"
 
 HELD_OUT = ("dev", "test")
 """Splits that are kept to be tried on."""
@@ -73,7 +78,11 @@ class Phase:
 
 
 class JobReporter:
-    """Notes in a job's row how far it is, ten times a second at most, and tells `progress`."""
+    """Notes in a job's row how far it is, ten times a second at most, and tells `progress`.
+
+    Steps that have figures make the job's curves: of those that come often, some hundreds are
+    kept, and each that judges (its figures are others than those of the step before).
+    """
 
     def __init__(
         self,
@@ -87,15 +96,38 @@ class JobReporter:
         self._progress = progress
         self._clock = clock
         self._noted_at = -SECONDS_BETWEEN
+        self._curves = Curves()
 
     def step(self, step: Step) -> None:
         """Report a step. Raises JobGoneError if somebody ended the job meanwhile."""
         self._progress(step.phase, step.done, step.total)
-        if self._clock() - self._noted_at < SECONDS_BETWEEN:
+        point = self._curves.point_of(step)
+        if point is None and self._clock() - self._noted_at < SECONDS_BETWEEN:
             return
         self._noted_at = self._clock()
         noted = JobProgress(step.phase, step.done, step.total or None, step.metrics)
-        self._store.note_job(self._job_id, noted)
+        self._store.note_job(self._job_id, noted, point)
+
+
+class Curves:
+    """Which steps of a training become points of its curves.
+
+    LOSS is the one figure that differs at every step.
+    """
+
+    def __init__(self) -> None:
+        self._judged: dict[str, float] = {}
+        self._next = 0
+
+    def point_of(self, step: Step) -> JobPoint | None:
+        """The point that a step makes; None if it makes none."""
+        figures = dict(step.metrics)
+        judged = {name: value for name, value in figures.items() if name != LOSS}
+        if not figures or (judged == self._judged and step.done < self._next):
+            return None
+        self._judged = judged
+        self._next = step.done + max(1, step.total // MOST_POINTS)
+        return JobPoint(step.done, figures)
 
 
 def as_job(
@@ -105,7 +137,7 @@ def as_job(
     progress: Progress,
     work: Callable[[int, JobReporter], Made],
 ) -> Made:
-    """Do some work as a job of this process; what it gives.
+    """Do some work as a job of this process that was never in the queue; what it gives.
 
     work: is told the job's number, and makes its model known itself (`save_model`). Raises
     what it raises; the job then is failed, cancelled or, by a signal, interrupted.

@@ -111,25 +111,32 @@ def retrain(store: "Store", wanted: Wanted, progress: Progress) -> Retrained:
     where nothing can be learnt or parsed, StoreError, OSError, KeyboardInterrupt; the job then
     is failed or cancelled, and there is no model.
     """
-    begun = time.perf_counter()
     ensure_built_in(store)
+    return as_job(
+        store,
+        wanted.task,
+        arguments_of(wanted),
+        progress,
+        lambda job_id, report: train_for(store, job_id, wanted, report),
+    )
 
-    def work(job_id: int, report: JobReporter) -> Retrained:
-        material = read(store, wanted, report)
-        check(material, wanted)
-        parser = _parser(wanted, report)
-        snapshot = snapshot_of(material.lessons)
-        asked = arguments_of(wanted) | {"snapshot": snapshot, "passages": material.passages}
-        with work_folder(store.path, asked) as folder:
-            trained = train(material.lessons, wanted.trainer, folder, parser, report)
-            report.step(Phase("judging"))
-            judgement = judged(trained, material.lessons.dev, parser)
-            report.step(Phase("saving", 0, 1))
-            model, place = _save(store, job_id, wanted, material, trained, judgement, snapshot)
-        seconds = time.perf_counter() - begun
-        return Retrained(job_id, model, place, judgement, material, trained.notes, seconds)
 
-    return as_job(store, wanted.task, arguments_of(wanted), progress, work)
+def train_for(store: "Store", job_id: int, wanted: Wanted, report: JobReporter) -> Retrained:
+    """The work of a job that is running. Raises as `retrain`."""
+    begun = time.perf_counter()
+    material = read(store, wanted, report)
+    check(material, wanted)
+    parser = _parser(wanted, report)
+    snapshot = snapshot_of(material.lessons)
+    asked = arguments_of(wanted) | {"snapshot": snapshot, "passages": material.passages}
+    with work_folder(store.path, asked) as folder:
+        trained = train(material.lessons, wanted.trainer, folder, parser, report)
+        report.step(Phase("judging"))
+        judgement = judged(trained, material.lessons.dev, parser)
+        report.step(Phase("saving", 0, 1))
+        model, place = _save(store, job_id, wanted, material, trained, judgement, snapshot)
+    seconds = time.perf_counter() - begun
+    return Retrained(job_id, model, place, judgement, material, trained.notes, seconds)
 
 
 def arguments_of(wanted: Wanted) -> dict[str, object]:

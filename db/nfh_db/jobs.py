@@ -1,7 +1,7 @@
 """Jobs: long work, from when it is asked for until it has ended, one row each.
 
 A row is changed by the process that runs its job, and only while it runs: so whoever sets it
-to cancelled stops it, and nothing brings it back.
+to cancelled stops it, and nothing brings it back. `job_queue` says which job is next.
 """
 
 import json
@@ -16,30 +16,34 @@ from nfh_db.connection import Connection
 from nfh_db.values import object_of
 
 INSERT = """
-INSERT INTO job (task, arguments, created_at) VALUES (:task, :arguments, :at) RETURNING id"""
-START = """
-UPDATE job SET state = 'running', pid = :pid, pid_started = :pid_started, heartbeat = :at,
-    started_at = :at
-WHERE id = :id AND state = 'queued'"""
+INSERT INTO job (task, kind, version, arguments, asked_by, after_id, created_at)
+VALUES (:task, :kind, :version, :arguments, :asked_by, :after, :at) RETURNING id"""
 NOTE = """
 UPDATE job SET phase = :phase, done = :done, total = :total, metrics = :metrics,
     heartbeat = :at
 WHERE id = :id AND state = 'running'"""
+BEAT = "UPDATE job SET heartbeat = :at WHERE id = :id AND state = 'running'"
+SNAPSHOT = "UPDATE job SET snapshot = :snapshot WHERE id = :id"
+LOG = "UPDATE job SET log = :log WHERE id = :id"
+POINT = """
+INSERT INTO job_point (job_id, number, done, metrics)
+SELECT :id, coalesce(max(number) + 1, 0), :done, :metrics FROM job_point WHERE job_id = :id"""
+# A training that goes on from a checkpoint makes some of its steps once more.
+FORGET_POINTS = "DELETE FROM job_point WHERE job_id = :id AND done > :done"
+READ_POINTS = "SELECT done, metrics FROM job_point WHERE job_id = :id ORDER BY number"
 END = """
-UPDATE job SET state = :state, metrics = coalesce(:metrics, metrics), error = :error,
-    model_id = :model, heartbeat = :at, finished_at = :at
-WHERE id = :id AND state IN ('queued', 'running')"""
+UPDATE job SET state = :state, metrics = coalesce(:metrics, metrics),
+    result = coalesce(:result, result), error = :error, model_id = :model, heartbeat = :at,
+    finished_at = :at
+WHERE id = :id AND state IN ('queued', 'running', 'interrupted')"""
 COLUMNS = """
-SELECT id, task, state, arguments, pid, pid_started, heartbeat, phase, done, total, metrics,
-    model_id, error, created_at, started_at, finished_at FROM job"""
+SELECT id, task, kind, version, state, arguments, asked_by, after_id, pid, pid_started, place,
+    heartbeat, attempts, phase, done, total, metrics, log, snapshot, result, model_id, error,
+    created_at, started_at, finished_at FROM job"""
 READ = f"{COLUMNS} WHERE id = :id"
 READ_ALL = f"{COLUMNS} ORDER BY id DESC"
-RUNNING = "SELECT id, pid, pid_started FROM job WHERE state = 'running'"
-INTERRUPT = """
-UPDATE job SET state = 'interrupted', finished_at = :at, error = :error
-WHERE id = :id AND state = 'running' AND pid IS :pid"""
 
-GONE = "the process that ran it has ended without saying how"
+TRAIN = "train"
 
 
 class JobState(StrEnum):
@@ -51,6 +55,27 @@ class JobState(StrEnum):
     FAILED = "failed"
     CANCELLED = "cancelled"
     INTERRUPTED = "interrupted"
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come of it by itself."""
+        return self in (JobState.DONE, JobState.FAILED, JobState.CANCELLED)
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A job to be queued.
+
+    kind: of work; version: of that kind's arguments. task: of models, "" for none.
+    after: a job that it waits for, however that ends.
+    """
+
+    kind: str
+    version: int
+    task: str
+    arguments: Mapping[str, object]
+    asked_by: str = ""
+    after: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,20 +89,41 @@ class JobProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class JobPoint:
+    """A point of a job's curves: figures by name after so many steps."""
+
+    done: int
+    metrics: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
-    """A job as its row has it. arguments: what was asked for."""
+    """A job as its row has it. arguments: what was asked for. result: what came of it.
+
+    attempts: how often it was begun. snapshot: hash of the labels that it works on.
+    place: where its pid holds. log: its log file, as a path.
+    """
 
     id: int
     task: str
+    kind: str
+    version: int
     state: JobState
     arguments: Mapping[str, object]
+    asked_by: str
+    after: int | None
     pid: int | None
     pid_started: str | None
+    place: str | None
     heartbeat: str | None
+    attempts: int
     phase: str | None
     done: int
     total: int | None
     metrics: Mapping[str, object]
+    log: str | None
+    snapshot: str | None
+    result: Mapping[str, object]
     model_id: int | None
     error: str | None
     created_at: str
@@ -85,22 +131,30 @@ class Job:
     finished_at: str | None
 
 
-def add(connection: Connection, task: str, arguments: Mapping[str, object]) -> int:
+def add(connection: Connection, new: NewJob) -> int:
     """A new job, queued; its id."""
-    row = {"task": task, "arguments": json.dumps(arguments), "at": clock.now()}
+    row = {
+        "task": new.task,
+        "kind": new.kind,
+        "version": new.version,
+        "arguments": json.dumps(new.arguments),
+        "asked_by": new.asked_by,
+        "after": new.after,
+        "at": clock.now(),
+    }
     job_id: int = connection.execute(INSERT, row).fetchone()[0]
     return job_id
 
 
-def start(connection: Connection, job_id: int) -> bool:
-    """Claim a queued job for this process; False if it is queued no more."""
-    row = {
-        "id": job_id,
-        "pid": os.getpid(),
-        "pid_started": processes.started(os.getpid()),
+def me() -> dict[str, object]:
+    """What names this process in a job's row."""
+    pid = os.getpid()
+    return {
+        "pid": pid,
+        "pid_started": processes.started(pid),
+        "place": processes.place(),
         "at": clock.now(),
     }
-    return bool(connection.execute(START, row).rowcount)
 
 
 def note(connection: Connection, job_id: int, progress: JobProgress) -> bool:
@@ -116,6 +170,34 @@ def note(connection: Connection, job_id: int, progress: JobProgress) -> bool:
     return bool(connection.execute(NOTE, row).rowcount)
 
 
+def beat(connection: Connection, job_id: int) -> bool:
+    """Say that a job's process is there; False if the job runs no more."""
+    return bool(connection.execute(BEAT, {"id": job_id, "at": clock.now()}).rowcount)
+
+
+def set_snapshot(connection: Connection, job_id: int, snapshot: str) -> None:
+    """Note the hash of the labels that a job works on."""
+    connection.execute(SNAPSHOT, {"id": job_id, "snapshot": snapshot})
+
+
+def set_log(connection: Connection, job_id: int, log: str) -> None:
+    """Note where a job's log is."""
+    connection.execute(LOG, {"id": job_id, "log": log})
+
+
+def add_point(connection: Connection, job_id: int, point: JobPoint) -> None:
+    """A further point of a job's curves; those of later steps, made before, are forgotten."""
+    connection.execute(FORGET_POINTS, {"id": job_id, "done": point.done})
+    metrics = json.dumps(point.metrics, allow_nan=False)
+    connection.execute(POINT, {"id": job_id, "done": point.done, "metrics": metrics})
+
+
+def points(connection: Connection, job_id: int) -> tuple[JobPoint, ...]:
+    """A job's curves, in order."""
+    rows = connection.execute(READ_POINTS, {"id": job_id})
+    return tuple(JobPoint(done, object_of(metrics)) for done, metrics in rows)
+
+
 def end(
     connection: Connection,
     job_id: int,
@@ -123,26 +205,20 @@ def end(
     *,
     error: str | None = None,
     metrics: Mapping[str, object] | None = None,
+    result: Mapping[str, object] | None = None,
     model_id: int | None = None,
 ) -> bool:
-    """Say how a job ended; False if it had ended already. metrics: None keeps the last ones."""
+    """Say how a job ended; False if it had ended already. None keeps what was noted last."""
     row = {
         "id": job_id,
         "state": state.value,
         "metrics": None if metrics is None else json.dumps(metrics, allow_nan=False),
+        "result": None if result is None else json.dumps(result, allow_nan=False),
         "error": error,
         "model": model_id,
         "at": clock.now(),
     }
     return bool(connection.execute(END, row).rowcount)
-
-
-def interrupt_lost(connection: Connection) -> None:
-    """Mark the running jobs whose process is gone as interrupted."""
-    for job_id, pid, started in connection.execute(RUNNING).fetchall():
-        if pid is None or not processes.alive(pid, started):
-            row = {"id": job_id, "pid": pid, "at": clock.now(), "error": GONE}
-            connection.execute(INTERRUPT, row)
 
 
 def read(connection: Connection, job_id: int) -> Job | None:
@@ -157,20 +233,30 @@ def read_all(connection: Connection) -> tuple[Job, ...]:
 
 
 def _job(row: tuple[Any, ...]) -> Job:
-    id_, task, state, arguments, pid, pid_started, heartbeat, phase, *rest = row
-    done, total, metrics, model_id, error, created_at, started_at, finished_at = rest
+    id_, task, kind, version, state, arguments, asked_by, after, pid, started, *rest = row
+    place, heartbeat, attempts, phase, done, total, metrics, log, snapshot, *rest = rest
+    result, model_id, error, created_at, started_at, finished_at = rest
     return Job(
         id_,
         task,
+        kind,
+        version,
         JobState(state),
         object_of(arguments),
+        asked_by,
+        after,
         pid,
-        pid_started,
+        started,
+        place,
         heartbeat,
+        attempts,
         phase,
         done,
         total,
         object_of(metrics),
+        log,
+        snapshot,
+        object_of(result),
         model_id,
         error,
         created_at,

@@ -103,6 +103,65 @@ FINDING = (
     "CREATE INDEX gold_expert ON gold(decided_at) WHERE rule = 'expert' AND removed = 0",
 )
 
+JOBS = (
+    # What kind of work: train, evaluate, predict, check, import; a newer program may know more.
+    "ALTER TABLE job ADD COLUMN kind TEXT NOT NULL DEFAULT 'train'",
+    "ALTER TABLE job ADD COLUMN asked_by TEXT NOT NULL DEFAULT ''",
+    # It waits until this one has ended, however that ends.
+    "ALTER TABLE job ADD COLUMN after_id INTEGER REFERENCES job(id)",
+    # The machine, as long as it is up, and the namespace in which `pid` holds.
+    "ALTER TABLE job ADD COLUMN place TEXT",
+    "ALTER TABLE job ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0",
+    # Hash of the labels that it works on; they were read once, when it began.
+    "ALTER TABLE job ADD COLUMN snapshot TEXT",
+    # What came of it, as JSON.
+    "ALTER TABLE job ADD COLUMN result TEXT NOT NULL DEFAULT '{}'",
+    # An older program's jobs ended with its commands: nobody could go on with them.
+    "UPDATE job SET state = 'failed' WHERE state IN ('queued', 'interrupted')",
+    # The curves of a training: figures by name, as JSON, after so many of its steps.
+    """CREATE TABLE job_point (
+        job_id INTEGER NOT NULL REFERENCES job(id),
+        number INTEGER NOT NULL,
+        done INTEGER NOT NULL,
+        metrics TEXT NOT NULL,
+        PRIMARY KEY (job_id, number)
+    ) STRICT, WITHOUT ROWID""",
+    # Which model came to be the one that a task uses, in place of which, and why.
+    """CREATE TABLE activation (
+        id INTEGER PRIMARY KEY,
+        task TEXT NOT NULL CHECK (task IN ('identification', 'resolution')),
+        model_id INTEGER NOT NULL REFERENCES model(id),
+        before_id INTEGER REFERENCES model(id),
+        who TEXT NOT NULL DEFAULT '',
+        reason TEXT NOT NULL DEFAULT '',
+        job_id INTEGER REFERENCES job(id),
+        at TEXT NOT NULL
+    ) STRICT""",
+    # How it did beside the model that was active then, as JSON; '' where it was not judged.
+    "ALTER TABLE model ADD COLUMN verdict TEXT NOT NULL DEFAULT ''",
+    # Of the probabilities, in nats, as a share of the most there can be; NULL without them.
+    "ALTER TABLE prediction ADD COLUMN entropy REAL",
+    "CREATE INDEX prediction_entropy ON prediction(model_id, entropy)",
+    # What a model that had not seen an anchor's gold said of it, and how likely it took that
+    # gold. The row goes when the gold changes.
+    """CREATE TABLE doubt (
+        anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),
+        job_id INTEGER NOT NULL REFERENCES job(id),
+        choice TEXT NOT NULL,
+        likely REAL NOT NULL,
+        margin REAL NOT NULL
+    ) STRICT""",
+    "CREATE INDEX doubt_likely ON doubt(likely)",
+    # Passages dealt to one side of training for good. unit: those of one unit stay together.
+    """CREATE TABLE side (
+        passage_id INTEGER PRIMARY KEY REFERENCES passage(id),
+        side TEXT NOT NULL CHECK (side IN ('train', 'dev')),
+        unit TEXT NOT NULL,
+        dealt_at TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX side_unit ON side(unit)",
+)
+
 
 @migrations()
 def m001_first_schema(db: "Database") -> None:
@@ -129,4 +188,11 @@ def m003_identification(db: "Database") -> None:
 def m004_finding(db: "Database") -> None:
     """What queries and precedents look up: confidence, votes against gold, rule tags."""
     for statement in FINDING:
+        db.execute(statement)
+
+
+@migrations()
+def m005_jobs(db: "Database") -> None:
+    """Jobs of all kinds, their curves, verdicts on models, orders that learn, sides."""
+    for statement in JOBS:
         db.execute(statement)

@@ -1,6 +1,7 @@
 """Whether a process that left its number behind is still there."""
 
 import os
+import platform
 import sys
 from pathlib import Path
 
@@ -19,6 +20,20 @@ def started(pid: int) -> str | None:
     """
     fields = _stat(pid)
     return fields[START_FIELD] if len(fields) > START_FIELD else None
+
+
+def place() -> str:
+    """Where this process' number holds: the machine, while it is up, and the namespace.
+
+    A number of elsewhere (another container, the machine before it was started anew) says
+    nothing here.
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        namespace = str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        return platform.node()
+    return f"{boot} {namespace}"
 
 
 def _stat(pid: int) -> list[str]:

@@ -23,6 +23,17 @@ CREATE TABLE act (
 
 CREATE INDEX act_annotator ON act(annotator_id, undone, id);
 
+CREATE TABLE activation (
+        id INTEGER PRIMARY KEY,
+        task TEXT NOT NULL CHECK (task IN ('identification', 'resolution')),
+        model_id INTEGER NOT NULL REFERENCES model(id),
+        before_id INTEGER REFERENCES model(id),
+        who TEXT NOT NULL DEFAULT '',
+        reason TEXT NOT NULL DEFAULT '',
+        job_id INTEGER REFERENCES job(id),
+        at TEXT NOT NULL
+    ) STRICT;
+
 CREATE TABLE anchor (
         id INTEGER PRIMARY KEY,
         passage_id INTEGER NOT NULL REFERENCES passage(id),
@@ -146,6 +157,16 @@ CREATE TABLE document (
         batch_id INTEGER REFERENCES batch(id)
     ) STRICT;
 
+CREATE TABLE doubt (
+        anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),
+        job_id INTEGER NOT NULL REFERENCES job(id),
+        choice TEXT NOT NULL,
+        likely REAL NOT NULL,
+        margin REAL NOT NULL
+    ) STRICT;
+
+CREATE INDEX doubt_likely ON doubt(likely);
+
 CREATE TABLE draft (
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
         annotator_id INTEGER NOT NULL REFERENCES annotator(id),
@@ -268,9 +289,17 @@ CREATE TABLE job (
         created_at TEXT NOT NULL,
         started_at TEXT,
         finished_at TEXT
-    ) STRICT;
+    , kind TEXT NOT NULL DEFAULT 'train', asked_by TEXT NOT NULL DEFAULT '', after_id INTEGER REFERENCES job(id), place TEXT, attempts INTEGER NOT NULL DEFAULT 0, snapshot TEXT, result TEXT NOT NULL DEFAULT '{}') STRICT;
 
 CREATE INDEX job_state ON job(state, id);
+
+CREATE TABLE job_point (
+        job_id INTEGER NOT NULL REFERENCES job(id),
+        number INTEGER NOT NULL,
+        done INTEGER NOT NULL,
+        metrics TEXT NOT NULL,
+        PRIMARY KEY (job_id, number)
+    ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE mention (
         head_id INTEGER NOT NULL REFERENCES head(id) ON DELETE CASCADE,
@@ -297,7 +326,7 @@ CREATE TABLE model (
         state TEXT NOT NULL DEFAULT 'candidate'
             CHECK (state IN ('candidate', 'active', 'retired', 'rejected')),
         created_at TEXT NOT NULL
-    ) STRICT;
+    , verdict TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE TABLE passage (
         id INTEGER PRIMARY KEY,
@@ -336,13 +365,15 @@ CREATE TABLE prediction (
         second TEXT,
         margin REAL,
         scores BLOB NOT NULL,
-        predicted_at TEXT NOT NULL, confidence REAL,
+        predicted_at TEXT NOT NULL, confidence REAL, entropy REAL,
         PRIMARY KEY (anchor_id, model_id)
     ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX prediction_choice ON prediction(model_id, choice);
 
 CREATE INDEX prediction_confidence ON prediction(model_id, confidence);
+
+CREATE INDEX prediction_entropy ON prediction(model_id, entropy);
 
 CREATE INDEX prediction_margin ON prediction(model_id, margin);
 
@@ -358,6 +389,15 @@ CREATE TABLE setting (
         name TEXT PRIMARY KEY,
         value TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE side (
+        passage_id INTEGER PRIMARY KEY REFERENCES passage(id),
+        side TEXT NOT NULL CHECK (side IN ('train', 'dev')),
+        unit TEXT NOT NULL,
+        dealt_at TEXT NOT NULL
+    ) STRICT;
+
+CREATE INDEX side_unit ON side(unit);
 
 CREATE TABLE source_row (
         id INTEGER PRIMARY KEY,

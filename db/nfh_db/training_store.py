@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping
 
-from nfh_db import jobs, models
+from nfh_db import job_queue, jobs, models
 from nfh_db.errors import StoreError
-from nfh_db.jobs import Job, JobProgress, JobState
+from nfh_db.job_queue import Kinds
+from nfh_db.jobs import TRAIN, Job, JobPoint, JobProgress, JobState, NewJob
 from nfh_db.models import Model, NewModel
 from nfh_db.opened import OpenDatabase
 
 CANCELLED = "the job was cancelled"
+
+IN_PLACE = 1
+"""The version of a job that was never in the queue: no runner takes it up."""
 
 
 class JobGoneError(StoreError):
@@ -63,28 +67,72 @@ class TrainingStore(OpenDatabase):
 
     # --- jobs ---------------------------------------------------------------------------
 
-    def begin_job(self, task: str, arguments: Mapping[str, object]) -> int:
+    def queue_job(self, new: NewJob) -> int:
+        """A new job that a runner will take; its id."""
+        with self._deciding() as connection:
+            return jobs.add(connection, new)
+
+    def claim_job(self, kinds: Kinds, trainings: int = 1) -> Job | None:
+        """The oldest job that can be run now, claimed for this process; None if none can.
+
+        kinds: those that this program knows. trainings: so many heavy ones at a time.
+        """
+        with self._noting() as connection:
+            job_id = job_queue.claim(connection, kinds, trainings)
+            return None if job_id is None else jobs.read(connection, job_id)
+
+    def begin_job(self, task: str, arguments: Mapping[str, object], kind: str = TRAIN) -> int:
         """A new job that this process runs; its id. Jobs of ended processes are marked so."""
         with self._noting() as connection:
-            jobs.interrupt_lost(connection)
-            job_id = jobs.add(connection, task, arguments)
-        with self._noting() as connection:
-            if not jobs.start(connection, job_id):
-                raise JobGoneError(CANCELLED)
+            job_queue.interrupt_lost(connection)
+            job_id = jobs.add(connection, NewJob(kind, IN_PLACE, task, arguments))
+            job_queue.start(connection, job_id)
         return job_id
 
-    def note_job(self, job_id: int, progress: JobProgress) -> None:
-        """Say how far a job is. JobGoneError if somebody ended it."""
+    def note_job(
+        self, job_id: int, progress: JobProgress, point: JobPoint | None = None
+    ) -> None:
+        """Say how far a job is, with a point of its curves. JobGoneError if it was ended."""
         with self._noting() as connection:
             if not jobs.note(connection, job_id, progress):
                 raise JobGoneError(CANCELLED)
+            if point is not None:
+                jobs.add_point(connection, job_id, point)
 
-    def end_job(self, job_id: int, state: JobState, error: str | None = None) -> None:
-        """Say how a job ended that made nothing."""
+    def beat_job(self, job_id: int) -> bool:
+        """Say that a job's process is there; False if somebody ended the job."""
         with self._noting() as connection:
-            jobs.end(connection, job_id, state, error=error)
+            return jobs.beat(connection, job_id)
 
-    def finish_training(self, job_id: int, new: NewModel) -> Model:
+    def set_job_snapshot(self, job_id: int, snapshot: str) -> None:
+        """Note the hash of the labels that a job works on."""
+        with self._noting() as connection:
+            jobs.set_snapshot(connection, job_id, snapshot)
+
+    def set_job_log(self, job_id: int, log: str) -> None:
+        """Note where a job's log is."""
+        with self._noting() as connection:
+            jobs.set_log(connection, job_id, log)
+
+    def end_job(
+        self,
+        job_id: int,
+        state: JobState,
+        error: str | None = None,
+        result: Mapping[str, object] | None = None,
+    ) -> bool:
+        """Say how a job ended that made no model; False if it had ended before."""
+        with self._deciding() as connection:
+            return jobs.end(connection, job_id, state, error=error, result=result)
+
+    def retry_job(self, job_id: int) -> bool:
+        """Put a job back into the queue that was interrupted, or ended without being done."""
+        with self._deciding() as connection:
+            return job_queue.try_again(connection, job_id)
+
+    def finish_training(
+        self, job_id: int, new: NewModel, result: Mapping[str, object] | None = None
+    ) -> Model:
         """Register what a job made and say that it is done, both or neither.
 
         Raises JobGoneError if somebody ended the job, StoreError if the name is taken.
@@ -92,7 +140,12 @@ class TrainingStore(OpenDatabase):
         with self._deciding() as connection:
             model_id = models.register(connection, new)
             if not jobs.end(
-                connection, job_id, JobState.DONE, metrics=new.metrics, model_id=model_id
+                connection,
+                job_id,
+                JobState.DONE,
+                metrics=new.metrics,
+                result=result,
+                model_id=model_id,
             ):
                 raise JobGoneError(CANCELLED)
             found = models.read(connection, model_id)
@@ -105,9 +158,17 @@ class TrainingStore(OpenDatabase):
         with self._readers.lend() as connection:
             return jobs.read(connection, job_id)
 
+    def job_points(self, job_id: int) -> tuple[JobPoint, ...]:
+        """A job's curves, in order."""
+        with self._readers.lend() as connection:
+            return jobs.points(connection, job_id)
+
     def jobs(self) -> tuple[Job, ...]:
         """All jobs, the newest first; those of ended processes are marked so."""
-        with self._noting() as connection:
-            jobs.interrupt_lost(connection)
         with self._readers.lend() as connection:
+            found = jobs.read_all(connection)
+            if not job_queue.lost(connection):
+                return found
+        with self._noting() as connection:
+            job_queue.interrupt_lost(connection)
             return jobs.read_all(connection)

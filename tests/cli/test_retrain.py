@@ -293,7 +293,7 @@ def test_a_jobs_row_is_written_ten_times_a_second_at_most(
     now = 100.0
     with Store.open(filled(4)) as store:
         job_id = store.begin_job("identification", {})
-        monkeypatch.setattr(store, "note_job", lambda _, progress: noted.append(progress))
+        monkeypatch.setattr(store, "note_job", lambda _, progress, point=None: noted.append(progress))
         reporter = JobReporter(store, job_id, lambda *one: told.append(one), lambda: now)
         for number in range(1_000):
             now += 0.01
