@@ -30,7 +30,10 @@ def test_the_mouse_is_still_reported_after_a_session_was_left(desk: Tmux) -> Non
         desk.until("Item 1", "tab: evidence, queue")
         assert [desk.told(name) for name in MOUSE] == ["1", "1"]
         # A click on the word under the pointer, as terminals report it.
+        before = desk.looks()
         desk.type("\x1b[<0;20;2M\x1b[<0;20;2m")
+        # Textual hands a click on later than a key: the cursor is to be there first.
+        desk.until_true(lambda _: desk.looks() != before, "the cursor elsewhere")
         desk.press("space")
         desk.until("Reference")
 

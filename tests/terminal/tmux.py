@@ -85,6 +85,10 @@ class Tmux:
         """What stands on the screen."""
         return self.do("capture-pane", "-p", "-t", "test")
 
+    def looks(self) -> str:
+        """The same with the codes of colours and styles, which say where the cursor is."""
+        return self.do("capture-pane", "-p", "-e", "-t", "test")
+
     def until(self, *words: str, without: str = "") -> str:
         """The screen's text once all of these stand on it, and `without` does not."""
         return self.until_true(
