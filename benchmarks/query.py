@@ -86,6 +86,17 @@ QUERIES = (
     "model!=gold sort:conflict",
     "sort:nfh",
     "nfh:yes nfh!=gold sort:nfh",
+    "hit:before miss:made",
+    "miss:before sort:conflict",
+    "entropy<0.1",
+    "doubt>0.9",
+    "doubt>0.9 sort:doubt",
+    "sort:entropy",
+    "sort:doubt",
+    "sort:models",
+    "sort:models/before",
+    "sort:rare",
+    "state:open sort:rare",
 )
 TYPED = (
     "state:disagree disagree:noun by:ann2 pattern:2-1",
@@ -122,6 +133,11 @@ RULES = {"noun-next": 41.0, "not-nummod": 27.0, "num-of": 8.5, "no-one": 3.0, "c
 
 SAYING_YES = ("not-nummod", "num-of", "no-one", "clock")
 
+MADE, BEFORE = 1, 3
+"""The active model of resolution, and the one before it."""
+
+CHOICES = [*(kind.value for kind in IMPLICIT_KINDS), "3"]
+
 ANNOTATORS = ("ann1", "ann2", "ann3")
 GOLD_KINDS = [kind for kind in Kind if kind not in (Kind.NFH, Kind.BROKEN)]
 
@@ -136,7 +152,9 @@ INSERTS = {
         VALUES (?,?,'annotator','AGE','')""",
     "flag": """INSERT INTO flag (anchor_id, annotator_id, name, flagged_at)
         VALUES (?,?,?,'')""",
-    "prediction": "INSERT INTO prediction VALUES (?,1,?,NULL,?,?,'',?)",
+    "prediction": "INSERT INTO prediction VALUES (?,?,?,NULL,?,?,'',?,?)",
+    "gold": "INSERT INTO gold (anchor_id, kind, rule) VALUES (?,?,'imported')",
+    "doubt": "INSERT INTO doubt VALUES (?,1,?,?,0.5)",
     "identification": "INSERT INTO identification VALUES (?,2,?,?,?,'','')",
 }
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -179,7 +197,11 @@ def _frame(connection: Connection) -> None:
     connection.execute(
         "INSERT INTO model (id, name, task, recipe, version, state, created_at) "
         "VALUES (1, 'made', 'resolution', 'nearest-noun', '1', 'active', ''), "
-        "(2, 'rules', 'identification', 'rules', '1', 'active', '')"
+        "(2, 'rules', 'identification', 'rules', '1', 'active', ''), "
+        "(3, 'before', 'resolution', 'linear', '1', 'retired', '')"
+    )
+    connection.execute(
+        "INSERT INTO job (task, arguments, created_at) VALUES ('resolution', '{}', '')"
     )
 
 
@@ -208,9 +230,16 @@ def _add(rows: Rows, index: int, count: int, words: list[str], source: random.Ra
         rows["flag"].append((index, 1, source.choice(("guideline", "skip"))))
     if index % 2:
         scores = struct.pack(f"<{len(words) + 6}f", *(0.1 for _ in range(len(words) + 6)))
-        choice = source.choice([*(kind.value for kind in IMPLICIT_KINDS), "3"])
-        margin = source.random()
-        rows["prediction"].append((index, choice, margin, scores, (1 + 7 * margin) / 8))
+        choice = source.choice(CHOICES)
+        for model in (MADE, BEFORE):
+            margin, entropy = source.random(), source.random()
+            said = (choice, margin, scores, (1 + 7 * margin) / 8, entropy)
+            rows["prediction"].append((index, model, *said))
+            # The model before says the same of most.
+            choice = source.choice(CHOICES) if source.random() < 0.3 else choice
+    if kind is not None:
+        rows["gold"].append((index, kind))
+        rows["doubt"].append((index, source.choice(CHOICES), source.random()))
     # Half of them as the rules leave them, and half with a score, as a learned model does.
     (rule,) = source.choices(tuple(RULES), tuple(RULES.values()))
     score = source.gauss(0.0, 1.0) if index % 2 else None

@@ -67,12 +67,13 @@ def ready(path: Path, count: int = ANCHORS, seed: int = 3) -> Path:
     made.unlink(missing_ok=True)
     with Store.open(made, create=True) as store:
         store.load(IncomingFile("made", f"{seed:064d}", "gold"), passages(count, seed))
-        _predict(store, seed)
+        predict(store, seed)
     made.rename(path)
     return path
 
 
-def _predict(store: Store, seed: int) -> None:
+def predict(store: Store, seed: int) -> None:
+    """Give the first PREDICTED anchors a prediction, made up."""
     source = random.Random(seed)
     me = store.annotator("bench")
     model = store.ensure_model("made", "resolution", "nearest-noun", "1")

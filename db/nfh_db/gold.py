@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nfh_db import heads
+from nfh_db import doubts, heads
 from nfh_db.connection import Connection
 from nfh_db.records import Rule
 from nfh_db.values import (
@@ -76,8 +76,10 @@ def nouns(connection: Connection, passage_id: int) -> dict[int, tuple[int | str,
 def write(connection: Connection, anchor_id: int, value: GoldValue | None) -> None:
     """Make an anchor's gold be `value`; None marks it removed.
 
-    An expert's gold points to the answer that the expert gave in the adjudicator's role.
+    An expert's gold points to the answer that the expert gave in the adjudicator's role. What
+    a model doubted of the gold before is forgotten.
     """
+    doubts.forget(connection, [anchor_id])
     if value is None:
         connection.execute(REMOVE, {"anchor": anchor_id})
         return
@@ -87,6 +89,7 @@ def write(connection: Connection, anchor_id: int, value: GoldValue | None) -> No
 
 def write_all(connection: Connection, values: Mapping[int, GoldValue | None]) -> None:
     """What `write` does, to many anchors at once."""
+    doubts.forget(connection, values)
     present = {id_: value for id_, value in values.items() if value is not None}
     rows = [_row(connection, id_, value) for id_, value in present.items()]
     connection.executemany(UPSERT, rows)

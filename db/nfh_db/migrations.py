@@ -152,6 +152,8 @@ JOBS = (
         margin REAL NOT NULL
     ) STRICT""",
     "CREATE INDEX doubt_likely ON doubt(likely)",
+    # How much gold there is of a kind, for the order that covers rare ones.
+    "CREATE INDEX gold_kind ON gold(kind) WHERE removed = 0",
     # Passages dealt to one side of training for good. unit: those of one unit stay together.
     """CREATE TABLE side (
         passage_id INTEGER PRIMARY KEY REFERENCES passage(id),

@@ -1,5 +1,6 @@
 """What models say of anchors."""
 
+import math
 from collections.abc import Sequence
 
 from nfh_db import clock
@@ -21,17 +22,24 @@ FROM prediction AS p JOIN model AS m ON m.id = p.model_id
 WHERE p.anchor_id = :anchor AND p.model_id <> :model ORDER BY p.model_id DESC LIMIT :most"""
 UPSERT = """
 INSERT INTO prediction (anchor_id, model_id, choice, second, margin, scores, predicted_at,
-    confidence)
-VALUES (:anchor, :model, :choice, :second, :margin, :scores, :at, :confidence)
+    confidence, entropy)
+VALUES (:anchor, :model, :choice, :second, :margin, :scores, :at, :confidence, :entropy)
 ON CONFLICT (anchor_id, model_id) DO UPDATE SET
     choice = excluded.choice, second = excluded.second, margin = excluded.margin,
     scores = excluded.scores, predicted_at = excluded.predicted_at,
-    confidence = excluded.confidence"""
+    confidence = excluded.confidence, entropy = excluded.entropy"""
 WITHOUT_CONFIDENCE = """
 SELECT anchor_id, model_id, choice, scores FROM prediction WHERE confidence IS NULL"""
 SET_CONFIDENCE = """
 UPDATE prediction SET confidence = :confidence
 WHERE anchor_id = :anchor AND model_id = :model"""
+# In the order of the key, from behind the last one that was read.
+WITH_SCORES = """
+SELECT anchor_id, model_id, scores FROM prediction
+WHERE (anchor_id, model_id) > (:anchor, :model) AND entropy IS NULL
+ORDER BY anchor_id, model_id LIMIT :limit"""
+SET_ENTROPY = """
+UPDATE prediction SET entropy = :entropy WHERE anchor_id = :anchor AND model_id = :model"""
 KNOWN = """
 SELECT anchor_id FROM prediction
 WHERE model_id = :model AND anchor_id IN (SELECT value FROM json_each(:ids))"""
@@ -39,6 +47,12 @@ DELETE_SOME = """
 DELETE FROM prediction WHERE model_id = :model AND anchor_id IN
     (SELECT anchor_id FROM prediction WHERE model_id = :model LIMIT :limit)"""
 
+
+SUM_OFF = 0.01
+"""How far from 1 scores may sum up that count as probabilities: they are kept in 32 bits."""
+
+FILLED_AT_ONCE = 5_000
+"""Rows of an older database that memory holds while they are filled."""
 
 MOST_OTHERS = 6
 """So many further models' predictions come with an item, those of the newest models."""
@@ -75,6 +89,7 @@ def save(
                 encode_scores(found.scores),
                 at,
                 confidence(found.choice, found.scores),
+                entropy(found.scores),
             )
             for anchor_id, found in predictions
         ],
@@ -92,6 +107,22 @@ def confidence(choice: str, scores: Sequence[float | None]) -> float | None:
     return scores[place] if place < len(scores) else None
 
 
+def entropy(scores: Sequence[float | None]) -> float | None:
+    """How undecided a model is between its candidates: 0 for certain, 1 for all alike.
+
+    The entropy of the probabilities (Shannon 1948), as a share of what as many candidates can
+    have at most, so that long passages compare with short ones. None where the scores are no
+    probabilities, and where there is nothing to choose between.
+    """
+    given = [score for score in scores if score is not None]
+    if len(given) < 2 or not all(0.0 <= score <= 1.0 + SUM_OFF for score in given):
+        return None
+    if abs(math.fsum(given) - 1.0) > SUM_OFF:
+        return None
+    found = -math.fsum(score * math.log(score) for score in given if score > 0.0)
+    return min(1.0, max(0.0, found / math.log(len(given))))
+
+
 def fill_confidence(connection: Connection) -> None:
     """Note it of all predictions that an older program made, in the transaction there is."""
     rows = connection.execute(WITHOUT_CONFIDENCE).fetchall()
@@ -104,6 +135,26 @@ def fill_confidence(connection: Connection) -> None:
             and (found := confidence(choice, decode_scores(scores))) is not None
         ],
     )
+
+
+def fill_entropy(connection: Connection) -> None:
+    """Note it of all predictions that an older program made, in the transaction there is."""
+    last = {"anchor": -1, "model": -1}
+    while True:
+        asked = {**last, "limit": FILLED_AT_ONCE}
+        rows = connection.execute(WITH_SCORES, asked).fetchall()
+        if not rows:
+            return
+        last = {"anchor": rows[-1][0], "model": rows[-1][1]}
+        connection.executemany(
+            SET_ENTROPY,
+            [
+                {"anchor": anchor, "model": model, "entropy": found}
+                for anchor, model, scores in rows
+                if len(scores) % SCORE_BYTES == 0
+                and (found := entropy(decode_scores(scores))) is not None
+            ],
+        )
 
 
 def known(connection: Connection, model_id: int, anchor_ids: Sequence[int]) -> frozenset[int]:

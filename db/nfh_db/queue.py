@@ -67,6 +67,9 @@ ANSWERED = """coalesce((
 ANSWERED_IT, ANSWERED_BEFORE = 1, 2
 
 SELECT_NAMES = "SELECT name FROM annotator ORDER BY id LIMIT :most"
+SELECT_MODELS = """
+    SELECT m.name FROM model AS m WHERE m.task IN ('resolution', 'both')
+    ORDER BY m.state <> 'active', m.id DESC LIMIT :most"""
 SELECT_VALUES = {
     "split": """
         SELECT DISTINCT s.split FROM source_row AS s JOIN batch AS b ON b.id = s.batch_id
@@ -79,9 +82,7 @@ SELECT_VALUES = {
         ORDER BY 1 LIMIT :most""",
     **dict.fromkeys(("by", "differs", "said", "assigned", "todo"), SELECT_NAMES),
     **dict.fromkeys(("right", "wrong"), SELECT_NAMES),
-    "predicted": """
-        SELECT m.name FROM model AS m WHERE m.task IN ('resolution', 'both')
-        ORDER BY m.state <> 'active', m.id DESC LIMIT :most""",
+    **dict.fromkeys(("predicted", "hit", "miss"), SELECT_MODELS),
     "tagged": """
         SELECT DISTINCT v.rule_tag FROM answer AS v
         WHERE v.rule_tag IS NOT NULL AND v.removed = 0
@@ -128,7 +129,7 @@ def queue_ids(
 def _ids(
     connection: Connection, query: Query, me_id: int, role: Role, limit: int
 ) -> "array[int]":
-    compiled = compile_query(query, me_id, role)
+    compiled = compile_query(query, me_id, role, blind=True)
     statement = SELECT_IDS.format(where=compiled.where, order=compiled.order)
     found = connection.execute(statement, {**compiled.parameters, "limit": limit}).fetchone()
     return array("q", msgspec.json.decode(found[0], type=list[int]))
@@ -141,7 +142,7 @@ def queue_count(
 
     Raises QueryError for what may not be asked in this role.
     """
-    compiled = compile_query(query, me_id, role)
+    compiled = compile_query(query, me_id, role, blind=True)
     statement = COUNT.format(where=compiled.where)
     return int(connection.execute(statement, compiled.parameters).fetchone()[0])
 

@@ -227,6 +227,8 @@ CREATE INDEX gold_batch ON gold(batch_id) WHERE batch_id IS NOT NULL;
 
 CREATE INDEX gold_expert ON gold(decided_at) WHERE rule = 'expert' AND removed = 0;
 
+CREATE INDEX gold_kind ON gold(kind) WHERE removed = 0;
+
 CREATE TABLE gold_difference (
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
         annotator_id INTEGER NOT NULL REFERENCES annotator(id),

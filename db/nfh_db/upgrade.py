@@ -27,6 +27,9 @@ WITH_CONFIDENCE = 4
 they are.
 """
 
+WITH_ENTROPY = 5
+"""The first schema in which predictions tell how undecided their model was."""
+
 ANSWERED_AND_DECIDED = """
 SELECT anchor_id FROM gold AS g WHERE g.removed = 0
     AND EXISTS (SELECT 1 FROM answer AS w WHERE w.anchor_id = g.anchor_id AND w.removed = 0)
@@ -138,6 +141,8 @@ def _upgrade(writer: Connection, path: Path) -> None:
                 _fill_differences(writer)
             if 0 < version < WITH_CONFIDENCE:
                 _fill_for_finding(writer)
+            if 0 < version < WITH_ENTROPY:
+                _fill_entropy(writer)
             _check_references(writer, path)
             writer.execute(SET_APPLICATION_ID)
             writer.execute(f"PRAGMA user_version = {connection.SCHEMA_VERSION:d}")
@@ -166,6 +171,12 @@ def _fill_for_finding(writer: Connection) -> None:
     for (anchor_id,) in writer.execute(ANSWERED_AND_DECIDED).fetchall():
         summary.recompute(writer, anchor_id)
     predictions.fill_confidence(writer)
+
+
+def _fill_entropy(writer: Connection) -> None:
+    from nfh_db import predictions
+
+    predictions.fill_entropy(writer)
 
 
 def _check_references(writer: Connection, path: Path) -> None:

@@ -21,6 +21,8 @@ OF_JUDGES = (
     View("disagree", "state:disagree sort:disagree"),
     View("model against gold", "model!=gold sort:conflict"),
     View("where the model is unsure", "-state:decided sort:uncertain"),
+    View("kinds with little gold", "-state:decided sort:rare"),
+    View("gold that a model doubts", "doubt>0.9 sort:doubt"),
     View("flagged guideline", "flag:guideline"),
     View("one random sample", "-state:decided sort:random/1"),
     View("decided by me", ""),

@@ -111,7 +111,7 @@ RULES = {1: "imported", 2: "expert", 6: "majority", 11: "unanimous", 12: "import
 ASSIGNMENTS = [
     (3, ME, "annotator", "work", "open", 20, None),
     (4, ME, "annotator", "work", "done", 10, None),
-    (13, ME, "adjudicator", "double", "open", 15, None),
+    (13, ME, "adjudicator", "work", "open", 15, None),
     (12, ME, "annotator", "check", "returned", 1, None),
     (5, ANN2, "annotator", "check", "returned", 1, None),
     (7, ANN2, "annotator", "work", "open", 2, None),
@@ -133,19 +133,21 @@ FLAGS = [
     (13, ME, "skip", LOADING, 0),
     (4, ME, "skip", None, 1),
 ]
-# anchor, model, choice, margin, confidence; of the models, 2 counts
+# anchor, model, choice, margin, confidence, entropy; of the models, 2 counts
 PREDICTIONS = [
-    (1, 2, "AGE", 0.5, 0.7),
-    (2, 2, "0", 0.1, 0.4),
-    (3, 1, "AGE", 0.0, 0.5),
-    (1, 4, "YEAR", 0.0, 0.2),
-    (5, 2, "AGE", 0.3, 0.6),
-    (6, 2, "OTHER", 0.7, 0.8),
-    (11, 2, "AGE", 0.2, 0.5),
-    (12, 2, "9", None, None),
-    (14, 2, "YEAR", 0.4, 0.55),
-    (14, 1, "OTHER", 0.4, 0.9),
+    (1, 2, "AGE", 0.5, 0.7, 0.4),
+    (2, 2, "0", 0.1, 0.4, 0.8),
+    (3, 1, "AGE", 0.0, 0.5, 0.9),
+    (1, 4, "YEAR", 0.0, 0.2, 0.5),
+    (5, 2, "AGE", 0.3, 0.6, 0.6),
+    (6, 2, "OTHER", 0.7, 0.8, 0.1),
+    (11, 2, "AGE", 0.2, 0.5, 0.5),
+    (12, 2, "9", None, None, None),
+    (14, 2, "YEAR", 0.4, 0.55, 0.2),
+    (14, 1, "OTHER", 0.4, 0.9, 0.1),
 ]
+# anchor, choice, how likely its gold, margin
+DOUBTS = [(1, "YEAR", 0.05, 0.8), (6, "OTHER", 0.9, 0.8), (14, "YEAR", 0.1, 0.3)]
 # anchor, model, nfh, rule, score; of the models, 3 counts
 IDENTIFICATIONS = [
     (1, 3, 1, "no-one", None),
@@ -253,7 +255,13 @@ def add_model_and_heads(connection: Connection) -> None:
             (4, "put away", "resolution", "retired"),
         ],
     )
-    connection.executemany("INSERT INTO prediction VALUES (?,?,?,NULL,?,x'','',?)", PREDICTIONS)
+    connection.executemany(
+        "INSERT INTO prediction VALUES (?,?,?,NULL,?,x'','',?,?)", PREDICTIONS
+    )
+    connection.execute(
+        "INSERT INTO job (id, kind, task, created_at) VALUES (1, 'check', 'resolution', '')"
+    )
+    connection.executemany("INSERT INTO doubt VALUES (?,1,?,?,?)", DOUBTS)
     connection.executemany(
         "INSERT INTO identification VALUES (?,?,?,?,?,'','')", IDENTIFICATIONS
     )

@@ -18,7 +18,7 @@ ANNOTATOR = Role.ANNOTATOR
 NOTHING_OF_OTHERS = f"""
     UPDATE gold SET answer_id = NULL;
     DELETE FROM mention; DELETE FROM head; DELETE FROM gold;
-    DELETE FROM prediction; DELETE FROM identification;
+    DELETE FROM prediction; DELETE FROM identification; DELETE FROM doubt;
     DELETE FROM difference; DELETE FROM expert_difference; DELETE FROM gold_difference;
     DELETE FROM answer WHERE annotator_id <> {ME};
     DELETE FROM flag WHERE annotator_id <> {ME};
@@ -29,7 +29,7 @@ NOTHING_OF_OTHERS = f"""
 
 REFUSED = frozenset(
     "class heads votes disagree pattern differs rule experts right wrong audit model predicted "
-    "margin conf nfh nfhrule".split()
+    "hit miss margin conf entropy doubt nfh nfhrule".split()
 )
 
 
@@ -58,6 +58,7 @@ def asked() -> list[str]:
     """Every key and order with its examples, all its values, names, and each sign."""
     texts = [example for key in KEYS for example in key.examples]
     texts += [f"sort:{name}" for name in SORTS] + [f"-sort:{name}" for name in SORTS]
+    texts += ["sort:models/old", "-sort:models/old"]
     for key in KEYS:
         if key.takes is Takes.SORT:
             continue
@@ -65,6 +66,8 @@ def asked() -> list[str]:
         if key.takes is Takes.PEOPLE:
             values += ["me", "Ann2", *(f"me/{w}" for w in key.after)]
             values += [f"Ann2/{w}" for w in key.after]
+        if key.name in ("hit", "miss"):
+            values += ["new", "old"]
         if key.name == "by":
             values += ["me", "Ann2", "Eva"]
         if key.name in ("split", "doc"):

@@ -7,7 +7,9 @@ answers, on gold or on models are refused; the others mean one's own state, answ
 from dataclasses import replace
 
 from nfh_db.errors import QueryError
-from nfh_db.query.registry import BY_NAME, KEYS, SKIPPED, SORTS, WHO_ASKS, Key
+from nfh_db.query.orders import OF_MODELS as SORTS_OF_MODELS
+from nfh_db.query.orders import SORTS
+from nfh_db.query.registry import BY_NAME, KEYS, SKIPPED, WHO_ASKS, Key
 from nfh_db.query.terms import ME, Compare, Match, Named, People, Query
 from nfh_db.query.wording import one_of
 from nfh_db.records import Role, State
@@ -64,8 +66,10 @@ ALLOWED: tuple[Key, ...] = tuple(
     CHANGED.get(key.name, key) for key in KEYS if key.name in (*CHANGED, *AS_EVER)
 )
 
-OF_MODELS = ("model", "predicted", "margin", "conf", "nfh", "nfhrule")
-SORTS_OF_MODELS = ("uncertain", "conflict", "nfh")
+OF_MODELS = (
+    *("model", "predicted", "hit", "miss", "margin", "conf", "entropy", "doubt"),
+    *("nfh", "nfhrule"),
+)
 
 ONLY_ME = ("by", "said", "assigned", "todo")
 INSTEAD = (

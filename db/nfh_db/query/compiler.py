@@ -9,10 +9,11 @@ are tested once a passage, not once an anchor, however many anchors it has.
 
 import string
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nfh_db.anchors import VISIBLE
-from nfh_db.query import identified, own, predicted, tagging
+from nfh_db.query import blind as blindly
+from nfh_db.query import identified, learning, own, predicted, tagging
 from nfh_db.query.annotating import asked_by
 from nfh_db.query.binding import Binder, fill
 from nfh_db.query.people import MY_POSITION, PEOPLE, audit, experts, rule
@@ -61,12 +62,6 @@ HEADS = "a.heads {operator} {value}"
 HEADS_ANY = "a.heads IN ({values})"
 VOTES = "a.votes {operator} {value}"
 VOTES_ANY = "a.votes IN ({values})"
-
-MODEL_RIGHT = f"""a.kind IS NOT NULL AND EXISTS (
-    SELECT 1 FROM prediction AS m
-    WHERE m.anchor_id = a.id AND m.model_id = {{active}}
-        AND {predicted.RIGHT} IS {{verdict}})"""  # noqa: S608 - made of constants
-"""Right as the accuracy counts."""
 
 PASSAGES = """+a.passage_id IN (SELECT x.id FROM passage AS x WHERE {conditions})"""
 DOCUMENTS = "x.document_id IN (SELECT d.id FROM document AS d WHERE {condition})"
@@ -121,12 +116,13 @@ def _fill(fragment: str, **parts: str) -> str:
 
 
 def compile(  # noqa: A001 - the language's own word
-    query: Query, me_id: int, role: Role = Role.ADJUDICATOR
+    query: Query, me_id: int, role: Role = Role.ADJUDICATOR, *, blind: bool = False
 ) -> Compiled:
     """The SQL of a query; me_id is who asks, whose skipped anchors state:skipped means.
 
     In the annotator's role nothing is found by what others answered, by gold or by models:
-    raises QueryError for a query that asks for that.
+    raises QueryError for a query that asks for that. blind: what the person has still to
+    decide blind is found as though nobody had decided it.
     """
     binder = Binder(me_id)
     if role is Role.ANNOTATOR:
@@ -137,10 +133,19 @@ def compile(  # noqa: A001 - the language's own word
         if isinstance(term, Match) and term.key in ("text", "doc"):
             passage_conditions.append(_passage_condition(term, binder))
         else:
-            conditions.append(_condition(term, binder))
+            condition = _condition(term, binder)
+            conditions.append(blindly.kept(term, condition) if blind else condition)
+    if blind and blindly.order_tells(query):
+        conditions.append(blindly.NOT_BLIND)
     if passage_conditions:
         conditions.append(_fill(PASSAGES, conditions=" AND ".join(passage_conditions)))
     return Compiled(" AND ".join(conditions), _order(query.sorts, binder), binder.parameters)
+
+
+def compile_seen(query: Query, me_id: int) -> Compiled:
+    """The SQL of a query in a count of answers or gold: all but what is to be decided blind."""
+    compiled = compile(query, me_id)
+    return replace(compiled, where=f"{compiled.where} AND {blindly.NOT_BLIND}")
 
 
 def _compile_own(query: Query, binder: Binder) -> Compiled:
@@ -179,7 +184,8 @@ def _condition(term: Match | People | Compare, binder: Binder) -> str:
         condition = identified.nfh(term)
         return _fill(NOT, condition=condition) if term.negated else f"({condition})"
     if term.key == "model":
-        condition = _fill(MODEL_RIGHT, verdict="FALSE" if term.unequal else "TRUE")
+        verdict = "FALSE" if term.unequal else "TRUE"
+        condition = _fill(predicted.JUDGED, model=predicted.ACTIVE, verdict=verdict)
         return _fill(NOT, condition=condition) if term.negated else f"({condition})"
     return _sign(term, MATCHES[term.key](term.values, binder))
 
@@ -192,6 +198,8 @@ def _sign(term: Match | People, condition: str) -> str:
 
 
 def _compare(term: Compare, binder: Binder) -> str:
+    if term.key == "doubt":
+        return learning.doubt(term, binder)
     fragment, fragment_any = COMPARES[term.key]
     if term.operator == "=":
         return _fill(fragment_any, values=binder.all(term.numbers))
@@ -256,6 +264,7 @@ COMPARES = {
     "guideline": (tagging.VERSION, tagging.VERSION_ANY),
     "margin": (predicted.MARGIN, predicted.MARGIN_ANY),
     "conf": (predicted.CONFIDENCE, predicted.CONFIDENCE_ANY),
+    "entropy": (predicted.ENTROPY, predicted.ENTROPY_ANY),
 }
 OPERATORS = {"<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
@@ -314,10 +323,13 @@ def _sort(sort: Sort, binder: Binder, orders: Mapping[str, str]) -> str:
     if sort.name == "random":
         seed = binder.one(sort.seed * SEED_STEP % SEED_PRIME)
         return _fill(SHUFFLED, value=seed, direction=direction)
-    if sort.name == "conflict":
-        # The surest first, which is not how numbers are ordered by themselves.
+    if sort.name in LARGEST_FIRST:
         direction = "ASC" if sort.reverse else "DESC"
-        return _fill(predicted.BY_CONFLICT, direction=direction)
+        return _fill(LARGEST_FIRST[sort.name], direction=direction)
+    if sort.name == "models":
+        return learning.by_models(sort, binder)
+    if sort.name == "rare":
+        return learning.by_rare(direction)
     if sort.name == "nfh":
         return fill(identified.BY_SCORE, active=identified.ACTIVE, direction=direction)
     return _fill(orders[sort.name], direction=direction)
@@ -328,5 +340,8 @@ ORDERS = {
     "anchor": BY_WORD,
     "votes": BY_VOTES,
     "uncertain": BY_MARGIN,
+    "doubt": learning.BY_DOUBT,
     "assigned": MY_POSITION,
 }
+LARGEST_FIRST = {"conflict": predicted.BY_CONFLICT, "entropy": predicted.BY_ENTROPY}
+"""The surest, or the most undecided first: not as numbers are ordered by themselves."""

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from nfh_db.query.annotating import keys_for
 from nfh_db.query.lexer import Item, Part, RawTerm, quote, quote_name, scan
 from nfh_db.query.naming import SAID
-from nfh_db.query.registry import NOBODY, SORTS, WHO_ASKS, Key, Takes
+from nfh_db.query.orders import NAMING, SORTS
+from nfh_db.query.registry import NOBODY, WHO_ASKS, Key, Takes
 from nfh_db.records import Role
 
 MOST = 50
@@ -99,6 +100,10 @@ def _values(
     known: Iterable[str] = key.values
     if key.open_values and values is not None:
         known = values(key.name)
+    name, slash, _ = typed.partition("/")
+    if key.takes is Takes.SORT and slash and name.casefold() in NAMING and values is not None:
+        names = values("predicted") if name.casefold() in key.values else ()
+        known = [f"{name}/{one}" for one in names]
     details = SORTS if key.takes is Takes.SORT else {}
     fitting = _fitting(known, typed.casefold(), further_in=key.open_values)
     return tuple(Completion(quote(value), value, details.get(value, "")) for value in fitting)

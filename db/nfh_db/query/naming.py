@@ -10,6 +10,10 @@ SAID = ("said", "predicted")
 """The keys whose value may be what was said alone, without a name."""
 
 
+OF_MODELS = ("predicted", "hit", "miss")
+"""The keys whose names are those of models, of which none is whoever asks."""
+
+
 def people(raw: RawTerm, key: Key) -> People:
     """The term that a key about people makes. Raises QueryError."""
     operator = raw.operator or ":"
@@ -41,7 +45,8 @@ def _is_word(part: Part, word: str) -> bool:
 def _name(key: Key, operator: str, item: Item, part: Part) -> str:
     if not part.text:
         raise _wrong_form(key, operator, item)
-    return ME if _is_word(part, WHO_ASKS) else part.text
+    asks = _is_word(part, WHO_ASKS) and key.name not in OF_MODELS
+    return ME if asks else part.text
 
 
 def _what(key: Key, operator: str, item: Item, part: Part) -> str:

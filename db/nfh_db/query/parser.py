@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from nfh_db.errors import QueryError
 from nfh_db.query.lexer import Item, RawTerm, quoted, scan
 from nfh_db.query.naming import people
+from nfh_db.query.orders import NAMING
 from nfh_db.query.registry import BY_NAME, COMPARED, NONE, Key, Takes
 from nfh_db.query.terms import Compare, Match, People, Query, Sort
 from nfh_db.query.wording import meant, one_of, shown
@@ -237,10 +238,13 @@ def _sorts(raw: RawTerm, key: Key) -> Iterator[Sort]:
         known = name.casefold()
         if known not in key.values:
             raise _refuse(key, raw.operator, item)
+        if known in NAMING:
+            yield Sort(known, reverse=raw.negated, model=_model(raw, key, item, slash, seed))
+            continue
         if slash and known != "random":
             raise QueryError(
                 f"{key.name}{raw.operator}{shown(item.text)}: only random takes a number "
-                "after /",
+                "after /, and models a name",
                 item.start + len(name),
             )
         if slash and not NUMBER.match(seed):
@@ -250,3 +254,14 @@ def _sorts(raw: RawTerm, key: Key) -> Iterator[Sort]:
                 item.start,
             )
         yield Sort(known, int(seed) if slash else 0, raw.negated)
+
+
+def _model(raw: RawTerm, key: Key, item: Item, slash: str, name: str) -> str:
+    """The model's name that stands after a slash; "" where none does."""
+    if slash and not name:
+        raise QueryError(
+            f"{key.name}{raw.operator}{shown(item.text)}: after models/ comes the name of a "
+            "model, as in sort:models/small",
+            item.start,
+        )
+    return name

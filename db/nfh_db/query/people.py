@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from nfh_db.query.binding import Binder, fill
-from nfh_db.query.predicted import predicted
+from nfh_db.query.predicted import judged, predicted
 from nfh_db.query.registry import NONE
 from nfh_db.query.terms import ME, Named
 from nfh_models.domain import Blocking
@@ -154,6 +154,8 @@ PEOPLE: dict[str, Callable[[Values, Binder], str]] = {
     "right": _right,
     "wrong": _wrong,
     "predicted": predicted,
+    "hit": judged("TRUE"),
+    "miss": judged("FALSE"),
     "assigned": _given("assigned"),
     "todo": _given("todo"),
 }

@@ -1,6 +1,6 @@
 """SQL of the keys about what resolution models chose, and how surely."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from nfh_db.query.binding import Binder, fill
 from nfh_db.query.registry import NONE
@@ -40,6 +40,16 @@ CONFIDENCE_ANY = """+a.id IN (
     SELECT m.anchor_id FROM prediction AS m
     WHERE m.model_id = {active} AND m.confidence IN ({values}))"""
 
+ENTROPY = """+a.id IN (
+    SELECT m.anchor_id FROM prediction AS m
+    WHERE m.model_id = {active} AND m.entropy {operator} {value})"""
+ENTROPY_ANY = """+a.id IN (
+    SELECT m.anchor_id FROM prediction AS m
+    WHERE m.model_id = {active} AND m.entropy IN ({values}))"""
+BY_ENTROPY = """(
+    SELECT m.entropy FROM prediction AS m
+    WHERE m.anchor_id = a.id AND m.model_id = {active}) {direction} NULLS LAST"""
+
 IMPLICIT = ", ".join(f"'{kind.value}'" for kind in IMPLICIT_KINDS)
 
 # Of golds: the class (UNKNOWN is OTHER), or any live mention. NULL, so neither right nor
@@ -53,6 +63,11 @@ RIGHT = """CASE
                 WHERE h.gold_id = a.id AND t.origin <> 'removed')
         END"""
 
+# Right as the accuracy counts.
+JUDGED = f"""a.kind IS NOT NULL AND EXISTS (
+    SELECT 1 FROM prediction AS m
+    WHERE m.anchor_id = a.id AND m.model_id IN ({{model}}) AND {RIGHT} IS {{verdict}})"""  # noqa: S608 - made of constants
+
 # Whoever contradicts without a margin does so no more surely than by 0.
 BY_CONFLICT = f"""CASE WHEN a.kind IS NOT NULL THEN (
     SELECT coalesce(m.margin, 0.0) FROM prediction AS m
@@ -63,6 +78,22 @@ BY_CONFLICT = f"""CASE WHEN a.kind IS NOT NULL THEN (
 def predicted(values: Sequence[Named], binder: Binder) -> str:
     """A model chose any of these, or has said nothing."""
     return " OR ".join(_chose(value, binder) for value in values)
+
+
+def judged(verdict: str) -> Callable[[Sequence[Named], Binder], str]:
+    """What makes the condition that a model of any of some names is right, or wrong.
+
+    verdict: TRUE or FALSE.
+    """
+
+    def conditions(values: Sequence[Named], binder: Binder) -> str:
+        names = [fill(BY_NAME, value=binder.one(value.names[0])) for value in values]
+        return " OR ".join(
+            f"({fill(JUDGED, model=model, implicit=IMPLICIT, verdict=verdict)})"
+            for model in names
+        )
+
+    return conditions
 
 
 def _chose(value: Named, binder: Binder) -> str:

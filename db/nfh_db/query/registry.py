@@ -6,6 +6,7 @@ Help, completion, messages and `docs/queries.md` read this table.
 from dataclasses import dataclass
 from enum import StrEnum
 
+from nfh_db.query.orders import SORTS
 from nfh_db.records import FlagName, Role, Rule, State
 from nfh_models.domain import IMPLICIT_KINDS, Blocking, Kind, Note
 
@@ -288,6 +289,22 @@ KEYS: tuple[Key, ...] = (
         after=CHOICES,
     ),
     Key(
+        "hit",
+        Takes.PEOPLE,
+        "name of a model",
+        "what the model of this name says is right, as model=gold is of the active one",
+        ("hit:small", "hit:linear-2 miss:small"),
+        open_values=True,
+    ),
+    Key(
+        "miss",
+        Takes.PEOPLE,
+        "name of a model",
+        "what the model of this name says is wrong",
+        ("miss:small", "miss:linear-1,linear-2"),
+        open_values=True,
+    ),
+    Key(
         "margin",
         Takes.SHARE,
         "margin",
@@ -302,6 +319,20 @@ KEYS: tuple[Key, ...] = (
         "the active model's score of what it chose",
         ("conf<0.6", "conf>0.95 model!=gold"),
         usual="<",
+    ),
+    Key(
+        "entropy",
+        Takes.SHARE,
+        "share of all uncertainty",
+        "how undecided the active model is between all candidates: 0 is certain",
+        ("entropy>0.5", "entropy<=0.1"),
+    ),
+    Key(
+        "doubt",
+        Takes.SHARE,
+        "doubt",
+        "how unlikely a model that had not seen the anchor's gold took it to be",
+        ("doubt>0.9", "doubt>0.9 sort:doubt"),
     ),
     Key(
         "nfh",
@@ -339,32 +370,9 @@ KEYS: tuple[Key, ...] = (
         Takes.SORT,
         "order",
         "order of the list; a minus sign turns it round",
-        ("sort:disagree", "-sort:votes", "sort:random/7", "sort:uncertain", "sort:conflict"),
-        (
-            "order",
-            "disagree",
-            "uncertain",
-            "conflict",
-            "votes",
-            "anchor",
-            "random",
-            "nfh",
-            "assigned",
-        ),
+        ("sort:disagree", "-sort:votes", "sort:random/7", "sort:uncertain", "sort:rare"),
+        tuple(SORTS),
     ),
 )
 
 BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}
-
-SORTS: dict[str, str] = {
-    "order": "as the passages stand in their files (the default)",
-    "disagree": "strongest disagreement first",
-    "uncertain": "where the active model's first two choices are closest; unpredicted last",
-    "conflict": "by margin where the active model contradicts gold, widest first; others last",
-    "votes": "fewest votes first",
-    "anchor": "by the anchor's words",
-    "random": "shuffled, always alike; random/7 is another shuffle",
-    "nfh": "where identification is least sure, its score closest to 0; decided by rule last",
-    "assigned": "in the order in which you were given them; what you were not given last",
-}
-"""What each order means, for help and documentation."""

@@ -57,11 +57,15 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """One order; further ones decide among what it leaves equal. seed: of random only."""
+    """One order; further ones decide among what it leaves equal.
+
+    seed: of random only. model: the name after models/, "" where none stands there.
+    """
 
     name: str
     seed: int = 0
     reverse: bool = False
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
