@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from nfh_tui import places
-from nfh_tui.cli.common import Failure, db_option, emit, json_option, reporting
-
-if TYPE_CHECKING:
-    from nfh_db.models import Model
-    from nfh_db.store import Store
+from nfh_tui.cli.common import as_option, db_option, emit, json_option, reporting, user
+from nfh_tui.cli.models_back import back, history
+from nfh_tui.cli.models_compare import compare
+from nfh_tui.cli.models_given import all_models, given, one_model
 
 DOES = {"identification": "identifies", "resolution": "resolves"}
 """Each task that uses a model, and what a model does for it."""
@@ -37,7 +35,7 @@ def models(ctx: click.Context, db: Path | None, as_json: bool) -> None:
     from nfh_tui.cli.models_text import listed, summary_json
 
     with Store.open_to_read(places.database(db)) as store:
-        found = _all(store)
+        found = all_models(store)
         database = store.path
     if as_json:
         emit({"models": [summary_json(model, database) for model in found]})
@@ -57,41 +55,47 @@ def show(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> None
     from nfh_db.store import Store
     from nfh_tui.cli.models_text import full_json, full_lines
 
-    db, as_json = _given(ctx, db, as_json)
+    db, as_json = given(ctx, db, as_json)
     with Store.open_to_read(places.database(db)) as store:
-        found = _one(store, model)
+        found = one_model(store, model)
+        used = [one for one in store.activations() if found.id in (one.model_id, one.before_id)]
         database = store.path
     if as_json:
-        emit(full_json(found, database))
+        emit(full_json(found, database, used))
         return
-    for line in full_lines(found, database):
+    for line in full_lines(found, database, used):
         click.echo(line)
 
 
 @models.command(short_help="Put a model to use.")
 @click.argument("model", metavar="ID")
+@as_option
 @db_option
 @json_option
 @click.pass_context
 @reporting
-def activate(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> None:
-    """Make a model the one that its task uses; the one before is kept, and can come back.
+def activate(
+    ctx: click.Context, model: str, me: str | None, db: Path | None, as_json: bool
+) -> None:
+    """Make a model the one that its task uses; the one before is kept: `nfh-tui models back`.
 
     Refused where its folder is gone, its files are not what they were when it was made, or
     this program cannot use it.
     """
+    from nfh_db.activations import Because
     from nfh_db.store import Store
     from nfh_tui.choosing_models import check_usable
     from nfh_tui.cli.models_text import summary_json
     from nfh_tui.cli.retrain_text import in_words
+    from nfh_tui.going_back import in_use
 
-    db, as_json = _given(ctx, db, as_json)
+    db, as_json = given(ctx, db, as_json)
     with Store.open(places.database(db)) as store:
-        found = _one(store, model)
-        before = _in_use(store)
+        found = one_model(store, model)
+        before = in_use(store)
         check_usable(store, found)
-        active = store.activate_model(found.id)
-        replaced = _replaced(before, _in_use(store))
+        active = store.activate_model(found.id, Because(me or user()))
+        replaced = _replaced(before, in_use(store))
         database = store.path
     if as_json:
         still = {name: task for name, task in replaced.items() if task is not None}
@@ -100,12 +104,6 @@ def activate(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> 
     instead = " and ".join(_instead(name, task) for name, task in replaced.items())
     ending = f", in place of {instead}" if instead else ""
     click.echo(f"{active.name} is now the active model of {in_words(active.task)}{ending}")
-
-
-def _in_use(store: "Store") -> dict[str, str]:
-    """The model that each task uses, by the task."""
-    found = {task: store.active_model(task) for task in DOES}
-    return {task: model.name for task, model in found.items() if model is not None}
 
 
 def _replaced(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:
@@ -118,27 +116,6 @@ def _instead(name: str, task: str | None) -> str:
     return name if task is None else f"{name}, which now only {DOES[task]}"
 
 
-def _given(ctx: click.Context, db: Path | None, as_json: bool) -> tuple[Path | None, bool]:
-    """The options, whether they stand before or behind the command's name."""
-    outer_db, outer_json = ctx.obj
-    return db or outer_db, as_json or outer_json
-
-
-def _all(store: "Store") -> tuple["Model", ...]:
-    """All models; those that need no training are registered, where that can be written."""
-    from nfh_tui.choosing_models import ensure_built_in
-
-    ensure_built_in(store)
-    return store.models()
-
-
-def _one(store: "Store", wanted: str) -> "Model":
-    """A model by its number or name. Raises Failure for one that is not there."""
-    from nfh_db.formats.wording import shown
-
-    found = _all(store)
-    for model in found:
-        if wanted in (str(model.id), model.name):
-            return model
-    names = ", ".join(f"{model.id} ({model.name})" for model in found) or "none yet"
-    raise Failure(f"there is no model {shown(wanted)}; there are: {names}")
+models.add_command(back)
+models.add_command(compare)
+models.add_command(history)

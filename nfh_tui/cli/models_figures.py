@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from nfh_db.formats.wording import counted, visible
-from nfh_tui.cli.retrain_text import percent
+from nfh_tui.cli.retrain_text import percent, wrapped
 
 RESOLUTION = (
     "accuracy",
@@ -33,7 +33,7 @@ def figure_lines(metrics: Mapping[str, object]) -> Iterator[str]:
     else:
         on = visible(str(metrics.get("judged_on", "")), 80)
         told = counted(int(count), "example")
-        yield f"On {told} that it did not learn from ({on}):"
+        yield from wrapped(f"On {told} that it did not learn from ({on}):")
     for name in RESOLUTION:
         value = number(metrics, name)
         if value is not None:

@@ -8,12 +8,14 @@ from nfh_db.formats.wording import counted, visible
 from nfh_models.errors import ModelsError
 from nfh_models.model_files import CARD
 from nfh_models.resolution.recipes import SMALL
+from nfh_tui.cli.models_back import activation_json, history_lines
 from nfh_tui.cli.models_figures import failure_lines, figure_lines
-from nfh_tui.cli.retrain_text import in_words, left_out_lines, percent
+from nfh_tui.cli.retrain_text import in_words, left_out_lines, percent, wrapped
 from nfh_tui.model_folders import checked_folder, folder_of
 from nfh_tui.packaged import is_packaged, packaged_folder, packaged_metrics
 
 if TYPE_CHECKING:
+    from nfh_db.activations import Activation
     from nfh_db.models import Model
 
 MINUTES = 16
@@ -44,9 +46,14 @@ def summary_json(model: "Model", database: Path) -> dict[str, object]:
     }
 
 
-def full_json(model: "Model", database: Path) -> dict[str, object]:
-    """A model in full. trouble: what is wrong with its folder; null where nothing is."""
+def full_json(
+    model: "Model", database: Path, used: "Sequence[Activation]" = ()
+) -> dict[str, object]:
+    """A model in full. used: each time that it came into use, or went out of it. verdict: null
+    where it was not judged. trouble: what is wrong with its folder; null where nothing is."""
     return summary_json(model, database) | {
+        "verdict": dict(model.verdict) or None,
+        "used": [activation_json(one) for one in used],
         "digest": model.digest,
         "snapshot": model.snapshot,
         "config": dict(model.config),
@@ -117,8 +124,10 @@ def _gone(model: "Model", database: Path) -> str:
     return "" if there else "  (gone)"
 
 
-def full_lines(model: "Model", database: Path) -> Iterator[str]:
-    """A model in full, for a person."""
+def full_lines(
+    model: "Model", database: Path, used: "Sequence[Activation]" = ()
+) -> Iterator[str]:
+    """A model in full, for a person. used: as in `full_json`."""
     yield f"{model.name}: {model.recipe} for {in_words(model.task)}, {model.state}"
     yield f"  number    {model.id}"
     yield f"  version   {visible(model.version)}"
@@ -129,6 +138,10 @@ def full_lines(model: "Model", database: Path) -> Iterator[str]:
         yield f"  card      {visible(str(Path(folder) / CARD), 400)}"
     for key, value in model.config.items():
         yield f"  {key:9} {visible(_said(value))}"
+    yield from _verdict_lines(model)
+    if used:
+        yield ""
+        yield from history_lines(used)
     metrics = metrics_of(model)
     if model.task == "identification":
         yield from _figures(metrics)
@@ -138,6 +151,18 @@ def full_lines(model: "Model", database: Path) -> Iterator[str]:
     if found is not None:
         yield ""
         yield f"It cannot be used: {visible(found, 2000)}"
+
+
+def _verdict_lines(model: "Model") -> Iterator[str]:
+    """What became of it when it was made, and why."""
+    kind, reason = model.verdict.get("verdict"), model.verdict.get("reason")
+    if not isinstance(kind, str) or not isinstance(reason, str):
+        return
+    yield ""
+    yield from wrapped(f"Judged when it was made, {kind}: {reason}")
+    on = model.verdict.get("on")
+    if isinstance(on, str) and on:
+        yield from wrapped(f"(on {on})", "  ")
 
 
 def _figures(metrics: Mapping[str, object]) -> Iterator[str]:

@@ -19,7 +19,7 @@ Call = Callable[..., Result]
 
 @pytest.fixture
 def path(call: Call, home: Path) -> Path:
-    """A database with two trained models, svm-1 active, and the rules."""
+    """A database with two trained models, svm-1 active, and what needs no training."""
     lines = ["text\tind_s\tind_e\ty"]
     for number in range(20):
         word = "of" if number % 2 else "cups"
@@ -32,6 +32,7 @@ def path(call: Call, home: Path) -> Path:
             "--set", "features=anchor,window", "--set", f"c={c}",
         )  # fmt: skip
         assert result.exit_code == 0, result.output
+    assert call("models", "activate", "svm-1", "--db", "w.db").exit_code == 0
     return home / "w.db"
 
 
@@ -45,16 +46,16 @@ def test_models_are_listed(call: Call, path: Path) -> None:
     found = call("models", "--db", path)
     lines = found.stdout.splitlines()
     assert [line.split()[1:5:3] for line in lines[1:]] == [
-        ["svm-1", "active"],
-        ["rules", "candidate"],
-        ["svm-2", "candidate"],
+        ["rules", "retired"],
         ["cues", "active"],
+        ["svm-1", "active"],
+        ["svm-2", "candidate"],
     ]
     assert max(map(len, lines)) <= 80
     listed = json.loads(call("models", "--db", path, "--json").stdout)["models"]
-    assert [one["name"] for one in listed] == ["svm-1", "rules", "svm-2", "cues"]
-    assert listed[0]["f1"] == 1.0
-    assert listed[1]["folder"] is None
+    assert [one["name"] for one in listed] == ["rules", "cues", "svm-1", "svm-2"]
+    assert listed[2]["f1"] == 1.0
+    assert listed[0]["folder"] is None
 
 
 def test_built_in_recipes_are_models_of_a_new_database(call: Call, home: Path) -> None:
@@ -68,15 +69,15 @@ def test_built_in_recipes_are_models_of_a_new_database(call: Call, home: Path) -
 
 def test_one_model_is_shown_by_number_or_name(call: Call, path: Path) -> None:
     by_name = call("models", "show", "svm-2", "--db", path)
-    assert by_name.stdout == call("models", "--db", path, "show", "3").stdout
+    assert by_name.stdout == call("models", "--db", path, "show", "4").stdout
     assert "svm-2: svm for identification, candidate" in by_name.stdout
     assert "  c         0.1" in by_name.stdout
-    assert "Learnt from 20 numbers. In 5 folds:" in by_name.stdout
+    assert "Learnt from 16 numbers. In 5 folds:" in by_name.stdout
     assert "cannot be used" not in by_name.stdout
     shown = json.loads(call("models", "show", "svm-2", "--db", path, "--json").stdout)
     assert shown["trouble"] is None
     assert shown["config"]["features"] == ["anchor", "window"]
-    assert shown["metrics"]["examples"] == 20
+    assert shown["metrics"]["examples"] == 16
 
 
 def test_a_model_is_put_to_use_and_the_rules_back_again(call: Call, path: Path) -> None:
@@ -86,7 +87,7 @@ def test_a_model_is_put_to_use_and_the_rules_back_again(call: Call, path: Path) 
     )
     assert states(path) == {
         "svm-1": "retired",
-        "rules": "candidate",
+        "rules": "retired",
         "svm-2": "active",
         "cues": "active",
     }
@@ -121,7 +122,7 @@ def test_an_unknown_model_is_told_what_there_is(call: Call, path: Path) -> None:
     for asked in ("show", "activate"):
         result = call("models", asked, "svm-9\x1b[2J", "--db", path)
         assert result.exit_code == 1
-        assert "1 (svm-1), 2 (rules), 3 (svm-2)" in result.stderr
+        assert "1 (rules), 2 (cues), 3 (svm-1), 4 (svm-2)" in result.stderr
         assert "\x1b" not in result.stderr
 
 
@@ -133,7 +134,7 @@ def test_a_model_whose_folder_is_gone_is_not_put_to_use(
     assert result.exit_code == 1
     assert "the model svm-2 is gone" in result.stderr
     assert states(path)["svm-1"] == "active"
-    assert "(gone)" in call("models", "--db", path).stdout.splitlines()[3]
+    assert "(gone)" in call("models", "--db", path).stdout.splitlines()[4]
     assert (
         "It cannot be used: the model svm-2 is gone"
         in call("models", "show", "svm-2", "--db", path).stdout
@@ -162,7 +163,7 @@ def test_a_word_is_a_number_a_name_a_recipe_or_a_folder(
     with Store.open(path) as store:
         for spec, name in (
             (None, "svm-1"),
-            ("3", "svm-2"),
+            ("4", "svm-2"),
             ("svm-2", "svm-2"),
             ("svm", "svm-1"),
             ("rules", "rules"),
@@ -175,7 +176,7 @@ def test_a_word_is_a_number_a_name_a_recipe_or_a_folder(
         folder = identifier_for(store, str(home / "w-models" / "svm-2"))
         assert (folder.name, folder.model_id) == ("svm-2", None)
         assert isinstance(folder.model, Svm)
-        store.activate_model(2)
+        store.activate_model(1)
         assert identifier_for(store).name == "rules"
         assert identifier_for(store, "svm").name == "svm-2"
         store.ensure_model("nearest", "resolution", "nearest-noun", "1")
