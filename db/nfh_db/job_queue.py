@@ -5,8 +5,9 @@ of two who claim a job at one time, one gets it.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from nfh_db import clock, jobs, processes
 from nfh_db.connection import Connection
@@ -31,10 +32,13 @@ WHERE j.state IN ('queued', 'interrupted')
         JOIN json_each(:kinds) AS o ON json_extract(o.value, '$[0]') = r.kind
         WHERE r.state = 'running' AND json_extract(o.value, '$[3]') = 1))
 ORDER BY j.id LIMIT 1"""
-RUNNING = "SELECT id, pid, pid_started, place, heartbeat FROM job WHERE state = 'running'"
+RUNNING = """
+SELECT id, pid, pid_started, place, heartbeat FROM job
+WHERE state = 'running' AND (:only IS NULL OR id = :only)"""
 INTERRUPT = """
 UPDATE job SET state = 'interrupted', finished_at = :at, error = :error
 WHERE id = :id AND state = 'running' AND pid IS :pid"""
+# The pid stays: a process that is still at the job it was cancelled in is not to end this one.
 TRY_AGAIN = """
 UPDATE job SET state = 'queued', attempts = 0, error = NULL, finished_at = NULL
 WHERE id = :id AND state IN ('interrupted', 'failed', 'cancelled')"""
@@ -68,17 +72,23 @@ def claim(connection: Connection, kinds: Kinds, trainings: int = 1) -> int | Non
     too often is failed instead.
     """
     interrupt_lost(connection)
-    known = json.dumps([[name, *about[:2], int(about[2])] for name, about in kinds.items()])
-    asked = {"kinds": known, "trainings": trainings}
-    while (row := connection.execute(NEXT, asked).fetchone()) is not None:
+    while (row := waiting(connection, kinds, trainings)) is not None:
         job_id, attempts = row
         if attempts < MOST_ATTEMPTS:
             return job_id if start(connection, job_id) else None
         found = jobs.read(connection, job_id)
         phase = found.phase if found is not None and found.phase else "starting"
         error = TOO_OFTEN.format(attempts=attempts, phase=phase)
-        jobs.end(connection, job_id, JobState.FAILED, error=error)
+        jobs.end(connection, job_id, JobState.FAILED, anyone=True, error=error)
     return None
+
+
+def waiting(connection: Connection, kinds: Kinds, trainings: int = 1) -> tuple[int, int] | None:
+    """The oldest job that can be run now, and how often it was begun; None if none can."""
+    known = json.dumps([[name, *about[:2], int(about[2])] for name, about in kinds.items()])
+    asked = {"kinds": known, "trainings": trainings}
+    row: tuple[int, int] | None = connection.execute(NEXT, asked).fetchone()
+    return row
 
 
 def try_again(connection: Connection, job_id: int) -> bool:
@@ -86,23 +96,30 @@ def try_again(connection: Connection, job_id: int) -> bool:
     return bool(connection.execute(TRY_AGAIN, {"id": job_id}).rowcount)
 
 
-def lost(connection: Connection) -> list[tuple[int, int | None]]:
-    """Number and pid of each running job whose process is gone."""
+def lost(connection: Connection, only: int | None = None) -> list[tuple[int, int | None]]:
+    """Number and pid of each running job whose process is gone. only: that job alone."""
     here = processes.place()
     found = []
-    for job_id, pid, started, place, heartbeat in connection.execute(RUNNING).fetchall():
-        if place in (None, here):
-            gone = pid is None or not processes.alive(pid, started)
-        else:
-            gone = _silent(heartbeat)
-        if gone:
-            found.append((job_id, pid))
+    for job_id, *who, heartbeat in connection.execute(RUNNING, {"only": only}).fetchall():
+        if _gone(who, heartbeat, here):
+            found.append((job_id, who[0]))
     return found
 
 
-def interrupt_lost(connection: Connection) -> None:
-    """Mark the running jobs whose process is gone as interrupted."""
-    for job_id, pid in lost(connection):
+def _gone(who: Sequence[Any], heartbeat: str | None, here: str) -> bool:
+    """Whether the process of a running job is gone. who: pid, its start, and its place."""
+    pid, started, place = who
+    if place not in (None, here):
+        return _silent(heartbeat)
+    if pid is None or not processes.alive(pid, started):
+        return True
+    # Numbers are used again. Where nothing tells when a process started, its silence does.
+    return started is None and _silent(heartbeat)
+
+
+def interrupt_lost(connection: Connection, only: int | None = None) -> None:
+    """Mark the running jobs whose process is gone as interrupted. only: that job alone."""
+    for job_id, pid in lost(connection, only):
         row = {"id": job_id, "pid": pid, "at": clock.now(), "error": GONE}
         connection.execute(INTERRUPT, row)
 
@@ -110,7 +127,8 @@ def interrupt_lost(connection: Connection) -> None:
 def _silent(heartbeat: str | None) -> bool:
     """Whether a process that cannot be looked up here has said nothing for long.
 
-    A heartbeat from the future is that of a clock that was set back, and says no more.
+    A heartbeat from the future is that of a clock that was set back, and says no more. Whose
+    process is there all the same beats again, and has its job back.
     """
     if heartbeat is None:
         return True

@@ -1,7 +1,8 @@
 """Jobs: long work, from when it is asked for until it has ended, one row each.
 
 A row is changed by the process that runs its job, and only while it runs: so whoever sets it
-to cancelled stops it, and nothing brings it back. `job_queue` says which job is next.
+to cancelled stops it, and nothing brings it back. A process that was taken for dead, and whose
+job another one has, changes nothing any more. `job_queue` says which job is next.
 """
 
 import json
@@ -18,24 +19,37 @@ from nfh_db.values import object_of
 INSERT = """
 INSERT INTO job (task, kind, version, arguments, asked_by, after_id, created_at)
 VALUES (:task, :kind, :version, :arguments, :asked_by, :after, :at) RETURNING id"""
+# Only the process that began a job last changes it. It was taken for dead where its job is
+# interrupted, and goes on if nobody else has begun.
 NOTE = """
 UPDATE job SET phase = :phase, done = :done, total = :total, metrics = :metrics,
-    heartbeat = :at
-WHERE id = :id AND state = 'running'"""
-BEAT = "UPDATE job SET heartbeat = :at WHERE id = :id AND state = 'running'"
+    heartbeat = :at, state = 'running', error = NULL, finished_at = NULL
+WHERE id = :id AND state IN ('running', 'interrupted') AND pid = :pid
+    AND pid_started IS :pid_started AND place IS :place"""
+BEAT = """
+UPDATE job SET heartbeat = :at, state = 'running', error = NULL, finished_at = NULL
+WHERE id = :id AND state IN ('running', 'interrupted') AND pid = :pid
+    AND pid_started IS :pid_started AND place IS :place"""
 SNAPSHOT = "UPDATE job SET snapshot = :snapshot WHERE id = :id"
 LOG = "UPDATE job SET log = :log WHERE id = :id"
 POINT = """
 INSERT INTO job_point (job_id, number, done, metrics)
 SELECT :id, coalesce(max(number) + 1, 0), :done, :metrics FROM job_point WHERE job_id = :id"""
-# A training that goes on from a checkpoint makes some of its steps once more.
-FORGET_POINTS = "DELETE FROM job_point WHERE job_id = :id AND done > :done"
+# A training that goes on from a checkpoint makes some of its steps once more. After one step
+# there may be a loss and a judgement: points of the same figures replace each other.
+FORGET_POINTS = """
+DELETE FROM job_point WHERE job_id = :id AND (done > :done OR (done = :done
+    AND (SELECT group_concat(key) FROM json_each(job_point.metrics))
+        IS (SELECT group_concat(key) FROM json_each(:metrics))))"""
 READ_POINTS = "SELECT done, metrics FROM job_point WHERE job_id = :id ORDER BY number"
+# What was stopped in an orderly way is no failed attempt.
 END = """
 UPDATE job SET state = :state, metrics = coalesce(:metrics, metrics),
     result = coalesce(:result, result), error = :error, model_id = :model, heartbeat = :at,
-    finished_at = :at
-WHERE id = :id AND state IN ('queued', 'running', 'interrupted')"""
+    finished_at = :at, attempts = attempts - (:state = 'interrupted')
+WHERE id = :id AND state IN ('queued', 'running', 'interrupted')
+    AND (:anyone OR pid IS NULL OR (state <> 'queued' AND pid = :pid
+        AND pid_started IS :pid_started AND place IS :place))"""
 COLUMNS = """
 SELECT id, task, kind, version, state, arguments, asked_by, after_id, pid, pid_started, place,
     heartbeat, attempts, phase, done, total, metrics, log, snapshot, result, model_id, error,
@@ -100,8 +114,8 @@ class JobPoint:
 class Job:
     """A job as its row has it. arguments: what was asked for. result: what came of it.
 
-    attempts: how often it was begun. snapshot: hash of the labels that it works on.
-    place: where its pid holds. log: its log file, as a path.
+    attempts: how often it was begun and not stopped in an orderly way. snapshot: hash of the
+    labels that it works on. place: where its pid holds. log: its log file, as a path.
     """
 
     id: int
@@ -158,21 +172,20 @@ def me() -> dict[str, object]:
 
 
 def note(connection: Connection, job_id: int, progress: JobProgress) -> bool:
-    """Say how far a running job is; False if it runs no more, by somebody else's doing."""
-    row = {
+    """Say how far a job of this process is; False if somebody else ended it or has it."""
+    row = me() | {
         "id": job_id,
         "phase": progress.phase,
         "done": progress.done,
         "total": progress.total,
         "metrics": json.dumps(progress.metrics, allow_nan=False),
-        "at": clock.now(),
     }
     return bool(connection.execute(NOTE, row).rowcount)
 
 
 def beat(connection: Connection, job_id: int) -> bool:
-    """Say that a job's process is there; False if the job runs no more."""
-    return bool(connection.execute(BEAT, {"id": job_id, "at": clock.now()}).rowcount)
+    """Say that this process is at a job; False if somebody else ended it or has it."""
+    return bool(connection.execute(BEAT, me() | {"id": job_id}).rowcount)
 
 
 def set_snapshot(connection: Connection, job_id: int, snapshot: str) -> None:
@@ -187,9 +200,10 @@ def set_log(connection: Connection, job_id: int, log: str) -> None:
 
 def add_point(connection: Connection, job_id: int, point: JobPoint) -> None:
     """A further point of a job's curves; those of later steps, made before, are forgotten."""
-    connection.execute(FORGET_POINTS, {"id": job_id, "done": point.done})
     metrics = json.dumps(point.metrics, allow_nan=False)
-    connection.execute(POINT, {"id": job_id, "done": point.done, "metrics": metrics})
+    row = {"id": job_id, "done": point.done, "metrics": metrics}
+    connection.execute(FORGET_POINTS, row)
+    connection.execute(POINT, row)
 
 
 def points(connection: Connection, job_id: int) -> tuple[JobPoint, ...]:
@@ -203,20 +217,25 @@ def end(
     job_id: int,
     state: JobState,
     *,
+    anyone: bool = False,
     error: str | None = None,
     metrics: Mapping[str, object] | None = None,
     result: Mapping[str, object] | None = None,
     model_id: int | None = None,
 ) -> bool:
-    """Say how a job ended; False if it had ended already. None keeps what was noted last."""
-    row = {
+    """Say how a job ended; False if it had ended already. None keeps what was noted last.
+
+    anyone: also a job that another process runs. Without it, one that is this process', or
+    that nobody began.
+    """
+    row = me() | {
         "id": job_id,
+        "anyone": anyone,
         "state": state.value,
         "metrics": None if metrics is None else json.dumps(metrics, allow_nan=False),
         "result": None if result is None else json.dumps(result, allow_nan=False),
         "error": error,
         "model": model_id,
-        "at": clock.now(),
     }
     return bool(connection.execute(END, row).rowcount)
 

@@ -1,13 +1,16 @@
 """What the store does about models and the jobs that make them; a part of `Store`."""
 
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 
-from nfh_db import job_queue, jobs, models
-from nfh_db.errors import StoreError
+from nfh_db import job_queue, jobs, models, outcomes
+from nfh_db.activations import Because
+from nfh_db.errors import BusyError, FullError, StoreError
 from nfh_db.job_queue import Kinds
 from nfh_db.jobs import TRAIN, Job, JobPoint, JobProgress, JobState, NewJob
 from nfh_db.models import Model, NewModel
-from nfh_db.opened import OpenDatabase
+from nfh_db.sides_store import SidesStore
 
 CANCELLED = "the job was cancelled"
 
@@ -19,7 +22,7 @@ class JobGoneError(StoreError):
     """A job that is to go on, and has been ended by somebody else."""
 
 
-class TrainingStore(OpenDatabase):
+class TrainingStore(SidesStore):
     """Registered models, and jobs."""
 
     # --- models -------------------------------------------------------------------------
@@ -40,13 +43,13 @@ class TrainingStore(OpenDatabase):
             found = models.active(connection, task)
             return None if found is None else models.read(connection, found[0])
 
-    def activate_model(self, model_id: int) -> Model:
+    def activate_model(self, model_id: int, because: Because | None = None) -> Model:
         """Make a model the one that its task uses. StoreError if there is none."""
         with self._deciding() as connection:
             found = models.read(connection, model_id)
             if found is None:
                 raise StoreError(f"there is no model {model_id}")
-            models.activate(connection, found)
+            models.activate(connection, found, because)
             active = models.read(connection, model_id)
         return active or found
 
@@ -81,6 +84,17 @@ class TrainingStore(OpenDatabase):
             job_id = job_queue.claim(connection, kinds, trainings)
             return None if job_id is None else jobs.read(connection, job_id)
 
+    def waiting_job(self, kinds: Kinds, trainings: int = 1) -> int | None:
+        """The number of the job that `claim_job` would claim; None if there is none."""
+        with self._readers.lend() as connection:
+            lost = job_queue.lost(connection)
+        if lost:
+            with suppress(FullError, BusyError), self._noting() as connection:
+                job_queue.interrupt_lost(connection)
+        with self._readers.lend() as connection:
+            found = job_queue.waiting(connection, kinds, trainings)
+            return None if found is None else found[0]
+
     def begin_job(self, task: str, arguments: Mapping[str, object], kind: str = TRAIN) -> int:
         """A new job that this process runs; its id. Jobs of ended processes are marked so."""
         with self._noting() as connection:
@@ -100,7 +114,7 @@ class TrainingStore(OpenDatabase):
                 jobs.add_point(connection, job_id, point)
 
     def beat_job(self, job_id: int) -> bool:
-        """Say that a job's process is there; False if somebody ended the job."""
+        """Say that this process is at a job; False if somebody else ended it or has it."""
         with self._noting() as connection:
             return jobs.beat(connection, job_id)
 
@@ -121,9 +135,15 @@ class TrainingStore(OpenDatabase):
         error: str | None = None,
         result: Mapping[str, object] | None = None,
     ) -> bool:
-        """Say how a job ended that made no model; False if it had ended before."""
+        """Say how a job ended that made no model; False if it had ended before.
+
+        Anybody may cancel a job; the rest is for the process that runs it.
+        """
+        anyone = state is JobState.CANCELLED
         with self._deciding() as connection:
-            return jobs.end(connection, job_id, state, error=error, result=result)
+            return jobs.end(
+                connection, job_id, state, anyone=anyone, error=error, result=result
+            )
 
     def retry_job(self, job_id: int) -> bool:
         """Put a job back into the queue that was interrupted, or ended without being done."""
@@ -131,14 +151,29 @@ class TrainingStore(OpenDatabase):
             return job_queue.try_again(connection, job_id)
 
     def finish_training(
-        self, job_id: int, new: NewModel, result: Mapping[str, object] | None = None
+        self,
+        job_id: int,
+        new: NewModel,
+        result: Mapping[str, object] | None = None,
+        *,
+        verdict: Mapping[str, object] | None = None,
+        promote: bool = False,
+        then: NewJob | None = None,
     ) -> Model:
-        """Register what a job made and say that it is done, both or neither.
+        """Register what a job made, put it to use, say that the job is done: all or nothing.
 
-        Raises JobGoneError if somebody ended the job, StoreError if the name is taken.
+        verdict: of `nfh_tui.jobs.judging`, as JSON; without one a model is active where its
+        task has no other, else a candidate. promote: whether one that is found better takes
+        over. then: a job to be queued if the model is in use. Raises JobGoneError if somebody
+        ended the job, StoreError if the name is taken.
         """
         with self._deciding() as connection:
-            model_id = models.register(connection, new)
+            judged = outcomes.settled(connection, verdict, promote=promote)
+            model_id = outcomes.register(connection, new, judged, job_id)
+            if result is not None:
+                result = {**result, "verdict": judged or None}
+            if then is not None and outcomes.in_use(connection, model_id):
+                jobs.add(connection, then)
             if not jobs.end(
                 connection,
                 job_id,
@@ -154,9 +189,17 @@ class TrainingStore(OpenDatabase):
         return found
 
     def job(self, job_id: int) -> Job | None:
-        """A job by its id."""
+        """A job by its id, marked as interrupted where its process has ended."""
         with self._readers.lend() as connection:
-            return jobs.read(connection, job_id)
+            found = jobs.read(connection, job_id)
+            if found is None or not job_queue.lost(connection, job_id):
+                return found
+        try:
+            with self._noting() as connection:
+                job_queue.interrupt_lost(connection, job_id)
+                return jobs.read(connection, job_id)
+        except (FullError, BusyError):
+            return _interrupted(found)
 
     def job_points(self, job_id: int) -> tuple[JobPoint, ...]:
         """A job's curves, in order."""
@@ -167,8 +210,17 @@ class TrainingStore(OpenDatabase):
         """All jobs, the newest first; those of ended processes are marked so."""
         with self._readers.lend() as connection:
             found = jobs.read_all(connection)
-            if not job_queue.lost(connection):
-                return found
-        with self._noting() as connection:
-            job_queue.interrupt_lost(connection)
-            return jobs.read_all(connection)
+            lost = {job_id for job_id, _ in job_queue.lost(connection)}
+        if not lost:
+            return found
+        try:
+            with self._noting() as connection:
+                job_queue.interrupt_lost(connection)
+                return jobs.read_all(connection)
+        except (FullError, BusyError):
+            return tuple(_interrupted(job) if job.id in lost else job for job in found)
+
+
+def _interrupted(job: Job) -> Job:
+    """A job whose process is gone, where the database cannot be written."""
+    return replace(job, state=JobState.INTERRUPTED, error=job_queue.GONE)

@@ -2,12 +2,19 @@
 
 import _thread
 import os
+import signal
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from nfh_db.connection import sqlite3
 from nfh_db.errors import StoreError
 from nfh_db.training_store import CANCELLED, JobGoneError
+from nfh_tui.ending import EndedError
+from nfh_tui.jobs.job_files import give_room
+from nfh_tui.jobs.starting import start_runner
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -22,21 +29,44 @@ libraries cannot be left at all: the process ends then, and the next runner goes
 KILLED = 75
 """Exit status of a process that was ended so."""
 
+CUT_OFF = "it could not be left where it was: its process ends"
+
 
 class Heart:
     """Beats in a thread while a job runs in the main one.
 
-    Where the job is ended by somebody else, its work is interrupted, and leaving the block
-    raises JobGoneError in place of the KeyboardInterrupt.
+    Where the job is ended by somebody else, or another process has it, its work is interrupted,
+    and leaving the block raises JobGoneError in place of the KeyboardInterrupt. say: told what
+    belongs into the job's log.
     """
 
-    def __init__(self, store: "Store", job_id: int, between: float = BETWEEN) -> None:
+    def __init__(
+        self,
+        store: "Store",
+        job_id: int,
+        say: Callable[[str], None] = lambda _words: None,
+        between: float = BETWEEN,
+        grace: float = GRACE,
+    ) -> None:
         self._store = store
         self._job_id = job_id
+        self._say = say
         self._between = between
+        self._grace = grace
         self._stop = threading.Event()
         self._gone = False
         self._thread = threading.Thread(target=self._beat, daemon=True, name="heart")
+
+    def caused(self, error: BaseException | None) -> bool:
+        """Whether an error is the interruption of a job that was ended by somebody else.
+
+        What a signal to the process raised is not.
+        """
+        return (
+            self._gone
+            and isinstance(error, KeyboardInterrupt)
+            and not isinstance(error, EndedError)
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -51,10 +81,10 @@ class Heart:
         try:
             self._stop.set()
             self._thread.join()
-        except KeyboardInterrupt:
-            if not self._gone:
+        except KeyboardInterrupt as interrupt:
+            if not self.caused(interrupt):
                 raise
-        if self._gone and (kind is None or issubclass(kind, KeyboardInterrupt)):
+        if self._gone and (error is None or self.caused(error)):
             raise JobGoneError(CANCELLED) from error
 
     def _beat(self) -> None:
@@ -62,12 +92,33 @@ class Heart:
             try:
                 if self._store.beat_job(self._job_id):
                     continue
-            except StoreError:
+            except (StoreError, sqlite3.Error):
                 continue  # a full disk, a locked file: the work itself will meet it
             if self._stop.is_set():
                 return
             self._gone = True
-            _thread.interrupt_main()
-            if not self._stop.wait(GRACE):
-                os._exit(KILLED)
+            _interrupt()
+            if not self._stop.wait(self._grace):
+                self._cut_off()
             return
+
+    def _cut_off(self) -> None:
+        """End the process on the spot; a new one works what else is in the queue."""
+        self._say(CUT_OFF)
+        with suppress(OSError):
+            give_room(self._store.path, self._job_id)
+        with suppress(OSError):
+            start_runner(self._store.path)
+        os._exit(KILLED)
+
+
+def _interrupt() -> None:
+    """Have KeyboardInterrupt raised in the main thread.
+
+    By a real signal where there are such: only that ends a wait for a child, a lock, a socket.
+    """
+    main = threading.main_thread().ident
+    if hasattr(signal, "pthread_kill") and main and callable(signal.getsignal(signal.SIGINT)):
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        _thread.interrupt_main()

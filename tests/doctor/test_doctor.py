@@ -21,7 +21,7 @@ def test_every_check_is_shown_to_find_something() -> None:
     here = Path(__file__)
     shown = {
         check
-        for name in ("test_damage_content.py", "test_damage_rest.py")
+        for name in ("test_damage_content.py", "test_damage_jobs.py", "test_damage_rest.py")
         for one in runpy.run_path(str(here.with_name(name)))["DAMAGES"].values()
         for check in one["found"]
     }

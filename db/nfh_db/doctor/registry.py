@@ -5,6 +5,7 @@ from nfh_db.doctor import (
     derived_checks,
     file_checks,
     identification_checks,
+    job_checks,
     log_checks,
     other_checks,
     text_checks,
@@ -161,6 +162,12 @@ CHECKS: tuple[Check, ...] = (
         "Each decision of identification names its rule, and its score says the same.",
         "run `nfh-tui identify --again`",
         identification_checks.identifications,
+    ),
+    Check(
+        "jobs",
+        "What jobs say of themselves holds together, and none waits for ever.",
+        BY_HAND,
+        job_checks.jobs,
     ),
     Check(
         "settings",

@@ -1,0 +1,112 @@
+"""A runner that knows kinds of jobs made for tests, beside the real ones.
+
+`probe` is light, `heavy` heavy. Each line of their trace, a file, is one whole write.
+"""
+
+import functools
+import hashlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+from nfh_tui.jobs import heart, runner, starting
+from nfh_tui.jobs.job_files import job_folder
+from nfh_tui.jobs.kinds import KINDS, JobKind
+from nfh_tui.training_jobs import Phase
+
+MODULE = "nfh_probe_runner"
+BEGUN = time.monotonic()
+
+
+def trace(job: Any, *words: object) -> None:
+    """A line: the job, this process, and the words."""
+    line = " ".join(map(str, (job.id, os.getpid(), *words))) + "\n"
+    handle = os.open(job.arguments["trace"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(handle, line.encode())
+    os.close(handle)
+
+
+def run(store: Any, job: Any, report: Any) -> Mapping[str, object] | None:
+    """What the job's arguments name under `do`."""
+    trace(job, "begin", BEGUN, time.monotonic())
+    try:
+        return {"said": DO[job.arguments.get("do", "count")](store, job, report)}
+    finally:
+        trace(job, "end", time.monotonic())
+
+
+def count(store: Any, job: Any, report: Any) -> int:
+    """Steps, each kept in the job's folder when it is done, as a training keeps its own."""
+    kept = job_folder(store.path, job.id) / "at.txt"
+    at = int(kept.read_text()) if kept.exists() else 0
+    steps = int(job.arguments.get("steps", 3))
+    while at < steps:
+        report.step(Phase("counting", at, steps, {"loss": 1 / (at + 1)}))
+        time.sleep(float(job.arguments.get("each", 0.0)))
+        trace(job, "step", at)
+        at += 1
+        new = kept.with_suffix(".new")
+        new.write_text(str(at))
+        new.replace(kept)
+    return at
+
+
+def far_away(store: Any, job: Any, report: Any) -> None:
+    """A computation of a library that cannot be interrupted; other threads go on."""
+    hashlib.pbkdf2_hmac("sha256", b"a", b"b", 2**31 - 1)
+
+
+def dies(store: Any, job: Any, report: Any) -> None:
+    """As a fault in a library's own code does."""
+    report.step(Phase("dying"))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def leaves(store: Any, job: Any, report: Any) -> None:
+    """What no job should do."""
+    sys.exit("I am off")
+
+
+def fills(store: Any, job: Any, report: Any) -> int:
+    """Write a checkpoint, then a larger one."""
+    folder = job_folder(store.path, job.id)
+    first = folder / "first"
+    again = first.exists()
+    first.write_bytes(b"1")
+    with (folder / "second").open("wb", buffering=0) as file:
+        for _ in range(int(job.arguments["blocks"])):
+            if file.write(bytes(4096)) < 4096:
+                file.write(bytes(4096))  # says why
+    return int(again)
+
+
+DO = {
+    "count": count,
+    "far away": far_away,
+    "dies": dies,
+    "leaves": leaves,
+    "fills": fills,
+    "breaks": lambda store, job, report: {}["nothing"],
+}
+
+
+def learn() -> None:
+    """Teach this process the kinds."""
+    module = ModuleType("nfh_tui.jobs.probe")
+    module.run = run  # type: ignore[attr-defined]
+    sys.modules[module.__name__] = module
+    KINDS["probe"] = JobKind("probe", 2, "count", "probe")
+    KINDS["heavy"] = JobKind("heavy", 2, "count", "probe", heavy=True)
+    starting.MODULE = MODULE
+
+
+if __name__ == "__main__":
+    learn()
+    if "GROWN" in os.environ:
+        runner.GROWN = int(os.environ["GROWN"])
+    runner.Heart = functools.partial(heart.Heart, between=0.05, grace=0.5)  # type: ignore[misc]
+    sys.exit(runner.main())

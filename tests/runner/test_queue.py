@@ -1,0 +1,200 @@
+"""Whose job it is: processes that were taken for dead, clocks that were set back."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from nfh_db import clock, processes
+from nfh_db.errors import BusyError, FullError
+from nfh_db.jobs import Job, JobPoint, JobProgress, JobState
+from nfh_db.models import NewModel
+from nfh_db.training_store import JobGoneError
+from nfh_tui.jobs.kinds import claimable
+from nfh_tui.jobs.runner import work
+from nfh_tui.training_jobs import JobReporter, Phase
+
+from .conftest import Queue
+
+ELSEWHERE = "UPDATE job SET place = 'elsewhere'"
+ANOTHER = "UPDATE job SET pid = pid + 1, pid_started = 'then'"
+
+
+def claimed(queue: Queue) -> Job:
+    """A job that this process runs."""
+    queue.add()
+    job = queue.store.claim_job(claimable())
+    assert job is not None
+    return job
+
+
+def new(name: str) -> NewModel:
+    """A trained model."""
+    return NewModel(name, "resolution", "linear", "1", f"models/{name}", "d", {}, {}, "s")
+
+
+def test_who_was_taken_for_dead_changes_nothing_once_another_has_the_job(queue: Queue) -> None:
+    job = claimed(queue)
+    other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    queue.change(
+        f"UPDATE job SET pid = {other.pid}, pid_started = '{processes.started(other.pid)}'"
+    )
+    with pytest.raises(JobGoneError):
+        queue.store.note_job(job.id, JobProgress("far"))
+    assert not queue.store.beat_job(job.id)
+    with pytest.raises(JobGoneError):
+        queue.store.finish_training(job.id, new("late"))
+    for state in (JobState.DONE, JobState.FAILED, JobState.INTERRUPTED):
+        assert not queue.store.end_job(job.id, state)
+    assert queue.store.model("late") is None
+    assert queue.job(job.id).state is JobState.RUNNING
+    assert queue.store.end_job(job.id, JobState.CANCELLED)  # anybody may
+    other.communicate(b"\n")
+
+
+def test_who_was_taken_for_dead_has_its_job_back_while_nobody_else_has(queue: Queue) -> None:
+    job = claimed(queue)
+    for back in (
+        lambda: queue.store.beat_job(job.id),
+        lambda: queue.store.note_job(job.id, JobProgress("on")),
+    ):
+        queue.change("UPDATE job SET state = 'interrupted', error = 'x', finished_at = 'now'")
+        back()
+        found = queue.job(job.id)
+        assert (found.state, found.error, found.finished_at) == (JobState.RUNNING, None, None)
+        assert found.attempts == 1
+
+
+def test_cancelled_and_tried_again_is_nobodys_before_it_is_begun(queue: Queue) -> None:
+    job = claimed(queue)
+    queue.store.end_job(job.id, JobState.CANCELLED)
+    queue.store.retry_job(job.id)
+    assert not queue.store.beat_job(job.id)
+    assert not queue.store.end_job(job.id, JobState.DONE)
+    assert queue.job(job.id).state is JobState.QUEUED
+
+
+def test_a_process_that_is_gone_is_noticed_by_whoever_reads_its_job(queue: Queue) -> None:
+    job = claimed(queue)
+    queue.change(ANOTHER)
+    found = queue.store.job(job.id)
+    assert found is not None
+    assert found.state is JobState.INTERRUPTED
+    assert found.error == "the process that ran it has ended without saying how"
+    assert found.finished_at is not None
+
+
+def test_it_is_noticed_also_where_nothing_can_be_written(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = claimed(queue)
+    queue.change(ANOTHER)
+
+    def full() -> None:
+        raise FullError("full")
+
+    monkeypatch.setattr(queue.store, "_noting", full)
+    assert queue.job(job.id).state is JobState.INTERRUPTED
+    assert queue.states() == [JobState.INTERRUPTED]
+
+
+@pytest.mark.parametrize("hours", [-5, 5])
+def test_a_clock_that_is_set_takes_nobodys_job(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    job = claimed(queue)
+    moved = datetime.now(UTC) + timedelta(hours=hours)
+    monkeypatch.setattr(clock, "now", lambda: moved.isoformat(timespec="milliseconds"))
+    assert queue.job(job.id).state is JobState.RUNNING  # its process is there
+    queue.change(ELSEWHERE)
+    queue.change(f"UPDATE job SET place = '{processes.place()}'")
+    assert queue.store.beat_job(job.id)
+    queue.store.note_job(job.id, JobProgress("on", 1, 2), JobPoint(1, {"loss": 1.0}))
+    assert queue.store.end_job(job.id, JobState.DONE)
+
+
+def test_elsewhere_silence_counts_and_the_future_is_silence(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = claimed(queue)
+    queue.change(ELSEWHERE)
+    assert queue.job(job.id).state is JobState.RUNNING  # it has said something just now
+    for minutes in (3, -3):
+        queue.change("UPDATE job SET state = 'running'")
+        moved = datetime.now(UTC) + timedelta(minutes=minutes)
+        monkeypatch.setattr(clock, "now", lambda at=moved: at.isoformat())
+        assert queue.job(job.id).state is JobState.INTERRUPTED
+
+
+def test_a_number_that_another_process_has_now_is_no_sign_of_life(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the system does not say when a process started, its silence tells."""
+    job = claimed(queue)
+    queue.change("UPDATE job SET pid_started = NULL")
+    assert queue.job(job.id).state is JobState.RUNNING
+    queue.change("UPDATE job SET heartbeat = '2020-01-01T00:00:00.000+00:00'")
+    assert queue.job(job.id).state is JobState.INTERRUPTED
+    assert processes.alive(os.getpid(), None)
+
+
+def test_steps_made_again_replace_their_points_and_a_judgement_stays(queue: Queue) -> None:
+    job = claimed(queue)
+    progress = JobProgress("training")
+    for done, figures in (
+        (1, {"loss": 3.0}),
+        (2, {"loss": 2.0}),
+        (2, {"loss": 2.0, "accuracy": 0.5}),
+        (3, {"loss": 1.0}),
+        (2, {"loss": 2.5}),
+        (2, {"loss": 2.5, "accuracy": 0.6}),
+    ):
+        queue.store.note_job(job.id, progress, JobPoint(done, figures))
+    points = [(point.done, point.metrics) for point in queue.store.job_points(job.id)]
+    assert points[0] == (1, {"loss": 3.0})
+    assert points[-2:] == [(2, {"loss": 2.5}), (2, {"loss": 2.5, "accuracy": 0.6})]
+    assert len(points) == 3
+
+
+def test_what_cannot_be_noted_now_is_noted_later(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = claimed(queue)
+    report = JobReporter(queue.store, job.id, lambda *_: None)
+    report.step(Phase("training", 1, 9, {"loss": 3.0}))
+    for trouble in (BusyError("locked"), FullError("full")):
+        with monkeypatch.context() as patch:
+            patch.setattr(queue.store, "note_job", raises(trouble))
+            report.step(Phase("training", 2, 9, {"loss": 2.0}))
+            report.step(Phase("training", 3, 9, {"loss": 1.0}))
+    report.step(Phase("training", 4, 9, {"loss": 0.5}))
+    points = [(point.done, point.metrics) for point in queue.store.job_points(job.id)]
+    assert points == [(n, {"loss": loss}) for n, loss in enumerate((3.0, 2.0, 1.0, 0.5), 1)]
+    assert queue.job(job.id).done == 4
+
+
+def test_a_job_waits_for_its_end_to_be_written(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job_id = queue.add()
+    end, tries = queue.store.end_job, []
+
+    def busy(*told: object, **more: object) -> bool:
+        tries.append(told)
+        if len(tries) < 3:
+            raise BusyError("locked")
+        return end(*told, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(queue.store, "end_job", busy)
+    assert work(queue.store, lambda *_: None) == 1
+    assert queue.job(job_id).state is JobState.DONE
+
+
+def raises(trouble: Exception) -> Callable[..., None]:
+    def write(*_: object) -> None:
+        raise trouble
+
+    return write
