@@ -33,11 +33,8 @@ _PORTS = range(1, 1 << 16)
 
 def connected(address: str) -> _Client:
     """A client of the scheduler at an address. Raises CrewError."""
-    try:
-        distributed: Any = import_module("distributed")
-    except ImportError as error:
-        raise CrewError(INSTALL) from error
-    _check(address)
+    check_address(address)
+    distributed: Any = import_module("distributed")
     clients: list[_Client] = []
     errors: list[Exception] = []
 
@@ -62,10 +59,13 @@ def connected(address: str) -> _Client:
     raise CrewError(f"what is at {address} does not answer as a scheduler does; {WANTED}")
 
 
-def _check(address: str) -> None:
-    """Raise CrewError for what cannot be an address."""
-    from distributed.comm.addressing import parse_address, parse_host_port
-
+def check_address(address: str) -> None:
+    """Raise CrewError for what cannot be an address, and where Dask is not installed."""
+    try:
+        import_module("distributed")
+        from distributed.comm.addressing import parse_address, parse_host_port
+    except ImportError as error:
+        raise CrewError(INSTALL) from error
     try:
         scheme, place = parse_address(address)
         known = scheme not in _CHECKED or parse_host_port(place)[1] in _PORTS
