@@ -17,6 +17,7 @@ from nfh_tui.actions import (
     program,
     queue,
     ruling,
+    training,
     visiting,
 )
 from nfh_tui.actions.act import (
@@ -42,6 +43,7 @@ ACTIONS: tuple[Action, ...] = (
     *looking.ACTS,
     *program.ACTS,
     *ruling.ACTS,
+    *training.ACTS,
     *visiting.ACTS,
 )
 

@@ -22,6 +22,10 @@ ACTS: tuple[Action, ...] = (
         SEEING,
     ),
     Action(
+        "screen.jobs", ("f4",), "F4", "Jobs and models",
+        "Trainings as they go on, and the models that came of them.", LOOK, SEEING,
+    ),
+    Action(
         "side.down", ("j", "down"), "j ↓", "Down", "One line or cell down.", SIDE, where="side",
     ),
     Action(
@@ -63,18 +67,22 @@ ACTS: tuple[Action, ...] = (
         "side.scope", ("a",), "a", "All, or the query",
         "All items, or only those of the queue's query.", SIDE,
         foot=30, short="all/query", where="side",
-        of=("screen.agreement", "screen.evaluation"),
+        of=("screen.agreement", "screen.evaluation", "screen.jobs"),
     ),
     Action(
-        "side.agreement", ("f2",), "F2 F3 F5", "Agreement", "Go to the agreement.", SIDE,
+        "side.agreement", ("f2",), "F2 F3 F4 F5", "Agreement", "Go to the agreement.", SIDE,
         listed=ELSEWHERE, where="side",
     ),
     Action(
-        "side.evaluation", ("f3",), "F2 F3 F5", "Evaluation", "Go to the evaluation.", SIDE,
+        "side.evaluation", ("f3",), "F2 F3 F4 F5", "Evaluation", "Go to the evaluation.", SIDE,
         listed=ELSEWHERE, where="side",
     ),
     Action(
-        "side.guidelines", ("f5",), "F2 F3 F5", "Guidelines", "Go to the guidelines.", SIDE,
+        "side.jobs", ("f4",), "F2 F3 F4 F5", "Jobs and models", "Go to the jobs and models.",
+        SIDE, listed=ELSEWHERE, where="side",
+    ),
+    Action(
+        "side.guidelines", ("f5",), "F2 F3 F4 F5", "Guidelines", "Go to the guidelines.", SIDE,
         listed=ELSEWHERE, where="side",
     ),
     Action(

@@ -59,6 +59,7 @@ PANE_ACTS = (
 BACK_AND_ON = {
     "side.agreement": "screen.agreement",
     "side.evaluation": "screen.evaluation",
+    "side.jobs": "screen.jobs",
     "side.guidelines": "screen.guidelines",
 }
 """Acts that go to another screen, and the workbench's act that opens it."""
@@ -168,12 +169,16 @@ class SideScreen(Enduring, Screen[str | None]):
     def paint_keys(self) -> None:
         """The keys most needed here, at most six."""
         ranked = sorted(
-            (a for a in self.acts() if a.foot is not None), key=lambda a: a.foot or 0
+            (a for a in self.foot_acts() if a.foot is not None), key=lambda a: a.foot or 0
         )
         always = [a for a in ranked if a.id in ALWAYS]
         others = [a for a in ranked if a.id not in ALWAYS]
         shown = (*others[: FOOT_KEYS - len(always)], *always)
         self.key_line.foot = Foot("", tuple((a.shown.split()[0], a.short) for a in shown))
+
+    def foot_acts(self) -> Sequence[Action]:
+        """The acts that may stand at the foot now."""
+        return self.acts()
 
     def acts(self) -> Sequence[Action]:
         """The acts that this screen does, with the person's own keys."""

@@ -31,6 +31,13 @@ class Visiting(Bulk):
 
             await self.visit(EvaluationScreen)
 
+    async def do_screen_jobs(self) -> None:
+        """Jobs and models."""
+        if self._may_see():
+            from nfh_tui.screens.jobs import JobsScreen
+
+            await self.visit(JobsScreen)
+
     async def do_screen_guidelines(self) -> None:
         """The guidelines, at the rule of the answer in the editor."""
         from nfh_tui.screens.guidelines import GuidelinesScreen

@@ -32,6 +32,7 @@ from nfh_tui.screens.workbench import Workbench
 from nfh_tui.theme import DARK, LIGHT
 
 from .drawing import picture
+from .jobs import make_jobs
 
 QUERY = "disagree:noun state:disagree"
 ME = "eva"
@@ -64,6 +65,9 @@ class Scene:
 
 
 OUT = ("escape",)
+ASKING = ("turns", "side.train")
+"""Groups of workers that wait for whoever answers a dialog."""
+
 SCENES = (
     Scene("adjudicate", ("H",)),
     Scene("queue", ("shift+tab",), ("tab",), SMALL),
@@ -82,6 +86,10 @@ SCENES = (
     Scene("tour", (), OUT, act="tour", minor=True),
     Scene("agreement", ("f2",), OUT),
     Scene("evaluation", ("f3",), OUT),
+    Scene("jobs", ("f4",), OUT),
+    Scene("job", ("f4", "tab"), ("tab", *OUT), SMALL),
+    Scene("train", ("f4", "t", "j", "l"), OUT * 2, minor=True),
+    Scene("model", ("f4", "G", "k", "k", "k", "tab"), ("tab", *OUT), minor=True),
     Scene("guidelines", ("f5",), OUT),
     Scene("decided", ("j", "j", "p", "enter"), minor=True),
     Scene("similar", ("k", "A"), OUT, minor=True),
@@ -103,11 +111,13 @@ def take(size: tuple[int, int], folder: Path) -> dict[str, str]:
         ready = folder / "ready.db"
         ensure_demo(ready)
         _predict(ready)
+        make_jobs(ready)
         taken = {}
         for look in LOOKS:
             if look == "no-color":
                 os.environ["NO_COLOR"] = "1"
             database = Path(shutil.copyfile(ready, folder / f"{look}.db"))
+            shutil.copytree(folder / "ready-jobs", folder / f"{look}-jobs")
             taken |= asyncio.run(_walk(database, size, look))
     return taken
 
@@ -133,6 +143,7 @@ def _stopped(folder: Path) -> Iterator[None]:
         for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
             patch.setenv(name, str(folder / name))
         patch.setenv("NFH_TUI_PREDICTOR", "off")
+        patch.setenv("NFH_TUI_RUNNER", "off")
         for name in ("NO_COLOR", "NFH_TUI_DB", "TMUX", "SSH_CONNECTION", "SSH_TTY"):
             patch.setenv(name, "")
             patch.delenv(name)
@@ -219,5 +230,5 @@ def _busy(app: WorkbenchApp) -> bool:
     """True while an act, a write, the queue, or a worker of another screen is under way."""
     desk: Workbench = app.desk
     waits = desk.bar.is_open or len(app.screen_stack) > 1 or desk.choosing
-    works = any(not worker.is_finished and worker.group != "turns" for worker in app.workers)
+    works = any(not one.is_finished and one.group not in ASKING for one in app.workers)
     return works or not (desk.turns.idle or waits) or bool(desk.saving) or not desk.ids.complete

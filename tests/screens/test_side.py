@@ -130,7 +130,7 @@ async def test_ctrl_q_quits_from_there(open_desk) -> None:
 
 async def test_a_visitor_who_annotates_does_not_see_others_answers(open_desk) -> None:
     async with open_desk(mode="annotate") as desk:
-        for key in ("f2", "f3"):
+        for key in ("f2", "f3", "f4"):
             await desk.press(key)
             assert desk.app.screen is desk.screen
             assert "not while annotating" in desk.said
@@ -155,6 +155,7 @@ def test_the_screens_load_no_framework_and_only_when_they_are_opened() -> None:
     program = (
         "import sys, nfh_tui.app; early = {m for m in sys.modules if 'screens.' in m};"
         "import nfh_tui.screens.agreement, nfh_tui.screens.evaluation;"
+        "import nfh_tui.screens.jobs, nfh_tui.screens.training_dialog;"
         "print(sorted({m.partition('.')[0] for m in sys.modules}), sorted(early))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
