@@ -33,8 +33,10 @@ def training(folder: Path, recipe: str) -> Iterator[None]:
                 raise SystemExit(f"training needs {data / name} (set NFH_DATA)")
             import_file(store, Source(data / name), BY_NAME["nfh"], ImportOptions(split))
     command = [sys.executable, "-m", "nfh_tui", "retrain", "resolution", "--recipe", recipe]
+    command.append("--wait")
+    here = {**os.environ, "NFH_TUI_RUNNER": "here"}  # in the process that is measured
     log = (folder / "training.log").open("wb")
-    job = subprocess.Popen([*command, "--db", str(database)], stdout=log, stderr=log)
+    job = subprocess.Popen([*command, "--db", str(database)], stdout=log, stderr=log, env=here)
     try:
         time.sleep(WARMING_UP)
         _must_run(job, folder)

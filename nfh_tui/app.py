@@ -4,6 +4,7 @@ import gc
 import os
 import sys
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import ClassVar
@@ -21,6 +22,7 @@ from nfh_tui.client import StoreClient
 from nfh_tui.config import by_file, load, theme_trouble
 from nfh_tui.demo import hint_of
 from nfh_tui.desk.faults import note_fault, sentence_of
+from nfh_tui.hanging_up import STATUS, watch
 from nfh_tui.messages import Opened, Trouble
 from nfh_tui.screens.workbench import Workbench
 from nfh_tui.theme import DEFAULT, SETTING, THEMES, made
@@ -129,6 +131,16 @@ class WorkbenchApp(Enduring, InOrder, LettingGo, inherit_bindings=False):
         self.desk.bar.finish(accepted=False)
         self.desk.call_later(self.desk.action_act, "quit")
 
+    def terminal_gone(self) -> None:
+        """Save what waits and end: nobody can see or say anything any more. In any thread."""
+        with suppress(RuntimeError):  # not begun yet, or at its end already
+            self.call_from_thread(self.call_later, self._let_go)
+
+    async def _let_go(self) -> None:
+        await self.desk.save_all()
+        await self.desk.predictor_off()
+        self.exit(return_code=STATUS)
+
     # --- faults of ours -----------------------------------------------------------------
 
     def fault(self, error: Exception) -> None:
@@ -209,6 +221,7 @@ def run_workbench(
         sys.stderr.write(f"{error}{hint_of(error)}\n")
         return 1
     app.endures = True
+    watch(app.terminal_gone)
     try:
         app.run(mouse=app.config.options.mouse)
     finally:

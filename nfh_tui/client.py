@@ -29,6 +29,7 @@ from nfh_db.records import (
 )
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Answer, Passage
+from nfh_tui.client_live import LiveClient
 
 if TYPE_CHECKING:
     from nfh_db.comparisons import Compared, Side
@@ -47,7 +48,7 @@ READERS = 3
 """Threads that read. Three let an item, a page of rows and a count overlap."""
 
 
-class StoreClient:
+class StoreClient(LiveClient):
     """What screens and widgets may ask of the store. Errors are the store's own."""
 
     def __init__(self, store: Store) -> None:
@@ -186,19 +187,29 @@ class StoreClient:
         """All versions of the guidelines, the first one first."""
         return await self._read(self.store.guidelines)
 
-    async def tagged_items(self, only: Annotator | None = None) -> dict[str, int]:
-        """How many anchors have an answer with each tag; only: of this person's own."""
-        return await self._read(self.store.tagged_items, only)
+    async def tagged_items(
+        self, only: Annotator | None = None, asks: Annotator | None = None
+    ) -> dict[str, int]:
+        """How many anchors have an answer with each tag; only: of this person's own.
+
+        asks: who is told nothing of what they have still to decide blind; so below.
+        """
+        return await self._read(self.store.tagged_items, only, asks)
 
     async def tagged_anchors(
-        self, wanted: Iterable[tuple[str, int | None]], only: Annotator | None = None
+        self,
+        wanted: Iterable[tuple[str, int | None]],
+        only: Annotator | None = None,
+        asks: Annotator | None = None,
     ) -> "array[int]":
         """The anchors whose decision has one of these rules under one of these versions."""
-        return await self._read(self.store.tagged_anchors, wanted, only)
+        return await self._read(self.store.tagged_anchors, wanted, only, asks)
 
-    async def tagged_decisions(self, only: Annotator | None = None) -> "tuple[Tagged, ...]":
+    async def tagged_decisions(
+        self, only: Annotator | None = None, asks: Annotator | None = None
+    ) -> "tuple[Tagged, ...]":
         """How many decisions have each tag, version by version; those without one, too."""
-        return await self._read(self.store.tagged_decisions, only)
+        return await self._read(self.store.tagged_decisions, only, asks)
 
     async def queue_ids(
         self, query: Query, me: Annotator, role: Role = Role.ADJUDICATOR

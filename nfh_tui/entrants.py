@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from nfh_db.formats.wording import counted
 from nfh_models.identification.case import Decision, Identifier
 from nfh_models.identification.example import Example
-from nfh_models.identification.recipes import RULES, SVM, TRAINED
+from nfh_models.identification.recipes import RULES, SVM
 from nfh_models.parsing.parsed import Parser
 from nfh_tui.evaluating import Entrant, parse_all
-from nfh_tui.examples import Examples, examples_of_store
+from nfh_tui.examples import Examples
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -142,22 +142,11 @@ def other_parser(identifier: Identifier, name: str, parser: Parser | None) -> st
 
 
 def learnt_from(store: "Store", entrant: Entrant) -> frozenset[str]:
-    """The passages, by digest, that a registered model learnt from, as far as gold still is
-    what it was; none of what is fitted for the occasion, or learns nothing."""
+    """The passages, by digest, that a registered model learnt from; none of what is fitted
+    for the occasion, or learns nothing."""
+    from nfh_tui.learnt import passages_learnt_from
+
     if entrant.identifier is None or entrant.model_id is None:
         return frozenset()
     model = next((one for one in store.models() if one.id == entrant.model_id), None)
-    if model is None or model.recipe not in TRAINED:
-        return frozenset()
-    from nfh_db.errors import QueryError
-    from nfh_db.query import parse
-    from nfh_tui.training import Wanted, held_out_passages
-
-    query, split = model.metrics.get("query"), model.metrics.get("split")
-    try:
-        wanted = Wanted(parse(str(query or "")), str(split) if split else None)
-    except QueryError:  # of another program's language
-        return frozenset()
-    held_out = held_out_passages(store, wanted.held_out)
-    learnt = {one.group for one in examples_of_store(store, wanted.query, wanted.split)}
-    return frozenset(learnt.difference(held_out))
+    return frozenset() if model is None else passages_learnt_from(store, model)

@@ -42,6 +42,16 @@ def _checked(model: "Model", folder: Path) -> Path:
     return folder
 
 
+def is_there(database: Path, model: "Model") -> bool:
+    """Whether a model has all its folder still, by a glance; one without a folder has."""
+    if model.path is None:
+        return True
+    try:
+        return (folder_of(database, model.path) / CONFIG).is_file()
+    except OSError:
+        return False
+
+
 def models_folder(database: Path) -> Path:
     """The folder for the models of a database, beside it; not made yet."""
     real = Path(os.path.realpath(database))

@@ -6,10 +6,10 @@ What is stored is not predicted anew, so that a run that was broken off goes on 
 import time
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from nfh_db.pace import next_stretch
 from nfh_db.records import Annotator, Prediction
@@ -44,17 +44,44 @@ Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
 
+class Elsewhere(Protocol):
+    """Other machines that have the same model."""
+
+    @property
+    def parser_name(self) -> str:
+        """Their parser's name with its version; "" for none."""
+        ...
+
+    def resolved(self, items: Iterable[Item]) -> Iterator[tuple[Item, Choice | None]]:
+        """Each item with its choice, in order, in bounded memory. Raises ModelsError."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """What predicts. parser: None where the resolver needs none."""
+    """What predicts. parser: None where the resolver needs none, or predicts elsewhere."""
 
     chosen: Chosen[Resolver]
     parser: Parser | None
+    elsewhere: Elsewhere | None = None
 
     @property
     def parser_name(self) -> str:
         """The parser's name with its version; "" for none."""
+        if self.elsewhere is not None:
+            return self.elsewhere.parser_name
         return "" if self.parser is None else self.parser.name
+
+    def check(self) -> None:
+        """Raise ParserError for a parser that gives too little."""
+        if self.elsewhere is None:
+            check_layers(self.chosen.model.needs, self.parser)
+
+    def resolved(self, items: Iterable[Item]) -> Iterator[tuple[Item, Choice | None]]:
+        """Each item with its choice, in order, in bounded memory. Raises ModelsError."""
+        if self.elsewhere is not None:
+            return self.elsewhere.resolved(items)
+        return resolved(items, self.chosen.model, self.parser)
 
 
 @dataclass(slots=True)
@@ -116,7 +143,7 @@ class _Run:
 
     def run(self, query: "Query", me: Annotator) -> Predictions:
         tools, report = self._tools, self.report
-        check_layers(tools.chosen.model.needs, tools.parser)
+        tools.check()
         answers_with(self._store, tools.chosen, tools.parser_name)
         asked: set[int] = set()
         for ids in self._store.queue_ids(query, me):
@@ -124,9 +151,7 @@ class _Run:
         report.anchors = len(asked)
         passages = self._store.passage_ids(query, me)
         waiting: deque[int] = deque()
-        choices = resolved(
-            self._items(passages, asked, waiting), tools.chosen.model, tools.parser
-        )
+        choices = tools.resolved(self._items(passages, asked, waiting))
         while some := list(islice(choices, SAVED_TOGETHER)):
             self._save([(waiting.popleft(), item, choice) for item, choice in some])
             self._passed += len(some)

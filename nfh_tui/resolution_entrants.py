@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 from nfh_db.formats.wording import counted
 from nfh_models.parsing.parsed import Parser
 from nfh_models.resolution.item import ResolutionExample
-from nfh_models.resolution.recipes import TRAINED
-from nfh_tui.resolution_examples import resolution_examples_of_store
+from nfh_tui.learnt import passages_learnt_from
 from nfh_tui.resolution_trial import Entrant
 
 if TYPE_CHECKING:
-    from nfh_db.models import Model
     from nfh_db.store import Store
 
 
@@ -49,38 +47,13 @@ def remembering(
     registered = {model.id: model for model in store.models()}
     for one in entrants:
         model = registered.get(one.model_id or 0)
-        if model is None or model.recipe not in TRAINED:
+        if model is None:
             continue
-        passages = learnt_from(store, model)
+        passages = passages_learnt_from(store, model)
         known = sum(example.group in passages for example in tried)
         if known:
             yield (
                 f"{one.name} learnt from the passages of {known:,} of these "
-                f"{counted(len(tried), 'example')}, or was chosen by them: its figures say how "
-                "well it remembers them"
+                f"{counted(len(tried), 'example')}: its figures say how well it remembers "
+                "them"
             )
-
-
-def learnt_from(store: "Store", model: "Model") -> frozenset[str]:
-    """The passages, by digest, that a registered model learnt from, as far as gold still is
-    what it was; none where its metrics do not say from which.
-
-    Passages by which its training was judged and stopped are among them, unless they are of
-    a split of their own: they had a say in it, too.
-    """
-    from nfh_db.errors import QueryError
-    from nfh_db.query import parse
-    from nfh_tui.training_jobs import held_out_passages, held_out_splits
-
-    said = {
-        name: str(model.metrics.get(name) or "") for name in ("query", "split", "dev_split")
-    }
-    split = said["split"] or None
-    try:
-        query = parse(said["query"])
-    except QueryError:  # of another program's language
-        return frozenset()
-    kept_out = {*held_out_splits(split), said["dev_split"]} - {"", split}
-    held_out = held_out_passages(store, sorted(one for one in kept_out if one))
-    examples = resolution_examples_of_store(store, query, split)
-    return frozenset(one.group for one in examples).difference(held_out)

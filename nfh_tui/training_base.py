@@ -107,6 +107,11 @@ def base_for(store: "Store", recipe: str, general: General) -> Base | str | None
     return word
 
 
+def base_for_package() -> Base:
+    """The model in the package, to start from."""
+    return _packaged()
+
+
 def _check_name(word: str) -> None:
     """Raise TrainerError for what can be no pretrained encoder's name."""
     wanted = (

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 OF_NETWORK = ("window", "before", "pair", "distance", "candidates", "dropout")
 """Settings that a model has from the one that it starts from."""
 
+GENTLY = {"rate": 3e-5, "head_rate": 1e-4, "epochs": 3}
+"""How a model that was trained before is trained on, where nobody says otherwise: at the rates
+of a fresh start it forgets on a few labels more than it learns."""
+
 IN_FEW_BITS = frozenset((Weights.BYTE, Weights.MIXED))
 """How `small` may keep its weights; else it does so in 8 bits."""
 
@@ -100,7 +104,10 @@ class EncoderTrainer:
         prepared = self._prepared(
             Material(lessons.train, lessons.numbers, lessons.dev, lessons.dev_numbers)
         )
-        outcome = yield from steps_of(_outcome(prepared, folder, on))
+        told_by = bool(lessons.dev or lessons.dev_numbers)
+        outcome = yield from steps_of(
+            _outcome(prepared, folder, on, judge_first=self._base is not None and told_by)
+        )
         whole = prepared.whole
         whole.network.eval().requires_grad_(requires_grad=False)
 
@@ -114,6 +121,11 @@ class EncoderTrainer:
         told = outcome_metrics(outcome, on) | _identification(outcome.metrics)
         told |= {"base": whole.base, "heads": found.heads, "heads_outside_window": found.lost}
         notes = []
+        if not outcome.epoch and self._base is not None:
+            notes.append(
+                f"no epoch did better on what was kept out than {self._base.name}, from which "
+                "it started: it says what that one says"
+            )
         if found.lost:
             notes.append(
                 f"{found.lost:,} of {found.heads:,} heads stand outside the window of "
@@ -139,11 +151,11 @@ class EncoderTrainer:
 
 
 def _outcome(
-    prepared: "Prepared", folder: Path, on: "device"
+    prepared: "Prepared", folder: Path, on: "device", *, judge_first: bool
 ) -> "Generator[StepReport, None, Outcome]":
     from nfh_models.encoder.training import training
 
-    trained = yield from training(prepared, folder, on=on)
+    trained = yield from training(prepared, folder, on=on, judge_first=judge_first)
     return trained.outcome
 
 
@@ -154,7 +166,8 @@ def _identification(figures: Mapping[str, float]) -> dict[str, object]:
 
 
 def _as_before(settings: EncoderSettings, base: Base, named: set[str]) -> EncoderSettings:
-    """The settings with those of the network that it starts from, where none was named."""
+    """The settings with those of the network that it starts from, and gentle rates, where none
+    was named."""
     config = read_config(base.folder)
     try:
         before = msgspec.convert(config.settings.get("training"), EncoderSettings)
@@ -162,7 +175,8 @@ def _as_before(settings: EncoderSettings, base: Base, named: set[str]) -> Encode
         raise ModelFileError(
             f"{base.folder} is no model that encoder can start from: {error}"
         ) from error
-    kept = {name: getattr(before, name) for name in OF_NETWORK if name not in named}
+    kept: dict[str, object] = {name: getattr(before, name) for name in OF_NETWORK}
+    kept = {name: value for name, value in (kept | GENTLY).items() if name not in named}
     if settings.weights is Weights.BYTE and before.weights in IN_FEW_BITS:
         kept["weights"] = before.weights
     return msgspec.structs.replace(settings, encoder=before.encoder or base.name, **kept)

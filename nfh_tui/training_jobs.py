@@ -1,27 +1,13 @@
-"""Jobs that make models, whatever the recipe: their rows, their folders, what they leave.
+"""How far a job is: steps, the job's row that tells them, and the points of its curves."""
 
-The work is a job with a row of its own, whoever runs it. Whatever ends it early leaves no
-model behind, neither in the database nor on the disk. What a network had learnt by then stays
-in the job's work folder (`training_work`), and the same job asked for again goes on from it.
-"""
-
-import shutil
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol
 
-from nfh_db import processes
-from nfh_db.clock import now
-from nfh_db.errors import StoreError
-from nfh_db.jobs import JobPoint, JobProgress, JobState
-from nfh_db.models import Model, NewModel
-from nfh_db.query import Match, Query
-from nfh_models.model_files import FolderTakenError
-from nfh_tui.ending import EndedError
-from nfh_tui.model_folders import models_folder
+from nfh_db.errors import BusyError, FullError
+from nfh_db.jobs import JobPoint, JobProgress
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -39,8 +25,6 @@ HELD_OUT = ("dev", "test")
 
 Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
-
-Made = TypeVar("Made")
 
 
 class Step(Protocol):
@@ -81,7 +65,9 @@ class JobReporter:
     """Notes in a job's row how far it is, ten times a second at most, and tells `progress`.
 
     Steps that have figures make the job's curves: of those that come often, some hundreds are
-    kept, and each that judges (its figures are others than those of the step before).
+    kept, and each that judges (its figures are others than those of the step before). What
+    cannot be written now, since the file is locked or the disk full, is written with a later
+    step: the work is worth more.
     """
 
     def __init__(
@@ -97,6 +83,7 @@ class JobReporter:
         self._clock = clock
         self._noted_at = -SECONDS_BETWEEN
         self._curves = Curves()
+        self._points: list[JobPoint] = []
 
     def step(self, step: Step) -> None:
         """Report a step. Raises JobGoneError if somebody ended the job meanwhile."""
@@ -106,7 +93,17 @@ class JobReporter:
             return
         self._noted_at = self._clock()
         noted = JobProgress(step.phase, step.done, step.total or None, step.metrics)
-        self._store.note_job(self._job_id, noted, point)
+        if point is not None:
+            self._points.append(point)
+        with suppress(BusyError, FullError):
+            self._note(noted)
+
+    def _note(self, noted: JobProgress) -> None:
+        if not self._points:
+            self._store.note_job(self._job_id, noted)
+        while self._points:
+            self._store.note_job(self._job_id, noted, self._points[0])
+            del self._points[0]
 
 
 class Curves:
@@ -130,100 +127,6 @@ class Curves:
         return JobPoint(step.done, figures)
 
 
-def as_job(
-    store: "Store",
-    task: str,
-    arguments: Mapping[str, object],
-    progress: Progress,
-    work: Callable[[int, JobReporter], Made],
-) -> Made:
-    """Do some work as a job of this process that was never in the queue; what it gives.
-
-    work: is told the job's number, and makes its model known itself (`save_model`). Raises
-    what it raises; the job then is failed, cancelled or, by a signal, interrupted.
-    """
-    job_id = store.begin_job(task, arguments)
-    try:
-        return work(job_id, JobReporter(store, job_id, progress))
-    except BaseException as error:
-        _end(store, job_id, error)
-        raise
-
-
-def _end(store: "Store", job_id: int, error: BaseException) -> None:
-    """Note how a job ended early; one that somebody else ended is left as it is."""
-    with suppress(StoreError):  # what ended it matters more, and may be the same trouble
-        if isinstance(error, EndedError):
-            store.end_job(job_id, JobState.INTERRUPTED, str(error))
-        elif isinstance(error, KeyboardInterrupt):
-            store.end_job(job_id, JobState.CANCELLED, "stopped")
-        else:
-            store.end_job(job_id, JobState.FAILED, str(error) or type(error).__name__)
-
-
 def held_out_splits(split: str | None) -> tuple[str, ...]:
     """The splits whose passages are not learnt from, where `split` is learnt from."""
     return ("test",) if split is None else tuple(one for one in HELD_OUT if one != split)
-
-
-def held_out_passages(store: "Store", splits: Sequence[str]) -> dict[str, str]:
-    """Each passage, by its digest, that stands in one of these splits, with the split."""
-    return {
-        ballot.passage.digest: split
-        for split in splits
-        for ballot in store.ballots(Query(terms=(Match("split", (split,)),)))
-    }
-
-
-# --- saving ---------------------------------------------------------------------------------
-
-
-def save_model(
-    store: "Store", job_id: int, recipe: str, write: Callable[[Path, str], NewModel]
-) -> tuple[Model, Path]:
-    """Have a model's folder written and register it; if that fails, the folder is gone again.
-
-    write: makes the folder, at the time that is given, and says what to register. It raises
-    FolderTakenError where something stands there already; another name is tried then.
-    """
-    at = now()
-    folder: Path | None = None
-    try:
-        while folder is None:
-            free = _free_folder(store, recipe)
-            try:
-                new = write(free, at)
-                folder = free
-            except FolderTakenError:
-                continue
-        return store.finish_training(job_id, new), folder
-    except BaseException:
-        # Stopped after its last write, a model is registered all the same.
-        if folder is not None and store.model(folder.name) is None:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
-
-
-def _free_folder(store: "Store", recipe: str) -> Path:
-    """The next name that neither a model of the database nor a folder has."""
-    folder = models_folder(store.path)
-    _sweep(folder)
-    names = {model.name for model in store.models()}
-    if folder.is_dir():
-        names |= {path.name for path in folder.iterdir()}
-    prefix = f"{recipe}-"
-    taken = [int(n[len(prefix) :]) for n in names if _numbered(n, prefix)]
-    return folder / f"{prefix}{max(taken, default=0) + 1}"
-
-
-def _numbered(name: str, prefix: str) -> bool:
-    rest = name[len(prefix) :]
-    return name.startswith(prefix) and rest.isascii() and rest.isdigit() and len(rest) < 9
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what processes left that were killed while they wrote a model."""
-    for path in folder.glob(".*.new"):
-        pid = path.name.removesuffix(".new").rpartition(".")[2]
-        if pid.isdigit() and not processes.alive(int(pid), None):
-            shutil.rmtree(path, ignore_errors=True)

@@ -4,6 +4,7 @@ from collections.abc import Generator, Sequence
 from functools import reduce
 from operator import add
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,8 +12,15 @@ from nfh_models.parsing.parsed import Layer, Parser
 from nfh_models.resolution.linear import NEEDS
 from nfh_models.resolution.linear_settings import WANTED, Stored, settings_of
 from nfh_models.resolution.recipes import LINEAR
-from nfh_tui.training_jobs import Step
+from nfh_tui.training_jobs import Phase, Step
 from nfh_tui.training_trainers import JUDGED_BY, Lessons, Trained, Written, check_keys
+
+if TYPE_CHECKING:
+    from nfh_models.resolution.linear_training import Step as LinearStep
+    from nfh_models.resolution.linear_training import Trained as Fitted
+
+FITTING = "fitting"
+"""The phase of the model itself; each fold begins anew, and is no part of its curve."""
 
 
 class LinearTrainer:
@@ -42,7 +50,7 @@ class LinearTrainer:
         from nfh_models.resolution.linear_files import save_linear
         from nfh_models.resolution.linear_training import training
 
-        done = yield from training(lessons.train, self._plan, parser)
+        done = yield from curved(training(lessons.train, self._plan, parser))
         model = done.model
 
         def write(at: Path, made: str, metrics: dict[str, object], card: str) -> Written:
@@ -65,3 +73,19 @@ class LinearTrainer:
             done.left_out,
             done.warnings,
         )
+
+
+def curved(
+    steps: "Generator[LinearStep, None, Fitted]",
+) -> "Generator[Step, None, Fitted]":
+    """The same steps; only those that fit the model itself have figures."""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            fitted: Fitted = end.value
+            return fitted
+        if step.phase == FITTING:
+            yield step
+        else:
+            yield Phase(step.phase, step.done, step.total)

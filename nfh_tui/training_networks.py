@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 HELD_OUT_SHARE = 0.1
 """Of the passages, kept out to choose the best weights by."""
 
+CHECKPOINTS = "*.safetensors"
+"""The files in a work folder that a training goes on from."""
+
 SOON_OVER = ("training", "saving")
 """Phases that take no longer than a step; judging may take minutes, and can be broken off."""
 

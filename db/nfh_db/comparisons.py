@@ -11,7 +11,7 @@ from typing import Any
 
 from nfh_db import passages
 from nfh_db.connection import Connection
-from nfh_db.query import Query
+from nfh_db.query import Query, compile_seen
 from nfh_db.query import compile as compile_query
 from nfh_models.domain import IMPLICIT_KINDS, Kind
 
@@ -166,7 +166,7 @@ def model_gold(
     connection: Connection, model_id: int, query: Query, me_id: int, stopped: Stopped
 ) -> Compared:
     """A model against gold, as resolution is scored. Raises NoLongerWantedError."""
-    compiled = compile_query(query, me_id)
+    compiled = compile_seen(query, me_id)
     found = Compared()
     statement = SCORED_GOLD.format(where=compiled.where)
     found.scored = connection.execute(statement, compiled.parameters).fetchone()[0]
@@ -230,7 +230,7 @@ def model_model(
 
 def person_gold(connection: Connection, name: str, query: Query, me_id: int) -> Compared:
     """An annotator's answers against gold, compared by noun: right is where nothing blocks."""
-    compiled = compile_query(query, me_id)
+    compiled = compile_seen(query, me_id)
     found = Compared()
     statement = PERSON_GOLD.format(where=compiled.where)
     rows = connection.execute(statement, {**compiled.parameters, "name": name})

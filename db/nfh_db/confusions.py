@@ -1,7 +1,8 @@
 """Counts of who says what: the matrices of the agreement screen, made by counting alone.
 
 Everything is counted among the anchors of a query, so that a count and the query of its
-items agree. Only what persons answered as annotators counts.
+items agree. Only what persons answered as annotators counts, and nothing of what whoever asks
+has still to decide blind.
 """
 
 from collections import Counter, defaultdict
@@ -10,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nfh_db.connection import Connection
-from nfh_db.query import Query
-from nfh_db.query import compile as compile_query
+from nfh_db.query import Query, compile_seen
 from nfh_models.domain import Blocking, Kind, Note
 
 # The unary + keeps the walk along the anchors of the query from being turned round.
@@ -118,7 +118,7 @@ def version(connection: Connection) -> tuple[int, int]:
 
 def read(connection: Connection, query: Query, me_id: int) -> Confusions:
     """Count among the anchors of a query. On a connection that is in a read transaction."""
-    compiled = compile_query(query, me_id)
+    compiled = compile_seen(query, me_id)
 
     def rows(statement: str) -> Rows:
         made = statement.format(where=compiled.where)

@@ -10,15 +10,14 @@ from dataclasses import dataclass, field
 from itertools import islice, repeat
 from pathlib import Path
 
-from nfh_db import gold, passages
+from nfh_db import assignments, gold, passages
 from nfh_db.comparisons import Cell, NoLongerWantedError, Stopped
 from nfh_db.connection import Connection
 from nfh_db.formats import gold as gold_format
 from nfh_db.formats.reading import Source
 from nfh_db.formats.rows import GoldRow
 from nfh_db.known import OF_PASSAGES
-from nfh_db.query import Query
-from nfh_db.query import compile as compile_query
+from nfh_db.query import Query, compile_seen
 from nfh_db.values import answer_of, json_of
 from nfh_models.domain import Answer, Blocking, Passage, Token, compare
 
@@ -69,7 +68,7 @@ def changes(
 
     Raises FormatError for a file that does not hold, and NoLongerWantedError.
     """
-    compiled = compile_query(query, me_id)
+    compiled = compile_seen(query, me_id)
     statement = WITH_GOLD.format(where=compiled.where)
     unmatched = {row[0] for row in connection.execute(statement, compiled.parameters)}
     inside = None if not query.text else frozenset(unmatched)
@@ -79,7 +78,7 @@ def changes(
     for some in _parts(rows):
         if stopped():
             raise NoLongerWantedError
-        _compare(connection, some, found, unmatched, inside)
+        _compare(connection, some, found, unmatched, inside, me_id)
         found.rows += len(some)
         progress(found.rows)
     found.ids[NEW].extend(sorted(unmatched))
@@ -97,8 +96,12 @@ def _compare(
     found: Changes,
     unmatched: set[int],
     inside: frozenset[int] | None,
+    me_id: int,
 ) -> None:
-    """Note what is found of each of these rows. inside: the only anchors that are asked for."""
+    """Note what is found of each of these rows. inside: the only anchors that are asked for.
+
+    What me_id has still to decide blind is passed over.
+    """
     digests = [_digest(row) for row in rows]
     here = dict(connection.execute(passages.KNOWN, {"digests": json_of(sorted(set(digests)))}))
     spans = {
@@ -112,13 +115,15 @@ def _compare(
         spans.get((here.get(digest, 0), row.anchor.start, row.anchor.end))
         for digest, row in zip(digests, rows, strict=True)
     ]
-    golds = gold.read_all(connection, [id_ for id_ in places if id_ is not None])
+    ids = [id_ for id_ in places if id_ is not None]
+    golds = gold.read_all(connection, ids)
+    blind = assignments.blind(connection, ids, me_id)
     for digest, row, id_ in zip(digests, rows, places, strict=True):
         if id_ is None:
             found.gone += inside is None
             continue
         unmatched.discard(id_)
-        if inside is not None and id_ not in inside:
+        if id_ in blind or (inside is not None and id_ not in inside):
             continue
         now = golds.get(id_)
         then = row.gold.answer if row.gold else None

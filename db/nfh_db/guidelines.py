@@ -13,6 +13,7 @@ from nfh_db.anchors import VISIBLE
 from nfh_db.connection import Connection
 from nfh_db.errors import ChangedSinceError, StoreError
 from nfh_db.query.binding import LOADING
+from nfh_db.query.blind import NOT_BLIND
 from nfh_db.records import Annotator
 from nfh_db.values import json_of
 from nfh_models.domain import rule_id, tag_forms
@@ -36,7 +37,7 @@ DECISIONS = f"""
 FROM gold AS g
 JOIN answer AS w ON w.id = g.answer_id
 JOIN anchor AS a ON a.id = g.anchor_id
-WHERE g.removed = 0 AND w.removed = 0 AND {VISIBLE}
+WHERE g.removed = 0 AND w.removed = 0 AND {VISIBLE} AND {NOT_BLIND}
     AND (g.batch_id IS NULL OR g.batch_id NOT IN ({LOADING}))"""
 """Gold that a person decided, as `g`, with the answer that it was made of, as `w`."""
 
@@ -50,7 +51,7 @@ ORDER BY a.passage_id, a.start, a.stop"""  # noqa: S608 - made of constants
 
 TAGGED_ITEMS = f"""
 SELECT w.rule_tag, w.anchor_id FROM answer AS w JOIN anchor AS a ON a.id = w.anchor_id
-WHERE w.rule_tag IS NOT NULL AND w.removed = 0 AND {VISIBLE}
+WHERE w.rule_tag IS NOT NULL AND w.removed = 0 AND {VISIBLE} AND {NOT_BLIND}
     AND (w.batch_id IS NULL OR w.batch_id NOT IN ({LOADING}))"""  # noqa: S608 - constants
 """Every tag with its anchor, whoever gave the answer and in whichever role."""
 
@@ -170,26 +171,29 @@ def _check(body: str) -> None:
 # --- what is tagged ---------------------------------------------------------------------
 
 
-def items(connection: Connection, only: int | None = None) -> dict[str, int]:
+def items(connection: Connection, only: int | None = None, asks: int = 0) -> dict[str, int]:
     """How many anchors have an answer with each tag, by the rule's id, or by the tag itself.
 
-    only: an annotator of whose own answers alone this is.
+    only: an annotator of whose own answers alone this is. asks: who asks, if somebody does:
+    what that person has still to decide blind is left out; so below.
     """
     statement = TAGGED_ITEMS if only is None else OWN_ITEMS
     anchors: dict[str, set[int]] = {}
-    for tag, anchor_id in connection.execute(statement, {"me": only}):
+    for tag, anchor_id in connection.execute(statement, {"me": only, "q_me": asks}):
         anchors.setdefault(rule_id(tag), set()).add(anchor_id)
     return {rule: len(ids) for rule, ids in anchors.items()}
 
 
-def tagged(connection: Connection, only: int | None = None) -> tuple[Tagged, ...]:
+def tagged(
+    connection: Connection, only: int | None = None, asks: int = 0
+) -> tuple[Tagged, ...]:
     """How many decisions have each tag, version by version; those without a tag, too.
 
     only: an annotator whose own answers are counted in place of decisions.
     """
     statement = COUNT_TAGGED if only is None else COUNT_OWN
     counts: dict[tuple[str | None, int | None], int] = {}
-    for tag, version, count in connection.execute(statement, {"me": only}):
+    for tag, version, count in connection.execute(statement, {"me": only, "q_me": asks}):
         key = (None if tag is None else rule_id(tag), version)
         counts[key] = counts.get(key, 0) + count
     return tuple(Tagged(*key, count) for key, count in counts.items())
@@ -199,6 +203,7 @@ def anchors_of(
     connection: Connection,
     wanted: Iterable[tuple[str, int | None]],
     only: int | None = None,
+    asks: int = 0,
 ) -> "array[int]":
     """The anchors whose decision has one of these rules, by id, under one of these versions.
 
@@ -208,5 +213,6 @@ def anchors_of(
     pairs = frozenset(wanted)
     tags = {form for rule, _ in pairs for form in tag_forms(rule)}
     statement = TAGGED_ANCHORS if only is None else OWN_ANCHORS
-    rows = connection.execute(statement, {"tags": json_of(sorted(tags)), "me": only})
+    named = {"tags": json_of(sorted(tags)), "me": only, "q_me": asks}
+    rows = connection.execute(statement, named)
     return array("q", (id_ for id_, tag, version in rows if (rule_id(tag), version) in pairs))

@@ -54,25 +54,33 @@ class GuidingStore(OpenDatabase):
         with self._deciding() as connection:
             return guidelines.add(connection, body, me, after)
 
-    def tagged_items(self, only: Annotator | None = None) -> dict[str, int]:
+    def tagged_items(
+        self, only: Annotator | None = None, asks: Annotator | None = None
+    ) -> dict[str, int]:
         """How many anchors have an answer with each tag, by the rule's id, or by the tag.
 
-        only: an annotator, who is told of their own answers and nobody else's; so below.
+        only: an annotator, who is told of their own answers and nobody else's. asks: who is
+        told nothing of what they have still to decide blind. So below.
         """
         from nfh_db import guidelines
 
         with self._readers.lend() as connection:
-            return guidelines.items(connection, only.id if only else None)
+            return guidelines.items(connection, _id(only), _id(asks) or 0)
 
-    def tagged_decisions(self, only: Annotator | None = None) -> "tuple[Tagged, ...]":
+    def tagged_decisions(
+        self, only: Annotator | None = None, asks: Annotator | None = None
+    ) -> "tuple[Tagged, ...]":
         """How many decisions have each tag, version by version; those without a tag, too."""
         from nfh_db import guidelines
 
         with self._readers.lend() as connection:
-            return guidelines.tagged(connection, only.id if only else None)
+            return guidelines.tagged(connection, _id(only), _id(asks) or 0)
 
     def tagged_anchors(
-        self, wanted: Iterable[tuple[str, int | None]], only: Annotator | None = None
+        self,
+        wanted: Iterable[tuple[str, int | None]],
+        only: Annotator | None = None,
+        asks: Annotator | None = None,
     ) -> "array[int]":
         """The anchors whose decision has one of these rules under one of these versions.
 
@@ -81,4 +89,8 @@ class GuidingStore(OpenDatabase):
         from nfh_db import guidelines
 
         with self._readers.lend() as connection:
-            return guidelines.anchors_of(connection, wanted, only.id if only else None)
+            return guidelines.anchors_of(connection, wanted, _id(only), _id(asks) or 0)
+
+
+def _id(somebody: Annotator | None) -> int | None:
+    return None if somebody is None else somebody.id

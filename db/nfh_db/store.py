@@ -23,10 +23,13 @@ from nfh_db.assigning_store import AssigningStore
 from nfh_db.bulk_store import BulkStore
 from nfh_db.comparing_store import ComparingStore
 from nfh_db.competence_store import CompetenceStore
+from nfh_db.doubts_store import DoubtsStore
 from nfh_db.guiding_store import GuidingStore
 from nfh_db.history_store import HistoryStore
 from nfh_db.identifying_store import IdentifyingStore
+from nfh_db.live_store import LiveStore
 from nfh_db.merge.store import MergingStore
+from nfh_db.models_store import ModelsStore
 from nfh_db.query import Query, asked_by
 from nfh_db.records import (
     Annotator,
@@ -61,11 +64,14 @@ class Store(
     BulkStore,
     ComparingStore,
     CompetenceStore,
+    DoubtsStore,
     GuidingStore,
     HistoryStore,
     IdentifyingStore,
+    LiveStore,
     SettlingStore,
     MergingStore,
+    ModelsStore,
     TracingStore,
     TrainingStore,
 ):

@@ -144,12 +144,15 @@ def training(
     *,
     on: torch.device | None = None,
     checkpoint_every: int | None = None,
+    judge_first: bool = False,
 ) -> Generator[StepReport, None, Trained]:
     """Train, and report each step; goes on from what `folder` holds of the same training.
 
+    judge_first: what is begun with is a trained model, and is kept where no epoch does better.
+
     Raises what `nfh_models.training.loop.train` raises.
     """
-    plan = prepared.whole.settings.plan(checkpoint_every)
+    plan = replace(prepared.whole.settings.plan(checkpoint_every), judge_first=judge_first)
     outcome = yield from train(prepared.learner, plan, folder, on)
     prepared.whole.network.cpu()
     return Trained(prepared.whole, outcome, prepared.lessons, prepared.dev)

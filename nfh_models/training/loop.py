@@ -65,6 +65,9 @@ def train(
     run = _Run(learner, plan, folder, on or choose_device())
     run.resume()
     try:
+        if plan.judge_first and run.fresh:
+            yield run.report("judging")
+            run.judge_first()
         yield run.report("training")
         while not run.progress.done:
             yield from run.epoch()
@@ -156,14 +159,32 @@ class _Run:
         """What is in memory is what a checkpoint may hold: no step is half made."""
         return not self.stepping and not self.average.away
 
+    @property
+    def fresh(self) -> bool:
+        """Nothing was learnt or judged yet."""
+        return not self.progress.step and self.progress.best is None
+
+    def judge_first(self) -> None:
+        """Judge what is begun with, as an epoch 0; it is the best so far."""
+        self.network.eval()
+        metrics = self._judged()
+        self._save(BEST, self.network.state_dict())
+        entry = {"epoch": 0, "step": 0, **metrics}
+        self._now(best=Best(0, 0, metrics), metrics=metrics, curve=(entry,))
+
+    def _judged(self) -> dict[str, float]:
+        with torch.no_grad():
+            metrics = {name: float(one) for name, one in self.learner.judge(self.on).items()}
+        if not math.isfinite(metrics[SCORE]):
+            raise self._diverged(f"the score on dev is {metrics[SCORE]}")
+        return metrics
+
     def judge(self) -> None:
         """Judge the averaged weights, keep them if they are the best, end the epoch."""
         self.network.eval()
         done, best, worse = self.progress, self.progress.best, self.progress.worse + 1
-        with self.average.in_place(), torch.no_grad():
-            metrics = {name: float(one) for name, one in self.learner.judge(self.on).items()}
-            if not math.isfinite(metrics[SCORE]):
-                raise self._diverged(f"the score on dev is {metrics[SCORE]}")
+        with self.average.in_place():
+            metrics = self._judged()
             if best is None or metrics[SCORE] > best.metrics[SCORE]:
                 best, worse = Best(done.epoch, done.step, metrics), 0
                 self._save(BEST, self.network.state_dict())

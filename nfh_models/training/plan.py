@@ -29,6 +29,8 @@ class Plan:
     for any. precision: one of PRECISIONS. seed: of dropout; the learner has its own for the
     order of examples. checkpoint_every: steps between two checkpoints within an epoch.
     floor: the share of the peak rate that is left at the end; 1 for a rate that stays.
+    judge_first: what is begun with is judged, too, and kept where no epoch does better: for a
+    training that goes on from a trained model.
     """
 
     epochs: int = 5
@@ -40,6 +42,7 @@ class Plan:
     seed: int = 1
     checkpoint_every: int = 200
     floor: float = FLOOR
+    judge_first: bool = False
 
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("patience", 1), ("checkpoint_every", 1)):

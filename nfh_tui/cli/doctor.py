@@ -88,9 +88,9 @@ def _corpus(path: Path, text: str, *, as_json: bool, limit: int | None) -> None:
 
 def _examine(path: Path, *, mend: bool) -> "tuple[Report, Repaired | None]":
     from nfh_db.doctor import examine, repair
-    from nfh_tui.cli.files import _collecting_rarely
+    from nfh_tui.importing import collecting_rarely
 
-    with Steps(path.name) as steps, _collecting_rarely():
+    with Steps(path.name) as steps, collecting_rarely():
 
         def again() -> "Report":
             return examine(path, progress=steps.step, read_draft=_read_draft)

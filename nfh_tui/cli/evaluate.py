@@ -13,6 +13,7 @@ from nfh_tui.cli.common import (
     reporting,
     word,
 )
+from nfh_tui.cli.queueing import background_option
 
 TASKS = {
     "identification": "evaluate_identification",
@@ -140,6 +141,7 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     metavar="FILE.html",
     help="Also write the report as a page, with all wrong decisions.",
 )
+@background_option
 @db_option
 @json_option
 @reporting
@@ -163,6 +165,7 @@ def evaluate(
     seed: int,
     blind: bool,
     report: Path | None,
+    background: bool,
     db: Path | None,
     as_json: bool,
 ) -> None:
@@ -198,4 +201,9 @@ def evaluate(
         as_json=as_json,
     )
     call.check()
+    if background:
+        from nfh_tui.cli.evaluate_job import queue_evaluation
+
+        queue_evaluation(call)
+        return
     import_module(f"nfh_tui.cli.{TASKS[task]}").run(call)

@@ -21,8 +21,15 @@ from nfh_models.resolution.scoring import (
 )
 from nfh_tui.cli.common import emit
 from nfh_tui.cli.evaluate_call import Call
-from nfh_tui.cli.evaluate_source import check_names, named_file, opened, parsed_query, warn
-from nfh_tui.cli.steps import Steps
+from nfh_tui.cli.evaluate_source import (
+    Tell,
+    check_names,
+    named_file,
+    opened,
+    parsed_query,
+    warn,
+    watched,
+)
 from nfh_tui.resolution_entrants import entrant_for, other_parser, remembering
 from nfh_tui.resolution_examples import (
     ResolutionExamples,
@@ -34,6 +41,7 @@ from nfh_tui.resolution_trial import Entrant, Trial, hold, needed
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
+    from nfh_tui.cli.evaluate_json import Json
 
 NOUNS = ("first", "last", "closest", "closest-before")
 """The noun baselines, the paper's three first (section 6.3)."""
@@ -70,11 +78,7 @@ class Found:
 def run(call: Call) -> None:
     """Do it, and print the report."""
     found = measured(call)
-    if call.report is not None:
-        from nfh_db.formats.writing import write_lines
-        from nfh_tui.cli.evaluate_resolution_html import as_page
-
-        write_lines(call.report, as_page(found, call.asked))
+    _write_page(found, call)
     if call.as_json:
         from nfh_tui.cli.evaluate_resolution_json import as_json
 
@@ -86,19 +90,37 @@ def run(call: Call) -> None:
         click.echo(text, nl=False)
 
 
-def measured(call: Call) -> Found:
+def report(call: Call, tell: Tell) -> "Json":
+    """The report as JSON; the page of the call is written. tell: told how far it is."""
+    from nfh_tui.cli.evaluate_resolution_json import as_json
+
+    found = measured(call, tell)
+    _write_page(found, call)
+    return as_json(found, call.asked)
+
+
+def _write_page(found: Found, call: Call) -> None:
+    if call.report is not None:
+        from nfh_db.formats.writing import write_lines
+        from nfh_tui.cli.evaluate_resolution_html import as_page
+
+        write_lines(call.report, as_page(found, call.asked))
+
+
+def measured(call: Call, tell: Tell | None = None) -> Found:
     """The trial and all its figures; its warnings have been said.
 
-    Raises what reading, parsing and the models raise.
+    tell: told how far it is, in place of the terminal. Raises what reading, parsing and the
+    models raise.
     """
-    with opened(call, looks_up=True) as store, Steps("evaluating") as steps:
+    with opened(call, looks_up=True) as store, watched(tell) as step:
         source = _examples(call, store)
         entrants = _entrants(call, store)
         baselines = _baselines() if call.baselines else []
         everybody = [*entrants, *baselines]
         layers = needed(everybody)
         parser = load_parser(call.parser, layers) if layers else None
-        trial = hold(source, everybody, parser, steps.step)
+        trial = hold(source, everybody, parser, step)
         strange = [other_parser(one, parser) for one in entrants]
         warnings = [
             *trial.warnings,
@@ -106,7 +128,7 @@ def measured(call: Call) -> Found:
             *(said for said in strange if said is not None),
             *remembering(store, entrants, trial.examples),
         ]
-        steps.step("measuring", 0, 0)
+        step("measuring", 0, 0)
         found = _found(replace(trial, warnings=tuple(warnings)), len(entrants), call)
     warn(found.trial.warnings)
     return found

@@ -1,6 +1,6 @@
 """What an evaluation is held on, alike for both tasks: a file, gold, or passages of ours."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +12,25 @@ from nfh_db.query import Query, parse
 from nfh_tui import places
 from nfh_tui.cli.common import say
 from nfh_tui.cli.evaluate_call import Call
+from nfh_tui.cli.steps import Steps
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
 
 WARNING_SHOWN = 500
+
+Tell = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+
+
+@contextmanager
+def watched(tell: Tell | None) -> Iterator[Tell]:
+    """Who is told how far an evaluation is: `tell`, else whoever watches the terminal."""
+    if tell is not None:
+        yield tell
+        return
+    with Steps("evaluating") as steps:
+        yield steps.step
 
 
 @contextmanager

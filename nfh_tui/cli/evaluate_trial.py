@@ -11,13 +11,14 @@ from nfh_models.parsing import Parser, load_parser
 from nfh_tui.choosing_models import identifier_for
 from nfh_tui.cli.evaluate_call import DEFAULT_FOLDS, Call
 from nfh_tui.cli.evaluate_source import (
+    Tell,
     check_names,
     named_file,
     opened,
     parsed_query,
     warn,
+    watched,
 )
-from nfh_tui.cli.steps import Steps
 from nfh_tui.entrants import Lesson, in_folds, other_parser, taught
 from nfh_tui.evaluating import Entrant, Trial, hold, needed
 from nfh_tui.examples import Examples, examples_of_file, examples_of_store
@@ -29,19 +30,20 @@ if TYPE_CHECKING:
 MakeEntrants = Callable[[Call, "Store | None", Lesson | None], Sequence[Entrant]]
 
 
-def held(call: Call, entrants_of: MakeEntrants) -> Trial:
+def held(call: Call, entrants_of: MakeEntrants, tell: Tell | None = None) -> Trial:
     """The trial of those whom `entrants_of` makes; its warnings have been said.
 
-    Raises what reading, parsing and fitting raise.
+    tell: told how far it is, in place of the terminal. Raises what reading, parsing and
+    fitting raise.
     """
-    with opened(call, looks_up=_looks_up(call)) as store, Steps("evaluating") as steps:
+    with opened(call, looks_up=_looks_up(call)) as store, watched(tell) as step:
         source = _examples(call, store)
-        lesson = _lesson(call, steps)
+        lesson = _lesson(call, step)
         entrants = entrants_of(call, store, lesson)
         parser = _parser(call, entrants)
         if lesson is not None:
             lesson.parser = parser
-        trial = hold(source, entrants, parser, steps.step)
+        trial = hold(source, entrants, parser, step)
         found = [*_strangers(entrants, parser), *_remembering(store, entrants, trial)]
     trial = replace(trial, warnings=(*trial.warnings, *found))
     warn(trial.warnings)
@@ -64,11 +66,11 @@ def _examples(call: Call, store: "Store | None") -> Examples:
     return examples_of_store(store, parsed_query(call), call.split, blind=call.blind)
 
 
-def _lesson(call: Call, steps: Steps) -> Lesson | None:
+def _lesson(call: Call, step: Tell) -> Lesson | None:
     if call.train is None:
         return None
     source = examples_of_file(call.train, blind=call.blind)
-    return Lesson(source, lambda done, total: steps.step("parsed to learn from", done, total))
+    return Lesson(source, lambda done, total: step("parsed to learn from", done, total))
 
 
 def _parser(call: Call, entrants: Iterable[Entrant]) -> Parser | None:

@@ -1,9 +1,8 @@
 """`nfh-tui import` and `nfh-tui export`."""
 
-import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nfh_db.errors import ExportError, FormatError, StoreError
-from nfh_db.formats.reading import Source
-from nfh_db.formats.registry import BY_NAME, READABLE, WRITABLE, Format, check_choice, recognise
+from nfh_db.formats.registry import BY_NAME, READABLE, WRITABLE
 from nfh_db.formats.release import MENTIONS, Mentions
 from nfh_db.formats.wording import counted, visible
 from nfh_tui import places
@@ -26,19 +24,19 @@ from nfh_tui.cli.common import (
     reporting,
     say,
     sentence,
+    user,
     word,
 )
+from nfh_tui.cli.files_text import in_words, noted
 from nfh_tui.cli.overwriting import is_database
 from nfh_tui.cli.progress import RowCounter
+from nfh_tui.cli.queueing import background_option, queued
 
 if TYPE_CHECKING:
-    from nfh_db.records import ImportReport
+    from nfh_db.jobs import NewJob
     from nfh_db.store import Store
+    from nfh_tui.importing import Ready
     from nfh_tui.transfer import ExportReport, ImportOptions
-
-SHOWN_CONFLICTS = 10
-COLLECT_AFTER = (1_000_000, 20, 100)
-"""Records alive beyond those before the import; a stretch of a file has far fewer."""
 
 REASONS = {
     "open": "undecided",
@@ -50,14 +48,6 @@ REASONS = {
 
 
 # --- import -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """A file that was looked at: it can be read, and its format is known."""
-
-    source: Source
-    format: Format
 
 
 @click.command("import", short_help="Bring files into the database.")
@@ -86,6 +76,7 @@ class Ready:
     is_flag=True,
     help="Let the files' labels replace gold that differs; never an expert's.",
 )
+@background_option
 @db_option
 @json_option
 @reporting
@@ -96,6 +87,7 @@ def import_(
     annotator: str | None,
     dry_run: bool,
     replace_gold: bool,
+    background: bool,
     db: Path | None,
     as_json: bool,
 ) -> None:
@@ -103,8 +95,18 @@ def import_(
 
     Each file comes in whole or not at all. Importing a file again changes nothing.
     """
-    results = [_look(path, BY_NAME.get(format_name or "")) for path in files]
-    if any(isinstance(result, Ready) for result in results):
+    if background and dry_run:
+        raise click.UsageError("--dry-run stores nothing: leave out --background")
+    results = [_look(path, format_name) for path in files]
+    if background:
+        refused = sum(isinstance(result, FormatError) for result in results)
+        if refused:
+            raise Failure(f"{counted(refused, 'file')} cannot be read: nothing was queued")
+        new = _asked(files, format_name, split, annotator, replace_gold=replace_gold)
+        with _store(places.database(db), dry_run=False) as store:
+            queued(store, new, db, as_json=as_json)
+        return
+    if any(not isinstance(result, FormatError) for result in results):
         from nfh_tui.transfer import ImportOptions
 
         options = ImportOptions(split, annotator, replace_gold, dry_run)
@@ -118,52 +120,57 @@ def import_(
         raise click.exceptions.Exit(1)
 
 
-def _look(path: Path, format_: Format | None) -> Ready | FormatError:
+def _look(path: Path, format_name: str | None) -> "Ready | FormatError":
     """The file with its format; a refusal is said at once."""
+    from nfh_tui.importing import look
+
     try:
-        source = Source(path)
-        if format_ is not None:
-            check_choice(source, format_)
-            return Ready(source, format_)
-        format_, reason = recognise(source)
+        ready = look(path, format_name)
     except FormatError as error:
         say(f"nfh-tui: {sentence(error)}")
         return error
-    say(f"{source.name}: read as {format_.name}: {reason}")
-    return Ready(source, format_)
+    if ready.reason:
+        say(f"{ready.source.name}: read as {ready.format.name}: {ready.reason}")
+    return ready
+
+
+def _asked(
+    files: tuple[Path, ...],
+    format_name: str | None,
+    split: str | None,
+    annotator: str | None,
+    *,
+    replace_gold: bool,
+) -> "NewJob":
+    from nfh_tui.jobs.import_files import asked
+
+    return asked(
+        files,
+        format_name=format_name,
+        split=split,
+        annotator=annotator,
+        replace_gold=replace_gold,
+        asked_by=user(),
+    )
 
 
 def _import_all(
-    results: Sequence[Ready | FormatError],
+    results: "Sequence[Ready | FormatError]",
     database: Path,
     options: "ImportOptions",
     *,
     quiet: bool,
 ) -> list[dict[str, object]]:
+    from nfh_tui.importing import collecting_rarely
+
     outcomes = []
-    with _collecting_rarely(), _store(database, dry_run=options.dry_run) as store:
+    with collecting_rarely(), _store(database, dry_run=options.dry_run) as store:
         for result in results:
             if isinstance(result, FormatError):
                 outcomes.append(_refused(result.name, result))
                 continue
             outcomes.append(_import_one(store, result, options, quiet=quiet))
     return outcomes
-
-
-@contextmanager
-def _collecting_rarely() -> Iterator[None]:
-    """Let the cycle collector run seldom: an import makes millions of records and no cycle.
-
-    Looking through them costs a fifth of its time.
-    """
-    before = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(*COLLECT_AFTER)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
-        gc.unfreeze()
 
 
 @contextmanager
@@ -189,7 +196,7 @@ def _store(database: Path, *, dry_run: bool) -> Iterator["Store"]:
 
 
 def _import_one(
-    store: "Store", ready: Ready, options: "ImportOptions", *, quiet: bool
+    store: "Store", ready: "Ready", options: "ImportOptions", *, quiet: bool
 ) -> dict[str, object]:
     from nfh_tui.transfer import import_file
 
@@ -200,37 +207,16 @@ def _import_one(
     except (FormatError, StoreError) as error:
         say(f"nfh-tui: {sentence(error)}")
         return _refused(source.name, error)
-    for warning in report.warnings:
-        say(f"{source.name}: warning: {visible(warning, 500)}")
-    for conflict in report.conflicts[:SHOWN_CONFLICTS]:
-        say(f"{source.name}: {visible(conflict, 500)}")
-    if len(report.conflicts) > SHOWN_CONFLICTS:
-        say(f"{source.name}: and more like these; --json lists them")
+    told = asdict(report)
+    for line in noted(told):
+        say(line)
     if not quiet:
-        click.echo(f"{source.name}: {_in_words(report)}")
-    return asdict(report)
+        click.echo(f"{source.name}: {in_words(told)}")
+    return told
 
 
 def _refused(file_name: str, error: Exception) -> dict[str, object]:
     return {"name": file_name, "error": sentence(error)}
-
-
-def _in_words(report: "ImportReport") -> str:
-    if report.already:
-        return "imported before; nothing changed"
-    new = f"{counted(report.passages_new, 'passage')}, {counted(report.anchors_new, 'anchor')}"
-    parts = [
-        f"{counted(report.rows, 'row')}: {new} new",
-        f"gold {report.gold_new:,} new, {report.gold_same:,} the same, "
-        f"{report.gold_replaced:,} replaced",
-    ]
-    if report.votes_new:
-        parts.append(f"{counted(report.votes_new, 'answer')} new")
-    if report.flags_new:
-        parts.append(f"{counted(report.flags_new, 'flag')} new")
-    if report.conflicts:
-        parts.append("labels that differ from what was kept are listed above")
-    return "; ".join(parts) + (". Nothing was stored" if report.dry_run else "")
 
 
 # --- export -------------------------------------------------------------------------------

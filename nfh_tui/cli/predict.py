@@ -7,6 +7,7 @@ import click
 
 from nfh_tui.cli.common import QueryCommand, db_option, json_option, reporting
 from nfh_tui.cli.identify import PARSERS
+from nfh_tui.cli.queueing import background_option
 
 FORMATS = ("dialog", "text", "nfh", "nfh-ident", "gold")
 """As `predicting_passages` has them, which is loaded by those only who read a file."""
@@ -67,6 +68,12 @@ FORMATS = ("dialog", "text", "nfh", "nfh-ident", "gold")
 @click.option(
     "--all", "every", is_flag=True, help="With --file: write also numbers that have their noun."
 )
+@background_option
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="With --background: predict on a Dask cluster.",
+)
 @db_option
 @json_option
 @reporting
@@ -83,6 +90,8 @@ def predict(
     patterns: bool | None,
     scores: bool,
     every: bool,
+    background: bool,
+    scheduler: str | None,
     db: Path | None,
     as_json: bool,
 ) -> None:
@@ -99,12 +108,29 @@ def predict(
                 "--out, --format, --identifier, --anchors, --deterministic, --scores and --all "
                 "go with --file"
             )
-        from nfh_tui.cli.predict_database import predict_database
+        from nfh_tui.cli.predict_database import predict_database, queue_prediction
 
+        if background:
+            queue_prediction(
+                " ".join(query),
+                model,
+                spec,
+                db,
+                force=force,
+                scheduler=scheduler,
+                as_json=as_json,
+            )
+            return
+        if scheduler is not None:
+            raise click.UsageError("--scheduler goes with --background")
         predict_database(" ".join(query), model, spec, db, force=force, as_json=as_json)
         return
     if query:
         raise click.UsageError("give a QUERY or --file, not both")
+    if background or scheduler is not None:
+        raise click.UsageError(
+            "--background and --scheduler are about the database: leave out --file"
+        )
     if force:
         raise click.UsageError("--force is about the database: leave it out with --file")
     if as_json and out is None:

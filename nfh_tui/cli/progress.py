@@ -42,7 +42,6 @@ class RowCounter:
         self.shown_at = time.monotonic()
         self._write(f"{CLEAR}{self.name}: {words}")
 
-    @staticmethod
-    def _write(text: str) -> None:
+    def _write(self, text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()

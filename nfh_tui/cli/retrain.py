@@ -1,5 +1,7 @@
 """`nfh-tui retrain`: a model out of the gold of the database."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,14 +14,16 @@ from nfh_tui.cli.common import (
     emit,
     json_option,
     reporting,
-    say,
+    user,
     word,
 )
-from nfh_tui.cli.steps import Steps
+from nfh_tui.cli.queueing import queued
 
 if TYPE_CHECKING:
-    from nfh_db.query import Query
-    from nfh_models.identification.svm_settings import Plan
+    from nfh_db.jobs import NewJob
+    from nfh_db.store import Store
+
+IDENTIFICATION = "identification"
 
 TRAINABLE = {
     "identification": ("svm",),
@@ -31,11 +35,6 @@ TRAINABLE = {
 LEARN_NOTHING = ("rules", "deterministic", "nearest-noun", "cues")
 
 QUERY_OPTION = "--query"
-
-NO_RUNNER = (
-    "There is no job runner yet: it was trained in this process, as with --wait, and was done "
-    "when the command ended."
-)
 
 
 class RetrainCommand(QueryCommand):
@@ -74,7 +73,20 @@ class RetrainCommand(QueryCommand):
     metavar="SPEC",
     help="spacy, spacy:NAME or stanza:FOLDER; else the first English spaCy pipeline.",
 )
-@click.option("--wait", is_flag=True, help="Follow the job until it is done.")
+@click.option("--wait", is_flag=True, help="Follow the job until it is done, and report.")
+@click.option(
+    "--promote/--no-promote",
+    default=True,
+    help="Whether the model may take over if it is found better than the one in use.  "
+    "[default: --promote]",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Train on a Dask cluster.")
+@click.option(
+    "--every",
+    type=click.IntRange(0, 1_000_000),
+    metavar="N",
+    help="Not now: queue this training after every N decisions; 0: no longer.",
+)
 @db_option
 @json_option
 @reporting
@@ -87,86 +99,73 @@ def retrain(
     named_query: str | None,
     parser: str | None,
     wait: bool,
+    promote: bool,
+    scheduler: str | None,
+    every: int | None,
     db: Path | None,
     as_json: bool,
 ) -> None:
     """Train a model of TASK on the gold of the anchors that QUERY finds, of all by default.
 
-    TASK is identification, resolution, or both. The model is tried on passages that it has
-    not seen. Passages that also stand in a split kept to be tried on are left out: "test",
-    and with --split "dev" and "test" but for the one named.
+    TASK is identification, resolution, or both. The training is a job: the command returns
+    when it is queued, and `nfh-tui jobs` tells how far it is. Some passages are kept out of
+    it. On these the model is compared with the one in use, and takes over if it is better.
+    Passages that also stand in a split kept to be tried on are left out: "test", and with
+    --split "dev" and "test" but for the one named.
     """
-    chosen = check_recipe(task, recipe)
     from nfh_db.query import parse
+    from nfh_db.store import Store
+    from nfh_tui.jobs.train import asked
+    from nfh_tui.jobs.words import whole_parser, whole_setting
 
+    if every is not None and wait:
+        raise click.UsageError("--every trains later: there is nothing to --wait for")
+    chosen = check_recipe(task, recipe)
     words = " ".join([*query, named_query or ""]).strip()
-    if task == "identification":
-        found, lines = _identification(parse(words), settings, split, parser, db)
+    parse(words)
+    check_parser(parser)
+    check_scheduler(scheduler)
+    with Store.open(places.database(db)) as store:
+        check_settings(store, task, chosen, settings)
+        new = asked(
+            task,
+            chosen,
+            words=tuple(map(whole_setting, settings)),
+            query=words,
+            split=split,
+            parser=whole_parser(parser),
+            promote=promote,
+            scheduler=scheduler,
+            asked_by=user(),
+        )
+        if every is not None:
+            _come_round(store, every, new, as_json=as_json)
+        elif wait:
+            from nfh_tui.cli.following import wait_and_report
+
+            number = store.queue_job(new)
+            wait_and_report(store, number, db, "retrain", as_json=as_json)
+        else:
+            queued(store, new, db, as_json=as_json)
+
+
+def _come_round(store: "Store", every: int, new: "NewJob", *, as_json: bool) -> None:
+    from nfh_tui.cli.retrain_text import in_words
+    from nfh_tui.jobs.every import set_every, stop_every, told
+
+    if every:
+        set_every(store, every, new)
     else:
-        found, lines = _resolution(task, chosen, parse(words), settings, split, parser, db)
+        stop_every(store, new.task)
     if as_json:
-        emit(found)
-    else:
-        for line in lines:
-            click.echo(line)
-    if not wait:
-        say(NO_RUNNER)
+        emit({"task": new.task, "every": every or None})
+        return
+    lines = [told(one) for one in store.every() if one.task == new.task]
+    for line in lines or [f"{in_words(new.task)}: trained on demand only"]:
+        click.echo(line)
 
 
-Report = tuple[dict[str, object], list[str]]
-"""The report of a job that is done, as JSON and in lines."""
-
-
-def _identification(
-    query: "Query",
-    settings: tuple[str, ...],
-    split: str | None,
-    parser: str | None,
-    db: Path | None,
-) -> Report:
-    plan = _plan(settings)
-    from nfh_db.store import Store
-    from nfh_tui.cli.retrain_text import retrained_json, retrained_lines
-    from nfh_tui.training import Wanted, retrain
-
-    wanted = Wanted(query, split, parser, plan)
-    with Store.open(places.database(db)) as store, Steps("retrain") as steps:
-        done = retrain(store, wanted, steps.step)
-    return retrained_json(done), list(retrained_lines(done))
-
-
-def _resolution(
-    task: str,
-    recipe: str,
-    query: "Query",
-    settings: tuple[str, ...],
-    split: str | None,
-    parser: str | None,
-    db: Path | None,
-) -> Report:
-    from nfh_db.store import Store
-    from nfh_models.errors import ModelsError
-    from nfh_models.model_files import ModelFileError
-    from nfh_tui.cli.retrain_resolution_text import retrained_json, retrained_lines
-    from nfh_tui.training_base import base_for, general_of
-    from nfh_tui.training_resolution import Wanted, retrain
-    from nfh_tui.training_trainers import TrainerError, trainer_for
-
-    try:
-        general = general_of(settings)
-    except TrainerError as error:
-        raise click.UsageError(str(error)) from error
-    with Store.open(places.database(db)) as store, Steps("retrain") as steps:
-        base = base_for(store, recipe, general)
-        try:
-            trainer = trainer_for(task, recipe, general.words, base, general.device)
-        except ModelFileError:
-            raise
-        except ModelsError as error:
-            raise click.UsageError(str(error)) from error
-        wanted = Wanted(task, trainer, query, split, parser, general.dev_split, general.dev)
-        done = retrain(store, wanted, steps.step)
-    return retrained_json(done), list(retrained_lines(done))
+# --- what is called wrongly is told before anything is queued --------------------------------
 
 
 def check_recipe(task: str, recipe: str | None) -> str:
@@ -185,11 +184,55 @@ def check_recipe(task: str, recipe: str | None) -> str:
     return recipe or recipes[0]
 
 
-def _plan(settings: tuple[str, ...]) -> "Plan":
-    from nfh_models.identification.svm_settings import plan_of
-    from nfh_models.setting_words import SettingError
+def check_settings(store: "Store", task: str, recipe: str, settings: tuple[str, ...]) -> None:
+    """Raise UsageError for a wrong --set, ModelsError for a base that cannot be had."""
+    from nfh_models.errors import ModelsError
+    from nfh_models.model_files import ModelFileError
 
+    if task == IDENTIFICATION:
+        from nfh_models.identification.svm_settings import plan_of
+
+        with called_wrongly(ModelsError):
+            plan_of(settings)
+        return
+    from nfh_tui.training_base import base_for, general_of
+    from nfh_tui.training_trainers import trainer_for
+
+    with called_wrongly(ModelsError):
+        general = general_of(settings)
+    base = base_for(store, recipe, general)
+    with called_wrongly(ModelsError, but=ModelFileError):
+        trainer_for(task, recipe, general.words, base, general.device)
+
+
+def check_parser(spec: str | None) -> None:
+    """Raise UsageError for what describes no parser."""
+    from nfh_models.parsing.choosing import check_spec
+    from nfh_models.parsing.parsed import ParserError
+
+    with called_wrongly(ParserError):
+        check_spec(spec)
+
+
+def check_scheduler(address: str | None) -> None:
+    """Raise UsageError for what is no address, or where Dask is missing."""
+    if address is None:
+        return
+    from nfh_tui.scanning.connecting import check_address
+    from nfh_tui.scanning.crew import CrewError
+
+    with called_wrongly(CrewError):
+        check_address(address)
+
+
+@contextmanager
+def called_wrongly(
+    kind: type[Exception], but: type[Exception] | tuple[type[Exception], ...] = ()
+) -> Iterator[None]:
+    """Errors of a kind are the caller's: exit status 2."""
     try:
-        return plan_of(settings)
-    except SettingError as error:
+        yield
+    except but:
+        raise
+    except kind as error:
         raise click.UsageError(str(error)) from error

@@ -1,60 +1,36 @@
-"""What `nfh-tui retrain` says of a model of resolution, or of both tasks."""
+"""What `nfh-tui retrain --wait` says of a model of resolution, or of both tasks."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from nfh_db.formats.wording import counted, visible
+from nfh_db.formats.wording import counted
 from nfh_tui.cli.models_figures import figure_lines, number
-from nfh_tui.cli.retrain_text import FEW, left_out_lines, what_now
+from nfh_tui.cli.retrain_text import FEW, left_out_of, note_lines
+from nfh_tui.sheets.job_words import count
 
 if TYPE_CHECKING:
-    from nfh_tui.training_resolution import Retrained
+    from nfh_db.jobs import Job
+    from nfh_db.models import Model
 
 
-def retrained_json(done: "Retrained") -> dict[str, object]:
-    """The report of a job that is done; id is the job's."""
-    model = done.model
-    return {
-        "id": done.job_id,
-        "task": model.task,
-        "recipe": model.recipe,
-        "state": "done",
-        "model": model.name,
-        "model_id": model.id,
-        "model_state": model.state,
-        "folder": str(done.folder),
-        "version": model.version,
-        "parser": model.config.get("parser"),
-        "metrics": dict(model.metrics),
-        "snapshot": model.snapshot,
-        "notes": list(done.notes),
-        "seconds": round(done.seconds, 3),
-    }
-
-
-def retrained_lines(done: "Retrained") -> Iterator[str]:
-    """The same for a person."""
-    model, metrics = done.model, done.model.metrics
-    lessons = done.material.lessons
+def resolution_lines(job: "Job", model: "Model") -> Iterator[str]:
+    """What it learnt from, and how good it is."""
+    metrics = model.metrics
+    examples = count(metrics.get("examples"))
     yield (
-        f"{model.name}: learnt from {counted(len(lessons.train), 'example')} in "
-        f"{counted(done.material.passages, 'passage')}"
+        f"{model.name}: learnt from {counted(examples, 'example')} in "
+        f"{counted(count(metrics.get('passages')), 'passage')}"
     )
-    if lessons.numbers:
-        nfh = sum(one.nfh for one in lessons.numbers)
+    numbers = count(metrics.get("numbers"))
+    if numbers:
         yield (
-            f"  and, for identification, from {counted(len(lessons.numbers), 'number')}, "
-            f"{nfh:,} of them fused heads"
+            f"  and, for identification, from {counted(numbers, 'number')}, "
+            f"{count(metrics.get('numbers_nfh')):,} of them fused heads"
         )
-    left_out = metrics.get("left_out")
-    if isinstance(left_out, dict):
-        yield from left_out_lines({str(why): int(n) for why, n in left_out.items()})
-    for note in done.notes:
-        yield f"  {visible(note, 500)}"
+    yield from left_out_of(metrics)
+    yield from note_lines(job)
     yield ""
     yield from figure_lines(metrics)
-    judged = number(metrics, "dev_examples") or len(lessons.train)
+    judged = number(metrics, "dev_examples") or examples
     if judged < FEW:
         yield f"  Of {counted(int(judged), 'example')} only, these figures are rough."
-    yield ""
-    yield from what_now(model, done.folder, done.seconds)

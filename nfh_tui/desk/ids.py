@@ -1,7 +1,7 @@
 """The ids of a queue: hundreds of thousands, in the order of the query, in little memory."""
 
 from array import array
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 NEAR = 64
 """How far around a guess `find` looks before it searches the whole list."""
@@ -20,7 +20,7 @@ class IdList:
     def __getitem__(self, place: int) -> int:
         return self._ids[place]
 
-    def extend(self, chunk: "array[int]") -> None:
+    def extend(self, chunk: Iterable[int]) -> None:
         """Append the ids of a chunk."""
         self._ids.extend(chunk)
 

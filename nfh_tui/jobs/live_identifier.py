@@ -9,7 +9,9 @@ from nfh_models.identification.case import Identifier
 from nfh_models.identification.cases import cases_of
 from nfh_models.identification.deciding import decide
 from nfh_models.parsing import Parser, load_parser
-from nfh_tui.choosing_models import Chosen, Loaded, identifier_for
+from nfh_tui.choosing_models import TASK, Chosen, Loaded, identifier_for
+from nfh_tui.jobs.live_resolver import out_of_memory
+from nfh_tui.model_folders import is_there
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -25,6 +27,7 @@ class LiveIdentifier:
     def __init__(self, store: "Store", loaded: Loaded | None = None) -> None:
         """loaded: models that are in memory already, and those that get there by this one."""
         self.trouble = ""
+        self._there = True
         self._store = store
         self._loaded = loaded
         self._present: Identifying | None = None
@@ -44,6 +47,8 @@ class LiveIdentifier:
         active = self._store.identifying()
         if active is None or active != self._present:
             active = self._load(active)
+        else:
+            active = self._glance(active)
         known = item.identification is not None and active is not None
         if self._chosen is None or active is None or (known and not force):
             return False
@@ -65,9 +70,23 @@ class LiveIdentifier:
             raise
         return True
 
+    def _glance(self, active: Identifying) -> Identifying | None:
+        """Note that the model's folder is gone, or is back; one that failed is loaded then."""
+        model = self._store.active_model(TASK)
+        there = model is None or is_there(self._store.path, model)
+        if there == self._there:
+            return active
+        self._there = there
+        if self._chosen is None:
+            return self._load(active) if there else active
+        self.trouble = "" if there else out_of_memory(active.name)
+        return active
+
     def _load(self, active: Identifying | None) -> Identifying | None:
         """Load what is active now, with the parser with which it decided before."""
         self._chosen, self._parser, self.trouble = None, None, ""
+        model = self._store.active_model(TASK)
+        self._there = model is None or is_there(self._store.path, model)
         spec = None if active is None else active.spec
         try:
             chosen = identifier_for(self._store, loaded=self._loaded)

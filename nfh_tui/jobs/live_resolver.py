@@ -23,6 +23,7 @@ from nfh_models.resolution.nearest_noun import reach
 from nfh_models.resolution.parsing_items import parse_items
 from nfh_tui.choosing_models import Chosen, Loaded
 from nfh_tui.choosing_resolvers import TASK, answers_with, resolver_for
+from nfh_tui.model_folders import is_there
 
 if TYPE_CHECKING:
     from nfh_db.models import Model
@@ -61,6 +62,7 @@ class LiveResolver:
         """Load what is active. Raises NoPipelineError where it needs one and there is none."""
         self.name = ""
         self.trouble = ""
+        self._there = True
         self._store = store
         self._loaded = loaded
         self._present: Model | None = None
@@ -87,11 +89,20 @@ class LiveResolver:
     def refresh(self) -> bool:
         """Load what is active now, if that is another than before; True if it was.
 
-        One that cannot be loaded answers nothing, and `trouble` says why.
+        One that cannot be loaded answers nothing, and `trouble` says why; it is tried again
+        once its folder is back.
         """
         active = self._store.active_model(TASK)
         if active is not None and _same(active, self._present):
-            return False
+            there = is_there(self._store.path, active)
+            if there == self._there:
+                return False
+            self._there = there
+            if self._chosen is not None:
+                self.trouble = "" if there else out_of_memory(active.name)
+                return False
+            if not there:
+                return False
         try:
             self._load()
         except ModelsError as error:
@@ -124,6 +135,7 @@ class LiveResolver:
     def _load(self) -> None:
         self._chosen, self._parser, self.name, self.trouble = None, None, "", ""
         self._present = self._store.active_model(TASK)
+        self._there = self._present is None or is_there(self._store.path, self._present)
         chosen = resolver_for(self._store, loaded=self._loaded)
         needs = chosen.model.needs
         if needs:
@@ -155,6 +167,14 @@ class LiveResolver:
         if len(self._parses) > REMEMBERED:
             self._parses.popitem(last=False)
         return parsed
+
+
+def out_of_memory(name: str) -> str:
+    """That a model is used whose folder is gone."""
+    return (
+        f"The folder of the model {name} is gone. It answers out of memory until the workbench "
+        "is left: put the folder back, or put another to use with nfh-tui models activate"
+    )
 
 
 def _key(item: Item) -> tuple[str, int, int]:

@@ -143,7 +143,7 @@ class Predictor:
             ("resolution", self._resolver.trouble),
             ("identification", self._identifier.trouble),
         ):
-            if trouble and trouble != self._told.get(part):
+            if trouble and trouble not in self._told.values():  # a model of both: once
                 new.append(trouble)
             self._told[part] = trouble
         return new

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from nfh_db.store import Store
     from nfh_tui.training_jobs import JobReporter
 
-IDENTIFICATION = "identification"
-
 
 def asked(
     task: str,
@@ -22,55 +20,40 @@ def asked(
     query: str = "",
     split: str | None = None,
     parser: str | None = None,
+    promote: bool = True,
+    scheduler: str | None = None,
     asked_by: str = "",
 ) -> NewJob:
-    """A training to be queued. words: settings, "key=value"; the rest as `nfh-tui retrain`."""
+    """A training to be queued. words: settings, "key=value"; the rest as `nfh-tui retrain`.
+
+    promote: whether a model that is found better than the active one takes over. scheduler:
+    the address of a Dask cluster that does the work.
+    """
     arguments = {
         "recipe": recipe,
         "words": list(words),
         "query": query,
         "split": split,
         "parser": parser,
+        "promote": promote,
+        "scheduler": scheduler,
     }
     return NewJob(TRAIN, KINDS[TRAIN].version, task, arguments, asked_by)
 
 
+def check(store: "Store", new: NewJob) -> None:
+    """Raise ModelsError for a training that could not begin: a wrong setting, say.
+
+    Nothing is read but the settings and the model that it is to start from.
+    """
+    from nfh_tui.jobs.training_order import check_order
+
+    check_order(store, new.task, new.arguments)
+
+
 def run(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, object] | None:
-    """Train; the job is done together with the model's registration."""
-    from nfh_db.query import parse
+    """Train, judge, register; the job is done together with the model's registration."""
+    from nfh_tui.jobs.training_run import train
 
-    given = job.arguments
-    query = parse(str(given.get("query") or ""))
-    split, parser = _word(given.get("split")), _word(given.get("parser"))
-    words = given.get("words")
-    settings = tuple(map(str, words)) if isinstance(words, list) else ()
-    if job.task == IDENTIFICATION:
-        from nfh_models.identification.svm_settings import plan_of
-        from nfh_tui import training
-
-        wanted = training.Wanted(query, split, parser, plan_of(settings))
-        training.train_for(store, job.id, wanted, report)
-        return None
-    from nfh_tui import training_resolution
-    from nfh_tui.choosing_models import ensure_built_in
-    from nfh_tui.training_base import base_for, general_of
-    from nfh_tui.training_trainers import trainer_for
-
-    ensure_built_in(store)
-    recipe = str(given["recipe"])
-    general = general_of(settings)
-    base = base_for(store, recipe, general)
-    trainer = trainer_for(job.task, recipe, general.words, base, general.device)
-    training_resolution.train_for(
-        store,
-        job.id,
-        training_resolution.Wanted(
-            job.task, trainer, query, split, parser, general.dev_split, general.dev
-        ),
-        report,
-    )
+    train(store, job, report)
     return None
-
-
-def _word(value: object) -> str | None:
-    return value if isinstance(value, str) else None

@@ -92,8 +92,8 @@ class Reading(SideScreen):
         """Read all versions and the counts anew, and show one; the last where None."""
         self.versions = await self.client.guidelines()
         self.guide = guide_of(self.versions)
-        tagged = await self.client.tagged_decisions(self._only)
-        items = await self.client.tagged_items(self._only)
+        tagged = await self.client.tagged_decisions(self._only, self.me)
+        items = await self.client.tagged_items(self._only, self.me)
         self.counts = counts_of(self.guide, items, tagged)
         there = {one.version: one for one in self.versions}
         last = self.versions[-1] if self.versions else None
@@ -210,7 +210,7 @@ class Reading(SideScreen):
         self.dismiss(outdated_query(self.guide, part.id))
 
     async def _open_all_older(self) -> None:
-        ids = await self.client.tagged_anchors(self.guide.outdated, self._only)
+        ids = await self.client.tagged_anchors(self.guide.outdated, self._only, self.me)
         if not ids:
             self.refuse("Nothing was decided by a rule that reads otherwise by now.")
         elif len(ids) > MOST_IDS:

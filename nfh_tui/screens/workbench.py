@@ -18,7 +18,7 @@ from nfh_tui.desk.work import start
 from nfh_tui.messages import Opened, PredictionReady, PredictorChanged, Trouble
 from nfh_tui.passage_lanes import OFF, VOTERS_SAW
 from nfh_tui.screens.asking import NOT_DONE
-from nfh_tui.screens.touring import Touring
+from nfh_tui.screens.following import Following
 from nfh_tui.screens.walking import ALL_DONE
 from nfh_tui.widgets.passage_view import PassageView
 
@@ -57,7 +57,7 @@ def acts_provider() -> type:
     return Acts
 
 
-class Workbench(Touring):
+class Workbench(Following):
     """Queue, passage, evidence."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings()
@@ -78,6 +78,7 @@ class Workbench(Touring):
         self._troubles: set[str] = set()
         self._predictor: PredictorClient | None = None
         self._identifies = True
+        self._predictor_is_off = False
 
     # --- opening ------------------------------------------------------------------------
 
@@ -115,6 +116,7 @@ class Workbench(Touring):
             self.stand_on(place.token)
         if self.left == 0:
             self.say(ALL_DONE)
+        await self.begin_to_follow()
         self.set_interval(POLL, self._look_for_others)
         self.app.call_after_refresh(self._start_predictor)
         self.post_message(Opened())
@@ -197,9 +199,15 @@ class Workbench(Touring):
         else:
             self.cache.forget(message.anchor_id)
 
+    async def models_changed(self) -> None:
+        """Start the child again that was of no use with the model before."""
+        if self._predictor is not None and self._predictor_is_off:
+            await self._predictor.start()
+
     def on_predictor_changed(self, message: PredictorChanged) -> None:
         """Say how the predictor is, and once why it stays off."""
         self.set_status(model=message.words)
+        self._predictor_is_off = message.off
         self._identifies = not message.aside
         if message.off or message.aside:
             self.say(message.sentence)
@@ -217,8 +225,12 @@ class Workbench(Touring):
 
     async def _notice_others(self) -> None:
         """Draw anew what is in view if anybody has written; what is begun stays."""
-        if not await self.client.others_wrote():
-            return
+        wrote = await self.client.others_wrote()
+        if wrote:
+            await self._take_in()
+        await self.follow(others_wrote=wrote)
+
+    async def _take_in(self) -> None:
         self.cache.clear()
         await self.refresh_item()
         await self.queue_list.refresh_visible()
@@ -251,14 +263,7 @@ class Workbench(Touring):
 
     async def do_quit(self) -> None:
         """Save what waits and leave; ask first where something cannot be saved."""
-        self.keep_place()
-        try:
-            async with asyncio.timeout(PATIENCE):
-                await self.drafts.flush()
-                await self.places.flush()
-                await self.client.settled()
-        except TimeoutError:
-            pass
+        await self.save_all()
         if self.saving or self.drafts.unsaved:
             question = "Something is not saved yet. Leave all the same?"
             choices = (("y", "leave", "leave"), ("n", "stay", "stay"))
@@ -267,3 +272,12 @@ class Workbench(Touring):
                 return
         await self.predictor_off()
         self.app.exit(0)
+
+    async def save_all(self) -> None:
+        """Write what waits, or what can be written of it before patience ends."""
+        self.keep_place()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(PATIENCE):
+                await self.drafts.flush()
+                await self.places.flush()
+                await self.client.settled()

@@ -132,6 +132,13 @@ class QueueList(EnduringPane, ScrollView, can_focus=False):
         self.scroll_to(0, 0, animate=False, force=True)
         self.grown()
 
+    def put_ids(self, ids: IdList) -> None:
+        """Take the same list in another order; place and view stay."""
+        self._ids = ids
+        self._drawn = 0
+        self.grown()
+        self.refresh()
+
     def grown(self) -> None:
         """The list has grown: measure it, and draw it if the end was in view."""
         drawn = self._drawn

@@ -34,6 +34,9 @@ MOST_NAME, LEAST_NAME = 16, 8
 MOST_ROWS = 3
 """Rows that a sentence on the line of state may take."""
 
+NEWS, MOST_NEWS = "● ", 4
+"""Before what is new; rows for it."""
+
 SIGNS = {Tone.PLAIN: "", Tone.DONE: "✓ ", Tone.REFUSED: "✗ "}
 
 
@@ -42,7 +45,8 @@ class Status:
     """What the line of state shows.
 
     say: the last sentence. busy: what is under way ("saving…"), "" for nothing.
-    place: "12/345" in the queue. model: the predictor's state. me: who is working.
+    place: "12/345" in the queue. model: the predictor's state. job: the one that runs. me: who
+    is working. news: of work that went on by itself, the latest first; it has rows of its own.
     """
 
     mode: str = ""
@@ -51,7 +55,9 @@ class Status:
     tone: Tone = Tone.PLAIN
     busy: str = ""
     model: str = ""
+    job: str = ""
     me: str = ""
+    news: tuple[str, ...] = ()
 
 
 class OneLine(EnduringPane, Widget, can_focus=False):
@@ -129,9 +135,7 @@ class StatusLine(OneLine):
         said = SIGNS[status.tone] + one_line(status.say) if status.say else ""
         words = f"{status.busy} {said}" if status.busy else said
         room = max(0, width - sum(width_of(run.text) for run in first))
-        model = f" {status.model} " if status.model else ""
-        if width_of(words) + width_of(model) > room:
-            model = ""
+        model = _first_that_fits(status, room - width_of(words))
         tone = (Tone.PLAIN if status.busy else status.tone).value
         start, *rest = _broken(words, room - width_of(model), width - 2)
         head = [
@@ -139,7 +143,20 @@ class StatusLine(OneLine):
             Run(pad(start, room - width_of(model)), (tone,)),
             Run(model, ("faint",)),
         ]
-        return [head, *([Run(f" {line}", (tone,))] for line in rest)]
+        told = [_broken(NEWS + one_line(one), width - 2, width - 2) for one in status.news]
+        news = [line for lines in told for line in lines][:MOST_NEWS]
+        return [
+            *([Run(f" {line}", ("done",))] for line in news),
+            head,
+            *([Run(f" {line}", (tone,))] for line in rest),
+        ]
+
+
+def _first_that_fits(status: Status, room: int) -> str:
+    """The job and the model, the model alone, or nothing."""
+    both = " · ".join(filter(None, [status.job, status.model]))
+    shown = (f" {one_line(words)} " for words in (both, status.model) if words)
+    return next((words for words in shown if width_of(words) <= room), "")
 
 
 def _broken(words: str, first: int, others: int) -> list[str]:

@@ -17,8 +17,10 @@ Dump = dict[str, list[tuple[object, ...]]]
 
 
 @pytest.fixture(autouse=True)
-def at_home(home: Path) -> None:
-    """Every test works in its own folder."""
+def at_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test works in its own folder; a command that waits for its job does it itself."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(home.parent / "state"))
+    monkeypatch.setenv("NFH_TUI_RUNNER", "here")
 
 
 @pytest.fixture

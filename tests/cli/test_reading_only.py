@@ -62,6 +62,7 @@ def test_reading_commands_work(shut: Path, call: Call, dump: Callable[[Path], ob
     shown = call("models", "show", "rules", "--db", shut)
     assert (shown.exit_code, "there are: none yet" in shown.stderr) == (1, True)
     assert json.loads(call(*EVALUATE, "--db", shut).stdout)["n"] == 4
+    assert json.loads(call("jobs", "--db", shut, "--json").stdout) == {"jobs": []}
     told = json.loads(call("identify", "--db", shut, "--dry-run", "--json").stdout)
     assert (told["numbers"], told["decided"], told["active"]) == (4, 4, True)
     assert call("identify", "--file", "rows.tsv", "--db", shut).exit_code == 0

@@ -56,6 +56,13 @@ def base(tmp_path: Path) -> Path:
     return write_small(tmp_path / "base", recipe="encoder")
 
 
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command that waits for its job does it itself."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("NFH_TUI_RUNNER", "here")
+
+
 @pytest.fixture
 def call(path: Path) -> Callable[..., Result]:
     def run(*arguments: object) -> Result:

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterator
 
+from nfh_db.jobs import Job, JobState
+from nfh_db.models import Model
 from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind, class_answer
-from nfh_tui.training_base import base_for, general_of
-from nfh_tui.training_resolution import Wanted
-from nfh_tui.training_trainers import trainer_for
+from nfh_tui.jobs.runner import work
+from nfh_tui.jobs.train import asked
+from nfh_tui.training_jobs import Progress
 
 Add = Callable[..., None]
 FAST = ("epochs=2", "batch=8", "window=40")
@@ -21,18 +23,32 @@ def texts(count: int, start: int = 0) -> Iterator[tuple[str, Answer]]:
             yield f"A: i have dogs w{number} , you want [ two ] .", Answer(Kind.NFH)
 
 
-def wanted(store: Store, *words: str, task: str = "resolution", **more: object) -> Wanted:
-    general = general_of(words)
-    recipe = str(more.pop("recipe", "encoder"))
-    start = base_for(store, recipe, general)
-    trainer = trainer_for(task, recipe, general.words, start, general.device)
-    return Wanted(
-        task,
-        trainer,
-        dev_split=general.dev_split,
-        dev=general.dev,
-        **more,  # type: ignore[arg-type]
-    )
+def train(
+    store: Store,
+    *words: str,
+    task: str = "resolution",
+    recipe: str = "encoder",
+    progress: Progress = lambda *_: None,
+    **more: str,
+) -> Job:
+    """A training as a job of this process, once it has ended."""
+    number = store.queue_job(asked(task, recipe, words=words, **more))  # type: ignore[arg-type]
+
+    def over() -> bool:
+        job = store.job(number)
+        return job is None or job.state.ended
+
+    work(store, progress, enough=over)
+    job = store.job(number)
+    assert job is not None
+    return job
+
+
+def made(store: Store, job: Job) -> Model:
+    """The model that a job made."""
+    assert job.state is JobState.DONE, job.error
+    (model,) = (model for model in store.models() if model.id == job.model_id)
+    return model
 
 
 def quiet(*_: object) -> None:

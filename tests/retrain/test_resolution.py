@@ -14,11 +14,11 @@ from nfh_models.domain import Kind
 from nfh_models.model_files import CARD, digest_of, read_metrics
 from nfh_tui.choosing_resolvers import resolver_for
 from nfh_tui.cli.group import commands
+from nfh_tui.cli.retrain_text import retrained_lines
 from nfh_tui.training_base import base_for, general_of
-from nfh_tui.training_resolution import TooFewError, retrain
 from nfh_tui.training_trainers import TrainerError
 
-from .handmade import FAST, Add, quiet, wanted
+from .handmade import FAST, Add, made, train
 
 
 def test_a_model_is_made_judged_registered_and_has_a_card(
@@ -26,29 +26,29 @@ def test_a_model_is_made_judged_registered_and_has_a_card(
 ) -> None:
     add(60)
     with Store.open(path) as store:
-        done = retrain(store, wanted(store, f"base={base}", *FAST, "dev=0.2"), quiet)
-        model = done.model
+        job = train(store, f"base={base}", *FAST, "dev=0.2")
+        model = made(store, job)
+        folder = path.parent / "w-models" / "encoder-1"
         assert (model.name, model.task, model.recipe) == ("encoder-1", "resolution", "encoder")
-        assert model.state == "candidate"  # cues are active
-        assert model.digest == digest_of(done.folder)
+        assert model.digest == digest_of(folder)
         assert model.snapshot is not None
+        assert model.snapshot == job.snapshot
         metrics = model.metrics
-        assert metrics == read_metrics(done.folder)
+        assert metrics == read_metrics(folder)
         kept_out = metrics["dev_examples"]
         assert isinstance(kept_out, int)
         assert metrics["examples"] == 60 - kept_out
         assert 0 < kept_out < 30
-        assert len(metrics["curve"]) == 2  # type: ignore[arg-type]
+        assert [one["epoch"] for one in metrics["curve"]] == [0, 1, 2]  # type: ignore[attr-defined]
         assert {"accuracy", "accuracy_inclusive", "accuracy_nearest"} <= metrics.keys()
         assert sum(one["n"] for one in metrics["by_kind"]) == kept_out  # type: ignore[attr-defined]
-        (job,) = store.jobs()
-        assert (job.state, job.model_id) == (JobState.DONE, model.id)
-        assert job.arguments["settings"]["base"] == "base"  # type: ignore[index]
+        assert f"base={base}" in job.arguments["words"]  # type: ignore[operator]
+        assert store.job_points(job.id)
         assert resolver_for(store, "encoder-1").model.recipe == "encoder"
-    card = (done.folder / CARD).read_text("utf-8")
+    card = (folder / CARD).read_text("utf-8")
     assert "Where it fails" in card
     assert f"{metrics['examples']} examples in" in card
-    assert not list(done.folder.parent.glob(".work-*"))
+    assert sorted(one.name for one in folder.parent.iterdir()) == ["encoder-1"]
 
 
 def test_a_model_of_both_tasks_learns_from_numbers_with_and_without_noun(
@@ -57,14 +57,17 @@ def test_a_model_of_both_tasks_learns_from_numbers_with_and_without_noun(
     add(40)
     add(40, "b", start=100, only=Kind.NOT_NFH)
     with Store.open(path) as store:
-        asked = wanted(store, f"base={base}", *FAST, task="both", recipe="small")
-        done = retrain(store, asked, quiet)
-        assert (done.model.name, done.model.task) == ("small-1", "both")
-        metrics = done.model.metrics
+        job = train(store, f"base={base}", *FAST, task="both", recipe="small")
+        model = made(store, job)
+        assert (model.name, model.task) == ("small-1", "both")
+        metrics = model.metrics
         assert isinstance(metrics["numbers"], int)
         assert metrics["numbers"] > metrics["examples"]  # type: ignore[operator]
         assert {"precision", "recall", "f1"} <= metrics.keys()
-        assert done.model.config["weights"] == "8bit"
+        assert model.config["weights"] == "8bit"
+        told = "\n".join(retrained_lines(job, model, store.path))
+    assert f"and, for identification, from {metrics['numbers']} numbers" in told
+    assert "identification f1" in told
 
 
 def test_passages_that_are_held_out_are_not_learnt_from_and_counted(
@@ -74,8 +77,8 @@ def test_passages_that_are_held_out_are_not_learnt_from_and_counted(
     add(10, "b", split="test", start=30)  # ten of them are among those of train
     add(20, "c", split="dev", start=100)
     with Store.open(path) as store:
-        asked = wanted(store, f"base={base}", *FAST, "dev_split=dev", split="train")
-        metrics = retrain(store, asked, quiet).model.metrics
+        job = train(store, f"base={base}", *FAST, "dev_split=dev", split="train")
+        metrics = made(store, job).metrics
     assert metrics["examples"] == 30
     assert metrics["dev_examples"] == 20
     assert metrics["left_out"] == {"in a passage of the split test": 10}
@@ -87,7 +90,7 @@ def test_passages_that_are_held_out_are_not_learnt_from_and_counted(
     [
         (0, None, "there is nothing to learn resolution from"),
         (6, None, "too few examples to learn resolution from"),
-        (1, None, "from: 1 is left to learn from"),
+        (1, None, "too few examples to learn resolution from: 1 is left to learn from"),
         (40, Kind.AGE, "examples are AGE"),
         (40, Kind.NOT_NFH, "no number found here has gold that says what its noun is"),
     ],
@@ -97,30 +100,30 @@ def test_gold_that_teaches_nothing_is_a_failed_job(
 ) -> None:
     add(count, only=only)
     with Store.open(path) as store:
-        with pytest.raises(TooFewError, match=words):
-            retrain(store, wanted(store, f"base={base}", *FAST), quiet)
-        assert [job.state for job in store.jobs()] == [JobState.FAILED]
+        job = train(store, f"base={base}", *FAST)
+    assert job.state is JobState.FAILED
+    assert job.error is not None
+    assert words in job.error
     assert not (path.parent / "w-models").exists()
 
 
 def test_both_tasks_take_numbers_of_both_sorts(path: Path, add: Add, base: Path) -> None:
     add(40)
     with Store.open(path) as store:
-        asked = wanted(store, f"base={base}", *FAST, task="both")
-        with pytest.raises(TooFewError, match="identification has nothing to tell apart"):
-            retrain(store, asked, quiet)
+        job = train(store, f"base={base}", *FAST, task="both")
+    assert job.state is JobState.FAILED
+    assert "identification has nothing to tell apart" in str(job.error)
 
 
 def test_linear_is_tried_in_folds(path: Path, add: Add, pipeline: None) -> None:
     add(40)
     with Store.open(path) as store:
-        done = retrain(store, wanted(store, "folds=2", recipe="linear"), quiet)
-        assert done.model.name == "linear-1"
-        assert done.model.metrics["folds"] == 2
-        assert done.model.metrics["accuracy"] == 1.0
-        assert str(done.model.config["parser"]).startswith("en_core_web")
+        model = made(store, train(store, "folds=2", recipe="linear"))
+        assert model.name == "linear-1"
+        assert model.metrics["accuracy"] == 1.0
+        assert str(model.config["parser"]).startswith("en_core_web")
         found = resolver_for(store, "linear")
-        assert found.model.version == done.model.version
+        assert found.model.version == model.version
 
 
 @pytest.fixture
@@ -142,7 +145,10 @@ def test_the_command_tells_figures_and_what_to_do_next(
     assert "encoder-1: learnt from" in told.stdout
     assert "accuracy_inclusive" in told.stdout
     assert "these figures are rough" in told.stdout
+    assert f"Saved in {path.parent / 'w-models' / 'encoder-1'}; " in told.stdout
     assert "nfh-tui models activate encoder-1" in told.stdout
+    lines = [line for line in told.stdout.splitlines() if not line.startswith("Saved in ")]
+    assert max(map(len, lines)) <= 80
     again = call("resolution", "--recipe", "encoder", "--wait", "--json", *settings)
     found = json.loads(again.stdout)
     assert (found["model"], found["state"]) == ("encoder-2", "done")
@@ -157,15 +163,16 @@ def test_the_command_tells_figures_and_what_to_do_next(
 def test_a_training_starts_from_a_registered_model(path: Path, add: Add, base: Path) -> None:
     add(40)
     with Store.open(path) as store:
-        first = retrain(store, wanted(store, f"base={base}", *FAST), quiet)
-        store.activate_model(first.model.id)
-        for word in ("base=active", "base=encoder-1", f"base={first.folder}"):
+        first = made(store, train(store, f"base={base}", *FAST))
+        store.activate_model(first.id)
+        folder = path.parent / "w-models" / "encoder-1"
+        for word in ("base=active", "base=encoder-1", f"base={folder}"):
             start = base_for(store, "encoder", general_of([word]))
             assert not isinstance(start, str)
             assert start is not None
-            assert (start.name, start.digest) == ("encoder-1", first.model.digest)
-        second = retrain(store, wanted(store, *FAST, "seed=2"), quiet)
-        assert second.model.config["base"] == "encoder-1"
-        assert second.model.config["window"] == 40
+            assert (start.name, start.digest) == ("encoder-1", first.digest)
+        second = made(store, train(store, *FAST, "seed=2"))
+        assert second.config["base"] == "encoder-1"
+        assert second.config["window"] == 40
         with pytest.raises(TrainerError, match="cues is of the recipe cues"):
             base_for(store, "encoder", general_of(["base=cues"]))

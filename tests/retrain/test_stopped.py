@@ -1,27 +1,25 @@
 """Trainings that were broken off: what they leave, and that they go on where they were."""
 
-import os
+import json
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import Result
+from click.testing import CliRunner, Result
 
 from nfh_db.jobs import JobState
 from nfh_db.store import Store
 from nfh_models.encoder.learner import EncoderLearner
 from nfh_models.training.plan import DivergedError
-from nfh_tui.training_resolution import retrain
-from nfh_tui.training_work import GOES_ON
+from nfh_tui.cli.group import commands
+from nfh_tui.jobs.runner import work
 
-from .handmade import FAST, Add, wanted
+from .handmade import FAST, Add, train
 
 
-def test_stopped_it_leaves_no_model_and_goes_on_when_asked_again(
+def test_stopped_it_leaves_no_model_and_the_next_runner_goes_on(
     path: Path, add: Add, base: Path
 ) -> None:
     add(60)
@@ -35,16 +33,20 @@ def test_stopped_it_leaves_no_model_and_goes_on_when_asked_again(
         seen.append((phase, done))
 
     with Store.open(path) as store:
-        asked = wanted(store, f"base={base}", *FAST)
         with pytest.raises(KeyboardInterrupt):
-            retrain(store, asked, stop)
+            train(store, f"base={base}", *FAST, progress=stop)
         assert {one.recipe for one in store.models()} == {"cues", "rules"}
-        assert [job.state for job in store.jobs()] == [JobState.CANCELLED]
-        (work,) = path.parent.glob("w-models/.work-*")
-        assert (work / "last.safetensors").is_file()
-        done = retrain(store, asked, note)
-        assert done.model.name == "encoder-1"
-    assert not work.exists()
+        (job,) = store.jobs()
+        assert job.state is JobState.INTERRUPTED
+        assert not list(path.parent.glob("w-models/*"))
+        assert list((path.parent / "w-jobs" / "1").rglob("last.safetensors"))
+        work(store, note, enough=lambda: True)
+        (job,) = (one for one in store.jobs() if one.id == job.id)
+        assert job.state is JobState.DONE
+        assert [one.name for one in store.models() if one.path] == ["encoder-1"]
+        assert [one.name for one in (path.parent / "w-jobs" / "1").iterdir()] == ["log.txt"]
+        points = [point.done for point in store.job_points(job.id)]
+        assert points == sorted(points)
     trained = [step for phase, step in seen if phase.startswith("training")]
     assert min(trained) > 0
     assert {phase for phase, _ in seen if phase.startswith("training")} == {
@@ -71,47 +73,40 @@ def test_a_signal_in_a_step_waits_for_its_end_and_says_how_to_go_on(
     true = EncoderLearner.loss
     monkeypatch.setattr(EncoderLearner, "loss", loss)
     try:
-        stopped = call("resolution", "--recipe", "encoder", *asked)
+        stopped = call("resolution", "--recipe", "encoder", "--wait", *asked)
     finally:
         signal.signal(signal.SIGINT, before)
     ended = number == signal.SIGTERM
     assert stopped.exit_code == (143 if ended else 1)
-    assert stopped.stderr == f"nfh-tui: stopped. {GOES_ON}\n"
+    assert stopped.stderr == (
+        f"nfh-tui: stopped. Job 1 is interrupted; nfh-tui jobs wait 1 --db {path} goes on "
+        "with it.\n"
+    )
     assert len(losses) == 3
-    done = call("resolution", "--recipe", "encoder", "--wait", *asked)
+    words = ["jobs", "wait", "1", "--json", "--db", str(path)]
+    done = CliRunner().invoke(commands, words, catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    assert len(losses) == 14  # two epochs of seven batches, none of them twice
+    examples = json.loads(done.stdout)["metrics"]["examples"]
+    assert len(losses) == 2 * -(-examples // 8)  # two epochs in batches of eight, none twice
     with Store.open(path) as store:
-        state = JobState.INTERRUPTED if ended else JobState.CANCELLED
-        assert [job.state for job in store.jobs()] == [JobState.DONE, state]
+        assert [job.state for job in store.jobs() if job.kind == "train"] == [JobState.DONE]
 
 
-def test_what_nobody_could_go_on_with_is_removed(path: Path, add: Add, base: Path) -> None:
+def test_what_went_astray_is_not_gone_on_with(path: Path, add: Add, base: Path) -> None:
     add(60)
-    models = path.parent / "w-models"
-    old, at_work, new = (models / f".work-{name}" for name in ("old", "at-work", "new"))
-    for folder in (old, at_work, new):
-        folder.mkdir(parents=True)
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    (old / "running").write_text(str(ended.pid))
-    (at_work / "running").write_text(str(os.getpid()))
 
-    def stop(phase: str, done: int, total: int) -> None:
-        if phase == "preparing":
-            raise KeyboardInterrupt
+    def astray(phase: str, done: int, total: int) -> None:
+        if phase.startswith("training, epoch 2"):
+            raise DivergedError("The training went astray")
 
     with Store.open(path) as store:
-        with pytest.raises(KeyboardInterrupt) as stopped:
-            retrain(store, wanted(store, f"base={base}", *FAST), stop)
-        assert not getattr(stopped.value, "__notes__", [])
-        assert sorted(models.iterdir()) == [at_work, new]
-        with pytest.raises(DivergedError, match="went astray"):
-            retrain(store, wanted(store, f"base={base}", *FAST, "seed=3"), astray)
-        assert sorted(models.iterdir()) == [at_work, new]
-
-
-def astray(phase: str, done: int, total: int) -> None:
-    """A training goes astray behind its first checkpoint."""
-    if phase.startswith("training, epoch 2"):
-        raise DivergedError("The training went astray")
+        job = train(store, f"base={base}", *FAST, progress=astray)
+        assert (job.state, job.error) == (JobState.FAILED, "The training went astray")
+        assert not list((path.parent / "w-jobs" / "1").rglob("*.safetensors"))
+        assert not (path.parent / "w-models").exists()
+        # Tried again it begins anew, on the same labels.
+        assert store.retry_job(job.id)
+        work(store, lambda *_: None, enough=lambda: True)
+        again = store.job(job.id)
+        assert again is not None
+        assert (again.state, again.snapshot) == (JobState.DONE, job.snapshot)

@@ -1,0 +1,59 @@
+"""What the store does about the sides of training; a part of `Store`."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from nfh_db import sides
+from nfh_db.opened import OpenDatabase
+from nfh_db.query import Query
+from nfh_db.records import Ballot
+from nfh_db.sides import AT_ONCE, Side
+from nfh_models.domain import Passage
+
+
+class SidesStore(OpenDatabase):
+    """Labels to learn from, and which passages are kept out of learning."""
+
+    def labelled(self, query: Query) -> Iterator[Ballot]:
+        """What is said of each anchor of a query that has gold, by passage and span, all of
+        one moment."""
+        with self._readers.lend(one_state=True) as connection:
+            yield from sides.labelled(connection, query)
+
+    def sides(self) -> tuple[Side, ...]:
+        """All passages that were ever dealt to a side."""
+        with self._readers.lend() as connection:
+            return sides.dealt(connection)
+
+    def deal_sides(self, new: Sequence[Side], known: int) -> bool:
+        """Deal passages that have no side yet; False where somebody else has dealt meanwhile.
+
+        known: how many had been dealt when this was planned. Where it gives False, a part of
+        them may be dealt: plan again. In writes of some milliseconds.
+        """
+        for start in range(0, len(new), AT_ONCE):
+            with self._noting() as connection:
+                some = new[start : start + AT_ONCE]
+                if not sides.deal(connection, some, known + start):
+                    return False
+        return True
+
+    def side_labels(self) -> Mapping[bool, Counter[str]]:
+        """How much gold of each kind there is in what is kept out (True), and in the rest."""
+        with self._readers.lend() as connection:
+            return sides.labels(connection)
+
+    def passages_of_splits(self, splits: Sequence[str]) -> Mapping[int, str]:
+        """The passages in which an imported row of one of these splits stands, with it."""
+        with self._readers.lend() as connection:
+            return sides.of_splits(connection, splits)
+
+    def documents_of(self, passage_ids: Sequence[int]) -> Mapping[int, int]:
+        """The document of each of these passages."""
+        with self._readers.lend() as connection:
+            return sides.documents(connection, passage_ids)
+
+    def passage_texts(self, passage_ids: Sequence[int]) -> Iterator[tuple[int, Passage]]:
+        """Passages by id."""
+        with self._readers.lend() as connection:
+            yield from sides.texts(connection, passage_ids)

@@ -1,0 +1,157 @@
+"""Retraining after every so many decisions: what counts, from when, and never twice."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from nfh_db import clock, retraining
+from nfh_db.jobs import Job, JobState
+from nfh_db.records import FlagName, Role
+from nfh_db.store import Store
+from nfh_tui.jobs.every import queue_due, set_every, stop_every, told
+from nfh_tui.jobs.kinds import claimable
+from nfh_tui.jobs.train import asked
+
+LINEAR = asked("resolution", "linear", words=("seed=3",), query="split:dev")
+
+
+@pytest.fixture
+def store(database: Path):
+    with Store.open(database) as store:
+        yield store
+
+
+def jobs(store: Store) -> list[tuple[int, str, str]]:
+    return [(job.id, job.task, job.state.value) for job in reversed(store.jobs())]
+
+
+def only(store: Store) -> Job:
+    (job,) = store.jobs()
+    return job
+
+
+def test_the_number_is_reached_and_one_job_queued_as_it_was_set(store, ids, decide):
+    set_every(store, 3, LINEAR)
+    decide(*ids[:2])
+    assert queue_due(store) == ()
+    assert told(store.every()[0]) == (
+        "resolution (linear) is retrained after every 3 decisions: 2 so far"
+    )
+    decide(ids[2])
+    assert queue_due(store) == (1,)
+    assert queue_due(store) == ()
+    job = only(store)
+    assert (job.kind, job.task, job.state) == ("train", "resolution", JobState.QUEUED)
+    assert job.arguments == LINEAR.arguments
+    assert job.version == LINEAR.version
+    assert "3 decisions" in job.asked_by
+
+
+def test_what_was_decided_before_it_was_set_is_not_counted(store, ids, decide):
+    decide(*ids[:4])
+    set_every(store, 2, LINEAR)
+    assert store.every()[0].count == 0
+    decide(ids[4])
+    assert store.every()[0].count == 1
+
+
+def test_an_anchor_counts_once_and_votes_and_what_is_taken_back_do_not(store, ids, decide):
+    set_every(store, 5, LINEAR)
+    decide(ids[1])
+    decide(ids[1], by="eva")
+    assert store.every()[0].count == 1
+    me = store.annotator("ida")
+    store.set_flag(ids[2], me, FlagName.AMBIGUOUS, True)
+    decided = store.item(ids[1], me, Role.ADJUDICATOR).gold.answer
+    store.commit_answer(ids[3], me, Role.ANNOTATOR, decided)
+    assert store.every()[0].count == 1
+    decide(ids[4], by="eva")
+    store.undo(store.annotator("eva"))
+    assert store.every()[0].count == 1
+    store.redo(store.annotator("eva"))
+    assert store.every()[0].count == 2
+
+
+def test_no_second_one_is_queued_while_one_waits_or_runs(store, ids, decide):
+    set_every(store, 1, LINEAR)
+    decide(ids[0])
+    assert queue_due(store) == (1,)
+    decide(ids[1])
+    assert store.retraining().blocked
+    assert queue_due(store) == ()
+    store.claim_job(claimable())
+    decide(ids[2])
+    assert queue_due(store) == ()
+    store.end_job(1, JobState.FAILED, "too few")
+    assert queue_due(store) == (2,)
+    assert jobs(store) == [(1, "resolution", "failed"), (2, "resolution", "queued")]
+
+
+def test_a_training_that_somebody_asked_for_starts_the_count_again(store, ids, decide):
+    set_every(store, 3, LINEAR)
+    decide(*ids[:2])
+    store.queue_job(asked("resolution", "bilstm"))
+    store.claim_job(claimable())
+    assert store.every()[0].count == 0
+    store.end_job(1, JobState.DONE)
+    decide(*ids[2:4])
+    assert queue_due(store) == ()
+    assert store.every()[0].count == 2
+    decide(ids[4])
+    assert queue_due(store) == (2,)
+
+
+def test_one_of_another_task_does_not(store, ids, decide):
+    set_every(store, 2, LINEAR)
+    decide(ids[0])
+    store.queue_job(asked("identification", "svm"))
+    store.claim_job(claimable())
+    decide(ids[1])
+    assert queue_due(store) == (2,)
+
+
+def test_a_clock_that_is_set_back_keeps_no_training_waiting(store, ids, decide, monkeypatch):
+    set_every(store, 2, LINEAR)
+    store.queue_job(asked("resolution", "linear"))
+    store.claim_job(claimable())
+    queue_due(store)  # as each workbench does every second
+    store.end_job(1, JobState.DONE)
+    monkeypatch.setattr(clock, "now", lambda: "2001-01-01T00:00:00.000Z")
+    decide(*ids[:2])
+    assert queue_due(store) == (2,)
+
+
+def test_two_who_look_at_one_time_queue_one(database, ids, decide):
+    with Store.open(database) as one, Store.open(database) as other:
+        set_every(one, 1, LINEAR)
+        decide(ids[0])
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(Store.queue_retraining, [one, other] * 4))
+        assert sorted(found) == [()] * 7 + [(1,)]
+
+
+def test_it_is_set_anew_for_each_task_and_stopped(store):
+    set_every(store, 2, LINEAR)
+    set_every(store, 5, asked("identification", "svm"))
+    set_every(store, 9, asked("resolution", "linear"))
+    assert {one.task: one.number for one in store.every()} == {
+        "identification": 5,
+        "resolution": 9,
+    }
+    assert stop_every(store, "resolution")
+    assert not stop_every(store, "resolution")
+    assert [one.task for one in store.every()] == ["identification"]
+    for number in (0, -1, 1_000_001):
+        with pytest.raises(ValueError, match="give 1 to 1,000,000"):
+            set_every(store, number, LINEAR)
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    ["", "[", "{}", "7", '[{"task": 1}]', '[{"task": "resolution", "every": 0}]', "[3]"],
+)
+def test_a_setting_that_cannot_be_read_is_none(store, damaged):
+    store.set_setting(retraining.SETTING, damaged)
+    assert store.every() == ()
+    assert queue_due(store) == ()
