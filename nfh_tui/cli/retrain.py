@@ -190,10 +190,10 @@ def check_settings(store: "Store", task: str, recipe: str, settings: tuple[str, 
     from nfh_models.model_files import ModelFileError
 
     if task == IDENTIFICATION:
-        from nfh_models.identification.svm_settings import plan_of
+        from nfh_tui.jobs.training_order import check_identification
 
         with called_wrongly(ModelsError):
-            plan_of(settings)
+            check_identification(recipe, settings)
         return
     from nfh_tui.training_base import base_for, general_of
     from nfh_tui.training_trainers import trainer_for

@@ -1,6 +1,6 @@
 """What the row of a training job asks for, read and checked."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ from nfh_tui.jobs.taking import IDENTIFICATION, Which
 from nfh_tui.jobs.training_body import TrainSpec, trainer_of
 from nfh_tui.jobs.words import text_of, texts_of, words_of
 from nfh_tui.training_base import General, base_for, general_of
-from nfh_tui.training_trainers import Base, TrainerError
+from nfh_tui.training_trainers import JUDGED_BY, Base, check_keys
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -59,11 +59,6 @@ def spec_of(store: "Store", order: Order) -> TrainSpec:
     start = None
     if order.task != IDENTIFICATION:
         start = base_for(store, order.recipe, general)
-    elif general.base is not None or general.device is not None:
-        raise TrainerError(
-            f"{order.recipe} starts from nothing and runs on no device: leave base and device "
-            "out"
-        )
     spec = TrainSpec(
         order.task,
         order.recipe,
@@ -88,10 +83,16 @@ def spec_of(store: "Store", order: Order) -> TrainSpec:
 
 def check_order(store: "Store", task: str, given: Mapping[str, object]) -> None:
     """Raise ModelsError, or QueryError, for a training that could not begin."""
-    spec = spec_of(store, order_of(task, given))
-    if task != IDENTIFICATION:
-        trainer_of(spec)
-        return
-    from nfh_models.identification.svm_settings import plan_of
+    order = order_of(task, given)
+    if task == IDENTIFICATION:
+        check_identification(order.recipe, texts_of(given, "words"))
+    else:
+        trainer_of(spec_of(store, order))
 
-    plan_of(spec.words)
+
+def check_identification(recipe: str, words: Sequence[str]) -> None:
+    """Raise SettingError, or TrainerError, for settings that are none of its recipe's."""
+    from nfh_models.identification.svm_settings import WANTED, plan_of
+
+    check_keys(words, recipe, WANTED, JUDGED_BY)
+    plan_of(general_of(words).words)

@@ -27,6 +27,7 @@ from nfh_models.domain import IMPLICIT_KINDS, Kind
 from nfh_tui.app import WorkbenchApp
 from nfh_tui.cli.group import commands
 from nfh_tui.demo import ensure_demo
+from nfh_tui.desk.clock import IDLE, ItemClock
 from nfh_tui.editing import candidates
 from nfh_tui.screens.workbench import Workbench
 from nfh_tui.theme import DARK, LIGHT
@@ -49,7 +50,8 @@ class Scene:
     """One picture. keys: lead to it from the workbench; back: lead home again.
 
     size: the only one in which it is taken, None for both. act: done after the keys. minor:
-    taken in dark only, since it is drawn by what other pictures show in every look.
+    taken in dark only, since it is drawn by what other pictures show in every look. jobs:
+    taken where jobs run, which the line of state tells of everywhere.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Scene:
     size: tuple[int, int] | None = None
     act: str = ""
     minor: bool = False
+    jobs: bool = False
 
     def is_of(self, size: tuple[int, int], look: str) -> bool:
         """True if it is taken in this size and look."""
@@ -86,10 +89,10 @@ SCENES = (
     Scene("tour", (), OUT, act="tour", minor=True),
     Scene("agreement", ("f2",), OUT),
     Scene("evaluation", ("f3",), OUT),
-    Scene("jobs", ("f4",), OUT),
-    Scene("job", ("f4", "tab"), ("tab", *OUT), SMALL),
-    Scene("train", ("f4", "t", "j", "l"), OUT * 2, minor=True),
-    Scene("model", ("f4", "G", "k", "k", "k", "tab"), ("tab", *OUT), minor=True),
+    Scene("jobs", ("f4",), OUT, jobs=True),
+    Scene("job", ("f4", "tab"), ("tab", *OUT), SMALL, jobs=True),
+    Scene("train", ("f4", "t", "j", "l"), OUT * 2, minor=True, jobs=True),
+    Scene("model", ("f4", "G", "k", "k", "k", "tab"), ("tab", *OUT), minor=True, jobs=True),
     Scene("guidelines", ("f5",), OUT),
     Scene("decided", ("j", "j", "p", "enter"), minor=True),
     Scene("similar", ("k", "A"), OUT, minor=True),
@@ -111,14 +114,17 @@ def take(size: tuple[int, int], folder: Path) -> dict[str, str]:
         ready = folder / "ready.db"
         ensure_demo(ready)
         _predict(ready)
-        make_jobs(ready)
+        busy = Path(shutil.copyfile(ready, folder / "busy.db"))
+        make_jobs(busy)
         taken = {}
         for look in LOOKS:
             if look == "no-color":
                 os.environ["NO_COLOR"] = "1"
             database = Path(shutil.copyfile(ready, folder / f"{look}.db"))
-            shutil.copytree(folder / "ready-jobs", folder / f"{look}-jobs")
-            taken |= asyncio.run(_walk(database, size, look))
+            taken |= asyncio.run(_walk(database, size, look, jobs=False))
+            database = Path(shutil.copyfile(busy, folder / f"{look}-busy.db"))
+            shutil.copytree(folder / "busy-jobs", folder / f"{look}-busy-jobs")
+            taken |= asyncio.run(_walk(database, size, look, jobs=True))
     return taken
 
 
@@ -148,7 +154,7 @@ def _stopped(folder: Path) -> Iterator[None]:
             patch.setenv(name, "")
             patch.delenv(name)
         patch.setattr("nfh_db.clock.datetime", Stopped)
-        patch.setattr("nfh_tui.desk.clock.monotonic", lambda: 0.0)
+        patch.setattr(ItemClock.__init__, "__defaults__", (lambda: 0.0, IDLE))
         patch.setattr(Input, "_toggle_cursor", lambda self: None)
         yield
     time.tzset()
@@ -184,7 +190,9 @@ def _prediction(item: Item) -> Prediction:
 # --- walking ----------------------------------------------------------------------------
 
 
-async def _walk(database: Path, size: tuple[int, int], look: str) -> dict[str, str]:
+async def _walk(
+    database: Path, size: tuple[int, int], look: str, *, jobs: bool
+) -> dict[str, str]:
     app = WorkbenchApp(database, ME, "adjudicate", QUERY)
     app.theme = LIGHT.name if look == "light" else DARK.name
     taken = {}
@@ -192,7 +200,7 @@ async def _walk(database: Path, size: tuple[int, int], look: str) -> dict[str, s
         async with app.run_test(size=size) as pilot:
             await _rest(app, pilot)
             for scene in SCENES:
-                if scene.is_of(size, look):
+                if scene.jobs == jobs and scene.is_of(size, look):
                     await _press(app, pilot, scene.keys)
                     if scene.act:
                         app.desk.action_act(scene.act)

@@ -157,7 +157,7 @@ def test_gold_is_doubted_by_models_that_have_not_seen_it(
         assert not [model for model in store.models() if model.path]
     doubted = job.result["doubted"]
     assert f"  {doubted} doubted: " in told.stdout
-    found = run("export", "doubt>0.5", "--format", "gold").stdout.splitlines()
+    found = run("export", "doubt>0.9", "--format", "gold").stdout.splitlines()
     assert len(found) == doubted
     assert said(run(*asked, "--json"))["kind"] == "check"
 

@@ -127,7 +127,7 @@ def test_classes_with_few_examples_are_named(store: Store, load: Load, training:
         ("resolution", "encoder", ("dev=0.7",), "a share of the passages above 0"),
         ("resolution", "linear", ("base=active",), "starts from nothing"),
         ("resolution", "encoder", ("base=./none",), "there is no such folder"),
-        ("identification", "svm", ("device=cpu",), "leave base and device out"),
+        ("identification", "svm", ("device=cpu",), "is no setting of svm"),
         ("identification", "svm", ("dev=0.3", "foo=1"), "is no setting of svm"),
     ],
 )
