@@ -1,10 +1,14 @@
 """The curve that `learning.py` measured, as a picture."""
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import sqrt
 
 WIDTH, HEIGHT = 640, 360
 LEFT, RIGHT, TOP, BOTTOM = 60, 150, 20, 50
+APART = 15
+"""Between two lines of text."""
+
 LOOKS = {"random": ("#777777", "6 4"), "uncertain": ("#1f6feb", "")}
 """Colour and dashes of each order's line: two signs, for whoever sees one of them only."""
 
@@ -20,7 +24,8 @@ def curve(rows: Sequence[tuple[str, int, float]]) -> str:
     most = max(labels for _, labels, _ in rows)
 
     def x(labels: float) -> float:
-        return LEFT + labels / most * (WIDTH - LEFT - RIGHT)
+        # By the square root: few labels are where most happens.
+        return LEFT + sqrt(labels / most) * (WIDTH - LEFT - RIGHT)
 
     def y(value: float) -> float:
         return TOP + (high - value) / (high - low) * (HEIGHT - TOP - BOTTOM)
@@ -45,6 +50,7 @@ def curve(rows: Sequence[tuple[str, int, float]]) -> str:
         f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 10}" text-anchor="middle">'
         "labels</text>"
     )
+    ends: dict[str, float] = {}
     for order, (colour, dashes) in LOOKS.items():
         mine = [(labels, value) for one, labels, value in rows if one == order]
         sizes = sorted({labels for labels, _ in mine})
@@ -57,12 +63,21 @@ def curve(rows: Sequence[tuple[str, int, float]]) -> str:
             f'stroke-dasharray="{dashes}"/>'
         )
         parts += _dots(((x(n), y(v)) for n, v in mine), colour)
-        end = means[-1] if means else start
-        parts.append(
-            f'<text x="{WIDTH - RIGHT + 8}" y="{y(end) + 4:.1f}" fill="{colour}">'
-            f"{order} {end:.1f}</text>"
-        )
+        ends[order] = means[-1] if means else start
+    parts += _names(ends, y)
     return "\n".join([*parts, "</svg>\n"])
+
+
+def _names(ends: Mapping[str, float], y: Callable[[float], float]) -> list[str]:
+    """Each line's name at its end, none on another."""
+    names, last = [], 0.0
+    for order, value in sorted(ends.items(), key=lambda one: -one[1]):
+        last = max(y(value) + 4, last + APART)
+        names.append(
+            f'<text x="{WIDTH - RIGHT + 8}" y="{last:.1f}" fill="{LOOKS[order][0]}">'
+            f"{order} {value:.1f}</text>"
+        )
+    return names
 
 
 def _dots(places: Iterable[tuple[float, float]], colour: str) -> list[str]:
