@@ -4,12 +4,13 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nfh_models.encoder.hub import may_be_a_name
-from nfh_models.model_files import CONFIG, ModelFileError, digest_of, read_config
-from nfh_models.resolution.recipes import ENCODER, SMALL
+from nfh_models.model_files import CONFIG, digest_of, read_config
+from nfh_models.resolution.recipes import ENCODER, LINEAR, SMALL
 from nfh_tui.choosing_models import IDENTIFICATION
 from nfh_tui.choosing_resolvers import RESOLUTION
 from nfh_tui.model_folders import checked_folder
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 ACTIVE = "active"
 LARGEST_SHARE = 0.5
+TORCH = "torch"
 WARM = (ENCODER, SMALL)
 """Recipes that start from a model."""
 
@@ -107,6 +109,17 @@ def base_for(store: "Store", recipe: str, general: General) -> Base | str | None
     return word
 
 
+def usual_recipe(store: "Store") -> str:
+    """The recipe of resolution where none is named.
+
+    `encoder`, which starts from what a model knows, where torch is installed and there is a
+    model to start from; else `linear`, which begins with nothing.
+    """
+    if find_spec(TORCH) is None or _by_default_name(store) is None:
+        return LINEAR
+    return ENCODER
+
+
 def base_for_package() -> Base:
     """The model in the package, to start from."""
     return _packaged()
@@ -140,6 +153,14 @@ def _by_default(store: "Store") -> Base | None:
     return _packaged() if is_packaged() else None
 
 
+def _by_default_name(store: "Store") -> str | None:
+    """The name of what is started from by default, unchecked; None for nothing."""
+    active = RESOLUTION.named(store, None)
+    if active is not None and active.recipe in WARM:
+        return active.name
+    return SMALL if is_packaged() else None
+
+
 def _of_model(store: "Store", model: "Model") -> Base:
     if model.recipe not in WARM:
         raise TrainerError(
@@ -161,7 +182,7 @@ def _of_folder(folder: Path) -> Base | str:
         return str(folder.resolve())
     config = read_config(folder)
     if config.recipe not in WARM:
-        raise ModelFileError(
+        raise TrainerError(
             f"{folder} is a model of {config.recipe}: only one of {' or '.join(WARM)} can be "
             "started from"
         )

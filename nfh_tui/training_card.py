@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from nfh_db.formats.wording import counted
 from nfh_models.identification.svm_card import plain
 from nfh_tui.training_judging import FIGURES
 from nfh_tui.training_trainers import BOTH, Trainer
@@ -22,7 +23,7 @@ noun is: a word of the text, or one of six classes. {both}{what} The task is tha
 Goldberg (2019), "Where's My Head? Definition, Data Set, and Models for Numeric Fused-Head
 Identification and Resolution", section 5.
 
-- Made {at} of {examples:,} examples in {passages:,} passages: {kinds}.
+- Made {at} of {examples} in {passages}: {kinds}.
 {more}- Settings: {settings}.
 
 ## How good it is
@@ -59,8 +60,8 @@ def card_of(
         at=at,
         both="It also says whether the noun is missing at all. " if _both(settings) else "",
         what=WHAT.get(trainer.recipe, ""),
-        examples=_whole(metrics.get("examples")),
-        passages=_whole(metrics.get("passages")),
+        examples=counted(_whole(metrics.get("examples")), "example"),
+        passages=counted(_whole(metrics.get("passages")), "passage"),
         kinds=", ".join(f"{kind} {count:,}" for kind, count in told.items()) or "none",
         more="".join(f"- {line}\n" for line in _more(metrics, notes)),
         settings=", ".join(f"{key} {_said(value)}" for key, value in settings.items()),
@@ -78,20 +79,21 @@ def _more(metrics: Mapping[str, object], notes: Sequence[str]) -> Iterator[str]:
     numbers = metrics.get("numbers")
     if isinstance(numbers, int):
         nfh = _whole(metrics.get("numbers_nfh"))
-        yield f"For identification: {numbers:,} labelled numbers, {nfh:,} of them fused heads."
+        told = counted(numbers, "labelled number")
+        yield f"For identification: {told}, {nfh:,} of them fused heads."
     left_out = metrics.get("left_out")
     if isinstance(left_out, dict):
         for reason, count in sorted(left_out.items()):
-            yield f"Left out: {count:,} ({plain(str(reason))})."
+            yield f"Left out: {count:,} ({plain(str(reason), None)})."
     for note in notes:
-        yield plain(f"{note[:1].upper()}{note[1:].rstrip('.')}.") if note else ""
+        yield plain(f"{note[:1].upper()}{note[1:].rstrip('.')}.", None) if note else ""
 
 
 def _judged(metrics: Mapping[str, object]) -> str:
-    on = plain(str(metrics.get("judged_on")))
+    on = plain(str(metrics.get("judged_on")), None)
     count = metrics.get("dev_examples")
     if isinstance(count, int):
-        return f"On {count:,} examples that it did not learn from ({on})."
+        return f"On {counted(count, 'example')} that it did not learn from ({on})."
     return (
         f"In {_whole(metrics.get('folds'))} folds, each passage by a model that had not seen "
         "it; the model itself is fitted on all of them."
@@ -136,7 +138,7 @@ def _said(value: object) -> str:
         return "+".join(map(str, value))
     if isinstance(value, bool):
         return str(value).lower()
-    return "none" if value is None else plain(str(value))
+    return "none" if value is None else plain(str(value), None)
 
 
 def _whole(value: object) -> int:

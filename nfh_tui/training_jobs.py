@@ -20,6 +20,9 @@ MOST_POINTS = 300
 
 LOSS = "loss"
 
+JUDGING = "judging"
+"""A phase that begins so tries what was learnt on what is kept out."""
+
 HELD_OUT = ("dev", "test")
 """Splits that are kept to be tried on."""
 
@@ -65,7 +68,7 @@ class JobReporter:
     """Notes in a job's row how far it is, ten times a second at most, and tells `progress`.
 
     Steps that have figures make the job's curves: of those that come often, some hundreds are
-    kept, and each that judges (its figures are others than those of the step before). What
+    kept, and each that judges. What
     cannot be written now, since the file is locked or the disk full, is written with a later
     step: the work is worth more.
     """
@@ -87,12 +90,13 @@ class JobReporter:
 
     def step(self, step: Step) -> None:
         """Report a step. Raises JobGoneError if somebody ended the job meanwhile."""
-        self._progress(step.phase, step.done, step.total)
+        phase = step.phase.rstrip(": ")
+        self._progress(phase, step.done, step.total)
         point = self._curves.point_of(step)
         if point is None and self._clock() - self._noted_at < SECONDS_BETWEEN:
             return
         self._noted_at = self._clock()
-        noted = JobProgress(step.phase, step.done, step.total or None, step.metrics)
+        noted = JobProgress(phase, step.done, step.total or None, step.metrics)
         if point is not None:
             self._points.append(point)
         with suppress(BusyError, FullError):
@@ -109,18 +113,22 @@ class JobReporter:
 class Curves:
     """Which steps of a training become points of its curves.
 
-    LOSS is the one figure that differs at every step.
+    LOSS is the one figure that differs at every step. What is reported right after a judging is
+    a judgement, also where its figures are those of the one before.
     """
 
     def __init__(self) -> None:
         self._judged: dict[str, float] = {}
         self._next = 0
+        self._judging = False
 
     def point_of(self, step: Step) -> JobPoint | None:
         """The point that a step makes; None if it makes none."""
         figures = dict(step.metrics)
         judged = {name: value for name, value in figures.items() if name != LOSS}
-        if not figures or (judged == self._judged and step.done < self._next):
+        before, self._judging = self._judging, step.phase.startswith(JUDGING)
+        anew = judged != self._judged or (before and not self._judging and bool(judged))
+        if not figures or (not anew and step.done < self._next):
             return None
         self._judged = judged
         self._next = step.done + max(1, step.total // MOST_POINTS)

@@ -43,7 +43,7 @@ def steps_of(
         within_a_step = report.phase in SOON_OVER
         told = {} if report.loss is None else {"loss": report.loss}
         step = Phase(
-            f"{report.phase}, epoch {report.epoch}:",
+            f"{report.phase}, epoch {report.epoch}",
             report.step,
             report.steps,
             told | dict(report.metrics),

@@ -16,7 +16,7 @@ from nfh_db.jobs import JobState
 START = """
 UPDATE job SET state = 'running', pid = :pid, pid_started = :pid_started, place = :place,
     heartbeat = :at, started_at = coalesce(started_at, :at), finished_at = NULL, error = NULL,
-    attempts = attempts + 1
+    phase = NULL, done = 0, total = NULL, attempts = attempts + 1
 WHERE id = :id AND state IN ('queued', 'interrupted')"""
 # kinds: a JSON array of [kind, lowest version, highest version, heavy], heavy 0 or 1.
 NEXT = """
@@ -39,8 +39,10 @@ INTERRUPT = """
 UPDATE job SET state = 'interrupted', finished_at = :at, error = :error
 WHERE id = :id AND state = 'running' AND pid IS :pid"""
 # The pid stays: a process that is still at the job it was cancelled in is not to end this one.
+# Its time is counted from when it is begun again: the pause before was no work.
 TRY_AGAIN = """
-UPDATE job SET state = 'queued', attempts = 0, error = NULL, finished_at = NULL
+UPDATE job SET state = 'queued', attempts = 0, error = NULL, started_at = NULL,
+    finished_at = NULL
 WHERE id = :id AND state IN ('interrupted', 'failed', 'cancelled')"""
 
 GONE = "the process that ran it has ended without saying how"
@@ -127,10 +129,13 @@ def interrupt_lost(connection: Connection, only: int | None = None) -> None:
 def _silent(heartbeat: str | None) -> bool:
     """Whether a process that cannot be looked up here has said nothing for long.
 
-    A heartbeat from the future is that of a clock that was set back, and says no more. Whose
-    process is there all the same beats again, and has its job back.
+    A heartbeat from the future is that of a clock that was set back, and says no more; nor does
+    one that is no time. Whose process is there all the same beats again, and has its job back.
     """
     if heartbeat is None:
         return True
-    age = datetime.fromisoformat(clock.now()) - datetime.fromisoformat(heartbeat)
+    try:
+        age = datetime.fromisoformat(clock.now()) - datetime.fromisoformat(heartbeat)
+    except (ValueError, TypeError):
+        return True
     return abs(age) > SILENT

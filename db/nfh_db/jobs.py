@@ -42,11 +42,13 @@ DELETE FROM job_point WHERE job_id = :id AND (done > :done OR (done = :done
     AND (SELECT group_concat(key) FROM json_each(job_point.metrics))
         IS (SELECT group_concat(key) FROM json_each(:metrics))))"""
 READ_POINTS = "SELECT done, metrics FROM job_point WHERE job_id = :id ORDER BY number"
-# What was stopped in an orderly way is no failed attempt.
+# What was stopped in an orderly way is no failed attempt. SQLite looks at after_id again when
+# model_id is set: a job that is missing is not to keep the one that waited for it from ending.
 END = """
 UPDATE job SET state = :state, metrics = coalesce(:metrics, metrics),
     result = coalesce(:result, result), error = :error, model_id = :model, heartbeat = :at,
-    finished_at = :at, attempts = attempts - (:state = 'interrupted')
+    finished_at = :at, attempts = attempts - (:state = 'interrupted'),
+    after_id = (SELECT b.id FROM job AS b WHERE b.id = job.after_id)
 WHERE id = :id AND state IN ('queued', 'running', 'interrupted')
     AND (:anyone OR pid IS NULL OR (state <> 'queued' AND pid = :pid
         AND pid_started IS :pid_started AND place IS :place))"""
@@ -58,6 +60,9 @@ READ = f"{COLUMNS} WHERE id = :id"
 READ_ALL = f"{COLUMNS} ORDER BY id DESC"
 
 TRAIN = "train"
+
+LARGEST_ID = 2**63 - 1
+"""Of a row."""
 
 
 class JobState(StrEnum):
@@ -241,7 +246,9 @@ def end(
 
 
 def read(connection: Connection, job_id: int) -> Job | None:
-    """A job by its id."""
+    """A job by its id; None for one that there is not, or cannot be."""
+    if not 0 < job_id <= LARGEST_ID:
+        return None
     row = connection.execute(READ, {"id": job_id}).fetchone()
     return None if row is None else _job(row)
 

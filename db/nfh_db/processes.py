@@ -8,6 +8,9 @@ from pathlib import Path
 STATE_FIELD, START_FIELD = 0, 19
 """Where /proc/PID/stat has them, counted after the command's closing bracket."""
 
+LARGEST = 2**31 - 1
+"""Number that a process may have. 0 and those below mean groups of processes."""
+
 DEAD = ("Z", "X")
 """States of a process that has ended. Where nobody asks how it ended, as in a container whose
 first process never does, its number stays taken for as long as that one runs."""
@@ -47,6 +50,8 @@ def _stat(pid: int) -> list[str]:
 
 def alive(pid: int, since: str | None) -> bool:
     """True if process `pid` runs and, where that can be told, is the one started `since`."""
+    if not 0 < pid <= LARGEST:
+        return False
     if sys.platform == "win32":
         return _alive_on_windows(pid)
     try:

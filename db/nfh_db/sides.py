@@ -14,11 +14,14 @@ from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
 from nfh_db.records import Ballot
 from nfh_db.values import json_of
-from nfh_models.domain import Passage
+from nfh_models.domain import Kind, Passage
 
 LABELLED = """
 SELECT a.id FROM anchor AS a JOIN gold AS g ON g.anchor_id = a.id AND g.removed = 0
 WHERE {where} ORDER BY a.passage_id, a.start, a.stop"""
+KINDS = """
+SELECT g.kind, count(*) FROM anchor AS a JOIN gold AS g ON g.anchor_id = a.id AND g.removed = 0
+WHERE {where} GROUP BY g.kind"""
 DEALT = "SELECT passage_id, side = 'dev', unit FROM side"
 HOW_MANY = "SELECT count(*) FROM side"
 DEAL = """
@@ -40,7 +43,7 @@ DOCUMENTS = """
 SELECT id, document_id FROM passage WHERE id IN (SELECT value FROM json_each(:ids))"""
 
 AT_ONCE = 200
-"""Passages read, or dealt, at a time: a write of some milliseconds."""
+"""Passages read at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,13 @@ def labelled(connection: Connection, query: Query) -> Iterator[Ballot]:
     cursor = connection.execute(LABELLED.format(where=compiled.where), compiled.parameters)
     while rows := cursor.fetchmany(AT_ONCE):
         yield from ballots.of_anchors(connection, [row[0] for row in rows])
+
+
+def gold_kinds(connection: Connection, query: Query) -> Counter[Kind]:
+    """How many anchors of a query have gold of each kind."""
+    compiled = compile_query(query, 0)
+    rows = connection.execute(KINDS.format(where=compiled.where), compiled.parameters)
+    return Counter({Kind(kind): number for kind, number in rows})
 
 
 def dealt(connection: Connection) -> tuple[Side, ...]:

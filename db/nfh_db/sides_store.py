@@ -1,14 +1,22 @@
 """What the store does about the sides of training; a part of `Store`."""
 
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from nfh_db import sides
 from nfh_db.opened import OpenDatabase
+from nfh_db.pace import next_stretch
 from nfh_db.query import Query
 from nfh_db.records import Ballot
-from nfh_db.sides import AT_ONCE, Side
-from nfh_models.domain import Passage
+from nfh_db.sides import Side
+from nfh_models.domain import Kind, Passage
+
+WRITE_SECONDS = 0.012
+"""What one write should take: somebody's answer may have to wait for it."""
+
+SMALLEST, FIRST, LARGEST = 5, 50, 500
+"""Passages that are dealt at a time."""
 
 
 class SidesStore(OpenDatabase):
@@ -19,6 +27,11 @@ class SidesStore(OpenDatabase):
         one moment."""
         with self._readers.lend(one_state=True) as connection:
             yield from sides.labelled(connection, query)
+
+    def gold_kinds(self, query: Query) -> Counter[Kind]:
+        """How many anchors of a query have gold of each kind."""
+        with self._readers.lend() as connection:
+            return sides.gold_kinds(connection, query)
 
     def sides(self) -> tuple[Side, ...]:
         """All passages that were ever dealt to a side."""
@@ -31,11 +44,18 @@ class SidesStore(OpenDatabase):
         known: how many had been dealt when this was planned. Where it gives False, a part of
         them may be dealt: plan again. In writes of some milliseconds.
         """
-        for start in range(0, len(new), AT_ONCE):
+        place, size = 0, FIRST
+        while place < len(new):
+            some = new[place : place + size]
             with self._noting() as connection:
-                some = new[start : start + AT_ONCE]
-                if not sides.deal(connection, some, known + start):
+                begun = time.perf_counter()
+                if not sides.deal(connection, some, known + place):
                     return False
+            seconds = time.perf_counter() - begun
+            place += len(some)
+            size = next_stretch(
+                size, seconds, wanted=WRITE_SECONDS, smallest=SMALLEST, largest=LARGEST
+            )
         return True
 
     def side_labels(self) -> Mapping[bool, Counter[str]]:

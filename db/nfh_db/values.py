@@ -302,8 +302,12 @@ def decode_passage(text: str, offsets: bytes, lemmas: str, turns: str) -> Passag
 # --- what models and jobs note ----------------------------------------------------------
 
 
+UNREADABLE: Mapping[str, Any] = {}
+"""What stands for JSON that is none: this one object, for whoever must know."""
+
+
 def object_of(text: str) -> Mapping[str, Any]:
-    """The JSON object that a column holds; an empty one where it holds anything else.
+    """The JSON object that a column holds; UNREADABLE where it holds anything else.
 
     Figures and settings are for people to look at: a damaged one, of which the doctor tells,
     is to keep nobody from the rest.
@@ -311,7 +315,7 @@ def object_of(text: str) -> Mapping[str, Any]:
     try:
         return _objects.decode(text)
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
-        return {}
+        return UNREADABLE
 
 
 # --- predictions ------------------------------------------------------------------------

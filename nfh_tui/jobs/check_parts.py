@@ -77,7 +77,7 @@ def trial_of(store: "Store", given: Asked, snapshot: Snapshot, report: "JobRepor
         from nfh_tui.jobs.check_numbers import Numbers
 
         return Numbers(given, snapshot, report)
-    check_resolution(snapshot, given.recipe, kept_out=False)
+    check_resolution(snapshot, kept_out=False)
     trainer = _trainer(store, given)
     if trainer.share and given.folds < 3:
         raise TrialError(

@@ -22,11 +22,17 @@ ROUGH = 30
 """Examples kept out, fewer of which say next to nothing of how good a model is."""
 
 
+NO_HEADS = (
+    "no number found here has gold that says what its noun is. Settle or decide some first, or "
+    "ask for others"
+)
+
+
 class TooFewError(ModelsError):
     """Not enough gold to learn from; the sentence says what there is."""
 
 
-def check_resolution(snapshot: "Snapshot", recipe: str, *, kept_out: bool) -> None:
+def check_resolution(snapshot: "Snapshot", *, kept_out: bool) -> None:
     """Raise TooFewError unless resolution, and identification where both are asked for, can
     be learnt. kept_out: the recipe cannot do without examples to judge by."""
     train, found = snapshot.train, len(snapshot.train)
@@ -50,12 +56,21 @@ def check_resolution(snapshot: "Snapshot", recipe: str, *, kept_out: bool) -> No
         )
     labels = {one.nfh for one in snapshot.numbers}
     if snapshot.task == BOTH and len(labels) < 2:
-        which = "fused heads" if True in labels else "none"
-        raise TooFewError(
-            f"identification has nothing to tell apart: of {len(snapshot.numbers):,} numbers "
-            f"all are {which}. Train resolution alone: nfh-tui retrain resolution --recipe "
-            f"{recipe}"
-        )
+        raise TooFewError(alike(len(snapshot.numbers), fused=True in labels, alone=True))
+
+
+def alike(numbers: int, *, fused: bool, alone: bool) -> str:
+    """That identification cannot be learnt from numbers that are all fused heads, or none.
+
+    alone: resolution, asked for with it, could be learnt without it.
+    """
+    which, wanted = ("fused heads", "not") if fused else ("no fused heads", "fused heads")
+    instead = "; or train resolution alone: nfh-tui retrain resolution" if alone else ""
+    return (
+        f"identification has nothing to tell apart: of {counted(numbers, 'number')} with gold "
+        f"all are {which}. Decide some that are {wanted} (nfh-tui identify brings in the "
+        f"numbers of your texts){instead}"
+    )
 
 
 def _why(snapshot: "Snapshot") -> str:
@@ -65,10 +80,7 @@ def _why(snapshot: "Snapshot") -> str:
             f"the {counted(dropped, 'example')} found are in passages that are kept out of "
             "training"
         )
-    return (
-        "no number found here has gold that says what its noun is. Settle some anchors first, "
-        "or ask for others"
-    )
+    return NO_HEADS
 
 
 def remarks(snapshot: "Snapshot") -> Iterator[str]:

@@ -4,9 +4,10 @@ import _thread
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Self
 
 from nfh_db.connection import sqlite3
@@ -19,12 +20,20 @@ from nfh_tui.jobs.starting import start_runner
 if TYPE_CHECKING:
     from nfh_db.store import Store
 
+Handler = Callable[[int, FrameType | None], object] | int | None
+
 BETWEEN = 1.0
 """Seconds between two beats."""
 
 GRACE = 20.0
 """Seconds for a cancelled job to come to a place where it can be left. Some computations of
 libraries cannot be left at all: the process ends then, and the next runner goes on."""
+
+NUDGE = 0.05
+"""Seconds between two tries to interrupt a job that is loading a module."""
+
+LOADING = "<frozen importlib._bootstrap"
+"""How the places in the program begin that load modules."""
 
 KILLED = 75
 """Exit status of a process that was ended so."""
@@ -36,8 +45,9 @@ class Heart:
     """Beats in a thread while a job runs in the main one.
 
     Where the job is ended by somebody else, or another process has it, its work is interrupted,
-    and leaving the block raises JobGoneError in place of the KeyboardInterrupt. say: told what
-    belongs into the job's log.
+    and leaving the block raises JobGoneError in place of the KeyboardInterrupt. It is not
+    interrupted while it loads a module: half a one would stay, for whatever comes after in this
+    process. say: told what belongs into the job's log.
     """
 
     def __init__(
@@ -55,7 +65,14 @@ class Heart:
         self._grace = grace
         self._stop = threading.Event()
         self._gone = False
+        self._interrupted = False
+        self._before: Handler = None
         self._thread = threading.Thread(target=self._beat, daemon=True, name="heart")
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the work was interrupted: what libraries had begun may be half done."""
+        return self._interrupted
 
     def caused(self, error: BaseException | None) -> bool:
         """Whether an error is the interruption of a job that was ended by somebody else.
@@ -69,8 +86,19 @@ class Heart:
         )
 
     def __enter__(self) -> Self:
+        self._before = signal.getsignal(signal.SIGINT)
+        if callable(self._before) and _in_main():
+            signal.signal(signal.SIGINT, self._heard)
         self._thread.start()
         return self
+
+    def _heard(self, number: int, frame: FrameType | None) -> None:
+        """Ctrl-C, or our own signal: that one waits while a module is being loaded."""
+        if self._gone and (self._interrupted or _loading(frame)):
+            return
+        self._interrupted = True
+        if callable(self._before):
+            self._before(number, frame)
 
     def __exit__(
         self,
@@ -84,6 +112,9 @@ class Heart:
         except KeyboardInterrupt as interrupt:
             if not self.caused(interrupt):
                 raise
+        finally:
+            if callable(self._before) and _in_main():
+                signal.signal(signal.SIGINT, self._before)
         if self._gone and (error is None or self.caused(error)):
             raise JobGoneError(CANCELLED) from error
 
@@ -97,10 +128,20 @@ class Heart:
             if self._stop.is_set():
                 return
             self._gone = True
-            _interrupt()
-            if not self._stop.wait(self._grace):
+            if not self._ended():
                 self._cut_off()
             return
+
+    def _ended(self) -> bool:
+        """Interrupt the work, as soon as that can be done; whether it came to an end."""
+        until = time.monotonic() + self._grace
+        while not self._interrupted and time.monotonic() < until:
+            _interrupt()
+            if self._stop.wait(NUDGE):
+                return True
+            if signal.getsignal(signal.SIGINT) != self._heard:
+                self._interrupted = True  # somebody else hears it, and was told once
+        return self._stop.wait(max(0.0, until - time.monotonic()))
 
     def _cut_off(self) -> None:
         """End the process on the spot; a new one works what else is in the queue."""
@@ -110,6 +151,20 @@ class Heart:
         with suppress(OSError):
             start_runner(self._store.path)
         os._exit(KILLED)
+
+
+def _in_main() -> bool:
+    """Whether this is the thread that hears signals."""
+    return threading.current_thread() is threading.main_thread()
+
+
+def _loading(frame: FrameType | None) -> bool:
+    """Whether a place in the program is within the loading of a module."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(LOADING):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _interrupt() -> None:

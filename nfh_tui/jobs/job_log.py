@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING, Self
 
 from nfh_tui.jobs.job_files import LOG, job_folder
 from nfh_tui.jobs.logs import private
+from nfh_tui.jobs.words import called
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from nfh_db.jobs import Job
     from nfh_db.store import Store
     from nfh_tui.training_jobs import Progress
+
+
+ATTEMPT = ", attempt "
+"""In the line with which each attempt begins, before its number."""
 
 
 class JobLog:
@@ -31,12 +38,17 @@ class JobLog:
         self._phase = ""
 
     def __enter__(self) -> Self:
+        number = self._job.attempts
         with suppress(OSError):
             path = job_folder(self._store.path, self._job.id) / LOG
+            number = max(number, 1 + _begun(path))
             self._file = private(str(path), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
             self._redirect(self._file)
             self._store.set_job_log(self._job.id, str(path))
-        self.say(f"{self._job.kind} {self._job.task}, attempt {self._job.attempts}")
+        self.say(
+            " ".join(filter(None, (called(self._job.kind), self._job.task)))
+            + f"{ATTEMPT}{number}"
+        )
         return self
 
     def __exit__(
@@ -78,3 +90,12 @@ class JobLog:
             if sys.stderr.fileno() == 2:
                 self._before = os.dup(2)
                 os.dup2(file, 2)
+
+
+def _begun(path: "Path") -> int:
+    """How many attempts a log tells of: one put back into the queue is counted from there."""
+    try:
+        with path.open("rb") as file:
+            return sum(ATTEMPT.encode() in line for line in file)
+    except FileNotFoundError:
+        return 0

@@ -85,8 +85,9 @@ def _asides(trial: "Trial") -> Iterator[str]:
             "from their passages."
         )
     if trial.saw_model:
+        have = "has" if trial.saw_model == 1 else "have"
         told = (
-            f"{trial.saw_model:,} of them have gold that was given with a model's answer in "
+            f"{trial.saw_model:,} of them {have} gold that was given with a model's answer in "
             "view, which favours the older model"
         )
         blind = trial.blind

@@ -16,15 +16,35 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from nfh_db import processes
-from nfh_models.model_files import CARD, CONFIG, Config, digest_of, read_config
+from nfh_models.model_files import (
+    CARD,
+    CONFIG,
+    Config,
+    ModelFileError,
+    digest_of,
+    read_config,
+)
 from nfh_tui.jobs.whole_files import write_whole
 from nfh_tui.model_folders import models_folder
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
 
-PLACED = "placed"
-"""The file in a job's folder that holds the name under which its model was put in place."""
+NOTE = "placed-{pid}.json"
+"""The file in a job's folder that says what its process puts in place. Each has its own: one
+that was stopped, and wakes while another has the job, is not to take that one's model away."""
+
+NOTES = NOTE.format(pid="*")
+
+
+class _Note(msgspec.Struct, frozen=True):
+    """name: of the model's folder. digest: of it. The rest names the process."""
+
+    name: str
+    digest: str
+    pid: int
+    started: str | None
+    place: str
 
 
 @contextmanager
@@ -48,10 +68,31 @@ def placed(store: "Store", home: Path, made: Path, recipe: str) -> Iterator[tupl
 
 def _take_back(store: "Store", home: Path) -> None:
     """Remove what this job put in place before it was killed."""
-    with suppress(FileNotFoundError):
-        name = (home / PLACED).read_text("ascii")
-        if re.fullmatch(r"[a-z-]+-[0-9]+", name) and store.model(name) is None:
-            shutil.rmtree(models_folder(store.path) / name, ignore_errors=True)
+    for path in home.glob(NOTES):
+        note = None
+        with suppress(FileNotFoundError, msgspec.MsgspecError):
+            note = msgspec.json.decode(path.read_bytes(), type=_Note)
+        if note is None or _left(note):
+            if note is not None:
+                _remove(store, note)
+            path.unlink(missing_ok=True)
+
+
+def _left(note: _Note) -> bool:
+    """Whether nobody is at it any more: its process is gone, or is this one."""
+    if note.place != processes.place():
+        return True
+    return note.pid == os.getpid() or not processes.alive(note.pid, note.started)
+
+
+def _remove(store: "Store", note: _Note) -> None:
+    """Remove a folder, unless it has become a model, or is another one of that name."""
+    if not re.fullmatch(r"[a-z-]+-[0-9]+", note.name) or store.model(note.name) is not None:
+        return
+    folder = models_folder(store.path) / note.name
+    with suppress(OSError, ModelFileError):
+        if digest_of(folder) == note.digest:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _put(store: "Store", home: Path, made: Path, recipe: str) -> tuple[Path, str]:
@@ -65,12 +106,18 @@ def _put(store: "Store", home: Path, made: Path, recipe: str) -> tuple[Path, str
             shutil.copytree(made, beside)
             _christen(beside, folder.name)
             digest = digest_of(beside)
-            write_whole(home / PLACED, folder.name.encode("ascii"))
+            _note(home, folder.name, digest)
             if not os.path.lexists(folder):
                 beside.rename(folder)
                 return folder, digest
         finally:
             shutil.rmtree(beside, ignore_errors=True)
+
+
+def _note(home: Path, name: str, digest: str) -> None:
+    pid = os.getpid()
+    note = _Note(name, digest, pid, processes.started(pid), processes.place())
+    write_whole(home / NOTE.format(pid=pid), msgspec.json.encode(note))
 
 
 def _christen(folder: Path, name: str) -> None:

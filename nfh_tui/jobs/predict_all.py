@@ -58,7 +58,7 @@ def run(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, objec
     )
 
     def tell(phase: str, done: int, total: int) -> None:
-        report.step(Phase(phase.removesuffix(":"), done, total))
+        report.step(Phase(phase, done, total))
 
     report.step(Phase("loading the model"))
     found = predict_all(store, wanted, tell)

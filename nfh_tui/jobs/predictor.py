@@ -1,6 +1,7 @@
 """The predictor child: `python -m nfh_tui.jobs.predictor --db PATH`.
 
-It loads the active models once, and another where that has become active. It reads asks from
+It loads the active models once, and another where that has become active, which it looks for
+also while nothing is asked. It reads asks from
 standard input and writes replies to standard output, one JSON line each; everything else that
 is printed goes to standard error. The newest ask comes first, within an ask the anchors in
 order. What models say of an anchor, its head and whether its noun is missing, is in the
@@ -14,6 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,7 +40,8 @@ from nfh_tui.jobs.protocol import (
 )
 
 PARENT_CHECK = 2.0
-"""Seconds between two looks at whether the parent still lives, while nothing is asked."""
+"""Seconds between two looks at whether the parent still lives, and the same models are in use,
+while nothing is asked."""
 
 BACKLOG = 256
 """Asks that may wait; of more the oldest are forgotten, nobody looks at those any longer."""
@@ -107,18 +110,30 @@ class Predictor:
         self._resolver = LiveResolver(store, self._loaded)
         self._identifier = LiveIdentifier(store, self._loaded)
         self._told: dict[str, str] = {}
+        self._beside = self._identifies()
 
     @property
     def ready(self) -> Ready:
         """What answers now."""
-        return Ready(self._resolver.name or NO_MODEL, self._resolver.pipeline)
+        beside = "" if self._beside == self._resolver.name else self._beside
+        return Ready(self._resolver.name or NO_MODEL, self._resolver.pipeline, beside)
 
     def refresh(self) -> bool:
-        """Load what has become active meanwhile; True if the model of resolution is another."""
+        """Load what has become active meanwhile; True if another is in use than before.
+
+        Raises StoreError.
+        """
         changed = self._resolver.refresh()
         if changed:
             self._forget_unused()
-        return changed
+        before, self._beside = self._beside, self._identifies()
+        # The first of all comes into use by being asked: that is no change.
+        return changed or bool(before and before != self._beside)
+
+    def _identifies(self) -> str:
+        """The name of the active model of identification; "" for none."""
+        active = self._store.identifying()
+        return "" if active is None else active.name
 
     def predict(self, anchor_id: int, *, force: bool) -> float | None:
         """Predict and identify an anchor; the seconds it took, 0.0 if all was known.
@@ -190,6 +205,11 @@ def serve(predictor: Predictor, asks: Asks, reply: Callable[[Reply], None]) -> N
                 reply(Aside(sentence))
         elif os.getppid() != parent:
             return
+        else:
+            # What everybody wants may be known already: nothing is asked then for long.
+            with suppress(StoreError):
+                if predictor.refresh():
+                    reply(predictor.ready)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -18,11 +18,13 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
     """The child has loaded a model and answers with it from now on.
 
     Said again where another has become active. pipeline: the parser that it needs; "" for
-    none.
+    none. identifier: the model that tells whether a number is one, where that is another; ""
+    where it is not.
     """
 
     model: str
     pipeline: str
+    identifier: str = ""
 
 
 class Done(msgspec.Struct, frozen=True, tag="done"):

@@ -20,6 +20,7 @@ from nfh_db.jobs import Job, JobState
 from nfh_db.store import Store
 from nfh_db.training_store import CANCELLED, JobGoneError
 from nfh_tui.ending import EndedError, tidily
+from nfh_tui.jobs.arguments import check_arguments
 from nfh_tui.jobs.endings import our_fault, sentence
 from nfh_tui.jobs.heart import Heart
 from nfh_tui.jobs.job_files import forget, give_room, jobs_folder, keep_room, own_folder, tidy
@@ -37,7 +38,8 @@ NICENESS = 10
 
 GROWN = 1_500_000_000
 """Bytes of memory that a runner may hold between two jobs; with more it begins anew. What
-libraries keep of one job is of no use to the next."""
+libraries keep of one job is of no use to the next. It also begins anew behind a job that was
+interrupted: libraries may be in the middle of something."""
 
 
 def work(
@@ -46,24 +48,27 @@ def work(
     *,
     trainings: int = 1,
     enough: Callable[[], bool] = lambda: False,
+    fresh: bool = False,
 ) -> int:
     """Run what is in the queue until nothing is left that can be run now; how many were run.
 
     trainings: so many heavy jobs may run at a time, others' included. enough: asked after each
-    job whether to leave the rest. Raises StoreError where the queue cannot be read or written,
+    job whether to leave the rest. fresh: leave it to a new process where this one is no place
+    for a further job. Raises StoreError where the queue cannot be read or written,
     and KeyboardInterrupt, which leaves the job interrupted.
     """
     done = 0
     while (job := _patiently(lambda: store.claim_job(claimable(), trainings))) is not None:
-        run(store, job, progress)
+        interrupted = run(store, job, progress)
         done += 1
-        if enough():
+        if enough() or (fresh and (interrupted or _grown())):
             break
     return done
 
 
-def run(store: Store, job: Job, progress: Progress) -> None:
-    """Run a job that this process has claimed, and say how it ended.
+def run(store: Store, job: Job, progress: Progress) -> bool:
+    """Run a job that this process has claimed, and say how it ended; whether it was
+    interrupted, since somebody else ended it.
 
     Raises KeyboardInterrupt where the process is to end; the job then is interrupted. Raises
     StoreError where it cannot be said how the job ended: the process is to end then, for its
@@ -76,6 +81,7 @@ def run(store: Store, job: Job, progress: Progress) -> None:
         heart = Heart(store, job.id, log.say)
         try:
             with heart:
+                check_arguments(job)
                 result = KINDS[job.kind].run(store, job, report)
             log.say("done" if _done(store, job, result) else f"ended: {CANCELLED}")
         except BaseException as error:
@@ -88,6 +94,7 @@ def run(store: Store, job: Job, progress: Progress) -> None:
     if found is not None and found.state is JobState.DONE:
         with suppress(OSError):
             tidy(store.path, job.id)
+    return heart.interrupted
 
 
 def _done(store: Store, job: Job, result: Mapping[str, object] | None) -> bool:
@@ -155,7 +162,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with tidily(), Store.open(asked.db) as store:
             _forget(store)
-            work(store, _nobody, trainings=asked.trainings, enough=_grown)
+            work(store, _nobody, trainings=asked.trainings, fresh=True)
             anew = store.waiting_job(claimable(), asked.trainings) is not None
     except StoreError as error:
         sys.stderr.write(f"{error}\n")

@@ -21,7 +21,7 @@ from nfh_models.resolution.item import Item, ResolutionExample
 from nfh_tui.jobs.whole_files import write_whole
 from nfh_tui.training_trainers import Lessons
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 
 class SnapshotError(ModelsError):
@@ -144,13 +144,15 @@ class Snapshot:
         stored = _Stored(
             format_version=FORMAT_VERSION,
             digest=self.digest,
+            whole="",
             task=self.task,
             left_out=dict(self.left_out),
             judged_on=self.judged_on,
             notes=self.notes,
             sheets=[_StoredSheet.of(sheet) for sheet in self.sheets],
         )
-        write_whole(path, msgspec.json.encode(stored))
+        whole = stored.hashed()
+        write_whole(path, msgspec.json.encode(msgspec.structs.replace(stored, whole=whole)))
 
     @classmethod
     def read(cls, path: Path) -> "Snapshot":
@@ -160,6 +162,8 @@ class Snapshot:
             stored = msgspec.json.decode(content, type=_Stored)
             if stored.format_version != FORMAT_VERSION:
                 raise ValueError(f"its format is {stored.format_version}")
+            if stored.whole != stored.hashed():
+                raise ValueError("it is damaged, and not as it was written")
             found = cls(
                 stored.task,
                 tuple(sheet.sheet() for sheet in stored.sheets),
@@ -228,10 +232,18 @@ class _StoredSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """digest: of what is learnt from. whole: of all that is here."""
+
     format_version: int
     digest: str
+    whole: str
     task: str
     left_out: dict[str, int]
     judged_on: str
     notes: tuple[str, ...]
     sheets: list[_StoredSheet]
+
+    def hashed(self) -> str:
+        """SHA-256 (hex) of all of it as JSON, but for this hash itself."""
+        content = msgspec.json.encode(msgspec.structs.replace(self, whole=""))
+        return hashlib.sha256(content).hexdigest()

@@ -73,7 +73,12 @@ def take(store: "Store", which: Which, report: "JobReporter") -> Snapshot:
         tuple(dict.fromkeys((*held_out_splits(which.split), *judging)))
     )
     left_out: Counter[str] = Counter()
-    read = _read(store, which, _within(which.query, which.split), left_out, report)
+    read = _read(store, which, within(which.query, which.split), left_out, report)
+    if which.split is not None and not any(one.kinds for one in read):
+        raise SplitError(
+            f"nothing can be learnt from the split {which.split}: no number found there has "
+            "gold. Name another with --split, or leave it out"
+        )
     learnt = []
     for one in read:
         if one.passage_id in held_out:
@@ -85,7 +90,8 @@ def take(store: "Store", which: Which, report: "JobReporter") -> Snapshot:
     return _by_side(store, which, learnt, left_out, report)
 
 
-def _within(query: Query, split: str | None) -> Query:
+def within(query: Query, split: str | None) -> Query:
+    """A query, of the anchors of a split alone where one is named."""
     if split is None:
         return query
     return replace(query, terms=(*query.terms, Match("split", (split,))))
@@ -217,7 +223,7 @@ def _by_split(
 ) -> Snapshot:
     """Kept out is a split; what has no side yet is dealt accordingly, for later trainings."""
     nothing: Counter[str] = Counter()
-    judging = _read(store, which, _within(Query(), which.dev_split), nothing, report)
+    judging = _read(store, which, within(Query(), which.dev_split), nothing, report)
     dev = [one for one in judging if one.labels]
     if not dev:
         raise SplitError(

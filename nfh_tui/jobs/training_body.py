@@ -93,7 +93,7 @@ def _resolution(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell
     from nfh_tui.training_judging import judged, metrics_of
 
     trainer = trainer_of(spec)
-    check_resolution(snapshot, spec.recipe, kept_out=bool(trainer.share))
+    check_resolution(snapshot, kept_out=bool(trainer.share))
     parser = _parser(spec, trainer.needs, tell)
     tell(Phase("preparing"))
     lessons = snapshot.lessons

@@ -16,6 +16,7 @@ import msgspec
 
 from nfh_db.jobs import NewJob
 from nfh_db.models import NewModel
+from nfh_db.training_store import CANCELLED, JobGoneError
 from nfh_models.model_files import ModelFileError, digest_of
 from nfh_models.training.plan import DivergedError, TrainingError
 from nfh_tui.jobs import predict_all
@@ -157,6 +158,9 @@ class _Attempt:
         store, order = self.store, self.order
         model = self.home / MODEL
         verdict = judge(store, snapshot, model, self.report.step, parser=order.parser)
+        # Another process may have the job by now, and be putting its own in place.
+        if not store.beat_job(self.job.id):
+            raise JobGoneError(CANCELLED)
         with placed(store, self.home, model, order.recipe) as (folder, digest):
             new = NewModel(
                 name=folder.name,

@@ -1,12 +1,45 @@
-"""Arguments of jobs read back: a row of the database may hold anything."""
+"""Jobs in words, and their arguments read back: a row of the database may hold anything."""
 
 from collections.abc import Container, Mapping
 from pathlib import Path
+
+from nfh_tui.jobs.kinds import CHECK, TRAIN
 
 PATHS = ("base", "encoder", "vectors")
 """Settings whose value may be a file or a folder."""
 
 ACTIVE_BASE = "base=active"
+
+CALLED = {CHECK: "doubts"}
+"""Kinds that are told by the name of the command which asks for them."""
+
+SHORT = 12
+"""Characters of a phase that is told beside other words."""
+
+
+def job_title(kind: str, recipe: str, task: str) -> str:
+    """What a job does, as every list and line names it: "train encoder", "doubts linear".
+
+    Which models or files it is about, where it is about such, is not in it.
+    """
+    named = (recipe or task) if kind in (TRAIN, CHECK) else ""
+    return " ".join(filter(None, (called(kind), named)))
+
+
+def called(kind: str) -> str:
+    """A kind of job, as people are told it."""
+    return CALLED.get(kind, kind)
+
+
+def phase_words(phase: str) -> str:
+    """What a job is at, without the colon that stands before a count."""
+    return phase.rstrip(": ")
+
+
+def short_phase(phase: str) -> str:
+    """The same in a word, or a few: "training", "part 2 of 5"."""
+    words = phase_words(phase).partition(",")[0].partition(":")[0]
+    return words if len(words) <= SHORT else words.partition(" ")[0][:SHORT]
 
 
 def text_of(arguments: Mapping[str, object], key: str) -> str | None:

@@ -60,6 +60,24 @@ def far_away(store: Any, job: Any, report: Any) -> None:
     hashlib.pbkdf2_hmac("sha256", b"a", b"b", 2**31 - 1)
 
 
+def loads(store: Any, job: Any, report: Any) -> str:
+    """Load a module that takes a while to load, as numpy does, and use it."""
+    folder = job_folder(store.path, job.id)
+    slow = "import time\nhalf = 1\nfor _ in range(20):\n    time.sleep(0.01)\nwhole = 2\n"
+    (folder / "nfh_slow.py").write_text(slow)
+    sys.path.insert(0, str(folder))
+    try:
+        trace(job, "loading")
+        import nfh_slow  # type: ignore[import-not-found]
+    finally:
+        found = sys.modules.get("nfh_slow")
+        trace(job, "loaded", getattr(found, "whole", 0))
+        sys.path.remove(str(folder))
+    for _ in range(500):
+        time.sleep(0.01)
+    return str(nfh_slow.whole)
+
+
 def dies(store: Any, job: Any, report: Any) -> None:
     """As a fault in a library's own code does."""
     report.step(Phase("dying"))
@@ -89,6 +107,7 @@ DO = {
     "far away": far_away,
     "dies": dies,
     "leaves": leaves,
+    "loads": loads,
     "fills": fills,
     "breaks": lambda store, job, report: {}["nothing"],
 }

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from nfh_db import clock, processes
+from nfh_db.connection import connect
 from nfh_db.errors import BusyError, FullError
 from nfh_db.jobs import Job, JobPoint, JobProgress, JobState
 from nfh_db.models import NewModel
@@ -17,7 +18,7 @@ from nfh_tui.jobs.kinds import claimable
 from nfh_tui.jobs.runner import work
 from nfh_tui.training_jobs import JobReporter, Phase
 
-from .conftest import Queue
+from .conftest import Queue, until
 
 ELSEWHERE = "UPDATE job SET place = 'elsewhere'"
 ANOTHER = "UPDATE job SET pid = pid + 1, pid_started = 'then'"
@@ -198,3 +199,49 @@ def raises(trouble: Exception) -> Callable[..., None]:
         raise trouble
 
     return write
+
+
+def test_a_cancel_does_not_leave_half_a_module_and_the_next_has_a_new_process(
+    queue: Queue,
+) -> None:
+    first, second = queue.add("loads"), queue.add()
+    runner = queue.start()
+    until(lambda: queue.traced("loading"))
+    assert queue.store.end_job(first, JobState.CANCELLED)
+    assert runner.wait(60) == 0
+    assert [line[3] for line in queue.traced("loaded")] == ["2"]
+    assert queue.states() == [JobState.CANCELLED, JobState.DONE]
+    begun = {line[0]: line[3] for line in queue.traced("begin")}
+    assert begun[str(first)] != begun[str(second)]  # when the process loaded the probe
+
+
+def test_running_jobs_that_name_nobody_are_taken_up(queue: Queue) -> None:
+    beats = ("2026-11-28", "no time", "9999-12-31T23:59:59.999999Z", "", "\x1b[31m")
+    pids = ((1, "elsewhere"), (0, ""), (-1, ""), (2**31, ""), (2**62, ""))
+    queue.add()
+    for pid, place in pids:
+        for heartbeat in beats:
+            queue.change(
+                f"UPDATE job SET state = 'running', pid = {pid}, pid_started = 'x', "
+                f"place = nullif('{place}', ''), heartbeat = '{heartbeat}'"
+            )
+            assert queue.states() == [JobState.INTERRUPTED], (pid, heartbeat)
+            assert queue.store.waiting_job({"probe": (2, 2, False)}) == 1
+
+
+def test_a_job_that_waits_for_one_that_is_missing_can_be_run_and_cancelled(
+    queue: Queue,
+) -> None:
+    ran, cancelled = queue.add(), queue.add()
+    connection = connect(queue.store.path, "rw")
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute("UPDATE job SET after_id = 77")
+    connection.close()
+    assert queue.store.end_job(cancelled, JobState.CANCELLED)
+    queue.work()
+    assert queue.job(ran).state is JobState.DONE
+    assert queue.job(ran).after is None
+
+
+def test_a_number_that_no_job_can_have_is_no_job(queue: Queue) -> None:
+    assert [queue.store.job(number) for number in (0, -1, 2**63, 10**20)] == [None] * 4

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -138,7 +139,7 @@ def test_a_full_disk_at_a_checkpoint_is_a_sentence_and_it_goes_on_when_there_is_
     go_on(store, telling(seen))
     assert store.jobs()[0].state is JobState.DONE
     assert len(steps) - before == 6  # the second epoch alone
-    assert "training, epoch 1:" not in seen
+    assert "training, epoch 1" not in seen
 
 
 @pytest.mark.parametrize("name", ["last.safetensors", "best.safetensors"])
@@ -196,6 +197,7 @@ def test_killed_for_good_a_training_is_taken_up_by_the_next_runner(
     try:
         while not last.exists():
             assert killed.poll() is None, "it ended by itself"
+            time.sleep(0.005)  # it steps back behind whoever spins
     finally:
         killed.send_signal(signal.SIGKILL)
         killed.wait()
@@ -212,4 +214,4 @@ def test_killed_for_good_a_training_is_taken_up_by_the_next_runner(
     with pytest.raises(KeyboardInterrupt):
         runner.work(store, enough)
     assert seen
-    assert seen[0] != "training, epoch 1:"
+    assert seen[0] != "training, epoch 1"

@@ -62,7 +62,17 @@ def test_the_hash_is_that_of_what_is_learnt_from_alone() -> None:
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [('"AGE"', '"YEAR"'), ('"AGE"', '"NONE"'), ('"both"', "7"), ("[0,1", "[5,1"), ("{", "")],
+    [
+        ('"AGE"', '"YEAR"'),
+        ('"AGE"', '"NONE"'),
+        ('"both"', "7"),
+        ("[0,1", "[5,1"),
+        ("{", ""),
+        ("a half", "a third"),
+        ("unit 1", "unit 0"),
+        ('"no":3', '"no":4'),
+        ("a note", "a word"),
+    ],
 )
 def test_a_damaged_file_is_a_sentence(tmp_path: Path, old: str, new: str) -> None:
     path = tmp_path / "snapshot.json"
@@ -76,10 +86,20 @@ def test_a_damaged_file_is_a_sentence(tmp_path: Path, old: str, new: str) -> Non
         Snapshot.read(path)
 
 
+def test_what_judges_is_looked_at_too(tmp_path: Path) -> None:
+    path = tmp_path / "snapshot.json"
+    snapshot().write(path)
+    text = path.read_text("utf-8")
+    assert text.count('"AGE"') == 1  # the side that is kept out
+    path.write_text(text.replace('"AGE"', '"YEAR"'), "utf-8")
+    with pytest.raises(SnapshotError, match="damaged"):
+        Snapshot.read(path)
+
+
 def test_a_newer_form_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "snapshot.json"
     snapshot().write(path)
     text = path.read_text("utf-8")
-    path.write_text(text.replace('"format_version":1', '"format_version":2'), "utf-8")
-    with pytest.raises(SnapshotError, match="its format is 2"):
+    path.write_text(text.replace('"format_version":2', '"format_version":3'), "utf-8")
+    with pytest.raises(SnapshotError, match="its format is 3"):
         Snapshot.read(path)

@@ -175,7 +175,9 @@ def test_what_somebody_deals_meanwhile_is_not_dealt_again(
 def test_dealing_many_passages_is_many_short_writes(
     store: Store, load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nfh_db.sides_store.AT_ONCE", 50)
+    # Writes of a slow disk: the next one is smaller, as far down as it may be.
+    monkeypatch.setattr("nfh_db.sides_store.WRITE_SECONDS", 0.0)
+    monkeypatch.setattr("nfh_db.sides_store.SMALLEST", 30)
     load("a", count=180)
     sizes = []
     deal = sides.deal
@@ -186,5 +188,5 @@ def test_dealing_many_passages_is_many_short_writes(
 
     monkeypatch.setattr(sides, "deal", dealt)
     taken(store)
-    assert sizes == [50, 50, 50, 30]
+    assert sizes == [50, 30, 30, 30, 30, 10]
     assert len(store.sides()) == 180

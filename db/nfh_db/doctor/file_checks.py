@@ -126,7 +126,10 @@ def references(patient: Patient) -> Iterator[Fault]:
         if table not in columns:
             columns[table] = dict(patient.connection.execute(KEYS_OF, {"table": table}))
         column = columns[table].get(key, "")
-        yield Fault(f"{column} refers to a row of {parent} that is missing", Where(table, row))
+        # What a job's row refers to is a note.
+        repair, target = (Repair.JOBS, str(row)) if table == "job" else (None, "")
+        what = f"{column} refers to a row of {parent} that is missing"
+        yield Fault(what, Where(table, row), repair, target)
 
 
 def schema(patient: Patient) -> Iterator[Fault]:

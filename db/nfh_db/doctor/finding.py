@@ -18,6 +18,7 @@ class Repair(StrEnum):
     SUMMARIES = "summaries"
     ASSIGNMENTS = "assignments"
     IMPORTS = "imports"
+    JOBS = "jobs"
 
 
 HOW: dict[Repair, str] = {
@@ -26,6 +27,7 @@ HOW: dict[Repair, str] = {
     Repair.SUMMARIES: "--repair computes it from the answers and the gold",
     Repair.ASSIGNMENTS: "--repair sets it by the answers that are there",
     Repair.IMPORTS: "--repair clears away what nobody saw yet, or finishes what is seen",
+    Repair.JOBS: "--repair empties what cannot be read; without its arguments a job fails",
 }
 
 

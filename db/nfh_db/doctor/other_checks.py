@@ -40,10 +40,6 @@ SETTINGS = (
 SELECT 'model', id FROM model
 WHERE CASE WHEN json_valid(config) THEN json_type(config) ELSE '' END <> 'object'
    OR CASE WHEN json_valid(metrics) THEN json_type(metrics) ELSE '' END <> 'object'""",
-    """
-SELECT 'job', id FROM job
-WHERE CASE WHEN json_valid(arguments) THEN json_type(arguments) ELSE '' END <> 'object'
-   OR CASE WHEN json_valid(metrics) THEN json_type(metrics) ELSE '' END <> 'object'""",
     """SELECT 'batch', id FROM batch WHERE NOT json_valid(report)""",
 )
 EXPECTED = (
@@ -164,7 +160,7 @@ def _prediction_trouble(choice: str, second: str | None, scores: bytes, words: i
 
 
 def notes(patient: Patient) -> Iterator[Fault]:
-    """The JSON that models, jobs, imports and assignments keep."""
+    """The JSON that models, imports and assignments keep."""
     for statement in SETTINGS:
         for table, id_ in patient.connection.execute(statement):
             yield Fault("JSON that it keeps cannot be read", Where(table, id_))

@@ -165,13 +165,13 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "jobs",
-        "What jobs say of themselves holds together, and none waits for ever.",
+        "What jobs say of themselves can be read and holds together, and none waits for ever.",
         BY_HAND,
         job_checks.jobs,
     ),
     Check(
         "settings",
-        "What models, jobs, imports and assignments note can be read.",
+        "What models, imports and assignments note can be read.",
         BY_HAND,
         other_checks.notes,
     ),

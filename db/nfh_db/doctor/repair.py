@@ -19,6 +19,7 @@ from nfh_db.connection import (
     transaction,
     translated,
 )
+from nfh_db.doctor import job_checks
 from nfh_db.doctor.examine import Report
 from nfh_db.doctor.file_checks import wanted_schema
 from nfh_db.doctor.finding import Repair
@@ -51,7 +52,7 @@ UNREADABLE = ("pages", "schema")
 STAGES: tuple[tuple[Repair, ...], ...] = (
     (Repair.WAL, Repair.INDEXES),
     (Repair.IMPORTS,),
-    (Repair.ASSIGNMENTS, Repair.SUMMARIES),
+    (Repair.ASSIGNMENTS, Repair.SUMMARIES, Repair.JOBS),
 )
 """What is mended first may show more, or less, of the rest: each stage sees a new report."""
 
@@ -99,6 +100,9 @@ def _mend(path: Path, report: Report, kinds: Sequence[Repair]) -> list[str]:
         prepare_writer(connection)
         if Repair.INDEXES in kinds:
             failed += _indexes(connection, report.names_to_repair[Repair.INDEXES])
+        for name in report.names_to_repair.get(Repair.JOBS, ()) if Repair.JOBS in kinds else ():
+            with transaction(connection):
+                job_checks.mend(connection, int(name))
         for kind, mend in ((Repair.ASSIGNMENTS, _assignments), (Repair.SUMMARIES, _summaries)):
             if kind in kinds:
                 _each(connection, report.items_to_repair.get(kind, ()), mend)

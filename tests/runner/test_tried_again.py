@@ -1,0 +1,32 @@
+"""A job that is put back into the queue: its time, what it says it is at, and its log."""
+
+import time
+
+from nfh_db.jobs import JobProgress, JobState
+from nfh_db.store import Store
+from nfh_tui.jobs.job_files import LOG, job_folder
+from nfh_tui.jobs.job_log import JobLog
+from nfh_tui.jobs.kinds import claimable
+from nfh_tui.jobs.train import asked
+
+
+def test_its_time_and_progress_begin_anew_and_its_attempts_are_counted_on(tmp_path) -> None:
+    with Store.open(tmp_path / "a.db", create=True) as store:
+        job_id = store.queue_job(asked("resolution", "linear"))
+        first = store.claim_job(claimable())
+        assert first is not None
+        with JobLog(store, first):
+            store.note_job(job_id, JobProgress("fitting", 3, 10))
+        store.end_job(job_id, JobState.FAILED, "no")
+        assert store.retry_job(job_id)
+        waiting = store.job(job_id)
+        assert waiting is not None and waiting.started_at is None
+        time.sleep(0.01)
+        again = store.claim_job(claimable())
+        assert again is not None
+        assert (again.phase, again.done, again.total) == (None, 0, None)
+        assert again.started_at is not None and again.started_at > str(first.started_at)
+        with JobLog(store, again):
+            pass
+        log = (job_folder(store.path, job_id) / LOG).read_text("utf-8")
+        assert [line.rpartition(" ")[2] for line in log.splitlines()] == ["1", "2"]
