@@ -129,6 +129,10 @@ class StoreClient(LiveClient):
         """How many anchors a query finds. QueryError for what this role may not ask."""
         return await self._read(self.store.queue_count, query, me, role)
 
+    async def check_models(self, query: Query) -> None:
+        """Raise QueryError for an order by a model that there is not."""
+        await self._read(self.store.check_models, query)
+
     async def queue_rows(
         self, ids: Sequence[int], me: Annotator, role: Role = Role.ADJUDICATOR
     ) -> tuple[QueueRow, ...]:

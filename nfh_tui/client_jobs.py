@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from nfh_db.jobs import Job, JobPoint, JobState, NewJob
-from nfh_db.training_store import CANCELLED
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -42,9 +41,9 @@ class JobsClient:
 
     async def trainings_that_come_round(self) -> tuple[str, ...]:
         """What is retrained after so many decisions, and how far that has come, in words."""
-        from nfh_tui.jobs.every import told
+        from nfh_tui.jobs.every import all_told
 
-        return tuple(map(told, await self._read(self.store.every)))
+        return await self._read(all_told, self.store)
 
     async def job_points(self, job_id: int) -> tuple[JobPoint, ...]:
         """A job's curves, in order."""
@@ -76,13 +75,18 @@ class JobsClient:
 
         return await self._read(ensure_runner, self.store)
 
-    async def cancel_job(self, job_id: int) -> bool:
-        """Cancel a job; False if it had ended already."""
-        return await self._write(self.store.end_job, job_id, JobState.CANCELLED, CANCELLED)
+    async def cancel_job(self, job_id: int, who: str) -> bool:
+        """Cancel a job, saying who did; False if it had ended already."""
+        return await self._write(self.store.end_job, job_id, JobState.CANCELLED, by(who))
 
     async def retry_job(self, job_id: int) -> bool:
         """Put a job into the queue again; False if it waits or runs, or is done."""
         return await self._write(self.store.retry_job, job_id)
+
+
+def by(who: str) -> str:
+    """The reason that stands with a job which somebody cancelled."""
+    return f"by {who}"
 
 
 def _end_of_log(store: "Store", job_id: int, known: LogMark | None) -> Log | None:

@@ -35,8 +35,11 @@ class LiveClient(JobsClient):
         return await self._read(self.store.retraining)
 
     async def queue_retraining(self) -> tuple[int, ...]:
-        """Queue the trainings that are due; their numbers."""
-        return await self._write(self.store.queue_retraining)
+        """Queue the trainings that are due and have what they need; their numbers."""
+        from nfh_tui.jobs.every import too_few
+
+        held = await self._read(too_few, self.store)
+        return await self._write(self.store.queue_retraining, held)
 
     async def reordered(
         self, query: Query, me: Annotator, role: Role, kept: Sequence[int]

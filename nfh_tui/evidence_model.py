@@ -17,6 +17,9 @@ MOST_BARS = 6
 LEAST_SHARE = 0.01
 """Of the best score; what has less is not listed."""
 
+LEAST_DOUBT = 0.5
+"""Gold that is doubted less is held to be right."""
+
 NO_BREAK = "\u00a0"
 
 BY_NOUN, MENTION = "≈", "mention"
@@ -43,6 +46,19 @@ def add_model(rows: Rows, item: Item, against: Answer | None, *, listed: bool) -
     if doubt:
         rows.text([(doubt, "note")], indent=1 if listed else 3, hang=3)
     _add_bars(rows, item, prediction)
+
+
+def add_doubt(rows: Rows, item: Item) -> None:
+    """One line where a model that had not seen the gold said what it thinks of it."""
+    said = item.doubted
+    if said is None or item.gold is None or 1 - said.likely <= LEAST_DOUBT:
+        return
+    who = " ".join(filter(None, (said.recipe, f"of job {said.job}")))
+    words = (
+        f"gold doubted {1 - said.likely:.2f}: {who}, which had not seen it, says "
+        f"{_choice_words(said.choice, item)}"
+    )
+    rows.text([("? ", "asks"), (words, "note")], indent=1, hang=3)
 
 
 def _add_choice(rows: Rows, item: Item, given: Answer | None, against: Answer | None) -> None:

@@ -17,7 +17,7 @@ from nfh_tui.editing.votes import adoptable, shown_reason
 from nfh_tui.evidence_answers import add_answers
 from nfh_tui.evidence_around import add_beside, add_numbers, add_places
 from nfh_tui.evidence_identification import add_identification
-from nfh_tui.evidence_model import add_model, standing
+from nfh_tui.evidence_model import add_doubt, add_model, standing
 from nfh_tui.evidence_precedents import add_precedents
 from nfh_tui.evidence_readings import add_readings
 from nfh_tui.evidence_remarks import add_remarks, when
@@ -119,6 +119,7 @@ def _add_judged(
     add_numbers(rows, item)
     add_identification(rows, item, edited, gold)
     add_model(rows, item, edited, listed=True)
+    add_doubt(rows, item)
     _add_flags(rows, item, named=not blind)
     _add_stale(rows, item, against, blind=blind)
 

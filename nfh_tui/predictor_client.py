@@ -41,7 +41,8 @@ Status = Literal["starting", "ready", "restarting", "off"]
 
 @dataclass(frozen=True, slots=True)
 class PredictorState:
-    """How the predictor is. sentence: for the person. model: its name, once it is ready.
+    """How the predictor is. sentence: for the person. model: its name, once it is ready, with
+    that of the one which tells whether a number is one, where that is another.
 
     aside: the sentence is about a part of the work that it cannot do; the rest goes on.
     """
@@ -187,7 +188,8 @@ class PredictorClient:
 
     def _hear(self, reply: Reply) -> None:
         if isinstance(reply, Ready):
-            self._model = reply.model
+            beside = f", NFH: {reply.identifier}" if reply.identifier else ""
+            self._model = f"{reply.model}{beside}"
             with_ = f", with {reply.pipeline}" if reply.pipeline else ""
             self._tell("ready", f"{reply.model} predicts{with_}.")
             if self._wanted:

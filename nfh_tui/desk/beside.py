@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from nfh_db.activations import Activation
 from nfh_db.jobs import TRAIN, Job, JobState
 from nfh_db.pulse import JobNow
+from nfh_tui.jobs.words import job_title, short_phase
 
 DOES = {"identification": "identifies", "resolution": "resolves"}
 KEPT = {"candidate": "kept as a candidate", "rejected": "rejected"}
@@ -13,25 +14,26 @@ KEPT = {"candidate": "kept as a candidate", "rejected": "rejected"}
 def job_words(jobs: Sequence[JobNow]) -> str:
     """The jobs that wait or run, for the line of state; "" for none.
 
-    One that runs goes before those that wait, and is told with how far it is.
+    One that runs goes before those that wait, and is told with what it is at, and how much of
+    that is done.
     """
     running = [job for job in jobs if job.state is JobState.RUNNING]
     told = (running or list(jobs))[:1]
-    words = "".join(f"{_what(job)} {_how_far(job)}" for job in told)
+    words = "".join(
+        f"{job_title(job.kind, job.recipe, job.task)}{_how_far(job)}" for job in told
+    )
     more = len(jobs) - len(told)
     return f"{words} +{more}" if more else words
 
 
-def _what(job: JobNow) -> str:
-    return f"{job.kind} {job.recipe}" if job.recipe else job.kind
-
-
 def _how_far(job: JobNow) -> str:
     if job.state is JobState.QUEUED:
-        return "waits"
+        return " waits"
     if job.state is JobState.INTERRUPTED:
-        return "interrupted"
-    return f"{min(100, 100 * job.done // job.total)} %" if job.total > 0 else job.phase or "…"
+        return " interrupted"
+    share = f" {min(100, 100 * job.done // job.total)} %" if job.total > 0 else ""
+    phase = short_phase(job.phase)
+    return f": {phase}{share}" if phase else share or " …"
 
 
 def taken_over(changes: Iterable[Activation]) -> tuple[str, ...]:
@@ -61,9 +63,11 @@ def ended(job: Job) -> str:
     That a model took over is told by the change itself.
     """
     recipe = job.arguments.get("recipe")
-    what = f"{job.kind} {recipe}" if isinstance(recipe, str) and recipe else job.kind
+    what = job_title(job.kind, recipe if isinstance(recipe, str) else "", job.task)
     if job.state is JobState.FAILED:
         return f"Job {job.id} ({what}) failed: {job.error or 'its log may say why'}"
+    if job.state is JobState.CANCELLED:
+        return f"Job {job.id} ({what}) was cancelled{f' {job.error}' if job.error else ''}"
     if job.state is not JobState.DONE or job.kind != TRAIN:
         return ""
     verdict, model = job.result.get("verdict"), job.result.get("model")

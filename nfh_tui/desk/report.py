@@ -17,6 +17,12 @@ MODULE = "nfh_tui"
 MOST_SAID = 400
 """Characters of an error that are shown: the sentence stands at its end."""
 
+PRINTED = 80
+"""Cells into which commands fit what they say."""
+
+LISTED = "-*#|"
+"""With these a line begins that does not go on with the one before."""
+
 
 class ReportError(Exception):
     """A command that failed; the message is its own sentence."""
@@ -62,3 +68,29 @@ async def report(arguments: Sequence[str], database: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise ReportError(f"nfh-tui {arguments[0]} printed JSON that is no object")
     return found
+
+
+def unbroken(text: str) -> str:
+    """A text of commands with each of its paragraphs in one line, to be broken anew.
+
+    Lines belong together where one was broken only since the next word did not fit into PRINTED
+    cells. Columns, which have several blanks in a row, stay as they are.
+    """
+    lines: list[str] = []
+    last = ""
+    for line in text.splitlines():
+        if lines and _goes_on(last, line):
+            lines[-1] += f" {line.strip()}"
+        else:
+            lines.append(line)
+        last = line
+    return "\n".join(lines)
+
+
+def _goes_on(last: str, line: str) -> bool:
+    words = line.strip()
+    if not words or not last.strip() or "  " in words or "  " in last.strip():
+        return False
+    if words[0] in LISTED or len(line) - len(line.lstrip()) < len(last) - len(last.lstrip()):
+        return False
+    return len(last) <= PRINTED < len(last) + 1 + len(words.split(" ", 1)[0])

@@ -1,4 +1,7 @@
-"""Annotating: what is kept back until one has answered, and the guidelines beside the text."""
+"""Annotating: what is kept back until one has answered, and the guidelines beside the text.
+
+What models say is kept back in the same way from an adjudicator who has to decide blind.
+"""
 
 from dataclasses import replace
 
@@ -10,7 +13,7 @@ from nfh_tui.desk.work import start
 from nfh_tui.guidelines import first_text
 from nfh_tui.screens.visiting import Visiting
 
-IN_VIEW = "The model is hidden only while you annotate; here it is in view."
+IN_VIEW = "The model is hidden while you annotate or decide blind; here it is in view."
 
 
 class Annotating(Visiting):
@@ -33,7 +36,17 @@ class Annotating(Visiting):
 
     def hides_model(self, item: Item) -> bool:
         """True while what models say of an item is kept back."""
-        return self.mode is Mode.ANNOTATE and not self.model_shown and not self._answered(item)
+        return self._to_answer_blind(item) and not self.model_shown
+
+    def _to_answer_blind(self, item: Item) -> bool:
+        """True for what an annotator has yet to answer, an adjudicator to decide blind."""
+        if self.mode is Mode.ANNOTATE:
+            return not self._answered(item)
+        return item.withheld
+
+    def _may_be_hidden(self) -> bool:
+        blind = self.whole is not None and self.whole.withheld
+        return self.mode is Mode.ANNOTATE or blind
 
     def _answered(self, item: Item) -> bool:
         mine = (v.annotator == self.me.name and v.role is Role.ANNOTATOR for v in item.votes)
@@ -47,7 +60,7 @@ class Annotating(Visiting):
 
     def do_sight_model(self) -> None:
         """Show or hide what models say of items that are not answered yet."""
-        if self.mode is not Mode.ANNOTATE:
+        if not self._may_be_hidden():
             self.refuse(IN_VIEW)
             return
         self.model_shown = not self.model_shown
@@ -61,7 +74,7 @@ class Annotating(Visiting):
 
     def why_not(self, action: Action) -> str:
         """The reason, also where there is nothing that could be hidden."""
-        if action.id == "sight.model" and self.mode is not Mode.ANNOTATE:
+        if action.id == "sight.model" and not self._may_be_hidden():
             return IN_VIEW
         return super().why_not(action)
 

@@ -69,7 +69,7 @@ class Dialog(Enduring, ModalScreen[ScreenResultType]):
 
 
 class TextDialog(Dialog[None]):
-    """A text to read; enter, escape or q closes it."""
+    """A text to read; enter, escape or q closes it. end: it opens at its last lines."""
 
     DEFAULT_CSS = f"""
     TextDialog {{
@@ -87,8 +87,11 @@ class TextDialog(Dialog[None]):
         Binding("G,end", "edge(1)", show=False),
     ]
 
-    def __init__(self, title: str, body: str | Table, *, trouble: bool = False) -> None:
+    def __init__(
+        self, title: str, body: str | Table, *, trouble: bool = False, end: bool = False
+    ) -> None:
         super().__init__()
+        self._at_end = end
         self._title = title
         self._body = indented(body) if isinstance(body, str) else body
         self._trouble = trouble
@@ -101,6 +104,11 @@ class TextDialog(Dialog[None]):
             with VerticalScroll(can_focus=False):
                 yield Static(self._body, id="body", markup=False)
             yield Static("j k scroll · esc closes", classes="hint", markup=False)
+
+    def on_mount(self) -> None:
+        """Show the end of the text, where that is what one wants to see first."""
+        if self._at_end:
+            self.call_after_refresh(self.action_edge, 1)
 
     @property
     def _scroll(self) -> VerticalScroll:

@@ -6,11 +6,15 @@ know more; a training that comes round is started.
 """
 
 import sys
+from contextlib import suppress
 from time import monotonic
 
 from nfh_db.errors import StoreError
+from nfh_db.jobs import Job, JobState
 from nfh_db.pulse import JobNow
 from nfh_db.query import Query
+from nfh_tui.actions import Mode
+from nfh_tui.client_jobs import by
 from nfh_tui.desk.beside import come_round, ended, job_words, taken_over
 from nfh_tui.desk.ids import IdList
 from nfh_tui.desk.keys import KeyPress
@@ -27,7 +31,7 @@ READ_IN = 8.0
 """Seconds that news stands from the first key after it came: by then it is read."""
 
 MOST_NEWS = 3
-"""News told at a time, the latest."""
+"""News kept to be told, the latest first."""
 
 NUDGE = 30.0
 """Seconds between two looks at whether what a training waits for has a process."""
@@ -49,7 +53,9 @@ class Following(Touring):
         self._order_stale = False
         self._ordered_at = -BETWEEN
         self._nudged_at = -NUDGE
+        self._too_few_at: tuple[int, int] | None = None
         self._read_since: float | None = None
+        self._held: tuple[str, ...] = ()
 
     async def begin_to_follow(self) -> None:
         """Learn how things stand; only what comes after this is news."""
@@ -61,8 +67,10 @@ class Following(Touring):
     async def follow(self, *, others_wrote: bool) -> None:
         """Take in what has happened; to be called about once a second."""
         self._let_go_of_news()
-        if others_wrote:
-            self._order_stale = True
+        self._order_stale |= others_wrote
+        # Each time: a job that dies writes nothing, and what this process itself has written,
+        # from another of its screens, is not told of as others' writes are.
+        with suppress(StoreError):  # a locked file: looked at again in a second
             await self.hear()
         await self._come_round()
         await self._keep_in_order()
@@ -78,11 +86,18 @@ class Following(Touring):
             self.tell(sentence)
         if pulse.changes:
             await self.models_changed()
-        for job_id in before.keys() - self._jobs.keys():
+        for job_id in sorted(before.keys() - self._jobs.keys()):
             job = await self.client.job(job_id)
-            if job is not None and (sentence := ended(job)):
+            if job is not None and (sentence := self._told_of(job)):
                 self.tell(sentence)
-        self._paint_beside()
+        if before != self._jobs:
+            self._paint_beside()
+
+    def _told_of(self, job: Job) -> str:
+        """What is to be said of a job that has ended; nothing to who annotates, for figures of
+        models are not theirs, nor of what this person cancelled."""
+        own = job.state is JobState.CANCELLED and job.error == by(self.me.name)
+        return "" if own or self.mode is Mode.ANNOTATE else ended(job)
 
     async def models_changed(self) -> None:
         """Another model is in use: a layer above may have to do something about that."""
@@ -93,7 +108,13 @@ class Following(Touring):
     # --- news ---------------------------------------------------------------------------
 
     def tell(self, sentence: str) -> None:
-        """Tell what nobody here did: it stands until it can have been read."""
+        """Tell what nobody here did: it stands until it can have been read.
+
+        While somebody is shown round it waits: it would move what the tour points at.
+        """
+        if self.tour_step is not None:
+            self._held = (sentence, *self._held)[:MOST_NEWS]
+            return
         self._read_since = None
         self.set_status(news=(sentence, *self.status_line.status.news)[:MOST_NEWS])
 
@@ -104,6 +125,10 @@ class Following(Touring):
         return super().wants(press)
 
     def _let_go_of_news(self) -> None:
+        if self._held and self.tour_step is None:
+            held, self._held = self._held, ()
+            for sentence in reversed(held):
+                self.tell(sentence)
         if self._read_since is not None and monotonic() - self._read_since > READ_IN:
             self._read_since = None
             self.set_status(news=())
@@ -114,11 +139,11 @@ class Following(Touring):
         """Queue a training that is due, and see that somebody runs it."""
         try:
             found = await self.client.retraining()
-            queued = await self.client.queue_retraining() if found.to_do else ()
+            queued = await self._queue_what_is_due() if found.to_do else ()
             if queued:
                 self.tell(come_round(queued))
-            blocked = found.blocked and monotonic() - self._nudged_at > NUDGE
-            if queued or blocked:
+            waits = found.blocked or self._nothing_runs()
+            if queued or (waits and monotonic() - self._nudged_at >= NUDGE):
                 self._nudged_at = monotonic()
                 await self.client.start_runner()
             if queued:
@@ -127,6 +152,21 @@ class Following(Touring):
             return  # a full disk, a locked file: looked at again in a second
         except OSError as error:
             self.tell(f"No runner could be started: {error}. nfh-tui jobs run works the queue")
+
+    async def _queue_what_is_due(self) -> tuple[int, ...]:
+        """Queue trainings that are due; what has too little to learn from is looked at again
+        once somebody has written."""
+        version = await self.client.answers_version()
+        if version == self._too_few_at:
+            return ()
+        queued = await self.client.queue_retraining()
+        self._too_few_at = None if queued else version
+        return queued
+
+    def _nothing_runs(self) -> bool:
+        """True where jobs wait and none runs: whoever ran them was ended."""
+        states = {job.state for job in self._jobs.values()}
+        return bool(states) and JobState.RUNNING not in states
 
     # --- an order that learns -----------------------------------------------------------
 

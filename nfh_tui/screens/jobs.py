@@ -2,17 +2,28 @@
 
 from collections.abc import Sequence
 
+from nfh_db.clock import now
 from nfh_db.jobs import JobState
 from nfh_db.query import parse
 from nfh_tui.actions import Action
-from nfh_tui.desk.report import output
-from nfh_tui.desk.training_form import ALL_GOLD, USUAL, WARM, Choices, Form, job_of
+from nfh_tui.desk.report import output, report, unbroken
+from nfh_tui.desk.training_form import (
+    ALL_GOLD,
+    ANY_SPLIT,
+    USUAL,
+    WARM,
+    Choices,
+    Form,
+    call_of,
+    job_of,
+    last_form,
+)
 from nfh_tui.screens.jobs_watching import DETAILS, LIST, Watching
-from nfh_tui.sheets.job_detail import GO_STOP, LOG_STOP
+from nfh_tui.sheets.job_detail import GO_STOP, LOG_STOP, log_parts, no_log
 from nfh_tui.sheets.job_words import ACTIVE, job_name
-from nfh_tui.sheets.jobs import JOB_STOP, MODEL_STOP, OLDER_STOP
+from nfh_tui.sheets.jobs import JOB_STOP, MODEL_STOP, OLDER_STOP, in_order
 from nfh_tui.sheets.line import Stop, items
-from nfh_tui.sheets.model_detail import CARD_STOP, others_of
+from nfh_tui.sheets.model_detail import CARD_STOP, others_of, why_missing
 from nfh_tui.widgets.status_line import Tone
 
 OF_A_JOB = "This is about a job; you stand on a model."
@@ -25,6 +36,8 @@ IN_USE = "It is in use already."
 SAYS_NOTHING = "A model that tells whether a number is one predicts nothing of heads."
 NOT_STARTED = "It is queued, but no runner could be started: {why}. r tries once more."
 
+STILL = "One thing at a time: {what} goes on."
+
 BOTH = "both"
 YES, NO = "yes", "no"
 JOB_ACTS = frozenset({"side.cancel", "side.retry", "side.log"})
@@ -35,6 +48,8 @@ OPEN = "state:open,answered,disagree"
 
 class JobsScreen(Watching):
     """Jobs and models, and what changes them."""
+
+    _under_way = ""
 
     # --- reasons ------------------------------------------------------------------------
 
@@ -87,7 +102,7 @@ class JobsScreen(Watching):
         options = [("Cancel it", faint, YES), ("Leave it", "", NO)]
         if await self.choose_from(f"Cancel {name}?", options) != YES:
             return
-        done = await self.client.cancel_job(job.id)
+        done = await self.client.cancel_job(job.id, self.me.name)
         await self.read_now()
         self.say(
             f"{name} is cancelled" if done else f"{name} had ended already",
@@ -122,8 +137,10 @@ class JobsScreen(Watching):
         if job is None:
             return
         found = await self.client.job_log(job.id)
-        lines = found[1] if found is not None else ()
-        self.show_text(f"Log of job {job.id}", "\n".join(lines) or "It has no log.")
+        at = now()
+        parts = [log_parts(line, at) for line in (found[1] if found is not None else ())]
+        lines = [" ".join(filter(None, pair)) for pair in parts]
+        self.show_text(f"Log of job {job.id}", "\n".join(lines) or no_log(job), end=True)
 
     # --- a training ---------------------------------------------------------------------
 
@@ -131,23 +148,40 @@ class JobsScreen(Watching):
         """Ask what to train, and start it."""
         from nfh_tui.screens.training_dialog import TrainingDialog
 
-        last = self.memory.get("form")
-        form = last if isinstance(last, Form) else Form()
+        form = self._begun() or last_form(await self.client.jobs()) or Form()
         queries = [ALL_GOLD, *([self.query_now] if self.query_now else [])]
         if form.query not in queries:
             queries.append(form.query)
         bases = [USUAL, *self._bases()]
         if form.base not in bases:
             bases.append(form.base)
-        dialog = TrainingDialog(form, Choices(bases, queries), self._gold_of)
+        there = await self.client.queue_values("split", self.me, self.role)
+        splits = list(dict.fromkeys([ANY_SPLIT, *there, form.split]))
+        choices = Choices(bases, queries, splits)
+        dialog = TrainingDialog(form, choices, self._gold_of, self._call)
         chosen = await self.app.push_screen_wait(dialog)
         if chosen is None:
+            # What was typed is there again the next time; what was only chosen is not.
+            typed = dialog.form.settings != form.settings
+            self.memory["form"] = dialog.form if typed else None
             return
-        self.memory["form"] = chosen
-        job_id = await self.client.queue_job(job_of(chosen, self.me.name))
+        self.memory["form"] = None
+        job_id = dialog.job_id
+        if job_id is None:
+            job_id = await self.client.queue_job(job_of(chosen, self.me.name))
         await self._queued(f"job {job_id} trains {chosen.recipe}; go on with your work")
         self.show_pane(LIST)
         self.go_to_line(f"{JOB_STOP} {job_id}")
+
+    def _begun(self) -> Form | None:
+        begun = self.memory.get("form")
+        return begun if isinstance(begun, Form) else None
+
+    async def _call(self, form: Form) -> int:
+        """Have the command queue a training, if all of it is right; the job's number."""
+        call = [*call_of(form), "--as", self.me.name]
+        queued = await report(call, self.client.store.path)
+        return int(queued["id"])
 
     def _bases(self) -> list[str]:
         """Models that a training may start from, the one in use first."""
@@ -163,10 +197,10 @@ class JobsScreen(Watching):
 
     # --- models -------------------------------------------------------------------------
 
-    async def do_side_use(self) -> None:
+    def do_side_use(self) -> None:
         """Make a model the one that its task uses, after `models activate` has tried it."""
         if self.model is not None:
-            await self._command(f"trying {self.model.name}", "activate", str(self.model.id))
+            self._command(f"trying {self.model.name}", "activate", str(self.model.id))
 
     async def do_side_back(self) -> None:
         """Use the model again that was in use before, in the task of the one stood on."""
@@ -177,18 +211,27 @@ class JobsScreen(Watching):
         where = f" in {model.task}" if tasks else ""
         options = [("Go back", "to the model that was in use before", YES), ("Stay", "", NO)]
         if await self.choose_from(f"Go back{where}?", options) == YES:
-            await self._command("going back", "back", *tasks)
+            self._command("going back", "back", *tasks)
 
-    async def _command(self, busy: str, *arguments: str) -> None:
-        """A command of `nfh-tui models`, and what it says."""
+    def _command(self, busy: str, *arguments: str) -> None:
+        """Have a command of `nfh-tui models` run beside the screen, and say what it says."""
+
+        async def run() -> None:
+            try:
+                call = ["models", *arguments, "--as", self.me.name]
+                said = await output(call, self.client.store.path)
+            finally:
+                self._under_way = ""
+                self.set_status(busy="")
+                await self.read_now()
+            self.say(said.strip().splitlines()[-1] if said.strip() else "done", Tone.DONE)
+
+        if self._under_way:
+            self.refuse(STILL.format(what=self._under_way))
+            return
+        self._under_way = busy
         self.set_status(busy=f"{busy}…", say="")
-        try:
-            call = ["models", *arguments, "--as", self.me.name]
-            said = await output(call, self.client.store.path)
-        finally:
-            self.set_status(busy="")
-            await self.read_now()
-        self.say(said.strip().splitlines()[-1] if said.strip() else "done", Tone.DONE)
+        self.work(run, group="command")
 
     async def do_side_predict(self) -> None:
         """Have a model answer items, as a job."""
@@ -222,8 +265,17 @@ class JobsScreen(Watching):
             self.refuse("No other model has answered any item; p on one has it predict.")
             return
         options = [(name, self._told(id_), str(id_)) for id_, name in others]
+        known = {model.id, *(id_ for id_, _ in others)}
+        options += [
+            (one.name, why_missing(one), "")
+            for one in in_order(self.listed.models if self.listed is not None else ())
+            if one.id not in known
+        ]
         chosen = await self.choose_from(f"Compare {model.name} with", options)
         if chosen is None:
+            return
+        if not chosen:
+            self.refuse("It cannot be compared: the list says why.")
             return
         against = self.memory.setdefault("against", {})
         if isinstance(against, dict):
@@ -233,19 +285,28 @@ class JobsScreen(Watching):
 
     def _told(self, model_id: int) -> str:
         model = None if self.listed is None else self.listed.model(model_id)
-        return "" if model is None else f"{model.recipe}, {model.state}"
+        if model is None:
+            return ""
+        told = (model.recipe if model.recipe != model.name else "", model.state)
+        return ", ".join(filter(None, told))
 
-    async def do_side_card(self) -> None:
-        """Show a model's card."""
+    def do_side_card(self) -> None:
+        """Show a model's card; keys that come before it is read do what they always do."""
         model = self.model
         if model is None:
             return
+
+        async def read() -> None:
+            call = ["models", "show", str(model.id)]
+            try:
+                text = await output(call, self.client.store.path)
+            finally:
+                self.set_status(busy="")
+            if self.is_current:
+                self.show_text(f"Model {model.name}", unbroken(text))
+
         self.set_status(busy="reading the card…")
-        try:
-            text = await output(["models", "show", str(model.id)], self.client.store.path)
-        finally:
-            self.set_status(busy="")
-        self.show_text(f"Model {model.name}", text)
+        self.work(read, group="card")
 
     # --- opening ------------------------------------------------------------------------
 
@@ -258,7 +319,7 @@ class JobsScreen(Watching):
         elif stop.act == LOG_STOP:
             self.act(self.do_side_log, group="side.log")
         elif stop.act == CARD_STOP:
-            self.act(self.do_side_card, group="side.card")
+            self.do_side_card()
         elif stop.act.startswith(GO_STOP):
             self.go_to_line(stop.act.removeprefix(f"{GO_STOP} "))
 

@@ -237,7 +237,8 @@ class Watching(Panes):
             return counted
         if any(self._runs(job) and job.kind == PREDICT for job in self._jobs):
             return replace(counted, untold=PREDICTING)
-        call = ["models", "compare", str(model.id), str(other_id)]
+        # As this person: what they have still to decide blind is not counted there, either.
+        call = ["models", "compare", str(model.id), str(other_id), "--as", self.me.name]
         if counted.base:
             call += ["--", counted.base]
         try:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from nfh_db.errors import QueryError, StoreError
 from nfh_db.query import Query, keys_for, parse, quote
@@ -30,6 +31,15 @@ NOT_BOUNDED = "lines will bound what voters saw; here they saw all of it, or may
 """Said when the lines are asked for: of an item that has them, and of one that has none."""
 
 
+class Former(NamedTuple):
+    """A query before this one. anchor_id: the item one stood on. back: esc goes back to that
+    item, since this query was opened from a screen beside; else the item stays in hand."""
+
+    text: str
+    anchor_id: int | None
+    back: bool = False
+
+
 def _entered(text: str, why_not: Callable[[Query], str]) -> str:
     """What enter would do with a query: show what it finds, or say why it cannot."""
     try:
@@ -43,7 +53,7 @@ class Looking(Ruling):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
-        self.former: list[tuple[str, int | None]] = []
+        self.former: list[Former] = []
         self._known_values: dict[str, Sequence[str]] = {}
 
     # --- queries ------------------------------------------------------------------------
@@ -103,13 +113,15 @@ class Looking(Ruling):
         del name
         return None
 
-    async def _ran(self, text: str | None) -> None:
-        """Show what a query finds; None leaves all as it is."""
+    async def _ran(self, text: str | None, *, back: bool = False) -> None:
+        """Show what a query finds; None leaves all as it is. back: esc goes back to where one
+        is now."""
         self.paint_keys()
         if text is None:
             return
         try:
             query = parse(text.strip())
+            await self.client.check_models(query)
         except QueryError as error:
             self.refuse(f"query: {error}")
             return
@@ -117,7 +129,7 @@ class Looking(Ruling):
             self.refuse(why)
             return
         if query.text != self.query_now.text:
-            self.former.append((self.query_now.text, self._here))
+            self.former.append(Former(self.query_now.text, self._here, back))
         await self.show_query(query)
 
     @property
@@ -238,18 +250,17 @@ class Looking(Ruling):
         elif self.beside:
             await self.go(self.place)
         elif (former := self._former()) is not None:
-            query, anchor_id = former
-            await self.open_query(query, self._here or anchor_id, insist=True)
+            here = former.anchor_id if former.back else self._here or former.anchor_id
+            await self.open_query(parse(former.text), here, insist=True)
         else:
             self.say("Nothing is open. q quits.")
 
-    def _former(self) -> tuple[Query, int | None] | None:
+    def _former(self) -> Former | None:
         """The last query before this one that may be asked in this mode, if there is one."""
         while self.former:
-            text, anchor_id = self.former.pop()
-            query = parse(text)
-            if not self.why_not_asked(query):
-                return query, anchor_id
+            former = self.former.pop()
+            if not self.why_not_asked(parse(former.text)):
+                return former
         return None
 
     # --- modes --------------------------------------------------------------------------
@@ -302,5 +313,5 @@ class Looking(Ruling):
         """Show what the query finds in another role. left: why it may not be asked there."""
         self._known_values.clear()
         if left:
-            self.former.append((self.query_now.text, self._here))
+            self.former.append(Former(self.query_now.text, self._here))
         await self.open_query(parse(self.query_now.text), self._here, insist=True)

@@ -373,11 +373,11 @@ class SideScreen(Enduring, Screen[str | None]):
         if desk is not None:
             desk.action_act(action_id)
 
-    def show_text(self, title: str, body: str | Table) -> None:
-        """Show a text until it is closed."""
+    def show_text(self, title: str, body: str | Table, *, end: bool = False) -> None:
+        """Show a text until it is closed. end: its last lines first."""
         from nfh_tui.screens.dialogs import TextDialog
 
-        self.app.push_screen(TextDialog(title, body))
+        self.app.push_screen(TextDialog(title, body, end=end))
 
     def show_error(self, sentence: str) -> None:
         """Show what went wrong until it is read."""

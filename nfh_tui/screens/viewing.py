@@ -6,6 +6,8 @@ from nfh_db.query.sorting import sorts_in, with_sort
 from nfh_tui.desk.standing_views import View, views
 from nfh_tui.screens.looking import Looking
 
+DEEP = "The item in hand is number {place:,} in this order; {first} goes to the first."
+
 RANDOM = "random"
 ORDER = "order"
 WIDE = max(map(len, SORTS)) + 2
@@ -94,6 +96,14 @@ class Viewing(Looking):
         chosen = await self.choose_from("Order of the queue", options, start=start)
         if chosen is not None:
             await self._ran(with_sort(text, "" if chosen == f"sort:{ORDER}" else chosen))
+            if self.place and not self.beside:
+                self.say(DEEP.format(place=self.place + 1, first=self._first_key))
+
+    @property
+    def _first_key(self) -> str:
+        """The key that goes to the start of the queue."""
+        found = (a.shown for a in self.keymap.actions if a.id == "queue.first")
+        return (next(found, "").split() or ["g"])[0]
 
 
 def _name(term: str) -> str:

@@ -61,6 +61,6 @@ class Visiting(Bulk):
         made = screen(self.client, self.me, self.keymap, memory, self.query_now.text)
         made.role = self.role
         text = await self.app.push_screen_wait(made)
-        await self._ran(text)
+        await self._ran(text, back=True)
         if text is not None and made.meant > len(self.ids) > 0:
             self.say(f"the first {len(self.ids):,} of {made.meant:,}: a query names no more")

@@ -102,6 +102,7 @@ class Workbench(Following):
         at = place.anchor_id if text == place.query else None
         try:
             query = parse(text)
+            await self.client.check_models(query)
         except QueryError as error:
             self.refuse(f"query: {error}")
             query, at = parse(""), None

@@ -23,7 +23,18 @@ from nfh_tui.sheets.job_words import (
     took,
 )
 from nfh_tui.sheets.jobs import Listed, job_stop, model_stop
-from nfh_tui.sheets.line import BLANK, Cell, Line, Stop, heading, left, percent, row, sentence
+from nfh_tui.sheets.line import (
+    BLANK,
+    Cell,
+    Line,
+    Stop,
+    heading,
+    items,
+    left,
+    percent,
+    row,
+    sentence,
+)
 from nfh_tui.visible import visible
 
 LOG_STOP, GO_STOP = "log", "go"
@@ -40,6 +51,7 @@ LEAST_LOG = 6
 
 NO_LOG = "It has no log: it ran in the command that asked for it."
 NO_LOG_YET = "It has not begun, so its log is empty."
+NEVER_BEGUN = "It never began, so it has no log."
 AGAIN = {
     JobState.INTERRUPTED: "The next runner goes on from its last checkpoint; r starts one now.",
     JobState.FAILED: "r puts it into the queue again.",
@@ -166,7 +178,7 @@ def _curves(job: Job, view: JobView, top: str, width: int, rows: int) -> list[Li
     if losses.points:
         lines += [BLANK, *curve_lines(losses, f"{top} loss", width, height)]
     for name in SCORES:
-        found = changes(series(view.points, name))
+        found = judgements(view.points, name)
         if found:
             words = f"{name.replace('_', ' ')} on dev"
             curve = curve_of(words, found, whole=whole or _last(view.points), percent=True)
@@ -181,9 +193,17 @@ def series(points: Sequence[JobPoint], name: str) -> list[tuple[float, float]]:
     return [(float(done), value) for done, value in found if value is not None]
 
 
-def changes(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Of a figure that is repeated until it is judged anew, each judgement once."""
-    return [point for n, point in enumerate(points) if n == 0 or point[1] != points[n - 1][1]]
+def judgements(points: Sequence[JobPoint], name: str) -> list[tuple[float, float]]:
+    """Of a figure that is repeated beside each loss until it is judged anew, each judgement
+    once: one that gave the same as the one before stands by itself, without a loss."""
+    found: list[tuple[float, float]] = []
+    for point in points:
+        value = fraction(point.metrics.get(name))
+        if value is None:
+            continue
+        if not found or value != found[-1][1] or LOSS not in point.metrics:
+            found.append((float(point.done), value))
+    return found
 
 
 def _last(points: Sequence[JobPoint]) -> float:
@@ -223,7 +243,7 @@ def _result(job: Job, listed: Listed, top: str, width: int) -> list[Line]:
 def _doubted(job: Job, top: str) -> list[Line]:
     doubted = count(job.result.get("doubted"))
     query = "doubt>0.5 sort:doubt" if doubted else None
-    told = f"gold that the model doubts: {doubted:,} items"
+    told = f"gold that the model doubts: {items(doubted)}"
     stop = Stop(f"{top} doubted", query, told, exact=False)
     return [row(stop, Cell(f" {left('doubted', LABEL)}", ("faint",)), Cell(f"{doubted:,}"))]
 
@@ -264,8 +284,7 @@ def _log(job: Job, view: JobView, now: str, width: int, room: int) -> list[Line]
     if view.log is None:
         return lines + sentence("Reading…", width)
     if not view.log:
-        waits = job.state is JobState.QUEUED
-        return [heading("Log"), *sentence(NO_LOG_YET if waits else NO_LOG, width)]
+        return [heading("Log"), *sentence(no_log(job), width)]
     shown = view.log[-max(LEAST_LOG, room) :]
     first = len(view.log) - len(shown)
     for place, words in enumerate(shown):
@@ -279,6 +298,13 @@ def _log(job: Job, view: JobView, now: str, width: int, room: int) -> list[Line]
             )
         )
     return lines
+
+
+def no_log(job: Job) -> str:
+    """Why a job has no log."""
+    if job.state is JobState.QUEUED:
+        return NO_LOG_YET
+    return NEVER_BEGUN if job.started_at is None and job.log is None else NO_LOG
 
 
 def log_parts(words: str, now: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from nfh_db.jobs import Job, JobState
 from nfh_db.models import Model
+from nfh_tui.jobs.words import job_title, phase_words
 
 SIGNS = {
     JobState.QUEUED: "○",
@@ -109,25 +110,21 @@ def figure_of(metrics: Mapping[str, object]) -> tuple[float | None, str]:
 def job_name(names: Mapping[int, str], job: Job) -> str:
     """What a job does, in few words. names: of models, by number."""
     given = job.arguments
-    recipe = text(given.get("recipe"))
-    if job.kind == TRAIN:
-        return " ".join(filter(None, ["train", recipe or job.task]))
+    title = job_title(job.kind, text(given.get("recipe")), job.task)
     if job.kind == PREDICT:
-        return f"predict {_model(names, given.get('model')) or '(model in use)'}"
+        return " ".join(filter(None, [title, _model(names, given.get("model"))]))
     if job.kind == EVALUATE:
         models = given.get("models")
         tried = models if isinstance(models, list) else []
         shown = ", ".join(_model(names, one) for one in tried) or job.task
-        return f"evaluate {shown}"
-    if job.kind == CHECK:
-        return " ".join(filter(None, ["doubtful gold,", recipe or job.task]))
+        return f"{title} {shown}"
     if job.kind == IMPORT:
         files = given.get("files")
         named = (
             [str(one).rpartition("/")[2] for one in files] if isinstance(files, list) else []
         )
-        return f"import {', '.join(named) or 'files'}"
-    return job.kind
+        return f"{title} {', '.join(named) or 'files'}"
+    return title
 
 
 def _model(names: Mapping[int, str], value: object) -> str:
@@ -135,7 +132,11 @@ def _model(names: Mapping[int, str], value: object) -> str:
 
 
 def state_words(job: Job) -> str:
-    """Where a job stands, in few words: a running one says its phase and how much is done."""
+    """Where a job stands, in few words: a running one says its phase and how much is done, a
+    training that is done which model it made, and what became of that."""
+    if job.state is JobState.DONE and job.kind == TRAIN:
+        made, word = text(job.result.get("model")), ruled(job.result.get("verdict")).word
+        return ": ".join(filter(None, (made, word))) or job.state.value
     if job.state is not JobState.RUNNING:
         return job.state.value
     share = share_done(job)
@@ -145,7 +146,7 @@ def state_words(job: Job) -> str:
 
 def phase_of(job: Job) -> str:
     """What a running job does now."""
-    return (job.phase or "").rstrip(": ") or "starting"
+    return phase_words(job.phase or "") or "starting"
 
 
 def share_done(job: Job) -> float | None:

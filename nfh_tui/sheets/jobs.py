@@ -9,6 +9,7 @@ from nfh_tui.sheets.job_words import (
     ACTIVE,
     ROLES,
     SIGNS,
+    count,
     figure_of,
     job_name,
     ruling_of,
@@ -21,6 +22,7 @@ from nfh_tui.sheets.line import (
     Line,
     Stop,
     heading,
+    items,
     left,
     percent,
     right,
@@ -29,6 +31,9 @@ from nfh_tui.sheets.line import (
 )
 
 JOB_STOP, MODEL_STOP, OLDER_STOP = "job", "model", "older"
+
+ROUGH = 30
+"""Items, of fewer of which a figure says next to nothing: their number stands with it."""
 
 RECENT = 8
 """Ended jobs that are listed before one asks for all."""
@@ -150,7 +155,7 @@ def _job(listed: Listed, job: Job, width: int) -> Line:
     return (
         Cell(f" {SIGNS[job.state]}", roles),
         Cell(right(str(job.id), 4), ("faint",)),
-        Cell(f" {left(words, name)}", look, stop),
+        Cell(f" {left(words, name - 1)} ", look, stop),
         Cell(left(said, stands), roles),
         Cell(right(time, 8), ("faint",)),
     )
@@ -165,11 +170,15 @@ def _model(listed: Listed, model: Model, width: int) -> Line:
     told = f"{model.name}: {model.recipe} for {_task(model.task)}, {model.state}"
     if ruling.word:
         told += f"; judged: {ruling.word}"
+    tried = count(listed.metrics_of(model).get("dev_examples"))
+    if value is not None and 0 < tried < ROUGH:
+        short = f"n={tried}"
+        told += f"; its figure is of {items(tried)}, which say next to nothing"
     stop = Stop(model_stop(model.id), None, told, act=MODEL_STOP)
     return (
         Cell(f" {sign}", ("good",)),
         Cell(right(str(model.id), 4), ("faint",)),
-        Cell(f" {left(model.name, name)}", ("bold",) if sign == "●" else (), stop),
+        Cell(f" {left(model.name, name - 1)} ", ("bold",) if sign == "●" else (), stop),
         Cell(left(task, 11), ("faint",)),
         Cell(right(percent(value), 5)),
         Cell(left(f" {short}", 6), ("faint",)),

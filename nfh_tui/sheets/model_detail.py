@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from nfh_db.formats.wording import counted
 from nfh_db.models import Model
 from nfh_db.query import quote_name
 from nfh_tui.sheets.agreement import within
@@ -58,6 +59,9 @@ STATES = {
     "retired": "retired: it was in use before",
     "rejected": "rejected: no better than the one in use",
 }
+VIEW = "answer in view"
+"""A reason that has these words has told already of gold that was made so."""
+
 NO_OTHER = "No other model has answered any item: p on one has it predict."
 NOTHING_SAID = "{name} has answered no item yet: p has it predict, and then they are compared."
 NO_INTERVAL = "no interval"
@@ -82,7 +86,8 @@ class Beside:
     SIDES; None until they are counted. why: why there are none. interval: low and high of
     the difference, as fractions; None until it is there. untold: why it is not there. learnt:
     how many of the items this model learnt from, and the other. unseen: the difference on
-    those that neither learnt from; None where they are all, or none.
+    those that neither learnt from; None where they are all, or none. missing: how many items
+    with gold this model has not answered, and the other.
     """
 
     name: str = ""
@@ -93,6 +98,7 @@ class Beside:
     untold: str = ""
     learnt: tuple[int, int] = (0, 0)
     unseen: Unseen | None = None
+    missing: tuple[int, int] = (0, 0)
 
 
 def model_lines(model: Model, beside: Beside, listed: Listed, width: int) -> list[Line]:
@@ -122,7 +128,7 @@ def _top(model: Model, listed: Listed, top: str, width: int) -> list[Line]:
     learnt = count(metrics.get("examples"))
     facts = [
         ("made", f"{at_clock(model.created_at, listed.now)}{by}"),
-        ("learnt from", f"{learnt:,} examples" if learnt else ""),
+        ("learnt from", counted(learnt, "example") if learnt else ""),
         ("started from", text(model.config.get("base"))),
         ("version", "" if model.path is not None else model.version),
     ]
@@ -144,7 +150,7 @@ def _verdict(ruling: Ruling, width: int) -> list[Line]:
         return []
     lines = [BLANK, heading("Verdict", ruling.word)]
     lines += sentence(ruling.reason or ruling.word, width, "bold")
-    if ruling.saw:
+    if ruling.saw and VIEW not in ruling.reason:
         lines += sentence(
             f"Of these items, {ruling.saw:,} had a model's answer in view when gold was made.",
             width,
@@ -155,7 +161,7 @@ def _verdict(ruling: Ruling, width: int) -> list[Line]:
 def _figures(metrics: Mapping[str, object], top: str, width: int) -> list[Line]:
     """The figures in columns, each of them a stop."""
     tried = count(metrics.get("dev_examples"))
-    lines = [heading("Figures", f"on {tried:,} items it did not learn from" if tried else "")]
+    lines = [heading("Figures", f"on {items(tried)} it did not learn from" if tried else "")]
     cells = []
     for name, short, told in ALL_FIGURES:
         value = fraction(metrics.get(name))
@@ -245,9 +251,15 @@ def _difference(name: str, beside: Beside, whole: int, top: str, width: int) -> 
     lines += sentence(f"of {items(whole)} with gold, in points", width)
     for n, who in zip(beside.learnt, (name, beside.name), strict=True):
         if n:
+            passages = "passage" if n == 1 else "passages"
             words = (
-                f"{who} learnt from the passages of {n:,} of them, and may do worse on others."
+                f"{who} learnt from the {passages} of {n:,} of them, and may do worse on "
+                "others."
             )
+            lines += sentence(words, width)
+    for n, who in zip(beside.missing, (name, beside.name), strict=True):
+        if n:
+            words = f"{who} has not answered {items(n)} with gold: p on it has it predict."
             lines += sentence(words, width)
     return lines
 
@@ -286,6 +298,7 @@ def measured(beside: Beside, found: Mapping[str, object]) -> Beside:
         interval=interval,
         untold=NO_INTERVAL if interval is None else "",
         learnt=_pair(found.get("learnt")),
+        missing=_pair(found.get("missing")),
         unseen=Unseen(n, gap, _interval_of(apart)) if gap is not None and n else None,
     )
 
@@ -304,3 +317,10 @@ def _interval_of(found: Mapping[str, object]) -> tuple[float, float] | None:
 def others_of(model: Model, known: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     """The models with predictions that this one can stand beside; the one in use first."""
     return [one for one in known if one[0] != model.id]
+
+
+def why_missing(model: Model) -> str:
+    """Why a model that has no predictions cannot be compared item by item."""
+    if model.task == "identification":
+        return "tells only whether a number is one"
+    return "has answered no item yet: p on it has it predict"

@@ -137,6 +137,9 @@ class EvidenceView(EnduringPane, ScrollView, can_focus=True, inherit_bindings=Fa
         self._painter.forget()
 
     def on_resize(self) -> None:
-        """Another width breaks rows elsewhere."""
-        if self.scrollable_content_region.width != self._rows_width:
+        """Another width breaks rows elsewhere; in another height more or fewer fit."""
+        width = self.scrollable_content_region.width
+        if width != self._rows_width:
             self._fill()
+        else:
+            self.virtual_size = Size(width, len(self._rows))

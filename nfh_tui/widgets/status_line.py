@@ -34,8 +34,8 @@ MOST_NAME, LEAST_NAME = 16, 8
 MOST_ROWS = 3
 """Rows that a sentence on the line of state may take."""
 
-NEWS, MOST_NEWS = "● ", 4
-"""Before what is new; rows for it."""
+NEWS = "● "
+"""Before what is new."""
 
 SIGNS = {Tone.PLAIN: "", Tone.DONE: "✓ ", Tone.REFUSED: "✗ "}
 
@@ -46,7 +46,8 @@ class Status:
 
     say: the last sentence. busy: what is under way ("saving…"), "" for nothing.
     place: "12/345" in the queue. model: the predictor's state. job: the one that runs. me: who
-    is working. news: of work that went on by itself, the latest first; it has rows of its own.
+    is working. news: of work that went on by itself, the latest first, which has rows of its
+    own; of the others it is said that they are there.
     """
 
     mode: str = ""
@@ -143,13 +144,20 @@ class StatusLine(OneLine):
             Run(pad(start, room - width_of(model)), (tone,)),
             Run(model, ("faint",)),
         ]
-        told = [_broken(NEWS + one_line(one), width - 2, width - 2) for one in status.news]
-        news = [line for lines in told for line in lines][:MOST_NEWS]
+        news = _news(status.news, width - 2)
         return [
             *([Run(f" {line}", ("done",))] for line in news),
             head,
             *([Run(f" {line}", (tone,))] for line in rest),
         ]
+
+
+def _news(news: Sequence[str], width: int) -> list[str]:
+    """The latest news, in MOST_ROWS lines at most."""
+    if not news:
+        return []
+    more = f"  (+{len(news) - 1} more)" if len(news) > 1 else ""
+    return _broken(f"{NEWS}{one_line(news[0])}{more}", width, width)
 
 
 def _first_that_fits(status: Status, room: int) -> str:

@@ -56,3 +56,9 @@ def says(database: Path) -> Callable[..., int]:  # noqa: F811
             return model
 
     return said
+
+
+@pytest.fixture
+def enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is there is enough to learn from, however little."""
+    monkeypatch.setattr("nfh_tui.jobs.at_hand.check_at_hand", lambda *_: None)

@@ -13,6 +13,8 @@ from nfh_tui.jobs.every import queue_due, set_every, stop_every, told
 from nfh_tui.jobs.kinds import claimable
 from nfh_tui.jobs.train import asked
 
+pytestmark = pytest.mark.usefixtures("enough")
+
 LINEAR = asked("resolution", "linear", words=("seed=3",), query="split:dev")
 
 
@@ -48,12 +50,54 @@ def test_the_number_is_reached_and_one_job_queued_as_it_was_set(store, ids, deci
     assert "3 decisions" in job.asked_by
 
 
-def test_what_was_decided_before_it_was_set_is_not_counted(store, ids, decide):
+def test_where_none_was_trained_it_counts_from_when_it_was_set(store, ids, decide):
     decide(*ids[:4])
     set_every(store, 2, LINEAR)
     assert store.every()[0].count == 0
     decide(ids[4])
     assert store.every()[0].count == 1
+
+
+def trained(store: Store, number: int = 1) -> None:
+    store.queue_job(asked("resolution", "linear"))
+    store.claim_job(claimable())
+    store.end_job(number, JobState.DONE)
+
+
+def test_it_counts_from_the_last_training_also_where_it_was_set_later(store, ids, decide):
+    decide(ids[0])
+    trained(store)
+    decide(*ids[1:3])
+    set_every(store, 5, LINEAR)
+    assert store.every()[0].count == 2
+
+
+def test_what_was_counted_stays_when_another_number_is_set(store, ids, decide):
+    set_every(store, 5, LINEAR)
+    decide(*ids[:2])
+    set_every(store, 2, LINEAR)
+    assert store.every()[0].count == 2
+    assert queue_due(store) == (1,)
+    assert store.claim_job(claimable()) is not None
+    decide(ids[2])
+    stop_every(store, "resolution")
+    set_every(store, 9, LINEAR)
+    assert store.every()[0].count == 1
+
+
+def test_what_holds_it_back_is_said(store, ids, decide):
+    set_every(store, 1, LINEAR)
+    decide(ids[0])
+    assert told(store.every()[0]).endswith(": due now")
+    queue_due(store)
+    store.claim_job(claimable())
+    decide(ids[1])
+    assert told(store.every()[0]) == (
+        "resolution (linear) is retrained after every decision: due, and queued once job 1 "
+        "has ended"
+    )
+    store.end_job(1, JobState.FAILED, "too few")
+    assert told(store.every()[0]).endswith(": due now")
 
 
 def test_an_anchor_counts_once_and_votes_and_what_is_taken_back_do_not(store, ids, decide):

@@ -8,10 +8,10 @@ import pytest
 
 from nfh_db.models import NewModel
 from nfh_db.store import Store
-from nfh_models.model_files import digest_of
+from nfh_models.model_files import ModelFileError, digest_of
 from nfh_tui.jobs.predictor import Predictor
 from nfh_tui.jobs.protocol import Aside, Ask
-from nfh_tui.model_folders import models_folder, stored_path
+from nfh_tui.model_folders import checked_folder, is_there, models_folder, stored_path
 from tests.jobs.conftest import database  # noqa: F401
 from tests.jobs.test_live_models import asked, package, said  # noqa: F401
 from tests.models.tiny_small import write_small
@@ -77,3 +77,26 @@ def test_another_that_is_put_to_use_answers(store: Store, folder: Path) -> None:
     store.activate_model(small.id)
     assert asides(asked(predictor, Ask(3, [2]))) == []
     assert said(store, 2) == ("small", "small")
+
+
+def test_a_database_and_its_models_may_be_called_otherwise_together(
+    store: Store, folder: Path
+) -> None:
+    model = store.active_model("resolution")
+    assert model is not None and checked_folder(store.path, model) == folder
+    moved = store.path.parent / "moved"
+    moved.mkdir()
+    other = moved / "other.db"
+    store.path.rename(other)
+    assert not is_there(other, model)
+    folder.parent.rename(models_folder(other))
+    found = checked_folder(other, model)
+    assert found == models_folder(other) / folder.name and is_there(other, model)
+    # Another model of that name is not taken for it.
+    shutil.rmtree(found)
+    write_small(found, seed=4, recipe="encoder")
+    with pytest.raises(ModelFileError, match="is not what it was"):
+        checked_folder(other, model)
+    shutil.rmtree(found)
+    with pytest.raises(ModelFileError, match="is gone"):
+        checked_folder(other, model)

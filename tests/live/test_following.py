@@ -1,5 +1,8 @@
 """The workbench while work goes on beside it: models, jobs, orders, what one has in hand."""
 
+import subprocess
+import sys
+
 import pytest
 
 from nfh_db.activations import Because
@@ -128,13 +131,106 @@ async def test_the_line_of_state_says_which_jobs_there_are(open_desk, store):
         store.claim_job(claimable())
         store.note_job(1, JobProgress("fitting", 3, 10))
         await second(desk)
-        assert "train linear 30 % +1" in desk.text()
+        assert "train linear: fitting 30 % +1" in desk.text()
         store.end_job(1, JobState.FAILED, "there are too few of a kind")
-        store.end_job(2, JobState.CANCELLED)
+        store.end_job(2, JobState.CANCELLED, "by anna")
         await second(desk)
         assert desk.screen.status_line.status.job == ""
         said = "Job 1 (train linear) failed: there are too few of a kind"
-        assert desk.screen.status_line.status.news == (said,)
+        assert desk.screen.status_line.status.news == (
+            "Job 2 (predict) was cancelled by anna",
+            said,
+        )
+        # One at a time, and that there are more.
+        shown = " ".join(desk.text().split())
+        assert "was cancelled by anna (+1 more)" in shown and said not in shown
+
+
+async def test_what_ended_is_told_to_nobody_who_annotates_nor_to_who_ended_it(open_desk, store):
+    async with open_desk(mode="annotate") as desk:
+        store.queue_job(LINEAR)
+        await second(desk)
+        store.end_job(1, JobState.FAILED, "there are too few of a kind")
+        await second(desk)
+        assert desk.screen.status_line.status.job == ""
+        assert desk.screen.status_line.status.news == ()
+        await desk.screen.client.queue_job(LINEAR)
+        await second(desk)
+        await desk.screen.client.cancel_job(2, desk.screen.me.name)
+        await second(desk)
+        assert desk.screen.status_line.status.job == ""
+    async with open_desk() as desk:
+        await desk.screen.client.queue_job(LINEAR)
+        # Nobody else has written, and the line of state says it all the same.
+        await second(desk)
+        assert desk.screen.status_line.status.job == "train linear waits"
+        await desk.screen.client.cancel_job(3, desk.screen.me.name)
+        await second(desk)
+        assert desk.screen.status_line.status.job == ""
+        assert desk.screen.status_line.status.news == ()
+
+
+CLAIM = """
+import sys
+from pathlib import Path
+from nfh_db.store import Store
+from nfh_tui.jobs.kinds import claimable
+store = Store.open(Path(sys.argv[1]))
+assert store.claim_job(claimable())
+print("here", flush=True)
+sys.stdin.read()
+"""
+
+
+def claimed_elsewhere(database) -> subprocess.Popen[bytes]:
+    """A process that has a job and does nothing."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", CLAIM, str(database)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert child.stdout is not None and child.stdout.readline() == b"here\n"
+    return child
+
+
+async def test_a_job_whose_process_died_is_told_so_and_somebody_is_started_for_it(
+    open_desk, database, store, monkeypatch
+):
+    started = []
+
+    async def start(self):
+        started.append(1)
+        return True
+
+    monkeypatch.setattr("nfh_tui.client_jobs.JobsClient.start_runner", start)
+    async with open_desk() as desk:
+        store.queue_job(LINEAR)
+        await second(desk)
+        assert started == [1]
+        child = claimed_elsewhere(database)
+        await second(desk)
+        assert desk.screen.status_line.status.job == "train linear …"
+        child.kill()
+        child.communicate()
+        await second(desk)
+        assert desk.screen.status_line.status.job == "train linear interrupted"
+        assert started == [1]  # not every second
+        desk.screen._nudged_at = -following.NUDGE
+        await second(desk)
+        assert started == [1, 1]
+
+
+async def test_news_waits_until_one_was_shown_round(open_desk, store, says, ids):
+    async with open_desk() as desk:
+        await desk.screen.do_tour()
+        store.queue_job(LINEAR)
+        await second(desk)
+        store.end_job(1, JobState.FAILED, "no gold")
+        await second(desk)
+        assert desk.screen.status_line.status.news == ()
+        await desk.press("escape")
+        await second(desk)
+        assert desk.screen.status_line.status.news == ("Job 1 (train linear) failed: no gold",)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +254,7 @@ async def test_what_became_of_a_new_model_is_told(open_desk, store, verdict, tol
 
 
 async def test_enough_decisions_queue_a_training_and_start_a_runner(
-    open_desk, store, monkeypatch
+    open_desk, store, monkeypatch, enough
 ):
     started = []
 

@@ -96,9 +96,41 @@ def test_a_job_in_full_has_curves_facts_and_the_end_of_its_log() -> None:
     assert "line 3 " not in text
     # A score that is repeated at each step is one judgement.
     assert text.count(MARK) == 4
+    # One that came to the same is a judgement too: it stands without a loss.
+    again = [JobPoint(n, {"score": 0.5}) for n in (10, 20, 30)]
+    text = plain(job_lines(JOB, JobView(again, log), listed, 62, 36))
+    assert text.count(MARK) == 3
     failed = replace(JOB, state=JobState.FAILED, error="no gold", finished_at=NOW)
     text = plain(job_lines(failed, JobView((), ()), listed, 62, 36))
     assert "no gold" in text and "r puts it" in text and "It has no log" in text
+    never = replace(JOB, state=JobState.CANCELLED, started_at=None, finished_at=NOW)
+    text = plain(job_lines(never, JobView((), ()), listed, 62, 36))
+    assert "It never began, so it has no log." in text and "in the command" not in text
+
+
+def test_a_training_that_is_done_says_what_became_of_it_and_few_items_stand_with_figures():
+    made = {"model": "linear-3", "verdict": {"verdict": "rejected", "reason": "worse"}}
+    done = replace(JOB, state=JobState.DONE, finished_at=NOW, result=made)
+    assert state_words(done) == "linear-3: rejected"
+    assert state_words(replace(done, result={})) == "done"
+    few = replace(MODEL, metrics={"accuracy_inclusive": 0.75, "dev_examples": 12})
+    lines = plain(list_lines(Listed((done,), (few,), {}, NOW), 52))
+    assert "linear-3: rejected" in lines and "75.0 n=12" in lines
+    assert "incl" in plain(list_lines(Listed((), (MODEL,), {}, NOW), 52))
+    # Names as long as their column do not touch the next one.
+    long = plain(list_lines(Listed((), (replace(MODEL, name="x" * 60),), {}, NOW), 52))
+    assert "… heads" in long or "… both" in long
+
+
+def test_gold_that_saw_a_model_is_told_once_and_what_is_not_predicted_with_its_number():
+    reason = "4 of them have gold that was given with a model's answer in view."
+    judged = replace(MODEL, verdict={"verdict": "candidate", "reason": reason, "saw_model": 4})
+    listed = Listed((), (judged,), {}, NOW)
+    counts = {"both": 60, "only": 25, "other": 5, "neither": 10}
+    beside = measured(Beside("small", "", counts), {"low": 0.1, "high": 0.3, "missing": [0, 7]})
+    text = " ".join(plain(model_lines(judged, beside, listed, 62)).split())
+    assert text.count("answer in view") == 1
+    assert "small has not answered 7 items with gold" in text and "small-2 has" not in text
 
 
 def test_a_model_in_full_has_figures_verdict_and_what_stands_beside() -> None:

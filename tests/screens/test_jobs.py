@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from nfh_db.clock import now
 from nfh_db.jobs import JobPoint, JobProgress, JobState, NewJob
 from nfh_db.store import Store
 from nfh_tui.cli.retrain import TRAINABLE
@@ -13,6 +14,7 @@ from nfh_tui.jobs.kinds import claimable
 from nfh_tui.jobs.train import asked
 from nfh_tui.screens.jobs import NO, JobsScreen
 from nfh_tui.sheets.curve import MARK
+from nfh_tui.sheets.job_words import at_clock
 from tests.screens.conftest import until
 from tests.screens.test_agreement import stand_on
 from tests.shell.test_bursts import burst
@@ -42,6 +44,11 @@ def running(store: Store, *points: JobPoint) -> int:
     for point in points:
         store.note_job(job_id, JobProgress("epoch 1", point.done, 100, point.metrics), point)
     return job_id
+
+
+async def no_figures(arguments, database) -> dict[str, object]:
+    """In place of a command that compares two models."""
+    return {}
 
 
 async def test_without_jobs_it_says_how_to_make_one(open_desk) -> None:
@@ -148,7 +155,7 @@ async def test_a_training_is_asked_for_in_two_keys_and_again_with_the_same(
         screen = await opened(desk)
         await desk.press("t")
         await until(desk, lambda: "with gold" in desk.text())
-        assert "nfh-tui retrain resolution --recipe linear" in desk.text()
+        assert "nfh-tui retrain resolution --recipe encoder" in desk.text()
         await desk.press("G", "k", "l")
         assert "class:AGE" in desk.text()
         await desk.press("enter")
@@ -186,8 +193,16 @@ async def test_the_log_is_shown_as_it_is(open_desk, corpus, store) -> None:
         with log.open("a", encoding="utf-8") as file:
             file.write("a further line\n")
         await until(desk, lambda: "a further line" in desk.text())
+        with log.open("a", encoding="utf-8") as file:
+            file.writelines(f"line {n}\n" for n in range(100))
         await desk.press("L")
-        assert f"Log of job {job_id}" in desk.text() and "a further line" in desk.text()
+        await until(desk, lambda: f"Log of job {job_id}" in desk.text())
+        scroll = desk.app.screen._scroll
+        await until(desk, lambda: 0 < scroll.scroll_offset.y == scroll.max_scroll_y)
+        await desk.press("g")
+        # Its times are those of the pane.
+        assert at_clock("2026-03-02T11:58:00+00:00", now()) in desk.text()
+        assert "T11:58" not in desk.text()
 
 
 async def test_of_a_long_log_the_end_is_read_from_the_start_of_a_line(
@@ -238,13 +253,19 @@ async def test_two_models_are_compared_and_a_group_opens_its_items(
         text = desk.text()
         for words in ("both right", "only alpha", "only beta", "neither", "[+5.0, +15.0]"):
             assert words in text
-        assert calls[0][:2] == ["models", "compare"]
+        assert calls[0] == ["models", "compare", "1", "2", "--as", "edith"]
         await desk.press("tab")
         await stand_on(desk, screen, "model 1 compare only")
         wanted = screen.beside.counts["only"]
+        before = desk.screen.item.anchor_id
         await desk.press("enter")
         assert desk.screen.query_now.text == "hit:alpha miss:beta"
         assert len(desk.screen.ids) == wanted > 0
+        # Wherever one went among them, escape goes back to where one came from.
+        await desk.press("G", "escape")
+        assert desk.screen.query_now.text == ""
+        assert desk.screen.item.anchor_id == before
+        assert desk.screen.ids[desk.screen.place] == before
         again = await opened(desk)
         assert again.subject == "model 1" and again.pane == "details"
 
@@ -258,6 +279,8 @@ async def test_a_model_is_put_to_use_by_the_command_that_tries_it(
         calls.append(list(arguments))
         return "beta is now the active model\n"
 
+    # The real one would list the models of the package, at some time.
+    monkeypatch.setattr("nfh_tui.screens.jobs_watching.report", no_figures)
     monkeypatch.setattr("nfh_tui.screens.jobs.output", said)
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
@@ -273,6 +296,47 @@ async def test_a_model_is_put_to_use_by_the_command_that_tries_it(
             ["models", "back", "resolution"],
             ["models", "show", "2"],
         ]
+
+
+async def test_keys_do_not_wait_for_a_command(open_desk, corpus, monkeypatch) -> None:
+    may_end = asyncio.Event()
+
+    async def said(arguments, database):
+        await may_end.wait()
+        return "beta is now the active model\n"
+
+    monkeypatch.setattr("nfh_tui.screens.jobs_watching.report", no_figures)
+    monkeypatch.setattr("nfh_tui.screens.jobs.output", said)
+    async with open_desk(path=corpus) as desk:
+        screen = await opened(desk)
+        await stand_on(desk, screen, "model 2")
+        await desk.press("b", "enter")
+        await until(desk, lambda: screen.status_line.status.busy == "going back…")
+        await desk.press("k")
+        assert screen.subject == "model 1"
+        await desk.press("b", "enter")
+        assert screen.status_line.status.say == "One thing at a time: going back goes on."
+        may_end.set()
+        await until(desk, lambda: "now the active" in screen.status_line.status.say)
+        assert screen.status_line.status.busy == ""
+        await desk.press("j")
+        assert "now the active" not in screen.status_line.status.say
+
+
+async def test_the_list_to_compare_with_says_why_others_are_missing(
+    open_desk, corpus, store
+) -> None:
+    store.ensure_model("svm-1", "identification", "svm", "1")
+    store.ensure_model("linear-9", "resolution", "linear", "1")
+    async with open_desk(path=corpus) as desk:
+        screen = await opened(desk)
+        await stand_on(desk, screen, "model 1")
+        await desk.press("c")
+        text = desk.text()
+        assert "svm-1  tells only whether a number is one" in text
+        assert "linear-9  has answered no item yet" in text
+        await desk.press("escape")
+        assert desk.app.screen is screen
 
 
 async def test_a_job_of_a_later_version_is_listed(open_desk, corpus, store) -> None:

@@ -91,7 +91,7 @@ async def test_elsewhere_there_is_nothing_hidden_to_show(open_desk, guessed):
     async with open_desk() as desk:
         assert shows_model(desk)
         await desk.press("O")
-        assert "only while you annotate" in desk.said
+        assert "here it is in view" in desk.said
         assert shows_model(desk)
         await desk.press("M", "M")
         assert not shows_model(desk)

@@ -1,0 +1,90 @@
+"""What models say of an item that an adjudicator has to decide blind is kept back, too."""
+
+from contextlib import closing
+
+import pytest
+
+from nfh_db.connection import connect
+from nfh_db.query import parse
+from nfh_db.records import Identified, Prediction, Role
+from nfh_db.store import Store
+from nfh_tui.screens.annotating import IN_VIEW
+
+SMALL, LARGE = (80, 24), (120, 40)
+SCORES = (None, 1.0, None, None, None, 0.1, None, 0.5, *(None,) * 8)
+GIVEN = """
+INSERT INTO assignment (anchor_id, annotator_id, role, purpose, position, expected, run,
+    assigned_at)
+VALUES (?, 77, 'adjudicator', ?, 1, '{"kind":"AGE","rule":"majority"}', '', '')"""
+EDITH = "INSERT INTO annotator (id, name, created_at) VALUES (77, 'edith', '')"
+
+
+@pytest.fixture(params=["double", "audit"])
+def blind(database, request):
+    """Edith's item to be decided blind, the second of all; models have said things of it, and
+    of the first.
+    """
+    with Store.open(database) as store:
+        ids = next(store.queue_ids(parse(""), store.annotator("x")))[:2]
+        model = store.ensure_model("cues", "resolution", "cues", "1")
+        found = Prediction("cues", "AGE", "1", 0.5, SCORES)
+        store.save_predictions(model, [(one, found) for one in ids])
+        rules = store.ensure_model("rules", "identification", "rules", "1")
+        said = Identified("rules", True, "no-one")
+        known = store.decide_with(rules, "p")
+        store.save_identifications(rules, known, [(one, said) for one in ids])
+    with closing(connect(database, "rw")) as connection:
+        connection.execute(EDITH)
+        connection.execute(GIVEN, (ids[1], request.param))
+    return ids[1]
+
+
+def decided(database, anchor_id):
+    with Store.open(database) as store:
+        item = store.item(anchor_id, store.annotator("edith"), Role.ADJUDICATOR)
+        votes = [v for v in item.votes if v.annotator == "edith" and v.role is Role.ADJUDICATOR]
+        return item, votes[0]
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_it_is_hidden_until_one_has_decided(open_desk, database, blind, size):
+    async with open_desk(query="sort:order", size=size) as desk:
+        await desk.press("g", "H")
+        assert desk.screen.item.prediction is not None
+        await desk.press("j")
+        screen = desk.screen
+        assert screen.item.anchor_id == blind and screen.item.withheld
+        assert screen.item.model_hidden
+        assert screen.item.prediction is None and screen.item.identification is None
+        assert "cues" not in desk.text()
+        await desk.press("m")
+        assert "hidden until you have answered" in desk.said
+        assert screen.edit.reason != "the model"
+        await desk.press("t", "enter", "g", "j")
+        assert screen.item.anchor_id == blind
+        assert not screen.item.withheld and screen.item.prediction is not None
+    assert not decided(database, blind)[1].saw_model
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+async def test_shown_it_is_stored_with_the_decision(open_desk, database, blind, size):
+    async with open_desk(query="sort:order", size=size) as desk:
+        await desk.press("g", "j", "O")
+        assert "your answers say that you saw it" in desk.said
+        assert desk.screen.item.prediction is not None
+        await desk.press("tab", "H", "escape", "t", "enter")
+    assert decided(database, blind)[1].saw_model
+
+
+async def test_where_one_may_know_all_nothing_can_be_hidden(open_desk, blind):
+    async with open_desk(query="sort:order") as desk:
+        await desk.press("g", "O")
+        assert desk.said.strip() == IN_VIEW
+        assert desk.screen.item.prediction is not None
+
+
+async def test_browsing_does_not_tell_either(open_desk, blind):
+    async with open_desk(query="sort:order", mode="browse") as desk:
+        await desk.press("g", "j")
+        assert desk.screen.item.anchor_id == blind
+        assert desk.screen.item.prediction is None
