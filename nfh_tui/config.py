@@ -46,10 +46,10 @@ class Options:
     """How the workbench behaves.
 
     mouse: the terminal reports it. blind: names are hidden from the start. hide_model: while
-    one annotates, what models say of an item is hidden until it is answered. guidelines:
-    while one annotates they stand in the place of the evidence. idle_seconds: after so long
-    without a key the clock of an item stands still. animation: scrolling may be animated.
-    tour: it is offered to whoever is new to a database.
+    one annotates or decides blind, what models say of an item is hidden until it is answered.
+    guidelines: while one annotates they stand in the place of the evidence. idle_seconds:
+    after so long without a key the clock of an item stands still. animation: scrolling may be
+    animated. tour: it is offered to whoever is new to a database.
     """
 
     mouse: bool = True

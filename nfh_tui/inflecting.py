@@ -157,14 +157,27 @@ def noun_form(passage: Passage, token: int, *, plural: bool) -> str:
         return f"{word}s" if plural and word.isalpha() and _LATIN.match(word) else word
     if is_plural(word) == plural or _stays(word):
         return singular_of(word) if _ACRONYM.match(word) and not plural else word
+    if not _may_be_noun(word, lemma):
+        return word
     made = plural_of(word) if plural else singular_of(word)
     if made == word:
         return word
     for place, other in enumerate(passage.tokens):
         found = passage.word(place)
-        if other.lemma == lemma and found[1:].islower() and is_plural(found) == plural:
+        if (
+            other.lemma == lemma
+            and found[1:].islower()
+            and is_plural(found) == plural
+            and _may_be_noun(found, lemma)
+        ):
             return found.lower()
     return made
+
+
+def _may_be_noun(word: str, lemma: str) -> bool:
+    """False for a form that no noun of this lemma has: "called" of call, "fought" of fight."""
+    lemma = lemma.casefold()
+    return not lemma or lemma in (word.casefold(), singular_of(word).casefold())
 
 
 def _one_of(name: str, lemma: str) -> str:

@@ -59,8 +59,17 @@ def models_folder(database: Path) -> Path:
 
 
 def folder_of(database: Path, stored: str) -> Path:
-    """The folder that a model's row names, whole."""
-    return Path(os.path.realpath(database)).parent / stored
+    """The folder that a model's row names, whole.
+
+    Where nothing is there any more, the one of that name in the database's own folder of
+    models, if there is one: both were given another name, or moved here.
+    """
+    named = Path(os.path.realpath(database)).parent / stored
+    if not named.is_dir():
+        own = models_folder(database) / named.name
+        if own.is_dir():
+            return own
+    return named
 
 
 def stored_path(database: Path, folder: Path) -> str:

@@ -130,7 +130,8 @@ SENTENCES: dict[int, tuple[type[StoreError], str]] = {
     ),
     sqlite3.SQLITE_CONSTRAINT: (
         StoreError,
-        "This cannot be stored: it names an anchor or a person that is not in {path} ({error})",
+        "This cannot be stored: it names an anchor, a person, a model or a job "
+        "that is not in {path} ({error})",
     ),
 }
 """What the errors of SQLite mean to a person, by primary code."""

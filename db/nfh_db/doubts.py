@@ -18,6 +18,10 @@ ON CONFLICT (anchor_id) DO UPDATE SET
 DELETE = "DELETE FROM doubt WHERE anchor_id = :anchor"
 READ = "SELECT anchor_id, choice, likely, margin FROM doubt WHERE anchor_id = :anchor"
 
+TOLD = """
+SELECT d.choice, d.likely, d.job_id, coalesce(json_extract(j.arguments, '$.recipe'), '')
+FROM doubt AS d LEFT JOIN job AS j ON j.id = d.job_id WHERE d.anchor_id = :anchor"""
+
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
@@ -28,6 +32,20 @@ class Doubt:
     choice: str
     likely: float
     margin: float
+
+
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """What a model that had not seen an item's gold said of it.
+
+    choice: what it chose, as a prediction has it. likely: the probability that it gave to
+    gold. job: that asked it; recipe: by which that made it, "" where that is not known.
+    """
+
+    choice: str
+    likely: float
+    job: int
+    recipe: str
 
 
 def save(connection: Connection, job_id: int, found: Sequence[Doubt]) -> None:
@@ -51,6 +69,15 @@ def read(connection: Connection, anchor_id: int) -> Doubt | None:
     """What is doubted of an anchor's gold; None where nobody asked."""
     row = connection.execute(READ, {"anchor": anchor_id}).fetchone()
     return None if row is None else Doubt(*row)
+
+
+def told(connection: Connection, anchor_id: int) -> Doubted | None:
+    """The same as people are shown it, with where it comes from."""
+    row = connection.execute(TOLD, {"anchor": anchor_id}).fetchone()
+    if row is None:
+        return None
+    choice, likely, job, recipe = row
+    return Doubted(choice, likely, job, str(recipe))
 
 
 def forget(connection: Connection, anchor_ids: Iterable[int]) -> None:

@@ -13,6 +13,7 @@ from nfh_db import (
     answers,
     assignments,
     competences,
+    doubts,
     drafts,
     flags,
     gold,
@@ -87,6 +88,7 @@ def _own_only(item: Item, me: str) -> Item:
         stale_votes=tuple(vote for vote in item.stale_votes if vote.annotator == me),
         flags=tuple(flag for flag in item.flags if flag.annotator == me),
         gold=None,
+        doubted=None,
         blocking=(),
         notes=(),
         pattern="",
@@ -132,6 +134,7 @@ def _without_decisions(item: Item, me: str) -> Item:
         votes=votes,
         stale_votes=_but_decisions(item.stale_votes, me),
         gold=None,
+        doubted=None,
     )
 
 
@@ -178,6 +181,7 @@ def _whole(
         if identifier
         else None,
         competences=competences.of_votes(connection, votes.get(id_, ())),
+        doubted=doubts.told(connection, id_) if decided else None,
     )
 
 

@@ -72,7 +72,8 @@ STAND_IN = "UPDATE model SET state = 'active' WHERE name = :name AND task = :tas
 STANDS_IN = "model that stands in for {task}"
 """Setting: the built-in model that answers while the active one of both tasks cannot."""
 
-FIRST = "the task had no model, or one that this takes over from"
+FIRST = "no other model was in use"
+TAKES_OVER = "it comes with the program, and nobody had chosen the one before"
 STOOD_IN = "stands in: the model that is active cannot be used"
 CAN_AGAIN = "can be used again"
 
@@ -146,7 +147,9 @@ def ensure(
         return known[0]
     if task not in TASKS:
         raise StoreError(f"{task!r} is no task of a model: use one of {', '.join(TASKS)}")
-    with noted(connection, because or Because(reason=FIRST)):
+    used = any(active(connection, one) is not None for one in tasks_of(task))
+    reason = TAKES_OVER if in_place_of and used else FIRST
+    with noted(connection, because or Because(reason=reason)):
         for built_in in in_place_of:
             connection.execute(RETIRE_BUILT_IN, {"name": built_in, "task": task})
         wanted = any(active(connection, one) is None for one in tasks_of(task))

@@ -5,12 +5,15 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from nfh_db import models
 from nfh_db.anchors import VISIBLE
 from nfh_db.connection import Connection
+from nfh_db.errors import QueryError
 from nfh_db.items import own_state
 from nfh_db.query import Query, keys_for
 from nfh_db.query import compile as compile_query
 from nfh_db.query.identified import ACTIVE as ACTIVE_IDENTIFIER
+from nfh_db.query.wording import shown
 from nfh_db.records import FlagName, QueueRow, Role, State
 from nfh_models.domain import Blocking, Kind
 
@@ -21,6 +24,9 @@ LATER_CHUNK = 20_000
 
 AROUND = 60
 """Code points of text on each side of an anchor's words in a queue row."""
+
+RESOLVING = ("resolution", "both")
+"""Tasks of models that choose what is missing."""
 
 MOST_VALUES = 100
 """Values that `queue_values` gives."""
@@ -37,7 +43,7 @@ SELECT_ROWS = """
     SELECT a.id, substr(p.text, max(a.text_start - :around, 0) + 1, min(a.text_start, :around)),
         a.word, substr(p.text, a.text_stop + 1, :around),
         a.text_start, a.text_stop, CASE WHEN instr(p.text, char(0)) > 0 THEN p.text END,
-        a.state, a.kind, a.strongest, a.pattern, {hidden},
+        a.state, a.kind, a.strongest, a.pattern, {hidden}, {audited},
         (SELECT group_concat(DISTINCT f.name) FROM flag AS f
             WHERE f.anchor_id = a.id AND f.removed = 0
                 AND (f.annotator_id = :me OR f.name <> 'skip' AND NOT {own_flags})
@@ -140,8 +146,9 @@ def queue_count(
 ) -> int:
     """How many anchors `query` holds for annotator me_id.
 
-    Raises QueryError for what may not be asked in this role.
+    Raises QueryError for what may not be asked in this role, and as `check_models`.
     """
+    check_models(connection, query)
     compiled = compile_query(query, me_id, role, blind=True)
     statement = COUNT.format(where=compiled.where)
     return int(connection.execute(statement, compiled.parameters).fetchone()[0])
@@ -159,15 +166,18 @@ def queue_rows(
     under way. before and after: up to 60 code points, as they stand in the text. flags:
     anybody's, but of skip only annotator me_id's. In the annotator's role the line tells
     what that person did and nothing else, flags included, and in the adjudicator's nothing of
-    what that person has to decide without knowing of.
+    what that person has to decide without knowing of: of a double its annotators' answers, as
+    beside its passage, of an audit nothing.
     """
     ids = msgspec.json.encode(list(anchor_ids)).decode()
     parameters = {"ids": ids, "me": me_id, "around": AROUND}
     if role is Role.ANNOTATOR:
-        hidden, own_flags = ANSWERED, "TRUE"
+        hidden, own_flags, audited = ANSWERED, "TRUE", "FALSE"
     else:
-        hidden, own_flags = BLIND, AUDITED
-    statement = SELECT_ROWS.format(visible=VISIBLE, hidden=hidden, own_flags=own_flags)
+        hidden, own_flags, audited = BLIND, AUDITED, AUDITED
+    statement = SELECT_ROWS.format(
+        visible=VISIBLE, hidden=hidden, audited=audited, own_flags=own_flags
+    )
     found = connection.execute(statement, parameters).fetchall()
     rows = {values[0]: _row(role, *values) for values in found}
     return tuple(rows[anchor_id] for anchor_id in anchor_ids if anchor_id in rows)
@@ -187,6 +197,7 @@ def _row(
     strongest: str | None,
     pattern: str,
     hidden: int,
+    audited: int,
     flags: str | None,
 ) -> QueueRow:
     names = (flags or "").split(",")
@@ -197,8 +208,11 @@ def _row(
     if role is Role.ANNOTATOR:
         stands = own_state(answered=hidden == ANSWERED_IT, moved=hidden == ANSWERED_BEFORE)
         kind, strongest, pattern = None, None, ""
-    elif hidden:
+    elif audited:
         stands, kind, strongest, pattern = State.OPEN, None, None, ""
+    elif hidden:
+        # Annotators' answers are in view of the item, too; what was decided is not.
+        stands, kind = undecided_state(strongest, pattern), None
     return QueueRow(
         anchor_id,
         before,
@@ -210,6 +224,28 @@ def _row(
         pattern,
         tuple(flag for flag in FlagName if flag.value in names),
     )
+
+
+def undecided_state(strongest: str | None, pattern: str) -> State:
+    """Where an anchor stood if nobody had decided it, by annotators' answers alone."""
+    if strongest is not None:
+        return State.DISAGREE
+    return State.ANSWERED if pattern else State.OPEN
+
+
+def check_models(connection: Connection, query: Query) -> None:
+    """Raise QueryError for an order by a model that there is not."""
+    wanted = [sort.model for sort in query.sorts if sort.model]
+    if not wanted:
+        return
+    there = [one.name for one in models.read_all(connection) if one.task in RESOLVING]
+    for name in wanted:
+        if name not in there:
+            names = ", ".join(map(shown, there)) or "none"
+            raise QueryError(
+                f"sort:models/{shown(name)}: no model of resolution has that name; there are: "
+                f"{names}"
+            )
 
 
 def queue_values(

@@ -5,9 +5,13 @@ Ids are the store's own integers. Times are UTC, ISO 8601 with milliseconds and 
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from nfh_db.trusted import Competence
 from nfh_models.domain import Anchor, Answer, Blocking, Kind, Note, Passage
+
+if TYPE_CHECKING:
+    from nfh_db.doubts import Doubted
 
 
 class Role(StrEnum):
@@ -214,7 +218,8 @@ class Item:
     competences: of those who answered, as far as they are remembered. model_hidden: what
     models say was taken out until this person has answered; the store never does that.
     others: what further models of heads say, the newest model first. blind: letters stand for
-    annotators' names, and their order is mixed.
+    annotators' names, and their order is mixed. doubted: what a model that had not seen the
+    gold said of it; None where none was asked, or this person is shown no gold.
     """
 
     anchor_id: int
@@ -241,6 +246,7 @@ class Item:
     model_hidden: bool = False
     others: tuple[Prediction, ...] = ()
     blind: bool = False
+    doubted: "Doubted | None" = None
 
 
 @dataclass(frozen=True, slots=True)

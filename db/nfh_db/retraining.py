@@ -2,11 +2,12 @@
 
 A decision is an anchor that got gold by a person or by a settlement, and still has that act in
 force; what files brought is not counted. Counted is from the place in the log where the last
-training of the task began, whoever asked for that one.
+training of the task began, whoever asked for that one and whenever the number was set; where
+none has begun yet, from when it was set.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from nfh_db import acts, jobs, settings
@@ -33,8 +34,9 @@ EVENTS_BEFORE = """
 SELECT e.id FROM event AS e JOIN act AS c ON c.id = e.act_id
 WHERE c.acted_at <= :at ORDER BY e.id DESC LIMIT 1"""
 NOT_ENDED = """
-SELECT 1 FROM job
-WHERE kind = :kind AND task = :task AND state IN ('queued', 'running', 'interrupted') LIMIT 1"""
+SELECT id FROM job
+WHERE kind = :kind AND task = :task AND state IN ('queued', 'running', 'interrupted')
+ORDER BY id LIMIT 1"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,8 @@ class Every:
 
     number: of decisions from one to the next. version, arguments: of the job. since: the last
     event of the log that is not counted. job: the last training that was seen to begin.
-    count: decisions since, at most `number` of them; not stored.
+    count: decisions since, at most `number` of them; not stored. held_by: the job, a training
+    of this task, that has to end before another is queued; 0 for none; not stored.
     """
 
     task: str
@@ -53,6 +56,15 @@ class Every:
     since: int = 0
     job: int = 0
     count: int = field(default=0, compare=False)
+    held_by: int = field(default=0, compare=False)
+
+    @property
+    def new(self) -> NewJob:
+        """The job that is queued each time."""
+        return NewJob(
+            TRAIN, self.version, self.task, self.arguments,
+            ASKED_BY.format(number=self.number),
+        )  # fmt: skip
 
     @property
     def due(self) -> bool:
@@ -79,29 +91,30 @@ def read(connection: Connection) -> tuple[Every, ...]:
 
 
 def put(connection: Connection, task: str, number: int, new: NewJob | None) -> None:
-    """Set what comes round for a task, counted from now; None: nothing does."""
-    others = [one for one in _stored(connection) if one.task != task]
+    """Set what comes round for a task; None: nothing does.
+
+    Counted is from the last training of the task, as before where something was set.
+    """
+    found = read(connection)
+    kept = [one for one in found if one.task != task]
     if new is not None:
-        since = connection.execute(acts.LAST_EVENT).fetchone()[0]
-        begun = _last_begun(connection, task, 0)
-        job = 0 if begun is None else begun[0]
-        others.append(Every(task, number, new.version, new.arguments, since, job))
-    _store(connection, others)
+        before = next((one for one in found if one.task == task), None)
+        since, job = _from_the_last(connection, task, before)
+        kept.append(Every(task, number, new.version, new.arguments, since, job))
+    _store(connection, kept)
 
 
-def queue_due(connection: Connection) -> tuple[int, ...]:
+def queue_due(connection: Connection, held: Container[str] = ()) -> tuple[int, ...]:
     """Queue what is due, in the transaction there is; the numbers of the new jobs.
 
     A task of which a training waits or runs gets no second one. What has come round is counted
-    from now on.
+    from now on. held: tasks of which nothing is queued, since there is nothing to learn yet.
     """
     found = read(connection)
     queued, kept = [], []
     for one in found:
-        if one.due and not _under_way(connection, one.task):
-            asked_by = ASKED_BY.format(number=one.number)
-            new = NewJob(TRAIN, one.version, one.task, one.arguments, asked_by)
-            queued.append(jobs.add(connection, new))
+        if one.due and not one.held_by and one.task not in held:
+            queued.append(jobs.add(connection, one.new))
             last = connection.execute(acts.LAST_EVENT).fetchone()[0]
             one = replace(one, since=last)  # noqa: PLW2901 - what is kept of it
         kept.append(one)
@@ -114,8 +127,8 @@ def look(connection: Connection) -> Look:
     """What is to be done now, without doing it."""
     found = read(connection)
     due = [one for one in found if one.due]
-    blocked = any(_under_way(connection, one.task) for one in due)
-    free = any(not _under_way(connection, one.task) for one in due)
+    blocked = any(one.held_by for one in due)
+    free = any(not one.held_by for one in due)
     return Look(free or found != _stored(connection), blocked)
 
 
@@ -131,7 +144,23 @@ def _counted(connection: Connection, one: Every) -> Every:
         # Never back: a clock that was set back must not have decisions counted twice.
         one = replace(one, job=job, since=max(one.since, 0 if row is None else row[0]))
     asked = {"since": one.since, "most": one.number}
-    return replace(one, count=connection.execute(DECISIONS, asked).fetchone()[0])
+    count = connection.execute(DECISIONS, asked).fetchone()[0]
+    return replace(one, count=count, held_by=_under_way(connection, one.task))
+
+
+def _from_the_last(connection: Connection, task: str, before: Every | None) -> tuple[int, int]:
+    """The event up to which nothing is counted, and the training that began there.
+
+    before: what is set now. It was noted while the clock could be trusted.
+    """
+    if before is not None:
+        return before.since, before.job
+    begun = _last_begun(connection, task, 0)
+    if begun is None:
+        return connection.execute(acts.LAST_EVENT).fetchone()[0], 0
+    job, at = begun
+    row = connection.execute(EVENTS_BEFORE, {"at": at}).fetchone()
+    return (0 if row is None else row[0]), job
 
 
 def _last_begun(connection: Connection, task: str, after: int) -> tuple[int, str] | None:
@@ -140,9 +169,11 @@ def _last_begun(connection: Connection, task: str, after: int) -> tuple[int, str
     return row
 
 
-def _under_way(connection: Connection, task: str) -> bool:
+def _under_way(connection: Connection, task: str) -> int:
+    """The oldest training of a task that has not ended; 0 for none."""
     asked = {"kind": TRAIN, "task": task}
-    return connection.execute(NOT_ENDED, asked).fetchone() is not None
+    row = connection.execute(NOT_ENDED, asked).fetchone()
+    return 0 if row is None else row[0]
 
 
 def _stored(connection: Connection) -> tuple[Every, ...]:

@@ -127,6 +127,14 @@ class Store(
             asked = asked_by(query, role, me.name)
             return queue.queue_count(connection, asked, me.id, role)
 
+    def check_models(self, query: Query) -> None:
+        """Raise QueryError for an order by a model that there is not."""
+        from nfh_db import queue
+
+        if any(sort.model for sort in query.sorts):
+            with self._readers.lend() as connection:
+                queue.check_models(connection, query)
+
     def queue_rows(
         self, anchor_ids: Sequence[int], me: Annotator, role: Role = Role.ADJUDICATOR
     ) -> tuple[QueueRow, ...]:

@@ -168,9 +168,9 @@ def settings_of(given: Iterable[str]) -> Settings:
     made = read_settings(words, Settings, "bilstm", WANTED, defaults)
     if not made.vectors:
         raise SettingError(
-            "bilstm needs word vectors: add vectors=file:PATH (word2vec or GloVe), "
-            "vectors=spacy:NAME (a pipeline that has vectors) or vectors=encoder:FOLDER (a "
-            "Hugging Face model)"
+            "bilstm needs word vectors: give --set vectors=file:PATH (word2vec or GloVe), "
+            "--set vectors=spacy:NAME (a pipeline that has vectors) or --set "
+            "vectors=encoder:FOLDER (a Hugging Face model)"
         )
     return made
 

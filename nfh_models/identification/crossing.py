@@ -112,7 +112,8 @@ def _too_few(labels: Sequence[bool], seen: dict[str, set[bool]]) -> str:
     passages = [sum(label in found for found in seen.values()) for label in (True, False)]
     return (
         f"too few labels to learn from: {yes:,} of {len(labels):,} numbers are fused heads, in "
-        f"{passages[0]:,} passages, and {len(labels) - yes:,} are not, in {passages[1]:,}; "
+        f"{passages[0]:,} {'passage' if passages[0] == 1 else 'passages'}, and "
+        f"{len(labels) - yes:,} are not, in {passages[1]:,}; "
         f"each has to stand in {LEAST_GROUPS} passages at least, so that what is learnt on "
         "some can be tried on others"
     )

@@ -1,5 +1,6 @@
 """What is said of a trained machine: its figures, and a card for people to read."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
@@ -15,6 +16,12 @@ LABELS = ("NFH", "NOT_NFH")
 
 WORST = 15
 """Anchor words that figures and card list."""
+
+MOST_PLAIN = 60
+"""Characters that are kept of a word out of the data."""
+
+MARKUP = re.compile(r"[<&`|*\[\]\\~]|(?<!\w)_|_(?!\w)|\A\s*(?:>|[#+-]+(?=\s))")
+"""What Markdown or HTML takes for markup; an underscore within a word is none."""
 
 FIGURES: dict[str, Callable[[Counts], float | None]] = {
     "precision": lambda counts: counts.precision,
@@ -156,8 +163,22 @@ def _worst(word: str, counts: Counts) -> str:
     return f"| {plain(word)} | {counts.n:,} | {counts.missed:,} | {counts.false:,} |"
 
 
-def plain(word: str) -> str:
-    """A word out of the data as Markdown shows it: letters and digits, the rest by number."""
-    cut = word[:60]
-    shown = "".join(c if c.isalnum() or c in " .,'-" else f"&#{ord(c)};" for c in cut)
-    return shown if len(word) <= len(cut) else f"{shown}…"
+def plain(text: str, most: int | None = MOST_PLAIN) -> str:
+    """Words out of the data as Markdown shows them.
+
+    What would be markup, or cannot be printed, is given by number. All else stays as it is,
+    for whoever reads the card as text. most: characters that are kept, to the end of a word
+    where one ends; None for all.
+    """
+    cut = text if most is None or len(text) <= most else _cut(text, most)
+    safe = MARKUP.sub(lambda found: "".join(map(_by_number, found[0])), cut)
+    return "".join(c if c.isprintable() else _by_number(c) for c in safe)
+
+
+def _by_number(character: str) -> str:
+    return f"&#{ord(character)};"
+
+
+def _cut(text: str, most: int) -> str:
+    whole = text[: most + 1].rpartition(" ")[0]
+    return f"{(whole or text[:most]).rstrip()}…"

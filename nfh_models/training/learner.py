@@ -18,9 +18,9 @@ class StepReport:
     """How far a training is.
 
     phase: "training", "judging", "saving". step: of `steps` in all, 0 before the first. epoch:
-    counted from 1. loss: mean of the epoch so far; None before its first step. metrics: the
-    dev figures of the last judgement, fractions; empty before the first. seconds: since the
-    training, resumed or not, began in this process.
+    that it is about, counted from 1; 0 is what is begun with. loss: mean of the epoch so far;
+    None before its first step. metrics: the dev figures of the last judgement, fractions;
+    empty before the first. seconds: since the training, resumed or not, began in this process.
     """
 
     phase: str

@@ -66,7 +66,7 @@ def train(
     run.resume()
     try:
         if plan.judge_first and run.fresh:
-            yield run.report("judging")
+            yield run.report("judging", 0)
             run.judge_first()
         yield run.report("training")
         while not run.progress.done:
@@ -124,9 +124,10 @@ class _Run:
             if self.progress.step % self.plan.checkpoint_every == 0:
                 yield self.report("saving")
                 self.save_last()
-        yield self.report("judging")
+        judged = self.progress.epoch
+        yield self.report("judging", judged)
         self.judge()
-        yield self.report("saving")
+        yield self.report("saving", judged)
         self.save_last()
 
     def step(self, batch: object) -> None:
@@ -219,13 +220,12 @@ class _Run:
         """The mean of the epoch so far."""
         return self.progress.lost / self.progress.place if self.progress.place else None
 
-    def report(self, phase: str) -> StepReport:
-        """How far it is."""
+    def report(self, phase: str, epoch: int | None = None) -> StepReport:
+        """How far it is. epoch: that it is about, else the one in work."""
         done = self.progress
+        about = done.epoch if epoch is None else epoch
         seconds = time.monotonic() - self.began
-        return StepReport(
-            phase, done.step, self.steps, done.epoch, self.loss, done.metrics, seconds
-        )
+        return StepReport(phase, done.step, self.steps, about, self.loss, done.metrics, seconds)
 
     def outcome(self) -> Outcome:
         """The end, with the best weights in the network."""

@@ -45,7 +45,8 @@ ACTS: tuple[Action, ...] = (
     ),
     Action(
         "sight.model", ("O",), "O", "Show or hide the model",
-        "While you annotate, what models say is hidden until you have answered.", LOOK,
+        "While you annotate or decide blind, what models say is hidden until you have "
+        "answered.", LOOK,
     ),
     Action(
         "guide", ("I",), "I", "Guidelines or evidence",

@@ -5,12 +5,22 @@ from pathlib import Path
 import click
 
 from nfh_tui import places
-from nfh_tui.cli.common import QueryCommand, db_option, json_option, reporting, user
+from nfh_tui.cli.common import (
+    QueryCommand,
+    as_option,
+    db_option,
+    json_option,
+    reporting,
+    user,
+)
 from nfh_tui.cli.queueing import queued
 from nfh_tui.cli.retrain import called_wrongly, check_parser, check_recipe, check_settings
 
 TASKS = ("resolution", "identification")
 MOST_FOLDS = 50
+
+BY_DEFAULT = {"resolution": "linear", "identification": "svm"}
+"""Recipes that begin with nothing: what knows the gold already would doubt it too little."""
 
 
 @click.command(cls=QueryCommand, short_help="Look for gold that a model doubts.")
@@ -22,7 +32,11 @@ MOST_FOLDS = 50
     show_default=True,
     help="What the gold is asked for.",
 )
-@click.option("--recipe", metavar="R", help="What learns, as `nfh-tui retrain` has it.")
+@click.option(
+    "--recipe",
+    metavar="R",
+    help="What learns, as `nfh-tui retrain` has it; by default linear, or svm.",
+)
 @click.option(
     "--set",
     "settings",
@@ -40,6 +54,7 @@ MOST_FOLDS = 50
 )
 @click.option("--parser", metavar="SPEC", help="As `nfh-tui retrain` has it.")
 @click.option("--wait", is_flag=True, help="Follow the job until it is done, and report.")
+@as_option
 @db_option
 @json_option
 @reporting
@@ -51,6 +66,7 @@ def doubts(
     folds: int,
     parser: str | None,
     wait: bool,
+    me: str | None,
     db: Path | None,
     as_json: bool,
 ) -> None:
@@ -68,7 +84,8 @@ def doubts(
     from nfh_tui.jobs.check_parts import start_of
     from nfh_tui.jobs.words import whole_parser, whole_setting
 
-    chosen = check_recipe(task, recipe)
+    check_recipe(task, recipe)
+    chosen = recipe or BY_DEFAULT[task]
     words = " ".join(query)
     parse(words)
     check_parser(parser)
@@ -81,7 +98,7 @@ def doubts(
             query=words,
             folds=folds,
             parser=whole_parser(parser),
-            asked_by=user(),
+            asked_by=me or user(),
         )
         with called_wrongly(TrialError):
             start_of(store, asked_of(task, new.arguments))

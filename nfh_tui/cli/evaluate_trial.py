@@ -95,11 +95,12 @@ def _remembering(
     from nfh_tui.entrants import learnt_from
 
     for one in entrants:
-        passages = learnt_from(store, one)
-        known = sum(example.group in passages for example in trial.examples)
+        learnt = learnt_from(store, one)
+        known = sum(example.group in learnt for example in trial.examples)
         if known:
+            passages = "passage" if known == 1 else "passages"
             yield (
-                f"{one.name} learnt from the passages of {known:,} of these "
+                f"{one.name} learnt from the {passages} of {known:,} of these "
                 f"{counted(len(trial.examples), 'example')}: its figures say how well it "
                 f"remembers them. How it does on others, --folds {DEFAULT_FOLDS} shows"
             )

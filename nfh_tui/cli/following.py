@@ -16,6 +16,7 @@ from nfh_tui.cli.common import MESSAGE_LIMIT, Failure, emit
 from nfh_tui.cli.queueing import command, start
 from nfh_tui.cli.steps import Steps
 from nfh_tui.ending import EndedError
+from nfh_tui.jobs.words import phase_words
 
 if TYPE_CHECKING:
     from nfh_db.jobs import Job
@@ -70,7 +71,7 @@ def follow(store: "Store", job_id: int, db: Path | None, name: str) -> "Job":
         return _work_here(store, job_id, db, name)
     wait, cancel = command(f"jobs wait {job_id}", db), command(f"jobs cancel {job_id}", db)
     try:
-        return _watch(store, job_id, name)
+        return _watch(store, job_id, db, name)
     except EndedError as ended:
         ended.add_note(f"Job {job_id} goes on: {wait} follows it.")
         raise
@@ -87,7 +88,7 @@ def wait_and_report(
     for a job that is not done in the end."""
     from nfh_tui.cli.jobs_done import done_json, done_lines
 
-    if read(store, job_id).state in (JobState.QUEUED, JobState.INTERRUPTED):
+    if read(store, job_id, db).state in (JobState.QUEUED, JobState.INTERRUPTED):
         start(store, db, waits=True)
     job = follow(store, job_id, db, name)
     check_done(job, db)
@@ -98,11 +99,11 @@ def wait_and_report(
         click.echo(line)
 
 
-def read(store: "Store", job_id: int) -> "Job":
-    """A job by its number. Raises Failure for one that is not there."""
+def read(store: "Store", job_id: int, db: Path | None) -> "Job":
+    """A job by its number. db: as the call named it. Raises Failure for none."""
     found = store.job(job_id)
     if found is None:
-        raise Failure(f"there is no job {job_id}; nfh-tui jobs lists them")
+        raise Failure(f"there is no job {job_id}; {command('jobs', db)} lists them")
     return found
 
 
@@ -120,7 +121,7 @@ def check_done(job: "Job", db: Path | None) -> None:
 
 def how_far(job: "Job") -> str:
     """What a job is at, how much of it is done, and its loss, in words."""
-    words = visible((job.phase or "starting").removesuffix(":"), PHASE_SHOWN)
+    words = visible(phase_words(job.phase or "") or "starting", PHASE_SHOWN)
     if job.total:
         words += f": {job.done:,} of {job.total:,}"
     elif job.done:
@@ -129,12 +130,12 @@ def how_far(job: "Job") -> str:
     return f"{words}, loss {loss:.3f}" if isinstance(loss, float) else words
 
 
-def _watch(store: "Store", job_id: int, name: str) -> "Job":
+def _watch(store: "Store", job_id: int, db: Path | None, name: str) -> "Job":
     from nfh_tui.jobs.starting import ensure_runner
 
     looked = time.monotonic()
     with Steps(name) as steps:
-        while not (job := read(store, job_id)).state.ended:
+        while not (job := read(store, job_id, db)).state.ended:
             _check_runnable(job)
             running = job.state is JobState.RUNNING
             steps.step(how_far(job) if running else _waiting(store, job), 0, 0)
@@ -151,11 +152,11 @@ def _work_here(store: "Store", job_id: int, db: Path | None, name: str) -> "Job"
     from nfh_tui.jobs.runner import work
 
     def ended() -> bool:
-        return read(store, job_id).state.ended
+        return read(store, job_id, db).state.ended
 
     try:
         with ProgressAside(name) as steps:
-            while not (job := read(store, job_id)).state.ended:
+            while not (job := read(store, job_id, db)).state.ended:
                 _check_runnable(job)
                 if not work(store, steps.step, enough=ended):
                     time.sleep(BETWEEN)

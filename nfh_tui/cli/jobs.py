@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING
 import click
 
 from nfh_tui import places
-from nfh_tui.cli.common import Failure, db_option, emit, json_option, reporting, say, user
+from nfh_tui.cli.common import (
+    Failure,
+    as_option,
+    db_option,
+    emit,
+    json_option,
+    reporting,
+    say,
+    user,
+)
+from nfh_tui.cli.queueing import command
 
 if TYPE_CHECKING:
     from nfh_db.jobs import Job
@@ -38,7 +48,7 @@ def jobs(ctx: click.Context, every: bool, db: Path | None, as_json: bool) -> Non
     if ctx.invoked_subcommand is not None:
         return
     from nfh_db.store import Store
-    from nfh_tui.cli.jobs_text import listed, summary_json
+    from nfh_tui.cli.jobs_text import left_over, listed, summary_json
     from nfh_tui.jobs.every import told
 
     with Store.open_to_read(places.database(db)) as store:
@@ -48,11 +58,11 @@ def jobs(ctx: click.Context, every: bool, db: Path | None, as_json: bool) -> Non
     if as_json:
         emit({"jobs": [summary_json(job, names) for job in found]})
         return
-    for line in listed(found if every else found[:LISTED], names):
+    for line in listed(found if every else found[:LISTED], names, db):
         click.echo(line)
     if len(found) > LISTED and not every:
-        click.echo(f"and {len(found) - LISTED:,} older ones: nfh-tui jobs --all")
-    for line in again:
+        click.echo(f"and {len(found) - LISTED:,} older ones: {command('jobs --all', db)}")
+    for line in (*left_over(found, db), *again):
         click.echo(line)
 
 
@@ -69,7 +79,7 @@ def show(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> Non
 
     db, as_json = _given(ctx, db, as_json)
     with Store.open_to_read(places.database(db)) as store:
-        job = _one(store, number)
+        job = _one(store, number, db)
         names, points = _names(store), store.job_points(number)
     if as_json:
         emit(full_json(job, names, points))
@@ -91,19 +101,22 @@ def log(ctx: click.Context, number: int, follow: bool, db: Path | None) -> None:
 
     db, _ = _given(ctx, db, False)
     with Store.open_to_read(places.database(db)) as store:
-        job = _one(store, number)
-        lines = followed(store, job) if follow else written(store, job)
+        job = _one(store, number, db)
+        lines = followed(store, job, db) if follow else written(store, job)
         for line in lines:
             click.echo(line)
 
 
 @jobs.command(short_help="End a job, or take it out of the queue.")
 @job_argument
+@as_option
 @db_option
 @json_option
 @click.pass_context
 @reporting
-def cancel(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> None:
+def cancel(
+    ctx: click.Context, number: int, me: str | None, db: Path | None, as_json: bool
+) -> None:
     """End a job that runs, or take one that waits out of the queue.
 
     It leaves no model. What was stored before stays: predictions, files that came in.
@@ -113,9 +126,11 @@ def cancel(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> N
 
     db, as_json = _given(ctx, db, as_json)
     with Store.open(places.database(db)) as store:
-        before = _one(store, number)
-        if not store.end_job(number, JobState.CANCELLED, f"by {user()}"):
-            raise Failure(f"job {number} has ended before: it is {_one(store, number).state}")
+        before = _one(store, number, db)
+        if not store.end_job(number, JobState.CANCELLED, f"by {me or user()}"):
+            raise Failure(
+                f"job {number} has ended before: it is {_one(store, number, db).state}"
+            )
     if as_json:
         emit({"id": number, "state": "cancelled", "before": before.state.value})
         return
@@ -154,12 +169,12 @@ def retry(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> No
     It goes on from what it saved, where it saved something.
     """
     from nfh_db.store import Store
-    from nfh_tui.cli.queueing import command, start
+    from nfh_tui.cli.queueing import start
     from nfh_tui.jobs.kinds import known
 
     db, as_json = _given(ctx, db, as_json)
     with Store.open(places.database(db)) as store:
-        job = _one(store, number)
+        job = _one(store, number, db)
         if not known(job.kind, job.version):
             raise Failure(
                 f"job {number} was never in the queue, or is of a newer nfh-tui: it cannot be "
@@ -217,11 +232,11 @@ def _given(ctx: click.Context, db: Path | None, as_json: bool) -> Given:
     return db or outer_db, as_json or outer_json
 
 
-def _one(store: "Store", number: int) -> "Job":
+def _one(store: "Store", number: int, db: Path | None) -> "Job":
     """A job by its number, with the state that it has now. Raises Failure for none."""
     found = next((job for job in store.jobs() if job.id == number), None)
     if found is None:
-        raise Failure(f"there is no job {number}; nfh-tui jobs lists them")
+        raise Failure(f"there is no job {number}; {command('jobs', db)} lists them")
     return found
 
 

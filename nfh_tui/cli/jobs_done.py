@@ -30,7 +30,7 @@ def done_lines(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
     if job.model_id is not None:
         from nfh_tui.cli.retrain_text import retrained_lines
 
-        yield from retrained_lines(job, model_of(store, job), store.path)
+        yield from retrained_lines(job, model_of(store, job), store.path, db)
         return
     lines = OF_KIND.get(job.kind)
     if lines is None:

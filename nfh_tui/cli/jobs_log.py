@@ -31,12 +31,12 @@ def written(store: "Store", job: "Job") -> Iterator[str]:
         raise Failure(_no_log(job, path)) from error
 
 
-def followed(store: "Store", job: "Job") -> Iterator[str]:
-    """The lines there are, and those that come until the job has ended."""
+def followed(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
+    """The lines there are, and those that come until the job has ended. db: as `read`."""
     path = log_of(store.path, job.id)
     place = 0
     while True:
-        ended = read(store, job.id).state.ended
+        ended = read(store, job.id, db).state.ended
         if path.is_file():
             with path.open("rb") as file:
                 file.seek(place)

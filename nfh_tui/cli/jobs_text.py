@@ -3,13 +3,15 @@
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nfh_db.clock import now
 from nfh_db.formats.wording import visible
 from nfh_db.jobs import JobState
 from nfh_tui.cli.following import how_far
-from nfh_tui.sheets.job_words import job_name, ruled, took
+from nfh_tui.cli.queueing import command
+from nfh_tui.sheets.job_words import job_name, phase_of, ruled, took
 
 if TYPE_CHECKING:
     from nfh_db.jobs import Job, JobPoint
@@ -19,7 +21,7 @@ LABEL = 10
 MINUTES = 16
 """Characters of a time as far as its minutes."""
 
-NAME_WIDTH, STATE_WIDTH, OUTCOME_WIDTH = 26, 11, 19
+NAME_WIDTH, STATE_WIDTH, OUTCOME_WIDTH, ASKED_WIDTH = 21, 11, 28, 11
 
 CALLED = {"words": "settings", "report": "page", "replace_gold": "replaces", "sets": "settings"}
 """Arguments whose names would say little."""
@@ -76,28 +78,36 @@ def full_json(job: "Job", names: Names, points: Sequence["JobPoint"]) -> dict[st
 # --- lines ----------------------------------------------------------------------------------
 
 
-def listed(found: Sequence["Job"], names: Names) -> Iterator[str]:
-    """A line a job, under a line that says what stands in it."""
+def listed(found: Sequence["Job"], names: Names, db: Path | None) -> Iterator[str]:
+    """A line a job, under a line that says what stands in it. db: as the call named it."""
     if not found:
-        yield "no jobs yet: nfh-tui retrain makes one"
+        yield f"no jobs yet: {command('retrain TASK', db)} makes one"
         return
     yield (
         f"{'id':>4}  {'job':{NAME_WIDTH}} {'state':{STATE_WIDTH}} "
-        f"{'how far':{OUTCOME_WIDTH}} {'asked (UTC)':>12}"
+        f"{'how far':{OUTCOME_WIDTH}} {'asked (UTC)':>{ASKED_WIDTH}}"
     )
     for job in found:
         yield (
             f"{job.id:>4}  {_cut(job_name(names, job), NAME_WIDTH)} "
             f"{job.state.value:{STATE_WIDTH}} {_cut(outcome(job, names), OUTCOME_WIDTH)} "
-            f"{job.created_at[5:MINUTES].replace('T', ' '):>12}"
+            f"{_cut(_minutes(job.created_at)[5:], ASKED_WIDTH)}"
         )
+
+
+def left_over(found: Sequence["Job"], db: Path | None) -> Iterator[str]:
+    """What takes up the jobs that were interrupted, a line for all."""
+    left = [job.id for job in found if job.state is JobState.INTERRUPTED]
+    if left:
+        number = left[-1]
+        yield f"interrupted: {command(f'jobs wait {number}', db)} takes job {number} up again"
 
 
 def outcome(job: "Job", names: Names) -> str:
     """How far a job is, or what came of it, in a few words."""
     if job.state is JobState.RUNNING:
         share = f"{100 * min(job.done / job.total, 1):.0f} % " if job.total else ""
-        return f"{share}{job.phase or 'starting'}"
+        return share + phase_of(job)
     if job.state is not JobState.DONE:
         return job.error or ""
     if job.model_id is not None:

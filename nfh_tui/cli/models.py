@@ -86,7 +86,7 @@ def activate(
     from nfh_db.store import Store
     from nfh_tui.choosing_models import check_usable
     from nfh_tui.cli.models_text import summary_json
-    from nfh_tui.cli.retrain_text import in_words
+    from nfh_tui.cli.retrain_text import in_words, wrapped
     from nfh_tui.going_back import in_use
 
     db, as_json = given(ctx, db, as_json)
@@ -103,7 +103,8 @@ def activate(
         return
     instead = " and ".join(_instead(name, task) for name, task in replaced.items())
     ending = f", in place of {instead}" if instead else ""
-    click.echo(f"{active.name} is now the active model of {in_words(active.task)}{ending}")
+    told = f"{active.name} is now the active model of {in_words(active.task)}{ending}"
+    click.echo("\n".join(wrapped(told)))
 
 
 def _replaced(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:

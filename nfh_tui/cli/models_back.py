@@ -117,6 +117,6 @@ def history_lines(told: "Sequence[Activation]") -> Iterator[str]:
         by = f" by {visible(one.who)}" if one.who else ""
         by = f" by job {one.job}" if one.job is not None else by
         at = one.at[:MINUTES].replace("T", " ")
-        yield f"{at}  {one.task}: {visible(one.model)}{instead}{by}"
+        yield f"{at} UTC  {one.task}: {visible(one.model)}{instead}{by}"
         if one.reason:
             yield from wrapped(one.reason, "    ")

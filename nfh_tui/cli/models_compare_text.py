@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from nfh_db.formats.wording import counted, visible
-from nfh_tui.cli.retrain_text import percent, wrapped
+from nfh_tui.cli.queueing import command
+from nfh_tui.cli.retrain_text import WIDTH, percent, wrapped
 from nfh_tui.jobs.judging_words import signed
 
 if TYPE_CHECKING:
@@ -95,18 +96,18 @@ def lines(found: "Comparison", items: int, db: "Path | None" = None) -> Iterator
     first, second = (_short(model.name) for model in (found.first, found.second))
     if not found.items:
         yield "Both have answered none of the items with gold that were asked for."
-        yield from _missing(found)
+        yield from _missing(found, db)
         return
     of = counted(found.figures.passages, "passage")
     yield f"{found.task.capitalize()}, {counted(found.figures.n, 'item')} in {of}:"
     yield from _table(found.figures, first, second)
     if found.unseen is not None:
         yield ""
-        yield f"On the {found.unseen.n:,} of passages that neither learnt from:"
+        yield f"On {counted(found.unseen.n, 'item')} of passages that neither learnt from:"
         yield from _table(found.unseen, first, second)
     yield ""
     yield from _groups(found, first, second, "" if db is None else f" --db {_quoted(str(db))}")
-    yield from _notes(found)
+    yield from _notes(found, db)
     for right in ((True, False), (False, True)):
         yield from _items(found, right, items)
 
@@ -150,16 +151,17 @@ def _quoted(query: str) -> str:
     return shlex.quote(visible(query, 2000))
 
 
-def _notes(found: "Comparison") -> Iterator[str]:
+def _notes(found: "Comparison", db: "Path | None") -> Iterator[str]:
     notes = [
-        f"{_short(model.name)} learnt from the passages of {number:,} of these items, and may "
-        "do worse on others."
+        f"{_short(model.name)} learnt from the {'passage' if number == 1 else 'passages'} of "
+        f"{number:,} of these items, and may do worse on others."
         for model, number in zip((found.first, found.second), found.learnt, strict=True)
         if number
     ]
     if found.saw_model:
+        have = "has" if found.saw_model == 1 else "have"
         notes.append(
-            f"{found.saw_model:,} have gold that was given with a model's answer in view, "
+            f"{found.saw_model:,} {have} gold that was given with a model's answer in view, "
             "which favours that model."
         )
     if notes:
@@ -168,16 +170,16 @@ def _notes(found: "Comparison") -> Iterator[str]:
         yield from wrapped(note, "  ")
     if any(found.missing):
         yield ""
-        yield from _missing(found)
+        yield from _missing(found, db)
 
 
-def _missing(found: "Comparison") -> Iterator[str]:
+def _missing(found: "Comparison", db: "Path | None") -> Iterator[str]:
     for model, number in zip((found.first, found.second), found.missing, strict=True):
         if number:
             how = (
                 "--predict has it answer"
                 if found.task == "resolution"
-                else f"nfh-tui identify --model {model.id}"
+                else command(f"identify --model {model.id}", db)
             )
             yield from wrapped(
                 f"{_short(model.name)} has not answered {counted(number, 'item')} with gold: "
@@ -202,9 +204,13 @@ def _items(found: "Comparison", right: tuple[bool, bool], most: int) -> Iterator
 def _item(found: "Comparison", one: "Compared") -> Iterator[str]:
     passage, anchor = one.ballot.passage, one.ballot.anchor
     start, end = passage.tokens[anchor.start].start, passage.tokens[anchor.end - 1].end
-    before, after = passage.text[:start][-AROUND:], passage.text[end:][:AROUND]
     number = visible(passage.text[start:end], AROUND)
-    yield f"  {one.anchor_id}  …{_line(before)} [{number}] {_line(after)}…"
+    frame = f"  {one.anchor_id}  … [{number}] …"
+    side = min(AROUND, max(0, WIDTH - len(frame)) // 2)
+    before = _line(passage.text[:start][-AROUND:])
+    before = before[max(0, len(before) - side) :]
+    after = _line(passage.text[end:][:AROUND])[:side]
+    yield f"  {one.anchor_id}  …{before} [{number}] {after}…"
     answers = ((found.first, one.first), (found.second, one.second))
     said = [f"gold {_words(one, one.gold)}"]
     if one.seen:

@@ -79,21 +79,25 @@ def listed(found: Sequence["Model"], database: Path) -> Iterator[str]:
         f"{'id':>4}  {'name':12} {'task':14} {'recipe':12} {'state':9} {'F1':>5} {'acc':>5}"
         "   made"
     )
-    marked = False
+    marked = gone = False
     for model in found:
         metrics = metrics_of(model)
         f1, (right, measure) = _number(metrics, "f1"), accuracy_of(model)
         mark = "*" if measure == NOT_INCLUSIVE else " "
         marked = marked or mark == "*"
+        lost = _is_gone(model, database)
+        gone = gone or lost
         yield (
-            f"{model.id:>4}  {visible(model.name, 12):12} {model.task:14} "
+            f"{model.id:>4} {'!' if lost else ' '}{visible(model.name, 12):12} {model.task:14} "
             f"{visible(model.recipe, 12):12} {model.state:9} "
             f"{'' if f1 is None else percent(f1):>5} "
             f"{'' if right is None else percent(right):>5}{mark} "
-            f"{model.created_at[:10]}{_gone(model, database)}"
+            f"{visible(model.created_at[:10])}"
         )
     if marked:
         yield "* in folds: without words that are spelled like a head, which acc else counts"
+    if gone:
+        yield "! gone: its folder is not there; `nfh-tui models show` says which"
 
 
 def accuracy_of(model: "Model") -> tuple[float | None, str]:
@@ -116,12 +120,10 @@ def metrics_of(model: "Model") -> Mapping[str, object]:
     return packaged_metrics() if packaged else model.metrics
 
 
-def _gone(model: "Model", database: Path) -> str:
+def _is_gone(model: "Model", database: Path) -> bool:
     if model.path is None:
-        there = model.recipe != SMALL or is_packaged()
-    else:
-        there = _there(model, database)
-    return "" if there else "  (gone)"
+        return model.recipe == SMALL and not is_packaged()
+    return not _there(model, database)
 
 
 def full_lines(
@@ -131,7 +133,7 @@ def full_lines(
     yield f"{model.name}: {model.recipe} for {in_words(model.task)}, {model.state}"
     yield f"  number    {model.id}"
     yield f"  version   {visible(model.version)}"
-    yield f"  made      {model.created_at[:MINUTES].replace('T', ' ')} UTC"
+    yield f"  made      {visible(model.created_at[:MINUTES]).replace('T', ' ')} UTC"
     folder = _folder(model, database)
     if folder is not None:
         yield f"  folder    {visible(folder, 400)}"

@@ -16,6 +16,7 @@ from nfh_tui.cli.common import emit, say
 from nfh_tui.cli.identify_file import ESCAPED
 from nfh_tui.cli.overwriting import check_out
 from nfh_tui.cli.predict_text import prediction_text, report_json, summary, window_note
+from nfh_tui.cli.retrain_text import wrapped
 from nfh_tui.cli.steps import Steps
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _tools(call: Call, format_name: str) -> "Tools":
     with _store(call) as store:
         tools, notes = tools_for(store, asked)
     for note in notes:
-        say(f"nfh-tui: {note}")
+        say("\n".join(wrapped(f"nfh-tui: {note}")))
     return tools
 
 
@@ -149,4 +150,4 @@ def _say_all(stream: "Stream", tools: "Tools", cut: int, nfh: int) -> None:
         say(f"nfh-tui: {stream.name}: {warning}")
     note = window_note(tools.resolver.name, cut, nfh)
     if note:
-        say(f"nfh-tui: {note}")
+        say("\n".join(wrapped(f"nfh-tui: {note}")))

@@ -6,6 +6,7 @@ from pathlib import Path
 from nfh_db.formats.wording import counted, visible
 from nfh_tui.cli.predict_text import window_note
 from nfh_tui.cli.queueing import command
+from nfh_tui.cli.retrain_text import wrapped
 from nfh_tui.sheets.job_words import count, text
 
 NAME_SHOWN = 100
@@ -28,7 +29,7 @@ def predicted_lines(report: Mapping[str, object], db: Path | None) -> Iterator[s
         yield f"  now: {', '.join(kinds)}"
     note = window_note(text(report.get("model")), count(report.get("beyond_window")), now)
     if note:
-        yield f"  {note}"
+        yield from wrapped(note, "  ")
     if report.get("active") is not True:
         activate = command(f"models activate {count(report.get('model_id'))}", db)
         yield f"  {name} is not the active model, whose predictions are shown: {activate}"

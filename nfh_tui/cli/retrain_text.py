@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nfh_db.formats.wording import counted, visible
+from nfh_tui.cli.queueing import command
 from nfh_tui.model_folders import folder_of
 from nfh_tui.sheets.job_words import count, fraction, ruled
 
@@ -51,8 +52,10 @@ def retrained_json(job: "Job", model: "Model", database: Path) -> dict[str, obje
     }
 
 
-def retrained_lines(job: "Job", model: "Model", database: Path) -> Iterator[str]:
-    """The same for a person."""
+def retrained_lines(
+    job: "Job", model: "Model", database: Path, db: Path | None
+) -> Iterator[str]:
+    """The same for a person. db: as the call named the database."""
     if model.task == "identification":
         yield from _identification(job, model)
     else:
@@ -61,7 +64,7 @@ def retrained_lines(job: "Job", model: "Model", database: Path) -> Iterator[str]
         yield from resolution_lines(job, model)
     yield ""
     yield from verdict_lines(job.result.get("verdict"))
-    yield from what_now(job, model, database)
+    yield from what_now(job, model, database, db)
 
 
 def _identification(job: "Job", model: "Model") -> Iterator[str]:
@@ -103,15 +106,15 @@ def verdict_lines(kept: object) -> Iterator[str]:
     yield from wrapped(f"{said}: {ruling.reason}" if ruling.reason else f"{said}.")
 
 
-def what_now(job: "Job", model: "Model", database: Path) -> Iterator[str]:
-    """Where a new model is, and whether it is used."""
+def what_now(job: "Job", model: "Model", database: Path, db: Path | None) -> Iterator[str]:
+    """Where a new model is, whether it is used, and how to use it."""
     if model.path is not None:
         folder = visible(str(folder_of(database, model.path)), 200)
         yield f"Saved in {folder}; {seconds_of(job):.1f} s in all."
     if model.state == "active":
         yield f"It is the active model of {in_words(model.task)}."
         return
-    activate = f"nfh-tui models activate {model.name}"
+    activate = command(f"models activate {model.name}", db)
     if model.state == "candidate" and not ruled(job.result.get("verdict")).word:
         yield f"It is a candidate. To use it: {activate}"
     else:

@@ -33,7 +33,8 @@ def notes(found: Found, asked: Asked) -> list[str]:
     if found.model is not None:
         lines.append("A model says NFH or not and no more: there are no classes and no heads.")
         if found.with_gold:
-            lines.append(f"{found.with_gold:,} have gold, too, which is not looked at here.")
+            have = "has" if found.with_gold == 1 else "have"
+            lines.append(f"{found.with_gold:,} {have} gold, too, which is not looked at here.")
     return lines
 
 

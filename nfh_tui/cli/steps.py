@@ -8,4 +8,5 @@ class Steps(RowCounter):
 
     def step(self, what: str, done: int, total: int) -> None:
         """Show a step, at most ten times a second; total 0: how much there is is not known."""
-        self.show(f"{what} {done:,} of {total:,}" if total else what)
+        words = what.removesuffix(":")
+        self.show(f"{words}: {done:,} of {total:,}" if total else words)

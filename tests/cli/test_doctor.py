@@ -218,4 +218,4 @@ def test_progress_is_for_terminals(
             progress.step("log", 1_000, 3_000)
             progress.step("log", 2_000, 3_000)
         shown = capsys.readouterr().err
-        assert shown == ("\r\x1b[Kx.db: log 1,000 of 3,000\r\x1b[K" if watched else "")
+        assert shown == ("\r\x1b[Kx.db: log: 1,000 of 3,000\r\x1b[K" if watched else "")

@@ -47,7 +47,10 @@ def state(path: Path, number: int = 1) -> JobState:
 
 
 def test_without_a_job_it_says_how_to_make_one(call: Call, path: Path) -> None:
-    assert call("jobs", "--db", path).stdout == "no jobs yet: nfh-tui retrain makes one\n"
+    assert (
+        call("jobs", "--db", path).stdout
+        == f"no jobs yet: nfh-tui retrain TASK --db {path} makes one\n"
+    )
     assert said(call("jobs", "--json", "--db", path)) == {"jobs": []}
 
 
@@ -138,7 +141,7 @@ def test_a_log_cannot_control_the_terminal(call: Call, path: Path, queued: Path)
 def test_a_job_that_is_not_there_is_a_sentence(call: Call, path: Path, command: str) -> None:
     told = call("jobs", command, "7", "--db", path)
     assert (told.exit_code, told.stderr) == (
-        1, "nfh-tui: there is no job 7; nfh-tui jobs lists them\n",
+        1, f"nfh-tui: there is no job 7; nfh-tui jobs --db {path} lists them\n",
     )  # fmt: skip
     assert call("jobs", command, "seven", "--db", path).exit_code == 2
 
@@ -171,7 +174,7 @@ def test_old_jobs_are_counted_and_listed_when_asked(call: Call, path: Path) -> N
             store.queue_job(NewJob("predict", 2, "resolution", {}))
     told = call("jobs", "--db", path).stdout.splitlines()
     assert len(told) == 22
-    assert told[-1] == "and 3 older ones: nfh-tui jobs --all"
+    assert told[-1] == f"and 3 older ones: nfh-tui jobs --all --db {path}"
     assert len(call("jobs", "--all", "--db", path).stdout.splitlines()) == 24
     assert len(said(call("jobs", "--json", "--db", path))["jobs"]) == 23  # type: ignore[arg-type]
 

@@ -20,7 +20,8 @@ pytestmark = pytest.mark.alone
 Call = Callable[..., Result]
 Process = subprocess.Popen[str]
 
-PATIENCE = 60.0
+PATIENCE = 240.0
+"""Seconds; runners step back behind whatever else the machine does."""
 
 TRAIN = ("retrain", "identification", "--set", "features=anchor,window")
 

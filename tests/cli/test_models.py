@@ -107,8 +107,8 @@ def test_a_model_of_both_tasks_that_loses_one_is_named_with_what_it_still_does(
         store.activate_model(both)
     told = call("models", "activate", "svm-1", "--db", path).stdout
     assert told == (
-        "svm-1 is now the active model of identification, in place of small, which now only "
-        "resolves\n"
+        "svm-1 is now the active model of identification, in place of small, which now\n"
+        "only resolves\n"
     )
     again = json.loads(call("models", "activate", "cues", "--db", path, "--json").stdout)
     assert (again["before"], again["still"]) == (["small"], {})
@@ -134,7 +134,10 @@ def test_a_model_whose_folder_is_gone_is_not_put_to_use(
     assert result.exit_code == 1
     assert "the model svm-2 is gone" in result.stderr
     assert states(path)["svm-1"] == "active"
-    assert "(gone)" in call("models", "--db", path).stdout.splitlines()[4]
+    lines = call("models", "--db", path).stdout.splitlines()
+    assert lines[4].startswith("   4 !svm-2") and "!" not in lines[3]
+    assert lines[-1].startswith("! gone: its folder is not there")
+    assert all(len(line) <= 80 for line in lines)
     assert (
         "It cannot be used: the model svm-2 is gone"
         in call("models", "show", "svm-2", "--db", path).stdout

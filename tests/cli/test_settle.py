@@ -215,7 +215,9 @@ def test_a_sample_is_drawn_of_what_was_settled_now(as_json, db) -> None:
     assert all(stratum["drawn"] >= 1 for stratum in audit["strata"].values())
     with Store.open(db) as store:
         otto = store.annotator("otto")
-        assert store.queue_count(parse("todo:me audit:open rule:majority"), otto) == 20
+        assert store.queue_count(parse("todo:me audit:open"), otto) == 20
+        # What a rule decided is not told to whom is to decide it blind.
+        assert store.queue_count(parse("todo:me rule:majority"), otto) == 0
     # None of these again; what was settled before this run, too.
     more = as_json("audit", "--draw", 150, "--to", "ann1", "--seed", 6)
     assert more["drawn"]["frame"] == more["drawn"]["items"] == ALL_AGREE + TWO_AGREE - 20

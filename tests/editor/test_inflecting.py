@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -96,3 +97,28 @@ def test_the_library_of_plurals_is_loaded_with_the_first_noun():
         [sys.executable, "-c", code], check=False, env={"PYTHONPATH": ":".join(sys.path)}
     )
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "word", "lemmas", "plural", "form"),
+    [
+        ("He called and I got two calls", "calls", {"called": "call"}, False, "call"),
+        ("They fought two fights", "fought", {"fought": "fight"}, True, "fought"),
+        (
+            "One call and they called",
+            "call",
+            {"called": "call", "calls": "call"},
+            True,
+            "calls",
+        ),
+        ("A man met the men", "man", {"men": "man"}, True, "men"),
+    ],
+)
+def test_forms_of_verbs_are_neither_made_nor_taken(said, word, lemmas, plural, form):
+    passage = passage_of(said)
+    tokens = tuple(
+        replace(one, lemma=lemmas.get(passage.word(place), one.lemma.removesuffix("s")))
+        for place, one in enumerate(passage.tokens)
+    )
+    passage = replace(passage, tokens=tokens)
+    assert noun_form(passage, at(passage, word), plural=plural) == form

@@ -202,8 +202,21 @@ def test_figures_and_card_tell_where_it_fails() -> None:
 
 
 def test_words_of_the_data_are_no_markup_in_the_card() -> None:
-    assert plain("5|[x](y)<b>`\x1b") == "5&#124;&#91;x&#93;&#40;y&#41;&#60;b&#62;&#96;&#27;"
+    assert plain("5|[x](y)<b>`\x1b") == "5&#124;&#91;x&#93;(y)&#60;b>&#96;&#27;"
+    assert plain("_a_ *b* \\* ~c~ &lt;") == (
+        "&#95;a&#95; &#42;b&#42; &#92;&#42; &#126;c&#126; &#38;lt;"
+    )
+    assert plain("# a # b") == "&#35; a # b" and plain("> a > b") == "&#62; a > b"
+    assert plain("a\u202eb\nc") == "a&#8238;b&#10;c"
+
+
+def test_what_is_no_markup_stays_for_those_who_read_it_as_text() -> None:
+    said = "Left out: 5 % (of en_core_web_sm), -5, #1; it's “so” – 10:30!"
+    assert plain(said, None) == said
     assert plain("9" * 100) == "9" * 60 + "…"
+    words = "word " * 20
+    assert plain(words) == "word " * 11 + "word…"
+    assert plain(words, None) == words
 
 
 # --- settings in words ----------------------------------------------------------------------

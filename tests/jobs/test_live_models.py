@@ -13,6 +13,7 @@ from nfh_models.domain import IMPLICIT_KINDS
 from nfh_models.parsing import NoPipelineError
 from nfh_tui import packaged
 from nfh_tui.jobs import live_identifier, live_resolver
+from nfh_tui.jobs import predictor as predictor_child
 from nfh_tui.jobs.predictor import Asks, Predictor, serve
 from nfh_tui.jobs.protocol import Aside, Ask, Done, Ready, Reply
 from tests.models.tiny_small import damage, write_small
@@ -147,7 +148,7 @@ def test_a_model_of_ones_own_that_is_gone_answers_nothing_and_says_so(
     own = NewModel("encoder-1", "resolution", "encoder", "1", "nfh-models/encoder-1", "0")
     store.finish_training(store.begin_job("resolution", {}), own)
     predictor = Predictor(store)
-    assert predictor.ready == Ready("no model", "")
+    assert predictor.ready == Ready("no model", "", "small")
     heard = asked(predictor, Ask(1, [1]))
     assert said(store, 1) == (None, "small")
     (told,) = [one.message for one in heard if isinstance(one, Aside)]
@@ -157,6 +158,23 @@ def test_a_model_of_ones_own_that_is_gone_answers_nothing_and_says_so(
     store.activate_model(small.id)
     asked(predictor, Ask(2, [1]))
     assert said(store, 1) == ("small", "small")
+
+
+def test_another_that_is_put_to_use_is_told_while_nothing_is_asked(
+    store: Store, package: Path, no_pipeline: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    working = Predictor(store)
+    assert working.ready == Ready("small", "")
+    store.activate_model(store.ensure_model("svm-1", "identification", "svm", "1"))
+    monkeypatch.setattr(predictor_child, "PARENT_CHECK", 0.01)
+    waiting, heard = Asks(), list[Reply]()
+
+    def reply(message: Reply) -> None:
+        heard.append(message)
+        waiting.close()
+
+    serve(working, waiting, reply)
+    assert heard == [Ready("small", "", "svm-1")]
 
 
 def test_a_resolver_that_needs_a_pipeline_where_there_is_none(

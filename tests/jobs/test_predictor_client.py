@@ -78,7 +78,7 @@ async def test_answers(
     await heard.until(lambda: len(heard.done) == 2)
     assert heard.done == [2, 1]
     assert heard.statuses == ["starting", "ready"]
-    assert heard.states[1].model == "cues"
+    assert heard.states[1].model == "cues, NFH: rules"
     assert installed_pipelines()[0].package in heard.states[1].sentence
     assert choices(database, 1, 2, 4) == ["2", "7", None]
     client.ask([3])
@@ -111,7 +111,7 @@ async def test_an_anchor_that_is_gone_is_said(
     client.ask([99, 1])
     await heard.until(lambda: heard.done == [1])
     assert heard.states[-1] == PredictorState(
-        "ready", "No prediction: anchor 99 is gone.", "cues"
+        "ready", "No prediction: anchor 99 is gone.", "cues, NFH: rules"
     )
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import Result
@@ -10,7 +11,9 @@ from click.testing import Result
 from nfh_db.query import Query, parse
 from nfh_db.records import Annotator, Identified, Prediction
 from nfh_db.store import Store
+from nfh_tui.cli.models_compare_text import _item
 from nfh_tui.comparing_models import Comparison, NotComparableError, compare_models, task_of
+from tests.encoder.handmade import item
 
 from .handmade import registered
 
@@ -135,6 +138,22 @@ def test_the_command_tells_figures_queries_and_items(
     assert found["first"]["name"] == "a-1"
     assert len(found["items"]) == 7
     assert found["queries"]["only_second"] == "miss:a-1 hit:b-1"
+
+
+@pytest.mark.parametrize("around", ["", "w " * 40, "wherever " * 20])
+@pytest.mark.parametrize("number", ["six", "twenty-two-thousand-five-hundred"])
+def test_a_line_of_an_item_fits_into_80_columns(around: str, number: str) -> None:
+    one = item(f"A: {around}he is [ {number} ] , {around}so .")
+    found = SimpleNamespace(
+        first=SimpleNamespace(name="a-1"), second=SimpleNamespace(name="b-1")
+    )
+    ballot = SimpleNamespace(passage=one.passage, anchor=one.anchor)
+    which = SimpleNamespace(
+        anchor_id=123_456, ballot=ballot, gold="AGE", first="AGE", second="YEAR", seen=True
+    )
+    lines = list(_item(found, which))  # type: ignore[arg-type]
+    assert all(len(line) <= 80 for line in lines)
+    assert f"is [{number}]" in lines[0]
 
 
 def test_the_query_may_begin_with_a_negated_term(

@@ -128,6 +128,7 @@ def test_what_was_not_looked_at_is_said(
     monkeypatch.setattr(small, "_window", 1)
     result = call("predict", "--file", text, "--out", "o")
     assert "1 of 3 have longer passages than small looks at: a head outside" in result.stderr
+    assert all(len(line) <= 80 for line in result.stderr.splitlines())
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from nfh_db.connection import Connection
 from nfh_db.errors import QueryError
 from nfh_db.query import complete, parse
-from nfh_db.queue import queue_ids, queue_values
+from nfh_db.queue import queue_count, queue_ids, queue_values
 from nfh_db.records import Role
 from tests.query.conftest import EVA, IN_ORDER, ME, READY, ZOE, add_anchor
 
@@ -109,6 +109,16 @@ def test_what_is_to_be_decided_blind_is_not_told_of(hand_made: Connection, text:
     # An audit of anchor 6 was given to Zoë and is open.
     blind = list(chain.from_iterable(queue_ids(hand_made, parse(text), ZOE)))
     assert blind == [id_ for id_ in asked(hand_made, text) if id_ != 6]
+
+
+def test_an_order_by_a_model_that_there_is_not_is_refused(hand_made: Connection) -> None:
+    with pytest.raises(QueryError, match=r"sort:models/nosuch: no model .* there are: .*"):
+        queue_count(hand_made, parse("sort:models/nosuch"), ZOE)
+    rows = hand_made.execute("SELECT name FROM model WHERE task <> 'identification'")
+    names = [row[0] for row in rows]
+    assert names
+    for name in names:
+        queue_count(hand_made, parse(f'sort:"models/{name}"'), ZOE)
 
 
 # --- rare kinds -----------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from .handmade import Add
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (("resolution", "--recipe", "svm"), 2, "linear, bilstm, encoder can be trained"),
+        (("resolution", "--recipe", "svm"), 2, "encoder, linear, bilstm can be trained"),
         (("both", "--recipe", "linear"), 2, "encoder, small can be trained"),
         (("resolution", "--set", "epochs=2"), 2, "'epochs=2' is no setting of linear"),
         (("resolution", "--set", "base=active"), 2, "linear starts from nothing"),
@@ -24,14 +24,14 @@ from .handmade import Add
         (("resolution", "--set", "dev_split="), 2, "a value is wanted"),
         (("resolution", "--recipe", "bilstm"), 2, "bilstm needs word vectors"),
         (("both", "--recipe", "encoder"), 2, "starts from an encoder"),
-        (("both", "--set", "base=active"), 1, "cues is of the recipe cues"),
+        (("both", "--set", "base=active"), 2, "cues is of the recipe cues"),
         (("both", "--set", "base=x", "--set", "encoder=y"), 2, "leave one out"),
         (("both", "--set", "base=x", "--set", "task=both"), 2, "is no setting"),
         (("both", "--set", "device=tpu"), 2, "wanted auto, cpu, cuda, cuda:NUMBER or mps"),
         (("both", "--set", "seed=4294967296"), 2, "0 to 4,294,967,295"),
-        (("both", "--set", "base=./none"), 1, "'base=./none': there is no such folder; wanted"),
-        (("both", "--set", "base=7"), 1, "there is no model 7; wanted"),
-        (("both", "--set", "base=bilstm"), 1, "bilstm is a recipe that has no model; wanted"),
+        (("both", "--set", "base=./none"), 2, "'base=./none': there is no such folder; wanted"),
+        (("both", "--set", "base=7"), 2, "there is no model 7; wanted"),
+        (("both", "--set", "base=bilstm"), 2, "bilstm is a recipe that has no model; wanted"),
         (("both", "--recipe", "small", "--set", "foo=1"), 2, "'foo=1' is no setting of small"),
     ],
 )

@@ -65,7 +65,7 @@ def test_a_model_of_both_tasks_learns_from_numbers_with_and_without_noun(
         assert metrics["numbers"] > metrics["examples"]  # type: ignore[operator]
         assert {"precision", "recall", "f1"} <= metrics.keys()
         assert model.config["weights"] == "8bit"
-        told = "\n".join(retrained_lines(job, model, store.path))
+        told = "\n".join(retrained_lines(job, model, store.path, None))
     assert f"and, for identification, from {metrics['numbers']} numbers" in told
     assert "identification f1" in told
 
@@ -146,8 +146,8 @@ def test_the_command_tells_figures_and_what_to_do_next(
     assert "accuracy_inclusive" in told.stdout
     assert "these figures are rough" in told.stdout
     assert f"Saved in {path.parent / 'w-models' / 'encoder-1'}; " in told.stdout
-    assert "nfh-tui models activate encoder-1" in told.stdout
-    lines = [line for line in told.stdout.splitlines() if not line.startswith("Saved in ")]
+    assert f"nfh-tui models activate encoder-1 --db {path}\n" in told.stdout
+    lines = [line for line in told.stdout.splitlines() if str(path.parent) not in line]
     assert max(map(len, lines)) <= 80
     again = call("resolution", "--recipe", "encoder", "--wait", "--json", *settings)
     found = json.loads(again.stdout)

@@ -49,9 +49,7 @@ def test_stopped_it_leaves_no_model_and_the_next_runner_goes_on(
         assert points == sorted(points)
     trained = [step for phase, step in seen if phase.startswith("training")]
     assert min(trained) > 0
-    assert {phase for phase, _ in seen if phase.startswith("training")} == {
-        "training, epoch 2:"
-    }
+    assert {phase for phase, _ in seen if phase.startswith("training")} == {"training, epoch 2"}
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -340,5 +340,5 @@ def test_spans_that_cannot_be(store: Store, anchor: int, kit) -> None:
 
 
 def test_what_names_nothing_here_is_refused(store: Store) -> None:
-    with pytest.raises(StoreError, match="names an anchor or a person that is not in"):
+    with pytest.raises(StoreError, match="a person, a model or a job that is not in"):
         store.save_place(store.annotator("eva"), "browse", Place("", 99, 0))

@@ -230,10 +230,11 @@ def test_neither_sees_the_others_decision_before_the_own_is_given(double: Store,
     assert before.pattern == "1-1"
     assert double.queue_rows([1, 2], double.annotator("bob")) == row_before
     assert (row_before[0].state, row_before[0].kind, row_before[0].pattern) == (
-        State.OPEN,
+        State.DISAGREE,
         None,
-        "",
-    )
+        "1-1",
+    )  # as the item beside it
+    assert seen(double, "bob").state is row_before[0].state
     neighbour = seen(double, "bob", 2)
     assert [(one.state, one.kind) for one in neighbour.siblings] == [(State.OPEN, None)] * 2
     assert seen(double, "ida").gold.answer.kind is Kind.AGE

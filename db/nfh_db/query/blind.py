@@ -25,6 +25,9 @@ TELL_NOTHING = frozenset(
 OWN = frozenset({"assigned", "todo", "said"})
 """Keys that tell nothing of others where they are about whoever asks."""
 
+OPEN = "open"
+"""Of the key `audit`: drawn, and not looked at yet."""
+
 SORTS_TELL_NOTHING = frozenset(
     {"order", "anchor", "random", "assigned", "uncertain", "nfh", "entropy", "models"}
 )
@@ -45,6 +48,9 @@ def _without(condition: str) -> str:
 
 
 def _is_own(term: Match | People | Compare) -> bool:
+    if isinstance(term, Match) and term.key == "audit":
+        # That they were given it to check is what the auditor is told.
+        return set(term.values) == {OPEN}
     if not isinstance(term, People) or term.key not in OWN:
         return False
     return all(value.names and set(value.names) == {ME} for value in term.values)

@@ -8,7 +8,7 @@ SORTS: dict[str, str] = {
     "conflict": "by margin where the active model contradicts gold, widest first; others last",
     "doubt": "gold that a model which had not seen it doubts, least likely first; others last",
     "models": "where the active model and another choose differently; models/NAME says which",
-    "rare": "undecided anchors so that predicted kinds with little gold come first",
+    "rare": "undecided only: predicted kinds with little gold first",
     "votes": "fewest votes first",
     "anchor": "by the anchor's words",
     "random": "shuffled, always alike; random/7 is another shuffle",
