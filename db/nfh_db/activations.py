@@ -119,7 +119,9 @@ def last_changed(told: Iterable[Activation]) -> tuple[str, ...]:
     if not from_another:
         return ()
     last = max(from_another, key=lambda one: one.id)
-    return tuple(one.task for one in from_another if one.at == last.at)
+    # Two changes may be made within a millisecond; one change brings one model.
+    same = ((one.task, (one.model_id, one.at)) for one in from_another)
+    return tuple(task for task, change in same if change == (last.model_id, last.at))
 
 
 def earlier(pile: Sequence[Activation]) -> Iterator[int]:

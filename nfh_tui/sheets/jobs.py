@@ -148,7 +148,7 @@ def _job(listed: Listed, job: Job, width: int) -> Line:
     words = job_name(listed.names, job)
     said = state_words(job)
     running = job.state is JobState.RUNNING
-    told = f"job {job.id}: {words}: {job.state}"
+    told = f"job {job.id}, {words}: {job.state}"
     roles = ROLES.get(job.state, ())
     look = ("bold",) if running else ()
     stop = Stop(job_stop(job.id), None, told, act=JOB_STOP)

@@ -57,7 +57,7 @@ STATES = {
     ACTIVE: "in use",
     "candidate": "a candidate: not in use",
     "retired": "retired: it was in use before",
-    "rejected": "rejected: no better than the one in use",
+    "rejected": "rejected: worse than the one in use",
 }
 VIEW = "answer in view"
 """A reason that has these words has told already of gold that was made so."""

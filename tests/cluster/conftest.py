@@ -13,6 +13,9 @@ from nfh_tui.training_jobs import Phase, Step
 from tests.encoder.handmade import item
 from tests.retrain.conftest import add, base, path  # noqa: F401 - fixtures
 
+BODIES = str(Path(__file__).with_name("bodies.py"))
+"""What workers preload: as a file, since they know the package and no tests."""
+
 
 class Told(list[Step]):
     """The steps of a training, in order."""
@@ -65,7 +68,7 @@ def cluster() -> Iterator[LocalCluster]:
         threads_per_worker=1,
         processes=True,
         dashboard_address=None,
-        preload=["tests.cluster.bodies"],
+        preload=[BODIES],
     ) as local:
         yield local
 

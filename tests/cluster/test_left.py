@@ -23,7 +23,7 @@ from nfh_tui.scanning.crew import CrewError
 from nfh_tui.training_jobs import Step
 from tests.retrain.handmade import Add
 
-from .conftest import Told, slow
+from .conftest import BODIES, Told, slow
 
 ASKING = """
 import sys
@@ -140,7 +140,7 @@ def processes(tmp_path: Path) -> "Iterator[tuple[str, list[subprocess.Popen[byte
         [
             "dask_worker",
             *(*told, "--no-dashboard", "--no-nanny", "--nthreads", "1"),
-            *("--preload", "tests.cluster.bodies", "--local-directory", str(tmp_path)),
+            *("--preload", BODIES, "--local-directory", str(tmp_path)),
         ],
     )
     begun = []

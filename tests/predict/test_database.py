@@ -117,7 +117,7 @@ def test_the_command(database: Path, call: Call, monkeypatch: pytest.MonkeyPatch
             return Chosen(stub, "elsewhere")
         return Chosen(stub, "stub", store.ensure_model("stub", "both", "small", "1"))
 
-    monkeypatch.setattr("nfh_tui.choosing_resolvers.resolver_for", chosen)
+    monkeypatch.setattr("nfh_tui.predicting_all.resolver_for", chosen)
     told = json.loads(call("predict", "anchor:three", "--db", database, "--json").stdout)
     assert (told["task"], told["model"], told["active"]) == ("resolution", "stub", True)
     assert (told["anchors"], told["predicted"], told["silent"]) == (20, 20, 0)

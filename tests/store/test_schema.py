@@ -59,6 +59,7 @@ def test_every_statement_fits_the_schema(empty: Connection, name: str) -> None:
         ("{order}", "a.id"),
         ("{visible}", "TRUE"),
         ("{hidden}", "0"),
+        ("{audited}", "0"),
         ("{own_flags}", "TRUE"),
     ):
         text = text.replace(place, part)
