@@ -66,6 +66,12 @@ class JobsClient:
         """Queue a job; its number. A runner is started by `start_runner`."""
         return await self._write(self.store.queue_job, new)
 
+    async def check_training(self, new: NewJob) -> None:
+        """Raise what says why a training would find nothing to learn, before it is queued."""
+        from nfh_tui.jobs.at_hand import check_at_hand
+
+        await self._read(check_at_hand, self.store, new)
+
     async def start_runner(self) -> bool:
         """Start a runner where a job waits; False where none waits, or none is wanted.
 

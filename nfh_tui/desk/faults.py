@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from nfh_db.errors import StoreError
 from nfh_models.domain import AnswerError, PassageError
+from nfh_models.errors import ModelsError
 from nfh_tui.places import data_folder
 
 FILE_NAME = "faults.log"
@@ -15,7 +16,7 @@ MOST_BYTES = 200_000
 
 def is_ours(error: BaseException) -> bool:
     """True for an error whose own sentence was not written for the person."""
-    return not isinstance(error, StoreError | AnswerError | PassageError)
+    return not isinstance(error, StoreError | ModelsError | AnswerError | PassageError)
 
 
 def sentence_of(error: BaseException) -> str:

@@ -168,7 +168,9 @@ class JobsScreen(Watching):
         self.memory["form"] = None
         job_id = dialog.job_id
         if job_id is None:
-            job_id = await self.client.queue_job(job_of(chosen, self.me.name))
+            new = job_of(chosen, self.me.name)
+            await self.client.check_training(new)
+            job_id = await self.client.queue_job(new)
         await self._queued(f"job {job_id} trains {chosen.recipe}; go on with your work")
         self.show_pane(LIST)
         self.go_to_line(f"{JOB_STOP} {job_id}")

@@ -242,7 +242,7 @@ def _result(job: Job, listed: Listed, top: str, width: int) -> list[Line]:
 
 def _doubted(job: Job, top: str) -> list[Line]:
     doubted = count(job.result.get("doubted"))
-    query = "doubt>0.5 sort:doubt" if doubted else None
+    query = "doubt>0.9 sort:doubt" if doubted else None
     told = f"gold that the model doubts: {items(doubted)}"
     stop = Stop(f"{top} doubted", query, told, exact=False)
     return [row(stop, Cell(f" {left('doubted', LABEL)}", ("faint",)), Cell(f"{doubted:,}"))]

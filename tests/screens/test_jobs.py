@@ -151,7 +151,7 @@ async def test_keys_in_one_go_do_what_they_do_one_by_one(
 async def test_a_training_is_asked_for_in_two_keys_and_again_with_the_same(
     open_desk, corpus, store
 ) -> None:
-    async with open_desk(path=corpus, query="class:AGE") as desk:
+    async with open_desk(path=corpus, query="-class:AGE") as desk:
         screen = await opened(desk)
         await desk.press("t")
         await until(desk, lambda: "with gold" in desk.text())
@@ -163,8 +163,21 @@ async def test_a_training_is_asked_for_in_two_keys_and_again_with_the_same(
         await desk.press("t", "enter")
         await until(desk, lambda: len(store.jobs()) == 2)
         one, other = store.jobs()
-        assert one.arguments == other.arguments and one.arguments["query"] == "class:AGE"
+        assert one.arguments == other.arguments and one.arguments["query"] == "-class:AGE"
         await until(desk, lambda: screen.sheet.stop.name == f"job {one.id}")
+
+
+async def test_a_training_that_would_find_too_few_labels_is_not_queued(
+    open_desk, corpus, store
+) -> None:
+    async with open_desk(path=corpus, query="class:AGE") as desk:
+        await opened(desk)
+        await desk.press("t")
+        await until(desk, lambda: "with gold" in desk.text())
+        await desk.press("G", "k", "l", "enter")
+        await until(desk, lambda: "too few examples to learn resolution" in desk.text())
+        assert "please report" not in desk.text()
+        assert store.jobs() == ()
 
 
 async def test_without_a_runner_the_job_stays_and_it_is_said(
