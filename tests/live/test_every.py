@@ -1,6 +1,8 @@
 """Retraining after every so many decisions: what counts, from when, and never twice."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,21 @@ from nfh_tui.jobs.every import queue_due, set_every, stop_every, told
 from nfh_tui.jobs.kinds import claimable
 from nfh_tui.jobs.train import asked
 
-pytestmark = pytest.mark.usefixtures("enough")
+pytestmark = pytest.mark.usefixtures("ticking", "enough")
 
 LINEAR = asked("resolution", "linear", words=("seed=3",), query="split:dev")
+
+
+@pytest.fixture
+def ticking(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No two things happen in one millisecond, as they do where nobody has to press keys."""
+    begun, ticks = datetime.now(UTC), count(1)
+
+    def now() -> str:
+        at = begun + timedelta(milliseconds=next(ticks))
+        return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    monkeypatch.setattr(clock, "now", now)
 
 
 @pytest.fixture
