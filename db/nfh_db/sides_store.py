@@ -15,6 +15,9 @@ from nfh_models.domain import Kind, Passage
 WRITE_SECONDS = 0.012
 """What one write should take: somebody's answer may have to wait for it."""
 
+PAUSE_SECONDS = 0.003
+"""Between two writes: whoever waits looks every half a millisecond, and is to find a gap."""
+
 SMALLEST, FIRST, LARGEST = 5, 50, 500
 """Passages that are dealt at a time."""
 
@@ -56,6 +59,7 @@ class SidesStore(OpenDatabase):
             size = next_stretch(
                 size, seconds, wanted=WRITE_SECONDS, smallest=SMALLEST, largest=LARGEST
             )
+            time.sleep(PAUSE_SECONDS)
         return True
 
     def side_labels(self) -> Mapping[bool, Counter[str]]:

@@ -50,6 +50,9 @@ PART = "part-{number}.json"
 DOUBTED = 0.1
 """Gold that the model takes to be less likely counts as doubted: what doubt>0.9 finds."""
 
+PAUSE_SECONDS = 0.003
+"""Between two writes: whoever waits is to find a gap."""
+
 WANTED_SECONDS = 0.01
 SMALLEST, FIRST, LARGEST = 10, 100, 500
 """Rows of one write."""
@@ -186,6 +189,7 @@ def _save(
         size = next_stretch(
             size, seconds, wanted=WANTED_SECONDS, smallest=SMALLEST, largest=LARGEST
         )
+        time.sleep(PAUSE_SECONDS)
         report.step(Phase("saving", place, len(rows)))
     return saved
 
