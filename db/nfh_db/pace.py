@@ -1,5 +1,9 @@
 """How much of a long piece of work one write holds, so that nobody waits long for it."""
 
+PAUSE_SECONDS = 0.003
+"""Between two writes of a long run: whoever waits looks every half a millisecond, and is to
+find a gap."""
+
 SHORTEST = 1e-6
 """Seconds: a clock that has not moved is no division by zero."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nfh_db import sides
 from nfh_db.opened import OpenDatabase
-from nfh_db.pace import next_stretch
+from nfh_db.pace import PAUSE_SECONDS, next_stretch
 from nfh_db.query import Query
 from nfh_db.records import Ballot
 from nfh_db.sides import Side
@@ -14,9 +14,6 @@ from nfh_models.domain import Kind, Passage
 
 WRITE_SECONDS = 0.012
 """What one write should take: somebody's answer may have to wait for it."""
-
-PAUSE_SECONDS = 0.003
-"""Between two writes: whoever waits looks every half a millisecond, and is to find a gap."""
 
 SMALLEST, FIRST, LARGEST = 5, 50, 500
 """Passages that are dealt at a time."""

@@ -19,7 +19,7 @@ import msgspec
 
 from nfh_db.doubts import Doubt
 from nfh_db.jobs import NewJob
-from nfh_db.pace import next_stretch
+from nfh_db.pace import PAUSE_SECONDS, next_stretch
 from nfh_models.domain import Answer
 from nfh_tui.jobs.check_opinions import (
     FOLDS,
@@ -49,9 +49,6 @@ PART = "part-{number}.json"
 
 DOUBTED = 0.1
 """Gold that the model takes to be less likely counts as doubted: what doubt>0.9 finds."""
-
-PAUSE_SECONDS = 0.003
-"""Between two writes: whoever waits is to find a gap."""
 
 WANTED_SECONDS = 0.01
 SMALLEST, FIRST, LARGEST = 10, 100, 500
