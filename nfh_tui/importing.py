@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nfh_db.errors import FormatError, StoreError
-from nfh_db.formats.reading import Source
-from nfh_db.formats.registry import BY_NAME, Format, check_choice, recognise
 from nfh_db.formats.wording import visible
+from nfh_tui.formats.opening import Opened, opened
 from nfh_tui.transfer import ImportOptions, import_file
 
 if TYPE_CHECKING:
@@ -24,18 +23,6 @@ MESSAGE_LIMIT = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """A file that was looked at: it can be read, and its format is known.
-
-    reason: why it is of that format; "" where somebody named it.
-    """
-
-    source: Source
-    format: Format
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Files:
     """What is to be imported. format: of all of them; None to tell by what stands in each."""
 
@@ -44,15 +31,19 @@ class Files:
     options: ImportOptions = field(default_factory=ImportOptions)
 
 
-def look(path: Path, format_name: str | None) -> Ready:
-    """A file with its format. Raises FormatError where it cannot be read, or has none."""
-    source = Source(path)
-    named = BY_NAME.get(format_name or "")
-    if named is not None:
-        check_choice(source, named)
-        return Ready(source, named)
-    found, reason = recognise(source)
-    return Ready(source, found, reason)
+def look(path: Path, format_name: str | None, options: ImportOptions | None = None) -> Opened:
+    """A file with its format. Raises FormatError where it cannot be read, or has none, or
+    where a setting was named that its format knows nothing of.
+    """
+    options = options or ImportOptions()
+    found = opened(path, format_name, options.encoding)
+    unheeded = [name for name in options.named() if name not in found.format.settings]
+    if unheeded:
+        raise found.source.error(
+            None,
+            f"is read as {found.format.name}, which knows no --{unheeded[0]}; leave it out",
+        )
+    return found
 
 
 def import_files(
@@ -67,7 +58,7 @@ def import_files(
     with collecting_rarely():
         for path in files.paths:
             try:
-                ready = look(path, files.format)
+                ready = look(path, files.format, files.options)
                 report = _import(store, ready, files.options, progress)
             except (FormatError, StoreError) as error:
                 outcomes.append(refused(_name(path, error), error))
@@ -78,7 +69,7 @@ def import_files(
 
 def _import(
     store: "Store",
-    ready: Ready,
+    ready: Opened,
     options: ImportOptions,
     progress: Callable[[str, int], None],
 ) -> "ImportReport":

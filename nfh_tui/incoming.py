@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from nfh_db.clock import now
-from nfh_db.formats.reading import Source
+from nfh_db.formats.reading import Origin
 from nfh_db.formats.rows import AssignmentRow, DialogBlock, GoldRow, LabelledRow, Row
 from nfh_db.formats.wording import counted
 from nfh_db.records import Gold, IncomingAnchor, IncomingPassage, Role, Rule, Vote
@@ -31,12 +31,20 @@ class PassageMaker:
     """Makes the store's passages of one file's rows.
 
     split: of every anchor; None leaves it to the row. annotator: None makes the file's
-    labels gold; a name makes them that person's answers. What a person should know about
-    the file is added to the source's warnings when the last row is through.
+    labels gold; a name makes them that person's answers. window: turns before and after a
+    number's own that make its passage, of raw dialog; None for whole scenes. What a person
+    should know about the file is added to the source's warnings when the last row is through.
     """
 
-    def __init__(self, source: Source, split: str | None, annotator: str | None) -> None:
+    def __init__(
+        self,
+        source: Origin,
+        split: str | None,
+        annotator: str | None,
+        window: tuple[int, int] | None = None,
+    ) -> None:
         self.source = source
+        self.window = window
         self.split = split
         self.annotator = annotator
         self.at = now()
@@ -102,10 +110,9 @@ class PassageMaker:
             self.votes_left += len(row.votes)
             gold, votes = None, self._votes(row.gold)
         split = self.split or row.split
-        anchor = IncomingAnchor(
-            row.line, row.anchor, split=split, gold=gold, votes=votes, flags=row.flags
-        )
-        return IncomingPassage(passage_of(row.passage), AS_GIVEN, (anchor,))
+        anchor = IncomingAnchor(row.line, row.anchor, row.labels, split, gold, votes, row.flags)
+        tokenizer = row.tokenizer or AS_GIVEN
+        return IncomingPassage(passage_of(row.passage), tokenizer, (anchor,))
 
     def _votes(self, gold: Gold | None) -> tuple[Vote, ...]:
         """What the file says as the answer of the annotator named; none if nobody is."""

@@ -13,7 +13,7 @@ from nfh_db.formats import amt_anchors, amt_marks, amt_text, amt_values
 from nfh_db.formats.amt_trouble import Trouble, UnusableRow
 from nfh_db.formats.dialog import Doubtful, split_speaker
 from nfh_db.formats.fields import NAME_LENGTH
-from nfh_db.formats.reading import Source
+from nfh_db.formats.reading import Origin
 from nfh_db.formats.rows import AssignmentRow, DialogBlock, DialogTurn
 from nfh_db.records import IncomingAnchor, IncomingPassage, Role, Vote
 from nfh_models.domain import (
@@ -150,7 +150,7 @@ class Page:
 class BatchMaker:
     """Makes passages of one batch. at: the import's time, for rows that name no time."""
 
-    def __init__(self, source: Source, split: str | None, at: str) -> None:
+    def __init__(self, source: Origin, split: str | None, at: str) -> None:
         self.report = BatchReport(source.warnings)
         self._split = split
         self._at = at

@@ -42,7 +42,14 @@ def passage_of_turns(text: str, turns: list[Spoken]) -> Passage:
     starts, ends = zip(*tokens, strict=True)
     words = [text[start:end] for start, end in tokens]
     spans = tuple(
-        Turn(one.turn.number, one.turn.speaker, one.start, one.start + len(one.tokens))
+        Turn(
+            one.turn.number,
+            one.turn.speaker,
+            one.start,
+            one.start + len(one.tokens),
+            one.turn.begin,
+            one.turn.until,
+        )
         for one in turns
     )
     return passage_of(RawPassage(text, words, starts, ends, spans))

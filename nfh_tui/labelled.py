@@ -11,11 +11,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nfh_db.formats.reading import Source
-from nfh_db.formats.registry import BY_NAME, FORMATS, Format, check_choice, recognise
+from nfh_db.formats.format import Format
 from nfh_db.query import Match, Query
 from nfh_db.records import Gold, IncomingPassage, Role, Rule, Vote
 from nfh_models.domain import Anchor, Passage
+from nfh_tui.formats.opening import opened
+from nfh_tui.formats.reading import reading
+from nfh_tui.formats.registry import formats
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -104,17 +106,11 @@ def labels_of_file(
     read or has no labels of its own: plain text, and batches of answers, which are somebody's
     and not gold.
     """
-    source = Source(path)
-    if isinstance(format_, str):
-        format_ = BY_NAME[format_]
-    if format_ is None:
-        format_, _ = recognise(source)
-    else:
-        check_choice(source, format_)
-    why = _no_labels(format_, unfit)
+    found = opened(path, format_.name if isinstance(format_, Format) else format_)
+    source, chosen = found.source, found.format
+    why = _no_labels(chosen, unfit)
     if why is not None:
         raise source.error(None, why)
-    chosen = format_
 
     def read(warnings: list[str]) -> Together:
         # Imported here: the lemmas' dictionary is loaded by those only who read a file.
@@ -122,7 +118,7 @@ def labels_of_file(
 
         source.warnings.clear()
         maker = PassageMaker(source, split=None, annotator=None)
-        for incoming in maker.passages(chosen.read(source)):
+        for incoming in maker.passages(chosen.read(source, reading())):
             yield incoming.passage, _of_passage(incoming)
         warnings.extend(source.warnings)
 
@@ -153,7 +149,7 @@ def _no_labels(format_: Format, unfit: Callable[[Format], str | None]) -> str | 
         why = f"{named}, {reason}"
     fit = [
         one.name
-        for one in FORMATS
+        for one in formats()
         if one.labelled and not one.names_people and unfit(one) is None
     ]
     return f"{why}; wanted a file with gold: {', '.join(fit)}"

@@ -29,6 +29,7 @@ class Stream(Source):
         self.name = name
         self.warnings: list[str] = []
         self.sha256 = ""
+        self.encoding = None
         self._file = file
         self._begun = False
         self._ahead: deque[tuple[int, str]] = deque()
@@ -51,6 +52,10 @@ class Stream(Source):
             self._ahead.extend(islice(with_something, 1))
         return self._ahead[0][1] if self._ahead else ""
 
+    def start(self, size: int) -> str:
+        """The first line, of what begins the text: nothing behind it has been read yet."""
+        return self.first_row()[:size]
+
     def nothing(self) -> FormatError:
         """The error for a file that was read to its end without a word."""
         return nothing(self.name, empty=not self._begun)
@@ -69,7 +74,7 @@ class Stream(Source):
                     )
                 yield number, self._decode(number, raw)
         except OSError as error:
-            raise self._unreadable(error) from error
+            raise self.unreadable(error) from error
 
     def _check_encoding(self, raw: bytes) -> None:
         encoding = wide_encoding(raw[:HEAD])

@@ -1,33 +1,69 @@
 """Files in and out: where formats, tokens and lemmas, and the store meet."""
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 from nfh_db.errors import ExportError
-from nfh_db.formats.reading import Source
-from nfh_db.formats.registry import Format
-from nfh_db.formats.release import LineWriter, Mentions
-from nfh_db.formats.writing import pour, replacing
+from nfh_db.formats.format import Format
+from nfh_db.formats.options import LabelMap, Offsets, Reading, Writing
+from nfh_db.formats.reading import Origin
+from nfh_db.formats.release import LineWriter
+from nfh_db.formats.writing import replacing, write_members
 from nfh_db.load import IncomingFile
 from nfh_db.query import Query
 from nfh_db.records import ExportRecord, ImportReport
 from nfh_db.store import Store
+from nfh_tui.formats.reading import reading
 
 SPLITS = ("train", "dev", "test")
 
 
 @dataclass(frozen=True, slots=True)
 class ImportOptions:
-    """How a file comes in. split: wins over what rows and file names say."""
+    """How a file comes in. split: wins over what rows and file names say.
+
+    labels, offsets, columns, pause, encoding: as `nfh_db.formats.options.Reading` has them.
+    window: turns before and after the one a number stands in that make a passage of its own;
+    None for whole scenes.
+    """
 
     split: str | None = None
     annotator: str | None = None
     replace_gold: bool = False
     dry_run: bool = False
+    labels: LabelMap = field(default_factory=LabelMap)
+    offsets: Offsets | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    pause: float | None = None
+    encoding: str | None = None
+    window: tuple[int, int] | None = None
+
+    def named(self) -> list[str]:
+        """The settings of a format that were said, by the names of their options."""
+        said = {
+            "map": self.labels != LabelMap(),
+            "offsets": self.offsets is not None,
+            "columns": bool(self.columns),
+            "pause": self.pause is not None,
+            "encoding": self.encoding is not None,
+            "window": self.window is not None,
+        }
+        return [name for name, is_said in said.items() if is_said]
+
+    def reading(self) -> Reading:
+        """How the file's format is read."""
+        return reading(
+            labels=self.labels,
+            offsets=self.offsets,
+            columns=self.columns,
+            pause=self.pause,
+            encoding=self.encoding,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +83,7 @@ class ExportReport:
 
 def import_file(
     store: Store,
-    source: Source,
+    source: Origin,
     format_: Format,
     options: ImportOptions,
     progress: Callable[[int], None] | None = None,
@@ -74,7 +110,7 @@ def import_file(
             f"{format_.name} files hold no answers: no answer of {annotator}"
         )
         annotator = None
-    maker = PassageMaker(source, split, annotator)
+    maker = PassageMaker(source, split, annotator, options.window)
     file = IncomingFile(
         name=_storable(source.path.name),
         sha256=source.sha256,
@@ -85,7 +121,7 @@ def import_file(
     )
     return store.load(
         file,
-        maker.passages(format_.read(source)),
+        maker.passages(format_.read(source, options.reading())),
         replace_gold=options.replace_gold,
         dry_run=options.dry_run,
         progress=progress,
@@ -109,35 +145,76 @@ def export_file(
     query: Query,
     format_: Format,
     out: Path | None,
-    mentions: Mentions = "all",
+    how: Writing | None = None,
 ) -> ExportReport:
     """Write what `query` finds, in one read transaction, streaming; None is standard output.
 
-    Raises ExportError if it cannot be written (the file that stood there is untouched),
-    StoreError if it cannot be read. A broken pipe is left to the caller.
+    Raises ExportError if it cannot be written (what stood there is untouched), StoreError if
+    it cannot be read. A broken pipe is left to the caller.
     """
-    if format_.writer is None:
-        raise ExportError(f"{format_.name} is import only")
-    writer = format_.writer(mentions)
-    layout: Literal["gold", "nfh"] = "gold" if format_.name == "gold" else "nfh"
-    undecided = 0
+    layout: Literal["gold", "nfh"] = "nfh" if format_.name == "nfh" else "gold"
+    counted = _Counted(store.outgoing(query, None, layout), undecided=layout == "gold")
+    left_out = _write(format_, how or Writing(), counted.records(), out)
+    name = None if out is None else str(out)
+    rows = counted.rows - sum(left_out.values())
+    return ExportReport(
+        format_.name, name, rows, dict(sorted(left_out.items())), counted.undecided
+    )
 
-    def records() -> Iterator[ExportRecord]:
-        nonlocal undecided
-        for record in store.outgoing(query, None, layout):
-            undecided += record.gold is None and layout == "gold"
+
+class _Counted:
+    """Records as they go by, with their number and that of the undecided ones."""
+
+    def __init__(self, given: Iterator[ExportRecord], *, undecided: bool) -> None:
+        self._given = given
+        self._tells = undecided
+        self.rows = 0
+        self.undecided = 0
+
+    def records(self) -> Iterator[ExportRecord]:
+        """Each record once."""
+        for record in self._given:
+            self.rows += 1
+            self.undecided += record.gold is None and self._tells
             yield record
 
-    lines = _lines(records(), writer)
+
+def _write(
+    format_: Format, how: Writing, records: Iterator[ExportRecord], out: Path | None
+) -> Counter[str]:
+    """Write records; return what the format has no form for, by reason. Raises ExportError."""
+    if format_.members is not None and (out is None or not _one_file(format_, out)):
+        if out is None:
+            raise ExportError(
+                f"{format_.name} is written as a folder or a zip file: name one with --out"
+            )
+        folder_writer = format_.members(how)
+        write_members(out, folder_writer.members(records))
+        return folder_writer.left_out
+    if format_.chunks is not None:
+        chunk_writer = format_.chunks(how)
+        _pour(out, chunk_writer.chunks(records))
+        return chunk_writer.left_out
+    if format_.writer is None:
+        raise ExportError(f"{format_.name} is import only")
+    writer = format_.writer(how)
+    _pour(out, (line.encode("utf-8") for line in _lines(records, writer)))
+    return writer.left_out
+
+
+def _one_file(format_: Format, out: Path) -> bool:
+    """True where a format that can be either is asked for as one file, by the name's end."""
+    single = format_.chunks is not None or format_.writer is not None
+    return single and out.suffix.lower() in format_.extensions
+
+
+def _pour(out: Path | None, chunks: Iterator[bytes]) -> None:
     with ExitStack() as stack:
         file: BinaryIO = (
             standard_output() if out is None else stack.enter_context(replacing(out))
         )
-        rows = pour(file, lines)
+        file.writelines(chunks)
         file.flush()
-    name = None if out is None else str(out)
-    left_out = dict(sorted(writer.left_out.items()))
-    return ExportReport(format_.name, name, rows, left_out, undecided)
 
 
 def standard_output() -> BinaryIO:

@@ -164,6 +164,19 @@ JOBS = (
     "CREATE INDEX side_unit ON side(unit)",
 )
 
+# A further flag, reject: the task was refused as it was shown, which other tools tell from one
+# that was passed over.
+FLAG_ANEW = """CREATE TABLE flag_anew (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        name TEXT NOT NULL
+            CHECK (name IN ('anchor', 'ambiguous', 'guideline', 'skip', 'reject')),
+        batch_id INTEGER REFERENCES batch(id),
+        flagged_at TEXT NOT NULL,
+        removed INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (anchor_id, annotator_id, name)
+    ) STRICT, WITHOUT ROWID"""
+
 
 @migrations()
 def m001_first_schema(db: "Database") -> None:
@@ -198,3 +211,16 @@ def m005_jobs(db: "Database") -> None:
     """Jobs of all kinds, their curves, verdicts on models, orders that learn, sides."""
     for statement in JOBS:
         db.execute(statement)
+
+
+@migrations()
+def m006_formats(db: "Database") -> None:
+    """What other tools' files hold: rejected tasks. Turns may have times from here on.
+
+    A check is changed by making its table anew.
+    """
+    db.execute(FLAG_ANEW)
+    db.execute("INSERT INTO flag_anew SELECT * FROM flag")
+    db.execute("DROP TABLE flag")
+    db.execute("ALTER TABLE flag_anew RENAME TO flag")
+    db.execute("CREATE INDEX flag_name ON flag(name, anchor_id) WHERE removed = 0")

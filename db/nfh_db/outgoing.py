@@ -54,6 +54,9 @@ DETAILS = """
 SELECT a.id, a.passage_id, a.start, a.stop,
     (SELECT s.split FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
      WHERE s.anchor_id = a.id AND c.state <> 'loading'
+     ORDER BY s.batch_id, s.line LIMIT 1),
+    (SELECT s.labels FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
+     WHERE s.anchor_id = a.id AND c.state <> 'loading' AND s.labels LIKE '{%'
      ORDER BY s.batch_id, s.line LIMIT 1)
 FROM anchor AS a WHERE a.id IN (SELECT value FROM json_each(:ids))"""
 
@@ -92,17 +95,17 @@ def records(
 def _records(connection: Connection, rows: Sequence[_Row]) -> Iterator[ExportRecord]:
     ids = sorted({row.anchor_id for row in rows})
     found = {
-        id_: (passage, Anchor(start, stop), split)
-        for id_, passage, start, stop, split in connection.execute(
+        id_: (passage, Anchor(start, stop), split, carried)
+        for id_, passage, start, stop, split, carried in connection.execute(
             DETAILS, {"ids": json_of(ids)}
         )
     }
-    texts = passages.read(connection, sorted({passage for passage, _, _ in found.values()}))
+    texts = passages.read(connection, sorted({passage for passage, *_ in found.values()}))
     golds = gold.read_all(connection, ids)
     votes = answers.votes(connection, ids)
     marks = flags.marks(connection, ids)
     for row in rows:
-        passage_id, anchor, split = found[row.anchor_id]
+        passage_id, anchor, split, carried = found[row.anchor_id]
         passage = texts[passage_id]
         decided = golds.get(row.anchor_id)
         yield ExportRecord(
@@ -114,6 +117,7 @@ def _records(connection: Connection, rows: Sequence[_Row]) -> Iterator[ExportRec
             votes=tuple(votes.get(row.anchor_id, ())),
             flags=tuple(marks.get(row.anchor_id, ())),
             labels=row.labels if _as_it_came(row, decided) else None,
+            carried=carried,
         )
 
 

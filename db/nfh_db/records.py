@@ -32,12 +32,15 @@ class State(StrEnum):
 
 
 class FlagName(StrEnum):
-    """What a person may mark an anchor with."""
+    """What a person may mark an anchor with. SKIP: passed over. REJECT: refused as it was
+    shown, in a tool that tells the two apart.
+    """
 
     ANCHOR = "anchor"
     AMBIGUOUS = "ambiguous"
     GUIDELINE = "guideline"
     SKIP = "skip"
+    REJECT = "reject"
 
 
 class Rule(StrEnum):
@@ -380,7 +383,10 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class ExportRecord:
-    """One row on its way out. labels: set where an imported row leaves as it came."""
+    """One row on its way out. labels: set where an imported row leaves as it came.
+
+    carried: JSON of what a file held besides, that the anchor first came from.
+    """
 
     public_id: str
     passage: Passage
@@ -390,3 +396,4 @@ class ExportRecord:
     votes: tuple[Vote, ...]
     flags: tuple[FlagMark, ...]
     labels: str | None = None
+    carried: str | None = None

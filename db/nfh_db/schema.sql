@@ -196,10 +196,11 @@ CREATE TABLE expert_difference (
         blocking TEXT
     ) STRICT;
 
-CREATE TABLE flag (
+CREATE TABLE "flag" (
         anchor_id INTEGER NOT NULL REFERENCES anchor(id),
         annotator_id INTEGER NOT NULL REFERENCES annotator(id),
-        name TEXT NOT NULL CHECK (name IN ('anchor', 'ambiguous', 'guideline', 'skip')),
+        name TEXT NOT NULL
+            CHECK (name IN ('anchor', 'ambiguous', 'guideline', 'skip', 'reject')),
         batch_id INTEGER REFERENCES batch(id),
         flagged_at TEXT NOT NULL,
         removed INTEGER NOT NULL DEFAULT 0,

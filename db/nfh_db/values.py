@@ -86,6 +86,17 @@ class AnchorValue(msgspec.Struct, frozen=True, omit_defaults=True):
     replaced_by: int | None = None
 
 
+class TurnRow(msgspec.Struct, frozen=True, array_like=True):
+    """A turn as the table has it: an array, of six where it is known when it was said."""
+
+    number: int
+    speaker: str | None
+    start: int
+    end: int
+    begin: int | None = None
+    until: int | None = None
+
+
 Value = AnswerValue | GoldValue | FlagValue | AnchorValue
 
 _encoder = msgspec.json.Encoder()
@@ -96,7 +107,7 @@ _anchors = msgspec.json.Decoder(AnchorValue)
 _strings = msgspec.json.Decoder(list[str])
 _objects = msgspec.json.Decoder(dict[str, Any])
 _gold_votes = msgspec.json.Decoder(tuple[tuple[str, str], ...])
-_turns = msgspec.json.Decoder(list[tuple[int, str | None, int, int]])
+_turns = msgspec.json.Decoder(list[TurnRow])
 
 
 def encode(value: Value | None) -> str | None:
@@ -278,10 +289,20 @@ def encode_lemmas(tokens: Iterable[Token]) -> str:
 
 
 def encode_turns(turns: Iterable[Turn]) -> str:
-    """The turns as a JSON array of [number, speaker, start, end]."""
-    return _encoder.encode(
-        [(turn.number, turn.speaker, turn.start, turn.end) for turn in turns]
-    ).decode()
+    """The turns as a JSON array of [number, speaker, start, end], begin and until behind it
+    where they are known.
+    """
+    return _encoder.encode(list(map(_turn_row, turns))).decode()
+
+
+def _turn_row(turn: Turn) -> tuple[int | str | None, ...]:
+    row = (turn.number, turn.speaker, turn.start, turn.end)
+    timed = turn.begin is not None or turn.until is not None
+    return (*row, turn.begin, turn.until) if timed else row
+
+
+def _turn(row: TurnRow) -> Turn:
+    return Turn(row.number, row.speaker, row.start, row.end, row.begin, row.until)
 
 
 def decode_lemmas(lemmas: str) -> list[str]:
@@ -296,7 +317,7 @@ def decode_passage(text: str, offsets: bytes, lemmas: str, turns: str) -> Passag
     if sys.byteorder == "big":
         flat.byteswap()
     tokens = tuple(map(Token, flat[::2], flat[1::2], _strings.decode(lemmas)))
-    return Passage(text, tokens, tuple(Turn(*turn) for turn in _turns.decode(turns)))
+    return Passage(text, tokens, tuple(map(_turn, _turns.decode(turns))))
 
 
 # --- what models and jobs note ----------------------------------------------------------

@@ -5,7 +5,7 @@ import json
 import sys
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 
@@ -27,13 +27,17 @@ class Turn:
     """Tokens [start, end) said by one speaker.
 
     number: the source's own turn number (gaps are possible: rank turns, do not subtract).
-    speaker: None where the source names nobody.
+    speaker: None where the source names nobody. begin, until: when it is said, in
+    milliseconds from the start of the recording, where the source tells; what is said when is
+    no part of which passage it is.
     """
 
     number: int
     speaker: str | None
     start: int
     end: int
+    begin: int | None = field(default=None, compare=False)
+    until: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

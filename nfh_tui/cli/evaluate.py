@@ -5,7 +5,6 @@ from pathlib import Path
 
 import click
 
-from nfh_db.formats.registry import READABLE
 from nfh_tui.cli.common import (
     QueryCommand,
     db_option,
@@ -13,6 +12,7 @@ from nfh_tui.cli.common import (
     reporting,
     word,
 )
+from nfh_tui.cli.format_options import FormatName
 from nfh_tui.cli.queueing import background_option
 
 TASKS = {
@@ -63,8 +63,8 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(READABLE),
-    help="The file's format; without it its content decides.",
+    type=FormatName(),
+    help="The file's format; without it, or with auto, its content decides.",
 )
 @click.option(
     "--parser",

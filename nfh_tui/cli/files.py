@@ -1,16 +1,16 @@
 """`nfh-tui import` and `nfh-tui export`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from nfh_db.errors import ExportError, FormatError, StoreError
-from nfh_db.formats.registry import BY_NAME, READABLE, WRITABLE
+from nfh_db.formats.options import LabelMap, Writing
 from nfh_db.formats.release import MENTIONS, Mentions
 from nfh_db.formats.wording import counted, visible
 from nfh_tui import places
@@ -28,6 +28,7 @@ from nfh_tui.cli.common import (
     word,
 )
 from nfh_tui.cli.files_text import in_words, noted
+from nfh_tui.cli.format_options import FormatName, map_option, reading_options
 from nfh_tui.cli.overwriting import is_database
 from nfh_tui.cli.progress import RowCounter
 from nfh_tui.cli.queueing import background_option, queued
@@ -35,7 +36,7 @@ from nfh_tui.cli.queueing import background_option, queued
 if TYPE_CHECKING:
     from nfh_db.jobs import NewJob
     from nfh_db.store import Store
-    from nfh_tui.importing import Ready
+    from nfh_tui.formats.opening import Opened
     from nfh_tui.transfer import ExportReport, ImportOptions
 
 REASONS = {
@@ -55,8 +56,8 @@ REASONS = {
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(READABLE),
-    help="The files' format; without it their content decides.",
+    type=FormatName(),
+    help="The files' format; without it, or with auto, their content decides.",
 )
 @click.option(
     "--split",
@@ -76,6 +77,7 @@ REASONS = {
     is_flag=True,
     help="Let the files' labels replace gold that differs; never an expert's.",
 )
+@reading_options
 @background_option
 @db_option
 @json_option
@@ -83,33 +85,28 @@ REASONS = {
 def import_(
     files: tuple[Path, ...],
     format_name: str | None,
-    split: str | None,
-    annotator: str | None,
-    dry_run: bool,
-    replace_gold: bool,
     background: bool,
     db: Path | None,
     as_json: bool,
+    **said: object,
 ) -> None:
     """Bring FILES into the database, which is made if it is not there.
 
     Each file comes in whole or not at all. Importing a file again changes nothing.
     """
-    if background and dry_run:
+    if background and said["dry_run"]:
         raise click.UsageError("--dry-run stores nothing: leave out --background")
-    results = [_look(path, format_name) for path in files]
+    options = import_options(said)
+    results = [_look(path, format_name, options) for path in files]
     if background:
         refused = sum(isinstance(result, FormatError) for result in results)
         if refused:
             raise Failure(f"{counted(refused, 'file')} cannot be read: nothing was queued")
-        new = _asked(files, format_name, split, annotator, replace_gold=replace_gold)
+        new = _asked(files, format_name, options)
         with _store(places.database(db), dry_run=False) as store:
             queued(store, new, db, as_json=as_json)
         return
     if any(not isinstance(result, FormatError) for result in results):
-        from nfh_tui.transfer import ImportOptions
-
-        options = ImportOptions(split, annotator, replace_gold, dry_run)
         outcomes = _import_all(results, places.database(db), options, quiet=as_json)
     else:
         outcomes = [_refused(e.name, e) for e in results if isinstance(e, FormatError)]
@@ -120,12 +117,21 @@ def import_(
         raise click.exceptions.Exit(1)
 
 
-def _look(path: Path, format_name: str | None) -> "Ready | FormatError":
+def import_options(said: Mapping[str, Any]) -> "ImportOptions":
+    """What the options of the command say; those that were not said are left to defaults."""
+    from nfh_tui.transfer import ImportOptions
+
+    return ImportOptions(**{key: value for key, value in said.items() if value is not None})
+
+
+def _look(
+    path: Path, format_name: str | None, options: "ImportOptions"
+) -> "Opened | FormatError":
     """The file with its format; a refusal is said at once."""
     from nfh_tui.importing import look
 
     try:
-        ready = look(path, format_name)
+        ready = look(path, format_name, options)
     except FormatError as error:
         say(f"nfh-tui: {sentence(error)}")
         return error
@@ -135,27 +141,15 @@ def _look(path: Path, format_name: str | None) -> "Ready | FormatError":
 
 
 def _asked(
-    files: tuple[Path, ...],
-    format_name: str | None,
-    split: str | None,
-    annotator: str | None,
-    *,
-    replace_gold: bool,
+    files: tuple[Path, ...], format_name: str | None, options: "ImportOptions"
 ) -> "NewJob":
     from nfh_tui.jobs.import_files import asked
 
-    return asked(
-        files,
-        format_name=format_name,
-        split=split,
-        annotator=annotator,
-        replace_gold=replace_gold,
-        asked_by=user(),
-    )
+    return asked(files, format_name=format_name, options=options, asked_by=user())
 
 
 def _import_all(
-    results: "Sequence[Ready | FormatError]",
+    results: "Sequence[Opened | FormatError]",
     database: Path,
     options: "ImportOptions",
     *,
@@ -196,7 +190,7 @@ def _store(database: Path, *, dry_run: bool) -> Iterator["Store"]:
 
 
 def _import_one(
-    store: "Store", ready: "Ready", options: "ImportOptions", *, quiet: bool
+    store: "Store", ready: "Opened", options: "ImportOptions", *, quiet: bool
 ) -> dict[str, object]:
     from nfh_tui.transfer import import_file
 
@@ -227,7 +221,7 @@ def _refused(file_name: str, error: Exception) -> dict[str, object]:
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(WRITABLE),
+    type=FormatName(export=True),
     required=True,
     help="What to write; `nfh-tui formats` describes them.",
 )
@@ -244,6 +238,7 @@ def _refused(file_name: str, error: Exception) -> dict[str, object]:
     show_default=True,
     help="Which mentions of a head an nfh row lists. Imported rows leave as they came.",
 )
+@map_option
 @db_option
 @json_option
 @reporting
@@ -252,6 +247,7 @@ def export(
     format_name: str,
     out: Path | None,
     mentions: Mentions,
+    labels: LabelMap | None,
     db: Path | None,
     as_json: bool,
 ) -> None:
@@ -262,6 +258,7 @@ def export(
     """
     from nfh_db.query import parse
     from nfh_db.store import Store
+    from nfh_tui.formats.registry import by_name
     from nfh_tui.transfer import export_file
 
     target = None if out is None or str(out) == "-" else out
@@ -272,7 +269,8 @@ def export(
     there = target is not None and target.is_file()
     store = Store.open(database)
     try:
-        report = export_file(store, parsed, BY_NAME[format_name], target, mentions)
+        how = Writing(mentions, labels or LabelMap())
+        report = export_file(store, parsed, by_name(format_name), target, how)
     except BrokenPipeError:
         raise
     except OSError as error:

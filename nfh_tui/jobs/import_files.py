@@ -4,6 +4,7 @@ Importing a file again changes nothing, so that one that was interrupted begins 
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,24 +19,24 @@ if TYPE_CHECKING:
     from nfh_db.store import Store
     from nfh_tui.importing import Files
     from nfh_tui.training_jobs import JobReporter
+    from nfh_tui.transfer import ImportOptions
 
 
 def asked(
     files: Iterable[Path],
     *,
     format_name: str | None = None,
-    split: str | None = None,
-    annotator: str | None = None,
-    replace_gold: bool = False,
+    options: "ImportOptions | None" = None,
     asked_by: str = "",
 ) -> NewJob:
     """An import to be queued; the words as `nfh-tui import` has them."""
+    from nfh_tui.transfer import ImportOptions
+
+    said = asdict(options or ImportOptions())
     arguments = {
+        **{name: value for name, value in said.items() if name != "dry_run"},
         "files": [str(path.resolve()) for path in files],
         "format": format_name,
-        "split": split,
-        "annotator": annotator,
-        "replace_gold": replace_gold,
     }
     return NewJob(IMPORT, KINDS[IMPORT].version, "", arguments, asked_by)
 
@@ -63,11 +64,17 @@ def run(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, objec
 
 def _files(given: Mapping[str, object]) -> "Files":
     from nfh_tui.importing import Files
+
+    return Files(
+        tuple(map(Path, texts_of(given, "files"))), text_of(given, "format"), _options(given)
+    )
+
+
+def _options(given: Mapping[str, object]) -> "ImportOptions":
+    """The options as they were queued; what is not there has its default."""
+    from msgspec import convert
+
     from nfh_tui.transfer import ImportOptions
 
-    options = ImportOptions(
-        split=text_of(given, "split"),
-        annotator=text_of(given, "annotator"),
-        replace_gold=given.get("replace_gold") is True,
-    )
-    return Files(tuple(map(Path, texts_of(given, "files"))), text_of(given, "format"), options)
+    named = {field.name for field in fields(ImportOptions)}
+    return convert({k: v for k, v in given.items() if k in named}, ImportOptions)

@@ -284,7 +284,11 @@ def test_if_no_file_can_be_read_no_database_is_made(call: Call, home: Path) -> N
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("--format", "amt2", "'amt2' is not one of 'nfh', 'nfh-ident', 'dialog', 'gold'"),
+        (
+            "--format",
+            "amt2",
+            "'amt2' is not one of 'auto', 'nfh', 'nfh-ident', 'dialog', 'gold'",
+        ),
         ("--split", "two words", "wanted one word without white space"),
         ("--split", "", "wanted one word without white space"),
         ("--annotator", " ", "wanted a name"),

@@ -89,6 +89,14 @@ def whole_number(found: object) -> str:
     return "a whole number"
 
 
+A_NAME = f"a name of 1 to {NAME_LENGTH} printable characters, no space at its ends"
+
+
+def is_a_name(text: str) -> bool:
+    """True for what the store takes as somebody's name: one line."""
+    return 0 < len(text) <= NAME_LENGTH and text == text.strip() and text.isprintable()
+
+
 @dataclass(frozen=True, slots=True)
 class Fields:
     """One JSON object of a line. path: where it stands in the line's object, with a dot."""
@@ -150,10 +158,8 @@ class Fields:
     def name(self, key: str) -> str:
         """Somebody's name: one line, as the store takes it. Raises FormatError."""
         value = self.text(key)
-        fits = 0 < len(value) <= NAME_LENGTH and value == value.strip()
-        if not fits or not value.isprintable():
-            wanted = f"a name of 1 to {NAME_LENGTH} printable characters, no space at its ends"
-            raise self.refuse(key, wanted)
+        if not is_a_name(value):
+            raise self.refuse(key, A_NAME)
         return value
 
     def choice(self, key: str, allowed: Sequence[str]) -> str:

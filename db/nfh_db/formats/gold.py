@@ -256,13 +256,15 @@ def _flags(fields: Fields) -> tuple[FlagMark, ...]:
 
 def _time(fields: Fields, key: str) -> str:
     value = fields.text(key)
-    if not (TIME.fullmatch(value) and _is_a_date(value)):
+    if not is_a_time(value):
         raise fields.refuse(key, 'a UTC time such as "2025-01-31T12:00:00.000Z"')
     return value
 
 
-def _is_a_date(value: str) -> bool:
-    """True unless the calendar or the clock has no such time."""
+def is_a_time(value: str) -> bool:
+    """True for a UTC time to the millisecond that the calendar and the clock have."""
+    if not TIME.fullmatch(value):
+        return False
     try:
         datetime.fromisoformat(value)
     except ValueError:

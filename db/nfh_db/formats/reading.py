@@ -28,29 +28,55 @@ WIDE_MARKS = (
 NO_LINE_YET = "holds nothing but white space; wanted at least one row"
 
 
-class Source:
-    """A file being read. warnings: sentences that the reader wants said at the end.
+class Origin:
+    """What is being read. warnings: sentences that the reader wants said at the end.
 
-    sha256: hex, of the file's bytes. Making one raises FormatError if the file is
-    missing, cannot be read, is empty, or is no UTF-8 text as far as NUL bytes tell.
+    sha256: hex, of all its bytes.
     """
+
+    sha256: str
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = visible(str(path), limit=200)
         self.warnings: list[str] = []
-        self.sha256 = self._inspect()
 
     def error(self, line: int | None, message: str) -> FormatError:
         """The refusal of this file at `line`, which counts from 1."""
         return FormatError(self.name, line, message)
 
+    def unreadable(self, error: OSError) -> FormatError:
+        """The refusal of a file that the system does not give."""
+        reasons: dict[type[OSError], str] = {
+            FileNotFoundError: "there is no such file",
+            NotADirectoryError: "there is no such file",
+            PermissionError: "may not be read: permission denied",
+        }
+        reason = reasons.get(type(error)) or f"cannot be read: {error.strerror or error}"
+        return self.error(None, reason)
+
+
+class Source(Origin):
+    """A text file being read, in UTF-8 or in the encoding that somebody named.
+
+    Making one raises FormatError if the file is missing, cannot be read, is empty, or is no
+    text as far as NUL bytes tell.
+    """
+
+    def __init__(self, path: Path, encoding: str | None = None) -> None:
+        super().__init__(path)
+        self.encoding = encoding
+        self.sha256 = self._inspect()
+
     def lines(self) -> Iterator[tuple[int, str]]:
         """Every line with its number, without its end. A byte-order mark is left out.
 
-        Raises FormatError for a line over LINE_LIMIT, for bytes that are no UTF-8, and
-        at the end if the file changed since it was inspected.
+        Raises FormatError for a line over LINE_LIMIT, for bytes that are no text in the
+        file's encoding, and at the end if the file changed since it was inspected.
         """
+        if self.encoding is not None:
+            yield from self._encoded_lines(self.encoding)
+            return
         seen = hashlib.sha256()
         try:
             with self.path.open("rb", buffering=CHUNK) as file:
@@ -58,7 +84,7 @@ class Source:
                     seen.update(raw)
                     yield number, self._decode(number, raw)
         except OSError as error:
-            raise self._unreadable(error) from error
+            raise self.unreadable(error) from error
         if seen.hexdigest() != self.sha256:
             raise self.error(None, "changed while it was read; import it again")
 
@@ -84,6 +110,38 @@ class Source:
         """The first line that is not empty; "" if there is none."""
         return next((text for _, text in self.lines() if text.strip()), "")
 
+    def start(self, size: int) -> str:
+        """The text of the first `size` bytes, whatever of it can be read."""
+        try:
+            with self.path.open("rb") as file:
+                raw = file.read(size).removeprefix(BYTE_ORDER_MARK)
+        except OSError as error:
+            raise self.unreadable(error) from error
+        return raw.decode(self.encoding or "utf-8", "replace")
+
+    def _encoded_lines(self, encoding: str) -> Iterator[tuple[int, str]]:
+        """The lines of a file in another encoding, ends and mark as `lines` has them."""
+        number = 0
+        try:
+            with self.path.open(encoding=encoding, newline="\n") as file:
+                while text := file.readline(LINE_LIMIT + 1):
+                    number += 1
+                    if len(text) > LINE_LIMIT:
+                        raise self.error(
+                            number, f"the line is longer than {LINE_LIMIT:,} characters"
+                        )
+                    if "\0" in text:
+                        raise self.error(
+                            number, f"is no text in {encoding}: it holds NUL characters"
+                        )
+                    yield number, _ended(text.removeprefix("\ufeff") if number == 1 else text)
+        except UnicodeError as error:
+            raise self.error(
+                number + 1, f"is not {encoding}: {error}; name its encoding with --encoding"
+            ) from error
+        except OSError as error:
+            raise self.unreadable(error) from error
+
     def _raw_lines(self, file: BinaryIO) -> Iterator[bytes]:
         number = 1
         while raw := file.readline(LINE_LIMIT + 1):
@@ -106,15 +164,13 @@ class Source:
     def _decode(self, number: int, raw: bytes) -> str:
         if number == 1:
             raw = raw.removeprefix(BYTE_ORDER_MARK)
-        if raw.endswith(b"\n"):
-            raw = raw[:-2] if raw.endswith(b"\r\n") else raw[:-1]
         try:
-            return raw.decode("utf-8")
+            return _ended(raw.decode("utf-8"))
         except UnicodeDecodeError as error:
             raise self.error(
                 number,
                 f"byte {error.start + 1} of the line (0x{raw[error.start]:02X}) is not "
-                "UTF-8; save the file as UTF-8",
+                "UTF-8; save the file as UTF-8, or name its encoding with --encoding",
             ) from error
 
     def _inspect(self) -> str:
@@ -132,7 +188,7 @@ class Source:
                     at += len(start)
                     start = file.read(CHUNK)
         except OSError as error:
-            raise self._unreadable(error) from error
+            raise self.unreadable(error) from error
         return digest.hexdigest()
 
     def _check_kind(self) -> None:
@@ -146,11 +202,19 @@ class Source:
     def _check_start(self, start: bytes) -> None:
         if not start.removeprefix(BYTE_ORDER_MARK):
             raise self.error(None, "is empty")
+        if self.encoding is not None:
+            return
         encoding = wide_encoding(start[:HEAD])
         if encoding:
-            raise self.error(None, f"is {encoding} text; save it as UTF-8")
+            raise self.error(
+                None,
+                f"is {encoding} text; save it as UTF-8, or read it with "
+                f"--encoding {encoding.lower()}",
+            )
 
     def _check_chunk(self, chunk: bytes, at: int) -> None:
+        if self.encoding is not None:
+            return
         place = chunk.find(b"\0")
         if place >= 0:
             raise self.error(
@@ -158,14 +222,12 @@ class Source:
                 f"is a binary file (NUL at byte {at + place + 1:,}); wanted UTF-8 text",
             )
 
-    def _unreadable(self, error: OSError) -> FormatError:
-        reasons: dict[type[OSError], str] = {
-            FileNotFoundError: "there is no such file",
-            NotADirectoryError: "there is no such file",
-            PermissionError: "may not be read: permission denied",
-        }
-        reason = reasons.get(type(error)) or f"cannot be read: {error.strerror or error}"
-        return self.error(None, reason)
+
+def _ended(text: str) -> str:
+    """A line without its end."""
+    if text.endswith("\n"):
+        return text[:-2] if text.endswith("\r\n") else text[:-1]
+    return text
 
 
 def wide_encoding(start: bytes) -> str | None:

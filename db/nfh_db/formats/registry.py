@@ -1,71 +1,30 @@
-"""The one list of formats. Commands, help, README and the importer go by it."""
+"""The formats that need nothing but this package. `nfh_tui.formats` has the list of all."""
 
-import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 
 from nfh_db.formats import amt, dialog, gold, nfh, nfh_ident
-from nfh_db.formats.fields import decode
+from nfh_db.formats.format import (
+    OBJECT,
+    First,
+    Format,
+    How,
+    Reader,
+    Takes,
+    holds,
+)
 from nfh_db.formats.gold_form import FORMAT as GOLD_VERSION
 from nfh_db.formats.gold_form import GoldWriter
 from nfh_db.formats.reading import Source
-from nfh_db.formats.release import LineWriter, Mentions, ReleaseWriter
+from nfh_db.formats.release import ReleaseWriter
 from nfh_db.formats.rows import Row
 from nfh_db.formats.wording import shown
 
-OBJECT = re.compile(r'\s*\{\s*("|\}|$)')
-"""How a line starts that means to be a JSON object; "{hm} yes" does not."""
+__all__ = ["First", "Format"]
 
 
-@dataclass(frozen=True, slots=True)
-class First:
-    """What the sniffing sees of a file: its first line with something in it, its suffix.
-
-    value: the line's JSON object, None where it holds none. suffix: ".tsv", lower case.
-    """
-
-    text: str
-    value: dict[str, object] | None
-    suffix: str
-
-    @classmethod
-    def of(cls, source: Source) -> "First":
-        """Raises FormatError if the first line cannot be read."""
-        text = source.first_row()
-        value: object = None
-        if OBJECT.match(text):
-            try:
-                value = decode(text)
-            except ValueError:
-                value = None
-        return cls(text, value if isinstance(value, dict) else None, source.path.suffix.lower())
-
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A file format.
-
-    example: one line of it. read: yields the rows of a file. sniff: why a file looks like
-    this format, None if it does not. writer: makes lines of records; None where the format
-    can only be imported. labelled: rows say something of their anchors. carries_split:
-    rows name their own split. names_people: rows are answers, and say whose.
-    """
-
-    name: str
-    extensions: tuple[str, ...]
-    description: str
-    example: str
-    read: Callable[[Source], Iterator[Row]]
-    sniff: Callable[[First], str | None]
-    writer: Callable[[Mentions], LineWriter] | None = None
-    labelled: bool = True
-    carries_split: bool = False
-    names_people: bool = False
-
-    @property
-    def direction(self) -> str:
-        """Which way it goes, in words."""
-        return "import only" if self.writer is None else "import and export"
+def _without_settings(read: Callable[[Source], Iterator[Row]]) -> Reader:
+    """A reader that needs no more than the file."""
+    return lambda source, _=None: read(source)
 
 
 def _sniff_gold(first: First) -> str | None:
@@ -112,9 +71,13 @@ NFH = Format(
         '"speakers": ["Ann", "Ann", "Ann", "Ben", "Ben", "Ben", "Ben"], '
         '"anchors_indices": [5]}'
     ),
-    read=nfh.read,
+    read=_without_settings(nfh.read),
     sniff=_sniff_nfh,
-    writer=ReleaseWriter,
+    guess=True,
+    writer=lambda how: ReleaseWriter(how.mentions),
+    holds=holds(
+        How.NO, KIND=How.OWN, HEADS=How.OWN, GOLD=How.OWN, SPEAKERS=How.OWN, TOKENS=How.OWN
+    ),
 )
 NFH_IDENT = Format(
     name="nfh-ident",
@@ -124,17 +87,20 @@ NFH_IDENT = Format(
         f"{' '.join(nfh_ident.COLUMNS)}, y 1 an NFH and 0 not"
     ),
     example="No_SEP_,_SEP_three_SEP_.\t2\t3\t1",
-    read=nfh_ident.read,
+    read=_without_settings(nfh_ident.read),
     sniff=_sniff_ident,
+    guess=True,
 )
 DIALOG = Format(
     name="dialog",
     extensions=(".txt",),
     description="plain text: one turn a line, a blank line between passages",
     example="Ben: No, three.",
-    read=dialog.read,
+    read=_without_settings(dialog.read),
     sniff=_sniff_dialog,
+    guess=True,
     labelled=False,
+    settings=frozenset({"encoding", "window"}),
 )
 GOLD = Format(
     name="gold",
@@ -152,10 +118,11 @@ GOLD = Format(
         '"adjudicator":null,"decided_at":null,"votes":[],"comment":"",'
         '"digest":"2413b448e608b2b97adac938264d5b8c37d8586f8b7313881facdf8f5c2c1559"}'
     ),
-    read=gold.read,
+    read=_without_settings(gold.read),
     sniff=_sniff_gold,
-    writer=GoldWriter,
+    writer=lambda how: GoldWriter(how.mentions),
     carries_split=True,
+    holds=holds(How.OWN),
 )
 
 AMT = Format(
@@ -166,30 +133,41 @@ AMT = Format(
         f"header {amt.HEADER}, of which only the last may be missing"
     ),
     example='A1B2C3,"Ann: Two tickets?<br>Ben: No, three.",three,1,tickets,9;16',
-    read=amt.read,
+    read=_without_settings(amt.read),
     sniff=_sniff_amt,
     names_people=True,
 )
 
-FORMATS = (NFH, NFH_IDENT, DIALOG, GOLD, AMT)
-SNIFF_ORDER = (GOLD, AMT, NFH, NFH_IDENT, DIALOG)
+FORMATS: tuple[Format, ...] = (NFH, NFH_IDENT, DIALOG, GOLD, AMT)
 BY_NAME = {format_.name: format_ for format_ in FORMATS}
 READABLE = tuple(format_.name for format_ in FORMATS)
-WRITABLE = tuple(format_.name for format_ in FORMATS if format_.writer)
+WRITABLE = tuple(format_.name for format_ in FORMATS if format_.writable)
 
 
-def recognise(source: Source) -> tuple[Format, str]:
-    """The format a file's content shows, and why. Raises FormatError if none fits."""
-    first = First.of(source)
-    for format_ in SNIFF_ORDER:
+def sniffed(first: First, formats: Sequence[Format]) -> tuple[Format, str] | None:
+    """The format that fits what was seen of a file, and why; those that only guess come last,
+    in the order given.
+    """
+    fit = [format_ for format_ in formats if first.takes in format_.takes]
+    for format_ in sorted(fit, key=lambda one: one.guess):
         reason = format_.sniff(first)
         if reason:
             return format_, reason
-    raise source.error(
-        None,
-        f"its format is not known: it starts with {shown(first.text)}; "
-        f"name one with --format: {', '.join(READABLE)}",
-    )
+    return None
+
+
+def recognise(source: Source, formats: Sequence[Format] = FORMATS) -> tuple[Format, str]:
+    """The format a text's content shows, and why. Raises FormatError if none fits."""
+    first = First.of(source)
+    found = sniffed(first, formats)
+    if found is None:
+        names = ", ".join(format_.name for format_ in formats if Takes.TEXT in format_.takes)
+        raise source.error(
+            None,
+            f"its format is not known: it starts with {shown(first.text)}; "
+            f"name one with --format: {names}",
+        )
+    return found
 
 
 def check_choice(source: Source, format_: Format) -> None:

@@ -37,7 +37,12 @@ class LabelledRow:
 
 @dataclass(frozen=True, slots=True)
 class GoldRow:
-    """A row of the workbench's own format: everything said of one anchor."""
+    """A row that says of one anchor what people, models and rules say, or a part of that.
+
+    Several rows of a file may be of one anchor: each brings what it has. labels: JSON of what
+    the file holds besides, which an export to the same format brings back. tokenizer: the name
+    of what made the tokens; None where they came with the file.
+    """
 
     line: int
     passage: RawPassage
@@ -46,13 +51,16 @@ class GoldRow:
     gold: Gold | None
     votes: tuple[Vote, ...]
     flags: tuple[FlagMark, ...]
+    labels: str | None = None
+    tokenizer: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DialogTurn:
     """One line of a dialog: its words are code points [start, end) of the block's text.
 
-    line: of the file, from 1. number: rank of the line in its block, from 0.
+    line: of the file, from 1. number: rank of the line in its block, from 0. begin, until:
+    when it is said, in milliseconds from the start of the recording, where the file tells.
     """
 
     line: int
@@ -60,11 +68,13 @@ class DialogTurn:
     speaker: str | None
     start: int
     end: int
+    begin: int | None = None
+    until: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DialogBlock:
-    """Lines of plain text between two blank ones, not yet tokenized."""
+    """A scene: lines of plain text between two blank ones, not yet tokenized."""
 
     text: str
     turns: tuple[DialogTurn, ...]

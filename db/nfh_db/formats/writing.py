@@ -3,7 +3,9 @@
 import contextlib
 import errno
 import os
+import shutil
 import stat
+import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -32,6 +34,57 @@ def pour(file: BinaryIO, lines: Iterable[str]) -> int:
     for line in lines:
         file.write(line.encode("utf-8"))
         count += 1
+    return count
+
+
+def write_members(path: Path, members: Iterable[tuple[str, bytes]]) -> int:
+    """Write a folder, or a zip file where the name ends in .zip, as a whole; return how many.
+
+    What stands there must be an empty folder, or for a zip a file, which it takes the place
+    of. Raises ExportError if it cannot be written; nothing is left behind then.
+    """
+    if path.suffix.lower() == ".zip":
+        with replacing(path) as file:
+            return _pack(file, members)
+    try:
+        if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+            raise ExportError(
+                f"{_name(path)}: is there already and not an empty folder; name another one"
+            )
+        return _fill(path, members)
+    except OSError as error:
+        raise ExportError(_sentence(path, error, existed=False)) from error
+
+
+def _pack(file: BinaryIO, members: Iterable[tuple[str, bytes]]) -> int:
+    count = 0
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in members:
+            # A fixed time: the same database gives the same bytes.
+            info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = 0o644 << 16
+            packed.writestr(info, content)
+            count += 1
+    return count
+
+
+def _fill(path: Path, members: Iterable[tuple[str, bytes]]) -> int:
+    target = Path(os.path.abspath(path))  # noqa: PTH100 - a link is not to be followed here
+    beside = path_beside(target, "tmp")
+    count = 0
+    try:
+        beside.mkdir()
+        for name, content in members:
+            member = beside / name
+            member.parent.mkdir(parents=True, exist_ok=True)
+            member.write_bytes(content)
+            count += 1
+        beside.replace(target)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+    sync_folder(target.parent)
     return count
 
 

@@ -1,0 +1,67 @@
+"""The one list of formats. Commands, help, README and the importer go by it.
+
+A third party adds one by an entry point in the group `nfh_tui.formats`: a
+`nfh_db.formats.format.Format`, or a function without arguments that returns one.
+"""
+
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+
+from nfh_db.formats.format import Format
+from nfh_db.formats.registry import FORMATS as PLAIN
+
+GROUP = "nfh_tui.formats"
+
+WITH_LIBRARIES: tuple[Format, ...] = ()
+"""Formats that are read and written by a library, which is loaded on use."""
+
+OURS: tuple[Format, ...] = (*PLAIN, *WITH_LIBRARIES)
+
+
+@lru_cache(maxsize=1)
+def known() -> tuple[tuple[Format, ...], tuple[str, ...]]:
+    """All formats, and sentences on those of third parties that cannot be used."""
+    formats = list(OURS)
+    troubles = []
+    for point in sorted(entry_points(group=GROUP), key=lambda one: one.name):
+        found = _third(point, {format_.name for format_ in formats})
+        if isinstance(found, Format):
+            formats.append(found)
+        else:
+            troubles.append(found)
+    return tuple(formats), tuple(troubles)
+
+
+def _third(point: EntryPoint, taken: set[str]) -> Format | str:
+    """A third party's format, or why it cannot be used."""
+    where = f"the format {point.name} of {point.value}"
+    try:
+        found = point.load()
+        format_ = found if isinstance(found, Format) else found()
+    except Exception as error:  # noqa: BLE001 - whatever a stranger's module raises is said
+        return f"{where} cannot be loaded: {type(error).__name__}: {error}"
+    if not isinstance(format_, Format):
+        return f"{where} is no nfh_db.formats.format.Format"
+    if format_.name in taken:
+        return f"{where} is left out: there is a format of that name"
+    return format_
+
+
+def formats() -> tuple[Format, ...]:
+    """All formats, ours first."""
+    return known()[0]
+
+
+def by_name(name: str) -> Format:
+    """The format of that name. Raises KeyError."""
+    return {format_.name: format_ for format_ in formats()}[name]
+
+
+def readable() -> tuple[str, ...]:
+    """Names of the formats that can be imported."""
+    return tuple(format_.name for format_ in formats())
+
+
+def writable() -> tuple[str, ...]:
+    """Names of the formats that can be exported."""
+    return tuple(format_.name for format_ in formats() if format_.writable)
