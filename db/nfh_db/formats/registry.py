@@ -14,6 +14,7 @@ from nfh_db.formats.format import (
 )
 from nfh_db.formats.gold_form import FORMAT as GOLD_VERSION
 from nfh_db.formats.gold_form import GoldWriter
+from nfh_db.formats.options import Reading
 from nfh_db.formats.reading import Source
 from nfh_db.formats.release import ReleaseWriter
 from nfh_db.formats.rows import Row
@@ -24,7 +25,11 @@ __all__ = ["First", "Format"]
 
 def _without_settings(read: Callable[[Source], Iterator[Row]]) -> Reader:
     """A reader that needs no more than the file."""
-    return lambda source, _=None: read(source)
+
+    def without(source: Source, how: Reading | None = None) -> Iterator[Row]:  # noqa: ARG001
+        return read(source)
+
+    return without
 
 
 def _sniff_gold(first: First) -> str | None:
