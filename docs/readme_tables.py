@@ -6,31 +6,22 @@
 import re
 from pathlib import Path
 
-from nfh_db.formats.amt import HEADER
-from nfh_db.formats.registry import AMT, FORMATS, Format
 from nfh_tui.actions import key_table_markdown
+from nfh_tui.formats.registry import OURS
 from nfh_tui.signs import LEGEND
 
-TAB = "\t"
 DOCS = Path(__file__).resolve().parent
 PAGES = (DOCS.parent / "README.md", DOCS / "keys.md")
 
 
 def format_table() -> str:
-    """One line a format, then an example line of each, with the header that `amt` needs."""
+    """One line a format, those with labels first."""
     rows = ["| format | files | goes | what it is |", "|---|---|---|---|"]
     rows += [
         f"| `{f.name}` | {' '.join(f.extensions)} | {f.direction} | {f.description} |"
-        for f in FORMATS
+        for f in sorted(OURS, key=lambda one: not one.labelled)
     ]
-    title = "One line of each (⇥ is a tab); of `amt` the header, too:"
-    return "\n".join([*rows, "", title, "", "```", *map(_example, FORMATS), "```", ""])
-
-
-def _example(format_: Format) -> str:
-    name, blank = f"{format_.name + ':':<11}", " " * 11
-    header = f"{HEADER}\n{blank}" if format_ is AMT else ""
-    return name + header + format_.example.replace(TAB, "⇥")
+    return "\n".join([*rows, ""])
 
 
 def sign_table() -> str:

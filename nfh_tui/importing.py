@@ -3,11 +3,12 @@
 import gc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nfh_db.errors import FormatError, StoreError
+from nfh_db.formats.tables import TABLE
 from nfh_db.formats.wording import visible
 from nfh_tui.formats.opening import Opened, opened
 from nfh_tui.transfer import ImportOptions, import_file
@@ -33,10 +34,13 @@ class Files:
 
 def look(path: Path, format_name: str | None, options: ImportOptions | None = None) -> Opened:
     """A file with its format. Raises FormatError where it cannot be read, or has none, or
-    where a setting was named that its format knows nothing of.
+    where a setting was named that its format knows nothing of. Columns are a table's.
     """
     options = options or ImportOptions()
-    found = opened(path, format_name, options.encoding)
+    tabular = format_name is None and options.columns
+    found = opened(path, TABLE.name if tabular else format_name, options.encoding)
+    if tabular:
+        found = replace(found, reason="its columns are named")
     unheeded = [name for name in options.named() if name not in found.format.settings]
     if unheeded:
         raise found.source.error(

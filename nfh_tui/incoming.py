@@ -2,11 +2,18 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from nfh_db.clock import now
 from nfh_db.formats.reading import Origin
-from nfh_db.formats.rows import AssignmentRow, DialogBlock, GoldRow, LabelledRow, Row
+from nfh_db.formats.rows import (
+    AssignmentRow,
+    DialogBlock,
+    GoldRow,
+    LabelledRow,
+    RawPassage,
+    Row,
+)
 from nfh_db.formats.wording import counted
 from nfh_db.records import Gold, IncomingAnchor, IncomingPassage, Role, Rule, Vote
 from nfh_models.domain import (
@@ -20,6 +27,7 @@ from nfh_models.domain import (
 )
 from nfh_models.text.numbers import find_numbers
 from nfh_tui.incoming_text import Spoken, passage_of, passage_of_turns, spoken
+from nfh_tui.incoming_windows import Cut, windows
 
 __all__ = ["PassageMaker", "passage_of"]
 
@@ -32,7 +40,8 @@ class PassageMaker:
 
     split: of every anchor; None leaves it to the row. annotator: None makes the file's
     labels gold; a name makes them that person's answers. window: turns before and after a
-    number's own that make its passage, of raw dialog; None for whole scenes. What a person
+    number's own that make its passage, of raw dialog; None for whole scenes. named: the split
+    that the file's name says, of raw dialog in files whose rows can say one. What a person
     should know about the file is added to the source's warnings when the last row is through.
     """
 
@@ -42,17 +51,21 @@ class PassageMaker:
         split: str | None,
         annotator: str | None,
         window: tuple[int, int] | None = None,
+        named: str | None = None,
     ) -> None:
         self.source = source
         self.window = window
         self.split = split
+        self.named = named
         self.annotator = annotator
         self.at = now()
         self.votes_left = 0
         self.blocks_left = 0
+        self._latest: tuple[RawPassage, Passage] | None = None
 
     def passages(self, rows: Iterable[Row]) -> Iterator[IncomingPassage]:
-        """One passage a row, in the file's order; dialogs without a number are left out.
+        """One passage a row, in the file's order; dialogs without a number are left out, and
+        with a window those with one are a passage for each turn that holds one.
 
         The rows of a batch become one passage for each context, once all are read.
         """
@@ -65,9 +78,7 @@ class PassageMaker:
             elif isinstance(row, GoldRow):
                 yield self._gold(row)
             else:
-                made = self._dialog(row)
-                if made is not None:
-                    yield made
+                yield from self._dialog(row)
         if assignments:
             from nfh_tui.incoming_amt import BatchMaker
 
@@ -97,7 +108,7 @@ class PassageMaker:
             row.line,
             row.anchor,
             row.labels,
-            self.split,
+            self.split or row.split,
             gold if self.annotator is None else None,
             self._votes(gold),
         )
@@ -112,7 +123,16 @@ class PassageMaker:
         split = self.split or row.split
         anchor = IncomingAnchor(row.line, row.anchor, row.labels, split, gold, votes, row.flags)
         tokenizer = row.tokenizer or AS_GIVEN
-        return IncomingPassage(passage_of(row.passage), tokenizer, (anchor,))
+        return IncomingPassage(self._passage(row.passage), tokenizer, (anchor,))
+
+    def _passage(self, raw: RawPassage) -> Passage:
+        """The passage of a row: the one of the row before if both are of the same.
+
+        A text may hold thousands of numbers: it is then checked and hashed once, not at each.
+        """
+        if self._latest is None or self._latest[0] is not raw:
+            self._latest = (raw, passage_of(raw))
+        return self._latest[1]
 
     def _votes(self, gold: Gold | None) -> tuple[Vote, ...]:
         """What the file says as the answer of the annotator named; none if nobody is."""
@@ -123,25 +143,33 @@ class PassageMaker:
 
     # --- plain text -----------------------------------------------------------------------
 
-    def _dialog(self, block: DialogBlock) -> IncomingPassage | None:
-        """The passage of a block; None, and counted, if no number stands in it."""
+    def _dialog(self, block: DialogBlock) -> Iterator[IncomingPassage]:
+        """The passages of a block; none, and counted, if no number stands in it."""
         from nfh_models.text.tokenize import tokenizer_name
 
         turns = spoken(block)
-        anchors = [anchor for turn in turns for anchor in self._anchors(block.text, turn)]
-        if not anchors:
+        anchors = [self._anchors(block, turn) for turn in turns]
+        if not any(anchors):
             self.blocks_left += 1
-            return None
-        passage = passage_of_turns(block.text, turns)
-        return IncomingPassage(passage, tokenizer_name(), tuple(anchors))
+            return
+        if self.window is None:
+            cuts = iter([Cut(block.text, turns, tuple(chain.from_iterable(anchors)))])
+        else:
+            cuts = windows(block, turns, anchors, self.window)
+        for cut in cuts:
+            passage = passage_of_turns(cut.text, cut.turns)
+            yield IncomingPassage(passage, tokenizer_name(), cut.anchors)
 
-    def _anchors(self, text: str, turn: Spoken) -> list[IncomingAnchor]:
+    def _anchors(self, block: DialogBlock, turn: Spoken) -> list[IncomingAnchor]:
         """The numbers of one turn."""
-        words = [text[start:end] for start, end in turn.tokens]
+        words = [block.text[start:end] for start, end in turn.tokens]
         glued = [False, *(one[1] == two[0] for one, two in pairwise(turn.tokens))]
         return [
             IncomingAnchor(
-                turn.turn.line, Anchor(start + turn.start, end + turn.start), split=self.split
+                turn.turn.line,
+                Anchor(start + turn.start, end + turn.start),
+                labels=block.labels,
+                split=self.split or block.split or self.named,
             )
             for start, end in find_numbers(words, glued)
         ]

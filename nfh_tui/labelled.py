@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from nfh_db.formats.format import Format
 from nfh_db.query import Match, Query
 from nfh_db.records import Gold, IncomingPassage, Role, Rule, Vote
 from nfh_models.domain import Anchor, Passage
-from nfh_tui.formats.opening import opened
+from nfh_tui.formats.opening import Opened, opened
 from nfh_tui.formats.reading import reading
 from nfh_tui.formats.registry import formats
 
@@ -51,6 +52,9 @@ class Labelled:
             for vote in self.votes
         )
 
+
+ONE_ROW_AN_ANCHOR = ("nfh", "nfh-ident", "gold")
+"""Formats each of whose rows has all that the file says of an anchor."""
 
 Together = Iterator[tuple[Passage, list[Labelled]]]
 
@@ -122,7 +126,30 @@ def labels_of_file(
             yield incoming.passage, _of_passage(incoming)
         warnings.extend(source.warnings)
 
-    return Labels(source.name, chosen.name, read)
+    whole_rows = chosen.name in ONE_ROW_AN_ANCHOR
+    return Labels(source.name, chosen.name, read if whole_rows else _scattered(found))
+
+
+def _scattered(found: Opened) -> Callable[[list[str]], Together]:
+    """Reads a file whose rows each bring a part of what is known of an anchor.
+
+    They are put together as an import does it, in a database that is gone afterwards.
+    """
+
+    def read(warnings: list[str]) -> Together:
+        from nfh_db.store import Store
+        from nfh_tui.transfer import ImportOptions, import_file
+
+        found.source.warnings.clear()
+        with (
+            TemporaryDirectory(prefix="nfh-tui-") as folder,
+            Store.open(Path(folder) / "labels.db", create=True) as store,
+        ):
+            import_file(store, found.source, found.format, ImportOptions())
+            yield from labels_of_store(store).read([])
+        warnings.extend(found.source.warnings)
+
+    return read
 
 
 def _of_passage(incoming: IncomingPassage) -> list[Labelled]:

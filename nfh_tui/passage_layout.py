@@ -1,9 +1,10 @@
 """A passage in lines of a given width: which token stands where.
 
 Pure: no screen. x counts cells from the left edge of the pane, lines from the top of the
-passage. The gutter on the left has the turn's number and, once a turn, its speaker; its last
-cell and the last cell of each line are kept free for signs beside words. Signs that need
-more cells than there are between two words get them as `Rooms`.
+passage. The gutter on the left has the turn's number and, once a turn, its speaker and when
+it is said, where that is known and the pane is wide enough. Its last cell and the last cell of
+each line are kept free for signs beside words. Signs that need more cells than there are
+between two words get them as `Rooms`.
 """
 
 from bisect import bisect_right
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from nfh_models.domain import Passage, Turn
+from nfh_tui.said_at import said_at
 from nfh_tui.visible import clip, glyphs, visible, width_of
 
 NO_TOKEN = -1
@@ -19,6 +21,9 @@ NO_TOKEN = -1
 
 NARROW, TIGHT = 48, 28
 """Widths below which speakers' names get less room, and none."""
+
+TIMED = 50
+"""Width from which there is room for when turns are said."""
 
 LEAST_TEXT = 10
 """Cells that words always get."""
@@ -155,11 +160,15 @@ def lay_out(
     """
     digits = len(str(len(passage.turns)))
     names = _name_cells(passage, width)
-    gutter = digits + (names + 1 if names else 0) + 2
+    clock = _time_cells(passage, width)
+    gutter = digits + (names + 1 if names else 0) + (clock + 1 if clock else 0) + 2
     filler = _Filler(gutter, max(gutter + LEAST_TEXT, width - 1), len(passage.tokens))
     for rank, turn in enumerate(passage.turns):
         name = clip(turn.speaker, names) if turn.speaker else ""
         label = f"{rank + 1:>{digits}} {name}"
+        if clock:
+            label = label.rstrip(" ")
+            label += said_at(turn).rjust(gutter - 2 - width_of(label))
         if window is not None and rank == window.first > 0:
             filler.rule(rank, window.begins)
         filler.begin_turn(rank, label + " " * (gutter - width_of(label)))
@@ -178,6 +187,13 @@ def _name_cells(passage: Passage, width: int) -> int:
     most = 6 if width < NARROW else min(MOST_NAME, width // 5)
     names = {turn.speaker for turn in passage.turns if turn.speaker}
     return max((width_of(clip(name, most)) for name in names), default=0)
+
+
+def _time_cells(passage: Passage, width: int) -> int:
+    """Cells for when turns are said: none where nothing tells, or too little room is."""
+    if width < TIMED:
+        return 0
+    return max((len(said_at(turn)) for turn in passage.turns), default=0)
 
 
 class _Word(NamedTuple):

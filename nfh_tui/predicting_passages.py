@@ -83,7 +83,7 @@ def passages(stream: Stream, format_name: str, anchors: Anchors) -> Iterator[Num
         for one in maker.passages(_rows(stream, format_name))
     )
     if format_name in LABELLED and anchors == "found":
-        return _found_anew(found)
+        return found_anew(found)
     return found
 
 
@@ -113,7 +113,8 @@ def _blocks(stream: Stream, format_name: str) -> Iterator[DialogBlock]:
         raise stream.nothing()
 
 
-def _found_anew(rows: Iterable[Numbers]) -> Iterator[Numbers]:
+def found_anew(rows: Iterable[Numbers]) -> Iterator[Numbers]:
+    """All numbers that are found in the rows' passages, each passage once."""
     known: dict[str, None] = {}
     for row in rows:
         if row.passage.digest in known:

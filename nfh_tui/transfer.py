@@ -1,10 +1,12 @@
 """Files in and out: where formats, tokens and lemmas, and the store meet."""
 
+import hashlib
+import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -13,14 +15,17 @@ from nfh_db.formats.format import Format
 from nfh_db.formats.options import LabelMap, Offsets, Reading, Writing
 from nfh_db.formats.reading import Origin
 from nfh_db.formats.release import LineWriter
+from nfh_db.formats.splits import split_of_name
 from nfh_db.formats.writing import replacing, write_members
 from nfh_db.load import IncomingFile
 from nfh_db.query import Query
 from nfh_db.records import ExportRecord, ImportReport
 from nfh_db.store import Store
+from nfh_tui.formats.losses import Losses
 from nfh_tui.formats.reading import reading
 
-SPLITS = ("train", "dev", "test")
+FIELDS = {"map": "labels"}
+"""What holds a setting that the command line has another name for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,8 @@ class ImportOptions:
 
     labels, offsets, columns, pause, encoding: as `nfh_db.formats.options.Reading` has them.
     window: turns before and after the one a number stands in that make a passage of its own;
-    None for whole scenes.
+    None for whole scenes. newer_answers: an annotator's answer in the file takes the place of
+    an older one of theirs.
     """
 
     split: str | None = None
@@ -42,6 +48,7 @@ class ImportOptions:
     pause: float | None = None
     encoding: str | None = None
     window: tuple[int, int] | None = None
+    newer_answers: bool = False
 
     def named(self) -> list[str]:
         """The settings of a format that were said, by the names of their options."""
@@ -55,6 +62,19 @@ class ImportOptions:
         }
         return [name for name, is_said in said.items() if is_said]
 
+    def known_by(self, sha256: str) -> str:
+        """By what an import is known again: the file's hash, hex, and behind it that of the
+        settings, if any were said: read with another window or other columns, a file is
+        another one.
+        """
+        said = {name: getattr(self, FIELDS.get(name, name)) for name in self.named()}
+        if self.newer_answers:
+            said["newer_answers"] = True
+        if not said:
+            return sha256
+        written = json.dumps(said, default=asdict, sort_keys=True)
+        return f"{sha256} as {hashlib.sha256(written.encode()).hexdigest()[:16]}"
+
     def reading(self) -> Reading:
         """How the file's format is read."""
         return reading(
@@ -63,6 +83,7 @@ class ImportOptions:
             columns=self.columns,
             pause=self.pause,
             encoding=self.encoding,
+            annotator=self.annotator,
         )
 
 
@@ -71,7 +92,8 @@ class ExportReport:
     """What an export wrote.
 
     left_out: anchors without a form in the format, by reason. undecided: rows among those
-    written whose anchor has no gold yet.
+    written whose anchor has no gold yet. lost: anchors that had something which the format
+    cannot hold, by what.
     """
 
     format: str
@@ -79,6 +101,7 @@ class ExportReport:
     rows: int
     left_out: Mapping[str, int]
     undecided: int
+    lost: Mapping[str, int] = field(default_factory=dict)
 
 
 def import_file(
@@ -95,9 +118,9 @@ def import_file(
     # Imported here: the lemmas' dictionary is loaded by the import only.
     from nfh_tui.incoming import PassageMaker
 
-    split = options.split
+    split, named = options.split, split_of_name(source.path.stem)
     if split is None and format_.carries_split is False:
-        split = split_of_name(source.path.stem)
+        split = named
     annotator = options.annotator
     if annotator is not None and format_.names_people:
         raise source.error(
@@ -110,14 +133,15 @@ def import_file(
             f"{format_.name} files hold no answers: no answer of {annotator}"
         )
         annotator = None
-    maker = PassageMaker(source, split, annotator, options.window)
+    maker = PassageMaker(source, split, annotator, options.window, named)
     file = IncomingFile(
         name=_storable(source.path.name),
-        sha256=source.sha256,
+        sha256=options.known_by(source.sha256),
         format=format_.name,
         split=split,
         annotator=annotator,
         warnings=lambda: source.warnings,
+        newer_answers=options.newer_answers,
     )
     return store.load(
         file,
@@ -133,13 +157,6 @@ def _storable(name: str) -> str:
     return name.encode("utf-8", "replace").decode("utf-8")
 
 
-def split_of_name(stem: str) -> str | None:
-    """The split that a file's name says: "nfh_dev" is dev; None if it says none or two."""
-    words = "".join(c.lower() if c.isalnum() else " " for c in stem).split()
-    named = {word for word in words if word in SPLITS}
-    return named.pop() if len(named) == 1 else None
-
-
 def export_file(
     store: Store,
     query: Query,
@@ -153,21 +170,25 @@ def export_file(
     it cannot be read. A broken pipe is left to the caller.
     """
     layout: Literal["gold", "nfh"] = "nfh" if format_.name == "nfh" else "gold"
-    counted = _Counted(store.outgoing(query, None, layout), undecided=layout == "gold")
+    counted = _Counted(store.outgoing(query, None, layout), format_, layout == "gold")
     left_out = _write(format_, how or Writing(), counted.records(), out)
     name = None if out is None else str(out)
     rows = counted.rows - sum(left_out.values())
+    lost = {str(what): number for what, number in counted.losses.counted.items()}
     return ExportReport(
-        format_.name, name, rows, dict(sorted(left_out.items())), counted.undecided
+        format_.name, name, rows, dict(sorted(left_out.items())), counted.undecided, lost
     )
 
 
 class _Counted:
-    """Records as they go by, with their number and that of the undecided ones."""
+    """Records as they go by, with their number, that of the undecided ones, and losses."""
 
-    def __init__(self, given: Iterator[ExportRecord], *, undecided: bool) -> None:
+    def __init__(
+        self, given: Iterator[ExportRecord], format_: Format, tells_undecided: bool
+    ) -> None:
         self._given = given
-        self._tells = undecided
+        self._tells = tells_undecided
+        self.losses = Losses(format_)
         self.rows = 0
         self.undecided = 0
 
@@ -176,6 +197,7 @@ class _Counted:
         for record in self._given:
             self.rows += 1
             self.undecided += record.gold is None and self._tells
+            self.losses.look(record)
             yield record
 
 
@@ -183,7 +205,7 @@ def _write(
     format_: Format, how: Writing, records: Iterator[ExportRecord], out: Path | None
 ) -> Counter[str]:
     """Write records; return what the format has no form for, by reason. Raises ExportError."""
-    if format_.members is not None and (out is None or not _one_file(format_, out)):
+    if format_.members is not None and not _one_file(format_, out):
         if out is None:
             raise ExportError(
                 f"{format_.name} is written as a folder or a zip file: name one with --out"
@@ -202,10 +224,12 @@ def _write(
     return writer.left_out
 
 
-def _one_file(format_: Format, out: Path) -> bool:
-    """True where a format that can be either is asked for as one file, by the name's end."""
+def _one_file(format_: Format, out: Path | None) -> bool:
+    """True where a format that can be either is asked for as one file, by the name's end, or
+    for standard output.
+    """
     single = format_.chunks is not None or format_.writer is not None
-    return single and out.suffix.lower() in format_.extensions
+    return single and (out is None or out.suffix.lower() in format_.extensions)
 
 
 def _pour(out: Path | None, chunks: Iterator[bytes]) -> None:

@@ -7,7 +7,8 @@ from functools import lru_cache
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
-from nfh_db.formats.registry import AMT
+from nfh_db.formats.format import How, What
+from nfh_db.formats.registry import GOLD
 from nfh_db.query import Query
 from nfh_db.records import Ballot
 from nfh_models.domain import (
@@ -25,6 +26,7 @@ from nfh_models.trouble.over_time import OverTime
 from nfh_models.trouble.registry import CHECKS, NOT_TAKEN, look
 from nfh_models.trouble.repeats import Repeats
 from nfh_models.trouble.scene import Case, Check, Finding, Row, Said, Scene
+from nfh_tui.formats.registry import formats
 
 if TYPE_CHECKING:
     from array import array
@@ -195,7 +197,19 @@ def _case(ballot: Ballot, rows: "Sequence[SourceRow]") -> Case:
 
 def _row(row: "SourceRow", passage: Passage) -> Row:
     said = _label(row, passage)
-    return Row(row.file, row.line, row.split, said, row.format == AMT.name, row.annotator)
+    return Row(row.file, row.line, row.split, said, _one_of_several(row.format), row.annotator)
+
+
+@lru_cache(maxsize=64)
+def _one_of_several(name: str) -> bool:
+    """True of a format that has a row for each of the people who answered, so that several of
+    one anchor repeat nothing.
+    """
+    format_ = next((one for one in formats() if one.name == name), None)
+    if format_ is None or format_ is GOLD:
+        return False
+    held = (format_.holds or {}).get(What.VOTES, How.NO)
+    return format_.names_people or held in (How.OWN, How.BESIDE)
 
 
 def _said(ballot: Ballot) -> tuple[Said, ...]:

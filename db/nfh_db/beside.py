@@ -10,6 +10,7 @@ import os
 import platform
 import re
 import secrets
+import shutil
 from pathlib import Path
 
 from nfh_db import processes
@@ -35,7 +36,14 @@ def sweep(folder: Path) -> None:
         for path in folder.iterdir():
             if _left(path.name):
                 with contextlib.suppress(OSError):
-                    path.unlink()
+                    _remove(path)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def _left(name: str) -> bool:

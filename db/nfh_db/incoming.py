@@ -153,7 +153,7 @@ class Planner:
         if before is not None:
             if content(before) == content(value):
                 return
-            steps = _behind(before, steps)
+            steps = _behind(before, steps) or self._newer(vote, before, value)
             if not steps:
                 self._conflict(
                     row.line,
@@ -169,6 +169,14 @@ class Planner:
         person = self._purpose.people[vote.annotator]
         for old, new in pairwise((before, *steps)):
             self._defer(anchor, "answer", person, vote.role.value, encode(old), encode(new))
+
+    def _newer(self, vote: Vote, before: AnswerValue, value: AnswerValue) -> list[AnswerValue]:
+        """An annotator's later answer, where it may take the earlier one's place.
+
+        An adjudicator's never may: gold points to it.
+        """
+        may = self._purpose.newer_answers and vote.role is Role.ANNOTATOR
+        return [value] if may and value.at > before.at else []
 
     def _steps(self, vote: Vote, earlier: Sequence[Vote]) -> list[AnswerValue]:
         """A person's answers to one anchor, oldest first; repetitions of all of it once."""

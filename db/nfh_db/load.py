@@ -76,6 +76,7 @@ def _rehearse(
             replace_gold,
             {name: one.id for name, one in people.items()},
             {name: one.type for name, one in people.items()},
+            source.newer_answers,
         )
         plan = Planner(purpose, known, Ids(1, 1, 1, 1)).run(stretch)
         counts.add(plan.counts)

@@ -59,9 +59,10 @@ def _no_warnings() -> Sequence[str]:
 class IncomingFile:
     """A file to be imported, or what else comes in as one does.
 
-    sha256: hex, of its bytes. annotator: whose answers its labels are; None where they are
-    gold. warnings: asked for once all rows were read. act: what the log says; "" for an import
-    of the file.
+    sha256: hex, of its bytes; behind it what stands for the settings that it was read with,
+    if any. annotator: whose answers its labels are; None where they are gold. warnings: asked
+    for once all rows were read. act: what the log says; "" for an import of the file.
+    newer_answers: an annotator's answer that is newer than theirs here takes its place.
     """
 
     name: str
@@ -71,6 +72,7 @@ class IncomingFile:
     annotator: str | None = None
     warnings: Callable[[], Sequence[str]] = field(default=_no_warnings)
     act: str = ""
+    newer_answers: bool = False
 
 
 def stretches(
@@ -273,6 +275,7 @@ class Loading:
             self._replace_gold,
             self._people,
             self._types,
+            self._source.newer_answers,
         )
 
     def _last_ids(self) -> Ids:

@@ -96,6 +96,7 @@ class Purpose:
     origin: the batch that what the file says counts as. It is another than `batch` where a
     file that was imported before is gone through again; only its gold is then looked at.
     people: ids of everybody that the stretch names. types: what each of them is.
+    newer_answers: an annotator's answer that is newer than theirs here takes its place.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Purpose:
     replace_gold: bool
     people: Mapping[str, int]
     types: Mapping[str, str] = field(default_factory=dict)
+    newer_answers: bool = False
 
     @property
     def again(self) -> bool:

@@ -91,7 +91,7 @@ def rows(
     for id_, file, line, split, labels, annotator, format_, moved in connection.execute(
         ROWS, {"ids": json_of(list(anchor_ids))}
     ):
-        kept = None if moved else labels
+        kept = None if moved else _said(labels)
         row = SourceRow(file, line, split, kept, annotator, format_)
         found.setdefault(id_, []).append(row)
     return {id_: tuple(some) for id_, some in found.items()}
@@ -124,7 +124,14 @@ def not_taken(connection: Connection) -> Iterator[NotTaken]:
             for anchor, labels in connection.execute(
                 ROW_OF_LINE, {"batch": batch, "line": line}
             ):
-                yield NotTaken(file, line, told[2], anchor, labels is not None)
+                yield NotTaken(file, line, told[2], anchor, _said(labels) is not None)
+
+
+def _said(labels: str | None) -> str | None:
+    """The label of a row; None where it only carries along, as an object, what another tool's
+    file holds besides.
+    """
+    return None if labels is None or labels.startswith("{") else labels
 
 
 def check_answers(connection: Connection) -> dict[tuple[int, str], Answer]:

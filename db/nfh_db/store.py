@@ -24,6 +24,7 @@ from nfh_db.bulk_store import BulkStore
 from nfh_db.comparing_store import ComparingStore
 from nfh_db.competence_store import CompetenceStore
 from nfh_db.doubts_store import DoubtsStore
+from nfh_db.freezing_store import FreezingStore
 from nfh_db.guiding_store import GuidingStore
 from nfh_db.history_store import HistoryStore
 from nfh_db.identifying_store import IdentifyingStore
@@ -65,6 +66,7 @@ class Store(
     ComparingStore,
     CompetenceStore,
     DoubtsStore,
+    FreezingStore,
     GuidingStore,
     HistoryStore,
     IdentifyingStore,

@@ -139,6 +139,10 @@ class Anchor:
             )
 
 
+_spell = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+"""Made once: every passage of an import is hashed."""
+
+
 def passage_digest(text: str, offsets: bytes, turns: Sequence[Turn]) -> str:
     """SHA-256 (hex) over text, packed offsets and turns; lemmas stay out, they may improve.
 
@@ -146,11 +150,7 @@ def passage_digest(text: str, offsets: bytes, turns: Sequence[Turn]) -> str:
     as `Passage.offsets` has them, and the turns as JSON, [number, speaker, start, end] each.
     """
     encoded = text.encode("utf-8", "surrogatepass")
-    spelled = json.dumps(
-        [(turn.number, turn.speaker, turn.start, turn.end) for turn in turns],
-        ensure_ascii=True,
-        separators=(",", ":"),
-    )
+    spelled = _spell([(turn.number, turn.speaker, turn.start, turn.end) for turn in turns])
     hashed = hashlib.sha256(b"%d:" % len(encoded))
     hashed.update(encoded)
     hashed.update(offsets)

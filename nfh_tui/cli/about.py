@@ -22,36 +22,32 @@ if TYPE_CHECKING:
     from nfh_tui.config import Config
 
 
-@click.command(short_help="List the file formats.")
+@click.command(short_help="List the file formats, or say all of one.")
+@click.argument("name", required=False)
 @no_db_option
 @json_option
 @reporting
-def formats(as_json: bool) -> None:
-    """List the file formats: what they hold, which way they go, one line of each."""
-    from nfh_db.formats.registry import FORMATS
+def formats(name: str | None, as_json: bool) -> None:
+    """List the file formats: which way they go, what they are; of NAME all there is to say.
 
+    That is what it can hold of an answer and where, its settings, and a line of it.
+    """
+    from nfh_tui.cli.formats_text import described, details, overview
+    from nfh_tui.formats.registry import known
+
+    found, troubles = known()
+    for trouble in troubles:
+        say(f"nfh-tui: {visible(trouble, MESSAGE_LIMIT)}")
+    if name is not None:
+        found = tuple(format_ for format_ in found if format_.name == name)
+        if not found:
+            names = ", ".join(format_.name for format_ in known()[0])
+            raise click.UsageError(f"There is no format {visible(name)}; there are {names}")
     if as_json:
-        emit(
-            {
-                "formats": [
-                    {
-                        "name": format_.name,
-                        "extensions": list(format_.extensions),
-                        "import": True,
-                        "export": format_.writer is not None,
-                        "description": format_.description,
-                        "example": format_.example,
-                    }
-                    for format_ in FORMATS
-                ]
-            }
-        )
+        emit({"formats": list(map(described, found))})
         return
-    for format_ in FORMATS:
-        extensions = " ".join(format_.extensions)
-        click.echo(f"{format_.name}  ({extensions}; {format_.direction})")
-        click.echo(f"  {format_.description}")
-        click.echo(f"  {format_.example}")
+    for line in overview(found) if name is None else details(found[0]):
+        click.echo(line)
 
 
 @click.command(short_help="List the keys of the workbench, your own among them.")

@@ -77,6 +77,11 @@ REASONS = {
     is_flag=True,
     help="Let the files' labels replace gold that differs; never an expert's.",
 )
+@click.option(
+    "--newer-answers",
+    is_flag=True,
+    help="Let a person's answer in the files take the place of an older one of theirs.",
+)
 @reading_options
 @background_option
 @db_option
@@ -258,6 +263,7 @@ def export(
     """
     from nfh_db.query import parse
     from nfh_db.store import Store
+    from nfh_tui.cli.formats_text import before_export
     from nfh_tui.formats.registry import by_name
     from nfh_tui.transfer import export_file
 
@@ -267,10 +273,13 @@ def export(
     if target is not None and is_database(target, database):
         raise Failure(f"{target} is the database itself; name another file")
     there = target is not None and target.is_file()
+    format_ = by_name(format_name)
+    for line in before_export(format_):
+        say(line)
     store = Store.open(database)
     try:
         how = Writing(mentions, labels or LabelMap())
-        report = export_file(store, parsed, by_name(format_name), target, how)
+        report = export_file(store, parsed, format_, target, how)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -283,6 +292,8 @@ def export(
 
 
 def _say_export(report: "ExportReport", *, as_json: bool) -> None:
+    from nfh_tui.cli.formats_text import after_export
+
     for reason, number in report.left_out.items():
         words = REASONS.get(reason, reason)
         say(
@@ -293,6 +304,9 @@ def _say_export(report: "ExportReport", *, as_json: bool) -> None:
             f"{counted(report.undecided, 'row')} of these {report.rows:,} without a decision "
             "(kind null); the query state:decided leaves them out"
         )
+    lost = after_export(report.format, report.lost)
+    if lost:
+        say(lost)
     if report.out is None:
         return
     if as_json:

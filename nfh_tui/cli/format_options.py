@@ -2,6 +2,7 @@
 
 import codecs
 from collections.abc import Callable
+from math import isfinite
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,14 +24,15 @@ class FormatName(click.ParamType[str | None]):
 
     name = "format"
 
-    def __init__(self, *, export: bool = False) -> None:
+    def __init__(self, *, export: bool = False, besides: tuple[str, ...] = ()) -> None:
         self.export = export
+        self.besides = besides
 
     def names(self) -> tuple[str, ...]:
         """What may be said."""
         from nfh_tui.formats.registry import readable, writable
 
-        return writable() if self.export else (AUTO, *readable())
+        return writable() if self.export else (AUTO, *self.besides, *readable())
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002
         """What help shows in the name's place."""
@@ -74,7 +76,16 @@ def _columns(_: click.Context, __: click.Parameter, value: str | None) -> dict[s
             raise click.BadParameter(
                 f"{value!r}: wanted NAME=COLUMN with commas between, NAME one of {known}"
             )
-    return {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+    said = {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+    if len(said) < len(pairs):
+        raise click.BadParameter(f"{value!r} names two columns for one of {known}")
+    return said
+
+
+def _pause(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not isfinite(value):
+        raise click.BadParameter(f"{value} is no number of seconds")
+    return value
 
 
 def _encoding(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -128,6 +139,7 @@ OPTIONS = (
     click.option(
         "--pause",
         type=click.FloatRange(min=0, min_open=True),
+        callback=_pause,
         metavar="SECONDS",
         help="Subtitles: so long a silence ends a scene.",
     ),

@@ -23,6 +23,8 @@ COMMANDS = {
     "init": Lazy("database", "init", "Make a new, empty database."),
     "import": Lazy("files", "import_", "Bring files into the database."),
     "export": Lazy("files", "export", "Take anchors out of the database, as a file."),
+    "release": Lazy("release", "release", "Freeze gold into a folder, with a datasheet."),
+    "diff": Lazy("diff", "diff", "Tell what changed between two releases or databases."),
     "identify": Lazy("identify", "identify", "Find numbers, and decide which lack a noun."),
     "predict": Lazy("predict", "predict", "Predict the heads of numbers."),
     "retrain": Lazy("retrain", "retrain", "Train a model on the gold."),
@@ -46,7 +48,7 @@ COMMANDS = {
     "doctor": Lazy("doctor", "doctor", "Check the database, or the labels in it."),
     "backup": Lazy("backup", "backup", "Copy the database, also while others work in it."),
     "merge": Lazy("merge", "merge", "Bring in what was done in another copy."),
-    "formats": Lazy("about", "formats", "List the file formats."),
+    "formats": Lazy("about", "formats", "List the file formats, or say all of one."),
     "keys": Lazy("about", "keys", "List the keys of the workbench, your own among them."),
 }
 """Commands in the order of the help. Modules are those beside this one."""

@@ -176,6 +176,8 @@ def _said(value: object) -> str:
     """An argument as a person reads it; "" for one that says nothing."""
     if isinstance(value, list):
         return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={said}" for key, one in value.items() if (said := _said(one)))
     if value is None or value is False:
         return ""
     return "yes" if value is True else str(value)

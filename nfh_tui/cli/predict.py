@@ -6,11 +6,9 @@ from typing import Literal
 import click
 
 from nfh_tui.cli.common import QueryCommand, db_option, json_option, reporting
+from nfh_tui.cli.format_options import FormatName
 from nfh_tui.cli.identify import PARSERS
 from nfh_tui.cli.queueing import background_option
-
-FORMATS = ("dialog", "text", "nfh", "nfh-ident", "gold")
-"""As `predicting_passages` has them, which is loaded by those only who read a file."""
 
 
 @click.command(cls=QueryCommand, short_help="Predict the heads of numbers.")
@@ -43,8 +41,8 @@ FORMATS = ("dialog", "text", "nfh", "nfh-ident", "gold")
 @click.option(
     "--format",
     "format_name",
-    type=click.Choice(FORMATS),
-    help="With --file: its format; text is running text. Without it the content decides.",
+    type=FormatName(besides=("text",)),
+    help="With --file: its format, text for running text. Without it the content decides.",
 )
 @click.option(
     "--identifier",

@@ -20,9 +20,9 @@ from nfh_tui.cli.retrain_text import wrapped
 from nfh_tui.cli.steps import Steps
 
 if TYPE_CHECKING:
+    from nfh_db.formats.reading import Origin
     from nfh_db.store import Store
     from nfh_tui.predicting import Predicted, Tools
-    from nfh_tui.predicting_source import Stream
 
 Write = Callable[["Predicted"], object]
 
@@ -48,7 +48,8 @@ class Call:
 def predict_file(call: Call) -> None:
     """Predict the numbers of a file, or of standard input, and write what was predicted."""
     from nfh_tui.predicting import Counts, predict
-    from nfh_tui.predicting_passages import format_of, passages
+    from nfh_tui.predicting_formats import other_format, passages_of
+    from nfh_tui.predicting_passages import LABELLED, format_of, passages
     from nfh_tui.predicting_source import opened
 
     began = time.perf_counter()
@@ -56,13 +57,22 @@ def predict_file(call: Call) -> None:
         check_out(call.out, [Path(call.place)], places.database(call.db))
     counts = Counts()
     with ExitStack() as stack:
-        stream = stack.enter_context(opened(call.place))
-        format_name = call.format_name or format_of(stream)
-        tools = _tools(call, format_name)
+        other = other_format(call.place, call.format_name)
+        if other is not None:
+            stream: Origin = other.source
+            format_name, taken = other.format.name, other.format.labelled
+            found = passages_of(other, call.anchors or "given")
+        else:
+            lines = stack.enter_context(opened(call.place))
+            stream = lines
+            format_name = call.format_name or format_of(lines)
+            # The rows of nfh-ident are numbers of both kinds.
+            taken = format_name in LABELLED and format_name != "nfh-ident"
+            found = passages(lines, format_name, call.anchors or "given")
+        tools = _tools(call, taken=taken and call.anchors != "found")
         # What is printed line by line shows itself how far it is.
         shown = call.out is None and _watched()
         steps = stack.enter_context(Steps("predict"))
-        found = passages(stream, format_name, call.anchors or "given")
         write = _writer(stack, call, tools)
         for one in predict(found, tools, counts):
             if one.nfh or call.every:
@@ -79,13 +89,10 @@ def predict_file(call: Call) -> None:
         say(summary(stream.name, counts, None))
 
 
-def _tools(call: Call, format_name: str) -> "Tools":
-    from nfh_tui.predicting_passages import LABELLED
+def _tools(call: Call, *, taken: bool) -> "Tools":
+    """taken: the file's own numbers are, as fused heads, unless somebody wants that decided."""
     from nfh_tui.predicting_tools import Asked, tools_for
 
-    # The rows of nfh-ident are numbers of both kinds; of the others the anchors are taken as
-    # fused heads unless somebody wants them decided.
-    taken = format_name in LABELLED and format_name != "nfh-ident" and call.anchors != "found"
     asked = Asked(
         model=call.model,
         identifier=call.identifier,
@@ -144,7 +151,7 @@ def _watched() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def _say_all(stream: "Stream", tools: "Tools", cut: int, nfh: int) -> None:
+def _say_all(stream: "Origin", tools: "Tools", cut: int, nfh: int) -> None:
     """What a person should know of the file and of what was not looked at."""
     for warning in stream.warnings:
         say(f"nfh-tui: {stream.name}: {warning}")

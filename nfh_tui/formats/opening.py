@@ -13,6 +13,9 @@ from nfh_tui.formats.registry import by_name, formats
 HEAD = 4096
 """Bytes that tell a binary file from a text."""
 
+ZLIB_MARK = b"x\x9c"
+"""How what zlib packed begins, which is no UTF-8; a small one may hold no NUL."""
+
 
 @dataclass(frozen=True, slots=True)
 class Opened:
@@ -44,23 +47,30 @@ def origin_of(
     path: Path, takes: Sequence[Takes] = tuple(Takes), encoding: str | None = None
 ) -> Origin:
     """A path opened as one of what a format takes. Raises FormatError."""
-    kind = _kind(path)
+    kind = _kind(path, encoding)
     if kind is Takes.FOLDER and Takes.FOLDER in takes:
         return Folder(path)
     if Takes.BYTES in takes and (kind is Takes.BYTES or Takes.TEXT not in takes):
         return Binary(path)
-    return Source(path, encoding)
+    source = Source(path, encoding)
+    if Takes.TEXT not in takes:
+        raise source.error(None, "is neither a folder nor a zip file; wanted one of them")
+    return source
 
 
-def _kind(path: Path) -> Takes:
-    """What a path is, as far as its first bytes tell; a text where they cannot be read."""
+def _kind(path: Path, encoding: str | None) -> Takes:
+    """What a path is, as far as its first bytes tell; a text where they cannot be read, or an
+    encoding was named.
+    """
     if path.is_dir():
         return Takes.FOLDER
     head = _head(path)
     if head.startswith(ZIP_MARK):
         return Takes.FOLDER
+    if encoding is not None:
+        return Takes.TEXT
     binary = b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff"))
-    return Takes.BYTES if binary else Takes.TEXT
+    return Takes.BYTES if binary or head.startswith(ZLIB_MARK) else Takes.TEXT
 
 
 def _head(path: Path) -> bytes:
@@ -74,12 +84,13 @@ def _head(path: Path) -> bytes:
 
 
 def _told(path: Path, among: Sequence[Format], encoding: str | None) -> Opened:
-    kind = _kind(path)
+    kind = _kind(path, encoding)
     if kind is Takes.TEXT:
         source = Source(path, encoding)
         return Opened(source, *recognise(source, among))
     head = _head(path)
-    origin = Folder(path) if kind is Takes.FOLDER else Binary(path)
+    is_folder = kind is Takes.FOLDER
+    origin = Folder(path) if is_folder else Binary(path)
     first = (
         First.of_folder(origin) if isinstance(origin, Folder) else First.of_bytes(path, head)
     )
@@ -88,8 +99,11 @@ def _told(path: Path, among: Sequence[Format], encoding: str | None) -> Opened:
         if kind is Takes.BYTES:
             Source(path, encoding)  # which says where the NUL bytes are
         fit = ", ".join(one.name for one in among if kind in one.takes)
-        what = "folder or zip" if kind is Takes.FOLDER else "file"
+        what, hint = (
+            ("folder or zip", "; or name the files in it") if is_folder else ("file", "")
+        )
         raise origin.error(
-            None, f"its format is not known; of such a {what} can be read, with --format: {fit}"
+            None,
+            f"its format is not known; a {what} can be, with --format: {fit}{hint}",
         )
     return Opened(origin, *found)

@@ -12,6 +12,7 @@ def reading(
     columns: Mapping[str, str] | None = None,
     pause: float | None = None,
     encoding: str | None = None,
+    annotator: str | None = None,
 ) -> Reading:
     """The settings of a reader, with what makes tokens and lemmas."""
     return Reading(
@@ -23,6 +24,7 @@ def reading(
         columns=columns or {},
         pause=pause,
         encoding=encoding,
+        annotator=annotator,
     )
 
 

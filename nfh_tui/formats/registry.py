@@ -7,15 +7,46 @@ A third party adds one by an entry point in the group `nfh_tui.formats`: a
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 
+from nfh_db.formats.brat import BRAT
+from nfh_db.formats.convokit import CONVOKIT
+from nfh_db.formats.cornell import CORNELL
+from nfh_db.formats.doccano import DOCCANO
 from nfh_db.formats.format import Format
+from nfh_db.formats.fountain import FOUNTAIN
+from nfh_db.formats.labelstudio import LABEL_STUDIO
+from nfh_db.formats.prodigy import PRODIGY
 from nfh_db.formats.registry import FORMATS as PLAIN
+from nfh_db.formats.subtitles import SUBRIP, WEBVTT
+from nfh_db.formats.tables import TABLE
+from nfh_tui.formats.chat import CHAT
+from nfh_tui.formats.conllu import CONLLU
+from nfh_tui.formats.docbin import DOCBIN
+from nfh_tui.formats.huggingface import HF_JSON, HF_PARQUET
+from nfh_tui.formats.inception import INCEPTION_JSON, INCEPTION_XMI
 
 GROUP = "nfh_tui.formats"
 
-WITH_LIBRARIES: tuple[Format, ...] = ()
-"""Formats that are read and written by a library, which is loaded on use."""
-
-OURS: tuple[Format, ...] = (*PLAIN, *WITH_LIBRARIES)
+OURS: tuple[Format, ...] = (
+    *PLAIN,
+    PRODIGY,
+    DOCCANO,
+    LABEL_STUDIO,
+    BRAT,
+    TABLE,
+    CONVOKIT,
+    CORNELL,
+    SUBRIP,
+    WEBVTT,
+    FOUNTAIN,
+    CHAT,
+    CONLLU,
+    HF_PARQUET,
+    HF_JSON,
+    INCEPTION_JSON,
+    INCEPTION_XMI,
+    DOCBIN,
+)
+"""Libraries that some are read and written by are loaded on use."""
 
 
 @lru_cache(maxsize=1)

@@ -84,6 +84,7 @@ FORMS: Mapping[str, Mapping[str, Form]] = {
         "split": TEXT,
         "annotator": TEXT,
         "replace_gold": FLAG,
+        "newer_answers": FLAG,
     },
     EVALUATE: {
         "task": WANTED_TEXT,

@@ -40,7 +40,11 @@ def test_without_out_the_rows_and_nothing_else_go_to_standard_output(
         result = call("export", "--format", "nfh", "--db", database, "--json", *out)
         assert result.exit_code == 0
         assert [line["head"] for line in lines(result)] == [[1], ["AGE"], ["YEAR"]]
-        assert result.stderr == ""
+        said = result.stderr.splitlines()
+        assert said[0].startswith("nfh cannot hold: relations; ")
+        assert said[1:] == [
+            "nfh: anchors that lost something: how gold came to count of 3; splits of 2"
+        ]
 
 
 def test_with_out_a_file_is_written_and_a_summary_is_printed(
@@ -53,6 +57,7 @@ def test_with_out_a_file_is_written_and_a_summary_is_printed(
         "rows": 3,
         "left_out": {},
         "undecided": 0,
+        "lost": {},
     }
     assert len((home / "g.jsonl").read_text().splitlines()) == 3
     result = call("export", "--format", "gold", "--db", database, "--out", "h.jsonl")

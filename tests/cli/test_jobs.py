@@ -9,6 +9,7 @@ from click.testing import Result
 
 from nfh_db.connection import connect
 from nfh_db.jobs import JobState, NewJob
+from nfh_db.query import Query
 from nfh_db.store import Store
 from nfh_tui.jobs.job_files import job_folder
 
@@ -205,6 +206,22 @@ def test_one_bad_file_of_several_fails_the_job_and_the_others_come_in(
     shown = said(call("jobs", "show", "1", "--json", "--db", path))
     files = shown["result"]["files"]  # type: ignore[index]
     assert [one.get("rows") for one in files] == [2, None]
+
+
+def test_settings_of_an_import_are_shown_and_hold(call: Call, path: Path, home: Path) -> None:
+    (home / "szene.csv").write_bytes("Wer;Satz\nZoë;Zwei, 3?\n".encode("cp1252"))
+    told = call(
+        "import", "szene.csv", "--columns", "text=Satz,speaker=Wer", "--encoding", "cp1252",
+        "--window", "2,1", "--background", "--db", path,
+    )  # fmt: skip
+    assert told.exit_code == 0, told.output
+    shown = call("jobs", "show", "1", "--db", path).stdout
+    assert "  columns   text=Satz, speaker=Wer\n  encoding  cp1252\n  window    2, 1\n" in shown
+    assert "{" not in shown
+    assert call("jobs", "wait", "1", "--db", path).exit_code == 0
+    with Store.open(path) as store:
+        (ballot,) = store.ballots(Query())
+    assert ballot.passage.text == "Zoë: Zwei, 3?"
 
 
 @pytest.mark.parametrize("kind", ["train", "evaluate", "predict", "check", "import", "dance"])

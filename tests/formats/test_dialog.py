@@ -94,6 +94,54 @@ def test_a_file_of_blanks_is_refused(rows: Rows) -> None:
         rows("dialog", "\n \n")
 
 
+ODD = [
+    ("[Anna]: two", "*MOT:\tthree"),
+    ("**Anna:** two", "<Ben> : three"),
+    ("[12:30:01] Anna: two", "12/31/20, 10:30 - Ben: three"),
+    ("[31.12.20, 10:30:00] Anna: two", "10:30 PM Ben: three"),
+    ("Anna:two", "Ben：three"),
+    ("HAMLET. To be", "LADY MACBETH. Two"),
+]
+PLAIN = [
+    ("Look at http://two.org", "10:30 is fine"),
+    ("At 10:30 he said: two", "1:2"),
+    ("OK. Two", "I. Two"),
+    ("[two] of them", "*two* of them"),
+]
+
+
+def warned(tmp_path: Path, text: str) -> list[str]:
+    path = tmp_path / "d.txt"
+    path.write_text(text, "utf-8")
+    source = Source(path)
+    list(dialog.read(source))
+    return source.warnings
+
+
+@pytest.mark.parametrize("lines", ODD)
+def test_names_that_stand_otherwise_are_said(tmp_path: Path, lines: tuple[str, str]) -> None:
+    (warning,) = warned(tmp_path, "Anna: one\n" + "\n".join(lines))
+    assert warning.startswith("2 lines read without a speaker though they seem to name one")
+    assert "line 2: " in warning
+    assert warned(tmp_path, lines[0]) == []
+
+
+@pytest.mark.parametrize("lines", PLAIN)
+def test_other_lines_are_said_nothing_of(tmp_path: Path, lines: tuple[str, str]) -> None:
+    assert warned(tmp_path, "\n".join(lines)) == []
+
+
+def test_names_above_what_is_said_are_said(tmp_path: Path) -> None:
+    speeches = "ANNA\nTwo cups?\n\nLADY BEN.\nThree.\n\n"
+    (warning,) = warned(tmp_path, speeches)
+    assert warning.startswith(
+        "2 passages begin with a line in capitals that may say who speaks"
+    )
+    assert 'line 1: "ANNA"; --format fountain' in warning
+    assert warned(tmp_path, speeches + "two\n\nthree\n\n") == []
+    assert warned(tmp_path, "ANNA\nTWO CUPS?\n\nBEN\nTHREE.\n") == []
+
+
 def test_an_endless_passage_is_refused(rows: Rows, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dialog, "LINE_LIMIT", 40)
     assert len(rows("dialog", "one\n\n" * 20)) == 20

@@ -196,10 +196,10 @@ def test_a_person_sees_one_line_for_each_number(
     assert "4 numbers, 3 without a noun (NFH)" in result.stderr
 
 
-def test_the_help_knows_all_formats(call: Call) -> None:
-    assert "|".join(FORMATS) in call("predict", "--help").stdout.replace("\n", "").replace(
-        " ", ""
-    )
+def test_a_format_that_is_unknown_is_refused_with_all_there_are(call: Call) -> None:
+    result = call("predict", "--file", "e.txt", "--format", "words")
+    assert result.exit_code == 2
+    assert all(f"'{name}'" in result.stderr for name in (*FORMATS, "hf-json"))
 
 
 @pytest.mark.parametrize("more", [(), ("--format", "dialog"), ("--format", "text")])

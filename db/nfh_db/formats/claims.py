@@ -8,12 +8,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nfh_db.clock import now
+from nfh_db.formats.fields import A_NAME, is_a_name
 from nfh_db.formats.grid import Grid, MarkError
 from nfh_db.formats.marked import Graph, Marked, answer_of
 from nfh_db.formats.options import Reading
 from nfh_db.formats.stored import Restored, as_drawn
+from nfh_db.formats.wording import shown
 from nfh_db.records import PERSON, FlagMark, FlagName, Gold, Role, Rule, Vote
-from nfh_models.domain import Answer, AnswerError
+from nfh_models.domain import Anchor, Answer, AnswerError, Head, Mention
+
+PASSED = (FlagName.SKIP, FlagName.REJECT)
+"""Flags of somebody who did not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +46,15 @@ class Claim:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What comes of an annotation of one number. changed: it was kept along, and the tool's
-    file shows it otherwise now.
+    file shows it otherwise now. unsaid: a noun or comment that was written of a number of which
+    nothing else is said, so that it is no answer; a reader says that it was left out.
     """
 
     gold: Gold | None = None
     votes: tuple[Vote, ...] = ()
     flags: tuple[FlagMark, ...] = ()
     changed: bool = False
+    unsaid: str = ""
 
 
 def outcome(
@@ -61,6 +68,9 @@ def outcome(
     """What a claim comes to. graph: translated, of this number alone. kept: what the file
     carries along of the same number. Raises MarkError.
     """
+    if claim.who is not None and not is_a_name(claim.who):
+        raise MarkError(f"found {shown(claim.who)} as who answered, wanted {A_NAME}")
+    kept = kept and on_grid(kept, grid)
     flags = _flags(claim, kept)
     if not claim.answered:
         return Outcome(flags=flags)
@@ -71,11 +81,15 @@ def outcome(
         return Outcome(votes=(before,), flags=flags)
     answer = _native(claim, marked, grid, how, before.answer if before else None)
     if answer is None:
-        return Outcome(flags=flags)
+        return _nothing(claim, flags, changed=before is not None)
     fresh = Vote(claim.who, claim.role, answer, claim.at or now(), type=claim.type)
     vote = replace(before, answer=answer, answered_at=claim.at or now()) if before else fresh
     if claim.seconds is not None:
         vote = replace(vote, seconds=claim.seconds)
+    if before is None:
+        # Passed over or refused when it was kept, and answered since.
+        said = set(claim.flags)
+        flags = tuple(one for one in flags if one.name in said or one.name not in PASSED)
     return Outcome(votes=(vote,), flags=flags, changed=before is not None)
 
 
@@ -93,9 +107,50 @@ def _gold(
         return Outcome(gold=before, flags=flags)
     answer = _native(claim, marked, grid, how, before.answer if before else None)
     if answer is None:
-        return Outcome(flags=flags)
+        return _nothing(claim, flags, changed=before is not None)
     gold = Gold(answer, Rule.IMPORTED, None, claim.at)
     return Outcome(gold=gold, flags=flags, changed=before is not None)
+
+
+def _nothing(claim: Claim, flags: tuple[FlagMark, ...], *, changed: bool) -> Outcome:
+    return Outcome(flags=flags, changed=changed, unsaid=claim.noun or claim.comment or "")
+
+
+def on_grid(kept: Restored, grid: Grid) -> Restored:
+    """What was kept, by the tokens of the grid: some may be cut in two since.
+
+    Raises MarkError where they are other tokens altogether.
+    """
+    old, new = kept.passage, grid.passage
+    if new is old or (
+        list(new.starts) == list(old.starts) and list(new.ends) == list(old.ends)
+    ):
+        return kept
+
+    def places(start: int, end: int) -> tuple[int, int]:
+        return grid.tokens(old.starts[start], old.ends[end - 1])
+
+    def moved(answer: Answer) -> Answer:
+        return replace(
+            answer,
+            heads=tuple(
+                Head(
+                    tuple(
+                        Mention(*places(m.start, m.end), places(0, m.head + 1)[1] - 1, m.origin)
+                        for m in head.mentions
+                    )
+                )
+                for head in answer.heads
+            ),
+        )
+
+    return replace(
+        kept,
+        passage=new,
+        anchor=Anchor(*places(kept.anchor.start, kept.anchor.end)),
+        gold=kept.gold and replace(kept.gold, answer=moved(kept.gold.answer)),
+        votes=tuple(replace(vote, answer=moved(vote.answer)) for vote in kept.votes),
+    )
 
 
 def _vote_of(votes: Sequence[Vote], claim: Claim) -> Vote | None:
@@ -120,6 +175,11 @@ def _native(
     comment = claim.comment if claim.comment is not None else before.comment if before else ""
     try:
         answer = answer_of(marked, grid, how.lemmatize, noun=noun or None, comment=comment)
+        if claim.noun and answer is not None and answer.noun is None:
+            raise MarkError(
+                f"the noun {shown(claim.noun)} is written of a number whose head is marked; "
+                "wanted one or the other"
+            )
         if answer is not None:
             answer.check(len(grid.words), *grid.tokens(*marked.anchor))
     except AnswerError as error:

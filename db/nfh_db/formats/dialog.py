@@ -12,7 +12,7 @@ A line without a speaker is a turn with speaker null.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nfh_db.formats.reading import LINE_LIMIT, Source
 from nfh_db.formats.rows import DialogBlock, DialogTurn
@@ -30,6 +30,19 @@ PREFIX = re.compile(
     rf"[{SPACES}]*(?P<name>[^\s:][^:\n]{{0,{NAME_LENGTH - 1}}}?)[{SPACES}]*:(?:[{SPACES}]+|$)"
 )
 ASIDE = re.compile(r"[ \t]*\([^()]*\)$")
+ODD = re.compile(
+    r"""(?x)\s*(?:
+    [*_\[(<]{1,3}[^\W\d_][^\[\]()<>*:\n]{0,40}[*_\])>]{0,3}\s*:[*_]{0,2}(?:\s|$)  # [Anna]: two
+    | [\[(]?\d{1,4}[./:-]\d\d?[\d./:\-,\ \t]{0,30}(?:[AaPp]\.?[Mm]\.?)?[\])\-\ \t]{0,5}
+      [^\W\d_][^:\n]{0,40}:\s                                           # 12:30 Anna: two
+    | [A-Z][\w.' ]{0,40}:(?=[^\W\d_])                                   # Anna:two
+    | [A-Z][A-Z' ]{2,40}\.\s+\S                                         # ANNA. Two
+    | [A-Z][\w.' ]{0,40}：                                               # Anna：two
+    )"""
+)
+"""How a name may stand that is none by this format's rule."""
+
+SEVERAL = 2
 NO_NAME = frozenset(',;!?…"“”„«»[]{}()<>|\\/=*¿¡。，；！？、؟،؛।')
 SMALL_WORDS = frozenset(
     "a al and at bin da de del della der di do dos du el en et in la le of on the to und van "
@@ -58,9 +71,11 @@ def read(source: Source) -> Iterator[DialogBlock]:
                     "wanted a blank line between passages",
                 )
         elif lines:
+            doubtful.look_at_block(lines)
             yield _block(lines)
             lines, size, any_block = [], 0, True
     if lines:
+        doubtful.look_at_block(lines)
         yield _block(lines)
     elif not any_block:
         raise source.error(None, "holds nothing but white space; wanted lines of dialog")
@@ -69,16 +84,38 @@ def read(source: Source) -> Iterator[DialogBlock]:
 
 class Doubtful:
     """Lines that a person may have meant to name a speaker, and that this format's rule reads
-    as words alone: "Old man: Two." """
+    as words alone: "Old man: Two.", "[ANNA]: Two.", "ANNA" above what she says.
+    """
 
     def __init__(self) -> None:
         self._count = 0
         self._first = (0, "")
+        self._odd = 0
+        self._first_odd = (0, "")
+        self._blocks = 0
+        self._cues = 0
+        self._first_cue = (0, "")
+
+    def look_at_block(self, lines: Sequence[tuple[int, str]]) -> None:
+        """Count a passage that begins with a name above what is said."""
+        self._blocks += 1
+        number, first = lines[0]
+        name = first.strip().removesuffix(".")
+        is_cue = len(name) > 1 and name.isupper() and is_name(ASIDE.sub("", name))
+        if is_cue and len(lines) > 1 and not lines[1][1].isupper():
+            self._cues += 1
+            self._first_cue = (self._first_cue[0] or number, self._first_cue[1] or name)
 
     def look_at(self, number: int, line: str) -> None:
         """Count a line if it is one."""
         match = PREFIX.match(line)
-        if match is None or is_name(match["name"]) or _starts_small(match["name"]):
+        if match is not None and is_name(match["name"]):
+            return
+        if ODD.match(line):
+            self._odd += 1
+            self._first_odd = (self._first_odd[0] or number, self._first_odd[1] or line.strip())
+            return
+        if match is None or _starts_small(match["name"]):
             return
         words = match["name"].split()
         if 2 <= len(words) <= NAME_WORDS and not any(map(_no_name, match["name"])):
@@ -87,7 +124,20 @@ class Doubtful:
                 self._first = (number, match["name"])
 
     def warnings(self) -> Iterator[str]:
-        """One sentence if there was any."""
+        """A sentence for each sort; for some only if there were several."""
+        if self._odd >= SEVERAL:
+            number, line = self._first_odd
+            yield (
+                f"{counted(self._odd, 'line')} read without a speaker though they seem to name "
+                f"one, the first in line {number}: {shown(line)}; wanted Name: words"
+            )
+        if self._cues >= SEVERAL and 2 * self._cues > self._blocks:
+            number, name = self._first_cue
+            yield (
+                f"{counted(self._cues, 'passage')} begin with a line in capitals that may say "
+                f"who speaks, the first in line {number}: {shown(name)}; --format fountain "
+                "reads names that stand above what is said"
+            )
         if self._count:
             number, name = self._first
             yield (
@@ -101,10 +151,29 @@ def _block(lines: list[tuple[int, str]]) -> DialogBlock:
     turns = []
     place = 0
     for rank, (number, text) in enumerate(lines):
-        speaker, start = split_speaker(text)
-        turns.append(DialogTurn(number, rank, speaker, place + start, place + len(text)))
+        turns.append(_turn(number, rank, text, place))
         place += len(text) + 1
     return DialogBlock("\n".join(text for _, text in lines), tuple(turns))
+
+
+def block_of(text: str, line: int) -> DialogBlock:
+    """A text in which another tool marked nothing, as the lines of a dialog. It stays as it is,
+    and its empty lines are no turns. line: of the file, where the text stands.
+    """
+    turns = []
+    place = 0
+    for rank, row in enumerate(text.split("\n")):
+        turn = _turn(line, rank, row.removesuffix("\r"), place)
+        if text[turn.start : turn.end].strip():
+            turns.append(turn)
+        place += len(row) + 1
+    return DialogBlock(text, tuple(turns))
+
+
+def _turn(line: int, rank: int, text: str, place: int) -> DialogTurn:
+    """The turn of a line of dialog that begins at code point `place`."""
+    speaker, start = split_speaker(text)
+    return DialogTurn(line, rank, speaker, place + start, place + len(text))
 
 
 def split_speaker(line: str) -> tuple[str | None, int]:

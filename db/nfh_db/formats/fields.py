@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.reading import Source
+from nfh_db.formats.reading import Origin
 from nfh_db.formats.wording import shown, visible
 from nfh_models.domain import Anchor
 
@@ -101,13 +101,13 @@ def is_a_name(text: str) -> bool:
 class Fields:
     """One JSON object of a line. path: where it stands in the line's object, with a dot."""
 
-    source: Source
+    source: Origin
     line: int
     values: Mapping[str, object]
     path: str = ""
 
     @classmethod
-    def of_line(cls, source: Source, line: int, text: str) -> "Fields":
+    def of_line(cls, source: Origin, line: int, text: str) -> "Fields":
         """The object that a line holds. Raises FormatError if it holds anything else."""
         try:
             value = decode(text)

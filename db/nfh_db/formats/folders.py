@@ -3,17 +3,25 @@
 import hashlib
 import stat
 import zipfile
+import zlib
 from collections.abc import Iterator
+from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.reading import BYTE_ORDER_MARK, CHUNK, Origin
+from nfh_db.formats.reading import BYTE_ORDER_MARK, CHUNK, Origin, Source
 from nfh_db.formats.wording import visible
 
 MEMBER_LIMIT = 256 * 1024 * 1024
 """Bytes that one member of a folder or zip may have, unpacked."""
 
 ZIP_MARK = b"PK\x03\x04"
+
+DAMAGED = (
+    zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, KeyError,
+)  # fmt: skip
+"""What the standard library raises of a zip that it cannot unpack."""
 
 
 class Binary(Origin):
@@ -53,7 +61,7 @@ class Folder(Origin):
         self._zip: zipfile.ZipFile | None = None
         try:
             if path.is_dir():
-                names = [p.relative_to(path).as_posix() for p in path.rglob("*") if p.is_file()]
+                names = [p.relative_to(path).as_posix() for p in self._files(path)]
             else:
                 self._zip = zipfile.ZipFile(path)
                 names = [i.filename for i in self._zip.infolist() if not i.is_dir()]
@@ -64,6 +72,21 @@ class Folder(Origin):
         self.names: tuple[str, ...] = tuple(sorted(name for name in names if _shown(name)))
         self._check_names()
         self.sha256 = self._digest()
+
+    def _files(self, path: Path) -> Iterator[Path]:
+        """The files of a folder and of those in it, but for hidden ones.
+
+        Raises FormatError for a link that leads nowhere or to a folder: `rglob` passes over
+        what is behind it, and it may lead around in a circle.
+        """
+        for one in path.rglob("*"):
+            name = one.relative_to(path).as_posix()
+            if one.is_symlink() and _shown(name) and not one.is_file():
+                found = "a link to a folder" if one.is_dir() else "a link that leads nowhere"
+                wanted = "wanted a file or folder itself: copy here what it stands for"
+                raise self.error(None, f"{visible(name)}: found {found}, {wanted}")
+            if one.is_file():
+                yield one
 
     def named(self, *suffixes: str) -> Iterator[str]:
         """The members whose names end so, in order."""
@@ -81,7 +104,18 @@ class Folder(Origin):
                 wanted = f"wanted at most {MEMBER_LIMIT:,} bytes"
                 raise self.error(None, f"{visible(name)} has {size:,} bytes; {wanted}")
             return member.read_bytes() if self._zip is None else self._zip.read(name)
-        except (zipfile.BadZipFile, RuntimeError, NotImplementedError, KeyError) as error:
+        except DAMAGED as error:
+            raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
+        except OSError as error:
+            raise self.unreadable(error) from error
+
+    def open(self, name: str) -> IO[bytes]:
+        """One member to be read piece by piece, and sought in. Raises FormatError."""
+        try:
+            if self._zip is None:
+                return (self.path / name).open("rb")
+            return self._zip.open(name)
+        except DAMAGED as error:
             raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
         except OSError as error:
             raise self.unreadable(error) from error
@@ -119,9 +153,59 @@ class Folder(Origin):
     def _digest(self) -> str:
         digest = hashlib.sha256()
         for name in self.names:
-            content = hashlib.sha256(self.read(name)).digest()
+            content = self._content_digest(name)
             digest.update(name.encode("utf-8", "surrogateescape") + b"\0" + content)
         return digest.hexdigest()
+
+    def _content_digest(self, name: str) -> bytes:
+        """Of one member. Raises FormatError where it cannot be read to its end."""
+        content = hashlib.sha256()
+        try:
+            with self.open(name) as member:
+                while chunk := member.read(CHUNK):
+                    content.update(chunk)
+        except DAMAGED as error:
+            raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
+        except OSError as error:
+            raise self.unreadable(error) from error
+        return content.digest()
+
+
+class Member(Source):
+    """A text in a folder or zip, read line by line as a file of its own would be.
+
+    Its warnings and hash are the folder's.
+    """
+
+    def __init__(self, folder: Folder, name: str, encoding: str | None = None) -> None:
+        Origin.__init__(self, folder.path / name)
+        self.name = f"{folder.name}: {visible(name, 200)}"
+        self.warnings = folder.warnings
+        self.sha256 = folder.sha256
+        self.encoding = encoding
+        self._folder = folder
+        self._member = name
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """As those of a Source; that the file stays as it is, nobody looks at."""
+        if self.encoding is not None:
+            yield from self._encoded_lines(self.encoding)
+            return
+        with self._folder.open(self._member) as file:
+            for number, raw in enumerate(self._raw_lines(file), 1):
+                yield number, self._decode(number, raw)
+
+    def _bytes(self) -> IO[bytes]:
+        return self._folder.open(self._member)
+
+    def _text(self, encoding: str) -> IO[str]:
+        return TextIOWrapper(self._folder.open(self._member), encoding, newline="\n")
+
+    def start(self, size: int) -> str:
+        """The text of the first `size` bytes, whatever of it can be read."""
+        with self._folder.open(self._member) as file:
+            raw = file.read(size).removeprefix(BYTE_ORDER_MARK)
+        return raw.decode(self.encoding or "utf-8", "replace")
 
 
 def _shown(name: str) -> bool:

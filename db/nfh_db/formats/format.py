@@ -14,10 +14,14 @@ from nfh_db.formats.options import Reading, Writing
 from nfh_db.formats.reading import Source
 from nfh_db.formats.release import LineWriter
 from nfh_db.formats.rows import Row
+from nfh_db.formats.writing import Content
 from nfh_db.records import ExportRecord
 
 OBJECT = re.compile(r'\s*\{\s*("|\}|$)')
 """How a line starts that means to be a JSON object; "{hm} yes" does not."""
+
+LISTED = re.compile(r"\s*\[\s*\{")
+"""How a JSON list of objects starts, which may be one line as long as the file."""
 
 LOOKED_AT = 64 * 1024
 """Bytes of a file that the sniffing may look at besides its first line."""
@@ -95,7 +99,9 @@ class First:
     @classmethod
     def of(cls, source: Source) -> "First":
         """Of a text. Raises FormatError if the first line cannot be read."""
-        text = source.first_row()
+        start = source.start(LOOKED_AT)
+        listed = LISTED.match(start)
+        text = start.lstrip().partition("\n")[0] if listed else source.first_row()
         value: object = None
         if OBJECT.match(text):
             try:
@@ -106,7 +112,7 @@ class First:
             text,
             value if isinstance(value, dict) else None,
             source.path.suffix.lower(),
-            start=source.start(LOOKED_AT),
+            start=start,
         )
 
     @classmethod
@@ -138,8 +144,10 @@ class FolderWriter(Protocol):
 
     left_out: Counter[str]
 
-    def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, bytes]]:
-        """Each member's name, with "/" in it for folders, and its bytes; no name twice."""
+    def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, Content]]:
+        """Each member's name, with "/" in it for folders, and its bytes, or an open file that
+        holds them; no name twice.
+        """
 
 
 Reader = Callable[[Any, Reading], Iterator[Row]]

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from datetime import datetime
-from itertools import repeat
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.fields import Fields
@@ -21,11 +20,14 @@ from nfh_db.formats.gold_form import (
     TYPE,
     VOTE_KEYS,
     digest_of,
+    is_sealed,
     spelled,
 )
+from nfh_db.formats.gold_times import with_times
 from nfh_db.formats.reading import Source
 from nfh_db.formats.release import release_head
 from nfh_db.formats.rows import GoldRow, RawPassage, runs
+from nfh_db.formats.soundness import sound_digest
 from nfh_db.formats.wording import shown
 from nfh_db.records import BY_RULE, PERSON, RULE, FlagMark, FlagName, Gold, Role, Rule, Vote
 from nfh_db.records import MODEL as BY_MODEL
@@ -37,11 +39,9 @@ from nfh_models.domain import (
     Kind,
     Mention,
     Origin,
-    Passage,
     PassageError,
     Relation,
     Sort,
-    Token,
     anchor_id,
 )
 
@@ -57,10 +57,10 @@ UNDECIDED = ("relation", "sort", "noun", "rule", "adjudicator", "decided_at")
 def read(source: Source) -> Iterator[GoldRow]:
     """The rows of a `gold` file. Raises FormatError at the first line that does not hold."""
     for number, text in source.rows():
-        yield _row(Fields.of_line(source, number, text))
+        yield _row(Fields.of_line(source, number, text), text)
 
 
-def _row(fields: Fields) -> GoldRow:
+def _row(fields: Fields, line: str) -> GoldRow:
     _check_format(fields)
     fields.expect_keys([key for key in KEYS if key not in OPTIONAL or key in fields.values])
     passage = _passage(fields)
@@ -83,7 +83,8 @@ def _row(fields: Fields) -> GoldRow:
         _check_prediction(fields, row)
     else:
         _check_head(fields, row.gold.answer if row.gold else None, anchor)
-    _check_digest(fields)
+    if not is_sealed(line):
+        _check_digest(fields)
     return row
 
 
@@ -105,7 +106,8 @@ def _passage(fields: Fields) -> RawPassage:
         fields.same_length(key, len(words))
     text = fields.text("text")
     starts, ends = _offsets(fields, text, words)
-    return RawPassage(text, words, starts, ends, runs(numbers, speakers))
+    turns = with_times(fields, runs(numbers, speakers))
+    return RawPassage(text, words, starts, ends, turns)
 
 
 def _offsets(fields: Fields, text: str, words: list[str]) -> tuple[list[int], list[int]]:
@@ -127,12 +129,11 @@ def _offsets(fields: Fields, text: str, words: list[str]) -> tuple[list[int], li
 
 def _check_id(fields: Fields, raw: RawPassage, anchor: Anchor) -> None:
     """Raise FormatError unless the offsets make a passage and `id` is its anchor's."""
-    tokens = tuple(map(Token, raw.starts, raw.ends, repeat("")))
     try:
-        passage = Passage(raw.text, tokens, raw.turns)
+        digest = sound_digest(raw)
     except PassageError as error:
         raise fields.source.error(fields.line, f'key "offsets": {error}') from error
-    public_id = anchor_id(passage.digest, anchor)
+    public_id = anchor_id(digest, anchor)
     if fields.text("id") != public_id:
         raise fields.refuse("id", f'"{public_id}", the hash of this passage and anchor')
 

@@ -5,12 +5,16 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from nfh_db.formats.gold_times import TIMES, times_of
 from nfh_db.formats.release import Mentions, release_head
 from nfh_db.formats.rows import per_token
 from nfh_db.records import BY_RULE, PERSON, ExportRecord, FlagMark, Gold, Vote
 from nfh_models.domain import Anchor, Answer, Head
 
 FORMAT = "nfh-gold/1"
+
+SEAL = len(',"digest":""}') + 64
+"""Characters of a line from its digest on."""
 
 KEYS = (
     "tokens",
@@ -22,6 +26,7 @@ KEYS = (
     "id",
     "text",
     "offsets",
+    "times",
     "kind",
     "heads",
     "relation",
@@ -45,7 +50,7 @@ MODEL = "model"
 """Only of a line that a model predicted: kind and heads are the model's then, not gold."""
 SCORES = "scores"
 """The model's scores, where it was asked for them."""
-OPTIONAL = (SETTLED_ON, MODEL, SCORES)
+OPTIONAL = (TIMES, SETTLED_ON, MODEL, SCORES)
 """The keys that a line need not have."""
 
 MODEL_KEYS = (
@@ -126,6 +131,14 @@ def seal(values: Mapping[str, object]) -> str:
     return f'{body[:-1]},"digest":"{_sha256(body)}"}}\n'
 
 
+def is_sealed(line: str) -> bool:
+    """True if a line, without its end, is to the character what `seal` made."""
+    body, digest = line[:-SEAL], line[-SEAL:]
+    return digest.startswith(',"digest":"') and digest == (
+        f',"digest":"{_sha256(body + "}")}"}}'
+    )
+
+
 def spelled(value: object) -> str:
     """JSON without white space, characters as they are, keys in the order given."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -169,6 +182,7 @@ def _values(record: ExportRecord) -> dict[str, object]:
     passage, anchor, gold = record.passage, record.anchor, record.gold
     answer = gold.answer if gold else None
     numbers, speakers = per_token(passage.turns)
+    times = times_of(passage.turns)
     return {
         "tokens": [passage.text[token.start : token.end] for token in passage.tokens],
         "line_indices": numbers,
@@ -179,6 +193,7 @@ def _values(record: ExportRecord) -> dict[str, object]:
         "id": record.public_id,
         "text": passage.text,
         "offsets": [(token.start, token.end) for token in passage.tokens],
+        **({} if times is None else {TIMES: times}),
         "kind": answer.kind.value if answer else None,
         "heads": _heads(answer.heads if answer else ()),
         "relation": answer.relation if answer else None,

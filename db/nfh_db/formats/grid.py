@@ -1,11 +1,14 @@
 """A text with its tokens: spans of characters to spans of tokens, and tokens made."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from nfh_db.formats.dialog import split_speaker
+from nfh_db.formats.fields import NO_HALVES, unpaired_surrogate
 from nfh_db.formats.options import Reading, Span
 from nfh_db.formats.rows import RawPassage
+from nfh_db.formats.soundness import turns_fit
 from nfh_db.formats.wording import shown
 from nfh_models.domain import Turn
 
@@ -38,17 +41,25 @@ class Grid:
             raise MarkError(
                 f"the span {start} to {end} is outside a text of {len(text)} characters"
             )
-        words = text[start:end]
-        inner = words.strip()
-        if not inner:
-            raise MarkError(f"the span {start} to {end} holds nothing but white space")
-        if inner != words:
-            start += words.index(inner[0])
-            end = start + len(inner)
         first, stop = self._at.get(start), self._until.get(end)
-        if first is None or stop is None:
-            raise MarkError(f"the span {start} to {end}, {shown(inner)}, cuts through a token")
-        return first, stop
+        if first is not None and stop is not None:
+            return first, stop
+        inner = without_space(text, start, end)
+        if inner is None:
+            raise MarkError(f"the span {start} to {end} holds nothing but white space")
+        if inner != (start, end):
+            return self.tokens(*inner)
+        words = shown(text[start:end])
+        raise MarkError(f"the span {start} to {end}, {words}, cuts through a token")
+
+
+def without_space(text: str, start: int, end: int) -> Span | None:
+    """A span of `text` without white space at its ends; None if it holds nothing else."""
+    words = text[start:end]
+    behind = words.lstrip()
+    if not behind:
+        return None
+    return end - len(behind), start + len(words.rstrip())
 
 
 def checked(text: str, span: Span, surface: str) -> None:
@@ -88,10 +99,13 @@ def based(
 
     tokens: those that came with the text; without them `how` makes some. turns: as they came;
     without them each line is one, which may name its speaker as a dialog's lines do. Raises
-    MarkError where a mark is outside the text, or no word is in it.
+    MarkError where a mark is outside the text, tokens or turns do not fit it, or no word is
+    in it.
     """
     marks = list(marks)
-    lines = _lines(text, marks)
+    _check(text, marks, tokens, turns)
+    marks = _tight(text, marks, tokens or ())
+    lines = _lines(text, marks) if tokens is None or turns is None else []
     made = tokens is None
     spans = _made(text, lines, how) if tokens is None else list(tokens)
     cut = _cut(spans, marks)
@@ -107,6 +121,47 @@ def based(
     return Based(Grid(raw), how.tokenizer() if made else None, len(cut) - len(spans))
 
 
+def _check(
+    text: str,
+    marks: Iterable[Span],
+    tokens: Sequence[Span] | None,
+    turns: Sequence[Turn] | None,
+) -> None:
+    if unpaired_surrogate(text):
+        raise MarkError(f"the text holds half a surrogate pair; wanted {NO_HALVES}")
+    for start, end in marks:
+        if not 0 <= start < end <= len(text):
+            raise MarkError(
+                f"the span {start} to {end} is outside a text of {len(text)} characters"
+            )
+    if tokens is None:
+        return
+    last = 0
+    for rank, (start, end) in enumerate(tokens):
+        if not last <= start < end <= len(text):
+            raise MarkError(
+                f"token {rank} is said to stand at {start} to {end}; wanted one character or "
+                f"more between {last} and {len(text)}, the end of the text"
+            )
+        last = end
+    if turns is not None and not turns_fit(turns, tokens):
+        raise MarkError(
+            f"the turns do not fit: wanted each of the {len(tokens)} tokens in one of them, in "
+            "order, and numbers that never fall"
+        )
+
+
+def _tight(text: str, marks: Iterable[Span], tokens: Sequence[Span]) -> list[Span]:
+    """Marks without white space at their ends, but where a token has it, too."""
+    starts, ends = {start for start, _ in tokens}, {end for _, end in tokens}
+    return [
+        (start, end)
+        if start in starts and end in ends
+        else without_space(text, start, end) or (start, end)
+        for start, end in marks
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     speaker: str | None
@@ -119,10 +174,15 @@ def _lines(text: str, marks: Sequence[Span]) -> list[_Line]:
     """The lines of a text: where each starts, where its words do, and where it ends."""
     lines = []
     place = 0
+    starts = sorted(start for start, _ in marks)
+    ends = sorted(end - 1 for _, end in marks)
     for line in text.split("\n"):
         end = place + len(line)
         speaker, begin = split_speaker(line)
-        if speaker is not None and any(place <= start < place + begin for start, _ in marks):
+        if any(
+            bisect_left(bounds, place + begin) > bisect_left(bounds, place)
+            for bounds in (starts, ends)
+        ):
             speaker, begin = None, 0  # What is marked is part of what is said.
         lines.append(_Line(speaker, place, place + begin, end))
         place = end + 1

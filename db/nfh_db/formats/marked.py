@@ -8,14 +8,16 @@ to its first one; AND, OR or UNSTATED from one head's first mention to the next 
 
 A project's own names are translated by a LabelMap. Read with tolerance where the meaning is
 plain: links may be drawn the other way round; HEAD_AND and HEAD_OR are HEAD with a relation;
-mentions of an only number need no link. Where no link says which mentions are one noun, those
-of one lemma are.
+mentions of an only number need no link, and those that SAME or a relation joins to a mention
+need none to the number. Where no link says which mentions are one noun, those of one lemma are.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from nfh_db.errors import ExportError
 from nfh_db.formats.grid import Grid, MarkError
+from nfh_db.formats.joining import components
 from nfh_db.formats.options import IGNORE, LabelMap, Lemmatize, Span
 from nfh_db.formats.wording import shown
 from nfh_models.domain import (
@@ -47,7 +49,9 @@ ANSWERS: Mapping[str, tuple[Kind | None, Sort | None]] = {
 """What a number's label says of it."""
 
 SPAN_LABELS = (*ANSWERS, HEAD)
-LINK_LABELS = (*ORIGINS, SAME, *(relation.value for relation in Relation))
+JOINTS = (SAME, *(relation.value for relation in Relation))
+"""Labels of links between mentions."""
+LINK_LABELS = (*ORIGINS, *JOINTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,8 @@ class Graph:
 class Marked:
     """What a graph says of one number, in code points.
 
-    spot: the number's place in the graph. heads: for each the spans of its mentions, the first
-    one marked; origins alike. told: links say which mentions are one noun.
+    spot: the number's place in the graph. mentions: by their places in it. groups: which of
+    them, by rank, are of one noun; empty where no link tells.
     """
 
     spot: int
@@ -132,15 +136,28 @@ def graph_of(
 
 
 def renamed(graph: Graph, labels: LabelMap) -> Graph:
-    """The graph with a project's own names, where it has some."""
-    spans = {ours: theirs for theirs, ours in labels.labels.items()}
-    links = {ours: theirs for theirs, ours in labels.relations.items()}
-    if not spans and not links:
+    """The graph with a project's own names, where it has some.
+
+    Raises ExportError for a name that would be read back as another one.
+    """
+    if not labels.labels and not labels.relations:
         return graph
     return Graph(
-        tuple(Spot(s.start, s.end, spans.get(s.label, s.label)) for s in graph.spots),
-        tuple(Link(k.source, k.target, links.get(k.label, k.label)) for k in graph.links),
+        tuple(Spot(s.start, s.end, _theirs(s.label, labels.labels)) for s in graph.spots),
+        tuple(
+            Link(k.source, k.target, _theirs(k.label, labels.relations)) for k in graph.links
+        ),
     )
+
+
+def _theirs(ours: str, names: Mapping[str, str]) -> str:
+    theirs = next((name for name, meant in names.items() if meant == ours), ours)
+    if names.get(theirs, theirs) != ours:
+        raise ExportError(
+            f"{ours} cannot be written: by the mapping, {shown(ours)} means "
+            f"{shown(names[theirs])}; give {ours} a name of its own there"
+        )
+    return theirs
 
 
 # --- in -------------------------------------------------------------------------------------
@@ -171,8 +188,13 @@ def translated(graph: Graph, labels: LabelMap) -> Graph:
 
 def _ours(name: str, names: Mapping[str, str], known: Sequence[str], what: str) -> str:
     ours = names.get(name, name)
-    if ours in known or ours == IGNORE:
+    if ours in known or (ours == IGNORE and name in names):
         return ours
+    if name in names:
+        raise MarkError(
+            f"the {what} {shown(name)} is {shown(ours)} by the map, which is not known; wanted "
+            f"one of {', '.join(known)}, or {IGNORE}"
+        )
     raise MarkError(
         f"the {what} {shown(name)} is not known; wanted one of {', '.join(known)}, or a file "
         f"that says what it means (--map)"
@@ -189,73 +211,134 @@ def numbers(graph: Graph) -> list[Marked]:
     links = graph.links
     if len(places) == 1 and not links:
         links = tuple(Link(places[0], here, HEAD) for here in heads)
-    linked = {end for link in links for end in (link.source, link.target)}
-    loose = next((here for here in heads if here not in linked), None)
+    web = _Web.of(graph.spots, links, places)
+    found = [_number(web, place) for place in places]
+    loose = next((here for here in heads if here not in web.reached), None)
     if loose is not None:
         spot = graph.spots[loose]
         raise MarkError(
             f"the span {spot.start} to {spot.end}, {HEAD}, is linked to no number of "
             f"{len(places)}"
         )
-    return [_number(graph.spots, links, place) for place in places]
+    for one, two, label in web.inner:
+        if not web.reached[one] & web.reached[two]:
+            raise MarkError(
+                f"{label} joins heads of different numbers, the spans "
+                f"{web.spots[one].start} to {web.spots[one].end} and "
+                f"{web.spots[two].start} to {web.spots[two].end}"
+            )
+    return found
 
 
-def _number(spots: Sequence[Spot], links: Iterable[Link], place: int) -> Marked:
+Joint = tuple[int, int, str]
+"""A link between mentions: both places and the label."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Web:
+    """A graph by what its links join. near: of each number, its links to mentions, by their
+    places. inner: links between mentions; joints: the same by mention. owned: mentions that
+    some number is linked to. reached: numbers that each mention turned out to belong to.
+    """
+
+    spots: Sequence[Spot]
+    near: Mapping[int, Sequence[tuple[int, str]]]
+    inner: Sequence[Joint]
+    joints: Mapping[int, Sequence[Joint]]
+    owned: Collection[int]
+    reached: dict[int, set[int]]
+
+    @classmethod
+    def of(cls, spots: Sequence[Spot], links: Iterable[Link], places: Iterable[int]) -> "_Web":
+        """Raises MarkError for a link that joins mentions as only numbers are joined to one."""
+        near: dict[int, list[tuple[int, str]]] = {place: [] for place in places}
+        inner: list[Joint] = []
+        joints: dict[int, list[Joint]] = {}
+        for link in links:
+            if link.source in near or link.target in near:
+                number = link.source if link.source in near else link.target
+                other = link.target if number == link.source else link.source
+                near[number].append((other, link.label))
+                continue
+            if link.label not in JOINTS:
+                one, two = spots[link.source], spots[link.target]
+                raise MarkError(
+                    f"{link.label} goes from the {one.label} at {one.start} to {one.end} to "
+                    f"the {two.label} at {two.start} to {two.end}; wanted a number at one end"
+                )
+            joint = (link.source, link.target, link.label)
+            inner.append(joint)
+            for end in {link.source, link.target}:
+                joints.setdefault(end, []).append(joint)
+        owned = {other for ends in near.values() for other, _ in ends}
+        return cls(spots, near, inner, joints, owned, {})
+
+
+def _number(web: _Web, place: int) -> Marked:
     origins: dict[int, Origin] = {}
     relations: set[Relation] = set()
-    inner: list[tuple[int, int, str]] = []
-    for link in links:
-        if place in (link.source, link.target):
-            other = link.target if link.source == place else link.source
-            origins[other] = _origin(link.label, spots[other], relations)
-        else:
-            inner.append((link.source, link.target, link.label))
+    for other, label in web.near[place]:
+        origin = _origin(label, web.spots[other], relations)
+        if origins.setdefault(other, origin) is not origin:
+            spot = web.spots[other]
+            raise MarkError(
+                f"the {HEAD} at {spot.start} to {spot.end} is both "
+                f"{LINKS[origins[other]]} and {LINKS[origin]} of one number"
+            )
+    inner = _joined(web, origins)
     mentions = sorted(origins)
+    for mention in mentions:
+        web.reached.setdefault(mention, set()).add(place)
     rank = {spot: index for index, spot in enumerate(mentions)}
-    ours = [(rank[a], rank[b], label) for a, b, label in inner if a in rank and b in rank]
-    told = bool(ours)
+    ours = [(rank[one], rank[two], label) for one, two, label in inner]
     relations |= {Relation(label) for _, _, label in ours if label in RELATIONS}
     if len(relations) > 1:
         raise MarkError(
             f"the heads of one number are joined by {' and '.join(sorted(relations))}"
         )
-    kind, sort = ANSWERS[spots[place].label]
+    kind, sort = ANSWERS[web.spots[place].label]
     return Marked(
         place,
-        (spots[place].start, spots[place].end),
+        (web.spots[place].start, web.spots[place].end),
         kind,
         sort,
-        tuple(((spots[i].start, spots[i].end), origins[i]) for i in mentions),
-        _components(len(mentions), ours) if told else (),
+        tuple(((web.spots[i].start, web.spots[i].end), origins[i]) for i in mentions),
+        components(len(mentions), [(a, b) for a, b, label in ours if label == SAME])
+        if ours
+        else (),
         relations.pop() if relations else None,
     )
 
 
+def _joined(web: _Web, origins: dict[int, Origin]) -> list[Joint]:
+    """Links between mentions of a number. Those that no number is linked to, but one of its
+    mentions, are its too: they are added, as marked.
+    """
+    inner: dict[Joint, None] = {}
+    waiting = list(origins)
+    while waiting:
+        here = waiting.pop()
+        for joint in web.joints.get(here, ()):
+            other = joint[1] if joint[0] == here else joint[0]
+            if other not in origins and other not in web.owned:
+                origins[other] = Origin.MARKED
+                waiting.append(other)
+            if other in origins:
+                inner[joint] = None
+    return list(inner)
+
+
 def _origin(label: str, spot: Spot, relations: set[Relation]) -> Origin:
-    if label in WITH_RELATION:
-        relations.add(WITH_RELATION[label])
-        return Origin.MARKED
-    if label not in ORIGINS or spot.label != HEAD:
+    known = label in ORIGINS or label in WITH_RELATION
+    if not known or spot.label != HEAD:
         raise MarkError(
             f"a number is linked by {label} to the {spot.label} at {spot.start} to {spot.end}; "
             f"wanted {', '.join(ORIGINS)} to a {HEAD}"
         )
+    if label in WITH_RELATION:
+        relations.add(WITH_RELATION[label])
+        return Origin.MARKED
     return ORIGINS[label]
-
-
-def _components(
-    count: int, links: Iterable[tuple[int, int, str]]
-) -> tuple[tuple[int, ...], ...]:
-    """Mentions that SAME joins, each group in order, groups by their first mention."""
-    owner = list(range(count))
-    for one, two, label in links:
-        if label == SAME:
-            a, b = owner[one], owner[two]
-            owner = [min(a, b) if group in (a, b) else group for group in owner]
-    groups: dict[int, list[int]] = {}
-    for mention, group in enumerate(owner):
-        groups.setdefault(group, []).append(mention)
-    return tuple(map(tuple, groups.values()))
 
 
 def answer_of(
@@ -268,16 +351,17 @@ def answer_of(
 ) -> Answer | None:
     """The answer that was marked; None where nothing is said of the number.
 
-    REFERENCE without a mention is NFH: is one, head not given. Raises MarkError, and
-    AnswerError where it contradicts itself.
+    REFERENCE without a mention is NFH: is one, head not given; NFH with mentions is REFERENCE.
+    Raises MarkError, and AnswerError where it contradicts itself.
     """
     kind = marked.kind
     if not marked.mentions:
         kind = Kind.NFH if kind is Kind.REFERENCE else kind
         return None if kind is None else Answer(kind, (), None, marked.sort, noun, comment)
-    if kind not in (None, Kind.REFERENCE):
+    if kind not in (None, Kind.REFERENCE, Kind.NFH):
         raise MarkError(
-            f"{kind} has no head in the passage, but {len(marked.mentions)} are marked"
+            f"{kind} has no head in the passage, but {len(marked.mentions)} are marked; wanted "
+            f"{Kind.REFERENCE}, or no {HEAD}"
         )
     mentions = [
         Mention(first, stop, stop - 1, origin)
@@ -287,12 +371,16 @@ def answer_of(
     ]
     groups = marked.groups or _by_lemma([grid.words[m.head] for m in mentions], lemmatize)
     heads = tuple(Head(_marked_first([mentions[i] for i in group])) for group in groups)
+    if marked.relation and len(heads) < 2:
+        raise MarkError(f"{marked.relation} joins heads of a number that has only one")
     relation = (marked.relation or Relation.UNSTATED) if len(heads) > 1 else None
     return Answer(Kind.REFERENCE, heads, relation, None, None, comment)
 
 
 def _marked_first(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
-    return tuple(sorted(mentions, key=lambda m: m.origin is not Origin.MARKED))
+    """In their order, but that one goes first that is marked, or else was not taken away."""
+    first = min(mentions, key=lambda m: (*Origin,).index(m.origin))
+    return (first, *(m for m in mentions if m is not first))
 
 
 def _by_lemma(words: Sequence[str], lemmatize: Lemmatize) -> tuple[tuple[int, ...], ...]:

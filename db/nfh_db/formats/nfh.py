@@ -22,7 +22,7 @@ def read(source: Source) -> Iterator[LabelledRow]:
     """
     nan_lines = 0
     for number, text in source.rows():
-        row, had_nan = _row(Fields.of_line(source, number, text))
+        row, had_nan = row_of(Fields.of_line(source, number, text))
         nan_lines += had_nan
         yield row
     if nan_lines:
@@ -31,7 +31,11 @@ def read(source: Source) -> Iterator[LabelledRow]:
         )
 
 
-def _row(fields: Fields) -> tuple[LabelledRow, bool]:
+def row_of(fields: Fields) -> tuple[LabelledRow, bool]:
+    """The row that an object of the five keys is, and whether it has a NaN for a speaker.
+
+    Raises FormatError.
+    """
     hint = " (a line of the gold format?)" if "format" in fields.values else ""
     fields.expect_keys(RELEASE_KEYS, hint)
     words = fields.strings("tokens")

@@ -77,7 +77,8 @@ class Reading:
     labels: what the file's own names mean. offsets: the unit of its offsets, None where the
     file itself tells or the format fixes it. columns: our name of a column to the file's.
     pause: seconds of silence that end a scene of subtitles, None for the format's own rule.
-    encoding: of the file's text, None for UTF-8.
+    encoding: of the file's text, None for UTF-8. annotator: whose answers those are that the
+    file says of nobody; None where they are gold.
     """
 
     tokenize: Tokenize = _no_tokenizer
@@ -88,6 +89,7 @@ class Reading:
     columns: Mapping[str, str] = field(default_factory=dict)
     pause: float | None = None
     encoding: str | None = None
+    annotator: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,12 @@ A file is read twice. The first pass hashes it and refuses what is no text; the 
 yields its lines. Lines end at "\n" or "\r\n" and nowhere else.
 """
 
+import codecs
 import hashlib
 import stat
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.wording import visible
@@ -123,7 +124,7 @@ class Source(Origin):
         """The lines of a file in another encoding, ends and mark as `lines` has them."""
         number = 0
         try:
-            with self.path.open(encoding=encoding, newline="\n") as file:
+            with self._text(encoding) as file:
                 while text := file.readline(LINE_LIMIT + 1):
                     number += 1
                     if len(text) > LINE_LIMIT:
@@ -136,13 +137,38 @@ class Source(Origin):
                         )
                     yield number, _ended(text.removeprefix("\ufeff") if number == 1 else text)
         except UnicodeError as error:
-            raise self.error(
-                number + 1, f"is not {encoding}: {error}; name its encoding with --encoding"
-            ) from error
+            raise self._misread(encoding, error) from error
         except OSError as error:
             raise self.unreadable(error) from error
 
-    def _raw_lines(self, file: BinaryIO) -> Iterator[bytes]:
+    def _misread(self, encoding: str, error: UnicodeError) -> FormatError:
+        """The refusal of a file that is not in an encoding, with the line where that shows."""
+        line = 1
+        decoder = codecs.getincrementaldecoder(encoding)()
+        try:
+            with self._bytes() as file:
+                while some := file.read(CHUNK):
+                    before = decoder.getstate()
+                    try:
+                        line += decoder.decode(some).count("\n")
+                    except UnicodeError:
+                        decoder.setstate(before)
+                        for place in range(len(some)):
+                            line += decoder.decode(some[place : place + 1]).count("\n")
+        except UnicodeError:
+            pass
+        reason = getattr(error, "reason", None) or str(error)
+        return self.error(
+            line, f"is no text in {encoding} ({reason}); name its encoding with --encoding"
+        )
+
+    def _bytes(self) -> IO[bytes]:
+        return self.path.open("rb")
+
+    def _text(self, encoding: str) -> IO[str]:
+        return self.path.open(encoding=encoding, newline="\n")
+
+    def _raw_lines(self, file: IO[bytes]) -> Iterator[bytes]:
         number = 1
         while raw := file.readline(LINE_LIMIT + 1):
             if len(raw) > LINE_LIMIT:
@@ -155,7 +181,7 @@ class Source(Origin):
             number += 1
 
     @staticmethod
-    def _line_size(file: BinaryIO, raw: bytes) -> int:
+    def _line_size(file: IO[bytes], raw: bytes) -> int:
         size = len(raw)
         while not raw.endswith(b"\n") and (raw := file.readline(CHUNK)):
             size += len(raw)
@@ -202,6 +228,12 @@ class Source(Origin):
     def _check_start(self, start: bytes) -> None:
         if not start.removeprefix(BYTE_ORDER_MARK):
             raise self.error(None, "is empty")
+        if start.count(b"\r") > 1 and b"\n" not in start:
+            raise self.error(
+                None,
+                "has lines that end in carriage returns alone, as on old Macs, which is no end "
+                "of a line here; save it with line feeds",
+            )
         if self.encoding is not None:
             return
         encoding = wide_encoding(start[:HEAD])
@@ -209,7 +241,7 @@ class Source(Origin):
             raise self.error(
                 None,
                 f"is {encoding} text; save it as UTF-8, or read it with "
-                f"--encoding {encoding.lower()}",
+                f"--encoding {_codec(start, encoding)}",
             )
 
     def _check_chunk(self, chunk: bytes, at: int) -> None:
@@ -228,6 +260,13 @@ def _ended(text: str) -> str:
     if text.endswith("\n"):
         return text[:-2] if text.endswith("\r\n") else text[:-1]
     return text
+
+
+def _codec(start: bytes, encoding: str) -> str:
+    """What Python calls a wide encoding: without a mark, by where the zeros of ASCII stand."""
+    if any(start.startswith(mark) for mark, _ in WIDE_MARKS):
+        return encoding.lower()
+    return "utf-16-be" if start[:HEAD:2].count(0) > start[1:HEAD:2].count(0) else "utf-16-le"
 
 
 def wide_encoding(start: bytes) -> str | None:

@@ -18,6 +18,7 @@ from nfh_db.formats.options import Reading
 from nfh_db.formats.reading import Source
 from nfh_db.formats.release import ReleaseWriter
 from nfh_db.formats.rows import Row
+from nfh_db.formats.strangers import stranger
 from nfh_db.formats.wording import shown
 
 __all__ = ["First", "Format"]
@@ -61,7 +62,7 @@ def _sniff_amt(first: First) -> str | None:
 
 
 def _sniff_dialog(first: First) -> str | None:
-    if first.suffix == ".csv":
+    if first.suffix == ".csv" or stranger(first) is not None:
         return None
     return "it is plain text"
 
@@ -88,8 +89,7 @@ NFH_IDENT = Format(
     name="nfh-ident",
     extensions=(".tsv",),
     description=(
-        "the release's identification files: tab-separated, header "
-        f"{' '.join(nfh_ident.COLUMNS)}, y 1 an NFH and 0 not"
+        "the release's identification files: tab-separated, with 1 for an NFH and 0 for none"
     ),
     example="No_SEP_,_SEP_three_SEP_.\t2\t3\t1",
     read=_without_settings(nfh_ident.read),
@@ -134,8 +134,7 @@ AMT = Format(
     name="amt",
     extensions=(".csv",),
     description=(
-        "the results of a Mechanical Turk batch: a CSV file, each row one worker's answer; "
-        f"header {amt.HEADER}, of which only the last may be missing"
+        "the results of a Mechanical Turk batch: a CSV file, each row one worker's answer"
     ),
     example='A1B2C3,"Ann: Two tickets?<br>Ben: No, three.",three,1,tickets,9;16',
     read=_without_settings(amt.read),
@@ -166,6 +165,9 @@ def recognise(source: Source, formats: Sequence[Format] = FORMATS) -> tuple[Form
     first = First.of(source)
     found = sniffed(first, formats)
     if found is None:
+        other = stranger(first)
+        if other is not None:
+            raise source.error(None, other)
         names = ", ".join(format_.name for format_ in formats if Takes.TEXT in format_.takes)
         raise source.error(
             None,

@@ -33,6 +33,7 @@ class LabelledRow:
     labels: str
     kind: Kind
     head_tokens: tuple[int, ...] = ()
+    split: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +75,15 @@ class DialogTurn:
 
 @dataclass(frozen=True, slots=True)
 class DialogBlock:
-    """A scene: lines of plain text between two blank ones, not yet tokenized."""
+    """A scene: lines of plain text between two blank ones, not yet tokenized.
+
+    labels, split: as those of a GoldRow; of every number that is found in it.
+    """
 
     text: str
     turns: tuple[DialogTurn, ...]
+    labels: str | None = None
+    split: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,17 @@ tool's file shows.
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
 
-from nfh_db.formats.fields import A_NAME, is_a_name
+from nfh_db.formats.fields import A_NAME, INTEGER_LIMIT, is_a_name
 from nfh_db.formats.gold import is_a_time
 from nfh_db.formats.grid import MarkError
 from nfh_db.formats.marked import Graph, graph_of
 from nfh_db.formats.rows import RawPassage
+from nfh_db.formats.soundness import sound_digest
 from nfh_db.formats.wording import shown
 from nfh_db.records import (
     ExportRecord,
@@ -31,12 +33,10 @@ from nfh_db.values import Marks, TurnRow, heads_of, marks_of
 from nfh_models.domain import (
     Anchor,
     Answer,
-    AnswerError,
     Kind,
-    Passage,
+    PassageError,
     Relation,
     Sort,
-    Token,
     Turn,
     anchor_id,
 )
@@ -213,35 +213,67 @@ def restored(
     Raises MarkError where the text or its tokens are not those that were exported, or what is
     said of them does not hold.
     """
-    pairs = item.offsets if offsets is None else offsets
-    words = [text[start:end] for start, end in pairs]
-    turns = tuple(
-        Turn(row.number, row.speaker, row.start, row.end, row.begin, row.until)
-        for row in item.turns
-    )
+    pairs = item.offsets if offsets is None else tuple(offsets)
+    raw, digest = _passage(text, item.turns, pairs)
     anchor = Anchor(*item.anchor)
-    raw = RawPassage(text, words, [s for s, _ in pairs], [e for _, e in pairs], turns)
-    _check_id(item, raw, anchor)
+    _check_id(item, digest, anchor, len(raw.words))
     try:
         gold = _gold(item.gold) if item.gold else None
         votes = tuple(map(_vote, item.votes))
         for answer in ([gold.answer] if gold else []) + [vote.answer for vote in votes]:
-            answer.check(len(words), anchor.start, anchor.end)
-    except AnswerError as error:
+            answer.check(len(raw.words), anchor.start, anchor.end)
+    except MarkError:
+        raise
+    except ValueError as error:  # AnswerError, or an origin that there is none of
         raise MarkError(f'key "{KEY}": {error}') from error
     return Restored(raw, anchor, item.split, gold, votes, tuple(map(_flag, item.flags)))
 
 
-def _check_id(item: StoredItem, raw: RawPassage, anchor: Anchor) -> None:
+@lru_cache(maxsize=4)
+def _passage(
+    text: str, rows: tuple[TurnRow, ...], pairs: tuple[tuple[int, int], ...]
+) -> tuple[RawPassage, str]:
+    """A passage with its digest. Numbers of one passage stand next to each other in a file."""
+    _check_turns(rows)
+    starts, ends = zip(*pairs, strict=True) if pairs else ((), ())
+    raw = RawPassage(
+        text,
+        [text[start:end] for start, end in pairs],
+        starts,
+        ends,
+        tuple(Turn(t.number, t.speaker, t.start, t.end, t.begin, t.until) for t in rows),
+    )
     try:
-        tokens = tuple(map(Token, raw.starts, raw.ends, raw.words))
-        passage = Passage(raw.text, tokens, raw.turns)
-        anchor.check(passage)
-    except ValueError as error:
+        return raw, sound_digest(raw)
+    except PassageError as error:
         raise MarkError(
             f'key "{KEY}": {error}; was the text changed since it was exported?'
         ) from error
-    found = anchor_id(passage.digest, anchor)
+
+
+def _check_turns(turns: Sequence[TurnRow]) -> None:
+    """Refuse numbers that no JSON reader is sure to keep; the hash has no times in it."""
+    for turn in turns:
+        if turn.begin is None and turn.until is None and 0 <= turn.number <= INTEGER_LIMIT:
+            continue
+        times = [time for time in (turn.begin, turn.until) if time is not None]
+        if abs(turn.number) > INTEGER_LIMIT or not all(
+            0 <= time <= INTEGER_LIMIT for time in times
+        ):
+            found = shown([turn.number, *times])
+            raise MarkError(
+                f'key "{KEY}.turns": found {found}, a number and when it is said; wanted '
+                f"nothing above {INTEGER_LIMIT:,}, and times of 0 or more milliseconds"
+            )
+
+
+def _check_id(item: StoredItem, digest: str, anchor: Anchor, count: int) -> None:
+    if not 0 <= anchor.start < anchor.end <= count:
+        raise MarkError(
+            f'key "{KEY}.anchor": found tokens {anchor.start} to {anchor.end} of {count}; was '
+            "the text changed since it was exported?"
+        )
+    found = anchor_id(digest, anchor)
     if found != item.id:
         raise MarkError(
             f'key "{KEY}.id": found "{found}", the hash of this text, its tokens and number, '
@@ -250,9 +282,20 @@ def _check_id(item: StoredItem, raw: RawPassage, anchor: Anchor) -> None:
 
 
 def _answer(kept: StoredVote | StoredGold) -> Answer:
-    return Answer(
-        kept.kind, heads_of(kept.heads), kept.relation, kept.sort, kept.noun, kept.comment
-    )
+    return _answered(kept.kind, kept.heads, kept.relation, kept.sort, kept.noun, kept.comment)
+
+
+@lru_cache(maxsize=64)
+def _answered(
+    kind: Kind,
+    heads: Marks,
+    relation: Relation | None,
+    sort: Sort | None,
+    noun: str | None,
+    comment: str,
+) -> Answer:
+    """An answer; those to one number are often the same."""
+    return Answer(kind, heads_of(heads), relation, sort, noun, comment)
 
 
 def _vote(kept: StoredVote) -> Vote:
@@ -260,6 +303,9 @@ def _vote(kept: StoredVote) -> Vote:
     _check_time(kept.at)
     if kept.seconds is not None and not 0 <= kept.seconds < float("inf"):
         raise MarkError(f'key "{KEY}": found {kept.seconds} seconds, wanted 0 or more')
+    version = kept.guideline_version
+    if version is not None and abs(version) > INTEGER_LIMIT:
+        raise MarkError(f'key "{KEY}": found the guideline version {version}')
     return Vote(
         kept.annotator,
         kept.role,
@@ -277,9 +323,11 @@ def _vote(kept: StoredVote) -> Vote:
 def _gold(kept: StoredGold) -> Gold:
     if kept.adjudicator is not None:
         _check_name(kept.adjudicator)
-    for at in (kept.decided_at, *(at for _, at in kept.votes)):
-        if at is not None:
-            _check_time(at)
+    if kept.decided_at is not None:
+        _check_time(kept.decided_at)
+    for name, at in kept.votes:
+        _check_name(name)
+        _check_time(at)
     return Gold(_answer(kept), kept.rule, kept.adjudicator, kept.decided_at, kept.votes)
 
 
@@ -289,8 +337,11 @@ def _flag(kept: StoredFlag) -> FlagMark:
     return FlagMark(kept.name, kept.annotator, kept.at)
 
 
+_is_a_name = lru_cache(maxsize=256)(is_a_name)
+
+
 def _check_name(name: str) -> None:
-    if not is_a_name(name):
+    if not _is_a_name(name):
         raise MarkError(f'key "{KEY}": found {shown(name)}, wanted {A_NAME}')
 
 
@@ -306,18 +357,17 @@ def _check_time(at: str) -> None:
 def as_drawn(answer: Answer | None, restored_: Restored, graph: Graph) -> bool:
     """True if drawing the answer gives the graph that a file shows: nobody changed it there.
 
-    The order of spots and links does not count.
+    The order of spots and links does not count, nor which way a link goes.
     """
     passage = restored_.passage
-    return _content(
-        graph_of(answer, restored_.anchor, passage.starts, passage.ends)
-    ) == _content(graph)
+    drawn = graph_of(answer, restored_.anchor, passage.starts, passage.ends)
+    return drawn == graph or _content(drawn) == _content(graph)
 
 
 def _content(graph: Graph) -> tuple[Collection[object], Collection[object]]:
     spots = sorted((s.start, s.end, s.label) for s in graph.spots)
     links = sorted(
-        (*_ends(graph, link.source), *_ends(graph, link.target), link.label)
+        (sorted((_ends(graph, link.source), _ends(graph, link.target))), link.label)
         for link in graph.links
     )
     return spots, links

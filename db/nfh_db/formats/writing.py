@@ -8,7 +8,7 @@ import stat
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 from nfh_db.beside import path_beside, sweep
 from nfh_db.disk import sync_folder
@@ -16,6 +16,9 @@ from nfh_db.errors import ExportError
 from nfh_db.formats.wording import visible
 
 BUFFER = 1 << 20
+
+Content = bytes | IO[bytes]
+"""A member's bytes, or a file that holds them, which is read from its start."""
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> int:
@@ -37,7 +40,7 @@ def pour(file: BinaryIO, lines: Iterable[str]) -> int:
     return count
 
 
-def write_members(path: Path, members: Iterable[tuple[str, bytes]]) -> int:
+def write_members(path: Path, members: Iterable[tuple[str, Content]]) -> int:
     """Write a folder, or a zip file where the name ends in .zip, as a whole; return how many.
 
     What stands there must be an empty folder, or for a zip a file, which it takes the place
@@ -56,29 +59,50 @@ def write_members(path: Path, members: Iterable[tuple[str, bytes]]) -> int:
         raise ExportError(_sentence(path, error, existed=False)) from error
 
 
-def _pack(file: BinaryIO, members: Iterable[tuple[str, bytes]]) -> int:
+def _pack(file: BinaryIO, members: Iterable[tuple[str, Content]]) -> int:
     count = 0
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for name, content in members:
+            _check_member(name)
             # A fixed time: the same database gives the same bytes.
             info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
             info.compress_type = zipfile.ZIP_DEFLATED
             info.external_attr = 0o644 << 16
-            packed.writestr(info, content)
+            with packed.open(info, "w", force_zip64=True) as member:
+                _copy(content, member)
             count += 1
     return count
 
 
-def _fill(path: Path, members: Iterable[tuple[str, bytes]]) -> int:
+def _check_member(name: str) -> None:
+    """Raise ExportError for a name that would lead out of the folder."""
+    parts = name.split("/")
+    if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
+        raise ExportError(
+            f"{visible(name)} cannot be the name of a file; rename the split or text"
+        )
+
+
+def _copy(content: Content, file: IO[bytes]) -> None:
+    if isinstance(content, bytes):
+        file.write(content)
+        return
+    content.seek(0)
+    shutil.copyfileobj(content, file, BUFFER)
+
+
+def _fill(path: Path, members: Iterable[tuple[str, Content]]) -> int:
     target = Path(os.path.abspath(path))  # noqa: PTH100 - a link is not to be followed here
     beside = path_beside(target, "tmp")
     count = 0
     try:
         beside.mkdir()
         for name, content in members:
+            _check_member(name)
             member = beside / name
             member.parent.mkdir(parents=True, exist_ok=True)
-            member.write_bytes(content)
+            with member.open("wb", buffering=BUFFER) as file:
+                _copy(content, file)
             count += 1
         beside.replace(target)
     except BaseException:

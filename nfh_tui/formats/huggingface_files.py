@@ -1,0 +1,151 @@
+"""Rows of the published data set's two configurations in files: Parquet, and JSON lines."""
+
+import json
+from collections.abc import Iterator
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from nfh_db.errors import FormatError
+from nfh_db.formats.fields import decode
+from nfh_db.formats.reading import Origin, Source
+from nfh_tui.formats.huggingface_rows import IDENTIFICATION, LABEL_NAMES, Values
+
+if TYPE_CHECKING:
+    import pyarrow
+
+AT_ONCE = 1_000
+"""Rows of a row group, and rows held at a time."""
+
+INSTALL = "needs pyarrow: pip install 'nfh-tui[formats]'"
+
+
+class Part(Protocol):
+    """A file being filled with rows. file: what was written of it, whole once it is closed."""
+
+    file: IO[bytes]
+
+    def add(self, values: Values) -> None:
+        """A further row."""
+
+    def close(self) -> None:
+        """No more rows come."""
+
+
+class JsonPart:
+    """JSON lines."""
+
+    def __init__(self, configuration: str) -> None:  # noqa: ARG002
+        self.file: IO[bytes] = TemporaryFile()  # noqa: SIM115 - the export closes it
+
+    def add(self, values: Values) -> None:
+        """A further row."""
+        text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+        self.file.write(text.encode("utf-8") + b"\n")
+
+    def close(self) -> None:
+        """No more rows come."""
+
+
+class ParquetPart:
+    """A Parquet file with the types that the published data set has.
+
+    Its schema carries what `datasets` reads its features from, names of the label among them.
+    """
+
+    def __init__(self, configuration: str) -> None:
+        from pyarrow import parquet
+
+        self.file: IO[bytes] = TemporaryFile()  # noqa: SIM115 - the export closes it
+        self._schema = _schema(configuration)
+        self._writer: Any = parquet.ParquetWriter(self.file, self._schema)
+        self._rows: list[Values] = []
+
+    def add(self, values: Values) -> None:
+        """A further row."""
+        self._rows.append(values)
+        if len(self._rows) == AT_ONCE:
+            self._flush()
+
+    def close(self) -> None:
+        """No more rows come."""
+        self._flush()
+        self._writer.close()
+
+    def _flush(self) -> None:
+        import pyarrow
+
+        if self._rows:
+            self._writer.write_table(pyarrow.Table.from_pylist(self._rows, self._schema))
+            self._rows.clear()
+
+
+def _schema(configuration: str) -> "pyarrow.Schema":
+    import pyarrow as pa
+
+    words, numbers = pa.list_(pa.string()), pa.list_(pa.int32())
+    if configuration == IDENTIFICATION:
+        columns: list[tuple[str, Any]] = [
+            ("tokens", words),
+            ("start_index", pa.int32()),
+            ("end_index", pa.int32()),
+            ("label", pa.int64()),
+        ]
+    else:
+        columns = [
+            ("tokens", words),
+            ("line_indices", numbers),
+            ("head", words),
+            ("speakers", words),
+            ("anchors_indices", numbers),
+        ]
+    features = {name: _feature(name, kind) for name, kind in columns}
+    told = json.dumps({"info": {"features": features}})
+    return pa.schema(columns, metadata={"huggingface": told})
+
+
+def _feature(name: str, kind: Any) -> dict[str, object]:  # noqa: ANN401 - a type of arrow
+    """A column as `datasets` names its type."""
+    if name == "label":
+        return {"names": list(LABEL_NAMES), "_type": "ClassLabel"}
+    value_type = getattr(kind, "value_type", None)
+    if value_type is None:
+        return {"dtype": str(kind), "_type": "Value"}
+    return {"feature": {"dtype": str(value_type), "_type": "Value"}, "_type": "List"}
+
+
+# --- in -------------------------------------------------------------------------------------
+
+
+def json_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file of JSON lines, with their lines. Raises FormatError."""
+    for number, text in source.rows():
+        try:
+            value = decode(text)
+        except ValueError as error:
+            raise source.error(number, f"the line {error}; wanted a JSON object") from error
+        if not isinstance(value, dict):
+            raise source.error(number, "the line is no JSON object; wanted one")
+        yield number, value
+
+
+def parquet_rows(source: Origin, file: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows of a Parquet file, numbered from 1. Raises FormatError."""
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError as error:
+        raise source.error(None, INSTALL) from error
+    number = 0
+    try:
+        with parquet.ParquetFile(file) as opened:
+            for batch in opened.iter_batches(batch_size=AT_ONCE):
+                for values in batch.to_pylist():
+                    number += 1
+                    yield number, values
+    except (ArrowException, OSError, UnicodeDecodeError) as error:
+        raise _damaged(source, number, error) from error
+
+
+def _damaged(source: Origin, number: int, error: Exception) -> FormatError:
+    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+    place = number + 1 if number else None
+    return source.error(place, f"cannot be read as Parquet: {reason}")

@@ -1,0 +1,76 @@
+"""A third party's format, as the documentation shows one, in a package that is installed."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).parents[2] / "docs" / "formats-plugins.md"
+BROKEN = "raise RuntimeError('not today')"
+TAKEN = "from nfh_db.formats.registry import GOLD as FORMAT"
+
+
+def _install(folder: Path, module: str, code: str, value: str) -> None:
+    """A package as an installer leaves it: its module, and its metadata beside it."""
+    (folder / f"{module}.py").write_text(code, encoding="utf-8")
+    metadata = folder / f"{module}-1.0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(
+        f"[nfh_tui.formats]\n{module} = {module}:{value}\n"
+    )
+
+
+@pytest.fixture
+def packages(tmp_path: Path) -> Path:
+    """Where three of them are installed: the documentation's, a broken one, one too many."""
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    found = re.search(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    assert found is not None
+    _install(folder, "spans_format", found[1], "SPANS")
+    _install(folder, "broken_format", BROKEN, "FORMAT")
+    _install(folder, "taken_format", TAKEN, "FORMAT")
+    return folder
+
+
+def _call(packages: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    paths = [str(packages), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "nfh_tui", *words],
+        cwd=packages.parent,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_third_partys_format_is_one_like_ours(packages: Path) -> None:
+    listed = _call(packages, "formats", "spans", "--json")
+    (told,) = json.loads(listed.stdout)["formats"]
+    assert told["export"]
+    assert told["holds"]["kinds"] == "own"
+    assert "broken_format" in listed.stderr
+    assert "RuntimeError: not today" in listed.stderr
+    assert "there is a format of that name" in listed.stderr
+
+    home = packages.parent
+    (home / "x.spans").write_text("No, three.\t4\t9\tAGE\n", encoding="utf-8")
+    done = _call(packages, "import", "--db", "x.db", "x.spans")
+    assert done.returncode == 0, done.stderr
+    assert "read as spans: its name ends in .spans" in done.stderr
+    out = _call(packages, "export", "--db", "x.db", "--format", "spans")
+    assert out.stdout == "No, three.\t4\t9\tAGE\n"
+    assert "spans cannot hold: several heads; " in out.stderr
+
+
+def test_its_refusals_are_sentences(packages: Path) -> None:
+    (packages.parent / "x.spans").write_text("No, three.\t4\t90\tAGE\n", encoding="utf-8")
+    done = _call(packages, "import", "--db", "x.db", "x.spans")
+    assert done.returncode == 1
+    assert "x.spans, line 1: the span 4 to 90 is outside a text of 10 characters" in done.stderr
