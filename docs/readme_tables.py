@@ -6,12 +6,13 @@
 import re
 from pathlib import Path
 
+from nfh_db.formats.format import How, What
 from nfh_tui.actions import key_table_markdown
 from nfh_tui.formats.registry import OURS
 from nfh_tui.signs import LEGEND
 
 DOCS = Path(__file__).resolve().parent
-PAGES = (DOCS.parent / "README.md", DOCS / "keys.md")
+PAGES = (DOCS.parent / "README.md", DOCS / "keys.md", DOCS / "formats.md")
 
 
 def format_table() -> str:
@@ -21,6 +22,22 @@ def format_table() -> str:
         f"| `{f.name}` | {' '.join(f.extensions)} | {f.direction} | {f.description} |"
         for f in sorted(OURS, key=lambda one: not one.labelled)
     ]
+    return "\n".join([*rows, ""])
+
+
+HELD = {How.OWN: "own", How.BESIDE: "beside", How.SIDE: "side", How.NO: "–"}
+
+
+def holds_table() -> str:
+    """A line for each thing that may be held, a column for each format that is written."""
+    written = [f for f in OURS if f.writable and f.holds]
+    rows = [
+        f"| | {' | '.join(f'`{f.name}`' for f in written)} |",
+        "|---" * (len(written) + 1) + "|",
+    ]
+    for what in What:
+        cells = [HELD[(f.holds or {})[what]] for f in written]
+        rows.append(f"| {what} | {' | '.join(cells)} |")
     return "\n".join([*rows, ""])
 
 
@@ -40,6 +57,7 @@ def with_tables(text: str) -> str:
         "keys": key_table_markdown(),
         "signs": sign_table(),
         "formats": format_table(),
+        "holds": holds_table(),
     }
     for name, table in tables.items():
         pattern = re.compile(rf"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)

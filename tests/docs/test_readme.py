@@ -27,7 +27,11 @@ def readme_tables() -> ModuleType:
 
 @pytest.mark.parametrize(
     ("page", "tables"),
-    [("README.md", ("formats",)), ("docs/keys.md", ("keys", "signs"))],
+    [
+        ("README.md", ("formats",)),
+        ("docs/keys.md", ("keys", "signs")),
+        ("docs/formats.md", ("holds",)),
+    ],
 )
 def test_the_tables_come_from_the_registries(page: str, tables: tuple[str, ...]) -> None:
     text = (ROOT / page).read_text("utf-8")
