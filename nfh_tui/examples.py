@@ -25,6 +25,7 @@ from nfh_tui.labelled import (
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
+    from nfh_tui.transfer import ImportOptions
 
 __all__ = [
     "BROKEN",
@@ -77,14 +78,18 @@ def _holds_number(passage: Passage, anchor: Anchor) -> bool:
 
 
 def examples_of_file(
-    path: Path, format_: Format | str | None = None, *, blind: bool = False
+    path: Path,
+    format_: Format | str | None = None,
+    *,
+    blind: bool = False,
+    options: "ImportOptions | None" = None,
 ) -> Examples:
     """The labelled numbers of a file, in its order; the group of each is its passage's digest.
 
     format_: None lets the content decide, as an import does. Raises FormatError for a file
     that cannot be read or has no labels of its own.
     """
-    return Examples(labels_of_file(path, format_), blind=blind)
+    return Examples(labels_of_file(path, format_, options=options), blind=blind)
 
 
 def examples_of_store(

@@ -67,6 +67,35 @@ def read_text(place: str) -> tuple[str, str]:
     return name, text
 
 
+def check_running(place: str) -> None:
+    """Raise FormatError for a file whose content shows a format that is no running text.
+
+    Its numbers would be found in keys, times and offsets, too. What no format is sure of, raw
+    dialog, and standard input are read as they stand, and so is what no import could read:
+    with NUL characters in it, say.
+    """
+    if place == STANDARD_INPUT:
+        return
+    from nfh_db.formats.format import First
+    from nfh_db.formats.reading import Source
+    from nfh_db.formats.registry import NFH, sniffed
+    from nfh_tui.formats.registry import formats
+
+    try:
+        first = First.of(Source(Path(place)))
+    except FormatError:
+        return
+    found = sniffed(first, [one for one in formats() if not one.guess or one is NFH])
+    if found is not None:
+        raise FormatError(
+            visible(place, limit=200),
+            None,
+            f"is a file of {found[0].name} ({found[1]}), and running text is wanted; bring it "
+            "in with `nfh-tui import` and identify in the database, or hand it to "
+            "`identify --file -`, which reads anything as it stands",
+        )
+
+
 def _standard_input() -> bytes:
     if sys.stdin is None:
         raise FormatError(STANDARD_NAME, None, "is closed: name a file")

@@ -41,8 +41,9 @@ class PassageMaker:
     split: of every anchor; None leaves it to the row. annotator: None makes the file's
     labels gold; a name makes them that person's answers. window: turns before and after a
     number's own that make its passage, of raw dialog; None for whole scenes. named: the split
-    that the file's name says, of raw dialog in files whose rows can say one. What a person
-    should know about the file is added to the source's warnings when the last row is through.
+    that the file's name says, of raw dialog and of foreign rows in files whose rows can say
+    one. What a person should know about the file is added to the source's warnings when the
+    last row is through.
     """
 
     def __init__(
@@ -120,8 +121,10 @@ class PassageMaker:
         else:
             self.votes_left += len(row.votes)
             gold, votes = None, self._votes(row.gold)
-        split = self.split or row.split
-        anchor = IncomingAnchor(row.line, row.anchor, row.labels, split, gold, votes, row.flags)
+        split = self.split or row.split or (self.named if row.foreign else None)
+        anchor = IncomingAnchor(
+            row.line, row.anchor, row.labels, split, gold, votes, row.flags, _before(votes)
+        )
         tokenizer = row.tokenizer or AS_GIVEN
         return IncomingPassage(self._passage(row.passage), tokenizer, (anchor,))
 
@@ -173,6 +176,17 @@ class PassageMaker:
             )
             for start, end in find_numbers(words, glued)
         ]
+
+
+def _before(votes: Sequence[Vote]) -> tuple[Vote, ...]:
+    """Annotators' answers that a file kept along, and that were changed elsewhere since.
+
+    Where one of them still stands here, the change goes on from it. An adjudicator's answer
+    stays: gold points to it.
+    """
+    return tuple(
+        vote.after for vote in votes if vote.after is not None and vote.role is Role.ANNOTATOR
+    )
 
 
 @lru_cache(maxsize=16)

@@ -22,6 +22,7 @@ from nfh_tui.formats.registry import formats
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
+    from nfh_tui.transfer import ImportOptions
 
 NO_GOLD = "no gold"
 BROKEN = "gold says the text is damaged"
@@ -102,15 +103,18 @@ def labels_of_file(
     path: Path,
     format_: Format | str | None = None,
     unfit: Callable[[Format], str | None] = lambda _: None,
+    options: "ImportOptions | None" = None,
 ) -> Labels:
     """The labelled numbers of a file, in its order.
 
     format_: None lets the content decide, as an import does. unfit: why a format's labels are
-    of no use to a task; None where they are. Raises FormatError for a file that cannot be
-    read or has no labels of its own: plain text, and batches of answers, which are somebody's
-    and not gold.
+    of no use to a task; None where they are. options: settings of the format. Raises
+    FormatError for a file that cannot be read or has no labels of its own: plain text, and
+    batches of answers, which are somebody's and not gold; and for a setting that the format
+    does not know.
     """
-    found = opened(path, format_.name if isinstance(format_, Format) else format_)
+    name = format_.name if isinstance(format_, Format) else format_
+    found = opened(path, name) if options is None else _set(path, name, options)
     source, chosen = found.source, found.format
     why = _no_labels(chosen, unfit)
     if why is not None:
@@ -127,10 +131,19 @@ def labels_of_file(
         warnings.extend(source.warnings)
 
     whole_rows = chosen.name in ONE_ROW_AN_ANCHOR
-    return Labels(source.name, chosen.name, read if whole_rows else _scattered(found))
+    return Labels(source.name, chosen.name, read if whole_rows else _scattered(found, options))
 
 
-def _scattered(found: Opened) -> Callable[[list[str]], Together]:
+def _set(path: Path, format_name: str | None, options: "ImportOptions") -> Opened:
+    """A file that is read with settings. Raises FormatError for one its format knows not."""
+    from nfh_tui.importing import look
+
+    return look(path, format_name, options)
+
+
+def _scattered(
+    found: Opened, options: "ImportOptions | None"
+) -> Callable[[list[str]], Together]:
     """Reads a file whose rows each bring a part of what is known of an anchor.
 
     They are put together as an import does it, in a database that is gone afterwards.
@@ -145,7 +158,7 @@ def _scattered(found: Opened) -> Callable[[list[str]], Together]:
             TemporaryDirectory(prefix="nfh-tui-") as folder,
             Store.open(Path(folder) / "labels.db", create=True) as store,
         ):
-            import_file(store, found.source, found.format, ImportOptions())
+            import_file(store, found.source, found.format, options or ImportOptions())
             yield from labels_of_store(store).read([])
         warnings.extend(found.source.warnings)
 

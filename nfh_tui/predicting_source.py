@@ -88,7 +88,9 @@ def opened(place: str) -> Iterator[Stream]:
     if place == STANDARD_INPUT:
         if sys.stdin is None:
             raise FormatError(STANDARD_NAME, None, "is closed: name a file")
-        yield Stream(sys.stdin.buffer, Path(STANDARD_NAME), STANDARD_NAME)
+        stream = Stream(sys.stdin.buffer, Path(STANDARD_NAME), STANDARD_NAME)
+        stream.encodable = False
+        yield stream
         return
     path, name = Path(place), visible(place, limit=200)
     try:

@@ -28,6 +28,7 @@ from nfh_tui.labelled import (
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
+    from nfh_tui.transfer import ImportOptions
 
 NOT_NFH = "gold says no noun is missing"
 NO_HEAD = "gold does not say which noun is missing"
@@ -83,14 +84,18 @@ def resolution_gold(answer: Answer) -> Answer | None:
 
 
 def resolution_examples_of_file(
-    path: Path, format_: Format | str | None = None, *, blind: bool = False
+    path: Path,
+    format_: Format | str | None = None,
+    *,
+    blind: bool = False,
+    options: "ImportOptions | None" = None,
 ) -> ResolutionExamples:
     """The labelled numbers of a file, in its order; the group of each is its passage's digest.
 
     format_: None lets the content decide, as an import does. Raises FormatError for a file
     that cannot be read, or whose labels say nothing of heads.
     """
-    return ResolutionExamples(labels_of_file(path, format_, _unfit), blind=blind)
+    return ResolutionExamples(labels_of_file(path, format_, _unfit, options), blind=blind)
 
 
 def _unfit(format_: Format) -> str | None:

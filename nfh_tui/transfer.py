@@ -142,6 +142,7 @@ def import_file(
         annotator=annotator,
         warnings=lambda: source.warnings,
         newer_answers=options.newer_answers,
+        raw=not format_.labelled,
     )
     return store.load(
         file,

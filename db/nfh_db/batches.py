@@ -20,6 +20,11 @@ from nfh_db.records import ImportReport
 from nfh_db.settle_report import SettleReport
 from nfh_db.values import json_of
 
+CAME_OTHERWISE = """
+SELECT 1 FROM batch
+WHERE state <> 'loading' AND substr(sha256, 1, length(:file)) = :file AND sha256 <> :sha256
+    AND sha256 NOT GLOB '* run *' AND :sha256 NOT GLOB '* run *'
+LIMIT 1"""
 FIND_SHOWN = """
 SELECT b.id, b.rows FROM batch AS b LEFT JOIN annotator AS n ON n.id = b.annotator_id
 WHERE b.sha256 = :sha256 AND b.format = :format AND n.name IS :annotator
@@ -167,6 +172,12 @@ def find_shown(
         FIND_SHOWN, {"sha256": sha256, "format": format_, "annotator": annotator}
     ).fetchone()
     return row
+
+
+def came_otherwise(connection: Connection, sha256: str) -> bool:
+    """True if the same file came in, read with other settings; see `IncomingFile.sha256`."""
+    key = {"sha256": sha256, "file": sha256.partition(" ")[0]}
+    return connection.execute(CAME_OTHERWISE, key).fetchone() is not None
 
 
 def name_of_next_run(connection: Connection, sha256: str) -> str:

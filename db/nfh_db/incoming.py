@@ -173,9 +173,10 @@ class Planner:
     def _newer(self, vote: Vote, before: AnswerValue, value: AnswerValue) -> list[AnswerValue]:
         """An annotator's later answer, where it may take the earlier one's place.
 
-        An adjudicator's never may: gold points to it.
+        An adjudicator's never may: gold points to it. Nor may one of which nobody knows when it
+        was given.
         """
-        may = self._purpose.newer_answers and vote.role is Role.ANNOTATOR
+        may = self._purpose.newer_answers and vote.role is Role.ANNOTATOR and vote.timed
         return [value] if may and value.at > before.at else []
 
     def _steps(self, vote: Vote, earlier: Sequence[Vote]) -> list[AnswerValue]:

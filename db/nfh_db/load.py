@@ -1,6 +1,8 @@
 """Bringing a file in: wholly or not at all, in short writes, seen by nobody until the end."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from nfh_db import annotators, batches
@@ -44,11 +46,21 @@ def load(
         again = replace_gold and source.annotator is None
         if known is not None and not again:
             return report_of(source, Counts(rows=known[1]), (), already=True, dry_run=dry_run)
+        if known is None and source.raw and batches.came_otherwise(connection, source.sha256):
+            source = replace(source, warnings=partial(_with_warning, source))
         origin = None if known is None else known[0]
         tell = progress or (lambda _: None)
         if dry_run:
             return _rehearse(connection, source, stretch, replace_gold, tell, origin)
         return Loading(connection, source, replace_gold, tell, origin).run(stretch)
+
+
+def _with_warning(source: IncomingFile) -> Sequence[str]:
+    return (
+        *source.warnings(),
+        "the same file was imported before with other settings: what stands in a passage of "
+        "either is to be decided twice",
+    )
 
 
 def _rehearse(

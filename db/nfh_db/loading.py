@@ -63,6 +63,7 @@ class IncomingFile:
     if any. annotator: whose answers its labels are; None where they are gold. warnings: asked
     for once all rows were read. act: what the log says; "" for an import of the file.
     newer_answers: an annotator's answer that is newer than theirs here takes its place.
+    raw: its passages are cut by the settings it was read with.
     """
 
     name: str
@@ -73,6 +74,7 @@ class IncomingFile:
     warnings: Callable[[], Sequence[str]] = field(default=_no_warnings)
     act: str = ""
     newer_answers: bool = False
+    raw: bool = False
 
 
 def stretches(

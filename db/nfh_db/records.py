@@ -72,7 +72,9 @@ class Annotator:
 class Vote:
     """One annotator's answer to one anchor, with what was in view before it was given.
 
-    imported: it came with a file, and was not given in this tool; no part of what was said.
+    Of no part in what was said: imported: it came with a file, and was not given in this tool.
+    timed: the file says when it was given; else answered_at is when it came in. after: the
+    answer that the file kept along, which this one was made of elsewhere.
     """
 
     annotator: str
@@ -86,6 +88,8 @@ class Vote:
     rule_tag: str | None = None
     type: str = PERSON
     imported: bool = field(default=False, compare=False)
+    timed: bool = field(default=True, compare=False)
+    after: "Vote | None" = field(default=None, compare=False)
 
     @property
     def counts(self) -> bool:

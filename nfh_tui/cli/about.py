@@ -41,13 +41,20 @@ def formats(name: str | None, as_json: bool) -> None:
     if name is not None:
         found = tuple(format_ for format_ in found if format_.name == name)
         if not found:
-            names = ", ".join(format_.name for format_ in known()[0])
-            raise click.UsageError(f"There is no format {visible(name)}; there are {names}")
+            raise click.UsageError(_no_format(name, [one.name for one in known()[0]]))
     if as_json:
         emit({"formats": list(map(described, found))})
         return
     for line in overview(found) if name is None else details(found[0]):
         click.echo(line)
+
+
+def _no_format(name: str, names: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    near = [one for one in names if name and name in one] or get_close_matches(name, names, 1)
+    meant = f"; {near[0]} may be meant" if near else ""
+    return f"There is no format {visible(name)}{meant}; there are {', '.join(names)}"
 
 
 @click.command(short_help="List the keys of the workbench, your own among them.")

@@ -12,7 +12,7 @@ from nfh_tui.cli.common import (
     reporting,
     word,
 )
-from nfh_tui.cli.format_options import FormatName
+from nfh_tui.cli.format_options import FormatName, of_file, reading_options
 from nfh_tui.cli.queueing import background_option
 
 TASKS = {
@@ -66,6 +66,7 @@ def _task(ctx: click.Context, parameter: click.Parameter, value: str) -> str:  #
     type=FormatName(),
     help="The file's format; without it, or with auto, its content decides.",
 )
+@reading_options
 @click.option(
     "--parser",
     metavar="SPEC",
@@ -168,6 +169,7 @@ def evaluate(
     background: bool,
     db: Path | None,
     as_json: bool,
+    **said: object,
 ) -> None:
     """Measure a model on the labelled numbers of the anchors that QUERY finds.
 
@@ -199,6 +201,7 @@ def evaluate(
         report=report,
         blind=blind,
         as_json=as_json,
+        reading=of_file(said, file),
     )
     call.check()
     if background:

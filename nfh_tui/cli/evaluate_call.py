@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from nfh_models.identification.recipes import TRAINED
 from nfh_tui import places
 from nfh_tui.cli.evaluate_json import Asked
 from nfh_tui.cli.overwriting import check_out
+
+if TYPE_CHECKING:
+    from nfh_tui.transfer import ImportOptions
 
 IDENTIFICATION = "identification"
 RESOLUTION = "resolution"
@@ -53,6 +57,7 @@ class Call:
     report: Path | None
     blind: bool
     as_json: bool
+    reading: "ImportOptions | None" = None
 
     def check(self) -> None:
         """Raise UsageError for options that do not go together, or not with the task."""

@@ -23,6 +23,7 @@ from nfh_tui.sheets.job_words import count, fraction
 if TYPE_CHECKING:
     from nfh_db.jobs import Job
     from nfh_db.store import Store
+    from nfh_tui.transfer import ImportOptions
 
 PATHS = ("file", "train", "report")
 """Options that are paths, whole in the row: the job may run in another folder."""
@@ -123,9 +124,19 @@ def _call(database: Path, given: Mapping[str, object]) -> Call:
             value = tuple(value)
         if one.name in PATHS and isinstance(value, str):
             value = Path(value)
+        if one.name == "reading" and isinstance(value, Mapping):
+            value = _reading(value)
         values[one.name] = value
     values |= {"db": database, "as_json": True}
     return Call(**values)  # type: ignore[arg-type]  # the fields are as a call had them
+
+
+def _reading(given: Mapping[str, object]) -> "ImportOptions":
+    from msgspec import convert
+
+    from nfh_tui.transfer import ImportOptions
+
+    return convert(given, ImportOptions)
 
 
 def evaluated_lines(job: "Job", db: Path | None) -> Iterator[str]:

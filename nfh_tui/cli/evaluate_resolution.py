@@ -177,7 +177,9 @@ def _examples(call: Call, store: "Store | None") -> ResolutionExamples:
     if call.several_heads:
         return resolution_examples_of_package()
     if store is None or call.file is not None:
-        return resolution_examples_of_file(named_file(call), call.format, blind=call.blind)
+        return resolution_examples_of_file(
+            named_file(call), call.format, blind=call.blind, options=call.reading
+        )
     return resolution_examples_of_store(store, parsed_query(call), call.split, blind=call.blind)
 
 

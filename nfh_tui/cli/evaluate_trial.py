@@ -62,7 +62,9 @@ def _looks_up(call: Call) -> bool:
 
 def _examples(call: Call, store: "Store | None") -> Examples:
     if store is None or call.file is not None:
-        return examples_of_file(named_file(call), call.format, blind=call.blind)
+        return examples_of_file(
+            named_file(call), call.format, blind=call.blind, options=call.reading
+        )
     return examples_of_store(store, parsed_query(call), call.split, blind=call.blind)
 
 

@@ -301,8 +301,8 @@ def _say_export(report: "ExportReport", *, as_json: bool) -> None:
         )
     if report.undecided:
         say(
-            f"{counted(report.undecided, 'row')} of these {report.rows:,} without a decision "
-            "(kind null); the query state:decided leaves them out"
+            f"{counted(report.undecided, 'anchor')} without a decision (kind null) among what "
+            "the query finds; state:decided leaves them out"
         )
     lost = after_export(report.format, report.lost)
     if lost:

@@ -1,15 +1,18 @@
 """Options that say how files of a format are read: shared by the commands that read them."""
 
 import codecs
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import isfinite
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.options import LabelMap
+
+if TYPE_CHECKING:
+    from nfh_tui.transfer import ImportOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -164,3 +167,19 @@ def reading_options(command: F) -> F:
     for option in reversed(OPTIONS):
         command = option(command)
     return command
+
+
+def of_file(said: Mapping[str, Any], file: object) -> "ImportOptions | None":
+    """What `reading_options` said of a --file; None where they said nothing.
+
+    Raises UsageError where they were said and there is no file.
+    """
+    given = {name: value for name, value in said.items() if value}
+    if not given:
+        return None
+    if file is None:
+        option = next(iter(given)).replace("labels", "map")
+        raise click.UsageError(f"--{option} is of a --file")
+    from nfh_tui.transfer import ImportOptions
+
+    return ImportOptions(**given)

@@ -61,12 +61,13 @@ def identify_file(
     as_json: bool,
 ) -> None:
     """Decide the numbers of a file, or of standard input, and write what was found."""
-    from nfh_tui.identifying_text import numbers_in_text, read_text
+    from nfh_tui.identifying_text import check_running, numbers_in_text, read_text
 
     began = time.perf_counter()
     if out is not None:
         check_out(out, [Path(place)], places.database(db))
     name, text = read_text(place)
+    check_running(place)
     tools = tools_of(_chosen(model, db), spec)
     counts = Counts()
     listed: list[dict[str, object]] = []

@@ -6,7 +6,7 @@ from typing import Literal
 import click
 
 from nfh_tui.cli.common import QueryCommand, db_option, json_option, reporting
-from nfh_tui.cli.format_options import FormatName
+from nfh_tui.cli.format_options import FormatName, of_file, reading_options
 from nfh_tui.cli.identify import PARSERS
 from nfh_tui.cli.queueing import background_option
 
@@ -66,6 +66,7 @@ from nfh_tui.cli.queueing import background_option
 @click.option(
     "--all", "every", is_flag=True, help="With --file: write also numbers that have their noun."
 )
+@reading_options
 @background_option
 @click.option(
     "--scheduler",
@@ -92,6 +93,7 @@ def predict(
     scheduler: str | None,
     db: Path | None,
     as_json: bool,
+    **said: object,
 ) -> None:
     """Predict which head each number that QUERY finds has.
 
@@ -99,6 +101,7 @@ def predict(
     --file no database is needed: the numbers of a text are found, those whose noun is missing
     are resolved, and each is a line of JSON, as the gold format has it.
     """
+    reading = of_file(said, file)
     if file is None:
         alone = (out, format_name, identifier, anchors, patterns, scores or None, every or None)
         if any(option is not None for option in alone):
@@ -152,5 +155,6 @@ def predict(
             every=every,
             db=db,
             as_json=as_json,
+            reading=reading,
         )
     )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from nfh_db.formats.reading import Origin
     from nfh_db.store import Store
     from nfh_tui.predicting import Predicted, Tools
+    from nfh_tui.transfer import ImportOptions
 
 Write = Callable[["Predicted"], object]
 
@@ -43,6 +44,7 @@ class Call:
     every: bool
     db: Path | None
     as_json: bool
+    reading: "ImportOptions | None" = None
 
 
 def predict_file(call: Call) -> None:
@@ -50,22 +52,24 @@ def predict_file(call: Call) -> None:
     from nfh_tui.predicting import Counts, predict
     from nfh_tui.predicting_formats import other_format, passages_of
     from nfh_tui.predicting_passages import LABELLED, format_of, passages
-    from nfh_tui.predicting_source import opened
+    from nfh_tui.predicting_source import STANDARD_INPUT, opened
 
     began = time.perf_counter()
     if call.out is not None:
         check_out(call.out, [Path(call.place)], places.database(call.db))
     counts = Counts()
     with ExitStack() as stack:
-        other = other_format(call.place, call.format_name)
+        other = other_format(call.place, call.format_name, call.reading)
         if other is not None:
             stream: Origin = other.source
             format_name, taken = other.format.name, other.format.labelled
-            found = passages_of(other, call.anchors or "given")
+            found = passages_of(other, call.anchors or "given", call.reading)
         else:
             lines = stack.enter_context(opened(call.place))
             stream = lines
             format_name = call.format_name or format_of(lines)
+            if call.place != STANDARD_INPUT:
+                lines.encodable = format_name == "dialog"
             # The rows of nfh-ident are numbers of both kinds.
             taken = format_name in LABELLED and format_name != "nfh-ident"
             found = passages(lines, format_name, call.anchors or "given")

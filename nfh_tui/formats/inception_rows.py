@@ -190,6 +190,7 @@ class DocumentReader:
         marked = numbers(translated(_tolerant(number, how), how.labels))[0]
         first, stop = grid.tokens(*number.span)
         kept = _kept(number, grid)
+        foreign = kept is None
         if kept is not None and (kept.anchor.start, kept.anchor.end) != (first, stop):
             kept = None  # The number was moved: what was kept is of another one.
         anchor = kept.anchor if kept else Anchor(first, stop)
@@ -201,6 +202,7 @@ class DocumentReader:
             None,
             (),
             (),
+            foreign=foreign,
         )
         if file.member.part is Part.INITIAL:
             self.counts.given += bool(number.kind or number.heads)

@@ -37,22 +37,28 @@ def opened(path: Path, name: str | None = None, encoding: str | None = None) -> 
     if name is None:
         return _told(path, formats(), encoding)
     format_ = by_name(name)
-    source = origin_of(path, format_.takes, encoding)
+    source = origin_of(path, format_.takes, encoding, "encoding" in format_.settings)
     if isinstance(source, Source):
         check_choice(source, format_)
     return Opened(source, format_)
 
 
 def origin_of(
-    path: Path, takes: Sequence[Takes] = tuple(Takes), encoding: str | None = None
+    path: Path,
+    takes: Sequence[Takes] = tuple(Takes),
+    encoding: str | None = None,
+    encodable: bool | None = None,
 ) -> Origin:
-    """A path opened as one of what a format takes. Raises FormatError."""
+    """A path opened as one of what a format takes. Raises FormatError.
+
+    encodable: whether the format is read in other encodings than UTF-8.
+    """
     kind = _kind(path, encoding)
     if kind is Takes.FOLDER and Takes.FOLDER in takes:
         return Folder(path)
     if Takes.BYTES in takes and (kind is Takes.BYTES or Takes.TEXT not in takes):
         return Binary(path)
-    source = Source(path, encoding)
+    source = Source(path, encoding, encodable)
     if Takes.TEXT not in takes:
         raise source.error(None, "is neither a folder nor a zip file; wanted one of them")
     return source
@@ -87,7 +93,9 @@ def _told(path: Path, among: Sequence[Format], encoding: str | None) -> Opened:
     kind = _kind(path, encoding)
     if kind is Takes.TEXT:
         source = Source(path, encoding)
-        return Opened(source, *recognise(source, among))
+        format_, reason = recognise(source, among)
+        source.encodable = "encoding" in format_.settings
+        return Opened(source, format_, reason)
     head = _head(path)
     is_folder = kind is Takes.FOLDER
     origin = Folder(path) if is_folder else Binary(path)

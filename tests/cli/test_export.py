@@ -201,7 +201,7 @@ def test_undecided_rows_of_a_gold_file_are_said(call: Call, home: Path) -> None:
     (home / "d.txt").write_text("Ann: two or three\n", encoding="utf-8")
     assert call("import", "d.txt", "--db", "x.db").exit_code == 0
     result = call("export", "--format", "gold", "--db", "x.db", "--out", "g.jsonl")
-    assert "2 rows of these 2 without a decision" in result.stderr
+    assert "2 anchors without a decision (kind null)" in result.stderr
     result = call(
         "export", "state:decided", "--format", "gold", "--db", "x.db", "--out", "h.jsonl"
     )

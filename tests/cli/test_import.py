@@ -364,3 +364,13 @@ def test_a_terminal_sees_progress_and_a_clean_line_after_it(
     assert capsys.readouterr().err == (
         "\r\x1b[Ktalk.txt: 1,000 rows\r\x1b[Ktalk.txt: 2,000 rows\r\x1b[K"
     )
+
+
+def test_a_dialog_that_comes_twice_cut_otherwise_is_told(call: Call, home: Path) -> None:
+    lines = ["Ann: Hello.", "Ben: Two tickets.", "Ann: Here.", "Ben: Thanks.", "Ann: Bye."]
+    (home / "d.txt").write_text("\n".join(lines), encoding="utf-8")
+    said = "imported before with other settings"
+    assert said not in call("import", "d.txt").stderr
+    assert said not in call("import", "d.txt").stderr
+    assert said in call("import", "--window", "0,0", "d.txt").stderr
+    assert said not in call("import", "--window", "0,0", "d.txt").stderr

@@ -69,8 +69,17 @@ def test_a_third_partys_format_is_one_like_ours(packages: Path) -> None:
     assert "spans cannot hold: several heads; " in out.stderr
 
 
-def test_its_refusals_are_sentences(packages: Path) -> None:
-    (packages.parent / "x.spans").write_text("No, three.\t4\t90\tAGE\n", encoding="utf-8")
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ("No, three.\t4\t90\tAGE", "the span 4 to 90 is outside a text of 10 characters"),
+        ("No, three.\t4\t8\tAGE", "the span 4 to 8 cuts through a word"),
+        ("No, three.\t4\t9\tWHEN", "'WHEN' is not a valid Kind"),
+        ("No, three.\tAGE", "wanted text, start, end and kind with tabs between"),
+    ],
+)
+def test_its_refusals_are_sentences(packages: Path, row: str, says: str) -> None:
+    (packages.parent / "x.spans").write_text(row + "\n", encoding="utf-8")
     done = _call(packages, "import", "--db", "x.db", "x.spans")
     assert done.returncode == 1
-    assert "x.spans, line 1: the span 4 to 90 is outside a text of 10 characters" in done.stderr
+    assert f"x.spans, line 1: {says}" in done.stderr

@@ -51,7 +51,7 @@ def test_every_kind_that_a_person_gives_has_an_example():
     assert shown == set(Kind) - {Kind.NFH}
 
 
-@pytest.mark.parametrize("flag", [flag for flag in FlagName if flag is not FlagName.SKIP])
+@pytest.mark.parametrize("flag", [FlagName.ANCHOR, FlagName.AMBIGUOUS, FlagName.GUIDELINE])
 def test_every_flag_is_explained(flag):
     assert f"* The flag `{flag}` says" in TEXT
 

@@ -130,7 +130,7 @@ def test_values(marked: str, expected: list[str]) -> None:
 
 def test_without_a_database_open_lists_are_empty_and_closed_ones_are_not() -> None:
     assert complete("split:", 6).options == ()
-    assert len(complete("flag:", 5).options) == 4
+    assert len(complete("flag:", 5).options) == 5
 
 
 def test_only_keys_with_open_values_are_asked_for() -> None:

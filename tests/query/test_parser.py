@@ -78,7 +78,7 @@ def test_orders_are_kept_apart_from_conditions(query: str, sorts: tuple[Sort, ..
         ("x -class:AGE,tyme", 13, ["class:tyme: no such class", "did you mean TIME?"]),
         ("class:zzz", 6, ["no such class", "REFERENCE, YEAR", "NFH and none"]),
         ("state:opne", 6, ["state:opne: no such state", "did you mean open?"]),
-        ("flag:", 5, ["flag: needs a value", "anchor, ambiguous, guideline or skip"]),
+        ("flag:", 5, ["flag: needs a value", "anchor, ambiguous, guideline, skip or reject"]),
         ("split: dev", 6, ["split: needs a value after it", "split:dev"]),
         ("class:AGE,", 10, ["class: needs a value on each side of a comma"]),
         ("class:,AGE", 6, ["on each side of a comma"]),

@@ -82,8 +82,14 @@ def outcome(
     answer = _native(claim, marked, grid, how, before.answer if before else None)
     if answer is None:
         return _nothing(claim, flags, changed=before is not None)
-    fresh = Vote(claim.who, claim.role, answer, claim.at or now(), type=claim.type)
-    vote = replace(before, answer=answer, answered_at=claim.at or now()) if before else fresh
+    vote = before or Vote(claim.who, claim.role, answer, "", type=claim.type)
+    vote = replace(
+        vote,
+        answer=answer,
+        answered_at=claim.at or now(),
+        timed=claim.at is not None,
+        after=before,
+    )
     if claim.seconds is not None:
         vote = replace(vote, seconds=claim.seconds)
     if before is None:

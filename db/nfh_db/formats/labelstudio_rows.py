@@ -226,6 +226,7 @@ class _Table:
                 tuple(found.flags.values()),
                 carried,
                 self.tokenizer,
+                foreign=self.kept is None,
             )
 
     def keep_rest(self, *, short: bool) -> None:

@@ -6,6 +6,7 @@ yields its lines. Lines end at "\n" or "\r\n" and nowhere else.
 
 import codecs
 import hashlib
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,9 @@ WIDE_MARKS = (
     (b"\xff\xfe", "UTF-16"),
     (b"\xfe\xff", "UTF-16"),
 )
+JSON_START = re.compile(rb'\s*[\[{]\s*["{]')
+"""How a line of JSON starts, of which all formats are UTF-8."""
+
 NO_LINE_YET = "holds nothing but white space; wanted at least one row"
 
 
@@ -61,12 +65,18 @@ class Source(Origin):
     """A text file being read, in UTF-8 or in the encoding that somebody named.
 
     Making one raises FormatError if the file is missing, cannot be read, is empty, or is no
-    text as far as NUL bytes tell.
+    text as far as NUL bytes tell. encodable: whether its format is read in other encodings,
+    None while the format is not known; refusals recommend nothing that would be refused.
     """
 
-    def __init__(self, path: Path, encoding: str | None = None) -> None:
+    encodable: bool | None = None
+
+    def __init__(
+        self, path: Path, encoding: str | None = None, encodable: bool | None = None
+    ) -> None:
         super().__init__(path)
         self.encoding = encoding
+        self.encodable = encodable
         self.sha256 = self._inspect()
 
     def lines(self) -> Iterator[tuple[int, str]]:
@@ -193,11 +203,16 @@ class Source(Origin):
         try:
             return _ended(raw.decode("utf-8"))
         except UnicodeDecodeError as error:
+            hint = ", or name its encoding with --encoding" if self._encodable(raw) else ""
             raise self.error(
                 number,
                 f"byte {error.start + 1} of the line (0x{raw[error.start]:02X}) is not "
-                "UTF-8; save the file as UTF-8, or name its encoding with --encoding",
+                f"UTF-8; save the file as UTF-8{hint}",
             ) from error
+
+    def _encodable(self, raw: bytes) -> bool:
+        """Whether --encoding would help: as the format says, else as the bytes look."""
+        return JSON_START.match(raw) is None if self.encodable is None else self.encodable
 
     def _inspect(self) -> str:
         """The first pass: refuse what is no text file, and hash it."""
@@ -238,11 +253,10 @@ class Source(Origin):
             return
         encoding = wide_encoding(start[:HEAD])
         if encoding:
-            raise self.error(
-                None,
-                f"is {encoding} text; save it as UTF-8, or read it with "
-                f"--encoding {_codec(start, encoding)}",
-            )
+            codec = _codec(start, encoding)
+            begins = start[:HEAD].decode(codec, "replace").lstrip("\ufeff").encode("utf-8")
+            hint = f", or read it with --encoding {codec}" if self._encodable(begins) else ""
+            raise self.error(None, f"is {encoding} text; save it as UTF-8{hint}")
 
     def _check_chunk(self, chunk: bytes, at: int) -> None:
         if self.encoding is not None:

@@ -42,7 +42,8 @@ class GoldRow:
 
     Several rows of a file may be of one anchor: each brings what it has. labels: JSON of what
     the file holds besides, which an export to the same format brings back. tokenizer: the name
-    of what made the tokens; None where they came with the file.
+    of what made the tokens; None where they came with the file. foreign: nothing of ours came
+    along, so that the split may be the one that the file's name says.
     """
 
     line: int
@@ -54,6 +55,7 @@ class GoldRow:
     flags: tuple[FlagMark, ...]
     labels: str | None = None
     tokenizer: str | None = None
+    foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True)

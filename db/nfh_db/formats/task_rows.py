@@ -254,6 +254,7 @@ def _row(
         flags=(*found.flags, *_others(kept, claim)),
         labels=task.carried,
         tokenizer=base.tokenizer,
+        foreign=kept is None,
     )
 
 
@@ -374,7 +375,8 @@ def _flagged(
     tokenizer: str | None = None,
 ) -> GoldRow:
     """The row of a number of which nothing but flags is said."""
-    return GoldRow(task.line, passage, anchor, split, None, (), flags, task.carried, tokenizer)
+    row = GoldRow(task.line, passage, anchor, split, None, (), flags, task.carried, tokenizer)
+    return replace(row, foreign=task.kept is None)
 
 
 def _passed(claim: Claim) -> Iterator[FlagMark]:
