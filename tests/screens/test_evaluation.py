@@ -1,6 +1,5 @@
 """The evaluation screen, worked by its keys."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -111,18 +110,19 @@ async def test_gold_is_compared_with_an_earlier_export(open_desk, corpus) -> Non
 
 
 async def test_a_path_is_typed_and_a_bad_file_is_told(
-    open_desk, corpus, tmp_path: Path
+    open_desk, corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "q[b].jsonl").write_text("{}\n", encoding="utf-8")
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
         await choose(desk, screen, "right", "earlier export")
         await until(desk, lambda: screen.bar.is_open)
-        screen.bar._input.value = f"{tmp_path}/"
+        screen.bar._input.value = "./"
         screen.bar._input.cursor_position = len(screen.bar.text)
         await desk.pilot.press("q", "tab", "enter")
-        await until(desk, lambda: "That did not work" in desk.text())
-        assert re.search(r"line\W+1\W", desk.text())  # a long path wraps the line
+        await until(desk, lambda: "line 1" in desk.text())
+        assert "That did not work" in desk.text()
         await desk.press("escape")
         await until(desk, lambda: screen.found is not None)
         assert desk.app.screen is screen and "alpha against gold" in desk.text()
