@@ -121,7 +121,9 @@ class PassageMaker:
         else:
             self.votes_left += len(row.votes)
             gold, votes = None, self._votes(row.gold)
-        split = self.split or row.split or (self.named if row.foreign else None)
+        split = self.split or row.split
+        if split is None and row.foreign:
+            split = self.named
         anchor = IncomingAnchor(
             row.line, row.anchor, row.labels, split, gold, votes, row.flags, _before(votes)
         )

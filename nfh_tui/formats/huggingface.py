@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from tempfile import TemporaryFile
-from typing import Any
 
 from nfh_db.errors import ExportError
 from nfh_db.formats import gold
@@ -31,8 +30,14 @@ from nfh_tui.formats.huggingface_files import (
     JsonPart,
     ParquetPart,
     Part,
-    json_rows,
     parquet_rows,
+)
+from nfh_tui.formats.huggingface_json import (
+    Numbered,
+    is_lines,
+    json_rows,
+    member_rows,
+    row_keys,
 )
 from nfh_tui.formats.huggingface_rows import (
     CONFIGURATIONS,
@@ -56,8 +61,6 @@ ABOUT = ("dataset_infos.json", "dataset_info.json", "dataset_dict.json", "state.
 
 SPLIT_NAMES = ("train", "validation", "dev", "test", "unsplit")
 KEEP = "take gold.jsonl away to import the changed files for themselves"
-
-Numbered = Iterator[tuple[int, dict[str, Any]]]
 
 
 # --- out ------------------------------------------------------------------------------------
@@ -93,7 +96,7 @@ class HubWriter:
                     key = (configuration, _as_file(split_there(record.split)))
                     if key not in parts:
                         parts[key] = self._part(configuration)
-                        stack.callback(parts[key].file.close)
+                        stack.callback(parts[key].drop)
                     parts[key].add(values)
             yield CARD, _card(sorted(parts), self._suffix).encode("utf-8")
             yield SIDE, side
@@ -186,7 +189,7 @@ def _member_rows(folder: Folder, name: str) -> Numbered:
         with folder.open(name) as file:
             yield from parquet_rows(_named(folder, name), file)
     else:
-        yield from json_rows(Member(folder, name))
+        yield from member_rows(folder, name)
 
 
 def _named(folder: Folder, name: str) -> Origin:
@@ -277,8 +280,13 @@ def _sniff_json(first: First) -> str | None:
     if first.takes is Takes.FOLDER:
         if set(first.names) == {SIDE, CARD}:
             return f"it holds {SIDE} and {CARD}, as an export in which nothing is decided does"
-        return _sniff_folder(first, JSON)
-    configuration = configuration_of(tuple(first.value or ()))
+        return _sniff_folder(first, JSON) or _sniff_folder(first, ".json")
+    lines = is_lines(first.start)
+    configuration = configuration_of(
+        tuple(first.value or ()) if lines else row_keys(first.start)
+    )
+    if configuration is not None and not lines:
+        return f"its first object has the keys of the configuration {configuration}"
     if configuration == IDENTIFICATION:
         return "its first line has the keys of the configuration identification"
     if configuration == RESOLUTION and re.search(r'"head": ?\["\d', first.start):

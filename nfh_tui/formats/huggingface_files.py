@@ -6,8 +6,7 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.fields import decode
-from nfh_db.formats.reading import Origin, Source
+from nfh_db.formats.reading import Origin
 from nfh_tui.formats.huggingface_rows import IDENTIFICATION, LABEL_NAMES, Values
 
 if TYPE_CHECKING:
@@ -30,6 +29,9 @@ class Part(Protocol):
     def close(self) -> None:
         """No more rows come."""
 
+    def drop(self) -> None:
+        """Let go of it, be it whole or not."""
+
 
 class JsonPart:
     """JSON lines."""
@@ -44,6 +46,10 @@ class JsonPart:
 
     def close(self) -> None:
         """No more rows come."""
+
+    def drop(self) -> None:
+        """Let go of it, be it whole or not."""
+        self.file.close()
 
 
 class ParquetPart:
@@ -70,6 +76,13 @@ class ParquetPart:
         """No more rows come."""
         self._flush()
         self._writer.close()
+
+    def drop(self) -> None:
+        """Let go of it, be it whole or not. A writer left open would write when collected."""
+        try:
+            self._writer.close()
+        finally:
+            self.file.close()
 
     def _flush(self) -> None:
         import pyarrow
@@ -114,18 +127,6 @@ def _feature(name: str, kind: Any) -> dict[str, object]:  # noqa: ANN401 - a typ
 
 
 # --- in -------------------------------------------------------------------------------------
-
-
-def json_rows(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file of JSON lines, with their lines. Raises FormatError."""
-    for number, text in source.rows():
-        try:
-            value = decode(text)
-        except ValueError as error:
-            raise source.error(number, f"the line {error}; wanted a JSON object") from error
-        if not isinstance(value, dict):
-            raise source.error(number, "the line is no JSON object; wanted one")
-        yield number, value
 
 
 def parquet_rows(source: Origin, file: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:

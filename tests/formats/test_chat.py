@@ -84,6 +84,18 @@ def test_words_and_times_are_those_of_pylangacq(
         assert [turn for scene in Heard(path).turns for turn in scene] == wanted
 
 
+def test_stretches_change_nothing(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = TRANSCRIPT.removeprefix(HEADERS).removesuffix("@End\n")
+    path = write(f"{HEADERS}{scene * 30}@End\n", "long.cha")
+    whole = Heard(path)
+    assert len(whole.turns) == 31
+    for size in (1, 4, 7):
+        monkeypatch.setattr(chat, "AT_A_TIME", size)
+        heard = Heard(path)
+        assert (heard.blocks, heard.lines) == (whole.blocks, whole.lines)
+        assert heard.warnings == whole.warnings
+
+
 TIERS = [
     ("<two three> [/] two three .", "two three ."),
     ("two [/] two [//] three +/.", "three ."),

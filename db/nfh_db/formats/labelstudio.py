@@ -26,6 +26,7 @@ from nfh_db.formats.wording import visible
 MARKED = frozenset({"annotations", "completions", "predictions", "total_annotations", "drafts"})
 BARE = frozenset({"id", "data", "meta"})
 DATA = re.compile(r'"data"\s*:\s*\{')
+REGION = re.compile(r'\{[^{}]*"(?:labels|paragraphlabels|hypertextlabels)"\s*:\s*\[')
 
 _tasks = msgspec.json.Decoder(Task)
 
@@ -79,7 +80,7 @@ def _sniff(first: First) -> str | None:
             return "its first object is a task of Label Studio"
         if keys >= {"annotations"} and '"result"' in first.start:
             return "its first object has annotations of Label Studio"
-        if keys >= SURE:
+        if len(keys & SURE) > 1 or (keys & SURE and REGION.search(first.start)):
             return "its first object is an item of Label Studio's JSON_MIN"
     return None
 

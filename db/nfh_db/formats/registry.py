@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from nfh_db.formats import amt, dialog, gold, nfh, nfh_ident
 from nfh_db.formats.format import (
+    LISTED,
     OBJECT,
     First,
     Format,
@@ -44,7 +45,7 @@ def _sniff_nfh(first: First) -> str | None:
         return "its first line is a JSON object"
     if OBJECT.match(first.text):
         return "its first line starts like a JSON object"
-    if first.suffix in (".jsonl", ".json"):
+    if first.suffix in (".jsonl", ".json") and not LISTED.match(first.start):
         return f"its name ends in {first.suffix}"
     return None
 
@@ -62,7 +63,7 @@ def _sniff_amt(first: First) -> str | None:
 
 
 def _sniff_dialog(first: First) -> str | None:
-    if first.suffix == ".csv" or stranger(first) is not None:
+    if first.suffix == ".csv" or LISTED.match(first.start) or stranger(first) is not None:
         return None
     return "it is plain text"
 
