@@ -39,6 +39,8 @@ def details(format_: Format) -> Iterator[str]:
     for how, whats in by_how(format_).items():
         if whats:
             yield from _wrapped(f"{SAYS[how]}: {'; '.join(whats)}", "  ", "    ")
+    if format_.limits:
+        yield from _wrapped(format_.limits, "  ", "    ")
     settings = [f"--{name}" for name in SETTINGS if name in format_.settings]
     if settings:
         yield f"  settings of an import: {', '.join(settings)}"
@@ -74,6 +76,8 @@ def before_export(format_: Format) -> Iterator[str]:
         yield f"{format_.name} keeps in a side file: {'; '.join(held[How.SIDE])}"
     if held[How.NO]:
         yield f"{format_.name} cannot hold: {'; '.join(held[How.NO])}"
+    if format_.limits:
+        yield f"{format_.name}: {format_.limits}"
 
 
 def after_export(name: str, lost: Mapping[str, int]) -> str | None:
@@ -84,7 +88,7 @@ def after_export(name: str, lost: Mapping[str, int]) -> str | None:
     told = [
         f"{what} of {number:,}"
         for what, number in lost.items()
-        if number and what not in (What.TOKENS, What.SPEAKERS, What.TIME)
+        if number and what not in (What.TOKENS, What.SPEAKERS)
     ]
     return f"{name}: anchors that lost something: {'; '.join(told)}" if told else None
 

@@ -29,8 +29,8 @@ def sniff(first: First) -> str | None:
         if line.strip() and not line.startswith("#"):
             if TOKEN.fullmatch(line.removesuffix("\r")):
                 return "its first line that is no comment has the ten columns of CoNLL-U"
-            return None
-    return None
+            break
+    return "its name ends in .conllu" if first.suffix == ".conllu" else None
 
 
 CONLLU = Format(

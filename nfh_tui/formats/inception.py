@@ -208,6 +208,8 @@ def _sniff_xmi(first: First) -> str | None:
     start = first.start[:65536].lstrip()
     if first.takes is Takes.TEXT and start.startswith("<") and _is_xmi(start):
         return "it is an XMI document of a UIMA CAS"
+    if first.takes is Takes.TEXT and first.suffix == ".xmi":
+        return "its name ends in .xmi"
     return None
 
 

@@ -300,9 +300,9 @@ def _drawn(number: Number, how: Reading) -> Graph:
 
 def _tolerant(number: Number, how: Reading) -> Graph:
     """The graph that is meant where no link says which mentions are one noun: the relation
-    then says nothing of that either.
+    then says nothing of that either. What came from here was linked whole.
     """
-    told = any(head.same is not None for head in number.heads)
+    told = bool(number.kept) or any(head.same is not None for head in number.heads)
     if told or not number.relation:
         return _drawn(number, how)
     relation = how.labels.relations.get(number.relation, number.relation)

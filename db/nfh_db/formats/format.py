@@ -165,7 +165,8 @@ class Format:
     labelled: rows say something of their anchors. carries_split: rows name their own split.
     names_people: rows are answers, and say whose. holds: what it can hold; None where it has
     no labels. settings: which of the settings of an import it heeds: columns, encoding, map,
-    offsets, pause, window. extra: what to install for it besides this package; "" for nothing.
+    offsets, pause, window. limits: what it writes otherwise, a sentence; "" for nothing.
+    extra: what to install for it besides this package; "" for nothing.
     """
 
     name: str
@@ -184,6 +185,7 @@ class Format:
     takes: tuple[Takes, ...] = (Takes.TEXT,)
     holds: Holds | None = None
     settings: frozenset[str] = field(default_factory=frozenset)
+    limits: str = ""
     extra: str = ""
 
     @property

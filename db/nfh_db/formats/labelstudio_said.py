@@ -117,7 +117,11 @@ class Speakers:
                 yield self._short_as_kept(said) or said
             elif self.kept is None:
                 try:
-                    yield self._read(one, ())
+                    given_up = self._read(one, ())
+                    self.tally.counts["passed"] += sum(
+                        bool(number.kind or number.mentions) for number in given_up.marked
+                    )
+                    yield given_up
                 except MarkError:  # Given up halfway, it need not hold.
                     self.tally.counts["unfit skips"] += 1
         for prediction in self.task.predictions or ():

@@ -12,6 +12,7 @@ SAID = (
     ("words", "annotation", "with a noun or a comment, but no number: that was left out"),
     ("drafts", "draft", "left out: nobody submitted them"),
     ("skips without a number", "task", "passed over in which no number is marked: no flag set"),
+    ("passed", "number", "marked in what was cancelled: no answer, and not kept"),
     ("unfit skips", "task", "passed over whose marks contradict each other: left out"),
     ("skips of nobody", "task", "passed over by nobody who is named: no flag set"),
     ("predictions by number", "prediction", "of which the file has the number only: left out"),

@@ -85,6 +85,7 @@ NFH = Format(
     holds=holds(
         How.NO, KIND=How.OWN, HEADS=How.OWN, GOLD=How.OWN, SPEAKERS=How.OWN, TOKENS=How.OWN
     ),
+    limits="UNKNOWN is written as OTHER; NOT_NFH, BROKEN, NFH and undecided are left out",
 )
 NFH_IDENT = Format(
     name="nfh-ident",

@@ -74,6 +74,7 @@ class Tally:
     unmarked: int = 0
     unflagged: int = 0
     unsaid: int = 0
+    passed: int = 0
     empty: int = 0
     silent: int = 0
     words: int = 0
@@ -104,6 +105,11 @@ class Tally:
                 self.unflagged,
                 "text",
                 "passed over or refused without a number marked: no flag set",
+            ),
+            (
+                self.passed,
+                "number",
+                "marked in a task that was passed over or refused: no answer, and not kept",
             ),
             (self.ignored, "mark", "left out, since the map says so"),
             (self.cut, "token", "cut in two, since a mark begins or ends inside it"),
@@ -244,6 +250,7 @@ def _row(
         claim = replace(claim, role=_role(own, claim, graph))
     found = _reviewed(claim, outcome(claim, number, graph, grid, how, own), own)
     tally.unsaid += bool(found.unsaid)
+    tally.passed += not claim.answered and bool(number.kind or number.mentions)
     return GoldRow(
         line=task.line,
         passage=grid.passage,
