@@ -177,6 +177,16 @@ def _gold(task: Task) -> bool:
     return True
 
 
+def _own_gold(task: Task) -> bool:
+    """The review of whoever decided here, changed by the same person."""
+    if "versions" not in task or task.get("_annotator_id") != "editor":
+        return False
+    if task["spans"][0]["label"] != "AGE":
+        return False
+    task["spans"][0]["label"] = "TIME"
+    return True
+
+
 def _head(task: Task) -> bool:
     """A second head, on the last token that is nothing yet."""
     spans = task["spans"]
@@ -367,3 +377,15 @@ def test_tasks_of_nobody_are_the_answers_of_whom_the_import_names(tmp_path: Path
     with Store.open(tmp_path / "x.db", create=True) as store:
         report = imported(store, given, options=ImportOptions(annotator="kim"))
     assert (report.gold_new, report.votes_new) == (0, 1)
+
+
+def test_an_experts_own_review_that_was_changed_is_imported_gold(
+    tmp_path: Path, sample: Store
+) -> None:
+    """Their answer has a task of its own: gold that says otherwise cannot be theirs, too."""
+    trip = round_trip(sample, "prodigy", tmp_path, edit=edit(_own_gold))
+    before, after = gold_of(trip.before), gold_of(trip.after)
+    (changed,) = (id_ for id_ in before if before[id_] != after[id_])
+    old, new = before[changed], after[changed]
+    assert (new["kind"], new["rule"], new["adjudicator"]) == ("TIME", "imported", None)
+    assert new["votes"] == old["votes"]

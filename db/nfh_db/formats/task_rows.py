@@ -293,9 +293,15 @@ def _role(kept: Restored, claim: Claim, graph: Graph) -> Role:
 
 
 def _reviewed(claim: Claim, found: Outcome, kept: Restored | None) -> Outcome:
-    """A gold that somebody named decided in the tool is an expert's, and the answer theirs."""
-    gold = found.gold
-    if claim.who is None or gold is None or (kept is not None and gold is kept.gold):
+    """A gold that somebody named decided in the tool is an expert's, and the answer theirs.
+
+    Where they decided here before, that answer has a task of its own and stays: what they
+    changed in the review is then gold that was imported.
+    """
+    gold, before = found.gold, kept.gold if kept else None
+    if claim.who is None or gold is None or gold is before:
+        return found
+    if before is not None and before.adjudicator == claim.who:
         return found
     at = claim.at or now()
     expert = Gold(gold.answer, Rule.EXPERT, claim.who, at)
