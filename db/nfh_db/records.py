@@ -32,9 +32,7 @@ class State(StrEnum):
 
 
 class FlagName(StrEnum):
-    """What a person may mark an anchor with. SKIP: passed over. REJECT: refused as it was
-    shown, in a tool that tells the two apart.
-    """
+    """What a person may mark an anchor with. REJECT: refused as another tool showed it."""
 
     ANCHOR = "anchor"
     AMBIGUOUS = "ambiguous"
@@ -72,9 +70,8 @@ class Annotator:
 class Vote:
     """One annotator's answer to one anchor, with what was in view before it was given.
 
-    Of no part in what was said: imported: it came with a file, and was not given in this tool.
-    timed: the file says when it was given; else answered_at is when it came in. after: the
-    answer that the file kept along, which this one was made of elsewhere.
+    No part of what was said: imported: it came with a file. timed: that tells when it was
+    given. after: the answer that the file kept along, which this one was made of.
     """
 
     annotator: str
@@ -388,8 +385,7 @@ class ImportReport:
 @dataclass(frozen=True, slots=True)
 class ExportRecord:
     """One row on its way out. labels: set where an imported row leaves as it came.
-
-    carried: JSON of what a file held besides, that the anchor first came from.
+    carried: JSON of what the file that the anchor first came from held besides.
     """
 
     public_id: str
