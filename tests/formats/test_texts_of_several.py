@@ -129,7 +129,9 @@ def test_what_nobody_named_refused_is_refused_by_the_annotator_of_the_import(
     found, warnings, _ = bring(file, annotator="zoe")
     assert sorted(map(flags, found)) == [[], [("reject", "zoe")]]
     assert [vote["annotator"] for line in found for vote in line["votes"]] == ["zoe"]
-    assert not warnings
+    assert list(warnings) == [
+        "1 number marked in a task that was passed over or refused: no answer, and not kept"
+    ]
 
 
 def test_what_raw_tasks_hold_besides_is_written_back(bring: Bring, tmp_path: Path) -> None:
