@@ -27,7 +27,7 @@ from nfh_db.formats.marked import (
 from nfh_db.formats.options import IGNORE, LabelMap, Reading, Span
 from nfh_db.formats.rows import DialogBlock, GoldRow
 from nfh_db.formats.stored import Restored, restored
-from nfh_db.formats.wording import counted, shown, visible
+from nfh_db.formats.wording import counted, shown, tallied, visible
 from nfh_db.records import MODEL
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Relation
 from nfh_tui.formats.docbin_docs import Groups, Kept, kept_of
@@ -88,7 +88,7 @@ class Counts:
             (self.changed, "gold", "changed since it was exported: what the spans show counts"),
             (self.cut, "token", "cut in two, where a mark begins or ends inside"),
         )
-        yield from (f"{counted(count, what)} {rest}" for count, what, rest in said if count)
+        yield from tallied(said)
 
 
 class DocReader:

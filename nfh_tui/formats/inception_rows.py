@@ -29,7 +29,7 @@ from nfh_db.formats.marked import (
 from nfh_db.formats.options import IGNORE, Reading
 from nfh_db.formats.rows import DialogBlock, GoldRow
 from nfh_db.formats.stored import Restored, StoredItem, restored
-from nfh_db.formats.wording import counted, shown, visible
+from nfh_db.formats.wording import counted, shown, tallied, visible
 from nfh_models.domain import Anchor, Kind, Relation, Turn
 from nfh_tui.formats.inception_cas import Cas, Linked, Number
 from nfh_tui.formats.inception_names import Member, Part, user_file
@@ -83,7 +83,7 @@ class Counts:
                 "changed since they were exported: what the file shows counts",
             ),
         )
-        yield from (f"{counted(count, what)} {rest}" for count, what, rest in said if count)
+        yield from tallied(said)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from nfh_db.formats.marked import (
 from nfh_db.formats.options import IGNORE, LabelMap, Reading, Span
 from nfh_db.formats.rows import GoldRow, RawPassage, Row
 from nfh_db.formats.stored import Restored, as_drawn
-from nfh_db.formats.wording import counted, shown
+from nfh_db.formats.wording import shown, tallied
 from nfh_db.records import FlagMark, FlagName, Gold, Role, Rule, Vote
 from nfh_models.domain import Anchor, Answer
 
@@ -120,9 +120,7 @@ class Tally:
             ),
             (self.unmarked, "number", "no longer marked in a task that was exported with it"),
         )
-        for count, thing, what in told:
-            if count:
-                yield f"{counted(count, thing)} {what}"
+        yield from tallied(told)
         yield from self.more
 
 

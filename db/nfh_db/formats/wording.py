@@ -3,6 +3,7 @@
 import json
 import math
 import unicodedata
+from collections.abc import Iterable, Iterator
 
 SHOWN = 60
 """Code points of a value that a message shows."""
@@ -53,3 +54,8 @@ def _bare(value: object) -> float:  # noqa: ARG001
 def counted(number: int, thing: str, plural: str | None = None) -> str:
     """The number with its noun: "1 row", "2,000 rows"."""
     return f"{number:,} {thing if number == 1 else plural or thing + 's'}"
+
+
+def tallied(counts: Iterable[tuple[int, str, str]]) -> Iterator[str]:
+    """A sentence for each count that is not 0: the count, its noun, and what is to be said."""
+    return (f"{counted(count, thing)} {what}" for count, thing, what in counts if count)
