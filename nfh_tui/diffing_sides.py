@@ -92,7 +92,7 @@ def rules_of(side: Side) -> tuple[int, str] | None:
 def _sort_of(source: Source) -> Literal["gold", "nfh"]:
     """Which of the two formats a file is of. Raises FormatError."""
     first = First.of(source)
-    found = sniffed(first, formats())
+    found = sniffed(source, first, formats())
     if found is None:
         raise source.error(None, f"it starts with {shown(first.text)}; {WHAT}")
     format_, _ = found

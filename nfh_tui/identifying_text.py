@@ -82,10 +82,11 @@ def check_running(place: str) -> None:
     from nfh_tui.formats.registry import formats
 
     try:
-        first = First.of(Source(Path(place)))
+        source = Source(Path(place))
+        first = First.of(source)
     except FormatError:
         return
-    found = sniffed(first, [one for one in formats() if not one.guess or one is NFH])
+    found = sniffed(source, first, [one for one in formats() if not one.guess or one is NFH])
     if found is not None:
         raise FormatError(
             visible(place, limit=200),

@@ -52,6 +52,10 @@ def formats(name: str | None, as_json: bool) -> None:
 def _no_format(name: str, names: Sequence[str]) -> str:
     from difflib import get_close_matches
 
+    from nfh_db.formats.strangers import REMOVED
+
+    if name in REMOVED:
+        return f"The format {name} was removed: {REMOVED[name]}"
     near = [one for one in names if name and name in one] or get_close_matches(name, names, 1)
     meant = f"; {near[0]} may be meant" if near else ""
     return f"There is no format {visible(name)}{meant}; there are {', '.join(names)}"

@@ -45,7 +45,11 @@ class FormatName(click.ParamType[str | None]):
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> str | None:
         """The name itself, None for `auto`. A name that is unknown is refused."""
+        from nfh_db.formats.strangers import REMOVED
+
         names = self.names()
+        if value in REMOVED and value not in names:
+            self.fail(f"{value!r} was removed: {REMOVED[value]}", param, ctx)
         if value not in names:
             listed = ", ".join(map(repr, names))
             self.fail(f"{value!r} is not one of {listed}.", param, ctx)

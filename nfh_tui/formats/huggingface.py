@@ -1,14 +1,14 @@
-"""`hf-parquet` and `hf-json`: the data set as published for Hugging Face's `datasets`.
+"""`hf-parquet`: the data set as published for Hugging Face's `datasets`.
 
-A folder or zip: `resolution/SPLIT.parquet` and `identification/SPLIT.parquet` (or `.jsonl`),
-a README.md whose head tells `datasets` of them, and `gold.jsonl`, a side file of ours with all
-that the two configurations have no columns for. A single file of either is read, too.
+A folder or zip: `resolution/SPLIT.parquet` and `identification/SPLIT.parquet`, a README.md
+whose head tells `datasets` of them, and `gold.jsonl`, a side file of ours with all that the two
+configurations have no columns for. A single Parquet file is read, too.
 """
 
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from tempfile import TemporaryFile
@@ -19,32 +19,24 @@ from nfh_db.formats.folders import Binary, Folder, Member
 from nfh_db.formats.format import First, Format, How, Takes, holds
 from nfh_db.formats.gold_form import GoldWriter
 from nfh_db.formats.options import Reading, Writing
-from nfh_db.formats.reading import Origin, Source
+from nfh_db.formats.reading import Origin
 from nfh_db.formats.rows import GoldRow, Row
-from nfh_db.formats.wording import shown
+from nfh_db.formats.strangers import HF_JSON, REMOVED, SIDE, is_row_file
+from nfh_db.formats.wording import counted, shown, visible
 from nfh_db.formats.writing import Content
 from nfh_db.records import ExportRecord
 from nfh_models.domain import Anchor, Answer, Turn
 from nfh_tui.formats.huggingface_files import (
     INSTALL,
-    JsonPart,
-    ParquetPart,
-    Part,
-    parquet_rows,
-)
-from nfh_tui.formats.huggingface_json import (
     Numbered,
-    is_lines,
-    json_rows,
-    member_rows,
-    row_keys,
+    ParquetPart,
+    parquet_rows,
 )
 from nfh_tui.formats.huggingface_rows import (
     CONFIGURATIONS,
     IDENTIFICATION,
     RESOLUTION,
     Values,
-    configuration_of,
     identification_values,
     resolution_values,
     row_of,
@@ -52,12 +44,9 @@ from nfh_tui.formats.huggingface_rows import (
     split_there,
 )
 
-SIDE = "gold.jsonl"
 CARD = "README.md"
-PARQUET, JSON = ".parquet", ".jsonl"
+PARQUET = ".parquet"
 MAGIC = b"PAR1"
-ABOUT = ("dataset_infos.json", "dataset_info.json", "dataset_dict.json", "state.json")
-"""What `datasets` says of a data set in files beside its rows."""
 
 SPLIT_NAMES = ("train", "validation", "dev", "test", "unsplit")
 KEEP = "take gold.jsonl away to import the changed files for themselves"
@@ -77,16 +66,14 @@ def _as_file(split: str) -> str:
 class HubWriter:
     """Writes the folder. Each file grows on the disk, so that memory does not."""
 
-    def __init__(self, suffix: str, make: Callable[[str], Part]) -> None:
+    def __init__(self, how: Writing) -> None:  # noqa: ARG002
         self.left_out: Counter[str] = Counter()
-        self._suffix = suffix
-        self._make = make
 
     def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, Content]]:
-        """Raises ExportError where pyarrow is wanted and missing, and for a split that no file
-        can be called after.
+        """Raises ExportError where pyarrow is missing, and for a split that no file can be
+        called after.
         """
-        parts: dict[tuple[str, str], Part] = {}
+        parts: dict[tuple[str, str], ParquetPart] = {}
         with contextlib.ExitStack() as stack:
             side = stack.enter_context(TemporaryFile())
             lines = GoldWriter()
@@ -95,20 +82,21 @@ class HubWriter:
                 for configuration, values in _values(record):
                     key = (configuration, _as_file(split_there(record.split)))
                     if key not in parts:
-                        parts[key] = self._part(configuration)
+                        parts[key] = _part(configuration)
                         stack.callback(parts[key].drop)
                     parts[key].add(values)
-            yield CARD, _card(sorted(parts), self._suffix).encode("utf-8")
+            yield CARD, _card(sorted(parts)).encode("utf-8")
             yield SIDE, side
             for (configuration, split), part in sorted(parts.items()):
                 part.close()
-                yield f"{configuration}/{split}{self._suffix}", part.file
+                yield f"{configuration}/{split}{PARQUET}", part.file
 
-    def _part(self, configuration: str) -> Part:
-        try:
-            return self._make(configuration)
-        except ImportError as error:
-            raise ExportError(f"hf-parquet {INSTALL}") from error
+
+def _part(configuration: str) -> ParquetPart:
+    try:
+        return ParquetPart(configuration)
+    except ImportError as error:
+        raise ExportError(f"hf-parquet {INSTALL}") from error
 
 
 def _values(record: ExportRecord) -> Iterator[tuple[str, Values]]:
@@ -130,7 +118,7 @@ def _rendered(
         yield IDENTIFICATION, identified
 
 
-def _card(parts: Sequence[tuple[str, str]], suffix: str) -> str:
+def _card(parts: Sequence[tuple[str, str]]) -> str:
     """README.md: what `datasets` reads of its head, and a word for people."""
     lines = ["---", "configs:"]
     for configuration in CONFIGURATIONS:
@@ -138,7 +126,7 @@ def _card(parts: Sequence[tuple[str, str]], suffix: str) -> str:
         if splits:
             lines += [f"- config_name: {configuration}", "  data_files:"]
         for split in splits:
-            lines += [f"  - split: {split}", f"    path: {configuration}/{split}{suffix}"]
+            lines += [f"  - split: {split}", f"    path: {configuration}/{split}{PARQUET}"]
     return "\n".join(
         [
             *lines,
@@ -157,12 +145,14 @@ def _card(parts: Sequence[tuple[str, str]], suffix: str) -> str:
 # --- in -------------------------------------------------------------------------------------
 
 
-def read(source: Origin, how: Reading) -> Iterator[Row]:  # noqa: ARG001
+def read(source: Binary | Folder, how: Reading) -> Iterator[Row]:  # noqa: ARG001
     """The rows of a folder, zip or file. Raises FormatError at the first that does not hold."""
-    if not isinstance(source, Folder):
-        for number, values in _file_rows(source):
-            yield row_of(source, number, values, _split(source.path.name))
+    if isinstance(source, Binary):
+        with source.path.open("rb") as file:
+            for number, values in parquet_rows(source, file):
+                yield row_of(source, number, values, _split(source.path.name))
         return
+    _check_json(source)
     if SIDE in source.names:
         yield from _by_side(source)
         return
@@ -176,20 +166,21 @@ def read(source: Origin, how: Reading) -> Iterator[Row]:  # noqa: ARG001
         raise source.error(None, "holds no row of the data set")
 
 
-def _file_rows(source: Origin) -> Numbered:
-    if isinstance(source, Source):
-        yield from json_rows(source)
-    elif isinstance(source, Binary):
-        with source.path.open("rb") as file:
-            yield from parquet_rows(source, file)
+def _check_json(folder: Folder) -> None:
+    """Raises FormatError for a folder whose rows are JSON only; warns where some are."""
+    rows = [name for name in folder.names if is_row_file(name)]
+    if rows and not data_names(folder.names):
+        raise folder.error(None, f"holds {visible(rows[0])}: {REMOVED[HF_JSON]}")
+    if rows:
+        folder.warnings.append(
+            f"{counted(len(rows), 'file')} of JSON left out: only Parquet is read; the first "
+            f"is {visible(rows[0])}"
+        )
 
 
 def _member_rows(folder: Folder, name: str) -> Numbered:
-    if name.endswith(PARQUET):
-        with folder.open(name) as file:
-            yield from parquet_rows(_named(folder, name), file)
-    else:
-        yield from member_rows(folder, name)
+    with folder.open(name) as file:
+        yield from parquet_rows(_named(folder, name), file)
 
 
 def _named(folder: Folder, name: str) -> Origin:
@@ -200,15 +191,8 @@ def _named(folder: Folder, name: str) -> Origin:
 
 
 def data_names(names: Iterable[str]) -> list[str]:
-    """The members that hold rows: all Parquet files, and JSON lines but for the side file and
-    what `datasets` says of a data set.
-    """
-    suffixes = (PARQUET, JSON, ".json")
-    found = [
-        name
-        for name in names
-        if name.lower().endswith(suffixes) and PurePosixPath(name).name not in (SIDE, *ABOUT)
-    ]
+    """The members that hold rows: all Parquet files."""
+    found = [name for name in names if name.lower().endswith(PARQUET)]
     # What says most of a number comes first: that its noun is missing does not replace which.
     return sorted(found, key=lambda name: IDENTIFICATION in name.split("/"))
 
@@ -267,51 +251,20 @@ def _compare(folder: Folder, name: str, rows: Numbered, line: int, wanted: Value
             )
 
 
-# --- the formats ----------------------------------------------------------------------------
+# --- the format -----------------------------------------------------------------------------
 
 
-def _sniff_parquet(first: First) -> str | None:
+def _sniff(first: First) -> str | None:
     if first.head.startswith(MAGIC):
         return "it begins as Parquet files do"
-    return _sniff_folder(first, PARQUET)
-
-
-def _sniff_json(first: First) -> str | None:
-    if first.takes is Takes.FOLDER:
-        if set(first.names) == {SIDE, CARD}:
-            return f"it holds {SIDE} and {CARD}, as an export in which nothing is decided does"
-        return _sniff_folder(first, JSON) or _sniff_folder(first, ".json")
-    lines = is_lines(first.start)
-    configuration = configuration_of(
-        tuple(first.value or ()) if lines else row_keys(first.start)
-    )
-    if configuration is not None and not lines:
-        return f"its first object has the keys of the configuration {configuration}"
-    if configuration == IDENTIFICATION:
-        return "its first line has the keys of the configuration identification"
-    if configuration == RESOLUTION and re.search(r'"head": ?\["\d', first.start):
-        return "its first lines name heads by digits in strings, as the published data set does"
-    return None
-
-
-def _sniff_folder(first: First, suffix: str) -> str | None:
+    if set(first.names) == {SIDE, CARD}:
+        return f"it holds {SIDE} and {CARD}, as an export in which nothing is decided does"
     for name in first.names:
         path = PurePosixPath(name)
         within = {parent.name for parent in path.parents}
-        if path.suffix.lower() == suffix and not within.isdisjoint(CONFIGURATIONS):
+        if path.suffix.lower() == PARQUET and not within.isdisjoint(CONFIGURATIONS):
             return f"it holds {name}"
     return None
-
-
-HOLDS = holds(How.SIDE, KIND=How.OWN, HEADS=How.OWN, SPEAKERS=How.OWN, SPLIT=How.OWN)
-
-
-def _parquet_writer(how: Writing) -> HubWriter:  # noqa: ARG001
-    return HubWriter(PARQUET, ParquetPart)
-
-
-def _json_writer(how: Writing) -> HubWriter:  # noqa: ARG001
-    return HubWriter(JSON, JsonPart)
 
 
 HF_PARQUET = Format(
@@ -323,22 +276,10 @@ HF_PARQUET = Format(
     ),
     example="",
     read=read,
-    sniff=_sniff_parquet,
-    members=_parquet_writer,
+    sniff=_sniff,
+    members=HubWriter,
     takes=(Takes.BYTES, Takes.FOLDER),
     carries_split=True,
-    holds=HOLDS,
+    holds=holds(How.SIDE, KIND=How.OWN, HEADS=How.OWN, SPEAKERS=How.OWN, SPLIT=How.OWN),
     extra="pyarrow",
-)
-HF_JSON = Format(
-    name="hf-json",
-    extensions=(JSON, ".json"),
-    description="the same as JSON lines",
-    example='{"tokens":["No",",","three","."],"start_index":2,"end_index":3,"label":1}',
-    read=read,
-    sniff=_sniff_json,
-    members=_json_writer,
-    takes=(Takes.TEXT, Takes.FOLDER),
-    carries_split=True,
-    holds=HOLDS,
 )

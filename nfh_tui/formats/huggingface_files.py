@@ -1,9 +1,9 @@
-"""Rows of the published data set's two configurations in files: Parquet, and JSON lines."""
+"""Rows of the published data set's two configurations in Parquet files."""
 
 import json
 from collections.abc import Iterator
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.reading import Origin
@@ -15,47 +15,17 @@ if TYPE_CHECKING:
 AT_ONCE = 1_000
 """Rows of a row group, and rows held at a time."""
 
+Numbered = Iterator[tuple[int, dict[str, Any]]]
+"""Rows with their numbers in a file, from 1."""
+
 INSTALL = "needs pyarrow: pip install 'nfh-tui[formats]'"
 
 
-class Part(Protocol):
-    """A file being filled with rows. file: what was written of it, whole once it is closed."""
-
-    file: IO[bytes]
-
-    def add(self, values: Values) -> None:
-        """A further row."""
-
-    def close(self) -> None:
-        """No more rows come."""
-
-    def drop(self) -> None:
-        """Let go of it, be it whole or not."""
-
-
-class JsonPart:
-    """JSON lines."""
-
-    def __init__(self, configuration: str) -> None:  # noqa: ARG002
-        self.file: IO[bytes] = TemporaryFile()  # noqa: SIM115 - the export closes it
-
-    def add(self, values: Values) -> None:
-        """A further row."""
-        text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
-        self.file.write(text.encode("utf-8") + b"\n")
-
-    def close(self) -> None:
-        """No more rows come."""
-
-    def drop(self) -> None:
-        """Let go of it, be it whole or not."""
-        self.file.close()
-
-
 class ParquetPart:
-    """A Parquet file with the types that the published data set has.
+    """A Parquet file being filled, with the types that the published data set has.
 
-    Its schema carries what `datasets` reads its features from, names of the label among them.
+    file: what was written of it, whole once it is closed. Its schema carries what `datasets`
+    reads its features from, names of the label among them.
     """
 
     def __init__(self, configuration: str) -> None:
@@ -129,7 +99,7 @@ def _feature(name: str, kind: Any) -> dict[str, object]:  # noqa: ANN401 - a typ
 # --- in -------------------------------------------------------------------------------------
 
 
-def parquet_rows(source: Origin, file: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
+def parquet_rows(source: Origin, file: IO[bytes]) -> Numbered:
     """The rows of a Parquet file, numbered from 1. Raises FormatError."""
     try:
         from pyarrow import ArrowException, parquet

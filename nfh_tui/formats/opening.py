@@ -102,7 +102,7 @@ def _told(path: Path, among: Sequence[Format], encoding: str | None) -> Opened:
     first = (
         First.of_folder(origin) if isinstance(origin, Folder) else First.of_bytes(path, head)
     )
-    found = sniffed(first, among)
+    found = sniffed(origin, first, among)
     if found is None:
         if kind is Takes.BYTES:
             Source(path, encoding)  # which says where the NUL bytes are

@@ -9,7 +9,6 @@ from importlib.metadata import EntryPoint, entry_points
 
 from nfh_db.formats.brat import BRAT
 from nfh_db.formats.convokit import CONVOKIT
-from nfh_db.formats.cornell import CORNELL
 from nfh_db.formats.doccano import DOCCANO
 from nfh_db.formats.format import Format
 from nfh_db.formats.fountain import FOUNTAIN
@@ -21,7 +20,7 @@ from nfh_db.formats.tables import TABLE
 from nfh_tui.formats.chat import CHAT
 from nfh_tui.formats.conllu import CONLLU
 from nfh_tui.formats.docbin import DOCBIN
-from nfh_tui.formats.huggingface import HF_JSON, HF_PARQUET
+from nfh_tui.formats.huggingface import HF_PARQUET
 from nfh_tui.formats.inception import INCEPTION_JSON, INCEPTION_XMI
 
 GROUP = "nfh_tui.formats"
@@ -34,14 +33,12 @@ OURS: tuple[Format, ...] = (
     BRAT,
     TABLE,
     CONVOKIT,
-    CORNELL,
     SUBRIP,
     WEBVTT,
     FOUNTAIN,
     CHAT,
     CONLLU,
     HF_PARQUET,
-    HF_JSON,
     INCEPTION_JSON,
     INCEPTION_XMI,
     DOCBIN,

@@ -28,11 +28,6 @@ SAMPLES: dict[str, tuple[str, str]] = {
         '{"id":"1","speaker":"Ann","conversation_id":"1","text":"Two?","reply-to":null}\n'
         '{"id":"2","speaker":"Ben","conversation_id":"1","text":"three","reply-to":"1"}\n',
     ),
-    "cornell": (
-        ".txt",
-        "L1 +++$+++ u0 +++$+++ m0 +++$+++ ANN +++$+++ Two?\n"
-        "L2 +++$+++ u1 +++$+++ m0 +++$+++ BEN +++$+++ No, three.\n",
-    ),
     "subrip": (
         ".srt",
         "1\n00:00:01,000 --> 00:00:02,500\n- Two?\n- <i>three</i>\n\n"

@@ -1,21 +1,28 @@
-"""The published data set in Parquet and JSON, with pyarrow as the judge."""
+"""The published data set in Parquet, with pyarrow as the judge."""
 
+import gc
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pyarrow
 import pytest
 from pyarrow import parquet
 
-from nfh_db.errors import FormatError
+from nfh_db.errors import ExportError, FormatError
+from nfh_db.formats.options import Writing
 from nfh_db.formats.rows import LabelledRow
+from nfh_db.records import ExportRecord
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind
+from nfh_tui.formats.huggingface import HF_PARQUET
 from nfh_tui.formats.opening import opened
 from nfh_tui.formats.reading import reading
 from nfh_tui.formats.registry import by_name
 from nfh_tui.sample import corpus_path
 from nfh_tui.transfer import ImportOptions, export_file, import_file
+from tests.formats import weigh
 
 RESOLUTION = {
     "tokens": ["Two", "tickets", "?", "No", ",", "three", "."],
@@ -31,7 +38,14 @@ IDENTIFICATION = {
     "label": 1,
 }
 
-Write = Callable[..., Path]
+SIDE = "gold.jsonl"
+
+
+def _put(path: Path, *rows: dict[str, object]) -> Path:
+    """A Parquet file of rows."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    parquet.write_table(pyarrow.Table.from_pylist(list(rows)), path)
+    return path
 
 
 def _rows(path: Path) -> list[LabelledRow]:
@@ -57,23 +71,20 @@ def _export(database: Path, name: str, out: Path) -> Path:
     return out
 
 
-def test_lines_of_the_published_rendering_are_read(write: Write) -> None:
-    (row,) = _rows(write(json.dumps(RESOLUTION), "validation.jsonl"))
+def test_files_of_the_published_rendering_are_read(tmp_path: Path) -> None:
+    (row,) = _rows(_put(tmp_path / "validation.parquet", RESOLUTION))
     assert (row.kind, row.head_tokens, row.split) == (Kind.REFERENCE, (1,), "dev")
     assert row.anchor == Anchor(5, 6)
     assert [turn.speaker for turn in row.passage.turns] == ["Ann", None]
-    (row,) = _rows(write(json.dumps(IDENTIFICATION), "train.jsonl"))
+    (row,) = _rows(_put(tmp_path / "train.parquet", IDENTIFICATION))
     assert (row.kind, row.anchor, row.split) == (Kind.NFH, Anchor(2, 3), "train")
 
 
-@pytest.mark.parametrize("name", ["hf-parquet", "hf-json"])
 @pytest.mark.parametrize("place", ["folder", "one.zip"])
-def test_all_comes_back_through_the_side_file(
-    sample: Path, tmp_path: Path, name: str, place: str
-) -> None:
-    out = _export(sample, name, tmp_path / place)
+def test_all_comes_back_through_the_side_file(sample: Path, tmp_path: Path, place: str) -> None:
+    out = _export(sample, "hf-parquet", tmp_path / place)
     found = opened(out)
-    assert found.format.name == name
+    assert found.format is HF_PARQUET
     with Store.open(tmp_path / "back.db", create=True) as store:
         import_file(store, found.source, found.format, ImportOptions())
     before = _export(sample, "gold", tmp_path / "before.jsonl").read_bytes()
@@ -82,14 +93,9 @@ def test_all_comes_back_through_the_side_file(
     )
 
 
-def test_parquet_has_the_published_types_and_the_same_rows_as_json(
-    sample: Path, tmp_path: Path
-) -> None:
-    columns = (
-        _export(sample, "hf-parquet", tmp_path / "p") / "identification/validation.parquet"
-    )
-    lines = _export(sample, "hf-json", tmp_path / "j") / "identification/validation.jsonl"
-    table = parquet.read_table(columns)
+def test_the_files_have_the_published_types(sample: Path, tmp_path: Path) -> None:
+    out = _export(sample, "hf-parquet", tmp_path / "p")
+    table = parquet.read_table(out / "identification/validation.parquet")
     assert [str(field.type) for field in table.schema] == [
         "list<element: string>",
         "int32",
@@ -98,32 +104,35 @@ def test_parquet_has_the_published_types_and_the_same_rows_as_json(
     ]
     told = json.loads(table.schema.metadata[b"huggingface"])
     assert told["info"]["features"]["label"]["names"] == ["neg", "pos"]
-    assert table.to_pylist() == [json.loads(line) for line in lines.read_text().splitlines()]
     assert {row["label"] for row in table.to_pylist()} == {0, 1}
+    heads = parquet.read_table(out / "resolution/validation.parquet")["head"].to_pylist()
+    assert any(head[0].isdigit() for head in heads)
+    assert any(head == ["AGE"] for head in heads)
 
 
 def test_without_the_side_file_the_columns_are_read(sample: Path, tmp_path: Path) -> None:
-    out = _export(sample, "hf-json", tmp_path / "j")
-    count = sum(len(path.read_text().splitlines()) for path in out.glob("*/*.jsonl"))
-    (out / "gold.jsonl").unlink()
+    out = _export(sample, "hf-parquet", tmp_path / "p")
+    count = sum(parquet.read_metadata(path).num_rows for path in out.glob("*/*.parquet"))
+    (out / SIDE).unlink()
     rows = _rows(out)
     assert len(rows) == count
     assert {row.split for row in rows} == {"dev"}
 
 
 def test_a_row_the_side_file_does_not_have_is_refused(sample: Path, tmp_path: Path) -> None:
-    out = _export(sample, "hf-json", tmp_path / "j")
-    path = out / "resolution/validation.jsonl"
-    lines = path.read_text().splitlines()
-    values = json.loads(lines[2])
-    values["head"] = ["AGE"] if values["head"] != ["AGE"] else ["YEAR"]
-    path.write_text("\n".join([*lines[:2], json.dumps(values), *lines[3:]]))
-    with pytest.raises(FormatError, match=r"resolution/validation.jsonl, line 3: head: found"):
+    out = _export(sample, "hf-parquet", tmp_path / "p")
+    path = out / "resolution/validation.parquet"
+    rows = parquet.read_table(path).to_pylist()
+    head = ["YEAR" if rows[2]["head"] == ["AGE"] else "AGE"]
+    _put(path, *rows[:2], {**rows[2], "head": head}, *rows[3:])
+    with pytest.raises(
+        FormatError, match=r"resolution/validation.parquet, line 3: head: found"
+    ):
         _rows(out)
-    path.write_text("\n".join([*lines, lines[0]]))
+    _put(path, *rows, rows[0])
     with pytest.raises(FormatError, match=r"is not in gold.jsonl; take gold.jsonl away"):
         _rows(out)
-    path.write_text("\n".join(lines[:-1]))
+    _put(path, *rows[:-1])
     with pytest.raises(FormatError, match=r"ends before line \d+ of gold.jsonl"):
         _rows(out)
     path.unlink()
@@ -135,20 +144,62 @@ def test_a_row_the_side_file_does_not_have_is_refused(sample: Path, tmp_path: Pa
     ("change", "says"),
     [
         ({"label": 2}, 'key "label": found 2, wanted 1'),
-        ({"label": True}, 'key "label": found true'),
         ({"start_index": 4}, "a token from 0 to 3"),
         ({"end_index": 2}, "a number from 3 to 4"),
-        ({"more": 1}, "found the keys tokens, start_index, end_index, label, more; wanted"),
     ],
 )
 def test_a_row_that_does_not_hold_is_refused(
-    write: Write, change: dict[str, object], says: str
+    tmp_path: Path, change: dict[str, object], says: str
 ) -> None:
-    good, bad = json.dumps(IDENTIFICATION), json.dumps({**IDENTIFICATION, **change})
+    path = _put(tmp_path / "x.parquet", IDENTIFICATION, {**IDENTIFICATION, **change})
     with pytest.raises(FormatError, match=f"line 2: .*{says}"):
-        _rows(write(f"{good}\n{bad}", "x.jsonl"))
+        _rows(path)
 
 
-def test_a_damaged_parquet_file_is_refused(write: Write) -> None:
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ({**IDENTIFICATION, "label": True}, 'key "label": found true'),
+        (
+            {**IDENTIFICATION, "more": 1},
+            "found the keys tokens, start_index, end_index, label, more; wanted",
+        ),
+    ],
+)
+def test_other_columns_are_refused(tmp_path: Path, row: dict[str, object], says: str) -> None:
+    with pytest.raises(FormatError, match=f"line 1: .*{says}"):
+        _rows(_put(tmp_path / "x.parquet", row))
+
+
+def test_a_damaged_parquet_file_is_refused(write: Callable[..., Path]) -> None:
     with pytest.raises(FormatError, match="cannot be read as Parquet"):
         _rows(write(b"PAR1\0\0 and so on", "x.parquet"))
+
+
+def test_rows_of_json_beside_the_files_are_counted(tmp_path: Path) -> None:
+    _put(tmp_path / "hub/resolution/train.parquet", RESOLUTION)
+    (tmp_path / "hub/resolution/test.jsonl").write_text(json.dumps(RESOLUTION))
+    (tmp_path / "hub/dataset_infos.json").write_text("{}")
+    found = opened(tmp_path / "hub")
+    assert found.format is HF_PARQUET
+    assert len(list(found.format.read(found.source, reading()))) == 1
+    assert found.source.warnings == [
+        "1 file of JSON left out: only Parquet is read; the first is resolution/test.jsonl"
+    ]
+
+
+def test_an_export_that_fails_leaves_nothing_to_be_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def failing() -> Iterator[ExportRecord]:
+        given = weigh.records()
+        yield from (next(given) for _ in range(20))
+        raise ExportError("the disk is full")
+
+    unraised: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", unraised.append)
+    assert HF_PARQUET.members is not None
+    with pytest.raises(ExportError):
+        list(HF_PARQUET.members(Writing()).members(failing()))
+    gc.collect()
+    assert unraised == []

@@ -171,19 +171,3 @@ def test_the_sdk_takes_what_is_written(name: str, tmp_path: Path) -> None:
         for one in (*task["annotations"], *task["predictions"]):
             result = {"result": one["result"]}
             assert interface.validate_prediction(result, return_errors=True) == []
-
-
-@pytest.mark.parametrize("name", ["hostile", "sample"])
-def test_the_converters_short_form_comes_back(name: str, tmp_path: Path) -> None:
-    converter = pytest.importorskip(
-        "label_studio_converter", reason="label-studio-converter is not installed"
-    )
-    path = _written(tmp_path, name)
-    made = converter.Converter(configuration(), str(tmp_path), download_resources=False)
-    made.convert(str(path), str(tmp_path / "min"), "JSON_MIN", is_dir=False)
-    with Store.open(tmp_path / "min.db", create=True) as store:
-        report = imported(store, tmp_path / "min" / "result.json")
-        assert report.format == "label-studio"
-        gold_lines(store, tmp_path / "after.jsonl")
-    before = (tmp_path / name / "before.jsonl").read_bytes()
-    assert (tmp_path / "after.jsonl").read_bytes() == before

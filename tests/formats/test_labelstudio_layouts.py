@@ -1,4 +1,4 @@
-"""Label Studio's other layouts: dialogs in paragraphs, pages of HTML, and JSON_MIN."""
+"""Label Studio's other layouts: dialogs in paragraphs, pages of HTML, JSON_MIN refused."""
 
 import json
 from collections.abc import Callable
@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import Result
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.rows import DialogBlock, GoldRow, Row
-from nfh_models.domain import Kind, Relation
+from nfh_db.formats.rows import DialogBlock, Row
+from nfh_db.query import Query
+from nfh_db.store import Store
+from nfh_models.domain import Kind
 from tests.formats.labelstudio_tool import (
     TEXT,
     THREE,
     Json,
     added,
-    mark,
     only,
     read_tasks,
     said,
@@ -121,32 +123,51 @@ def test_pages_are_read_by_their_rendered_text(read: Read) -> None:
 # --- JSON_MIN -------------------------------------------------------------------------------
 
 
-def short(*regions: Json, **more: Any) -> Json:
-    spans = [{**one["value"]} for one in regions]
+def short(**more: Any) -> Json:
+    spans = [one["value"] for one in THREE]
     times = {"created_at": "2026-03-04T05:06:07Z", "updated_at": "2026-03-04T05:06:07Z"}
     base = {"id": 3, "annotator": 5, "annotation_id": 12, "lead_time": 2.5, **times}
     return {"text": TEXT, "label": spans, **base, **more}
 
 
-def test_json_min_is_read_as_far_as_it_goes(read: Read) -> None:
-    one = short(*THREE, comment="hm")
-    rows, warnings = read(
-        one, short(mark("a", "Two", "AGE"), annotation_id=13, annotator="dan")
+FULL = {"id": 1, "data": {"text": TEXT}, "annotations": [added("eva", THREE)]}
+
+
+@pytest.mark.parametrize(
+    ("items", "place"),
+    [
+        ([short()], "item 1, id 3"),
+        ([short(annotator="dan")], "item 1, id 3"),
+        ([FULL, short()], "item 2, id 3"),
+        ([short(id=None, annotation_id=7)], "item 1"),
+    ],
+)
+def test_json_min_is_refused_with_what_to_export_instead(
+    read: Read, items: list[Json], place: str
+) -> None:
+    told = f'{place}: found an item of JSON_MIN, .*export as "JSON", the full one$'
+    with pytest.raises(FormatError, match=told):
+        read(*items)
+
+
+def test_what_is_no_task_is_none_of_json_min(read: Read) -> None:
+    with pytest.raises(FormatError, match=r'item 2: key "data" is missing; wanted a task$'):
+        read(FULL, {"text": TEXT})
+
+
+@pytest.mark.parametrize("options", [(), ("--format", "label-studio")])
+@pytest.mark.parametrize("layout", ["list", "lines"])
+def test_a_file_of_json_min_is_known_and_nothing_of_it_stored(
+    home: Path, call: Callable[..., Result], layout: str, options: tuple[str, ...]
+) -> None:
+    items = [short(), short(annotation_id=13, annotator=6)]
+    path = home / "min.json"
+    path.write_text(
+        json.dumps(items) if layout == "list" else "\n".join(map(json.dumps, items))
     )
-    first, second = rows
-    assert isinstance(first, GoldRow)
-    assert isinstance(second, GoldRow)
-    assert said(first) == (Kind.REFERENCE, [["tickets"], ["map"]], Relation.UNSTATED)
-    vote = first.votes[0]
-    assert (vote.annotator, vote.answer.comment, vote.seconds) == ("user5", "hm", 2.5)
-    assert second.votes[0].annotator == "dan"
-    assert not warnings
-
-
-def test_heads_of_several_numbers_are_left_out_of_json_min(read: Read) -> None:
-    rows, warnings = read(short(*THREE, mark("n", "Two", "AGE")))
-    kinds = [row.votes[0].answer.kind for row in rows if isinstance(row, GoldRow)]
-    assert kinds == [Kind.NFH, Kind.AGE]
-    assert warnings == [
-        "2 heads left out: JSON_MIN does not say of which of several numbers they are"
-    ]
+    result = call("import", path, "--db", "a.db", *options)
+    assert result.exit_code == 1
+    assert "found an item of JSON_MIN" in result.stderr
+    assert 'export as "JSON", the full one' in result.stderr
+    with Store.open(home / "a.db") as store:
+        assert not list(store.ballots(Query()))

@@ -28,7 +28,6 @@ FORMATS = {
     "doccano": 1_600,
     "label-studio": 3_800,
     "conllu": 2_350,
-    "hf-json": 3_900,
 }
 """Formats that are read piece by piece, with the bytes that an item of the sample takes."""
 

@@ -58,10 +58,6 @@ FILES = {
     "fountain": "INT. A ROOM - DAY\n\n" + "".join(f"{w}\n{words}\n\n" for w, words in TALK),
     "table": rows(),
     "convokit": utterances(),
-    "cornell": "".join(
-        f"L{at} +++$+++ u{at} +++$+++ m0 +++$+++ {who} +++$+++ {words}  \n"
-        for at, (who, words) in enumerate(TALK, 7)
-    ),
 }
 
 

@@ -26,7 +26,6 @@ STRANGERS = [
     ("<!DOCTYPE html>\n<p>Ann: two</p>\n", "XML or HTML"),
     ("{\\rtf1\\ansi Ann: two\\par}\n", "a document in RTF"),
     ("%PDF-1.4\n1 0 obj\n", "a PDF document"),
-    ("u0 +++$+++ u2 +++$+++ m0 +++$+++ ['L1', 'L2']\n", "a part of the Cornell Movie-Dialogs"),
     ("T1\tNUM 0 3\ttwo\n", "annotations of brat"),
 ]
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.formats.folders import Folder
 from nfh_db.formats.options import Reading
 from nfh_db.formats.reading import Source
 from nfh_db.formats.table_layout import NAMES
@@ -17,12 +16,12 @@ def section(name: str) -> str:
     return DOCS.read_text("utf-8").split(f"\n## {name}\n")[1].split("\n## ")[0]
 
 
-def example(name: str, place: int = 0) -> str:
-    """An example of a format's section, in its code fence."""
-    return section(name).split("```\n")[1 + 2 * place]
+def example(name: str) -> str:
+    """The example of a format's section, in its code fence."""
+    return section(name).split("```\n")[1]
 
 
-def speeches(source: Source | Folder, name: str) -> list[list[tuple[int, str | None, str]]]:
+def speeches(source: Source, name: str) -> list[list[tuple[int, str | None, str]]]:
     return [
         [(t.line, t.speaker, block.text[t.start : t.end]) for t in block.turns]
         for block in by_name(name).read(source, Reading())
@@ -42,7 +41,7 @@ def test_every_name_of_a_column_is_told(column: str) -> None:
     assert [name.strip("` ") for name in row.split("|")[2].split(",")] == list(NAMES[column])
 
 
-def test_the_corpora_are_read(tmp_path: Path) -> None:
+def test_the_corpus_is_read(tmp_path: Path) -> None:
     (tmp_path / "utterances.jsonl").write_text(example("convokit"))
     (conversation,) = speeches(Source(tmp_path / "utterances.jsonl"), "convokit")
     assert conversation == [
@@ -50,10 +49,3 @@ def test_the_corpora_are_read(tmp_path: Path) -> None:
         (2, "u2", "Two tickets?"),
         (1, "u1", "Three, then."),
     ]
-    films = tmp_path / "films"
-    films.mkdir()
-    (films / "movie_lines.txt").write_text(example("cornell"))
-    (films / "movie_conversations.txt").write_text(example("cornell", 1))
-    expected = [[(2, "BEN", "Two tickets?"), (1, "ANN", "Three, then.")]]
-    assert speeches(Folder(films), "cornell") == expected
-    assert speeches(Source(films / "movie_lines.txt"), "cornell") == expected

@@ -27,8 +27,6 @@ NFH = {
     "speakers": ["Ann"] * 3 + ["Ben"] * 4,
     "anchors_indices": [5],
 }
-HF = {**NFH, "head": ["1"]}
-PROBABLY = {"tokens": WORDS, "start_index": 5, "end_index": 6, "label": 1}
 SHORT = {
     "text": TEXT,
     "id": 7,
@@ -81,8 +79,6 @@ OBJECTS: list[tuple[str, str, dict[str, object]]] = [
     ("label-studio", "short", SHORT),
     ("label-studio", "without time", {k: v for k, v in SHORT.items() if k != "lead_time"}),
     ("prodigy", "answer", PRODIGY),
-    ("hf-json", "resolution", HF),
-    ("hf-json", "identification", PROBABLY),
 ]
 """Objects of tools that write lists of them, pretty or not; each of a format."""
 
@@ -102,12 +98,9 @@ LINES: list[tuple[str, str, dict[str, object]]] = [
         },
     ),
     ("convokit", "utterance", UTTERANCE),
-    ("hf-json", "resolution", HF),
-    ("hf-json", "identification", PROBABLY),
 ]
 
 CHAT = "@UTF8\n@Begin\n@Languages:\teng\n*ANN:\ttwo tickets ?\n*BEN:\tno three .\n@End\n"
-CORNELL = "L1 +++$+++ u0 +++$+++ m0 +++$+++ ANN +++$+++ Two tickets?\n"
 FOUNTAIN = "INT. HALL - DAY\n\nANN\nTwo tickets?\n\nBEN\n(smiling)\nNo, three.\n\n"
 CONLLU = (
     "# sent_id = 1\n# text = No three\n"
@@ -131,7 +124,6 @@ PLAIN: list[tuple[str, str, str]] = [
     ("chat", "b.txt", CHAT),
     ("conllu", "a.conllu", CONLLU),
     ("conllu", "b.txt", CONLLU),
-    ("cornell", "movie_lines.txt", CORNELL),
 ]
 
 Case = tuple[str, str, bytes]
@@ -201,15 +193,11 @@ def _zip(members: dict[str, str]) -> bytes:
     return file.getvalue()
 
 
-ROW = json.dumps(HF)
 FOLDERS: list[tuple[str, dict[str, str]]] = [
     ("brat", {"a.txt": TEXT, "a.ann": "T1\tAGE 26 31\tthree\n"}),
     ("brat", {"annotation.conf": "[entities]\nAGE\n", "eva/a.txt": TEXT, "eva/a.ann": ""}),
-    ("hf-json", {"resolution/train.jsonl": ROW}),
-    ("hf-json", {"resolution/train.json": f"[{ROW}]"}),
     ("doccano", {"all.jsonl": json.dumps({"id": 1, "text": TEXT, "label": [[26, 31, "AGE"]]})}),
     ("convokit", {"utterances.jsonl": json.dumps(UTTERANCE), "speakers.json": "{}"}),
-    ("cornell", {"movie_lines.txt": CORNELL, "README.txt": "x"}),
 ]
 
 

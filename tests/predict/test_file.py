@@ -199,7 +199,7 @@ def test_a_person_sees_one_line_for_each_number(
 def test_a_format_that_is_unknown_is_refused_with_all_there_are(call: Call) -> None:
     result = call("predict", "--file", "e.txt", "--format", "words")
     assert result.exit_code == 2
-    assert all(f"'{name}'" in result.stderr for name in (*FORMATS, "hf-json"))
+    assert all(f"'{name}'" in result.stderr for name in (*FORMATS, "hf-parquet"))
 
 
 @pytest.mark.parametrize("more", [(), ("--format", "dialog"), ("--format", "text")])

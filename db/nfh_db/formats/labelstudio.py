@@ -1,10 +1,10 @@
-"""`label-studio`: the JSON of Label Studio, its full export and JSON_MIN, and tasks to import.
+"""`label-studio`: the JSON of Label Studio, its full export, and tasks to import.
 
 Layout and mapping: docs/formats-label-studio.md.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
@@ -15,7 +15,6 @@ from nfh_db.formats.json_items import first_keys, json_items
 from nfh_db.formats.json_parts import check_keys, decode_parts
 from nfh_db.formats.labelstudio_json import NAME, Task
 from nfh_db.formats.labelstudio_rows import rows_of
-from nfh_db.formats.labelstudio_short import SURE, task_of
 from nfh_db.formats.labelstudio_tally import Tally
 from nfh_db.formats.labelstudio_write import TaskWriter
 from nfh_db.formats.options import Reading
@@ -26,6 +25,9 @@ from nfh_db.formats.wording import visible
 MARKED = frozenset({"annotations", "completions", "predictions", "total_annotations", "drafts"})
 BARE = frozenset({"id", "data", "meta"})
 DATA = re.compile(r'"data"\s*:\s*\{')
+SHORT = frozenset({"annotation_id", "annotator", "lead_time"})
+"""Keys that all items of JSON_MIN have, and few other files."""
+
 REGION = re.compile(r'\{[^{}]*"(?:labels|paragraphlabels|hypertextlabels)"\s*:\s*\[')
 
 _tasks = msgspec.json.Decoder(Task)
@@ -38,16 +40,16 @@ def read(source: Source, how: Reading) -> Iterator[Row]:
     """
     tally = Tally()
     seen: dict[int | str, int] = {}
-    for rank, line, (given, text) in json_items(source, _decoded):
-        task = given
+    for rank, line, (task, text) in json_items(source, _decoded):
         try:
-            check_keys(text, decode_parts(text))
-            if given.data is None:
-                task = task_of(text, how.labels)
+            parts = decode_parts(text)
+            check_keys(text, parts)
+            if task.data is None:
+                raise _without_data(parts)
             if _stood_before(task, text, seen):
                 tally.counts["again"] += 1
                 continue
-            yield from rows_of(task, rank, how, tally, short=given.data is None)
+            yield from rows_of(task, rank, how, tally)
         except MarkError as error:
             raise _refused(source, rank, line, task, error) from error
     source.warnings.extend(tally.sentences())
@@ -55,6 +57,15 @@ def read(source: Source, how: Reading) -> Iterator[Row]:
 
 def _decoded(text: str) -> tuple[Task, str]:
     return _tasks.decode(text), text
+
+
+def _without_data(keys: Iterable[str]) -> MarkError:
+    if SHORT.isdisjoint(keys):
+        return MarkError('key "data" is missing; wanted a task')
+    return MarkError(
+        "found an item of JSON_MIN, which leaves out relations, ground truths, what was passed "
+        'over and what models said; in Label Studio export as "JSON", the full one'
+    )
 
 
 def _stood_before(task: Task, text: str, seen: dict[int | str, int]) -> bool:
@@ -80,7 +91,7 @@ def _sniff(first: First) -> str | None:
             return "its first object is a task of Label Studio"
         if keys >= {"annotations"} and '"result"' in first.start:
             return "its first object has annotations of Label Studio"
-        if len(keys & SURE) > 1 or (keys & SURE and REGION.search(first.start)):
+        if len(keys & SHORT) > 1 or (keys & SHORT and REGION.search(first.start)):
             return "its first object is an item of Label Studio's JSON_MIN"
     return None
 
@@ -88,9 +99,7 @@ def _sniff(first: First) -> str | None:
 LABEL_STUDIO = Format(
     name=NAME,
     extensions=(".json",),
-    description=(
-        "Label Studio's JSON: tasks with annotations and predictions; JSON_MIN is read as well"
-    ),
+    description="Label Studio's JSON, the full export: tasks with annotations and predictions",
     example=(
         '[{"data": {"text": "No, three."}, "annotations": [{"completed_by": {"email": "eva"}, '
         '"result": [{"id": "s0", "from_name": "label", "to_name": "text", "type": "labels", '

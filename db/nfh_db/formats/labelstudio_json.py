@@ -1,9 +1,8 @@
 """The JSON of Label Studio's exports, as far as anything in it is read.
 
 From its documentation: "Label Studio JSON format of annotated tasks"
-(https://labelstud.io/guide/task_format), the tags Text, Paragraphs and HyperText
-(https://labelstud.io/tags/text), and "Export annotations" for JSON_MIN
-(https://labelstud.io/guide/export).
+(https://labelstud.io/guide/task_format), and the tags Text, Paragraphs and HyperText
+(https://labelstud.io/tags/text).
 """
 
 from typing import Any
@@ -114,7 +113,7 @@ class Prediction(msgspec.Struct, frozen=True):
 class Task(msgspec.Struct, frozen=True):
     """A text with what people and models say of it.
 
-    data: None of JSON_MIN, which has the data's keys beside others. completions: as old exports
+    data: None of an object that is no task, as an item of JSON_MIN. completions: as old exports
     call the annotations. predictions: numbers where an export names them by their ids only.
     """
 
@@ -125,14 +124,3 @@ class Task(msgspec.Struct, frozen=True):
     predictions: list[Prediction | int] | None = None
     drafts: list[Any] | None = None
     meta: msgspec.Raw = msgspec.Raw(b"null")
-
-
-class Short(msgspec.Struct, frozen=True):
-    """What JSON_MIN has besides the task's data: one annotation's, without its relations."""
-
-    id: int | str | None = None
-    annotation_id: int | str | None = None
-    annotator: int | str | User | None = None
-    created_at: str | None = None
-    updated_at: str | None = None
-    lead_time: float | None = None

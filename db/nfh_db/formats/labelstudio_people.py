@@ -14,7 +14,7 @@ import msgspec
 
 from nfh_db.formats.fields import A_NAME, INTEGER_LIMIT, is_a_name
 from nfh_db.formats.grid import MarkError
-from nfh_db.formats.labelstudio_json import Annotation, Short, User
+from nfh_db.formats.labelstudio_json import Annotation, User
 from nfh_db.formats.wording import shown
 from nfh_db.records import PERSON, FlagName, Role
 
@@ -106,7 +106,7 @@ def model_name(given: str | None) -> str:
     return name
 
 
-def time_of(one: Annotation | Short) -> str | None:
+def time_of(one: Annotation) -> str | None:
     """When it was given last, in UTC to the millisecond. Raises MarkError."""
     return utc(one.updated_at or one.created_at)
 

@@ -41,18 +41,16 @@ class _Found:
         self.flags.setdefault((flag.name, flag.annotator), flag)
 
 
-def rows_of(
-    task: Task, line: int, how: Reading, tally: Tally, *, short: bool = False
-) -> Iterator[Row]:
+def rows_of(task: Task, line: int, how: Reading, tally: Tally) -> Iterator[Row]:
     """The rows of a task, one for each number in it. line: the task's rank in the file, since
-    an export has all of them on one line. short: it came of JSON_MIN.
+    an export has all of them on one line.
 
     Raises MarkError.
     """
     data = task.data or {}
     canvas = canvas_of(data, how, html=lambda: _is_html(task))
     kept, first = _kept(data, canvas.text)
-    speakers = Speakers(task, canvas, how, tally, kept, first, short)
+    speakers = Speakers(task, canvas, how, tally, kept, first)
     said = list(speakers.said())
     skips = list(speakers.skips())
     tally.counts["drafts"] += len(task.drafts or ())
@@ -75,10 +73,8 @@ def rows_of(
     for who, at in skips:
         table.skip(who, at)
     if kept is not None:
-        table.keep_rest(short=short)
-    yield from table.rows(
-        line, _carried(task, canvas, None if short else tags_of(canvas, speakers.region))
-    )
+        table.keep_rest()
+    yield from table.rows(line, _carried(task, canvas, tags_of(canvas, speakers.region)))
 
 
 def _kept(data: dict[str, msgspec.Raw], text: str) -> tuple[Restored | None, int | None]:
@@ -229,11 +225,8 @@ class _Table:
                 foreign=self.kept is None,
             )
 
-    def keep_rest(self, *, short: bool) -> None:
-        """What was kept along of those of whom the file says nothing, and what is gone.
-
-        short: of a task's annotations this is one; the others have items of their own.
-        """
+    def keep_rest(self) -> None:
+        """What was kept along of those of whom the file says nothing, and what is gone."""
         kept = self.kept
         assert kept is not None  # noqa: S101 - asked where something is kept
         found = self.found[kept.anchor]
@@ -248,7 +241,7 @@ class _Table:
                 gone += key not in found.votes
             else:
                 found.votes.setdefault(key, vote)
-        self.tally.counts["withdrawn"] += 0 if short else gone
+        self.tally.counts["withdrawn"] += gone
 
     def _gold(self, found: _Found) -> Gold | None:
         """The ground truth; none where there are several that differ."""

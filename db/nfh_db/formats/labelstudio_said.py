@@ -32,7 +32,6 @@ from nfh_db.formats.labelstudio_people import (
     time_of,
     utc,
 )
-from nfh_db.formats.labelstudio_short import shows, without_heads
 from nfh_db.formats.labelstudio_tally import Tally
 from nfh_db.formats.labelstudio_text import Canvas
 from nfh_db.formats.marked import Marked, numbers
@@ -72,7 +71,7 @@ class AsKept:
 class Speakers:
     """Those who say something of one task. kept: what the task carries of ours.
 
-    first: number of its first annotation as it was exported. short: it came of JSON_MIN.
+    first: number of its first annotation as it was exported.
     region: the first one that was read.
     """
 
@@ -82,7 +81,6 @@ class Speakers:
     tally: Tally
     kept: Restored | None
     first: int | None
-    short: bool
     region: Result | None = None
     _known: dict[Answer | None, bytes] = field(default_factory=dict)
 
@@ -113,8 +111,7 @@ class Speakers:
         for one in self.annotations:
             if not one.was_cancelled:
                 slot = slot_of(one, self.first, self.slots)
-                said = self._as_kept(one, slot) or self._read(one, _claims(one, slot))
-                yield self._short_as_kept(said) or said
+                yield self._as_kept(one, slot) or self._read(one, _claims(one, slot))
             elif self.kept is None:
                 try:
                     given_up = self._read(one, ())
@@ -138,20 +135,6 @@ class Speakers:
         if kept is None or not self._shows(one.result, kept.answer):
             return None
         return AsKept(slot.vote)
-
-    def _short_as_kept(self, said: Said | AsKept) -> AsKept | None:
-        """What an item of JSON_MIN is that shows what was kept along, but for its relations."""
-        kept = self.kept
-        if not self.short or kept is None or isinstance(said, AsKept):
-            return None
-        who = said.claims[0].who
-        if who is None:
-            same = kept.gold is not None and shows(said.sheet, kept.gold.answer, kept)
-            return AsKept(None) if same else None
-        for place, vote in enumerate(kept.votes):
-            if vote.annotator == who and shows(said.sheet, vote.answer, kept):
-                return AsKept(place)
-        return None
 
     def _predicted(self, one: Prediction) -> Iterator[Said | AsKept]:
         kept = self.kept
@@ -188,9 +171,6 @@ class Speakers:
         if self.region is None:
             self.region = next((one for one in results if one.type in REGIONS), None)
         sheet = sheet_of(results, self.canvas, self.how.labels, self.tally.left)
-        if self.short:
-            sheet, heads = without_heads(sheet)
-            self.tally.counts["heads"] += heads
         check_kinds(sheet.graph)
         return Said(sheet, numbers(sheet.graph), claims)
 

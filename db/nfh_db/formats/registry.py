@@ -16,10 +16,10 @@ from nfh_db.formats.format import (
 from nfh_db.formats.gold_form import FORMAT as GOLD_VERSION
 from nfh_db.formats.gold_form import GoldWriter
 from nfh_db.formats.options import Reading
-from nfh_db.formats.reading import Source
+from nfh_db.formats.reading import Origin, Source
 from nfh_db.formats.release import ReleaseWriter
 from nfh_db.formats.rows import Row
-from nfh_db.formats.strangers import stranger
+from nfh_db.formats.strangers import removed, stranger
 from nfh_db.formats.wording import shown
 
 __all__ = ["First", "Format"]
@@ -150,22 +150,28 @@ READABLE = tuple(format_.name for format_ in FORMATS)
 WRITABLE = tuple(format_.name for format_ in FORMATS if format_.writable)
 
 
-def sniffed(first: First, formats: Sequence[Format]) -> tuple[Format, str] | None:
+def sniffed(
+    source: Origin, first: First, formats: Sequence[Format]
+) -> tuple[Format, str] | None:
     """The format that fits what was seen of a file, and why; those that only guess come last,
     in the order given.
+
+    Raises FormatError for a file of a removed format that no format is sure of.
     """
     fit = [format_ for format_ in formats if first.takes in format_.takes]
-    for format_ in sorted(fit, key=lambda one: one.guess):
-        reason = format_.sniff(first)
-        if reason:
-            return format_, reason
+    for guess in (False, True):
+        for format_ in fit:
+            if format_.guess is guess and (reason := format_.sniff(first)):
+                return format_, reason
+        if not guess and (other := removed(first)) is not None:
+            raise source.error(None, other)
     return None
 
 
 def recognise(source: Source, formats: Sequence[Format] = FORMATS) -> tuple[Format, str]:
     """The format a text's content shows, and why. Raises FormatError if none fits."""
     first = First.of(source)
-    found = sniffed(first, formats)
+    found = sniffed(source, first, formats)
     if found is None:
         other = stranger(first)
         if other is not None:
