@@ -138,14 +138,6 @@ def nouns_after(scene: Scene) -> Iterator[Finding]:
             yield _with_noun("noun-after", scene, case, said, place)
 
 
-def names_after(scene: Scene) -> Iterator[Finding]:
-    """The same with a name, which may as well be somebody spoken to: "makes 31, Charlie"."""
-    for case, said in scene.said():
-        place = case.anchor.end
-        if scene.tag(place) == "PROPN" and _own_noun(scene, case.anchor, place):
-            yield _with_noun("name-after", scene, case, said, place)
-
-
 def nouns_near(scene: Scene) -> Iterator[Finding]:
     """The same with adjectives between: "three stubborn goats" (guidelines, rule 2)."""
     for case, said in scene.said():
@@ -220,14 +212,6 @@ CHECKS = (
         Severity.DOUBT,
         "A noun stands right behind the anchor, and yet its noun is said to be missing.",
         nouns_after,
-        rule=2,
-        tagged=True,
-    ),
-    Check(
-        "name-after",
-        Severity.NOTE,
-        "A name stands right behind the anchor, and yet its noun is said to be missing.",
-        names_after,
         rule=2,
         tagged=True,
     ),

@@ -1,4 +1,4 @@
-"""A class where a noun of the passage would do, and a noun where the class says it all."""
+"""A class where a noun of the passage would do."""
 
 from collections.abc import Iterator
 
@@ -19,26 +19,6 @@ COUNTED = frozenset("many any every each all some those these other few several 
 
 NEAR = 40
 """Tokens within which people are looked for."""
-
-MONEY = CLASS_NOUNS[Kind.CURRENCY] - {"pound", "mark", "grand"}
-"""Nouns of money that are little else; pounds are a weight, too."""
-
-
-def money_heads(scene: Scene) -> Iterator[Finding]:
-    """References that only name a measure class: dollars, years old, o'clock (rule 3)."""
-    for case, said in scene.said():
-        tokens = said.answer.head_tokens()
-        if tokens and all(_names_a_class(scene, token) for token in tokens):
-            word = scene.words[tokens[0]]
-            note = f"it is REFERENCE to \u201c{word}\u201d, which only names a class"
-            yield Finding("class-as-noun", (case.key,), note, said.who)
-
-
-def _names_a_class(scene: Scene, token: int) -> bool:
-    lemma = scene.lemma(token)
-    if lemma == "year":
-        return scene.word(token + 1) == "old"
-    return lemma in MONEY or lemma in ("o'clock", "clock")
 
 
 def class_nouns(scene: Scene) -> Iterator[Finding]:
@@ -108,13 +88,6 @@ def _nearest(scene: Scene, case: Case, lemmas: frozenset[str]) -> int | None:
 
 
 CHECKS = (
-    Check(
-        "class-as-noun",
-        Severity.NOTE,
-        "REFERENCE to a noun that only names a class, as dollars.",
-        money_heads,
-        rule=3,
-    ),
     Check(
         "class-noun-there",
         Severity.NOTE,

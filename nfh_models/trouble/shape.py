@@ -10,17 +10,6 @@ from nfh_models.text.runs import Atom, Line, read_run
 from nfh_models.trouble.beside import CLOCK_WORDS, MONEY_SIGNS
 from nfh_models.trouble.scene import Case, Check, Finding, Said, Scene, Severity
 
-OLDEST = 130
-"""Years that no person has lived; a thing may be older (guidelines, rule 5)."""
-
-YEARS = (1100, 2100)
-"""Four digits in this range are read as a year."""
-
-MONTHS = frozenset(
-    "january february march april may june july august september october november december "
-    "jan feb mar apr jun jul aug sep sept oct nov dec".split()
-)
-
 _DECIMAL = re.compile(r"\d+\.\d+")
 _COMPUTED = re.compile(r"\d+\.\d{8,}|\d+(?:\.\d+)?e[-+]?\d+")
 _CALIBRE = re.compile(r"0\.(?:22|25|32|38|40|44|45|50|357)")
@@ -70,14 +59,6 @@ def _is_chain(scene: Scene, anchor: Anchor) -> bool:
 # --- the ways in which a kind does not fit; each says what it found, or "" ---------------
 
 
-def _four_digits(scene: Scene, anchor: Anchor, kind: Kind) -> str:
-    word = scene.word(anchor.start)
-    alone = anchor.end - anchor.start == 1 and len(word) == 4 and word.isdecimal()
-    if kind is Kind.YEAR or not alone or not YEARS[0] <= int(word) <= YEARS[1]:
-        return ""
-    return f"\u201c{word}\u201d looks like a year"
-
-
 def _clock(scene: Scene, anchor: Anchor, kind: Kind) -> str:
     behind = scene.following(anchor)
     if kind is Kind.TIME or behind not in CLOCK_WORDS:
@@ -115,32 +96,6 @@ def _money(scene: Scene, anchor: Anchor, kind: Kind) -> str:
     start = anchor.start - (before in MONEY_SIGNS)
     shown = scene.text(start, anchor.end + (behind in MONEY_SIGNS))
     return f"\u201c{shown}\u201d has a sign for money"
-
-
-def _too_old(scene: Scene, anchor: Anchor, kind: Kind) -> str:
-    if kind is not Kind.AGE:
-        return ""
-    size = value(scene, anchor)
-    return f"{_figure(size)} years of age" if size is not None and size > OLDEST else ""
-
-
-def _no_year(scene: Scene, anchor: Anchor, kind: Kind) -> str:
-    if kind is not Kind.YEAR:
-        return ""
-    size = value(scene, anchor)
-    if size is None or _may_be_year(scene, anchor, size):
-        return ""
-    return f"{_figure(size)} is no year that people speak of"
-
-
-def _may_be_year(scene: Scene, anchor: Anchor, size: float) -> bool:
-    """Four digits, two digits from 10, or what stands behind an apostrophe or a zero."""
-    first = scene.word(anchor.start)
-    short = scene.preceding(anchor) in ("'", "`") or first.startswith(("'", "0"))
-    dated = scene.following(anchor) in ("b.c.", "bc", "a.d.", "ad") or scene.preceding(
-        anchor
-    ) in ("a.d.", "ad", "year")
-    return short or dated or 10 <= size < 100 or 1000 <= size <= 2999
 
 
 def _no_hour(scene: Scene, anchor: Anchor, kind: Kind) -> str:
@@ -200,13 +155,6 @@ def _check(name: str, severity: Severity, sentence: str, misfit: Misfit, rule: i
 
 CHECKS = (
     _check(
-        "four-digits",
-        Severity.NOTE,
-        "Four digits from 1100 to 2100 are not YEAR.",
-        _four_digits,
-        4,
-    ),
-    _check(
         "clock-word",
         Severity.DOUBT,
         "O'clock, a.m. or p.m. follows a number not TIME.",
@@ -221,8 +169,6 @@ CHECKS = (
         3,
     ),
     _check("age-words", Severity.DOUBT, "An age by its words that is not AGE.", _age_words, 5),
-    _check("too-old", Severity.NOTE, "AGE of a number over 130.", _too_old, 5),
-    _check("no-year", Severity.DOUBT, "YEAR of a number that is no year.", _no_year, 4),
     _check("no-hour", Severity.DOUBT, "TIME of a number that is no hour.", _no_hour, 5),
     _check(
         "mangled-digits",
