@@ -15,6 +15,7 @@ from nfh_db.errors import ExportError
 from nfh_db.formats.folders import Binary, Folder
 from nfh_db.formats.format import First, Format, How, Takes, holds
 from nfh_db.formats.grid import MarkError
+from nfh_db.formats.limits import LimitError
 from nfh_db.formats.options import LabelMap, Reading, Writing
 from nfh_db.formats.reading import Origin
 from nfh_db.formats.rows import Row
@@ -22,6 +23,7 @@ from nfh_db.formats.splits import split_of_name
 from nfh_db.formats.wording import visible
 from nfh_db.records import ExportRecord
 from nfh_tui.formats.docbin_docs import Groups, doc_of
+from nfh_tui.formats.docbin_limits import check_file, check_parts, check_text
 from nfh_tui.formats.docbin_rows import DocReader
 
 if TYPE_CHECKING:
@@ -33,10 +35,6 @@ PART = 2_000
 WHOLE = 50_000
 """Passages that one file alone may have."""
 
-UNPACKED = 2**31
-"""Bytes that a file may have once unpacked; msgpack takes no more, either."""
-
-STEP = 1 << 20
 ATTRS = ("ORTH", "SPACY", "SENT_START")
 
 
@@ -71,47 +69,35 @@ def read(origin: Origin, how: Reading) -> Iterator[Row]:
 
 
 def _rows(content: bytes, reader: DocReader) -> Iterator[Row]:
-    _check_size(content)
     for number, doc in enumerate(_docs(content), 1):
         try:
+            check_text(doc)
             yield from reader.rows(doc)
-        except MarkError as error:
+        except (LimitError, MarkError) as error:
             raise MarkError(f"Doc {number}: {error}") from error
 
 
 def _docs(content: bytes) -> Iterator["Doc"]:
-    """The Docs of a file. Raises MarkError for one that is no DocBin."""
+    """The Docs of a file. Raises MarkError for one that is no DocBin, or would be too large."""
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 
     try:
-        yield from DocBin().from_bytes(content).get_docs(Vocab())
+        check_file(content)
+        file = DocBin().from_bytes(content)
+        check_parts((*file.span_groups, *file.user_data))
+        yield from file.get_docs(Vocab())
+    except LimitError as error:
+        raise MarkError(str(error)) from error
     except Exception as error:  # spaCy raises what it comes upon
         said = visible(f"{type(error).__name__}: {error}", 200)
         raise MarkError(f"cannot be read as a DocBin of spaCy: {said}") from error
 
 
-def _check_size(content: bytes) -> None:
-    """Raise MarkError for what is not packed by zlib, or is too large once unpacked."""
-    unpacking = zlib.decompressobj()
-    size = 0
-    left = content
-    try:
-        while left:
-            size += len(unpacking.decompress(left, STEP))
-            left = unpacking.unconsumed_tail
-            if size > UNPACKED:
-                raise MarkError(f"has more than {UNPACKED:,} bytes unpacked; split it")
-    except zlib.error as error:
-        raise MarkError(f"is no DocBin of spaCy: {error}") from error
-    if not unpacking.eof:
-        raise MarkError("is no whole DocBin of spaCy: it ends too early")
-
-
 def _sniff(first: First) -> str | None:
     if first.folder is not None:
         names = list(first.folder.named(".spacy"))
-        if names and _is_docbin(first.folder.read(names[0])):
+        if names and _is_docbin(first.folder.head(names[0])):
             return f"it is a folder or zip of spaCy's DocBin files such as {visible(names[0])}"
         return None
     if first.takes is Takes.BYTES and _is_docbin(first.head):
@@ -157,15 +143,28 @@ class DocBinWriter:
         passages = self._passages(records)
         rank = 0
         while part := list(islice(passages, PART)):
-            rank += 1
-            yield f"part-{rank:05d}.spacy", self._file(part)
+            for content in self._files(part):
+                rank += 1
+                yield f"part-{rank:05d}.spacy", content
 
     @staticmethod
     def _passages(records: Iterable[ExportRecord]) -> Iterator[list[ExportRecord]]:
         groups = groupby(records, lambda record: record.passage.digest)
         return (list(group) for _, group in groups)
 
+    def _files(self, passages: Sequence[Sequence[ExportRecord]]) -> Iterator[bytes]:
+        """As few files as can be read again: long passages need more."""
+        try:
+            made = [self._file(passages)]
+        except ExportError:
+            half = len(passages) // 2
+            if not half:
+                raise
+            made = [*self._files(passages[:half]), *self._files(passages[half:])]
+        yield from made
+
     def _file(self, passages: Sequence[Sequence[ExportRecord]]) -> bytes:
+        """Raises ExportError for one that could not be read again."""
         from spacy.tokens import DocBin
         from spacy.vocab import Vocab
 
@@ -174,6 +173,13 @@ class DocBinWriter:
         for records in passages:
             file.add(doc_of(records, vocab, self._groups, self._labels))
         content: bytes = file.to_bytes()
+        try:
+            check_file(content)
+        except LimitError as error:
+            raise ExportError(
+                f"the passages make a .spacy file that could not be read again: it {error}; "
+                "name a folder, or a query that finds fewer"
+            ) from error
         return content
 
 

@@ -31,6 +31,7 @@ from nfh_db.formats.wording import counted, shown, tallied, visible
 from nfh_db.records import MODEL
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Relation
 from nfh_tui.formats.docbin_docs import Groups, Kept, kept_of
+from nfh_tui.formats.docbin_limits import LONGEST_TEXT
 from nfh_tui.formats.docbin_turns import check_shown, dialog, spoken
 
 if TYPE_CHECKING:
@@ -234,6 +235,11 @@ def _group(doc: "Doc", name: str) -> list[_Shown]:
     """The spans of a group. Raises MarkError for one that the file has no strings for."""
     spans = doc.ents if name == ENTS and ENTS not in doc.spans else doc.spans.get(name, ())
     try:
+        if (length := sum(one.end_char - one.start_char for one in spans)) > LONGEST_TEXT:
+            raise MarkError(
+                f'doc.spans["{visible(name)}"] has {length:,} characters in all; '
+                f"wanted at most {LONGEST_TEXT:,}"
+            )
         return [
             _Shown((one.start_char, one.end_char), one.text, one.label_, one.id_, one.kb_id_)
             for one in spans

@@ -6,8 +6,16 @@ from tempfile import TemporaryFile
 from typing import IO, TYPE_CHECKING, Any
 
 from nfh_db.errors import FormatError
+from nfh_db.formats.limits import LimitError
 from nfh_db.formats.reading import Origin
 from nfh_tui.formats.huggingface_rows import IDENTIFICATION, LABEL_NAMES, Values
+from nfh_tui.formats.parquet_limits import (
+    FOOTER_ITEMS,
+    FOOTER_STRINGS,
+    check_pages,
+    check_types,
+    rows_of,
+)
 
 if TYPE_CHECKING:
     import pyarrow
@@ -102,18 +110,40 @@ def _feature(name: str, kind: Any) -> dict[str, object]:  # noqa: ANN401 - a typ
 def parquet_rows(source: Origin, file: IO[bytes]) -> Numbered:
     """The rows of a Parquet file, numbered from 1. Raises FormatError."""
     try:
-        from pyarrow import ArrowException, parquet
+        from pyarrow import ArrowException
     except ImportError as error:
         raise source.error(None, INSTALL) from error
     number = 0
     try:
-        with parquet.ParquetFile(file) as opened:
+        metadata = _opened(file).metadata
+        check_pages(metadata, file)
+        words = [
+            column.path
+            for column in map(metadata.schema.column, range(len(metadata.schema)))
+            if column.physical_type == "BYTE_ARRAY"
+        ]
+        with _opened(file, read_dictionary=words) as opened:
+            check_types(opened.schema_arrow)
             for batch in opened.iter_batches(batch_size=AT_ONCE):
-                for values in batch.to_pylist():
+                for values in rows_of(batch):
                     number += 1
                     yield number, values
+    except LimitError as error:
+        raise source.error(number + 1 if number else None, str(error)) from error
     except (ArrowException, OSError, UnicodeDecodeError) as error:
         raise _damaged(source, number, error) from error
+
+
+def _opened(file: IO[bytes], **more: Any) -> Any:  # noqa: ANN401 - no types in pyarrow
+    from pyarrow import parquet
+
+    file.seek(0)
+    return parquet.ParquetFile(
+        file,
+        thrift_string_size_limit=FOOTER_STRINGS,
+        thrift_container_size_limit=FOOTER_ITEMS,
+        **more,
+    )
 
 
 def _damaged(source: Origin, number: int, error: Exception) -> FormatError:

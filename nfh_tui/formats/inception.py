@@ -13,9 +13,10 @@ from itertools import groupby
 from pathlib import Path
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.folders import DAMAGED, MEMBER_LIMIT, Folder
+from nfh_db.formats.folders import DAMAGED, Folder
 from nfh_db.formats.format import First, Format, How, Takes, holds
 from nfh_db.formats.grid import MarkError
+from nfh_db.formats.limits import MEMBER_LIMIT
 from nfh_db.formats.options import Reading, Writing
 from nfh_db.formats.reading import Origin
 from nfh_db.formats.rows import Row

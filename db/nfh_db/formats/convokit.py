@@ -22,6 +22,7 @@ from nfh_db.formats.convokit_order import Lost, Utterance, in_order, times_of
 from nfh_db.formats.fields import NAN, NO_HALVES, decode, unpaired_surrogate
 from nfh_db.formats.folders import Folder, Member
 from nfh_db.formats.format import First, Format, Takes
+from nfh_db.formats.limits import LimitError, check_json
 from nfh_db.formats.options import Reading
 from nfh_db.formats.reading import Source
 from nfh_db.formats.rows import DialogBlock
@@ -299,7 +300,11 @@ def _names(folder: Folder) -> dict[str, str]:
     if not found:
         return {}
     try:
-        people = msgspec.json.decode(folder.read(found[0]), type=dict[str, object])
+        content = folder.read(found[0])
+        check_json(content)
+        people = msgspec.json.decode(content, type=dict[str, object])
+    except LimitError as error:
+        raise folder.member_error(found[0], None, str(error)) from error
     except msgspec.DecodeError as error:
         raise folder.member_error(
             found[0], None, f"is no object of speakers: {error}"

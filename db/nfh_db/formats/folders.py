@@ -10,11 +10,14 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.reading import BYTE_ORDER_MARK, CHUNK, Origin, Source
+from nfh_db.formats.limits import (
+    LimitError,
+    check_held,
+    opened_zip,
+    read_member,
+)
+from nfh_db.formats.reading import BYTE_ORDER_MARK, CHUNK, HEAD, Origin, Source
 from nfh_db.formats.wording import visible
-
-MEMBER_LIMIT = 256 * 1024 * 1024
-"""Bytes that one member of a folder or zip may have, unpacked."""
 
 ZIP_MARK = b"PK\x03\x04"
 
@@ -42,9 +45,13 @@ class Binary(Origin):
         self.sha256 = digest.hexdigest()
 
     def content(self) -> bytes:
-        """All of it. Raises FormatError."""
+        """All of it. Raises FormatError, also for more than may be held."""
         try:
+            size = self.path.stat().st_size
+            check_held(size, size)
             return self.path.read_bytes()
+        except LimitError as error:
+            raise self.error(None, str(error)) from error
         except OSError as error:
             raise self.unreadable(error) from error
 
@@ -63,8 +70,10 @@ class Folder(Origin):
             if path.is_dir():
                 names = [p.relative_to(path).as_posix() for p in self._files(path)]
             else:
-                self._zip = zipfile.ZipFile(path)
+                self._zip = opened_zip(path.open("rb"))
                 names = [i.filename for i in self._zip.infolist() if not i.is_dir()]
+        except LimitError as error:
+            raise self.error(None, str(error)) from error
         except zipfile.BadZipFile as error:
             raise self.error(None, f"is no zip file that can be read: {error}") from error
         except OSError as error:
@@ -95,15 +104,14 @@ class Folder(Origin):
     def read(self, name: str) -> bytes:
         """One member's bytes. Raises FormatError if it cannot be read or is too large."""
         try:
-            if self._zip is None:
-                member = self.path / name
-                size = member.stat().st_size
-            else:
-                size = self._zip.getinfo(name).file_size
-            if size > MEMBER_LIMIT:
-                wanted = f"wanted at most {MEMBER_LIMIT:,} bytes"
-                raise self.error(None, f"{visible(name)} has {size:,} bytes; {wanted}")
-            return member.read_bytes() if self._zip is None else self._zip.read(name)
+            if self._zip is not None:
+                return read_member(self._zip, self._zip.getinfo(name))
+            member = self.path / name
+            size = member.stat().st_size
+            check_held(size, size)
+            return member.read_bytes()
+        except LimitError as error:
+            raise self.error(None, f"{visible(name)} {error}") from error
         except DAMAGED as error:
             raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
         except OSError as error:
@@ -115,6 +123,16 @@ class Folder(Origin):
             if self._zip is None:
                 return (self.path / name).open("rb")
             return self._zip.open(name)
+        except DAMAGED as error:
+            raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
+        except OSError as error:
+            raise self.unreadable(error) from error
+
+    def head(self, name: str, size: int = HEAD) -> bytes:
+        """One member's first bytes. Raises FormatError if it cannot be read."""
+        try:
+            with self.open(name) as file:
+                return file.read(size)
         except DAMAGED as error:
             raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
         except OSError as error:
