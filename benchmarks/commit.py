@@ -94,7 +94,7 @@ def answers(store: Store, me: Annotator, first: int) -> Callable[[int], object]:
 def bare(path: Path) -> Callable[[int], object]:
     """Commits one row of one table, with the pragmas that the store writes with."""
     connection = connect(path, "rwc")
-    prepare_writer(connection)
+    prepare_writer(connection, path)
     connection.execute("CREATE TABLE line (id INTEGER PRIMARY KEY, body TEXT) STRICT")
 
     def commit(number: int) -> None:

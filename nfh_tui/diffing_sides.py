@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from nfh_db.errors import StoreError
 from nfh_db.formats import gold, nfh
 from nfh_db.formats.format import First
 from nfh_db.formats.reading import Origin, Source
@@ -23,6 +24,9 @@ from nfh_tui.diffing_items import (
 )
 from nfh_tui.formats.registry import formats
 from nfh_tui.releasing_files import GOLD_END, NFH_END
+
+if TYPE_CHECKING:
+    from nfh_db.store import Store
 
 SQLITE = b"SQLite format 3\0"
 """How a database's file begins (https://www.sqlite.org/fileformat.html)."""
@@ -71,9 +75,7 @@ def _is_database(path: Path) -> bool:
 def rules_of(side: Side) -> tuple[int, str] | None:
     """Version and text of the guidelines that a side names; None where it names none."""
     if side.sort == "database":
-        from nfh_db.store import Store
-
-        with Store.open_to_read(side.path) as store:
+        with _whole(side.path) as store:
             held = store.guideline()
         return None if held is None else (held.version, held.body)
     if side.sort != "release":
@@ -162,11 +164,21 @@ def _of_file(path: Path, place: str, *, form: bool) -> Iterator[Item]:
             yield item
 
 
-def _of_database(path: Path, *, form: bool) -> Iterator[Item]:
-    from nfh_db.query import parse
+def _whole(path: Path) -> "Store":
+    """A database of which all is seen: what is not would be told as a change."""
     from nfh_db.store import Store
 
-    with Store.open_to_read(path) as store, store.frozen() as frozen:
+    store = Store.open_to_read(path)
+    if store.unseen:
+        store.close()
+        raise StoreError(store.unseen)
+    return store
+
+
+def _of_database(path: Path, *, form: bool) -> Iterator[Item]:
+    from nfh_db.query import parse
+
+    with _whole(path) as store, store.frozen() as frozen:
         if not form:
             for ballot in frozen.ballots(parse("")):
                 yield of_ballot(ballot)

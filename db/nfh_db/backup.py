@@ -17,10 +17,11 @@ from pathlib import Path
 
 from nfh_db import clock
 from nfh_db.beside import path_beside, sweep
-from nfh_db.connection import Connection, connect, identify, sqlite3
+from nfh_db.connection import STILL, Connection, connect, identify, sqlite3
 from nfh_db.disk import sync_folder
 from nfh_db.errors import FullError, StoreError
-from nfh_db.moment import BESIDE, STILL, at_one_moment, beside
+from nfh_db.moment import BESIDE, at_one_moment
+from nfh_db.open_files import beside
 from nfh_db.upgrade import check_place
 
 QUICK_CHECK = "PRAGMA quick_check(1)"
@@ -71,9 +72,17 @@ def back_up(source: Path, target: Path, progress: Progress = _silent) -> Copied:
     """
     check_place(source, create=False)
     place = target_of(source, target)
-    with at_one_moment(source) as (reader, _), written(place) as partial:
+    with at_one_moment(source) as (reader, _):
         identify(reader, source)
-        counts = reader.execute(COUNTS).fetchone()
+        return copy_of(reader, source, place, progress)
+
+
+def copy_of(
+    reader: Connection, source: Path, place: Path, progress: Progress = _silent
+) -> Copied:
+    """Copy what a connection in a transaction sees to a new file, as `back_up` does."""
+    counts = reader.execute(COUNTS).fetchone()
+    with written(place) as partial:
         copy_pages(reader, partial, place, progress)
         _check_copy(partial, source, counts)
         size = partial.stat().st_size

@@ -28,6 +28,7 @@ from nfh_db.connection import (
     translated,
 )
 from nfh_db.errors import BusyError, FullError, StoreError
+from nfh_db.moment import connect_to_read
 from nfh_db.pace import next_stretch
 from nfh_db.settle_report import SettleReport
 
@@ -52,10 +53,12 @@ LARGEST_STRETCH = 2_000
 @contextmanager
 def bulk_connection(path: Path, *, read_only: bool = False) -> Iterator[Connection]:
     """A connection of the work's own: it commits often and need not wait for the disk."""
-    mode = "ro" if read_only else "rw"
-    with translated(path), closing(connect(path, mode)) as connection:
+    with (
+        translated(path),
+        closing(connect_to_read(path) if read_only else connect(path, "rw")) as connection,
+    ):
         if not read_only:
-            prepare_writer(connection)
+            prepare_writer(connection, path)
             for pragma in PRAGMAS:
                 connection.execute(pragma)
         yield connection

@@ -8,6 +8,7 @@ import threading
 from pathlib import Path
 
 from nfh_db.connection import connect, sqlite3
+from nfh_db.errors import GoneError
 
 WRITES_BETWEEN = 64
 """Writes of this store between two checkpoints: some 600 pages of log."""
@@ -63,7 +64,7 @@ class Checkpointer:
                 connection.execute(PASSIVE)
             finally:
                 connection.close()
-        except sqlite3.Error:
+        except (sqlite3.Error, GoneError):
             # The log keeps everything: another checkpoint, or closing, carries it over, and
-            # where the disk is full the next write says so to somebody who can make room.
+            # where the disk is full, or the log lost, the next write says so to somebody.
             return

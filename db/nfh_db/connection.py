@@ -19,19 +19,21 @@ from nfh_db.errors import (
     GoneError,
     NewerFileError,
     NotOurFileError,
+    ReadOnlyError,
     StoreError,
 )
+from nfh_db.open_files import OpenFiles, abandon, check_others, file_identity, state_of
 
 if TYPE_CHECKING:
     import sqlite3
-    from sqlite3 import Connection
 else:
     from pysqlite3 import dbapi2 as sqlite3
-    from pysqlite3.dbapi2 import Connection
 
 __all__ = [
     "APPLICATION_ID",
     "SCHEMA_VERSION",
+    "STILL",
+    "STILL_WITH_LOG",
     "Connection",
     "Readers",
     "Writer",
@@ -66,6 +68,7 @@ IDENTIFY = """
 SELECT (SELECT application_id FROM pragma_application_id),
     (SELECT user_version FROM pragma_user_version),
     (SELECT count(*) FROM sqlite_schema)"""
+CHANGE_NOTHING = "DELETE FROM setting WHERE false"
 READ_DATA_VERSION = "PRAGMA data_version"
 SYNCHRONOUS_FULL = "PRAGMA synchronous = FULL"
 SYNCHRONOUS_NORMAL = "PRAGMA synchronous = NORMAL"
@@ -77,6 +80,15 @@ WRITER_PRAGMAS = (
     "PRAGMA wal_autocheckpoint = 0",
 )
 
+
+STILL = "ro&immutable=1"
+"""How a file is opened that nobody can write: without a log, and without locks."""
+
+STILL_WITH_LOG = "ro&vfs=unix-none"
+"""The same, and its log is read, for which SQLite makes the index in memory: not on Windows."""
+
+ALONE = "PRAGMA locking_mode = EXCLUSIVE"
+COUNT_TABLES = "SELECT count(*) FROM sqlite_schema"
 
 _BUSY = (
     BusyError,
@@ -147,20 +159,42 @@ def check_sqlite() -> None:
         )
 
 
+class Connection(sqlite3.Connection):
+    """A connection. files: those that it writes; None for one that only reads."""
+
+    files: OpenFiles | None = None
+
+    def close(self) -> None:
+        """Close it, unless closing would write a lost log into the database."""
+        files, self.files = self.files, None
+        if files is None:
+            super().close()
+        elif files.lost:
+            abandon(self, files)
+        else:
+            files.close()
+            super().close()
+
+
 def connect(path: Path, mode: str) -> Connection:
     """A connection in autocommit mode, usable from any one thread at a time.
 
     mode: "ro", "rw" or "rwc", as in SQLite's file addresses; further parameters may follow,
     as in "ro&immutable=1".
     """
+    check_others(path)
     # Not Path.resolve(): that one fails for a link that leads to itself.
-    return sqlite3.connect(
+    connection = sqlite3.connect(
         f"{Path(os.path.realpath(path)).as_uri()}?mode={mode}",
         uri=True,
         timeout=READ_TIMEOUT_SECONDS,
         isolation_level=None,
         check_same_thread=False,
+        factory=Connection,
     )
+    if mode == STILL_WITH_LOG:
+        connection.execute(ALONE)
+    return connection
 
 
 def identify(connection: Connection, path: Path) -> int:
@@ -185,15 +219,18 @@ def identify(connection: Connection, path: Path) -> int:
     return int(version)
 
 
-def prepare_writer(connection: Connection) -> None:
+def prepare_writer(connection: Connection, path: Path) -> None:
     """Set a connection up for writing: WAL, foreign keys, and waiting done by us.
 
-    Raises StoreError where the file system cannot keep a write-ahead log.
+    Raises FullError where the file system cannot keep a write-ahead log.
     """
     if connection.execute(WAL).fetchone()[0] != "wal":
-        raise StoreError(_NO_LOG)
+        raise FullError(_NO_LOG)
     for pragma in WRITER_PRAGMAS:
         connection.execute(pragma)
+    # By now the log is open: what stands at its name is what is written.
+    connection.execute(COUNT_TABLES).fetchone()
+    connection.files = OpenFiles(path)
 
 
 @contextmanager
@@ -224,12 +261,19 @@ def _translate(error: sqlite3.Error, path: Path) -> StoreError | None:
 def transaction(connection: Connection) -> Iterator[Connection]:
     """One write: begun at once, committed at the end, undone on any error.
 
-    Waits up to WAIT_SECONDS for another writer; the error then is SQLite's own.
+    Waits up to WAIT_SECONDS for another writer; the error then is SQLite's own. Raises
+    GoneError where what is written would never be found again, before anything is, and where
+    that is found after the commit.
     """
+    files = connection.files
+    if files is not None:
+        files.check()
     _begin(connection)
     try:
         yield connection
         connection.execute("COMMIT")
+        if files is not None:
+            files.check_written()
     except BaseException:
         # A failed COMMIT may have rolled back already.
         if connection.in_transaction:
@@ -251,38 +295,33 @@ def _begin(connection: Connection) -> None:
             return
 
 
-def file_identity(path: Path) -> tuple[int, int] | None:
-    """Which file a path leads to, as device and number; None if to none."""
-    try:
-        found = os.stat(path)  # noqa: PTH116  # asked before every write: half the time
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
 class Writer:
     """The one connection that writes, for any thread, one at a time.
 
-    wrote: called after each write, outside the lock.
+    wrote: called after each write, outside the lock. refusal: why nothing can be written, in a
+    sentence; "" where it can.
     """
 
-    def __init__(self, connection: Connection, path: Path, wrote: Callable[[], None]) -> None:
+    def __init__(
+        self, connection: Connection, path: Path, wrote: Callable[[], None], refusal: str = ""
+    ) -> None:
+        self.refusal = refusal
         self._connection = connection
         self._path = path
         self._wrote = wrote
         self._lock = threading.Lock()
         self._durable = True
-        self._file = file_identity(path)
 
     @contextmanager
     def transaction(self, *, durable: bool) -> Iterator[Connection]:
         """One write. durable: the disk has it when this returns, else the system has it.
 
-        Raises GoneError, before anything is written, where the path leads to another file
-        than the open one, or to none.
+        Raises ReadOnlyError where nothing can be written, and GoneError where a file is not
+        at its name any more.
         """
+        if self.refusal:
+            raise ReadOnlyError(self.refusal)
         with self._lock, translated(self._path):
-            self._check_file()
             if durable != self._durable:
                 # No effect inside a transaction, so it comes before BEGIN.
                 self._connection.execute(SYNCHRONOUS_FULL if durable else SYNCHRONOUS_NORMAL)
@@ -291,15 +330,35 @@ class Writer:
                 yield connection
         self._wrote()
 
-    def _check_file(self) -> None:
-        # SQLite goes on writing into a file that has lost its name: such a write succeeds,
-        # and nobody ever finds it again.
-        if file_identity(self._path) != self._file:
-            raise GoneError(
-                f"{self._path} has been moved, deleted or replaced since it was opened. "
-                "Nothing of this change was stored. Put the file back, with the -wal file that "
-                "lay beside it, and try again; or leave, and open it where it is now"
-            )
+    @contextmanager
+    def present(self) -> Iterator[Connection]:
+        """The connection, to read all that was committed over it, also into lost files."""
+        with self._lock, translated(self._path):
+            self._connection.execute("BEGIN")
+            try:
+                yield self._connection
+            finally:
+                self._connection.execute("ROLLBACK")
+
+    def can_write(self) -> bool:
+        """False where the file was opened to be read only, since it cannot be written."""
+        try:
+            # To begin a write is not refused before there is something to be written.
+            self._connection.execute(CHANGE_NOTHING)
+        except sqlite3.OperationalError as error:
+            return error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY
+        return True
+
+    def lost(self) -> str:
+        """Why what was written would not be found again, in a sentence; "" where it would."""
+        files = self._connection.files
+        if files is None:
+            return ""
+        try:
+            files.check()
+        except GoneError as error:
+            return str(error)
+        return ""
 
     def data_version(self) -> int | None:
         """A number that changes whenever another connection has committed; None in a write.
@@ -325,16 +384,31 @@ class Readers:
     """Read-only connections, lent to one reader at a time and kept for the next.
 
     Lending (and not one a thread) also serves results that are read on across threads.
+
+    way: how a file is to be read that is read without locks,
+    asked again after somebody has written it all the same; None for the usual way.
     """
 
-    def __init__(self, path: Path, mode: str = "ro") -> None:
+    def __init__(
+        self,
+        path: Path,
+        mode: str = "ro",
+        *,
+        way: Callable[[], str] | None = None,
+    ) -> None:
         self._path = path
         self._mode = mode
+        self._way = way
+        self._state = state_of(path) if self._still else ()
         self._lock = threading.Lock()
         self._free: list[Connection] = []
         self._all: list[Connection] = []
         self._closed = False
         self._free.append(self._open())
+
+    @property
+    def _still(self) -> bool:
+        return self._mode in (STILL, STILL_WITH_LOG)
 
     def _open(self) -> Connection:
         connection = connect(self._path, self._mode)
@@ -347,22 +421,48 @@ class Readers:
 
     @contextmanager
     def lend(self, *, one_state: bool = False) -> Iterator[Connection]:
-        """A read-only connection. one_state: all that is read is of one moment."""
+        """A read-only connection. one_state: all that is read is of one moment.
+
+        Raises StoreError where a file that is read without locks was written meanwhile.
+        """
         with translated(self._path):
-            with self._lock:
-                connection = self._free.pop() if self._free else None
-            if connection is None:
-                connection = self._open()
+            connection = self._take()
             try:
                 if one_state:
                     connection.execute("BEGIN")
                 yield connection
+                if self._still and state_of(self._path) != self._state:
+                    raise StoreError(
+                        f"{self._path} was written by another program while it was read. "
+                        "Nothing is known to be wrong with it; try again"
+                    )
             finally:
                 self._take_back(connection)
+
+    def _take(self) -> Connection:
+        with self._lock:
+            if self._closed:
+                raise StoreError(f"{self._path} has been closed")
+            if self._way and self._still and state_of(self._path) != self._state:
+                self._begin_anew(self._way)
+            connection = self._free.pop() if self._free else None
+        return connection or self._open()
+
+    def _begin_anew(self, way: Callable[[], str]) -> None:
+        """Leave connections that know the file as it was to those who still read over them."""
+        for connection in self._free:
+            connection.close()
+        self._free, self._all = [], []
+        state = state_of(self._path)
+        self._mode = way()
+        self._state = state
 
     def _take_back(self, connection: Connection) -> None:
         with self._lock:
             if self._closed:
+                return
+            if connection not in self._all:
+                connection.close()
                 return
             if connection.in_transaction:
                 connection.execute("ROLLBACK")

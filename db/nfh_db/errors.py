@@ -34,8 +34,21 @@ class FullError(StoreError):
     """The disk is full, or the file cannot be written."""
 
 
+class ReadOnlyError(FullError):
+    """The database was opened where nothing can be written."""
+
+
 class GoneError(StoreError):
-    """The open file has been moved, deleted or replaced: what is written would be lost."""
+    """An open file has been moved, deleted or replaced: what is written would be lost.
+
+    rescue: what became of writing all of it to another file, in a sentence.
+    """
+
+    rescue = ""
+
+    def __str__(self) -> str:
+        """Both sentences."""
+        return ". ".join(filter(None, [super().__str__(), self.rescue]))
 
 
 class ChangedSinceError(StoreError):

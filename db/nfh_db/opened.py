@@ -1,33 +1,61 @@
 """An open database: its connections, and the two kinds of write."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import gettempdir
 from types import TracebackType
 from typing import Self
 
 from nfh_db import batches, finishing
 from nfh_db.checkpoint import Checkpointer
-from nfh_db.connection import SCHEMA_VERSION, Connection, Readers, Writer, connect
-from nfh_db.errors import FullError
-from nfh_db.moment import place_to_read
+from nfh_db.connection import (
+    SCHEMA_VERSION,
+    Connection,
+    Readers,
+    Writer,
+    connect,
+)
+from nfh_db.errors import FullError, GoneError, StoreError
+from nfh_db.moment import Way, way_to_read, why_not_written
+from nfh_db.open_files import state_of
 from nfh_db.passages import PassageCache
 from nfh_db.upgrade import open_writer
 
 
 class OpenDatabase:
-    """One open database; close it, or use it as a context manager."""
+    """One open database; close it, or use it as a context manager.
 
-    def __init__(self, path: Path, connection: Connection, mode: str = "ro") -> None:
+    read_only: why nothing can be written, in a few words; "" where it can. unseen: what of
+    the file cannot be shown, in a sentence; "" where all is.
+    """
+
+    def __init__(
+        self, path: Path, connection: Connection, way: Way | None = None, read_only: str = ""
+    ) -> None:
         self.path = path
+        self.read_only = read_only
+        self.unseen = "" if way is None else way.unseen
         self._checkpointer = Checkpointer(path)
-        self._writer = Writer(connection, path, self._checkpointer.wrote)
+        self._writer = Writer(connection, path, self._checkpointer.wrote, self._refusal())
         try:
-            self._readers = Readers(path, mode)
+            self._readers = Readers(
+                path,
+                "ro" if way is None else way.mode,
+                way=None if way is None else lambda: way_to_read(path).mode,
+            )
         except BaseException:
             connection.close()
             raise
         self._passages = PassageCache()
+
+    def _refusal(self) -> str:
+        if not self.read_only:
+            return ""
+        return (
+            f"{self.path} can only be read: {self.read_only}. Nothing was changed. Mend that "
+            "and open it again, or work on a copy (`nfh-tui backup` makes one elsewhere)"
+        )
 
     @classmethod
     def open(cls, path: Path, *, create: bool = False) -> Self:
@@ -52,20 +80,28 @@ class OpenDatabase:
     def open_to_read(cls, path: Path) -> Self:
         """As `open`, but a file that lies where nothing can be written is opened, too.
 
-        Writing to that one raises FullError. Raises what `open` raises, FullError also for
-        such a file of an older program, which cannot be upgraded.
+        Writing to that one raises ReadOnlyError. Raises what `open` raises, FullError also
+        for such a file of an older program, which cannot be upgraded.
         """
         try:
-            return cls.open(path)
+            store = cls.open(path)
         except FullError as error:
-            mode, version = place_to_read(path)
-            if version < SCHEMA_VERSION:
+            way = way_to_read(path)
+            if way.version < SCHEMA_VERSION:
                 raise FullError(
                     f"{path} was made by an older nfh-tui and has to be brought up to date "
-                    "before it is read, but nothing can be written where it lies. Copy it to "
-                    "a folder of yours, and use the copy"
+                    f"before it is read, but cannot be written ({why_not_written(path)}). Copy "
+                    "it to a folder of yours (`nfh-tui backup FOLDER` does), and use the copy"
                 ) from error
-            return cls(path, connect(path, mode), mode)
+            return cls(path, connect(path, way.mode), way, why_not_written(path))
+        store._look_whether_read_only()  # noqa: SLF001  # of this very class
+        return store
+
+    def _look_whether_read_only(self) -> None:
+        """SQLite opens a file that cannot be written to be read, without a word."""
+        if not self._writer.can_write():
+            self.read_only = why_not_written(self.path)
+            self._writer.refusal = self._refusal()
 
     def close(self) -> None:
         """Close all connections; those lent to other threads, too."""
@@ -73,6 +109,30 @@ class OpenDatabase:
         self._checkpointer.close()
         self._readers.close()
         self._writer.close()
+
+    # --- files that are lost -----------------------------------------------------------
+
+    def lost(self) -> str:
+        """Why what is written would not be found again, in a sentence; "" where it would.
+
+        Asked before every write, and whenever one wants to know.
+        """
+        return self._writer.lost()
+
+    def rescue(self) -> Path:
+        """Write all that was committed, into lost files too, to a new file; its path.
+
+        It lies beside the database, or where that cannot be, in the user's own folder or
+        that for passing files. Raises StoreError and its kinds.
+        """
+        from nfh_db import backup
+
+        name = backup.dated_name(self.path, "rescue")
+        with self._writer.present() as connection:
+            for folder in (self.path.parent, Path.home()):
+                with suppress(FullError):
+                    return backup.copy_of(connection, self.path, folder / name).path
+            return backup.copy_of(connection, self.path, Path(gettempdir()) / name).path
 
     def __enter__(self) -> Self:
         return self
@@ -83,7 +143,20 @@ class OpenDatabase:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if isinstance(error, GoneError) and not error.rescue:
+            error.rescue = self._rescued()
         self.close()
+
+    def _rescued(self) -> str:
+        """Rescue all where a command ends for want of its files; what became of that."""
+        try:
+            place = self.rescue()
+        except StoreError as error:
+            return f"It cannot be written to another file either: {error}"
+        return (
+            f"All that this program had saved is in {place}: `nfh-tui doctor --db` checks it; "
+            "use it in place of this one, or bring it back with `nfh-tui merge`"
+        )
 
     def others_version(self) -> int | None:
         """A number that changes whenever anybody but this store has committed.
@@ -91,6 +164,8 @@ class OpenDatabase:
         None while this store writes: ask again. What it writes over connections of their own,
         as the undo of a whole run, counts as others' doing.
         """
+        if self.read_only:
+            return hash(state_of(self.path))
         return self._writer.data_version()
 
     @contextmanager

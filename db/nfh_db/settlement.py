@@ -15,7 +15,8 @@ from pathlib import Path
 
 from nfh_db import answers, clock, gold
 from nfh_db.bulk import BulkAct, bulk_connection, finish_leftovers
-from nfh_db.connection import Connection, connect, translated
+from nfh_db.connection import Connection, translated
+from nfh_db.moment import connect_to_read
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
 from nfh_db.records import BY_RULE, Annotator, Gold, Rule
@@ -181,7 +182,7 @@ def _planned(
 ) -> Iterator[tuple[int, str | None, str | None]]:
     """Anchor, gold before and gold after of all that changes, read of one moment."""
     compiled = compile_query(query, me.id)
-    with translated(path), closing(connect(path, "ro")) as connection:
+    with translated(path), closing(connect_to_read(path)) as connection:
         connection.execute("BEGIN")
         cursor = connection.execute(ANCHORS.format(where=compiled.where), compiled.parameters)
         while rows := cursor.fetchmany(AT_ONCE):

@@ -119,7 +119,7 @@ def _open(path: Path, *, create: bool) -> Connection:
                     f"{path} is empty: it is no database yet. Make one there with "
                     "`nfh-tui init`"
                 )
-            prepare_writer(writer)
+            prepare_writer(writer, path)
             if version < connection.SCHEMA_VERSION:
                 _upgrade(writer, path)
         except BaseException:

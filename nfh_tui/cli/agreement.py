@@ -12,6 +12,7 @@ from nfh_tui.cli.common import (
     emit,
     json_option,
     known,
+    open_to_read,
     reporting,
     user,
 )
@@ -64,7 +65,6 @@ def agreement(
     says why there is none. What experts decided is never counted as an annotator's answer.
     """
     from nfh_db.query import parse
-    from nfh_db.store import Store
     from nfh_models.agreement.bootstrap import Resampling
     from nfh_tui.cli.agreement_json import Asked
     from nfh_tui.cli.agreement_json import as_json as written
@@ -74,7 +74,7 @@ def agreement(
     parsed = parse(text)
     database = places.database(db)
     with (
-        Store.open(database) as store,
+        open_to_read(database) as store,
         RowCounter("reading") as reading,
         RowCounter("looking for nouns") as tagging,
     ):

@@ -14,6 +14,7 @@ from nfh_tui.cli.common import (
     emit,
     json_option,
     known,
+    open_to_read,
     reporting,
     user,
 )
@@ -77,7 +78,8 @@ def annotators(
         _forget(places.database(db), remember=remember, as_json=as_json)
         return
     parsed = parse(" ".join(query))
-    with Store.open(places.database(db)) as store, RowCounter("reading answers") as progress:
+    opened = Store.open if remember else open_to_read
+    with opened(places.database(db)) as store, RowCounter("reading answers") as progress:
         told = look_at_people(
             store,
             parsed,

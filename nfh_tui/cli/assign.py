@@ -16,6 +16,7 @@ from nfh_tui.cli.common import (
     json_option,
     known,
     name,
+    open_to_read,
     reporting,
     user,
 )
@@ -178,7 +179,9 @@ def assign(
     names = [_name(one) for one in to]
     _check(names, role, each, limit, checks, doubles, seed)
     parsed = parse(" ".join(query))
-    with Store.open(places.database(db)) as store:
+    writes = not dry_run and (names or take_back is not None)
+    opened = Store.open if writes else open_to_read
+    with opened(places.database(db)) as store:
         who = known(store, me or user())
         report: dict[str, object] = {}
         lines: list[str] = []

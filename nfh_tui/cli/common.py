@@ -184,6 +184,19 @@ def known(store: "Store", wanted: str) -> "Annotator | None":
     return next((one for one in store.annotators() if one.name == wanted), None)
 
 
+def open_to_read(path: Path) -> "Store":
+    """A database that is only read, also where nothing can be written.
+
+    What of it cannot be shown there is said. Raises StoreError and its kinds.
+    """
+    from nfh_db.store import Store
+
+    store = Store.open_to_read(path)
+    if store.unseen:
+        say(f"nfh-tui: {store.unseen}")
+    return store
+
+
 def on_terminal() -> bool:
     """True if a person watches standard error."""
     return sys.stderr.isatty()

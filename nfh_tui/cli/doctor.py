@@ -9,7 +9,15 @@ import click
 
 from nfh_db.formats.wording import counted, visible
 from nfh_tui import places
-from nfh_tui.cli.common import QueryCommand, db_option, emit, json_option, reporting, say
+from nfh_tui.cli.common import (
+    QueryCommand,
+    db_option,
+    emit,
+    json_option,
+    open_to_read,
+    reporting,
+    say,
+)
 from nfh_tui.cli.steps import Steps
 
 if TYPE_CHECKING:
@@ -77,12 +85,11 @@ def doctor(
 
 def _corpus(path: Path, text: str, *, as_json: bool, limit: int | None) -> None:
     from nfh_db.query import parse
-    from nfh_db.store import Store
     from nfh_tui.cli.corpus import SHOWN as SHOWN_OF_CORPUS
     from nfh_tui.cli.corpus import run_corpus
 
     query = parse(text)
-    with Store.open(path) as store:
+    with open_to_read(path) as store:
         run_corpus(store, query, as_json, SHOWN_OF_CORPUS if limit is None else limit)
 
 

@@ -10,7 +10,7 @@ import click
 from nfh_db.formats.wording import visible
 from nfh_db.query import Query, parse
 from nfh_tui import places
-from nfh_tui.cli.common import say
+from nfh_tui.cli.common import open_to_read, say
 from nfh_tui.cli.evaluate_call import Call
 from nfh_tui.cli.steps import Steps
 
@@ -44,9 +44,8 @@ def opened(call: Call, *, looks_up: bool) -> Iterator["Store | None"]:
     if not call.of_database and not (looks_up and (named or database.exists())):
         yield None
         return
-    from nfh_db.store import Store
 
-    with Store.open_to_read(database) as store:
+    with open_to_read(database) as store:
         yield store
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from nfh_db.errors import ExportError, FormatError, StoreError
+from nfh_db.errors import ExportError, FormatError, GoneError, StoreError
 from nfh_db.formats.options import LabelMap, Writing
 from nfh_db.formats.release import MENTIONS, Mentions
 from nfh_db.formats.wording import counted, visible
@@ -21,6 +21,7 @@ from nfh_tui.cli.common import (
     emit,
     json_option,
     name,
+    open_to_read,
     reporting,
     say,
     sentence,
@@ -184,14 +185,12 @@ def _store(database: Path, *, dry_run: bool) -> Iterator["Store"]:
             database = Path(folder) / places.DATABASE_NAME
         places.make_folder_for(database)
         new = not database.exists()
-        store = Store.open(database, create=True)
-        try:
+        opened = Store.open(database, create=True) if new or not dry_run else None
+        with opened or open_to_read(database) as store:
             if new:
                 ensure_small(store)
                 store.begin_guidelines(first_text())
             yield store
-        finally:
-            store.close()
 
 
 def _import_one(
@@ -203,6 +202,8 @@ def _import_one(
     try:
         with RowCounter(source.name) as progress:
             report = import_file(store, source, ready.format, options, progress)
+    except GoneError:
+        raise
     except (FormatError, StoreError) as error:
         say(f"nfh-tui: {sentence(error)}")
         return _refused(source.name, error)
@@ -262,7 +263,6 @@ def export(
     there is replaced then, and that is said.
     """
     from nfh_db.query import parse
-    from nfh_db.store import Store
     from nfh_tui.cli.formats_text import before_export
     from nfh_tui.formats.registry import by_name
     from nfh_tui.transfer import export_file
@@ -276,16 +276,14 @@ def export(
     format_ = by_name(format_name)
     for line in before_export(format_):
         say(line)
-    store = Store.open(database)
+    how = Writing(mentions, labels or LabelMap())
     try:
-        how = Writing(mentions, labels or LabelMap())
-        report = export_file(store, parsed, format_, target, how)
+        with open_to_read(database) as store:
+            report = export_file(store, parsed, format_, target, how)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise ExportError(f"standard output: {sentence(error)}") from error
-    finally:
-        store.close()
     _say_export(report, as_json=as_json)
     if there:
         say(f"{visible(str(target), 200)}: took the place of the file that was there")

@@ -15,6 +15,7 @@ from nfh_tui.cli.common import (
     emit,
     json_option,
     known,
+    open_to_read,
     reporting,
     user,
 )
@@ -45,11 +46,10 @@ def guidelines(
     ctx.obj = (db, as_json)
     if ctx.invoked_subcommand is not None:
         return
-    from nfh_db.store import Store
     from nfh_tui.cli.guidelines_text import as_object, as_text, rule_rows
     from nfh_tui.guidelines.guide import counts_of, guide_of
 
-    with Store.open_to_read(places.database(db)) as store:
+    with open_to_read(places.database(db)) as store:
         shown = _one(store, version)
         guide = guide_of(store.guidelines())
         counts = counts_of(guide, store.tagged_items(), store.tagged_decisions())
@@ -135,11 +135,10 @@ def _text_of(file: Path) -> str:
 @reporting
 def versions(ctx: click.Context, db: Path | None, as_json: bool) -> None:
     """List the versions of the guidelines, the newest first: by whom, when, what changed."""
-    from nfh_db.store import Store
     from nfh_tui.cli.guidelines_text import version_objects, version_rows
 
     db, as_json = _given(ctx, db, as_json)
-    with Store.open_to_read(places.database(db)) as store:
+    with open_to_read(places.database(db)) as store:
         _one(store, None)
         found = store.guidelines()
     if as_json:
@@ -158,13 +157,12 @@ def versions(ctx: click.Context, db: Path | None, as_json: bool) -> None:
 def diff(ctx: click.Context, a: int, b: int | None, db: Path | None, as_json: bool) -> None:
     """Tell what changed from version A to version B, else to the one that holds."""
     from nfh_db.formats.wording import visible
-    from nfh_db.store import Store
     from nfh_tui.cli.guidelines_text import LINE
     from nfh_tui.guidelines.parts import changes_of
     from nfh_tui.guidelines.words import change_lines
 
     db, as_json = _given(ctx, db, as_json)
-    with Store.open_to_read(places.database(db)) as store:
+    with open_to_read(places.database(db)) as store:
         earlier, later = _one(store, a), _one(store, b)
     changes = changes_of(earlier.body, later.body)
     if as_json:
@@ -213,7 +211,6 @@ def discuss(
     from nfh_db.formats.wording import counted
     from nfh_db.formats.writing import write_lines
     from nfh_db.query import parse
-    from nfh_db.store import Store
     from nfh_tui.cli.guidelines_text import topic_object
     from nfh_tui.cli.overwriting import check_out
     from nfh_tui.guidelines.guide import guide_of
@@ -226,7 +223,7 @@ def discuss(
     to_file = out is not None and str(out) != STANDARD_INPUT
     if out is not None and to_file:
         check_out(out, [], path)
-    with Store.open_to_read(path) as store:
+    with open_to_read(path) as store:
         guide = guide_of(store.guidelines())
         ballots = store.ballots(parsed, known(store, me or user()))
         topics = [topic(ballot, guide.titles, blind=blind) for ballot in ballots]

@@ -12,7 +12,15 @@ import click
 from nfh_db.errors import StoreError
 from nfh_db.formats.wording import counted, visible
 from nfh_tui import places
-from nfh_tui.cli.common import QueryCommand, db_option, json_option, known, reporting, user
+from nfh_tui.cli.common import (
+    QueryCommand,
+    db_option,
+    json_option,
+    known,
+    open_to_read,
+    reporting,
+    user,
+)
 
 if TYPE_CHECKING:
     from nfh_db.history import Past
@@ -64,13 +72,12 @@ def history(
     act, and what it was before and after.
     """
     from nfh_db.query import parse
-    from nfh_db.store import Store
 
     parsed = parse(" ".join(query))
     if item is not None and query:
         raise click.UsageError("give a QUERY or --item, not both")
     start = _time(since)
-    with Store.open(places.database(db)) as store:
+    with open_to_read(places.database(db)) as store:
         names = _names(store, people)
         if item is not None:
             pasts: Iterable[Past] = [store.past_of(item, since=start, people=names)]

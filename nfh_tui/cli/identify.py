@@ -15,6 +15,7 @@ from nfh_tui.cli.common import (
     emit,
     json_option,
     known,
+    open_to_read,
     reporting,
     say,
     user,
@@ -132,7 +133,7 @@ def _in_database(
 
     new, again, dry_run = how
     began = time.perf_counter()
-    opened = Store.open_to_read if dry_run else Store.open
+    opened = open_to_read if dry_run else Store.open
     with opened(places.database(db)) as store:
         me = known(store, user()) or Annotator(0, user())
         chosen = identifier_for(store, model, register=not dry_run)

@@ -15,7 +15,7 @@ import click
 
 from nfh_db.formats.wording import counted, visible
 from nfh_tui import places
-from nfh_tui.cli.common import emit, say
+from nfh_tui.cli.common import emit, open_to_read, say
 from nfh_tui.cli.identify import tools_of
 from nfh_tui.cli.overwriting import check_out
 from nfh_tui.cli.steps import Steps
@@ -95,9 +95,8 @@ def _chosen(model: str | None, db: Path | None) -> "Chosen[Identifier]":
 
     if db is None:
         return identifier_for(None, model)
-    from nfh_db.store import Store
 
-    with Store.open_to_read(db) as store:
+    with open_to_read(db) as store:
         return identifier_for(store, model, register=False)
 
 

@@ -12,6 +12,7 @@ from nfh_tui.cli.common import (
     db_option,
     emit,
     json_option,
+    open_to_read,
     reporting,
     say,
     user,
@@ -47,11 +48,10 @@ def jobs(ctx: click.Context, every: bool, db: Path | None, as_json: bool) -> Non
     ctx.obj = (db, as_json)
     if ctx.invoked_subcommand is not None:
         return
-    from nfh_db.store import Store
     from nfh_tui.cli.jobs_text import left_over, listed, summary_json
     from nfh_tui.jobs.every import told
 
-    with Store.open_to_read(places.database(db)) as store:
+    with open_to_read(places.database(db)) as store:
         found = store.jobs()
         names = _names(store)
         again = [told(one) for one in store.every()]
@@ -74,11 +74,10 @@ def jobs(ctx: click.Context, every: bool, db: Path | None, as_json: bool) -> Non
 @reporting
 def show(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> None:
     """Show a job: what was asked for, how far it is, what came of it."""
-    from nfh_db.store import Store
     from nfh_tui.cli.jobs_text import full_json, full_lines
 
     db, as_json = _given(ctx, db, as_json)
-    with Store.open_to_read(places.database(db)) as store:
+    with open_to_read(places.database(db)) as store:
         job = _one(store, number, db)
         names, points = _names(store), store.job_points(number)
     if as_json:
@@ -96,11 +95,10 @@ def show(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> Non
 @reporting
 def log(ctx: click.Context, number: int, follow: bool, db: Path | None) -> None:
     """Print what a job's process wrote: when it was at what, and what its libraries said."""
-    from nfh_db.store import Store
     from nfh_tui.cli.jobs_log import followed, written
 
     db, _ = _given(ctx, db, False)
-    with Store.open_to_read(places.database(db)) as store:
+    with open_to_read(places.database(db)) as store:
         job = _one(store, number, db)
         lines = followed(store, job, db) if follow else written(store, job)
         for line in lines:

@@ -10,6 +10,7 @@ from nfh_tui.cli.common import (
     db_option,
     emit,
     json_option,
+    open_to_read,
     reporting,
     user,
 )
@@ -42,7 +43,8 @@ def merge(other: Path, dry_run: bool, me: str | None, db: Path | None, as_json: 
     from nfh_tui.cli.settle_text import Asked
 
     path = places.database(db)
-    with Store.open(path) as store, Steps("merge") as steps:
+    opened = open_to_read if dry_run else Store.open
+    with opened(path) as store, Steps("merge") as steps:
         report = store.merge(
             other,
             me or user(),

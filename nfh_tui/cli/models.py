@@ -6,7 +6,15 @@ from pathlib import Path
 import click
 
 from nfh_tui import places
-from nfh_tui.cli.common import as_option, db_option, emit, json_option, reporting, user
+from nfh_tui.cli.common import (
+    as_option,
+    db_option,
+    emit,
+    json_option,
+    open_to_read,
+    reporting,
+    user,
+)
 from nfh_tui.cli.models_back import back, history
 from nfh_tui.cli.models_compare import compare
 from nfh_tui.cli.models_given import all_models, given, one_model
@@ -31,10 +39,9 @@ def models(ctx: click.Context, db: Path | None, as_json: bool) -> None:
     ctx.obj = (db, as_json)
     if ctx.invoked_subcommand is not None:
         return
-    from nfh_db.store import Store
     from nfh_tui.cli.models_text import listed, summary_json
 
-    with Store.open_to_read(places.database(db)) as store:
+    with open_to_read(places.database(db)) as store:
         found = all_models(store)
         database = store.path
     if as_json:
@@ -52,11 +59,10 @@ def models(ctx: click.Context, db: Path | None, as_json: bool) -> None:
 @reporting
 def show(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> None:
     """Show a model: what it is, how it was made, how good it was, and whether it is whole."""
-    from nfh_db.store import Store
     from nfh_tui.cli.models_text import full_json, full_lines
 
     db, as_json = given(ctx, db, as_json)
-    with Store.open_to_read(places.database(db)) as store:
+    with open_to_read(places.database(db)) as store:
         found = one_model(store, model)
         used = [one for one in store.activations() if found.id in (one.model_id, one.before_id)]
         database = store.path

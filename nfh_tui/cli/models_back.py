@@ -13,6 +13,7 @@ from nfh_tui.cli.common import (
     db_option,
     emit,
     json_option,
+    open_to_read,
     reporting,
     say,
     user,
@@ -82,10 +83,9 @@ def _lines(done: "Back") -> Iterator[str]:
 @reporting
 def history(ctx: click.Context, db: Path | None, as_json: bool) -> None:
     """List each time that a task came to use another model, the newest first."""
-    from nfh_db.store import Store
 
     db, as_json = given(ctx, db, as_json)
-    with Store.open_to_read(places.database(db)) as store:
+    with open_to_read(places.database(db)) as store:
         told = tuple(reversed(store.activations()))
     if as_json:
         emit({"activations": [activation_json(one) for one in told]})

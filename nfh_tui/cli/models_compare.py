@@ -13,6 +13,7 @@ from nfh_tui.cli.common import (
     emit,
     json_option,
     known,
+    open_to_read,
     reporting,
     user,
 )
@@ -73,14 +74,13 @@ def compare(
     `nfh-tui evaluate` does. What you have still to decide blind is left out.
     """
     from nfh_db.query import parse
-    from nfh_db.store import Store
     from nfh_tui.cli.models_compare_text import as_json as told
     from nfh_tui.cli.models_compare_text import lines
     from nfh_tui.comparing_models import compare_models, task_of
 
     wanted = parse(" ".join(query))
     db, as_json = given(ctx, db, as_json)
-    with Store.open_to_read(places.database(db)) as store:
+    with open_to_read(places.database(db)) as store:
         models = one_model(store, first), one_model(store, second)
         if models[0].id == models[1].id:
             raise click.UsageError(f"{models[0].name} is compared with itself: name another")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 import click
 
 from nfh_tui import places
-from nfh_tui.cli.common import emit, say
+from nfh_tui.cli.common import emit, open_to_read, say
 from nfh_tui.cli.identify_file import ESCAPED
 from nfh_tui.cli.overwriting import check_out
 from nfh_tui.cli.predict_text import prediction_text, report_json, summary, window_note
@@ -117,9 +117,8 @@ def _store(call: Call) -> "Iterator[Store | None]":
     if call.db is None or (call.model is None and call.identifier is None):
         yield None
         return
-    from nfh_db.store import Store
 
-    with Store.open_to_read(call.db) as store:
+    with open_to_read(call.db) as store:
         yield store
 
 

@@ -14,6 +14,7 @@ from nfh_tui.cli.common import (
     db_option,
     emit,
     json_option,
+    open_to_read,
     reporting,
 )
 from nfh_tui.cli.progress import RowCounter
@@ -59,13 +60,12 @@ def release(
         _check(folder, as_json=as_json)
         return
     from nfh_db.query import parse
-    from nfh_db.store import Store
     from nfh_tui.releasing import release as frozen
 
     parsed = parse(" ".join(query))
     text = "" if about is None else _text_of(about)
     with (
-        Store.open_to_read(places.database(db)) as store,
+        open_to_read(places.database(db)) as store,
         RowCounter("release") as progress,
     ):
         done = frozen(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nfh_models.errors import ModelsError
-from nfh_tui.cli.common import emit, json_option, reporting, say
+from nfh_tui.cli.common import emit, json_option, open_to_read, reporting, say
 from nfh_tui.cli.steps import Steps
 
 if TYPE_CHECKING:
@@ -112,9 +112,8 @@ def _source(model: str | None, db: Path | None) -> "Source":
 
     if db is None:
         return source_of(None, model)
-    from nfh_db.store import Store
 
-    with Store.open(db) as store:
+    with open_to_read(db) as store:
         return source_of(store, model)
 
 

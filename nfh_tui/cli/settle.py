@@ -15,6 +15,7 @@ from nfh_tui.cli.common import (
     json_option,
     known,
     name,
+    open_to_read,
     reporting,
     say,
     user,
@@ -125,7 +126,8 @@ def settle(
 
     parsed = parse(" ".join(query))
     who = me or user()
-    with Store.open(places.database(db)) as store:
+    opened = open_to_read if dry_run else Store.open
+    with opened(places.database(db)) as store:
         person = _known(store, who) if dry_run else store.annotator(who)
         with AnchorCounter("settle") as counter:
             report = store.settle(
@@ -247,7 +249,8 @@ def audit(
     parsed = parse(" ".join(query))
     if size is None and (parsed.text or to or seed is not None):
         raise click.UsageError("a query, --to and --seed are for a new audit: add --draw")
-    with Store.open(places.database(db)) as store:
+    opened = open_to_read if size is None else Store.open
+    with opened(places.database(db)) as store:
         drawn = None
         if size is not None:
             person = store.annotator(me or user())

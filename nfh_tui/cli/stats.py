@@ -12,6 +12,7 @@ from nfh_tui.cli.common import (
     emit,
     json_option,
     known,
+    open_to_read,
     reporting,
     user,
 )
@@ -66,14 +67,13 @@ def stats(
         raise click.UsageError("--plot draws for people, --json is for programs: give one")
     from nfh_db.formats.wording import counted
     from nfh_db.query import parse
-    from nfh_db.store import Store
     from nfh_tui.cli.stats_reading import Asked, read
 
     text = " ".join(query)
     parsed = parse(text)
     database = places.database(db)
     asked = Asked(text, of, by, top)
-    with Store.open(database) as store, RowCounter("counting") as counter:
+    with open_to_read(database) as store, RowCounter("counting") as counter:
         found = read(
             store,
             parsed,

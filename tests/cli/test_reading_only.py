@@ -48,11 +48,11 @@ def shut(db: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
     def refuse(path: Path, *, create: bool) -> None:
         raise FullError(f"{path} cannot be written")
 
-    def place(path: Path) -> tuple[str, int]:
-        return request.param, moment.place_to_read(path)[1]
+    def place(path: Path) -> moment.Way:
+        return moment.Way(request.param, moment.way_to_read(path).version)
 
     monkeypatch.setattr(opened, "open_writer", refuse)
-    monkeypatch.setattr(opened, "place_to_read", place)
+    monkeypatch.setattr(opened, "way_to_read", place)
     return db
 
 
@@ -89,7 +89,7 @@ def test_a_store_opened_to_read_refuses_to_write(shut: Path) -> None:
 def test_an_older_one_cannot_be_brought_up_to_date_there(
     shut: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opened, "place_to_read", lambda _: ("ro", 1))
+    monkeypatch.setattr(opened, "way_to_read", lambda _: moment.Way("ro", 1))
     with pytest.raises(FullError, match=r"an older nfh-tui .* Copy it to a folder of yours"):
         Store.open_to_read(shut)
 

@@ -66,7 +66,7 @@ def header(patient: Patient) -> Iterator[Fault]:
 
 def _has_log(patient: Patient) -> bool:
     """True for a file that is written with a write-ahead log."""
-    if not patient.still:
+    if patient.mode == "ro":
         # Not read from the file: closing it would drop the locks that this process has on it.
         return bool(patient.connection.execute(JOURNAL_MODE).fetchone()[0] == "wal")
     with patient.path.open("rb") as file:

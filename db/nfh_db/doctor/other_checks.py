@@ -12,7 +12,6 @@ from nfh_db.doctor.finding import Fault, Repair, Where
 from nfh_db.doctor.patient import Patient
 from nfh_db.doctor.stretch import UNREADABLE
 from nfh_db.errors import QueryError
-from nfh_db.moment import STILL
 from nfh_db.values import answer_of, decode_gold, decode_scores
 from nfh_models.domain import IMPLICIT_KINDS
 
@@ -101,7 +100,7 @@ def _unfinished(
 
 def _is_still_dead(patient: Patient, batch: Unfinished) -> bool:
     """Look again, as it is now: it may have become ready, and its process ended, meanwhile."""
-    with closing(connect(patient.path, STILL if patient.still else "ro")) as now:
+    with closing(connect(patient.path, patient.mode)) as now:
         row = now.execute(ONE, {"id": batch.id}).fetchone()
     again = _unfinished(*row) if row is not None else None
     return again is not None and not batches.is_alive(again)

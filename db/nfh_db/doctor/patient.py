@@ -18,14 +18,14 @@ COUNT_EVENTS = "SELECT count(*) FROM event"
 class Patient:
     """An open database. connection: in a read transaction, so that nothing moves.
 
-    still: nothing can be written where it lies. read_draft: raises ValueError for a draft that
+    mode: how it is opened, see `moment`. read_draft: raises ValueError for a draft that
     the editor cannot read. tell: is given how many of the anchors a check has gone through.
     notes: what is worth knowing and no fault.
     """
 
     path: Path
     connection: Connection
-    still: bool = False
+    mode: str = "ro"
     read_draft: Callable[[str], object] | None = None
     tell: Callable[[int], None] = lambda _: None
     notes: list[str] = field(default_factory=list)
@@ -43,7 +43,7 @@ def opened(path: Path) -> Iterator[Patient]:
     Raises StoreError and its kinds, with a sentence, for what is no database of this version.
     """
     check_place(path, create=False)
-    with at_one_moment(path, any_text=True) as (connection, still):
+    with at_one_moment(path, any_text=True) as (connection, mode):
         version = identify(connection, path)
         if version == 0:
             raise StoreError(f"{path} is empty: there is nothing to check")
@@ -53,4 +53,4 @@ def opened(path: Path) -> Iterator[Patient]:
                 f"knows {SCHEMA_VERSION}). Open it once, as with `nfh-tui browse`: it is "
                 "upgraded after a copy was made beside it. Then run doctor again"
             )
-        yield Patient(path, connection, still)
+        yield Patient(path, connection, mode)

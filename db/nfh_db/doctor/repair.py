@@ -97,7 +97,7 @@ def _mend(path: Path, report: Report, kinds: Sequence[Repair]) -> list[str]:
         return []
     failed: list[str] = []
     with translated(path), closing(connect(path, "rw")) as connection:
-        prepare_writer(connection)
+        prepare_writer(connection, path)
         if Repair.INDEXES in kinds:
             failed += _indexes(connection, report.names_to_repair[Repair.INDEXES])
         for name in report.names_to_repair.get(Repair.JOBS, ()) if Repair.JOBS in kinds else ():

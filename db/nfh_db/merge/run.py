@@ -8,7 +8,7 @@ from pathlib import Path
 from nfh_db import backup, batches, clock
 from nfh_db.batches import Unfinished
 from nfh_db.bulk import bulk_connection, finish_leftovers
-from nfh_db.connection import Connection, connect, sqlite3, transaction, translated
+from nfh_db.connection import Connection, sqlite3, transaction, translated
 from nfh_db.errors import StoreError
 from nfh_db.merge import applying, extras, leftovers, notes, other, planning, wording
 from nfh_db.merge.applying import Applied
@@ -18,6 +18,7 @@ from nfh_db.merge.maps import DamagedError
 from nfh_db.merge.other import OtherCopy
 from nfh_db.merge.plan import Plan
 from nfh_db.merge.report import Conflict, MergeReport
+from nfh_db.moment import connect_to_read
 from nfh_db.values import json_of
 
 ATTEMPTS = 3
@@ -75,7 +76,7 @@ def _merge(
 
 @contextmanager
 def _reading(path: Path) -> Iterator[Connection]:
-    with closing(connect(path, "ro")) as here:
+    with closing(connect_to_read(path)) as here:
         here.execute("BEGIN")
         yield here
 
