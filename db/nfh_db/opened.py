@@ -90,8 +90,8 @@ class OpenDatabase:
             if way.version < SCHEMA_VERSION:
                 raise FullError(
                     f"{path} was made by an older nfh-tui and has to be brought up to date "
-                    f"before it is read, but cannot be written ({why_not_written(path)}). Copy "
-                    "it to a folder of yours (`nfh-tui backup FOLDER` does), and use the copy"
+                    "before it is read. Copy it to a folder of yours (`nfh-tui backup FOLDER` "
+                    f"does), and use the copy: {error}"
                 ) from error
             return cls(path, connect(path, way.mode), way, why_not_written(path))
         store._look_whether_read_only()  # noqa: SLF001  # of this very class

@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 from nfh_db import backup as backups
-from nfh_db import connection
+from nfh_db import connection, opened
 from nfh_db.doctor import examine
 from nfh_db.errors import StoreError
 from nfh_db.query import parse
@@ -195,10 +195,13 @@ def test_an_upgrade_whose_copy_finds_no_room_is_a_sentence_and_changes_nothing(
     full = disk / "x.db"
     full.write_bytes(database.read_bytes())
     before = full.read_bytes()
-    monkeypatch.setattr(connection, "SCHEMA_VERSION", connection.SCHEMA_VERSION + 1)
+    later = connection.SCHEMA_VERSION + 1
+    for module in (connection, opened):
+        monkeypatch.setattr(module, "SCHEMA_VERSION", later)
     result = call("history", "--db", full)
     assert result.exit_code == 1
-    assert f"nfh-tui: No copy was made at {full}.backup-v" in result.stderr
+    assert "an older nfh-tui and has to be brought up to date" in result.stderr
+    assert f"No copy was made at {full}.backup-v" in result.stderr
     assert "the disk is full" in result.stderr
     assert full.read_bytes() == before
     assert names(disk) == ["x.db"]
