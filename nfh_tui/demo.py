@@ -1,12 +1,12 @@
 """The sample corpus, copied to the user's data folder, where it can be worked on."""
 
-import shlex
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nfh_db.errors import NoFileError
+from nfh_db.formats.wording import quoted
 from nfh_tui import places
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def hint_of(error: Exception) -> str:
         return ""
     with suppress(OSError):
         if error.path == places.database(None) and demo_database().is_file():
-            return f". The demo's is another one: --db {shlex.quote(str(demo_database()))}"
+            return f". The demo's is another one: --db {quoted(str(demo_database()))}"
     return ""
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import groupby, islice
 from typing import TYPE_CHECKING
 
+from nfh_db.errors import StoreError
 from nfh_db.formats.format import How, What
 from nfh_db.formats.registry import GOLD
 from nfh_db.query import Query
@@ -223,7 +224,13 @@ def _label(row: "SourceRow", passage: Passage) -> Answer | None:
     """What a row of gold says: the release's list of heads or class, or its 0 or 1."""
     if row.labels is None or row.annotator is not None:
         return None
-    return _answer(row.labels, passage)
+    try:
+        return _answer(row.labels, passage)
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise StoreError(
+            f"What {row.file} line {row.line} says of a number cannot be read: "
+            f"{type(error).__name__}: {error}. `nfh-tui doctor` tells what else is broken"
+        ) from error
 
 
 def _answer(labels: str, passage: Passage) -> Answer | None:

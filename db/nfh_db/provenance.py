@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from nfh_db.connection import Connection
+from nfh_db.errors import StoreError
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
 from nfh_db.values import answer_of, decode_gold, json_of
@@ -34,7 +35,10 @@ SELECT a.passage_id, a.id FROM anchor AS a WHERE {where}
 ORDER BY a.passage_id, a.start, a.stop"""
 REPORTS = """
 SELECT c.id, c.name, c.report FROM batch AS c
-WHERE c.state = 'ready' AND json_array_length(c.report, '$.conflicts') > 0 ORDER BY c.id"""
+WHERE c.state = 'ready' AND CASE WHEN json_valid(c.report)
+    THEN json_type(c.report) <> 'object'
+        OR coalesce(json_array_length(c.report, '$.conflicts'), 0) > 0
+    ELSE 1 END ORDER BY c.id"""
 ROW_OF_LINE = """
 SELECT s.anchor_id, s.labels FROM source_row AS s
 WHERE s.batch_id = :batch AND s.line = :line ORDER BY s.anchor_id"""
@@ -45,7 +49,7 @@ FROM assignment AS w JOIN annotator AS n ON n.id = w.annotator_id
 WHERE w.purpose = 'check' AND w.role = 'annotator' AND w.state = 'done'
     AND w.expected IS NOT NULL"""
 
-_LINE = re.compile(r"line (\d+): (.*)", re.DOTALL)
+_LINE = re.compile(r"line (\d{1,18}): (.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +118,12 @@ def by_passage(connection: Connection, query: Query, me_id: int) -> Iterator["ar
 
 
 def not_taken(connection: Connection) -> Iterator[NotTaken]:
-    """The rows that imports reported as not taken over, as far as they list them."""
+    """The rows that imports reported as not taken over, as far as they list them.
+
+    Raises StoreError for a report that no import would have made.
+    """
     for batch, file, report in connection.execute(REPORTS).fetchall():
-        for conflict in _reports.decode(report).conflicts:
+        for conflict in _conflicts(batch, file, report):
             told = _LINE.fullmatch(conflict)
             if told is None:
                 continue
@@ -125,6 +132,16 @@ def not_taken(connection: Connection) -> Iterator[NotTaken]:
                 ROW_OF_LINE, {"batch": batch, "line": line}
             ):
                 yield NotTaken(file, line, told[2], anchor, _said(labels) is not None)
+
+
+def _conflicts(batch: int, file: str, report: str) -> Sequence[str]:
+    try:
+        return _reports.decode(report).conflicts
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise StoreError(
+            f"What the import {batch} of {file} reported cannot be read: {error}. "
+            "`nfh-tui doctor` tells what else is broken"
+        ) from error
 
 
 def _said(labels: str | None) -> str | None:

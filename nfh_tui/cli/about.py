@@ -15,6 +15,7 @@ from nfh_tui.cli.common import (
     no_db_option,
     reporting,
     say,
+    tell,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def formats(name: str | None, as_json: bool) -> None:
         emit({"formats": list(map(described, found))})
         return
     for line in overview(found) if name is None else details(found[0]):
-        click.echo(line)
+        tell(line)
 
 
 def _no_format(name: str, names: Sequence[str]) -> str:
@@ -90,14 +91,14 @@ def keys(check: bool, as_json: bool) -> None:
             }
         )
     elif not check:
-        click.echo(key_table_text(config.keymap.actions), nl=False)
-        click.echo(_files_text(config, files), nl=False)
+        tell(key_table_text(config.keymap.actions), nl=False)
+        tell(_files_text(config, files), nl=False)
     for trouble in troubles:
         say(f"nfh-tui: {visible(trouble, MESSAGE_LIMIT)}")
     if check and troubles:
         raise click.exceptions.Exit(1)
     if check and not as_json:
-        click.echo("Nothing is wrong with your settings." if config.files else NO_FILE)
+        tell("Nothing is wrong with your settings." if config.files else NO_FILE)
 
 
 NO_FILE = "There is no file of your own; the keys are those of the program."

@@ -71,7 +71,7 @@ class Page:
     def title(self, words: str) -> None:
         """The heading of a section."""
         self._console.print()
-        self._console.print(Text(words, style="bold"))
+        self._console.print(Text(visible(words, 500), style="bold"))
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
         """Rows under columns; sentences of measures without a value stand below.

@@ -1,9 +1,8 @@
 """The agreement report in words and tables, for 80 columns, plain on a pipe."""
 
-import shlex
 from collections.abc import Iterable, Sequence
 
-from nfh_db.formats.wording import counted
+from nfh_db.formats.wording import command_line, counted
 from nfh_models.agreement.coding import CLASSES
 from nfh_models.agreement.matrix import Matrix
 from nfh_models.agreement.measure import Measure
@@ -59,7 +58,7 @@ def _browse(asked: Asked) -> str:
     find = f"{asked.query} FIND" if asked.query else "FIND"
     # In quotes also where "FIND" itself needs none: what is put there will.
     quoted = find.replace("'", "'\"'\"'")
-    return f"{shlex.join(['nfh-tui', 'browse', *db])} '{quoted}'"
+    return f"{command_line(['nfh-tui', 'browse', *db])} '{quoted}'"
 
 
 def _find(find: queries.Find) -> str:

@@ -16,6 +16,7 @@ from nfh_tui.cli.common import (
     known,
     open_to_read,
     reporting,
+    tell,
     user,
 )
 from nfh_tui.cli.progress import RowCounter
@@ -112,4 +113,4 @@ def _forget(database: Path, *, remember: bool, as_json: bool) -> None:
     if as_json:
         emit({"forgotten": forgotten})
     else:
-        click.echo("Forgotten: votes count alike again." if forgotten else "Nothing was kept.")
+        tell("Forgotten: votes count alike again." if forgotten else "Nothing was kept.")

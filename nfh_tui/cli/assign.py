@@ -18,6 +18,7 @@ from nfh_tui.cli.common import (
     name,
     open_to_read,
     reporting,
+    tell,
     user,
 )
 from nfh_tui.cli.progress import RowCounter
@@ -201,7 +202,7 @@ def assign(
     if as_json:
         emit(report)
     else:
-        click.echo("\n".join(lines))
+        tell("\n".join(lines))
 
 
 def _name(given: str) -> str:

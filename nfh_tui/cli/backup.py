@@ -9,7 +9,7 @@ import click
 from nfh_db.errors import StoreError
 from nfh_db.formats.wording import counted, visible
 from nfh_tui import places
-from nfh_tui.cli.common import db_option, emit, json_option, reporting
+from nfh_tui.cli.common import db_option, emit, json_option, reporting, tell
 from nfh_tui.cli.steps import Steps
 
 SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
@@ -41,7 +41,7 @@ def backup(dest: str, db: Path | None, as_json: bool) -> None:
     if as_json:
         emit({"db": str(source)} | asdict(copied) | {"path": str(copied.path)})
         return
-    click.echo(
+    tell(
         f"{visible(str(copied.path), 200)}: {counted(copied.anchors, 'anchor')}, "
         f"{counted(copied.answers, 'answer')}, {counted(copied.golds, 'gold')}, "
         f"{counted(copied.drafts, 'draft')}; {copied.bytes / 1e6:.1f} MB, looked through"

@@ -15,7 +15,7 @@ import click
 
 from nfh_db.errors import ExportError, FormatError, QueryError, StoreError
 from nfh_db.formats.fields import NAME_LENGTH
-from nfh_db.formats.wording import visible
+from nfh_db.formats.wording import lines_visible, visible
 from nfh_models.errors import ModelsError
 from nfh_tui import places
 from nfh_tui.demo import hint_of
@@ -56,7 +56,7 @@ class Failure(click.ClickException):
 
     def show(self, file: IO[str] | None = None) -> None:
         """Print the sentence."""
-        click.echo(f"nfh-tui: {self.message}", file=file, err=file is None)
+        click.echo(f"nfh-tui: {lines_visible(self.message)}", file=file, err=file is None)
 
 
 db_option = click.option(
@@ -129,7 +129,12 @@ def sentence(error: Exception) -> str:
 
 def say(message: str) -> None:
     """Tell the person something that is no result, on standard error."""
-    click.echo(message, err=True)
+    tell(message, err=True)
+
+
+def tell(text: str = "", *, nl: bool = True, err: bool = False) -> None:
+    """Print text for a person: names and texts in it steer no terminal."""
+    click.echo(lines_visible(text), nl=nl, err=err)
 
 
 def emit(report: Mapping[str, object]) -> None:

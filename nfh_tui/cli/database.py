@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
+from nfh_db.formats.wording import visible
 from nfh_tui import places
-from nfh_tui.cli.common import db_option, emit, json_option, reporting
+from nfh_tui.cli.common import db_option, emit, json_option, reporting, tell
 
 
 @click.command(short_help="Make a new, empty database.")
@@ -31,4 +32,5 @@ def init(db: Path | None, as_json: bool) -> None:
     if as_json:
         emit({"db": str(path), "created": not existed})
     else:
-        click.echo(f"{path} is there already" if existed else f"Made {path}")
+        shown = visible(str(path), 200)
+        tell(f"{shown} is there already" if existed else f"Made {shown}")

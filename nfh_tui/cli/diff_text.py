@@ -4,10 +4,9 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-import click
-
 from nfh_db.formats.wording import counted, visible
 from nfh_db.pairing import Pairing
+from nfh_tui.cli.common import tell
 from nfh_tui.diffing import Change, Changed, Counts
 from nfh_tui.diffing_items import Look
 from nfh_tui.diffing_sides import Side, rules_of
@@ -62,7 +61,7 @@ def write_text(
 ) -> None:
     """Print it. most: numbers shown under each kind of change, 0 for all."""
     for line in _head(left, right, pairs, counts, form=form):
-        click.echo(line)
+        tell(line)
     shown: dict[Change, list[Changed]] = {}
     found: Counter[Change] = Counter()
     for one in changed:
@@ -125,16 +124,16 @@ def _guidelines(before: tuple[int, str] | None, after: tuple[int, str] | None) -
 def _section(
     change: Change, shown: list[Changed], found: int, left: Side, right: Side, *, form: bool
 ) -> None:
-    click.echo(f"\n{change.value}")
+    tell(f"\n{change.value}")
     for one in shown:
         there = one.right or one.left
         if there is not None:
             place = _where(right if one.right else left, there.look, form=form)
-            click.echo(f"  {place}  {_text(there.look)}")
+            tell(f"  {place}  {_text(there.look)}")
             for line in _wrapped("; ".join(told(one)), "    "):
-                click.echo(line)
+                tell(line)
     if found > len(shown):
-        click.echo(f"  and {found - len(shown):,} more; --most 0 shows all")
+        tell(f"  and {found - len(shown):,} more; --most 0 shows all")
 
 
 def _where(side: Side, look: Look, *, form: bool) -> str:

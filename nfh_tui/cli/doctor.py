@@ -17,6 +17,7 @@ from nfh_tui.cli.common import (
     open_to_read,
     reporting,
     say,
+    tell,
 )
 from nfh_tui.cli.steps import Steps
 
@@ -123,7 +124,7 @@ def _read_draft(body: str) -> object:
 
 
 def _tell(report: "Report", repaired: "Repaired | None") -> None:
-    click.echo(
+    tell(
         f"{visible(str(report.path), 200)}: {counted(report.anchors, 'anchor')}, "
         f"{counted(report.events, 'event')} in the log; SQLite {report.sqlite}, schema "
         f"{report.schema}; {report.seconds:.1f} s"
@@ -131,7 +132,7 @@ def _tell(report: "Report", repaired: "Repaired | None") -> None:
     width = max(len(outcome.check.name) for outcome in report.outcomes)
     for outcome in report.outcomes:
         sign = "BROKEN" if outcome.broken else "ok"
-        click.echo(f"{sign:<6}  {outcome.check.name:<{width}}  {outcome.check.promise}")
+        tell(f"{sign:<6}  {outcome.check.name:<{width}}  {outcome.check.promise}")
         if outcome.broken:
             _tell_findings(outcome, report)
     for note in report.notes:
@@ -142,11 +143,11 @@ def _tell(report: "Report", repaired: "Repaired | None") -> None:
 def _tell_findings(outcome: "Outcome", report: "Report") -> None:
     found = [finding for finding in report.findings if finding.check == outcome.check.name]
     for finding in found[:SHOWN]:
-        click.echo(f"        {place(finding)}{visible(finding.what, SHOWN_LENGTH)}")
+        tell(f"        {place(finding)}{visible(finding.what, SHOWN_LENGTH)}")
     if outcome.broken > SHOWN:
-        click.echo(f"        and {outcome.broken - SHOWN:,} more; --json lists 100 of a check")
+        tell(f"        and {outcome.broken - SHOWN:,} more; --json lists 100 of a check")
     for how in dict.fromkeys(finding.how for finding in found):
-        click.echo(f"        What to do: {how}")
+        tell(f"        What to do: {how}")
 
 
 def place(finding: "Finding") -> str:
@@ -165,16 +166,17 @@ def place(finding: "Finding") -> str:
 def _tell_end(report: "Report", repaired: "Repaired | None") -> None:
     if repaired is not None:
         done = ", ".join(repaired.kinds)
-        click.echo(f"Repaired: {done}. As it was before, it lies in {repaired.backup}")
+        kept = visible(str(repaired.backup), 200)
+        tell(f"Repaired: {done}. As it was before, it lies in {kept}")
         for sentence in repaired.failed:
             say(f"nfh-tui: {visible(sentence, SHOWN_LENGTH)}")
     if not report.broken:
-        click.echo("Nothing is broken.")
+        tell("Nothing is broken.")
         return
     end = f"{counted(report.broken, 'thing')} broken"
     if report.repairable:
         end += f"; `nfh-tui doctor --repair` mends {report.repairable:,} of them"
-    click.echo(f"{end}.")
+    tell(f"{end}.")
 
 
 # --- JSON -----------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from nfh_tui.cli.common import (
     reporting,
     say,
     sentence,
+    tell,
     user,
     word,
 )
@@ -211,7 +212,7 @@ def _import_one(
     for line in noted(told):
         say(line)
     if not quiet:
-        click.echo(f"{source.name}: {in_words(told)}")
+        tell(f"{source.name}: {in_words(told)}")
     return told
 
 
@@ -310,4 +311,4 @@ def _say_export(report: "ExportReport", *, as_json: bool) -> None:
     if as_json:
         emit(asdict(report))
     else:
-        click.echo(f"{visible(report.out, 200)}: {counted(report.rows, 'row')} written")
+        tell(f"{visible(report.out, 200)}: {counted(report.rows, 'row')} written")

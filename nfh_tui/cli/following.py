@@ -8,11 +8,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING, Self
 
-import click
-
 from nfh_db.formats.wording import visible
 from nfh_db.jobs import JobState
-from nfh_tui.cli.common import MESSAGE_LIMIT, Failure, emit
+from nfh_tui.cli.common import MESSAGE_LIMIT, Failure, emit, tell
 from nfh_tui.cli.queueing import command, start
 from nfh_tui.cli.steps import Steps
 from nfh_tui.ending import EndedError
@@ -96,7 +94,7 @@ def wait_and_report(
         emit(done_json(store, job))
         return
     for line in done_lines(store, job, db):
-        click.echo(line)
+        tell(line)
 
 
 def read(store: "Store", job_id: int, db: Path | None) -> "Job":

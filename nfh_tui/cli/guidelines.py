@@ -17,6 +17,7 @@ from nfh_tui.cli.common import (
     known,
     open_to_read,
     reporting,
+    tell,
     user,
 )
 
@@ -56,9 +57,9 @@ def guidelines(
     if as_json:
         emit(as_object(shown, guide, counts))
     elif rules:
-        click.echo("\n".join(rule_rows(shown, guide, counts)))
+        tell("\n".join(rule_rows(shown, guide, counts)))
     else:
-        click.echo(as_text(shown), nl=False)
+        tell(as_text(shown), nl=False)
 
 
 @guidelines.command("set", short_help="Make a file the next version.")
@@ -98,14 +99,14 @@ def set_(
         told = {"version": saved.version, "new": new, "outdated": older, "rules": changed}
         emit(told)
     elif not new:
-        click.echo(f"Version {saved.version} holds this text already; nothing changed")
+        tell(f"Version {saved.version} holds this text already; nothing changed")
     else:
         changed_by_it = visible(changed_words(changes), LINE)
-        click.echo(f"Version {saved.version} holds now: {changed_by_it}")
+        tell(f"Version {saved.version} holds now: {changed_by_it}")
         if older:
             were = "was" if older == 1 else "were"
             decisions = f"{counted(older, 'decision')} {were} made"
-            click.echo(f"{decisions} by rules that read otherwise then")
+            tell(f"{decisions} by rules that read otherwise then")
 
 
 HOW = ("changed", "new", "gone")
@@ -144,7 +145,7 @@ def versions(ctx: click.Context, db: Path | None, as_json: bool) -> None:
     if as_json:
         emit({"versions": version_objects(found)})
     else:
-        click.echo("\n".join(version_rows(found)))
+        tell("\n".join(version_rows(found)))
 
 
 @guidelines.command(short_help="Tell what changed between two versions.")
@@ -173,9 +174,9 @@ def diff(ctx: click.Context, a: int, b: int | None, db: Path | None, as_json: bo
         emit({"from": earlier.version, "to": later.version, "changes": told})
         return
     for line in change_lines(changes):
-        click.echo(visible(line, LINE))
+        tell(visible(line, LINE))
     if not changes:
-        click.echo(f"Versions {earlier.version} and {later.version} say the same")
+        tell(f"Versions {earlier.version} and {later.version} say the same")
 
 
 @guidelines.command(
@@ -208,7 +209,7 @@ def discuss(
     Each item with the passage around its number, everybody's answers and comments, the
     rules that they name, and what counts so far.
     """
-    from nfh_db.formats.wording import counted
+    from nfh_db.formats.wording import counted, visible
     from nfh_db.formats.writing import write_lines
     from nfh_db.query import parse
     from nfh_tui.cli.guidelines_text import topic_object
@@ -235,10 +236,10 @@ def discuss(
         told = {"query": asked, "count": len(topics), "out": str(out) if to_file else None}
         emit(told | {"items": [topic_object(one) for one in topics]})
     elif to_file:
-        click.echo(f"{counted(len(topics), 'item')} written to {out}")
+        tell(f"{counted(len(topics), 'item')} written to {visible(str(out), 200)}")
     else:
         for line in lines:
-            click.echo(line, nl=False)
+            tell(line, nl=False)
 
 
 # --- shared --------------------------------------------------------------------------------

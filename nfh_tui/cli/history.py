@@ -19,6 +19,7 @@ from nfh_tui.cli.common import (
     known,
     open_to_read,
     reporting,
+    tell,
     user,
 )
 
@@ -127,15 +128,15 @@ def _tell(pasts: "Iterable[Past]") -> None:
     items = changes = 0
     for past in pasts:
         if items:
-            click.echo()
+            tell()
         items += 1
         changes += len(past.lines)
         for row in _rows(past):
-            click.echo(visible(row, SHOWN_LENGTH))
+            tell(visible(row, SHOWN_LENGTH))
     end = f"{counted(changes, 'change')} of {counted(items, 'item')}"
     if items:
-        click.echo()
-    click.echo(end if changes else "Nothing of this has happened.")
+        tell()
+    tell(end if changes else "Nothing of this has happened.")
 
 
 def _rows(past: "Past") -> Iterator[str]:

@@ -18,6 +18,7 @@ from nfh_tui.cli.common import (
     open_to_read,
     reporting,
     say,
+    tell,
     user,
 )
 from nfh_tui.cli.steps import Steps
@@ -158,7 +159,7 @@ def _in_database(
         emit(report_json(told))
         return
     for line in report_lines(told):
-        click.echo(line)
+        tell(line)
 
 
 def _say_what_is_forgotten(store: "Store", tools: "Tools") -> None:

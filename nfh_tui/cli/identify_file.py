@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-import click
-
 from nfh_db.formats.wording import counted, visible
 from nfh_tui import places
-from nfh_tui.cli.common import emit, open_to_read, say
+from nfh_tui.cli.common import emit, open_to_read, say, tell
 from nfh_tui.cli.identify import tools_of
 from nfh_tui.cli.overwriting import check_out
 from nfh_tui.cli.steps import Steps
@@ -112,7 +110,7 @@ def _writer(
         return lambda found: listed.append(number_json(found))
     if _watched():
         width = max(LEAST_WIDTH, shutil.get_terminal_size().columns)
-        return lambda found: click.echo(number_line(found, width))
+        return lambda found: tell(number_line(found, width))
     from nfh_tui.transfer import standard_output
 
     file = standard_output()
@@ -175,7 +173,7 @@ def _say_how_many(name: str, counts: Counts, out: Path | None) -> None:
         f"{counts.numbers - counts.yes:,} with"
     )
     if out is not None:
-        click.echo(f"{told}; {visible(str(out), NAME_SHOWN)}: a line for each")
+        tell(f"{told}; {visible(str(out), NAME_SHOWN)}: a line for each")
     elif _watched():
         say(told)
 

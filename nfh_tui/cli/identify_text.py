@@ -1,13 +1,12 @@
 """What `identify` says of a database: in words, and as one JSON object."""
 
-import shlex
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nfh_db.formats.wording import counted, visible
+from nfh_db.formats.wording import command_line, counted, visible
 
 if TYPE_CHECKING:
     from nfh_tui.identifying import Identification, Tools, Wanted
@@ -42,7 +41,7 @@ class Told:
     def command(self, name: str, *arguments: str) -> str:
         """A command to be typed, in quotes where a shell needs them."""
         db = [] if self.db is None else ["--db", str(self.db)]
-        return visible(shlex.join(["nfh-tui", name, *arguments, *db]), COMMAND_SHOWN)
+        return visible(command_line(["nfh-tui", name, *arguments, *db]), COMMAND_SHOWN)
 
 
 def report_lines(told: Told) -> Iterator[str]:

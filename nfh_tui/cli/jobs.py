@@ -15,6 +15,7 @@ from nfh_tui.cli.common import (
     open_to_read,
     reporting,
     say,
+    tell,
     user,
 )
 from nfh_tui.cli.queueing import command
@@ -59,11 +60,11 @@ def jobs(ctx: click.Context, every: bool, db: Path | None, as_json: bool) -> Non
         emit({"jobs": [summary_json(job, names) for job in found]})
         return
     for line in listed(found if every else found[:LISTED], names, db):
-        click.echo(line)
+        tell(line)
     if len(found) > LISTED and not every:
-        click.echo(f"and {len(found) - LISTED:,} older ones: {command('jobs --all', db)}")
+        tell(f"and {len(found) - LISTED:,} older ones: {command('jobs --all', db)}")
     for line in (*left_over(found, db), *again):
-        click.echo(line)
+        tell(line)
 
 
 @jobs.command(short_help="Show a job in full.")
@@ -84,7 +85,7 @@ def show(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> Non
         emit(full_json(job, names, points))
         return
     for line in full_lines(job, names):
-        click.echo(line)
+        tell(line)
 
 
 @jobs.command(short_help="Print a job's log.")
@@ -102,7 +103,7 @@ def log(ctx: click.Context, number: int, follow: bool, db: Path | None) -> None:
         job = _one(store, number, db)
         lines = followed(store, job, db) if follow else written(store, job)
         for line in lines:
-            click.echo(line)
+            tell(line)
 
 
 @jobs.command(short_help="End a job, or take it out of the queue.")
@@ -133,7 +134,7 @@ def cancel(
         emit({"id": number, "state": "cancelled", "before": before.state.value})
         return
     ends = "; its process ends shortly" if before.state is JobState.RUNNING else ""
-    click.echo(f"job {number} is cancelled{ends}")
+    tell(f"job {number} is cancelled{ends}")
 
 
 @jobs.command(short_help="Follow a job until it has ended.")
@@ -184,7 +185,7 @@ def retry(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> No
             emit({"id": number, "state": "queued", "before": job.state.value})
         else:
             wait_for = command(f"jobs wait {number}", db)
-            click.echo(f"job {number} is queued again; {wait_for} follows it")
+            tell(f"job {number} is queued again; {wait_for} follows it")
         start(store, db)
 
 
@@ -219,7 +220,7 @@ def run_(ctx: click.Context, trainings: int, db: Path | None, as_json: bool) -> 
     if as_json:
         emit({"run": number, "left": left})
         return
-    click.echo(f"{number} {'job' if number == 1 else 'jobs'} run")
+    tell(f"{number} {'job' if number == 1 else 'jobs'} run")
     if left:
         say(f"{left} left in the queue: they wait for others, or this program cannot run them")
 

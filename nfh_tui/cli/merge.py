@@ -12,6 +12,7 @@ from nfh_tui.cli.common import (
     json_option,
     open_to_read,
     reporting,
+    tell,
     user,
 )
 from nfh_tui.cli.steps import Steps
@@ -55,4 +56,4 @@ def merge(other: Path, dry_run: bool, me: str | None, db: Path | None, as_json: 
         emit(merge_json(report, path))
         return
     for line in merge_lines(report, path, Asked(user(), db)):
-        click.echo(line)
+        tell(line)

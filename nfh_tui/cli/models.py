@@ -13,6 +13,7 @@ from nfh_tui.cli.common import (
     json_option,
     open_to_read,
     reporting,
+    tell,
     user,
 )
 from nfh_tui.cli.models_back import back, history
@@ -48,7 +49,7 @@ def models(ctx: click.Context, db: Path | None, as_json: bool) -> None:
         emit({"models": [summary_json(model, database) for model in found]})
         return
     for line in listed(found, database):
-        click.echo(line)
+        tell(line)
 
 
 @models.command(short_help="Show a model in full.")
@@ -70,7 +71,7 @@ def show(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> None
         emit(full_json(found, database, used))
         return
     for line in full_lines(found, database, used):
-        click.echo(line)
+        tell(line)
 
 
 @models.command(short_help="Put a model to use.")
@@ -110,7 +111,7 @@ def activate(
     instead = " and ".join(_instead(name, task) for name, task in replaced.items())
     ending = f", in place of {instead}" if instead else ""
     told = f"{active.name} is now the active model of {in_words(active.task)}{ending}"
-    click.echo("\n".join(wrapped(told)))
+    tell("\n".join(wrapped(told)))
 
 
 def _replaced(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:

@@ -16,6 +16,7 @@ from nfh_tui.cli.common import (
     open_to_read,
     reporting,
     say,
+    tell,
     user,
 )
 from nfh_tui.cli.models_given import given
@@ -58,7 +59,7 @@ def back(
         emit(_json(done))
         return
     for line in _lines(done):
-        click.echo(line)
+        tell(line)
 
 
 def _json(done: "Back") -> dict[str, object]:
@@ -91,9 +92,9 @@ def history(ctx: click.Context, db: Path | None, as_json: bool) -> None:
         emit({"activations": [activation_json(one) for one in told]})
         return
     if not told:
-        click.echo("No change of model has been noted yet.")
+        tell("No change of model has been noted yet.")
     for line in history_lines(told):
-        click.echo(line)
+        tell(line)
 
 
 def activation_json(one: "Activation") -> Mapping[str, object]:

@@ -15,6 +15,7 @@ from nfh_tui.cli.common import (
     known,
     open_to_read,
     reporting,
+    tell,
     user,
 )
 from nfh_tui.cli.models_given import given, one_model
@@ -92,7 +93,7 @@ def compare(
         emit(told(found))
         return
     for line in lines(found, items, db):
-        click.echo(line)
+        tell(line)
 
 
 def _hidden(store: "Store", me: str) -> frozenset[int]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from nfh_db.formats.wording import counted, visible
+from nfh_db.formats.wording import counted, quoted, visible
 from nfh_tui.cli.queueing import command
 from nfh_tui.cli.retrain_text import WIDTH, percent, wrapped
 from nfh_tui.jobs.judging_words import signed
@@ -106,7 +106,7 @@ def lines(found: "Comparison", items: int, db: "Path | None" = None) -> Iterator
         yield f"On {counted(found.unseen.n, 'item')} of passages that neither learnt from:"
         yield from _table(found.unseen, first, second)
     yield ""
-    yield from _groups(found, first, second, "" if db is None else f" --db {_quoted(str(db))}")
+    yield from _groups(found, first, second, "" if db is None else f" --db {quoted(str(db))}")
     yield from _notes(found, db)
     for right in ((True, False), (False, True)):
         yield from _items(found, right, items)
@@ -142,13 +142,7 @@ def _groups(found: "Comparison", first: str, second: str, where: str) -> Iterato
         yield f"  {names[name]:22} {len(found.of(right)):>7,}"
         query = found.query_of(right)
         if query and found.of(right):
-            yield f"      nfh-tui browse {_quoted(query)}{where}"
-
-
-def _quoted(query: str) -> str:
-    import shlex
-
-    return shlex.quote(visible(query, 2000))
+            yield f"      nfh-tui browse {quoted(query)}{where}"
 
 
 def _notes(found: "Comparison", db: "Path | None") -> Iterator[str]:

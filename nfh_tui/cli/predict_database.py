@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import click
-
 from nfh_tui import places
-from nfh_tui.cli.common import emit, say, user
+from nfh_tui.cli.common import emit, say, tell, user
 from nfh_tui.cli.steps import Steps
 
 
@@ -34,7 +32,7 @@ def predict_database(
         emit(found.report)
         return
     for line in predicted_lines(found.report, db):
-        click.echo(line)
+        tell(line)
 
 
 def queue_prediction(

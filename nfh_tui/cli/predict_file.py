@@ -9,10 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
-import click
-
 from nfh_tui import places
-from nfh_tui.cli.common import emit, open_to_read, say
+from nfh_tui.cli.common import emit, open_to_read, say, tell
 from nfh_tui.cli.identify_file import ESCAPED
 from nfh_tui.cli.overwriting import check_out
 from nfh_tui.cli.predict_text import prediction_text, report_json, summary, window_note
@@ -88,7 +86,7 @@ def predict_file(call: Call) -> None:
     if call.as_json:
         emit(report_json(stream.name, format_name, call.out, tools, counts, seconds))
     elif call.out is not None:
-        click.echo(summary(stream.name, counts, call.out))
+        tell(summary(stream.name, counts, call.out))
     elif shown:
         say(summary(stream.name, counts, None))
 
@@ -134,7 +132,7 @@ def _writer(stack: ExitStack, call: Call, tools: "Tools") -> Write:
         return _lines_to(stack.enter_context(replacing(call.out)), lines.line)
     if _watched():
         width = shutil.get_terminal_size().columns
-        return lambda one: click.echo(prediction_text(one, width))
+        return lambda one: tell(prediction_text(one, width))
     from nfh_tui.transfer import standard_output
 
     file = standard_output()

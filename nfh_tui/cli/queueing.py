@@ -1,13 +1,13 @@
 """Work put into the queue of jobs, and a runner started for it."""
 
 import os
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from nfh_tui.cli.common import emit, say, sentence
+from nfh_db.formats.wording import quoted
+from nfh_tui.cli.common import emit, say, sentence, tell
 
 if TYPE_CHECKING:
     from nfh_db.jobs import NewJob
@@ -29,7 +29,7 @@ def queued(store: "Store", new: "NewJob", db: Path | None, *, as_json: bool) -> 
     if as_json:
         emit(_as_json(job_id, new))
     else:
-        click.echo(f"job {job_id} is queued; {command(f'jobs wait {job_id}', db)} follows it")
+        tell(f"job {job_id} is queued; {command(f'jobs wait {job_id}', db)} follows it")
     start(store, db)
     return job_id
 
@@ -60,5 +60,5 @@ def start(store: "Store", db: Path | None, *, waits: bool = False) -> None:
 
 def command(words: str, db: Path | None) -> str:
     """A command to type, with the database that this call named."""
-    where = "" if db is None else f" --db {shlex.quote(str(db))}"
+    where = "" if db is None else f" --db {quoted(str(db))}"
     return f"nfh-tui {words}{where}"

@@ -16,6 +16,7 @@ from nfh_tui.cli.common import (
     json_option,
     open_to_read,
     reporting,
+    tell,
 )
 from nfh_tui.cli.progress import RowCounter
 
@@ -75,18 +76,16 @@ def release(
         emit(asdict(done))
         return
     name = visible(done.folder, NAME_SHOWN)
-    click.echo(
+    tell(
         f"{name}: {counted(done.items, 'number')} in {counted(done.passages, 'passage')} frozen"
     )
     for file, rows in done.files.items():
-        click.echo(f"  {file}: {counted(rows, 'line')}")
+        tell(f"  {file}: {counted(rows, 'line')}")
     undecided = sum(done.left_out.values())
     if undecided:
         states = ", ".join(f"{state} {count:,}" for state, count in done.left_out.items())
-        click.echo(f"  left out, since undecided: {undecided:,} ({states})")
-    click.echo(
-        f"Read {visible(str(folder / 'DATASHEET.md'), NAME_SHOWN)} before you publish it"
-    )
+        tell(f"  left out, since undecided: {undecided:,} ({states})")
+    tell(f"Read {visible(str(folder / 'DATASHEET.md'), NAME_SHOWN)} before you publish it")
 
 
 def _text_of(path: Path) -> str:
@@ -119,9 +118,9 @@ def _check(folder: Path, *, as_json: bool) -> None:
         emit({"ok": not found.faults, **asdict(found)})
     else:
         for fault in found.faults:
-            click.echo(fault)
+            tell(fault)
         state = counted(len(found.faults), "fault") if found.faults else "whole"
-        click.echo(
+        tell(
             f"{visible(str(folder), NAME_SHOWN)}: {counted(found.files, 'file')}, "
             f"{counted(found.items, 'number')}: {state}"
         )

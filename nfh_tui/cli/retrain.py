@@ -15,6 +15,7 @@ from nfh_tui.cli.common import (
     emit,
     json_option,
     reporting,
+    tell,
     user,
     word,
 )
@@ -182,7 +183,7 @@ def _come_round(store: "Store", every: int, new: "NewJob", *, as_json: bool) -> 
     if before is not None:
         lines.append(replaced(before))
     for line in lines or [f"{in_words(new.task)}: trained on demand only"]:
-        click.echo(line)
+        tell(line)
 
 
 # --- what is called wrongly is told before anything is queued --------------------------------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nfh_models.errors import ModelsError
-from nfh_tui.cli.common import emit, json_option, open_to_read, reporting, say
+from nfh_tui.cli.common import emit, json_option, open_to_read, reporting, say, tell
 from nfh_tui.cli.steps import Steps
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def scan(
         emit(report)
     else:
         for line in report_lines(report):
-            click.echo(line)
+            tell(line)
     if out is not None:
         _write(out, report)
     if any(file.failed for file in done.files):

@@ -17,6 +17,7 @@ from nfh_tui.cli.common import (
     name,
     reporting_screen,
     say,
+    tell,
 )
 from nfh_tui.cli.workbench import MODES, query_argument
 
@@ -167,6 +168,6 @@ def _print_links(made: "Service", *, as_json: bool) -> None:
         emit({"database": str(made.plan.database), "links": links})
     else:
         for link in made.links:
-            click.echo(f"{link.guest.name} ({link.guest.mode}): {link.url}")
+            tell(f"{link.guest.name} ({link.guest.mode}): {link.url}")
         say(TO_EACH)
     sys.stdout.flush()

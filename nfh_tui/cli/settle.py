@@ -18,6 +18,7 @@ from nfh_tui.cli.common import (
     open_to_read,
     reporting,
     say,
+    tell,
     user,
 )
 from nfh_tui.cli.progress import RowCounter
@@ -147,7 +148,7 @@ def settle(
         emit(settlement_json(report, parsed.text, (rest, count), drawn))
         return
     for line in settlement_lines(report, who):
-        click.echo(line)
+        tell(line)
     _say_what_next(rest, count, drawn, Asked(user(), db))
 
 
@@ -199,11 +200,11 @@ def _say_what_next(rest: str, count: int, drawn: "NewAudit | None", asked: "Aske
     from nfh_tui.cli.settle_text import drawn_lines
 
     if count:
-        click.echo(f"{counted(count, 'anchor')} in disagreement left:")
-        click.echo(f"  {asked.command('adjudicate', f'{rest} sort:disagree')}")
+        tell(f"{counted(count, 'anchor')} in disagreement left:")
+        tell(f"  {asked.command('adjudicate', f'{rest} sort:disagree')}")
     if drawn is not None:
         for line in drawn_lines(drawn, asked):
-            click.echo(line)
+            tell(line)
 
 
 # --- audit ----------------------------------------------------------------------------------
@@ -276,11 +277,11 @@ def _say_audits(
     for one in found:
         if drawn is None or one.run != drawn.run:
             for line in audit_lines(one, asked):
-                click.echo(line)
+                tell(line)
     if any(one.wrong for one in found):
-        click.echo(f"What was found wrong: {asked.command('browse', 'audit:wrong')}")
+        tell(f"What was found wrong: {asked.command('browse', 'audit:wrong')}")
     if drawn is not None:
         for line in drawn_lines(drawn, asked):
-            click.echo(line)
+            tell(line)
     elif not found:
-        click.echo("There is no audit yet: nfh-tui audit --draw, or nfh-tui settle --audit")
+        tell("There is no audit yet: nfh-tui audit --draw, or nfh-tui settle --audit")

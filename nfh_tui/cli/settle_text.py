@@ -1,13 +1,12 @@
 """What `settle` and `audit` say: in words, and as one JSON object."""
 
-import shlex
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nfh_db.formats.wording import counted, visible
+from nfh_db.formats.wording import command_line, counted, visible
 
 if TYPE_CHECKING:
     from nfh_db.settle_report import SettleReport
@@ -94,7 +93,7 @@ class Asked:
         """A command to be typed, in quotes where a shell needs them. who: as whom."""
         as_who = [] if who is None or who == self.user else ["--as", who]
         db = [] if self.db is None else ["--db", str(self.db)]
-        return visible(shlex.join(["nfh-tui", name, *db, *as_who, query]), COMMAND_SHOWN)
+        return visible(command_line(["nfh-tui", name, *db, *as_who, query]), COMMAND_SHOWN)
 
     def todo(self, auditor: str) -> str:
         """How an auditor gets at what is left, in the order drawn."""

@@ -87,9 +87,7 @@ def check_parts(parts: Iterable[bytes | None]) -> None:
 
 def check_text(doc: "Doc") -> None:
     """Raise LimitError for a Doc whose words are longer than a text may be."""
-    from spacy.attrs import LENGTH
-
-    length = int(doc.to_array([LENGTH]).sum()) + len(doc)
+    length = int(doc.to_array("LENGTH").sum()) + len(doc)
     if length > LONGEST_TEXT:
         raise LimitError(
             f"has {length:,} characters; wanted at most {LONGEST_TEXT:,}: split it"

@@ -9,6 +9,7 @@ from nfh_db.formats.format import First, Format, Takes
 from nfh_db.formats.reading import Origin, Source
 from nfh_db.formats.registry import check_choice, recognise, sniffed
 from nfh_tui.formats.registry import by_name, formats
+from nfh_tui.formats.third_party import taken_troubles
 
 HEAD = 4096
 """Bytes that tell a binary file from a text."""
@@ -35,7 +36,9 @@ def opened(path: Path, name: str | None = None, encoding: str | None = None) -> 
     Raises FormatError where it cannot be read, or has no format that is known.
     """
     if name is None:
-        return _told(path, formats(), encoding)
+        found = _told(path, formats(), encoding)
+        found.source.warnings.extend(taken_troubles())
+        return found
     format_ = by_name(name)
     source = origin_of(path, format_.takes, encoding, "encoding" in format_.settings)
     if isinstance(source, Source):

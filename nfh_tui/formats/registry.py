@@ -22,6 +22,7 @@ from nfh_tui.formats.conllu import CONLLU
 from nfh_tui.formats.docbin import DOCBIN
 from nfh_tui.formats.huggingface import HF_PARQUET
 from nfh_tui.formats.inception import INCEPTION_JSON, INCEPTION_XMI
+from nfh_tui.formats.third_party import loaded
 
 GROUP = "nfh_tui.formats"
 
@@ -62,17 +63,13 @@ def known() -> tuple[tuple[Format, ...], tuple[str, ...]]:
 
 def _third(point: EntryPoint, taken: set[str]) -> Format | str:
     """A third party's format, or why it cannot be used."""
-    where = f"the format {point.name} of {point.value}"
-    try:
-        found = point.load()
-        format_ = found if isinstance(found, Format) else found()
-    except Exception as error:  # noqa: BLE001 - whatever a stranger's module raises is said
-        return f"{where} cannot be loaded: {type(error).__name__}: {error}"
-    if not isinstance(format_, Format):
-        return f"{where} is no nfh_db.formats.format.Format"
-    if format_.name in taken:
-        return f"{where} is left out: there is a format of that name"
-    return format_
+    found = loaded(point)
+    if isinstance(found, Format) and found.name in taken:
+        return (
+            f"the format {point.name} of {point.value} is left out: there is a format of that "
+            "name"
+        )
+    return found
 
 
 def formats() -> tuple[Format, ...]:

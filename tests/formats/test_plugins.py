@@ -83,3 +83,70 @@ def test_its_refusals_are_sentences(packages: Path, row: str, says: str) -> None
     done = _call(packages, "import", "--db", "x.db", "x.spans")
     assert done.returncode == 1
     assert f"x.spans, line 1: {says}" in done.stderr
+
+
+EXITS = """
+from nfh_db.formats.format import Format
+
+class Ending(BaseException):
+    pass
+
+def ending(*_):
+    raise Ending("\\x1b[31mnot today")
+
+def leaving(*_):
+    raise SystemExit(0)
+
+def rows(source, how):
+    raise SystemExit(0)
+    yield
+
+FORMAT = Format(
+    name="exits", extensions=(".exits",), description="one that leaves", example="",
+    read=rows, sniff=WHAT, writer=leaving,
+)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("raise SystemExit(0)", "SystemExit: 0"),
+        ("import sys; sys.exit('bye \\x1b[31m')", "SystemExit: bye ␛[31m"),
+        ("class Ending(BaseException): pass\nraise Ending('bye')", "Ending: bye"),
+        ("def FORMAT(): raise SystemExit(3)", "SystemExit: 3"),
+    ],
+)
+def test_a_plugin_that_ends_the_program_is_left_out(
+    packages: Path, code: str, says: str
+) -> None:
+    _install(packages, "ending_format", code, "FORMAT")
+    listed = _call(packages, "formats", "spans", "--json")
+    assert listed.returncode == 0
+    (trouble,) = [row for row in listed.stderr.splitlines() if "ending_format" in row]
+    assert f"cannot be loaded: {says}" in trouble
+    assert json.loads(listed.stdout)["formats"]
+
+
+def test_a_plugin_that_leaves_while_it_works(packages: Path) -> None:
+    _install(packages, "exits_format", EXITS.replace("WHAT", "ending"), "FORMAT")
+    home = packages.parent
+    (home / "x.txt").write_text("Ben: No, three.\n", encoding="utf-8")
+    (home / "x.spans").write_text("No, three.\t4\t9\tAGE\n", encoding="utf-8")
+    for name in ("x.txt", "x.spans"):
+        done = _call(packages, "import", "--db", "x.db", name)
+        assert done.returncode == 0, done.stderr
+    # Those that are sure come first: only the text went by the plugin.
+    named = _call(packages, "import", "--db", "y.db", "x.txt")
+    assert "exits_format:FORMAT could not look at it, and was passed over: Ending: ␛[31m" in (
+        named.stdout + named.stderr
+    )
+    read = _call(packages, "import", "--db", "x.db", "--format", "exits", "x.txt")
+    assert read.returncode == 1
+    assert "x.txt: the format exits_format of exits_format:FORMAT cannot read it" in read.stderr
+    out = _call(packages, "export", "--db", "x.db", "--format", "exits", "--out", "o.exits")
+    assert out.returncode == 1
+    assert "the format exits_format of exits_format:FORMAT cannot write: SystemExit: 0" in (
+        out.stderr
+    )
+    assert not (home / "o.exits").exists()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from nfh_db.connection import connect
 from nfh_db.formats.registry import NFH
 from nfh_db.query import parse
 from nfh_db.records import Role
@@ -228,3 +229,72 @@ def test_only_some_findings_are_printed(
 def test_names_of_checks_are_all_different() -> None:
     names = [check.name for check in CHECKS]
     assert len(names) == len(set(names))
+
+
+REPORTS = [
+    "{",
+    "",
+    "[]",
+    "7",
+    "null",
+    '{"conflicts": [1, {}]}',
+    '{"conflicts": ["line 1: x", null]}',
+    '{"conflicts": [["line 1: x"]]}',
+    "[" * 100_000,
+]
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=range(len(REPORTS)))
+def test_a_report_that_no_import_made_is_told(
+    report: str, bring: Callable[..., Result], tmp_path: Path
+) -> None:
+    bring("a.jsonl", release_row(WORDS, 3, ["CURRENCY"]))
+    connection = connect(tmp_path / "x.db", "rw")
+    connection.execute("UPDATE batch SET report = ?", (report,))
+    connection.close()
+    call = [*("--db", str(tmp_path / "x.db"))]
+    told = CliRunner().invoke(commands, ["doctor", "--corpus", *call], catch_exceptions=False)
+    assert told.exit_code == 1
+    assert told.stderr.startswith(
+        "nfh-tui: What the import 1 of a.jsonl reported cannot be read"
+    )
+    assert told.stderr.count("\n") == 1
+    plain = CliRunner().invoke(commands, ["doctor", *call], catch_exceptions=False)
+    assert plain.exit_code == 1
+    assert "JSON that it keeps cannot be read" in plain.stdout
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "{}",
+        '{"conflicts": {}}',
+        '{"conflicts": ["line 99999999999999999999: x", "and 3 more"]}',
+    ],
+)
+def test_a_report_that_names_no_row_tells_nothing(
+    report: str, bring: Callable[..., Result], tmp_path: Path
+) -> None:
+    bring("a.jsonl", release_row(WORDS, 3, ["CURRENCY"]))
+    connection = connect(tmp_path / "x.db", "rw")
+    connection.execute("UPDATE batch SET report = ?", (report,))
+    connection.close()
+    call = ["doctor", "--corpus", "--db", str(tmp_path / "x.db")]
+    told = CliRunner().invoke(commands, call, catch_exceptions=False)
+    assert told.exit_code == 0
+
+
+@pytest.mark.parametrize("labels", ["[", "[99]", '[1, "x"]', "[0, -99]", '[{"a": 1}]', "NaN"])
+def test_what_a_row_says_and_cannot_be_read_is_told(
+    labels: str, bring: Callable[..., Result], tmp_path: Path
+) -> None:
+    bring("a.jsonl", release_row(WORDS, 3, ["CURRENCY"]))
+    connection = connect(tmp_path / "x.db", "rw")
+    connection.execute("UPDATE source_row SET labels = ?", (labels,))
+    connection.close()
+    call = ["doctor", "--corpus", "--db", str(tmp_path / "x.db")]
+    told = CliRunner().invoke(commands, call, catch_exceptions=False)
+    if told.exit_code:
+        where = "nfh-tui: What a.jsonl line 1 says of a number cannot be read: "
+        assert told.stderr.startswith(where)
+    assert labels not in ("[", "[99]", '[1, "x"]', "[0, -99]") or told.exit_code == 1

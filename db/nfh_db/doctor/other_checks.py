@@ -39,7 +39,11 @@ SETTINGS = (
 SELECT 'model', id FROM model
 WHERE CASE WHEN json_valid(config) THEN json_type(config) ELSE '' END <> 'object'
    OR CASE WHEN json_valid(metrics) THEN json_type(metrics) ELSE '' END <> 'object'""",
-    """SELECT 'batch', id FROM batch WHERE NOT json_valid(report)""",
+    """
+SELECT 'batch', id FROM batch
+WHERE CASE WHEN json_valid(report) THEN json_type(report) <> 'object'
+    OR EXISTS (SELECT 1 FROM json_each(report, '$.conflicts') WHERE type <> 'text')
+    ELSE 1 END""",
 )
 EXPECTED = (
     "SELECT id, anchor_id, expected FROM assignment WHERE expected IS NOT NULL ORDER BY id"

@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+import shlex
 import unicodedata
 from collections.abc import Iterable, Iterator
 
@@ -20,6 +22,38 @@ def visible(text: str, limit: int = SHOWN) -> str:
     cut = text[:limit]
     shown = cut if cut.isascii() and cut.isprintable() else "".join(map(_picture, cut))
     return shown + "…" if len(text) > limit else shown
+
+
+def lines_visible(text: str) -> str:
+    """`text` with nothing that a terminal would obey but line ends and tabs."""
+    parts = re.split("([\n\t])", text)
+    return "".join(part if part in ("\n", "\t") else visible(part, len(part)) for part in parts)
+
+
+def quoted(word: str) -> str:
+    """A word of a command as a person can type or copy it, with nothing a terminal would obey.
+
+    What cannot be printed is in $'…', which bash, zsh and ksh read.
+    """
+    if word.isprintable():
+        return shlex.quote(word)
+    return f"$'{''.join(map(_escaped, word))}'"
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if character in "\\'":
+        return f"\\{character}"
+    if character.isprintable():
+        return character
+    if 0xDC80 <= code <= 0xDCFF:  # a byte of a path that is no UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    return f"\\x{code:02x}" if code < 0x80 else f"\\U{code:08x}"
+
+
+def command_line(words: Iterable[str]) -> str:
+    """Words of a command with spaces between; see `quoted`."""
+    return " ".join(map(quoted, words))
 
 
 def _picture(character: str) -> str:
