@@ -16,6 +16,7 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from nfh_db.errors import StoreError
+from nfh_db.formats.wording import lines_visible
 from nfh_db.store import Store
 from nfh_tui.actions import Mode
 from nfh_tui.client import StoreClient
@@ -218,7 +219,7 @@ def run_workbench(
     try:
         app = WorkbenchApp(path, me, mode, query, tour=wanted)
     except StoreError as error:
-        sys.stderr.write(f"{error}{hint_of(error)}\n")
+        sys.stderr.write(f"{lines_visible(str(error))}{hint_of(error)}\n")
         return 1
     app.endures = True
     watch(app.terminal_gone)

@@ -34,6 +34,9 @@ TOKENIZERS = (
 LEFT_OUT = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "auto_map")
 """Keys of an architecture that say where it came from, or name code to be run."""
 
+MOST_LAYERS = 1_000
+"""Of an encoder; the deepest that are known have some hundred."""
+
 ROOM = 2
 """Positions that some architectures (RoBERTa, MPNet) keep for padding."""
 
@@ -253,6 +256,7 @@ def built(architecture: Architecture) -> nn.Module:
 
     BERTs, alone and several side by side, are our own, all others those of `transformers`.
     """
+    _check_layers(architecture)
     shape = own_shape(architecture)
     if isinstance(shape, ColumnsShape):
         return Columns(shape)
@@ -274,6 +278,15 @@ def built(architecture: Architecture) -> nn.Module:
         ) from (error)
     assert isinstance(made, nn.Module)  # noqa: S101 - for mypy
     return made
+
+
+def _check_layers(architecture: Architecture) -> None:
+    """Raise EncoderError for more layers than anybody trained: each is made, if only to be
+    compared with the weights.
+    """
+    for key, value in architecture.items():
+        if "layers" in key and isinstance(value, int) and value > MOST_LAYERS:
+            raise EncoderError(f"it names {value:,} {key}; wanted at most {MOST_LAYERS:,}")
 
 
 def own_shape(architecture: Architecture) -> BertShape | ColumnsShape | None:

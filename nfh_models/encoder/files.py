@@ -155,7 +155,7 @@ def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> En
     on = choose_device(device)
     pieces = _pieces(folder, stored)
     try:
-        network = _network(stored)
+        network = _network(folder, stored)
     except (EncoderError, RuntimeError) as error:
         raise damaged(folder / CONFIG, error) from error
     arrays = _arrays(folder, network, stored.training.weights)
@@ -200,12 +200,28 @@ def _digest(content: str) -> str:
     return hashlib.sha256(content.encode("utf-8")).hexdigest()
 
 
-def _network(stored: Stored) -> Network:
+def _network(folder: Path, stored: Stored) -> Network:
     """The network without its numbers."""
     own = own_shape(stored.architecture) is not None
+    if not own:
+        _check_size(folder, stored)
     # Without memory of its own where nothing but the numbers themselves is needed.
     with torch.device("meta" if own else "cpu"):
         return network_of(stored.architecture, built(stored.architecture), stored.training)
+
+
+def _check_size(folder: Path, stored: Stored) -> None:
+    """Raise EncoderError where config.json describes more numbers than the weights can hold,
+    at two of them a byte, before there is memory for them.
+    """
+    with torch.device("meta"):
+        described = sum(one.numel() for one in built(stored.architecture).parameters())
+    path = folder / WEIGHTS
+    there = path.stat().st_size if path.is_file() else 0
+    if described > 2 * there:
+        raise EncoderError(
+            f"it describes {described:,} numbers, and {WEIGHTS} has {there:,} bytes"
+        )
 
 
 def network_of(

@@ -7,6 +7,7 @@ whose files all pass is given to stanza. Stanza 1.15 reads with the same reader;
 unpickled what it refused.
 """
 
+import zipfile
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -41,6 +42,7 @@ def read_weights(path: Path) -> Mapping[str, Any]:
 
     import torch
 
+    _check_packed(path)
     try:
         weights = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
@@ -55,6 +57,23 @@ def read_weights(path: Path) -> Mapping[str, Any]:
     if not isinstance(weights, dict):
         raise ParserError(f"{path} is no model of stanza")
     return weights
+
+
+def _check_packed(path: Path) -> None:
+    """Raise ParserError for members that are packed: torch writes none, but unpacks them, to
+    a thousand times of what they are.
+    """
+    try:
+        with zipfile.ZipFile(path) as parts:
+            packed = [
+                one for one in parts.infolist() if one.compress_type != zipfile.ZIP_STORED
+            ]
+    except (zipfile.BadZipFile, OSError):
+        return  # torch says what is wrong, or reads its form of old
+    if packed:
+        raise ParserError(
+            f"{path} holds a packed part, which torch writes none of: copy or download it again"
+        )
 
 
 def kind_of(weights: Mapping[str, Any]) -> Part | None:

@@ -1,7 +1,9 @@
 """The group of all commands: it knows their names and help, and imports none of them."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -54,8 +56,37 @@ COMMANDS = {
 """Commands in the order of the help. Modules are those beside this one."""
 
 
+@contextmanager
+def _plainly() -> Iterator[None]:
+    """What is wrong with a call is said without anything that a terminal would obey."""
+    try:
+        yield
+    except click.ClickException as error:
+        from nfh_db.formats.wording import lines_visible
+
+        error.message = lines_visible(error.message)
+        raise
+
+
 class LazyGroup(click.Group):
     """A group that imports a command when it is called, not when it is listed."""
+
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,  # noqa: ANN401 - as click has it
+    ) -> click.Context:
+        """As any group's."""
+        with _plainly():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """As any group's."""
+        with _plainly():
+            found: object = super().invoke(ctx)
+            return found
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """The names, in the order of the help."""

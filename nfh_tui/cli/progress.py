@@ -5,17 +5,19 @@ import time
 from types import TracebackType
 from typing import Self
 
+from nfh_db.formats.wording import visible
 from nfh_tui.cli.common import on_terminal
 
 SECONDS_BETWEEN = 0.1
 CLEAR = "\r\x1b[K"
+WORDS_SHOWN = 500
 
 
 class RowCounter:
     """Called with the rows so far; shows them on standard error if a person watches it."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        self.name = visible(name)
         self.watched = on_terminal()
         self.shown_at = 0.0
 
@@ -40,7 +42,7 @@ class RowCounter:
         if not self.watched or time.monotonic() - self.shown_at < SECONDS_BETWEEN:
             return
         self.shown_at = time.monotonic()
-        self._write(f"{CLEAR}{self.name}: {words}")
+        self._write(f"{CLEAR}{self.name}: {visible(words, WORDS_SHOWN)}")
 
     def _write(self, text: str) -> None:
         sys.stderr.write(text)

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
-import numpy as np
 
 from nfh_db.formats.limits import OBJECTS, TOKENS, LimitError, held_limit
 from nfh_db.formats.reading import CHUNK, LINE_LIMIT
@@ -40,6 +39,8 @@ class _File(msgspec.Struct):
 
 def check_file(content: bytes) -> None:
     """Raise LimitError for a .spacy file that would become too much, or that is none."""
+    import numpy as np
+
     unpacked = _unpacked(content)
     check_objects(unpacked)
     try:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from nfh_db.errors import BusyError, FullError, StoreError
+from nfh_db.formats.wording import lines_visible
 from nfh_db.jobs import Job, JobState
 from nfh_db.store import Store
 from nfh_db.training_store import CANCELLED, JobGoneError
@@ -165,7 +166,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             work(store, _nobody, trainings=asked.trainings, fresh=True)
             anew = store.waiting_job(claimable(), asked.trainings) is not None
     except StoreError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{lines_visible(str(error))}\n")
         return 1
     except KeyboardInterrupt as error:
         sys.stderr.write(f"{error}\n")

@@ -21,6 +21,7 @@ from textual.drivers.web_driver import WebDriver
 from textual.screen import Screen
 
 from nfh_db.errors import StoreError
+from nfh_db.formats.wording import lines_visible
 from nfh_tui.actions import Mode
 from nfh_tui.app import TOUR_VARIABLE, WorkbenchApp
 from nfh_tui.desk.work import start
@@ -179,7 +180,7 @@ def main() -> int:
     try:
         app = VisitorApp(given.db, given.me, given.mode, given.query, tour=tour)
     except StoreError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{lines_visible(str(error))}\n")
         return 1
     app.endures = True
     try:

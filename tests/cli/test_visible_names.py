@@ -17,7 +17,9 @@ from nfh_db.models import NewModel
 from nfh_db.store import Store
 from nfh_models.identification.svm import Svm, SvmSettings
 from nfh_models.identification.svm_files import save_svm
+from nfh_tui.cli import progress
 from nfh_tui.cli.group import COMMANDS
+from nfh_tui.cli.steps import Steps
 from nfh_tui.sample import corpus_path
 
 Call = Callable[..., Result]
@@ -102,7 +104,11 @@ CALLS: tuple[tuple[str, ...], ...] = (
     ("doctor",), ("doctor", "--corpus"), ("doctor", "--repair"), ("backup", "OUT"),
     ("backup", "DB"), ("merge", "DB"), ("merge", "GONE"), ("formats",), ("formats", "GONE"),
     ("keys",), ("keys", "--check"), ("browse",), ("annotate",), ("adjudicate",), ("serve",),
-    ("demo",), (EVIL,), ("stats", f"--{EVIL}"), ("stats", f"{EVIL}:x"),
+    ("demo",), ("jobs", "show", EVIL), ("import", "--split", EVIL, "FILE"),
+    ("diff", "GONE", "DB"),
+    ("models", "compare", EVIL, "2"), ("import", "--map", "GONE", "FILE"), ("keys", EVIL),
+    ("export", "--format", EVIL), ("assign", "--to", "ann", f"{EVIL}:"), (EVIL,),
+    ("stats", f"--{EVIL}"), ("stats", f"{EVIL}:x"),
 )  # fmt: skip
 
 
@@ -156,3 +162,15 @@ def test_what_needs_no_more_is_quoted_as_ever() -> None:
     assert all(quoted(word) == shlex.quote(word) for word in ("a", "a b", "é's"))
     assert lines_visible("a\tb\n[red]é") == "a\tb\n[red]é"
     assert lines_visible("\x1b\r\u202e") == "␛␍\\u202e"
+
+
+def test_progress_on_a_terminal_shows_names_as_they_are(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "on_terminal", lambda: True)
+    with Steps(FILE) as steps:
+        steps.step(f"looking at {FILE}", 1, 2)
+    said = capsys.readouterr().err.replace(progress.CLEAR, "")
+    assert not steers(said)
+    assert "\n" not in said
+    assert "␛[31m" in said

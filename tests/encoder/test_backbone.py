@@ -17,6 +17,7 @@ from nfh_models.encoder.pieces import TokenizerError
 from nfh_models.encoder.reading import read
 from nfh_models.encoder.settings import EncoderSettings, Weights
 from nfh_models.encoder.training import Material, prepare
+from nfh_models.model_files import ModelFileError
 from tests.encoder.handmade import AGE, CATS, DOGS, LESSONS, NUMBERS, featuriser, tokenizer
 
 ITEMS = [DOGS, AGE, CATS]
@@ -240,3 +241,30 @@ def test_whole_is_not_needed_to_be_trained_anew(bert: Path, tmp_path: Path) -> N
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert said.stdout.split() == ["False", "True"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("num_hidden_layers", 10**9, "it names 1,000,000,000 num_hidden_layers"),
+        ("vocab_size", 10**9, "it describes 16,000"),
+        ("intermediate_size", 2**31, "it describes "),
+    ],
+)
+@pytest.mark.parametrize("act", ["gelu", "relu"])
+def test_a_small_config_that_describes_a_huge_network(
+    bert: Path, tmp_path: Path, key: str, value: int, says: str, act: str
+) -> None:
+    """Nothing of that size is made: of other kinds than ours the weights say what may be."""
+    found = pretrained(str(bert))
+    other = dict(found.architecture) | {"hidden_act": act}
+    settings = EncoderSettings(pair=8)
+    network = network_of(other, built(other), settings).eval()
+    folder = tmp_path / "m"
+    save(Whole(network, settings, other, found.pieces), folder)
+    load(folder)
+    config = json.loads((folder / "config.json").read_text())
+    config["settings"]["architecture"][key] = value
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ModelFileError, match=says if act == "relu" else "is damaged"):
+        load(folder)

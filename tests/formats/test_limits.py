@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import FormatError
+from nfh_db.formats import gold
 from nfh_db.formats.folders import Binary
+from nfh_db.formats.reading import Source
 from tests.formats import bombs
 
 pytestmark = [
@@ -147,3 +149,10 @@ def test_a_file_with_holes_is_not_read_as_a_whole(tmp_path: Path) -> None:
     os.truncate(path, 300 * bombs.MB)
     with pytest.raises(FormatError, match=r"has 314,572,800 bytes; wanted at most 268,435,456"):
         Binary(path).content()
+
+
+def test_a_line_of_json_holds_no_more_lists_than_may_be_held(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b'{"format": "nfh-gold/1", "offsets": [' + b"[]," * 1_100_000 + b"0]}\n")
+    with pytest.raises(FormatError, match=r"has 1,100,002 lists and objects; wanted at most"):
+        list(gold.read(Source(path)))

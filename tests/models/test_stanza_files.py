@@ -3,6 +3,7 @@
 import json
 import pickle
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -220,6 +221,15 @@ def test_tensors_that_are_no_model(tmp_path: Path) -> None:
     torch.save({"weights": torch.zeros(3)}, tmp_path / "zeros.pt")
     with pytest.raises(ParserError, match="holds no stanza model"):
         find_models(tmp_path)
+
+
+def test_packed_weights_are_not_unpacked(tmp_path: Path) -> None:
+    """Torch writes none, and would make a gigabyte of a megabyte."""
+    path = tmp_path / "zeros.pt"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as parts:
+        parts.writestr("zeros/data/0", bytes(1_000_000))
+    with pytest.raises(ParserError, match=r"zeros.pt holds a packed part"):
+        read_weights(path)
 
 
 def test_a_model_in_the_wrong_place(layout: Path) -> None:

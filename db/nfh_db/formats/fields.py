@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nfh_db.errors import FormatError
+from nfh_db.formats.limits import check_json
 from nfh_db.formats.reading import Origin
 from nfh_db.formats.wording import shown, visible
 from nfh_models.domain import Anchor
@@ -58,8 +59,10 @@ def decode(text: str) -> object:
     """The JSON value of `text`; a bare NaN becomes NAN.
 
     Raises ValueError, with a message to show, for all that is no JSON, for bare
-    Infinity, for a key that stands twice, and for values nested too deep or too long.
+    Infinity, for a key that stands twice, for values nested too deep or too long, and for
+    more lists and objects than may be held.
     """
+    check_json(text)
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
