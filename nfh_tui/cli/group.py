@@ -64,7 +64,8 @@ def _plainly() -> Iterator[None]:
     except click.ClickException as error:
         from nfh_db.formats.wording import lines_visible
 
-        error.message = lines_visible(error.message)
+        # Final for those who make one; it is shown right after this.
+        error.message = lines_visible(error.message)  # type: ignore[misc]
         raise
 
 
