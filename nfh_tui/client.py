@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from nfh_db.assignments import Todo
 from nfh_db.query import Query
 from nfh_db.records import (
+    NO_LABELS,
     Annotator,
     FlagName,
     HistoryLine,
@@ -25,6 +26,7 @@ from nfh_db.records import (
     Role,
     Saved,
     Seen,
+    StaleLabels,
     Undone,
 )
 from nfh_db.store import Store
@@ -320,9 +322,23 @@ class StoreClient(LiveClient):
         """Set or take away one's own flag."""
         return await self._write(self.store.set_flag, anchor_id, me, name, on)
 
-    async def replace_anchor(self, anchor_id: int, me: Annotator, anchor: Anchor) -> Saved:
-        """Give an anchor another span; the new anchor's id is in what comes back."""
-        return await self._write(self.store.replace_anchor, anchor_id, me, anchor)
+    async def propose_span(self, anchor_id: int, me: Annotator, anchor: Anchor) -> Saved:
+        """Propose another span for an anchor; its own takes the proposal back."""
+        return await self._write(self.store.propose_span, anchor_id, me, anchor)
+
+    async def replace_anchor(
+        self,
+        anchor_id: int,
+        me: Annotator,
+        role: Role,
+        anchor: Anchor,
+        agreed: StaleLabels = NO_LABELS,
+    ) -> Saved:
+        """Give an anchor another span; the new anchor's id is in what comes back.
+
+        Raises StaleLabelsError for what becomes stale by it and is not in `agreed`.
+        """
+        return await self._write(self.store.replace_anchor, anchor_id, me, role, anchor, agreed)
 
     async def settlement_to_undo(self, me: Annotator) -> tuple[int, str] | None:
         """The settlement that one's next undo takes back whole; None if it is none."""

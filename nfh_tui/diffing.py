@@ -224,7 +224,7 @@ def _other_changes(left: Body, right: Body, *, voices: bool, moved: bool) -> Ite
         yield Change.SPLIT
     if voices:
         yield Change.VOTES
-    if not moved and {f[:2] for f in left.flags} != {f[:2] for f in right.flags}:
+    if not moved and {f.what for f in left.flags} != {f.what for f in right.flags}:
         yield Change.FLAGS
 
 

@@ -79,6 +79,20 @@ class Voice(msgspec.Struct, frozen=True, array_like=True):
     more: tuple[str, str, float | None, bool, bool, int | None, str | None]
 
 
+class Flag(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True):
+    """Somebody's flag. span: tokens [start, stop) that it proposes, if it does."""
+
+    name: str
+    annotator: str
+    at: str
+    span: tuple[int, int] | None = None
+
+    @property
+    def what(self) -> tuple[str, str, tuple[int, int] | None]:
+        """All but when it was set."""
+        return self.name, self.annotator, self.span
+
+
 class Body(msgspec.Struct, frozen=True, array_like=True):
     """Everything said of a number. said: the gold, None while undecided.
 
@@ -89,7 +103,7 @@ class Body(msgspec.Struct, frozen=True, array_like=True):
     rule: str | None
     decision: tuple[str | None, str | None, tuple[tuple[str, str], ...]]
     voices: tuple[Voice, ...]
-    flags: tuple[tuple[str, str, str], ...]
+    flags: tuple[Flag, ...]
     split: str | None
     times: tuple[tuple[int | None, int | None] | None, ...] | None
 
@@ -174,10 +188,15 @@ def _body(
         if gold is None
         else (gold.adjudicator, gold.decided_at, tuple(sorted(gold.votes))),
         tuple(sorted(map(_voice, votes), key=lambda one: (one.annotator, one.role))),
-        tuple(sorted((f.name.value, f.annotator, f.flagged_at) for f in flags)),
+        tuple(sorted(map(_flag, flags), key=lambda one: (one.name, one.annotator))),
         split,
         None if times is None else tuple(times),
     )
+
+
+def _flag(mark: FlagMark) -> Flag:
+    span = mark.span and (mark.span.start, mark.span.end)
+    return Flag(mark.name.value, mark.annotator, mark.flagged_at, span)
 
 
 def _voice(vote: Vote) -> Voice:

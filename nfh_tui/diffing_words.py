@@ -164,11 +164,20 @@ def _comment(body: Body) -> str:
 
 
 def _flags(left: Body, right: Body) -> Iterator[str]:
-    before, after = ({flag[:2] for flag in body.flags} for body in (left, right))
-    for name, who in sorted(after - before):
-        yield f"{name} set by {visible(who)}"
-    for name, who in sorted(before - after):
-        yield f"{name} of {visible(who)} cleared"
+    before, after = ({flag.what: flag for flag in body.flags} for body in (left, right))
+    for flag in after.values():
+        if flag.what not in before:
+            span = "" if flag.span is None else f", proposing tokens {_span(flag.span)}"
+            yield f"{flag.name} set by {visible(flag.annotator)}{span}"
+    for flag in before.values():
+        if flag.what not in after:
+            span = "" if flag.span is None else f", which proposed tokens {_span(flag.span)},"
+            yield f"{flag.name} of {visible(flag.annotator)}{span} cleared"
+
+
+def _span(span: tuple[int, int]) -> str:
+    start, stop = span
+    return f"{start}" if stop == start + 1 else f"{start} to {stop - 1}"
 
 
 def _details(left: Body, right: Body) -> Iterator[str]:

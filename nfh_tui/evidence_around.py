@@ -1,9 +1,9 @@
-"""What stands around the number: words beside it, the nouns offered, the other numbers."""
+"""Around the number: spans proposed for it, words beside it, nouns, the other numbers."""
 
 from collections.abc import Iterable, Sequence
 
 from nfh_db.records import Item, Sibling, State
-from nfh_models.domain import Answer, Kind, Origin, Passage
+from nfh_models.domain import Anchor, Answer, Kind, Origin, Passage
 from nfh_tui.editing import EditState
 from nfh_tui.editing.describe import KIND_WORDS
 from nfh_tui.editing.state import in_anchor
@@ -12,6 +12,7 @@ from nfh_tui.lanes import Lane
 from nfh_tui.number_words import beside
 from nfh_tui.passage_marks import DIGITS
 from nfh_tui.phrases import phrase_start, sense
+from nfh_tui.proposed_spans import proposals
 from nfh_tui.rows import Part, Rows
 
 MOST_PLACES = 8
@@ -27,13 +28,44 @@ STATE_SIGNS = {
 }
 
 
+# --- other spans for the anchor -----------------------------------------------------------
+
+
+def add_proposals(rows: Rows, item: Item, *, named: bool, key: str = "") -> None:
+    """Say who proposes which span. named: False says it to the only one who does.
+
+    key: what takes a span over, "" where nothing does.
+    """
+    for span, people in proposals(item).items():
+        who, verb = "you", "propose"
+        if named:
+            names = [name for name in people if name]
+            who = ", ".join(names) if names else f"{len(people)} of the annotators"
+            verb = "proposes" if len(names) == 1 else "propose"
+            if not names and len(people) == 1:
+                who, verb = "somebody", "proposes"
+        words = " ".join(item.passage.words(span.start, span.end).split())
+        said: list[Part] = [
+            ("▸ ", "asks"),
+            (who, "name"),
+            (f" {verb} the span ", "note"),
+            (f"“{words}”", "said"),
+        ]
+        if key:
+            said += [(" · ", "note"), (key, "key"), (" takes it", "note")]
+        rows.text(said, indent=1, hang=3)
+
+
 # --- number words beside the anchor --------------------------------------------------------
 
 
-def add_beside(rows: Rows, item: Item) -> None:
-    """Say which number words stand beside the anchor, and how they would be taken in."""
+def add_beside(rows: Rows, item: Item, span: Anchor | None = None) -> None:
+    """Say which number words stand beside the anchor, and how they would be taken in.
+
+    span: what the keys move in its place.
+    """
     for left, key in ((True, "<"), (False, "+")):
-        found = beside(item.passage, item.anchor, left=left)
+        found = beside(item.passage, span or item.anchor, left=left)
         if found is None:
             continue
         said: list[Part] = [

@@ -15,7 +15,7 @@ from nfh_tui.editing.describe import BLOCKING_WORDS, KIND_WORDS, NOTE_WORDS, SOR
 from nfh_tui.editing.state import live, quoted
 from nfh_tui.editing.votes import adoptable, shown_reason
 from nfh_tui.evidence_answers import add_answers
-from nfh_tui.evidence_around import add_beside, add_numbers, add_places
+from nfh_tui.evidence_around import add_beside, add_numbers, add_places, add_proposals
 from nfh_tui.evidence_identification import add_identification
 from nfh_tui.evidence_model import add_doubt, add_model, standing
 from nfh_tui.evidence_precedents import add_precedents
@@ -25,6 +25,7 @@ from nfh_tui.evidence_tally import add_tally
 from nfh_tui.guidelines.guide import Guide
 from nfh_tui.lanes import GOLD, Lane, lanes
 from nfh_tui.passage_marks import DIGITS
+from nfh_tui.proposed_spans import proposals
 from nfh_tui.rows import Part, Row, Rows
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def _add_judged(
     against = gold if state is None else edited
     seconds = _add_table(rows, item, found, against)
     add_readings(rows, item, found, edited)
+    add_proposals(rows, item, named=True, key="" if state is None else "T")
     add_beside(rows, item)
     told = _told_above(item, state, rules, blind=blind)
     add_remarks(rows, item, found, rules, seconds=seconds, blind=blind, told=told)
@@ -127,7 +129,8 @@ def _add_judged(
 def _add_own(rows: Rows, item: Item, state: EditState, edited: Answer | None) -> None:
     """What one who answers may see: nothing of others."""
     add_readings(rows, item, (), edited)
-    add_beside(rows, item)
+    add_proposals(rows, item, named=False)
+    add_beside(rows, item, next(iter(proposals(item)), None))
     rows.blank()
     rows.text([(HIDDEN, "note")])
     add_places(rows, item, (), state)
@@ -259,10 +262,11 @@ def _add_stale(rows: Rows, item: Item, against: Answer | None, *, blind: bool) -
 
 
 def _add_flags(rows: Rows, item: Item, *, named: bool) -> None:
-    if not item.flags:
+    flags = [flag for flag in item.flags if flag.span is None]
+    if not flags:
         return
     rows.heading("Flags")
-    for flag in item.flags:
+    for flag in flags:
         parts: list[Part] = [("! ", "asks"), (flag.name, "")]
         if named and flag.annotator:
             parts.append((f"  {flag.annotator} · {when(flag.flagged_at)}", "note"))

@@ -22,6 +22,7 @@ from nfh_tui.passage_lanes import (
     sibling_sign,
     sign_of,
 )
+from nfh_tui.proposed_spans import proposals
 
 DIGITS = "₀₁₂₃₄₅₆₇₈₉"
 """Numbers of heads in the answer edited."""
@@ -32,7 +33,8 @@ ROLES = (
     *("undecided", "decided", "decided-sign", "gold", "gold-sign"),
     *(f"lane-{number}" for number in range(MOST_LANES + 1)),
     *("differs", "differs-sign"),
-    *("anchor", "anchor-sign", "head", "head-sign", "noun", "added"),
+    *("proposed", "anchor", "proposed-sign", "anchor-sign"),
+    *("head", "head-sign", "noun", "added"),
     *("removed", "removed-sign", "offered", "span", "span-sign", "cursor", "cursor-sign"),
 )
 """Every role but the steps of the heat map, which are "heat-0" and "cool-0" and so on.
@@ -45,13 +47,14 @@ class Rank(IntEnum):
     """Which sign gets a cell that two want; the lowest first."""
 
     ANCHOR = 1
-    VOTE = 2
-    GOLD = 3
-    DECIDED = 4
-    SPAN = 5
-    HEAD = 6
-    ASKED = 7
-    HEAT = 8
+    PROPOSED = 2
+    VOTE = 3
+    GOLD = 4
+    DECIDED = 5
+    SPAN = 6
+    HEAD = 7
+    ASKED = 8
+    HEAT = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +143,9 @@ def marks(
         ground = Ground(item, state)
         _gold(made, item, picked(state))
         _votes(made, item, ground)
+    for proposal in proposals(item):
+        made.span(proposal.start, proposal.end, "proposed")
+        made.brackets(proposal.start, proposal.end, Rank.PROPOSED, "‹›", "proposed-sign")
     made.span(item.anchor.start, item.anchor.end, "anchor")
     made.brackets(item.anchor.start, item.anchor.end, Rank.ANCHOR, "▸◂", "anchor-sign")
     hints: dict[int, str] = {}

@@ -72,7 +72,10 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What was written. items: numbers with gold; left_out: numbers without, by state."""
+    """What was written. items: numbers with gold; left_out: numbers without, by state.
+
+    stale_gold: numbers of the database whose gold was given to a span that was replaced since.
+    """
 
     folder: str
     items: int
@@ -81,6 +84,7 @@ class Released:
     files: dict[str, int]
     left_out: dict[str, int]
     pseudonyms: bool
+    stale_gold: int
 
 
 def release(
@@ -104,6 +108,7 @@ def release(
         contents = _fill(
             folder, frozen, query, _names(frozen, hidden=pseudonyms), progress, about
         )
+        stale_gold = frozen.stale_gold()
         folder.append(SHEET, _sheet(contents).encode("utf-8"))
         folder.append(SUMS, folder.sums().encode("ascii"))
     tally = contents.tally
@@ -115,6 +120,7 @@ def release(
         {name: rows for name, rows in sorted(folder.rows.items()) if name.endswith(".jsonl")},
         {state.value: count for state, count in sorted(tally.undecided.items())},
         pseudonyms,
+        stale_gold,
     )
 
 

@@ -260,6 +260,7 @@ def _left_out(contents: "Contents") -> str:
     no_form = sorted(
         (kind, count) for kind, count in contents.rows.left_out.items() if kind != "open"
     )
+    stale = frozen.stale_gold()
     states = sorted((state.value, count) for state, count in tally.undecided.items())
     sentences = [
         f"{counted(tally.undecided.total(), 'number')} that the query finds but nothing has "
@@ -271,6 +272,10 @@ def _left_out(contents: "Contents") -> str:
         else "",
         f"From the `nfh` files, which have no form for it: {listed(no_form)}"
         if no_form
+        else "",
+        f"Gold of {counted(stale, 'number')} of the database, given to a span that was "
+        "replaced since and not decided anew"
+        if stale
         else "",
         "Models' scores and predictions, and spans of numbers that were corrected since",
     ]

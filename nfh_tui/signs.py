@@ -2,6 +2,7 @@
 
 LEGEND: tuple[tuple[str, str], ...] = (
     ("▸one◂", "the number that is asked about; others are dim, ✓ and a letter: decided so"),
+    ("‹ ›", "the span that an annotator proposes for the number"),
     ("₁ ₂", "before a word: it stands for the first, second head of your answer"),
     ("×", "a mention that was taken away"),
     ("¹ ² ³", "behind a word: who marked it, by their keys; reversed: your answer has not"),

@@ -93,7 +93,8 @@ class ExportReport:
 
     left_out: anchors without a form in the format, by reason. undecided: rows among those
     written whose anchor has no gold yet. lost: anchors that had something which the format
-    cannot hold, by what.
+    cannot hold, by what. stale_gold: anchors of the database whose gold was given to a span
+    that was replaced since, and that nobody has decided anew: no file has it.
     """
 
     format: str
@@ -102,6 +103,7 @@ class ExportReport:
     left_out: Mapping[str, int]
     undecided: int
     lost: Mapping[str, int] = field(default_factory=dict)
+    stale_gold: int = 0
 
 
 def import_file(
@@ -177,7 +179,13 @@ def export_file(
     rows = counted.rows - sum(left_out.values())
     lost = {str(what): number for what, number in counted.losses.counted.items()}
     return ExportReport(
-        format_.name, name, rows, dict(sorted(left_out.items())), counted.undecided, lost
+        format_.name,
+        name,
+        rows,
+        dict(sorted(left_out.items())),
+        counted.undecided,
+        lost,
+        store.count_stale_gold() if format_.labelled else 0,
     )
 
 

@@ -280,7 +280,13 @@ class Choosing:
         anchor = self.ids[text, start, stop]
 
         def do(store: Store) -> object:
-            saved = store.replace_anchor(anchor, store.annotator(who), Anchor(start, stop + 1))
+            saved = store.replace_anchor(
+                anchor,
+                store.annotator(who),
+                Role.ADJUDICATOR,
+                Anchor(start, stop + 1),
+                store.stale_labels(anchor, store.annotator(who)),
+            )
             self.ids[new] = saved.anchor_id
             return saved
 

@@ -8,7 +8,7 @@ decision, or gold of a file or a rule, gives way, and the plan says of how many.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from nfh_db import answers, assignments, gold, models, settings
+from nfh_db import answers, assignments, flags, gold, models, settings
 from nfh_db.anchors import VISIBLE
 from nfh_db.bulk_items import Row
 from nfh_db.connection import Connection
@@ -48,7 +48,7 @@ SELECT anchor_id FROM draft
 WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND annotator_id = :me
     AND role = :role"""
 FLAGS = """
-SELECT anchor_id, name, flagged_at, batch_id FROM flag
+SELECT anchor_id, name, flagged_at, batch_id, start, stop FROM flag
 WHERE anchor_id IN (SELECT value FROM json_each(:ids)) AND annotator_id = :me AND removed = 0"""
 GOLDS = """
 SELECT e.anchor_id, e.before, e.after FROM event AS e
@@ -161,8 +161,8 @@ class Planner:
             facts.choices = dict(run(CHOICES, key | {"model": self._model[0]}))
         if wish.deed is Deed.WITHDRAW and wish.role is Role.ADJUDICATOR:
             facts.replaced = _replaced(run(GOLDS, key), me.name)
-        for id_, name, at, batch in run(FLAGS, key):
-            facts.flags[id_, name] = FlagValue(at, batch)
+        for id_, name, *columns in run(FLAGS, key):
+            facts.flags[id_, name] = flags.value_of(*columns)
         facts.drafts = frozenset(row[0] for row in run(DRAFTS, key))
         facts.blind = frozenset(assignments.blind(self._connection, ids, me.id))
         return facts

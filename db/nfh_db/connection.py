@@ -50,7 +50,7 @@ __all__ = [
 APPLICATION_ID = 0x4E464844
 """Written into the file's header ("NFHD"), so that another program's file is noticed."""
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 """The number of migrations this program knows; the file's `user_version`."""
 
 OLDEST_SQLITE = (3, 51, 3)

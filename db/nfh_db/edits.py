@@ -15,11 +15,22 @@ from nfh_db import (
     summary,
 )
 from nfh_db.connection import Connection
-from nfh_db.errors import StoreError
+from nfh_db.errors import StaleLabelsError, StoreError
 from nfh_db.passages import PassageCache
-from nfh_db.records import Annotator, FlagName, Gold, Role, Rule, Saved, Seen
+from nfh_db.records import (
+    NO_LABELS,
+    PERSON,
+    Annotator,
+    FlagName,
+    Gold,
+    Role,
+    Rule,
+    Saved,
+    Seen,
+    StaleLabels,
+)
 from nfh_db.values import AnchorValue, FlagValue, answer_value, gold_value
-from nfh_models.domain import Anchor, Answer, Kind
+from nfh_models.domain import Anchor, Answer, Kind, Passage
 
 
 def commit_answer(
@@ -97,25 +108,98 @@ def set_flag(
     return Saved(act_id, anchor_id, target.state, at)
 
 
-def replace_anchor(
-    connection: Connection, anchor_id: int, me: Annotator, anchor: Anchor, cache: PassageCache
+def propose_span(
+    connection: Connection,
+    anchor_id: int,
+    me: Annotator,
+    anchor: Anchor | None,
+    cache: PassageCache,
 ) -> Saved:
-    """Put another span in an anchor's place, reviving the one that had it before.
+    """Have somebody's flag `anchor` propose another span; None, or the anchor's own, clears it.
 
-    Answers to the old one become the new one's stale votes; its gold does not carry over.
-    Raises PassageError for a span outside the passage, StoreError for one that is taken.
+    The anchor, its answers and its gold stay as they are. Where it is so already nothing is
+    written: act_id is 0. Raises PassageError for a span outside the passage, StoreError for
+    one that is taken.
     """
     old = anchors.need_live(connection, anchor_id)
     passage = passages.read_one(connection, old.passage_id, cache)
+    at, name = clock.now(), FlagName.ANCHOR.value
+    before = flags.read(connection, anchor_id, me.id, name)
+    value = None
+    words = "the proposed span taken back"
+    if anchor is not None and anchor != old.anchor:
+        _check_free(connection, old.passage_id, passage, anchor)
+        value = FlagValue(at, span=(anchor.start, anchor.end))
+        was = passage.words(old.anchor.start, old.anchor.end)
+        words = f"span “{passage.words(anchor.start, anchor.end)}” proposed for “{was}”"
+    if (before and before.span) == (value and value.span) and (before is None) is (
+        value is None
+    ):
+        return Saved(0, anchor_id, old.state, at)
+    act_id = acts.add(connection, me.id, "do", words, at)
+    changes.change(connection, act_id, "flag", anchor_id, me.id, name, value)
+    return Saved(act_id, anchor_id, old.state, at)
+
+
+def _check_free(
+    connection: Connection, passage_id: int, passage: Passage, anchor: Anchor
+) -> tuple[int, bool] | None:
+    """What `anchors.find_span` knows of a span. Raises PassageError where it is outside the
+    passage, StoreError where a live anchor has it.
+    """
     anchor.check(passage)
-    if anchor == old.anchor:
-        raise StoreError(f"Anchor {anchor_id} has this span already: widen or narrow it first")
-    known = anchors.find_span(connection, old.passage_id, anchor)
+    known = anchors.find_span(connection, passage_id, anchor)
     if known is not None and known[1]:
         raise StoreError(
             f"“{passage.words(anchor.start, anchor.end)}” is anchor {known[0]} already: go to "
             "that one, or choose another span"
         )
+    return known
+
+
+def stale_labels(connection: Connection, anchor_id: int, me: Annotator) -> StaleLabels:
+    """What becomes stale where somebody replaces an anchor."""
+    decided = gold.read(connection, anchor_id)
+    votes = answers.votes(connection, [anchor_id]).get(anchor_id, ())
+    given = {(vote.annotator, vote.role) for vote in votes if vote.type == PERSON}
+    if decided is not None and decided.by is not None:
+        # The decision that is the gold is no further answer.
+        given.discard((decided.by, Role.ADJUDICATOR))
+    names = tuple(sorted({name for name, _ in given} - {me.name}))
+    if decided is None:
+        return StaleLabels(annotators=names)
+    return StaleLabels(Rule(decided.rule), decided.by, names)
+
+
+def replace_anchor(
+    connection: Connection,
+    anchor_id: int,
+    me: Annotator,
+    role: Role,
+    anchor: Anchor,
+    cache: PassageCache,
+    agreed: StaleLabels = NO_LABELS,
+) -> Saved:
+    """Put another span in an anchor's place, reviving the one that had it before.
+
+    Answers to the old one become the new one's stale votes; its gold does not carry over.
+    agreed: the labels that were named to whoever replaces it. Raises StaleLabelsError where
+    others would become stale too, PassageError for a span outside the passage, StoreError for
+    one that is taken, and for an annotator, who may only propose one.
+    """
+    if role is not Role.ADJUDICATOR:
+        raise StoreError(
+            "An annotator proposes a span, and replaces none: adjudicate the item to give its "
+            "number another one"
+        )
+    old = anchors.need_live(connection, anchor_id)
+    passage = passages.read_one(connection, old.passage_id, cache)
+    if anchor == old.anchor:
+        raise StoreError(f"Anchor {anchor_id} has this span already: widen or narrow it first")
+    known = _check_free(connection, old.passage_id, passage, anchor)
+    labels = stale_labels(connection, anchor_id, me)
+    if labels and labels != agreed:
+        raise StaleLabelsError(labels)
     at = clock.now()
     was = passage.words(old.anchor.start, old.anchor.end)
     now = passage.words(anchor.start, anchor.end)

@@ -1,6 +1,10 @@
 """Errors of the data layer: each is a sentence that says what, where, and what to do."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nfh_db.records import StaleLabels
 
 
 class StoreError(Exception):
@@ -53,6 +57,17 @@ class GoneError(StoreError):
 
 class ChangedSinceError(StoreError):
     """An undo or redo meets a state that somebody changed since."""
+
+
+class StaleLabelsError(StoreError):
+    """Replacing an anchor would make labels stale that nobody was asked about."""
+
+    def __init__(self, labels: "StaleLabels") -> None:
+        super().__init__(
+            f"{labels} by another span, and nobody was asked. Nothing was replaced: look at "
+            "the item again, and give its number another span if you still want to"
+        )
+        self.labels = labels
 
 
 class FormatError(Exception):

@@ -5,23 +5,25 @@ from collections.abc import Sequence
 from nfh_db.connection import Connection
 from nfh_db.records import FlagMark, FlagName
 from nfh_db.values import FlagValue, json_of
+from nfh_models.domain import Anchor
 
 READ_OF_ANCHORS = """
-SELECT f.anchor_id, f.name, n.name, f.flagged_at
+SELECT f.anchor_id, f.name, n.name, f.flagged_at, f.start, f.stop
 FROM flag AS f JOIN annotator AS n ON n.id = f.annotator_id
 WHERE f.anchor_id IN (SELECT value FROM json_each(:ids)) AND f.removed = 0
 ORDER BY f.anchor_id, f.name, n.name"""
 READ_ONE = """
-SELECT flagged_at, batch_id FROM flag
+SELECT flagged_at, batch_id, start, stop FROM flag
 WHERE anchor_id = :anchor AND annotator_id = :annotator AND name = :name AND removed = 0"""
 UPSERT = """
-INSERT INTO flag (anchor_id, annotator_id, name, batch_id, flagged_at)
-VALUES (:anchor, :annotator, :name, :batch, :at)
+INSERT INTO flag (anchor_id, annotator_id, name, batch_id, flagged_at, start, stop)
+VALUES (:anchor, :annotator, :name, :batch, :at, :start, :stop)
 ON CONFLICT (anchor_id, annotator_id, name) DO UPDATE SET
-    batch_id = excluded.batch_id, flagged_at = excluded.flagged_at, removed = 0"""
+    batch_id = excluded.batch_id, flagged_at = excluded.flagged_at,
+    start = excluded.start, stop = excluded.stop, removed = 0"""
 INSERT = """
-INSERT INTO flag (anchor_id, annotator_id, name, batch_id, flagged_at)
-VALUES (:anchor, :annotator, :name, :batch, :at)"""
+INSERT INTO flag (anchor_id, annotator_id, name, batch_id, flagged_at, start, stop)
+VALUES (:anchor, :annotator, :name, :batch, :at, :start, :stop)"""
 REMOVE = """
 UPDATE flag SET removed = 1
 WHERE anchor_id = :anchor AND annotator_id = :annotator AND name = :name"""
@@ -34,7 +36,12 @@ def read(
     row = connection.execute(
         READ_ONE, {"anchor": anchor_id, "annotator": annotator_id, "name": name}
     ).fetchone()
-    return None if row is None else FlagValue(at=row[0], batch=row[1])
+    return None if row is None else value_of(*row)
+
+
+def value_of(at: str, batch: int | None, start: int | None, stop: int | None) -> FlagValue:
+    """A flag from its columns."""
+    return FlagValue(at, batch, None if start is None or stop is None else (start, stop))
 
 
 def write(
@@ -49,14 +56,17 @@ def write(
     if value is None:
         connection.execute(REMOVE, key)
     else:
-        connection.execute(UPSERT, key | {"batch": value.batch, "at": value.at})
+        start, stop = value.span or (None, None)
+        row = {"batch": value.batch, "at": value.at, "start": start, "stop": stop}
+        connection.execute(UPSERT, key | row)
 
 
 def marks(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, list[FlagMark]]:
     """The flags that are set, by anchor id, each list by flag and person."""
     found: dict[int, list[FlagMark]] = {}
-    for anchor_id, name, annotator, at in connection.execute(
+    for anchor_id, name, annotator, at, start, stop in connection.execute(
         READ_OF_ANCHORS, {"ids": json_of(list(anchor_ids))}
     ):
-        found.setdefault(anchor_id, []).append(FlagMark(FlagName(name), annotator, at))
+        span = None if start is None or stop is None else Anchor(start, stop)
+        found.setdefault(anchor_id, []).append(FlagMark(FlagName(name), annotator, at, span))
     return found

@@ -70,6 +70,10 @@ class Frozen:
         """How many anchors there are to be found."""
         return int(self._connection.execute(COUNT_ANCHORS).fetchone()[0])
 
+    def stale_gold(self) -> int:
+        """How many anchors lost their gold with their span; see `nfh_db.outgoing`."""
+        return outgoing.count_stale_gold(self._connection)
+
     def people(self) -> tuple[Annotator, ...]:
         """All annotators, in the order in which they came to be here."""
         return tuple(Annotator(*row) for row in self._connection.execute(PEOPLE))

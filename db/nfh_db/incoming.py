@@ -139,6 +139,11 @@ class Planner:
                 answer.check(len(passage.tokens), row.anchor.start, row.anchor.end)
         except (PassageError, AnswerError) as error:
             raise FormatError(self._purpose.name, row.line, str(error)) from error
+        for mark in row.flags:
+            trouble = mark.trouble(row.anchor, len(passage.tokens))
+            if trouble:
+                what = f"flag {mark.name} of {mark.annotator}: {trouble}"
+                raise FormatError(self._purpose.name, row.line, what)
 
     def _conflict(self, line: int, what: str) -> None:
         self.plan.conflicts.append(f"line {line}: {what}")
@@ -219,7 +224,8 @@ class Planner:
         key = (mark.name.value, mark.annotator)
         if key in anchor.flags:
             return
-        value = FlagValue(mark.flagged_at, self._purpose.batch)
+        span = mark.span and (mark.span.start, mark.span.end)
+        value = FlagValue(mark.flagged_at, self._purpose.batch, span)
         anchor.flags[key] = value
         self.plan.counts.flags_new += 1
         if not anchor.new:
@@ -340,7 +346,8 @@ class Planner:
     def _flag_row(self, anchor_id: int, name: str, annotator: str, value: FlagValue) -> None:
         purpose, plan = self._purpose, self.plan
         person = purpose.people[annotator]
-        plan.flags.append((anchor_id, person, name, purpose.batch, value.at))
+        columns = value.span or (None, None)
+        plan.flags.append((anchor_id, person, name, purpose.batch, value.at, *columns))
         plan.events.append((purpose.act, "flag", anchor_id, person, name, None, encode(value)))
 
     def _head_rows(self, marks: Marks, *, answer_id: int | None, gold_id: int | None) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from nfh_db import answers, gold
+from nfh_db import answers, flags, gold
 from nfh_db.connection import Connection
 from nfh_db.passages import KNOWN as KNOWN_PASSAGES
 from nfh_db.values import AnswerValue, FlagValue, GoldValue, json_of
@@ -12,7 +12,7 @@ OF_PASSAGES = """
 SELECT a.passage_id, a.start, a.stop, a.id, a.removed OR a.replaced_by IS NOT NULL
 FROM anchor AS a WHERE a.passage_id IN (SELECT value FROM json_each(:ids))"""
 FLAGS_OF = """
-SELECT f.anchor_id, f.name, n.name, f.flagged_at, f.batch_id
+SELECT f.anchor_id, f.name, n.name, f.flagged_at, f.batch_id, f.start, f.stop
 FROM flag AS f JOIN annotator AS n ON n.id = f.annotator_id
 WHERE f.anchor_id IN (SELECT value FROM json_each(:ids)) AND f.removed = 0"""
 
@@ -81,5 +81,5 @@ def _add_anchors(
         by_id[id_].gold = value
     for id_, key, value_ in answers.read_all(connection, ids):
         by_id[id_].votes[key] = value_
-    for id_, name, annotator, at, batch in connection.execute(FLAGS_OF, {"ids": json_of(ids)}):
-        by_id[id_].flags[name, annotator] = FlagValue(at, batch)
+    for id_, name, annotator, *columns in connection.execute(FLAGS_OF, {"ids": json_of(ids)}):
+        by_id[id_].flags[name, annotator] = flags.value_of(*columns)

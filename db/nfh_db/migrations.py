@@ -177,6 +177,15 @@ FLAG_ANEW = """CREATE TABLE flag_anew (
         PRIMARY KEY (anchor_id, annotator_id, name)
     ) STRICT, WITHOUT ROWID"""
 
+# The span that a flag "anchor" proposes for its number: tokens, the end exclusive. Both NULL
+# where the flag only says that the span is wrong.
+PROPOSED_SPANS = (
+    "ALTER TABLE flag ADD COLUMN start INTEGER",
+    """ALTER TABLE flag ADD COLUMN stop INTEGER CHECK (
+        (start IS NULL) = (stop IS NULL)
+        AND (start IS NULL OR name = 'anchor' AND start >= 0 AND stop > start))""",
+)
+
 
 @migrations()
 def m001_first_schema(db: "Database") -> None:
@@ -224,3 +233,10 @@ def m006_formats(db: "Database") -> None:
     db.execute("DROP TABLE flag")
     db.execute("ALTER TABLE flag_anew RENAME TO flag")
     db.execute("CREATE INDEX flag_name ON flag(name, anchor_id) WHERE removed = 0")
+
+
+@migrations()
+def m008_proposed_spans(db: "Database") -> None:
+    """Spans that annotators propose, which replace nothing until an adjudicator says so."""
+    for statement in PROPOSED_SPANS:
+        db.execute(statement)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nfh_db import answers, flags, gold, passages
+from nfh_db.anchors import VISIBLE
 from nfh_db.connection import Connection
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
@@ -50,6 +51,12 @@ WHERE {{where}} AND a.id NOT IN (
     LEFT JOIN successor AS x ON x.origin = s.anchor_id
     WHERE {FROM_RELEASE})
 ORDER BY a.passage_id, a.start, a.stop"""  # noqa: S608 - made of constants
+STALE_GOLD = f"""
+WITH {SUCCESSORS}
+SELECT count(DISTINCT a.id)
+FROM gold AS g JOIN successor AS x ON x.origin = g.anchor_id JOIN anchor AS a ON a.id = x.id
+WHERE g.removed = 0 AND {VISIBLE}
+    AND NOT EXISTS (SELECT 1 FROM gold AS n WHERE n.anchor_id = a.id AND n.removed = 0)"""  # noqa: S608 - made of constants
 DETAILS = """
 SELECT a.id, a.passage_id, a.start, a.stop,
     (SELECT s.split FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
@@ -90,6 +97,15 @@ def records(
         cursor = connection.execute(statement.format(where=compiled.where), compiled.parameters)
         while rows := cursor.fetchmany(AT_ONCE):
             yield from _records(connection, [_Row(*row) for row in rows])
+
+
+def count_stale_gold(connection: Connection) -> int:
+    """How many anchors have no gold, and stand in place of one that had it when replaced.
+
+    What was decided there counts for nothing until the new span is decided, too.
+    """
+    found: int = connection.execute(STALE_GOLD).fetchone()[0]
+    return found
 
 
 def _records(connection: Connection, rows: Sequence[_Row]) -> Iterator[ExportRecord]:

@@ -111,11 +111,30 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class FlagMark:
-    """A flag that somebody set."""
+    """A flag that somebody set. span: what an ANCHOR proposes in place of the number's span;
+    None where it only says that this is wrong.
+    """
 
     name: FlagName
     annotator: str
     flagged_at: str
+    span: Anchor | None = None
+
+    def trouble(self, anchor: Anchor, tokens: int) -> str:
+        """Why it cannot propose its span for an anchor; "" if it can, or proposes none.
+
+        tokens: how many the passage has.
+        """
+        if self.span is None:
+            return ""
+        start, stop = self.span.start, self.span.end
+        if self.name is not FlagName.ANCHOR:
+            return f"a flag “{self.name}” proposes no span"
+        if not 0 <= start < stop <= tokens:
+            return f"the span [{start}, {stop}) is outside a passage of {tokens} tokens"
+        if self.span == anchor:
+            return f"the span [{start}, {stop}) is the one that the number has"
+        return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +280,49 @@ class Seen:
     saw_votes: bool = False
     seconds: float | None = None
     rule_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StaleLabels:
+    """What becomes stale where an anchor is replaced: its gold, and who else answered it.
+
+    rule: of the gold, None where there is none; adjudicator: who decided it. annotators: names
+    of the persons who answered, in either role, but for whoever replaces.
+    """
+
+    rule: Rule | None = None
+    adjudicator: str | None = None
+    annotators: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        """True if there is anything."""
+        return self.rule is not None or bool(self.annotators)
+
+    def __str__(self) -> str:
+        """In words: "Gold by eva and the answers of ann1, ann2 become stale"."""
+        return self.said(len(self.annotators))
+
+    def said(self, most: int, *, named: bool = True) -> str:
+        """In words, with at most so many of the annotators' names; named: with any name."""
+        names = self.annotators
+        parts = []
+        if self.rule is not None:
+            parts.append(
+                f"gold by {self.adjudicator}" if named and self.adjudicator else "gold"
+            )
+        if names and named and most > 0:
+            more = f" and {len(names) - most} more" if most < len(names) else ""
+            answers = "answer" if len(names) == 1 else "answers"
+            parts.append(f"the {answers} of {', '.join(names[:most])}{more}")
+        elif names:
+            parts.append("one answer" if len(names) == 1 else f"{len(names)} answers")
+        verb = "become" if len(parts) > 1 or len(names) > 1 else "becomes"
+        words = f"{' and '.join(parts)} {verb} stale"
+        return words[:1].upper() + words[1:]
+
+
+NO_LABELS = StaleLabels()
+"""Nothing becomes stale, or nobody was told that anything does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ anchors at a time, in as much memory as those need.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from nfh_db import answers, gold
+from nfh_db import answers, flags, gold
 from nfh_db.connection import Connection
-from nfh_db.values import AnchorValue, FlagValue, encode, json_of
+from nfh_db.values import AnchorValue, encode, json_of
 
 # What an import defers is seen in the tables only once that import is ready.
 EVENTS = """
@@ -25,7 +25,7 @@ FROM anchor AS a LEFT JOIN batch AS b ON b.id = a.batch_id
 WHERE a.id > :after AND coalesce(b.state, 'ready') <> 'loading'
 ORDER BY a.id LIMIT :limit"""
 FLAGS = """
-SELECT f.anchor_id, f.annotator_id, f.name, f.flagged_at, f.batch_id
+SELECT f.anchor_id, f.annotator_id, f.name, f.flagged_at, f.batch_id, f.start, f.stop
 FROM flag AS f LEFT JOIN batch AS b ON b.id = f.batch_id
 WHERE f.anchor_id IN (SELECT value FROM json_each(:ids))
     AND f.removed = 0 AND coalesce(b.state, 'ready') <> 'loading'"""
@@ -158,6 +158,6 @@ def _present(connection: Connection, rows: _Rows, people: dict[str, int]) -> dic
         state["answer", id_, people[name], role] = encode(answer)
     for id_, decided in gold.read_all(connection, ids).items():
         state["gold", id_, None, ""] = encode(decided)
-    for id_, annotator, name, at, batch in connection.execute(FLAGS, {"ids": json_of(ids)}):
-        state["flag", id_, annotator, name] = encode(FlagValue(at, batch))
+    for id_, annotator, name, *columns in connection.execute(FLAGS, {"ids": json_of(ids)}):
+        state["flag", id_, annotator, name] = encode(flags.value_of(*columns))
     return {key: text for key, text in state.items() if text is not None}

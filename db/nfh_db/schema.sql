@@ -203,7 +203,9 @@ CREATE TABLE "flag" (
             CHECK (name IN ('anchor', 'ambiguous', 'guideline', 'skip', 'reject')),
         batch_id INTEGER REFERENCES batch(id),
         flagged_at TEXT NOT NULL,
-        removed INTEGER NOT NULL DEFAULT 0,
+        removed INTEGER NOT NULL DEFAULT 0, start INTEGER, stop INTEGER CHECK (
+        (start IS NULL) = (stop IS NULL)
+        AND (start IS NULL OR name = 'anchor' AND start >= 0 AND stop > start)),
         PRIMARY KEY (anchor_id, annotator_id, name)
     ) STRICT, WITHOUT ROWID;
 

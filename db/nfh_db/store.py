@@ -33,6 +33,7 @@ from nfh_db.merge.store import MergingStore
 from nfh_db.models_store import ModelsStore
 from nfh_db.query import Query, asked_by
 from nfh_db.records import (
+    NO_LABELS,
     Annotator,
     Ballot,
     ExportRecord,
@@ -46,6 +47,7 @@ from nfh_db.records import (
     Role,
     Saved,
     Seen,
+    StaleLabels,
     Undone,
 )
 from nfh_db.settling_store import SettlingStore
@@ -196,13 +198,38 @@ class Store(
         with self._deciding() as connection:
             return edits.set_flag(connection, anchor_id, me, name, on=on)
 
-    def replace_anchor(self, anchor_id: int, me: Annotator, anchor: Anchor) -> Saved:
-        """Put another span in an anchor's place; Saved names the new or revived anchor.
+    def propose_span(self, anchor_id: int, me: Annotator, anchor: Anchor | None) -> Saved:
+        """Propose another span for an anchor, by one's flag `anchor`; None takes that back.
 
-        Raises PassageError for a span outside the passage, StoreError for one that is taken.
+        act_id is 0 where it was so already. Raises PassageError and StoreError as
+        `replace_anchor` does.
         """
         with self._deciding() as connection:
-            return edits.replace_anchor(connection, anchor_id, me, anchor, self._passages)
+            return edits.propose_span(connection, anchor_id, me, anchor, self._passages)
+
+    def stale_labels(self, anchor_id: int, me: Annotator) -> StaleLabels:
+        """The gold and the others' answers that become stale where `me` replaces an anchor."""
+        with self._readers.lend(one_state=True) as connection:
+            return edits.stale_labels(connection, anchor_id, me)
+
+    def replace_anchor(
+        self,
+        anchor_id: int,
+        me: Annotator,
+        role: Role,
+        anchor: Anchor,
+        agreed: StaleLabels = NO_LABELS,
+    ) -> Saved:
+        """Put another span in an anchor's place; Saved names the new or revived anchor.
+
+        agreed: what this person was told becomes stale by it. Raises StaleLabelsError where
+        that is not all of it, StoreError for an annotator and for a span that is taken,
+        PassageError for one outside the passage.
+        """
+        with self._deciding() as connection:
+            return edits.replace_anchor(
+                connection, anchor_id, me, role, anchor, self._passages, agreed
+            )
 
     def undo(self, me: Annotator) -> Undone | None:
         """Take back this person's newest act; None if there is none. ChangedSinceError.
@@ -334,3 +361,10 @@ class Store(
 
         with self._readers.lend(one_state=True) as connection:
             yield from outgoing.records(connection, query, me.id if me else 0, layout)
+
+    def count_stale_gold(self) -> int:
+        """How many anchors lost their gold with their span; see `nfh_db.outgoing`."""
+        from nfh_db import outgoing
+
+        with self._readers.lend() as connection:
+            return outgoing.count_stale_gold(connection)

@@ -70,10 +70,11 @@ class GoldValue(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FlagValue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A flag that is set."""
+    """A flag that is set. span: tokens [start, stop) that it proposes for its number."""
 
     at: str
     batch: int | None = None
+    span: tuple[int, int] | None = None
 
 
 class AnchorValue(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,6 +1,6 @@
 """Acts on the item as a whole."""
 
-from nfh_tui.actions.act import ITEM, WRITING, Action
+from nfh_tui.actions.act import ADJUDICATING, ITEM, WRITING, Action
 
 ACTS: tuple[Action, ...] = (
     Action(
@@ -15,19 +15,25 @@ ACTS: tuple[Action, ...] = (
     ),
     Action(
         "anchor.widen", ("plus",), "+", "Widen the number",
-        "Take the next word on the right into the number.", ITEM, WRITING,
+        "Take the next word on the right into the number; annotating, propose that to whoever "
+        "adjudicates.", ITEM, WRITING,
     ),
     Action(
         "anchor.narrow", ("minus",), "-", "Narrow the number",
-        "Leave the last word of the number out.", ITEM, WRITING,
+        "Leave the last word of the number out; annotating, propose that.", ITEM, WRITING,
     ),
     Action(
         "anchor.widen_left", ("less_than_sign",), "<", "Widen the number to the left",
-        "Take the word before into the number.", ITEM, WRITING,
+        "Take the word before into the number; annotating, propose that.", ITEM, WRITING,
     ),
     Action(
         "anchor.narrow_left", ("greater_than_sign",), ">", "Narrow the number from the left",
-        "Leave the first word of the number out.", ITEM, WRITING,
+        "Leave the first word of the number out; annotating, propose that.", ITEM, WRITING,
+    ),
+    Action(
+        "anchor.take", ("T",), "T", "Take the proposed span",
+        "Give the number the span that an annotator proposes; of several, choose one.",
+        ITEM, ADJUDICATING,
     ),
     Action(
         "flag", ("exclamation_mark",), "!", "Flag",

@@ -81,7 +81,10 @@ def _one(there: OneSide | None, side: Side, *, form: bool) -> dict[str, object] 
         "adjudicator": body.decision[0],
         "decided_at": body.decision[1],
         "split": body.split,
-        "flags": [list(flag) for flag in body.flags],
+        "flags": [
+            [flag.name, flag.annotator, flag.at, *([flag.span] if flag.span else [])]
+            for flag in body.flags
+        ],
     }
 
 

@@ -29,7 +29,7 @@ from nfh_tui.cli.common import (
     user,
     word,
 )
-from nfh_tui.cli.files_text import in_words, noted
+from nfh_tui.cli.files_text import in_words, noted, stale_gold_words
 from nfh_tui.cli.format_options import FormatName, map_option, reading_options
 from nfh_tui.cli.overwriting import is_database
 from nfh_tui.cli.progress import RowCounter
@@ -303,6 +303,8 @@ def _say_export(report: "ExportReport", *, as_json: bool) -> None:
             f"{counted(report.undecided, 'anchor')} without a decision (kind null) among what "
             "the query finds; state:decided leaves them out"
         )
+    if report.stale_gold:
+        say(stale_gold_words(report.stale_gold))
     lost = after_export(report.format, report.lost)
     if lost:
         say(lost)

@@ -54,5 +54,16 @@ def in_words(report: Mapping[str, object]) -> str:
     return "; ".join(parts) + (". Nothing was stored" if report.get("dry_run") is True else "")
 
 
+def stale_gold_words(count: int) -> str:
+    """What an export or a release says of gold that no file has."""
+    one = count == 1
+    return (
+        f"{counted(count, 'number')} of the database {'has' if one else 'have'} stale gold, "
+        f"which is in no file: {'its' if one else 'their'} span was replaced after "
+        f"{'it was' if one else 'they were'} decided, and nobody has decided "
+        f"{'it' if one else 'them'} anew (state:stale finds what nobody has answered anew)"
+    )
+
+
 def _texts(value: object) -> list[str]:
     return [str(one) for one in value] if isinstance(value, list | tuple) else []

@@ -18,6 +18,7 @@ from nfh_tui.cli.common import (
     reporting,
     tell,
 )
+from nfh_tui.cli.files_text import stale_gold_words
 from nfh_tui.cli.progress import RowCounter
 
 NAME_SHOWN = 200
@@ -85,6 +86,8 @@ def release(
     if undecided:
         states = ", ".join(f"{state} {count:,}" for state, count in done.left_out.items())
         tell(f"  left out, since undecided: {undecided:,} ({states})")
+    if done.stale_gold:
+        tell(f"  {stale_gold_words(done.stale_gold)}")
     tell(f"Read {visible(str(folder / 'DATASHEET.md'), NAME_SHOWN)} before you publish it")
 
 

@@ -12,10 +12,12 @@ from nfh_db.records import HistoryLine, Role
 from nfh_db.values import (
     AnchorValue,
     AnswerValue,
+    FlagValue,
     GoldValue,
     answer_of,
     decode_anchor,
     decode_answer,
+    decode_flag,
     decode_gold,
 )
 from nfh_models.domain import Answer, Head, Mention, Origin, Passage, Relation, rule_words
@@ -142,7 +144,9 @@ def _value(entity: str, body: str | None, passage: Passage, *, named: bool) -> s
             return _gold(decode_gold(body), passage, named=named)
         if entity == "anchor":
             return _anchor(decode_anchor(body), passage)
-        return "set" if entity == "flag" else _answer(decode_answer(body), passage)
+        if entity == "flag":
+            return _flag(decode_flag(body), passage)
+        return _answer(decode_answer(body), passage)
     except (msgspec.MsgspecError, ValueError, IndexError):
         return body
 
@@ -174,6 +178,12 @@ def _anchor(value: AnchorValue | None, passage: Passage) -> str:
         return ABSENT
     words = f"“{_words(passage, value.start, value.stop)}” (token {value.start})"
     return f"{words}, replaced" if value.replaced_by is not None else words
+
+
+def _flag(value: FlagValue | None, passage: Passage) -> str:
+    if value is None:
+        return ABSENT
+    return "set" if value.span is None else f"the span “{_words(passage, *value.span)}”"
 
 
 def said(answer: Answer, passage: Passage) -> str:

@@ -14,11 +14,13 @@ from nfh_tui.editing import EditState, act, answer, set_noun
 from nfh_tui.editing.adopt import NOT_YOURS
 from nfh_tui.editing.describe import KIND_WORDS
 from nfh_tui.keymap import Keymap
+from nfh_tui.proposed_spans import proposals
 
 SWITCH = "This is for reading. M changes to annotating, M again to adjudicating."
 NOTHING = "There is no item here to do that with."
 OTHERS = "This shows what others answered, so not while annotating. M changes the mode."
 EMPTY = "The queue is empty."
+NO_PROPOSAL = "Nobody proposes another span for this number."
 FIRST, LAST = "That was the first item.", "That was the last item."
 
 OF_AN_ITEM = frozenset({DECIDE, HEADS, CURSOR, ADOPT, ITEM})
@@ -91,6 +93,8 @@ def _of_the_answer(action_id: str, edit: EditState, item: Item) -> str:
     if action_id == "noun":
         tried = set_noun(edit, item, edit.noun or "noun")
         return (tried.say or "") if tried.refused else ""
+    if action_id == "anchor.take":
+        return "" if proposals(item) else NO_PROPOSAL
     if action_id not in EDITOR_ACTIONS:
         return ""
     outcome = act(edit, item, action_id)

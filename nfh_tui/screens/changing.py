@@ -1,11 +1,20 @@
 """Changing what is decided: the number's span, and the way back and forth again."""
 
-from nfh_db.errors import ChangedSinceError
-from nfh_db.records import Undone
+from nfh_db.errors import ChangedSinceError, StaleLabelsError
+from nfh_db.records import Item, Role, StaleLabels, Undone
 from nfh_models.domain import Anchor
 from nfh_tui.desk.history import partners
-from nfh_tui.desk.reasons import SWITCH
+from nfh_tui.desk.reasons import NO_PROPOSAL, SWITCH
+from nfh_tui.proposed_spans import proposals, proposed_by
 from nfh_tui.screens.deciding import Deciding
+from nfh_tui.visible import width_of
+
+STALE_CHOICES = (("y", "replace", "y"), ("n", "keep", "n"))
+ROOM_OF_CHOICES = 24
+"""Cells that those take at the foot."""
+
+MOST_CHOICES = 9
+"""Spans to choose from: a digit each."""
 
 
 def worded(done: Undone) -> str:
@@ -20,8 +29,12 @@ def worded(done: Undone) -> str:
     return f"{done.summary} ({', '.join(parts)})" if parts else done.summary
 
 
+def _words(item: Item, span: Anchor) -> str:
+    return item.passage.words(span.start, span.end)
+
+
 class Changing(Deciding):
-    """What replaces an anchor, and what undoes."""
+    """What replaces an anchor or proposes another span for it, and what undoes."""
 
     # --- the number's span --------------------------------------------------------------
 
@@ -42,20 +55,68 @@ class Changing(Deciding):
         await self._respan(1, 0)
 
     async def _respan(self, start_by: int, end_by: int) -> None:
-        """Replace the anchor by one with other ends; what is begun goes along."""
+        """Move the ends of the number, as an annotator those of the span proposed for it."""
         item = self.writable()
         if item is None:
             return
-        start, end = item.anchor.start + start_by, item.anchor.end + end_by
+        annotating = self.role is Role.ANNOTATOR
+        now = (proposed_by(item, self.me.name) if annotating else None) or item.anchor
+        start, end = now.start + start_by, now.end + end_by
         turn = item.passage.turns[item.passage.turn_of(item.anchor.start)]
         if start >= end:
             self.refuse("A number keeps one word at least.")
-            return
-        if start < turn.start or end > turn.end:
+        elif start < turn.start or end > turn.end:
             self.refuse("A number stays in its turn: there is no further word here.")
+        elif annotating:
+            await self._propose(item, Anchor(start, end))
+        else:
+            await self._replace(item, Anchor(start, end))
+
+    async def _propose(self, item: Item, span: Anchor) -> None:
+        """Propose a span to whoever adjudicates; the number's own takes the proposal back."""
+        saved = await self.client.propose_span(item.anchor_id, self.me, span)
+        words = _words(item, span)
+        said = f"you propose “{words}” for the number"
+        if span == item.anchor:
+            said = f"proposal taken back: the number is “{words}”"
+        self.announce(f"{said}, saved {self.local_time(saved.at)}")
+        await self.changed(item.anchor_id)
+
+    async def do_anchor_take(self) -> None:
+        """Give the number a span that annotators propose; asked which of several."""
+        item = self.writable()
+        if item is None:
             return
+        spans = list(proposals(item))
+        if not spans:
+            self.refuse(NO_PROPOSAL)
+            return
+        chosen: str | None = "1"
+        if len(spans) > 1:
+            choices = [
+                (str(number), f"“{_words(item, span)}”", str(number))
+                for number, span in enumerate(spans[:MOST_CHOICES], 1)
+            ]
+            chosen = await self.choose("Which span?", choices)
+        if chosen is not None:
+            await self._replace(item, spans[int(chosen) - 1])
+
+    async def _replace(self, item: Item, span: Anchor) -> None:
+        """Replace the anchor by one of another span; what is begun goes along.
+
+        Where gold or others' answers become stale by it, that is asked first.
+        """
         await self.drafts.flush()
-        saved = await self.client.replace_anchor(item.anchor_id, self.me, Anchor(start, end))
+        try:
+            saved = await self.client.replace_anchor(item.anchor_id, self.me, self.role, span)
+        except StaleLabelsError as error:
+            question = self._stale_words(item, error.labels)
+            if await self.choose(question, STALE_CHOICES) != "y":
+                self.say(f"the number stays “{_words(item, item.anchor)}”")
+                return
+            saved = await self.client.replace_anchor(
+                item.anchor_id, self.me, self.role, span, error.labels
+            )
         self.begun.pop((item.anchor_id, self.role), None)
         self.begun.pop((saved.anchor_id, self.role), None)
         self.steps.forget(item.anchor_id)
@@ -66,8 +127,22 @@ class Changing(Deciding):
         self.cache.clear()
         await self.show_anchor(saved.anchor_id)
         self.queue_list.refresh()
-        words = item.passage.words(start, end)
+        words = _words(item, span)
         self.announce(f"the number is “{words}”, saved {self.local_time(saved.at)}")
+
+    def _stale_words(self, item: Item, labels: StaleLabels) -> str:
+        """What becomes stale, in as many names as the line has room for.
+
+        Nobody is named to one who works blind; of what is withheld not even how much it is.
+        """
+        if item.withheld:
+            return "What others said, shown to you or not, becomes stale."
+        room = self.size.width - ROOM_OF_CHOICES
+        for most in range(len(labels.annotators), 0, -1):
+            words = f"{labels.said(most, named=not self.blind)}."
+            if width_of(words) <= room:
+                return words
+        return f"{labels.said(0, named=not self.blind)}."
 
     # --- back and forth -----------------------------------------------------------------
 

@@ -22,6 +22,10 @@ PassageView > .passage--gold { color: $text-warning; text-style: italic; }
 PassageView > .passage--gold-sign { color: $text-warning; text-style: not italic; }
 PassageView > .passage--differs { text-style: underline; }
 PassageView > .passage--differs-sign { text-style: bold reverse not underline; }
+PassageView > .passage--proposed { color: $text-primary; text-style: underline; }
+PassageView > .passage--proposed-sign {
+    color: $text-primary; text-style: bold not underline;
+}
 PassageView > .passage--anchor {
     color: $primary; background: $background; text-style: bold reverse;
 }

@@ -110,7 +110,9 @@ def test_gold_that_no_expert_made_is_no_experts(store: Store) -> None:
 def test_a_vote_on_a_corrected_span_does_not_count_until_it_is_confirmed(store: Store) -> None:
     load(store, "a", vote("ann", Kind.AGE), vote("bob", Kind.AGE))
     me = store.annotator("ann")
-    saved = store.replace_anchor(1, me, Anchor(TWO - 1, TWO + 1))
+    saved = store.replace_anchor(
+        1, me, Role.ADJUDICATOR, Anchor(TWO - 1, TWO + 1), store.stale_labels(1, me)
+    )
     assert [judged(ballot).votes for ballot in ballots(store)] == [{}]
     store.commit_answer(saved.anchor_id, me, Role.ANNOTATOR, class_answer(Kind.AGE), Seen())
     assert [list(judged(ballot).votes) for ballot in ballots(store)] == [["ann"]]

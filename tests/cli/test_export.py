@@ -13,7 +13,7 @@ from click.testing import Result
 from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
-from nfh_models.domain import Kind, Mention, Origin, class_answer, reference_answer
+from nfh_models.domain import Anchor, Kind, Mention, Origin, class_answer, reference_answer
 
 Call = Callable[..., Result]
 Make = Callable[..., Path]
@@ -59,10 +59,36 @@ def test_with_out_a_file_is_written_and_a_summary_is_printed(
         "left_out": {},
         "undecided": 0,
         "lost": {},
+        "stale_gold": 0,
     }
     assert len((home / "g.jsonl").read_text().splitlines()) == 3
     result = call("export", "--format", "gold", "--db", database, "--out", "h.jsonl")
     assert (result.stdout, result.stderr) == ("h.jsonl: 3 rows written\n", "")
+
+
+def test_gold_of_a_span_that_was_replaced_is_counted(
+    call: Call, database: Path, home: Path
+) -> None:
+    with Store.open(database) as store:
+        eva = store.annotator("eva")
+        anchor = store.item(1, eva, Role.ADJUDICATOR).anchor
+        wider = Anchor(anchor.start - 1, anchor.end)
+        store.replace_anchor(1, eva, Role.ADJUDICATOR, wider, store.stale_labels(1, eva))
+    words = (
+        "1 number of the database has stale gold, which is in no file: its span was replaced "
+        "after it was decided, and nobody has decided it anew"
+    )
+    for format_ in ("gold", "nfh"):
+        asked = ("export", "state:decided", "--format", format_, "--db", database, "--out", "g")
+        told = call(*asked, "--json")
+        assert json.loads(told.stdout)["stale_gold"] == 1
+        assert words in told.stderr
+    told = call("release", "r", "--db", database, "--json")
+    assert json.loads(told.stdout)["stale_gold"] == 1
+    assert "Gold of 1 number of the database, given to a span" in " ".join(
+        (home / "r" / "DATASHEET.md").read_text("utf-8").split()
+    )
+    assert words in " ".join(call("release", "s", "--db", database).stdout.split())
 
 
 def test_what_an_export_replaces_is_said(call: Call, database: Path, home: Path) -> None:

@@ -191,7 +191,9 @@ def test_flags_and_corrected_spans(call: Call, store: Store, clock: Clock) -> No
     clock("09:01")
     store.set_flag(1, eva, FlagName.GUIDELINE, True)
     clock("09:02")
-    new = store.replace_anchor(1, eva, Anchor(2, 4))
+    new = store.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(2, 4), store.stale_labels(1, eva)
+    )
     assert told(call("history", "--item", new.anchor_id)) == [
         "eva  answer AGE (as anchor 1) | eva's answer | before  nothing | after   Age",
         "eva  flag guideline set (as anchor 1) | eva's flag guideline | before  nothing | "
@@ -206,6 +208,20 @@ def test_flags_and_corrected_spans(call: Call, store: Store, clock: Clock) -> No
     assert len(told(result)) == 3
     lines = store.seen_history(new.anchor_id, eva, Role.ADJUDICATOR)
     assert [line.anchor_id for line in lines] == [1, 1, new.anchor_id, 1]
+
+
+def test_a_proposed_span_in_words(call: Call, store: Store, clock: Clock) -> None:
+    eva = store.annotator("eva")
+    clock("09:00")
+    store.propose_span(1, eva, Anchor(2, 4))
+    clock("09:01")
+    store.propose_span(1, eva, None)
+    assert told(call("history", "--item", "1")) == [
+        "eva  span “saw one” proposed for “one” | eva's flag anchor | before  nothing | "
+        "after   the span “saw one”",
+        "eva  the proposed span taken back | eva's flag anchor | "
+        "before  the span “saw one” | after   nothing",
+    ]
 
 
 def test_who_decides_blind_is_not_told_what_others_decided(store: Store, clock: Clock) -> None:

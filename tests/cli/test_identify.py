@@ -252,7 +252,9 @@ def test_a_span_that_somebody_took_away_stays_away(db: Path, call) -> None:
         eva = store.annotator("eva")
         item = store.item(1, eva, Role.ANNOTATOR)
         start, end = item.anchor.start, item.anchor.end
-        store.replace_anchor(1, eva, Anchor(start, end + 1))
+        store.replace_anchor(
+            1, eva, Role.ADJUDICATOR, Anchor(start, end + 1), store.stale_labels(1, eva)
+        )
     told = report(call, "--db", db)
     assert (told["numbers"], told["new"]) == (8, 0)
 

@@ -35,7 +35,9 @@ def test_in_words(parted, call, home: Path) -> None:
     parted("train", "bob", 2, Kind.TIME)
     with Store.open(home / "train.db") as store:
         bob = store.annotator("bob")
-        store.replace_anchor(3, bob, Anchor(9, 11))
+        store.replace_anchor(
+            3, bob, Role.ADJUDICATOR, Anchor(9, 11), store.stale_labels(3, bob)
+        )
         store.save_view(bob, "mine", "class:AGE")
     result = call("merge", "train.db", "--db", "home.db", "--as", "eva")
     assert result.exit_code == 0

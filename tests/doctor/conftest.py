@@ -101,8 +101,11 @@ def fill(store: Store) -> None:
     store.undo(eva)
     store.redo(eva)
     store.set_flag(6, bob, FlagName.SKIP, True)
+    store.propose_span(9, eva, Anchor(ONE, ONE + 2))
     store.commit_answer(8, bob, Role.ANNOTATOR, AGE)
-    new = store.replace_anchor(8, bob, Anchor(2, 4))
+    new = store.replace_anchor(
+        8, bob, Role.ADJUDICATOR, Anchor(2, 4), store.stale_labels(8, bob)
+    )
     store.save_draft(new.anchor_id, bob, Role.ANNOTATOR, '{"kind": "AGE"}')
     store.save_view(bob, "mine", "by:bob -class:OTHER")
     model = store.ensure_model("nearest", "resolution", "nearest-noun", "1")

@@ -23,7 +23,7 @@ DAMAGES = {
         "PRAGMA journal_mode = DELETE", words="not in write-ahead-log mode", mended=True, file=1
     ),
     "migrations that are not noted": damage(
-        "DELETE FROM _sqlite_migrations WHERE id = 6", words="5 migrations are noted", file=1
+        "DELETE FROM _sqlite_migrations WHERE id = 7", words="6 migrations are noted", file=1
     ),
     "a value that the table forbids": damage(
         "UPDATE anchor SET state = 'odd' WHERE id = 6",
@@ -53,6 +53,18 @@ DAMAGES = {
         references=1,
     ),
     # --- passages and anchors
+    "a proposed span outside the passage": damage(
+        "UPDATE flag SET stop = 99 WHERE start IS NOT NULL",
+        words="flags: flag 9, eva, anchor 9: the span [",
+        flags=1,
+        log=1,
+    ),
+    "half a proposed span": damage(
+        "UPDATE flag SET stop = NULL WHERE start IS NOT NULL",
+        words="it does not hold that (start IS NULL) = (stop IS NULL)",
+        values=1,
+        log=1,
+    ),
     "a word outside the text": damage(
         "UPDATE passage_token SET offsets = "
         "CAST(substr(offsets, 1, length(offsets) - 4) || x'ff000000' AS BLOB) "

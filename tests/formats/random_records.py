@@ -147,7 +147,7 @@ class Chance:
             if gold.rule is Rule.EXPERT and gold.adjudicator:
                 votes.append(self.vote(gold.adjudicator, Role.ADJUDICATOR, gold.answer))
         flags = {
-            (name, who): FlagMark(name, who, choice(TIMES))
+            (name, who): FlagMark(name, who, choice(TIMES), self.proposal(name, count, anchor))
             for name in FlagName
             for who in NAMES
             if chance() < 0.04
@@ -161,6 +161,12 @@ class Chance:
             tuple(votes),
             tuple(flags.values()),
         )
+
+    def proposal(self, name: FlagName, count: int, anchor: Anchor) -> Anchor | None:
+        """A span that a flag proposes, or none; never the number's own."""
+        span = Anchor(*self.span(count, 4))
+        may = name is FlagName.ANCHOR and span != anchor
+        return span if may and self.random.random() < 0.7 else None
 
     def _gold(self, answer: Answer, votes: Sequence[Vote], names: Sequence[str]) -> Gold:
         rule = self.random.choice(tuple(Rule))

@@ -2,12 +2,14 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.gold_form import GoldWriter, seal
+from nfh_db.formats.gold_form import GoldWriter, digest_of, seal
 from nfh_db.formats.rows import GoldRow
 from nfh_db.records import (
     ExportRecord,
@@ -134,6 +136,44 @@ def test_what_is_written_is_read(rows: Rows) -> None:
     assert set(row.flags) == set(FLAGS)
     assert (row.anchor, row.split, row.passage.text) == (ANCHOR, "dev", TEXT)
     assert row.passage.turns == PASSAGE.turns
+
+
+def test_a_proposed_span_is_written_in_its_flag_and_read(rows: Rows) -> None:
+    proposal = FlagMark(FlagName.ANCHOR, "ann", AT, Anchor(ANCHOR.start, ANCHOR.end + 1))
+    line = GoldWriter().line(record(flags=(*FLAGS, proposal)))
+    flag = f'{{"name":"anchor","annotator":"ann","at":"{AT}","span":[6,8]}}'
+    assert flag in line
+    # Without the span it is, to the byte, the flag that it was before spans could be proposed.
+    bare = GoldWriter().line(record(flags=(*FLAGS, replace(proposal, span=None))))
+    assert flag.replace(',"span":[6,8]', "") in bare
+    (row,) = rows("gold", line)
+    assert set(row.flags) == {*FLAGS, proposal}
+    again = json.loads(line)
+    digest = again.pop("digest")
+    again["flags"] = [dict(sorted(flag.items())) for flag in again["flags"]]
+    assert digest_of(again) == digest
+
+
+@pytest.mark.parametrize(
+    ("name", "span", "message"),
+    [
+        (
+            "anchor",
+            [6, 7],
+            "wanted another one, since the span [6, 7) is the one that",
+        ),
+        ("anchor", [6, 99], "since the span [6, 99) is outside a passage of 8 tokens"),
+        ("skip", [6, 8], "since a flag “skip” proposes no span"),
+        ("anchor", [6], "found [6], wanted two token indices: start and end"),
+        ("anchor", None, 'key "flags[0].span": found null, wanted a list'),
+    ],
+)
+def test_a_span_that_no_flag_can_propose_is_refused(
+    rows: Rows, values: Values, name: str, span: object, message: str
+) -> None:
+    values["flags"] = [{"name": name, "annotator": "a", "at": AT, "span": span}]
+    with pytest.raises(FormatError, match=re.escape(message)):
+        rows("gold", seal(values))
 
 
 def test_an_undecided_anchor_is_read_without_gold(rows: Rows) -> None:

@@ -38,6 +38,7 @@ acts = st.one_of(
     st.tuples(st.just("answer"), people, anchors, roles, answers),
     st.tuples(st.just("withdraw"), people, anchors, roles),
     st.tuples(st.just("flag"), people, anchors, st.sampled_from(FlagName), st.booleans()),
+    st.tuples(st.just("propose"), people, anchors, spans | st.none()),
     st.tuples(st.just("span"), people, anchors, spans),
     st.tuples(st.just("undo"), people),
     st.tuples(st.just("undo"), people),
@@ -71,8 +72,12 @@ def do(store: Store, kit, act: tuple) -> None:
         store.withdraw(rest[1], person, rest[2])
     elif what == "flag":
         store.set_flag(rest[1], person, rest[2], rest[3])
+    elif what == "propose":
+        store.propose_span(rest[1], person, rest[2])
     elif what == "span":
-        store.replace_anchor(rest[1], person, rest[2])
+        store.replace_anchor(
+            rest[1], person, Role.ADJUDICATOR, rest[2], store.stale_labels(rest[1], person)
+        )
     elif what == "undo":
         store.undo(person)
     elif what == "redo":

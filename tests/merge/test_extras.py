@@ -79,7 +79,13 @@ def test_what_was_given_otherwise_is_left(parted) -> None:
 def test_an_assignment_follows_a_span_that_was_corrected_here(parted) -> None:
     assign(parted, "train", "bob", 1)
     with parted.open("home") as store:
-        new = store.replace_anchor(1, store.annotator("eva"), Anchor(3, 6)).anchor_id
+        new = store.replace_anchor(
+            1,
+            store.annotator("eva"),
+            Role.ADJUDICATOR,
+            Anchor(3, 6),
+            store.stale_labels(1, store.annotator("eva")),
+        ).anchor_id
     parted.merge("home", "train")
     assert assigned(parted, "home") == [(new, "bob", "annotator", "work", "open", None)]
     assert not parted.merge("home", "train").changes

@@ -64,7 +64,7 @@ def parted(copies):
             for person in (bob, zoe):
                 store.commit_answer(anchor, person, Role.ANNOTATOR, class_answer(Kind.TIME))
         store.settle(parse(""), Rule.UNANIMOUS, zoe)
-        store.replace_anchor(3, bob, Anchor(0, 2))
+        store.replace_anchor(3, bob, Role.ADJUDICATOR, Anchor(0, 2), store.stale_labels(3, bob))
         store.commit_answer(4, bob, Role.ADJUDICATOR, class_answer(Kind.YEAR))
         store.undo(bob)
         rows = [
@@ -127,7 +127,9 @@ def test_what_somebody_does_while_it_is_applied_stays(parted, monkeypatch) -> No
             assert store.undo(bob).summary == "answer AGE"
             assert store.undo(bob) is None
             store.commit_answer(6, bob, Role.ANNOTATOR, class_answer(Kind.AGE))
-            store.replace_anchor(3, eva, Anchor(0, 3))
+            store.replace_anchor(
+                3, eva, Role.ADJUDICATOR, Anchor(0, 3), store.stale_labels(3, eva)
+            )
 
     monkeypatch.setattr(bringing.Bringing, "_show", slow)
     report = parted.merge("home", "train")
@@ -194,7 +196,13 @@ def test_a_span_that_somebody_makes_in_between(parted, monkeypatch, span: Anchor
         if not done:
             with parted.open("home") as store:
                 anchor = 3 if span == Anchor(0, 2) else 6
-                store.replace_anchor(anchor, store.annotator("eva"), span)
+                store.replace_anchor(
+                    anchor,
+                    store.annotator("eva"),
+                    Role.ADJUDICATOR,
+                    span,
+                    store.stale_labels(anchor, store.annotator("eva")),
+                )
         done.append(back_up(*arguments))
         return done[-1]
 

@@ -5,10 +5,11 @@ from contextlib import closing
 import pytest
 
 from nfh_db.connection import connect
+from nfh_db.errors import StoreError
 from nfh_db.merge.report import Why
 from nfh_db.query import parse
 from nfh_db.records import Role, State
-from nfh_models.domain import Anchor, Kind
+from nfh_models.domain import Anchor, Kind, class_answer
 
 EARLIER, LATER = "2026-01-01T00:00:00.000Z", "2026-02-02T00:00:00.000Z"
 
@@ -26,7 +27,13 @@ def live(copies, name: str) -> list[tuple[int, int]]:
 def correct(copies, name: str, who: str, start: int, stop: int, anchor: int = 1) -> int:
     with copies.open(name) as store:
         span = Anchor(start, stop)
-        return store.replace_anchor(anchor, store.annotator(who), span).anchor_id
+        return store.replace_anchor(
+            anchor,
+            store.annotator(who),
+            Role.ADJUDICATOR,
+            span,
+            store.stale_labels(anchor, store.annotator(who)),
+        ).anchor_id
 
 
 def test_a_file_that_is_new_comes_with_its_rows(copies, saying) -> None:
@@ -127,6 +134,82 @@ def test_a_corrected_span_comes_along(copies, saying) -> None:
         assert store.undo(bob).summary == "anchor “one” made “one or two”"
     assert live(copies, "home") == [(3, 4)]
     assert copies.said("home") == {"eva": "AGE"}
+
+
+def test_gold_that_a_correction_elsewhere_did_not_know_keeps_its_span(copies) -> None:
+    copies.made("home")
+    copies.copy("home", "train")
+    correct(copies, "train", "zoe", 3, 6)
+    with copies.open("home") as store:
+        eva = store.annotator("eva")
+        store.commit_answer(1, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+    report = copies.merge("home", "train")
+    assert {(one.what, one.word, one.why) for one in report.conflicts} == {
+        ("span", "one", Why.DECIDED),
+        ("span", "one or two", Why.TOGETHER),
+    }
+    assert live(copies, "home") == [(3, 4)]
+    with copies.open("home") as store:
+        rows = store.outgoing(parse("state:decided"), None, "gold")
+        assert [row.gold.answer.kind for row in rows] == [Kind.AGE]
+
+
+def test_gold_that_a_correction_elsewhere_knew_gives_way(copies) -> None:
+    copies.made("home", copies.kit.one(gold=copies.kit.gold(Kind.AGE)))
+    copies.copy("home", "train")
+    correct(copies, "train", "zoe", 3, 6)
+    assert copies.merge("home", "train").conflicts == ()
+    assert live(copies, "home") == [(3, 6)]
+
+
+def proposal(copies, name: str, who: str = "bob") -> list:
+    """The spans that are proposed for the number."""
+    with copies.open(name) as store:
+        item = store.item(1, store.annotator(who), Role.ADJUDICATOR)
+        return [(flag.annotator, flag.span) for flag in item.flags]
+
+
+def propose(copies, name: str, who: str, *span: int) -> None:
+    with copies.open(name) as store:
+        store.propose_span(1, store.annotator(who), Anchor(*span) if span else None)
+
+
+def test_a_proposed_span_comes_along(copies, saying) -> None:
+    copies.made("home")
+    copies.copy("home", "train")
+    propose(copies, "train", "bob", 3, 5)
+    propose(copies, "train", "bob", 3, 6)
+    assert copies.merge("home", "train").conflicts == ()
+    assert proposal(copies, "home") == [("bob", Anchor(3, 6))]
+    copies.merge("train", "home")
+    assert saying(copies.path("home")) == saying(copies.path("train"))
+    with copies.open("home") as store:
+        store.undo(store.annotator("bob"))
+    assert proposal(copies, "home") == [("bob", Anchor(3, 5))]
+
+
+def test_spans_that_one_person_proposes_otherwise_in_both_are_left(copies) -> None:
+    copies.made("home")
+    copies.copy("home", "train")
+    propose(copies, "home", "bob", 3, 5)
+    propose(copies, "train", "bob", 3, 6)
+    (conflict,) = copies.merge("home", "train").conflicts
+    assert (conflict.here.said, conflict.there.said) == (
+        "the span “one or” proposed",
+        "the span “one or two” proposed",
+    )
+    assert proposal(copies, "home") == [("bob", Anchor(3, 5))]
+
+
+def test_a_damaged_span_is_not_brought_in(copies) -> None:
+    copies.made("home")
+    copies.copy("home", "train")
+    propose(copies, "train", "bob", 3, 5)
+    with closing(connect(copies.path("train"), "rw")) as writer:
+        writer.execute("UPDATE event SET after = replace(after, '[3,5]', '[3,50]')")
+        writer.execute("UPDATE flag SET stop = 50")
+    with pytest.raises(StoreError, match=r"the span \[3, 50\) is outside a passage"):
+        copies.merge("home", "train")
 
 
 def test_a_span_corrected_otherwise_in_both_is_left(copies) -> None:

@@ -279,7 +279,13 @@ def test_many_acts_in_many_writes(copies, monkeypatch: pytest.MonkeyPatch) -> No
                 store.commit_answer(anchor, person, Role.ANNOTATOR, class_answer(Kind.AGE))
         store.settle(parse(""), Rule.UNANIMOUS, people[0])
         for _ in range(5):
-            store.replace_anchor(_ + 1, people[1], Anchor(0, 2))
+            store.replace_anchor(
+                _ + 1,
+                people[1],
+                Role.ADJUDICATOR,
+                Anchor(0, 2),
+                store.stale_labels(_ + 1, people[1]),
+            )
     told: list[tuple[str, int]] = []
     with copies.open("home") as store:
         report = store.merge(

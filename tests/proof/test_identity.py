@@ -120,7 +120,15 @@ def work_on(store: Store, data: st.DataObject) -> None:
                 )
             elif what == "span" and item.anchor.end < count:
                 span = Anchor(item.anchor.start, item.anchor.end + 1)
-                ids.append(store.replace_anchor(anchor_id, person, span).anchor_id)
+                ids.append(
+                    store.replace_anchor(
+                        anchor_id,
+                        person,
+                        Role.ADJUDICATOR,
+                        span,
+                        store.stale_labels(anchor_id, person),
+                    ).anchor_id
+                )
             else:
                 store.undo(person)
         except StoreError:

@@ -47,6 +47,7 @@ def head(*tokens: int, origin: Origin = Origin.MARKED) -> Head:
 BOTH = Answer(Kind.REFERENCE, (head(BOOTS), head(COAT)), Relation.AND)
 VOTE = Vote("ann", Role.ANNOTATOR, BOTH, AT, 2.0)
 FLAG = FlagMark(FlagName.AMBIGUOUS, "ann", AT)
+PROPOSAL = FlagMark(FlagName.ANCHOR, "ann", AT, Anchor(0, 1))
 BASE = record(
     PASSAGE,
     TWO,
@@ -93,6 +94,10 @@ CASES = {
     ),
     "votes, new": (BASE, replace(BASE, votes=(VOTE, replace(VOTE, annotator="ben")))),
     "flags": (BASE, replace(BASE, flags=())),
+    "flags, proposal": (
+        replace(BASE, flags=(PROPOSAL,)),
+        replace(BASE, flags=(replace(PROPOSAL, span=Anchor(9, 11)),)),
+    ),
     "comment": (BASE, said(replace(BOTH, comment="hm"))),
     "details": (BASE, replace(BASE, votes=(replace(VOTE, seconds=3.0),))),
     "details, when": (BASE, replace(BASE, gold=replace(GOLD, decided_at=LATER))),
@@ -142,6 +147,8 @@ def test_words_tell_each_change(home: Path, call: Callable[..., Result], name: s
         "split": "split dev to none",
         "votes": "votes: ann REFERENCE boots and coat to nothing",
         "flags": "flags: ambiguous of ann cleared",
+        "flags, proposal": "flags: anchor set by ann, proposing tokens 9 to 10, anchor of ann, "
+        "which proposed tokens 0, cleared",
         "comment": 'comment "" to "hm"',
         "details": "how long they took",
         "details, when": "when it was decided",

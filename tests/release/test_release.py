@@ -183,4 +183,5 @@ def test_the_report_for_programs(sample: Path, call: Callable[..., Result], home
         "files": {"unsplit.gold.jsonl": 124, "unsplit.nfh.jsonl": 112},
         "left_out": {"answered": 10, "disagree": 40},
         "pseudonyms": False,
+        "stale_gold": 0,
     }

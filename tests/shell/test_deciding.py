@@ -221,7 +221,8 @@ async def test_a_number_keeps_a_word_and_its_turn(open_desk, read):
     async with open_desk() as desk:
         await desk.press("minus")
         assert "one word at least" in desk.said
-        for _ in range(5):
+        await desk.press("plus", "y")
+        for _ in range(4):
             await desk.press("plus")
         assert "stays in its turn" in desk.said
     assert read(0).anchor.end == len(read(0).passage.tokens)

@@ -248,7 +248,11 @@ async def test_a_number_that_somebody_replaced_is_said_to_be_gone(open_desk, rea
             otto = store.annotator("otto")
             item = read(1)
             store.replace_anchor(
-                item.anchor_id, otto, type(item.anchor)(item.anchor.start, item.anchor.end + 1)
+                item.anchor_id,
+                otto,
+                Role.ADJUDICATOR,
+                type(item.anchor)(item.anchor.start, item.anchor.end + 1),
+                store.stale_labels(item.anchor_id, otto),
             )
         await asyncio.sleep(1.3)
         await desk.settle()

@@ -271,7 +271,9 @@ def test_a_replacing_anchor_shows_old_votes_as_stale(store: Store, kit, say, see
     say("eva", kit.to(DOGS))
     say("bob", kit.to(CATS))
     store.save_draft(1, eva, Role.ANNOTATOR, "{}")
-    saved = store.replace_anchor(1, eva, Anchor(ONE, ONE + 2))
+    saved = store.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
+    )
     assert (saved.anchor_id, saved.state) == (2, State.STALE)
     assert store.item(1, eva, Role.ANNOTATOR) is None
     item = see(id_=2)
@@ -285,21 +287,37 @@ def test_a_replacing_anchor_shows_old_votes_as_stale(store: Store, kit, say, see
 
 def test_gold_does_not_carry_over(store: Store, kit, say, see) -> None:
     say("lee", kit.to(DOGS), Role.ADJUDICATOR)
-    saved = store.replace_anchor(1, store.annotator("lee"), Anchor(ONE, ONE + 2))
+    saved = store.replace_anchor(
+        1,
+        store.annotator("lee"),
+        Role.ADJUDICATOR,
+        Anchor(ONE, ONE + 2),
+        store.stale_labels(1, store.annotator("lee")),
+    )
     assert saved.state is State.STALE
     assert see(id_=saved.anchor_id).gold is None
 
 
 def test_without_votes_a_replacing_anchor_is_open(store: Store, anchor: int) -> None:
-    saved = store.replace_anchor(1, store.annotator("eva"), Anchor(ONE, ONE + 2))
+    saved = store.replace_anchor(
+        1,
+        store.annotator("eva"),
+        Role.ADJUDICATOR,
+        Anchor(ONE, ONE + 2),
+        store.stale_labels(1, store.annotator("eva")),
+    )
     assert saved.state is State.OPEN
 
 
 def test_stale_votes_are_kept_over_several_replacements(store: Store, say, see) -> None:
     eva = store.annotator("eva")
     say("eva", Kind.AGE)
-    second = store.replace_anchor(1, eva, Anchor(ONE, ONE + 2)).anchor_id
-    third = store.replace_anchor(second, eva, Anchor(ONE - 1, ONE + 2))
+    second = store.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
+    ).anchor_id
+    third = store.replace_anchor(
+        second, eva, Role.ADJUDICATOR, Anchor(ONE - 1, ONE + 2), store.stale_labels(second, eva)
+    )
     assert third.state is State.STALE
     assert [vote.annotator for vote in see(id_=third.anchor_id).stale_votes] == ["eva"]
 
@@ -307,8 +325,12 @@ def test_stale_votes_are_kept_over_several_replacements(store: Store, say, see) 
 def test_going_back_to_a_span_revives_its_anchor(store: Store, say, see) -> None:
     eva = store.annotator("eva")
     say("eva", Kind.AGE)
-    second = store.replace_anchor(1, eva, Anchor(ONE, ONE + 2)).anchor_id
-    back = store.replace_anchor(second, eva, Anchor(ONE, ONE + 1))
+    second = store.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
+    ).anchor_id
+    back = store.replace_anchor(
+        second, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 1), store.stale_labels(second, eva)
+    )
     assert (back.anchor_id, back.state) == (1, State.ANSWERED)
     assert [vote.annotator for vote in see().votes] == ["eva"]
     assert see().stale_votes == ()
@@ -318,7 +340,9 @@ def test_going_back_to_a_span_revives_its_anchor(store: Store, say, see) -> None
 def test_places_follow_a_replacement(store: Store, anchor: int) -> None:
     eva = store.annotator("eva")
     store.save_place(eva, "annotate", Place("", 1, 2))
-    store.replace_anchor(1, eva, Anchor(ONE, ONE + 2))
+    store.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
+    )
     assert store.place(eva, "annotate") == Place("", 2, 2)
 
 
@@ -326,17 +350,25 @@ def test_spans_that_cannot_be(store: Store, anchor: int, kit) -> None:
     eva = store.annotator("eva")
     kit.load(store, kit.one(WORDS, CATS))
     with pytest.raises(StoreError, match="“cats” is anchor 2 already"):
-        store.replace_anchor(1, eva, Anchor(CATS, CATS + 1))
+        store.replace_anchor(
+            1, eva, Role.ADJUDICATOR, Anchor(CATS, CATS + 1), store.stale_labels(1, eva)
+        )
     with pytest.raises(StoreError, match="has this span already"):
-        store.replace_anchor(1, eva, Anchor(ONE, ONE + 1))
+        store.replace_anchor(
+            1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 1), store.stale_labels(1, eva)
+        )
     for span in (Anchor(9, 11), Anchor(3, 3), Anchor(-1, 2)):
         with pytest.raises(PassageError, match="outside a passage of 10 tokens"):
-            store.replace_anchor(1, eva, span)
-    store.replace_anchor(1, eva, Anchor(ONE, ONE + 2))
+            store.replace_anchor(1, eva, Role.ADJUDICATOR, span, store.stale_labels(1, eva))
+    store.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
+    )
     with pytest.raises(StoreError, match="was replaced by anchor 3"):
         store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
     with pytest.raises(StoreError, match="was replaced by anchor 3"):
-        store.replace_anchor(1, eva, Anchor(ONE - 1, ONE + 1))
+        store.replace_anchor(
+            1, eva, Role.ADJUDICATOR, Anchor(ONE - 1, ONE + 1), store.stale_labels(1, eva)
+        )
 
 
 def test_what_names_nothing_here_is_refused(store: Store) -> None:

@@ -238,7 +238,9 @@ def test_what_is_open_goes_along_with_a_corrected_span(store: Store, kit) -> Non
     assign(store, ("eva", "bob"), each=2)
     answer(store, 1, "bob")
     eva = store.annotator("eva")
-    new = store.replace_anchor(1, eva, Anchor(3, 5)).anchor_id
+    new = store.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(3, 5), store.stale_labels(1, eva)
+    ).anchor_id
     assert states(store) == {(new, "eva"): "open", (1, "bob"): "done"}
     assert store.todo(eva, Role.ANNOTATOR).left == 1
     assert list(next(store.queue_ids(parse("todo:me"), eva))) == [new]
@@ -300,7 +302,13 @@ def do(store: Store, kit, act: tuple) -> None:
     elif what == "back":
         store.take_back(parse(""), None, days_ago(0), first)
     elif what == "span":
-        store.replace_anchor(rest[0], store.annotator(first), Anchor(*rest[1]))
+        store.replace_anchor(
+            rest[0],
+            store.annotator(first),
+            Role.ADJUDICATOR,
+            Anchor(*rest[1]),
+            store.stale_labels(rest[0], store.annotator(first)),
+        )
     elif what == "import":
         kit.load(store, kit.one(WORDS + " !" * rest[0], 3, votes=[kit.vote(first, Kind.AGE)]))
     else:

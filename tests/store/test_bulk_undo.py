@@ -170,7 +170,13 @@ def test_made_again_it_is_as_it_was_before_the_undo(store, me, golds):
 
 def test_a_number_that_got_another_span_is_taken_back_behind_it(store, me):
     settle(store, me)
-    new = store.replace_anchor(1, store.annotator("eva"), Anchor(ONE, ONE + 2)).anchor_id
+    new = store.replace_anchor(
+        1,
+        store.annotator("eva"),
+        Role.ADJUDICATOR,
+        Anchor(ONE, ONE + 2),
+        store.stale_labels(1, store.annotator("eva")),
+    ).anchor_id
     assert counts(store.undo(me)) == (COUNT, 0)
     assert store.item(new, me, Role.ADJUDICATOR).state is State.STALE
     assert counts(store.redo(me)) == (COUNT, 0)
@@ -179,7 +185,13 @@ def test_a_number_that_got_another_span_is_taken_back_behind_it(store, me):
 
 
 def test_a_replacing_number_is_stale_again_once_its_gold_is_gone(store, me):
-    new = store.replace_anchor(1, store.annotator("eva"), Anchor(ONE, ONE + 2)).anchor_id
+    new = store.replace_anchor(
+        1,
+        store.annotator("eva"),
+        Role.ADJUDICATOR,
+        Anchor(ONE, ONE + 2),
+        store.stale_labels(1, store.annotator("eva")),
+    ).anchor_id
     answer(store, store.annotator("ann1"), new, Kind.AGE)
     assert store.settle(parse(""), Rule.UNANIMOUS, me, least=1).new == COUNT
     store.withdraw(new, store.annotator("ann1"), Role.ANNOTATOR)

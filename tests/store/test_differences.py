@@ -138,7 +138,13 @@ def do(store: Store, kit, act: tuple) -> None:
     elif what == "withdraw":
         store.withdraw(rest[1], person, rest[2])
     elif what == "span":
-        store.replace_anchor(rest[1], person, Anchor(*rest[2]))
+        store.replace_anchor(
+            rest[1],
+            person,
+            Role.ADJUDICATOR,
+            Anchor(*rest[2]),
+            store.stale_labels(rest[1], person),
+        )
     else:
         (store.undo if what == "undo" else store.redo)(person)
 
@@ -197,7 +203,9 @@ def test_rows_of_a_span_that_was_corrected_follow_its_answers(
     votes = [kit.vote("eva", kit.to(1)), kit.vote("bob", Kind.AGE)]
     kit.load(store, kit.one(WORDS, 3, votes=votes))
     eva = store.annotator("eva")
-    new = store.replace_anchor(1, eva, Anchor(3, 5)).anchor_id
+    new = store.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(3, 5), store.stale_labels(1, eva)
+    ).anchor_id
     assert [key[0] for key in stored(path)] == [1]
     store.commit_answer(new, eva, Role.ANNOTATOR, kit.to(1))
     store.commit_answer(new, store.annotator("bob"), Role.ANNOTATOR, kit.to(8))

@@ -33,7 +33,9 @@ def _writes(store, eva):
     """Every kind of write that a screen asks for."""
     answer = class_answer(Kind.YEAR)
     yield lambda: store.commit_answer(1, eva, Role.ANNOTATOR, answer)
-    yield lambda: store.replace_anchor(1, eva, Anchor(0, 2))
+    yield lambda: store.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(0, 2), store.stale_labels(1, eva)
+    )
     yield lambda: store.undo(eva)
     yield lambda: store.save_draft(1, eva, Role.ANNOTATOR, "{}")
     yield lambda: store.save_place(eva, "annotate", Place("", 1, 0))

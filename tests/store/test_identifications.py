@@ -145,7 +145,7 @@ def test_passages_with_their_numbers(store: Store, eva: Annotator, kit) -> None:
     kit.load(store, kit.one("one two", 0, split="dev", gold=gold), kit.one("one two", 1))
     model, version = rules(store)
     store.save_identifications(model, version, [(3, BY_RULE)])
-    store.replace_anchor(4, eva, Anchor(0, 2))
+    store.replace_anchor(4, eva, Role.ADJUDICATOR, Anchor(0, 2), store.stale_labels(4, eva))
     (found,) = store.numbered([3], model)
     assert found.passage == kit.passage("one two")
     assert found.tokenizer == "test 1"

@@ -216,7 +216,7 @@ def test_answers_of_people_are_kept(store: Store, kit) -> None:
 def test_a_span_that_a_person_corrected_stays_corrected(store: Store, kit) -> None:
     kit.load(store, kit.one("I have twenty one", 2))
     eva = store.annotator("eva")
-    store.replace_anchor(1, eva, Anchor(2, 4))
+    store.replace_anchor(1, eva, Role.ADJUDICATOR, Anchor(2, 4), store.stale_labels(1, eva))
     report = kit.load(store, kit.one("I have twenty one", 2, gold=kit.gold(Kind.AGE), line=4))
     assert report.gold_new == 0
     assert report.conflicts == (
@@ -227,7 +227,13 @@ def test_a_span_that_a_person_corrected_stays_corrected(store: Store, kit) -> No
 
 def test_an_anchor_that_a_person_made_is_known(store: Store, kit) -> None:
     kit.load(store, kit.one("I have twenty one", 2))
-    store.replace_anchor(1, store.annotator("eva"), Anchor(2, 4))
+    store.replace_anchor(
+        1,
+        store.annotator("eva"),
+        Role.ADJUDICATOR,
+        Anchor(2, 4),
+        store.stale_labels(1, store.annotator("eva")),
+    )
     report = kit.load(store, kit.one("I have twenty one", 2, stop=4, gold=kit.gold(Kind.AGE)))
     assert (report.anchors_known, report.gold_new) == (1, 1)
     assert items(store)[0].state is State.DECIDED

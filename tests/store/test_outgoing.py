@@ -109,8 +109,12 @@ def test_a_decided_row_leaves_with_the_decision(store: Store, kit) -> None:
 @pytest.mark.usefixtures("two_files")
 def test_a_corrected_span_leaves_in_its_row(store: Store) -> None:
     eva = store.annotator("eva")
-    second = store.replace_anchor(1, eva, Anchor(0, 2)).anchor_id
-    third = store.replace_anchor(second, eva, Anchor(0, 3)).anchor_id
+    second = store.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(0, 2), store.stale_labels(1, eva)
+    ).anchor_id
+    third = store.replace_anchor(
+        second, eva, Role.ADJUDICATOR, Anchor(0, 3), store.stale_labels(second, eva)
+    ).anchor_id
     store.commit_answer(third, eva, Role.ADJUDICATOR, class_answer(Kind.TIME))
     rows = leaving(store, "nfh")
     assert rows[0] == rows[2] == ("b one two", (0, 3), "dev", None, "TIME")

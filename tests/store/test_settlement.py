@@ -280,7 +280,13 @@ def test_what_changes_meanwhile_is_left(store, me, voted, seen, monkeypatch):
     def others() -> None:
         decide(store, "eva", decided, Kind.YEAR)
         vote(store, "ann1", revoted, Kind.AGE)
-        store.replace_anchor(respanned, store.annotator("eva"), Anchor(ONE, ONE + 2))
+        store.replace_anchor(
+            respanned,
+            store.annotator("eva"),
+            Role.ADJUDICATOR,
+            Anchor(ONE, ONE + 2),
+            store.stale_labels(respanned, store.annotator("eva")),
+        )
         decide(store, "eva", twice, Kind.YEAR)
         store.undo(store.annotator("eva"))
 

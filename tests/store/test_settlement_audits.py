@@ -191,8 +191,12 @@ def test_a_number_that_gets_another_span_is_decided_there(store, me, eva):
     settle(store, me)
     assign(store, store.audit_frame(parse(""), me, eva), eva, me, ids={1, 2})
     decide(store, eva, 2, Kind.AGE)
-    new = store.replace_anchor(1, eva, Anchor(ONE, ONE + 2)).anchor_id
-    store.replace_anchor(2, eva, Anchor(ONE, ONE + 2))
+    new = store.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
+    ).anchor_id
+    store.replace_anchor(
+        2, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(2, eva)
+    )
     decide(store, eva, new, Kind.YEAR)
     found = {item.anchor_id: item for item in store.audits()[0].items}
     assert (found[new].decided, found[new].blocking) == (True, Blocking.CLASS)

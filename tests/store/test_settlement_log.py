@@ -47,7 +47,13 @@ def do(store: Store, kit, act: tuple) -> None:
     elif what == "withdraw":
         store.withdraw(rest[0], person, Role.ANNOTATOR)
     elif what == "span":
-        store.replace_anchor(rest[0], person, Anchor(3, 3 + rest[1]))
+        store.replace_anchor(
+            rest[0],
+            person,
+            Role.ADJUDICATOR,
+            Anchor(3, 3 + rest[1]),
+            store.stale_labels(rest[0], person),
+        )
     elif what == "settle":
         experts = [line for a in range(1, ANCHORS + 2) for line in _experts(store, a)]
         store.settle(parse(""), rest[0], person)

@@ -159,7 +159,9 @@ def test_flags_and_withdrawals_are_undone(store: Store, eva: Annotator) -> None:
 
 def test_undoing_a_replacement_brings_the_old_anchor_back(store: Store, eva: Annotator) -> None:
     answer(store, eva, 1, Kind.AGE)
-    new = store.replace_anchor(1, eva, Anchor(ONE, ONE + 2)).anchor_id
+    new = store.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
+    ).anchor_id
     undone = store.undo(eva)
     assert undone is not None
     assert undone.anchor_id == 1
@@ -180,7 +182,9 @@ def test_a_replacement_that_others_answered_stays(
     store: Store, eva: Annotator, clock: Callable[[str], None]
 ) -> None:
     bob = store.annotator("bob")
-    new = store.replace_anchor(1, eva, Anchor(ONE, ONE + 2)).anchor_id
+    new = store.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
+    ).anchor_id
     clock("12:30")
     answer(store, bob, new, Kind.AGE)
     with pytest.raises(ChangedSinceError, match="was answered by bob at 12:30 UTC"):
@@ -194,8 +198,12 @@ def test_reviving_an_anchor_is_undone_with_its_old_answers(
     store: Store, eva: Annotator
 ) -> None:
     answer(store, eva, 1, Kind.AGE)
-    new = store.replace_anchor(1, eva, Anchor(ONE, ONE + 2)).anchor_id
-    store.replace_anchor(new, eva, Anchor(ONE, ONE + 1))
+    new = store.replace_anchor(
+        1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
+    ).anchor_id
+    store.replace_anchor(
+        new, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 1), store.stale_labels(new, eva)
+    )
     assert store.undo(eva) is not None
     item = store.item(new, eva, Role.ANNOTATOR)
     assert item is not None
@@ -206,7 +214,9 @@ def test_reviving_an_anchor_is_undone_with_its_old_answers(
 def test_an_answer_to_a_replaced_anchor_can_be_undone(store: Store, eva: Annotator) -> None:
     bob = store.annotator("bob")
     answer(store, eva, 1, Kind.AGE)
-    new = store.replace_anchor(1, bob, Anchor(ONE, ONE + 2))
+    new = store.replace_anchor(
+        1, bob, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, bob)
+    )
     assert new.state is State.STALE
     assert store.undo(eva) is not None
     item = store.item(new.anchor_id, eva, Role.ANNOTATOR)

@@ -174,7 +174,13 @@ def test_a_replaced_anchor_keeps_its_row_and_not_its_label(store: Store) -> None
     from nfh_models.domain import Anchor
 
     (ids,) = store.anchors_by_passage(parse(""))
-    saved = store.replace_anchor(ids[0], store.annotator("me"), Anchor(2, 4))
+    saved = store.replace_anchor(
+        ids[0],
+        store.annotator("me"),
+        Role.ADJUDICATOR,
+        Anchor(2, 4),
+        store.stale_labels(ids[0], store.annotator("me")),
+    )
     ((row,),) = store.source_rows([saved.anchor_id]).values()
     assert (row.file, row.line, row.labels) == ("a_train.jsonl", 1, None)
     assert "number-beside" not in hits(find_trouble(store, parse("")))

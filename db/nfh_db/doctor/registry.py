@@ -98,6 +98,12 @@ CHECKS: tuple[Check, ...] = (
         each=answer_checks.rules,
     ),
     Check(
+        "flags",
+        "A span that somebody proposes lies in the passage, and is not the number's own.",
+        BY_HAND,
+        each=text_checks.proposals,
+    ),
+    Check(
         "summaries",
         "What an item's line says is what its answers and its gold say.",
         BY_HAND,

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
+from nfh_db import flags
 from nfh_db.doctor.finding import Fault, Where
 from nfh_db.doctor.stretch import AnchorRow, Stretch
-from nfh_models.domain import Passage
+from nfh_models.domain import Anchor, Passage
 
 
 def passages(stretch: Stretch) -> Iterator[Fault]:
@@ -43,6 +44,19 @@ def _span_trouble(anchor: AnchorRow, passage: Passage) -> str:
     if anchor.word != passage.text[first.start : last.end]:
         return "its word is not what stands there in the text"
     return ""
+
+
+def proposals(stretch: Stretch) -> Iterator[Fault]:
+    """Spans that annotators propose, against their passage and the number's own span."""
+    by_id = {anchor.id: anchor for anchor in stretch.anchors}
+    for anchor_id, marks in flags.marks(stretch.connection, list(by_id)).items():
+        anchor = by_id[anchor_id]
+        passage = stretch.passage_of(anchor)
+        for mark in marks if passage is not None else ():
+            what = mark.trouble(Anchor(anchor.start, anchor.stop), len(passage.tokens))
+            if what:
+                where = Where("flag", f"{anchor_id}, {mark.annotator}, {mark.name}", anchor_id)
+                yield Fault(what, where)
 
 
 def links(stretch: Stretch) -> Iterator[Fault]:

@@ -156,6 +156,12 @@ def on_grid(kept: Restored, grid: Grid) -> Restored:
         anchor=Anchor(*places(kept.anchor.start, kept.anchor.end)),
         gold=kept.gold and replace(kept.gold, answer=moved(kept.gold.answer)),
         votes=tuple(replace(vote, answer=moved(vote.answer)) for vote in kept.votes),
+        flags=tuple(
+            flag
+            if flag.span is None
+            else replace(flag, span=Anchor(*places(flag.span.start, flag.span.end)))
+            for flag in kept.flags
+        ),
     )
 
 

@@ -17,6 +17,7 @@ from nfh_db.formats.gold_form import (
     OPTIONAL,
     SCORES,
     SETTLED_ON,
+    SPAN,
     TYPE,
     VOTE_KEYS,
     digest_of,
@@ -77,7 +78,7 @@ def _row(fields: Fields, line: str) -> GoldRow:
         split=fields.optional_text("split"),
         gold=None if predicted else _gold(fields, count, anchor),
         votes=_votes(fields, count, anchor, predicted=predicted),
-        flags=_flags(fields),
+        flags=_flags(fields, count, anchor),
     )
     if predicted:
         _check_prediction(fields, row)
@@ -242,17 +243,30 @@ def _votes(fields: Fields, count: int, anchor: Anchor, *, predicted: bool) -> tu
     return tuple(votes)
 
 
-def _flags(fields: Fields) -> tuple[FlagMark, ...]:
+def _flags(fields: Fields, count: int, anchor: Anchor) -> tuple[FlagMark, ...]:
     flags = []
     seen: set[tuple[str, str]] = set()
-    for inner in fields.objects("flags", FLAG_KEYS):
+    for inner in fields.objects("flags", FLAG_KEYS, SPAN):
         name = FlagName(inner.choice("name", tuple(FlagName)))
-        flag = FlagMark(name, inner.name("annotator"), _time(inner, "at"))
+        flag = FlagMark(name, inner.name("annotator"), _time(inner, "at"), _span(inner))
+        trouble = flag.trouble(anchor, count)
+        if trouble:
+            raise inner.refuse(SPAN, f"another one, since {trouble}")
         if (flag.name, flag.annotator) in seen:
             raise inner.refuse("name", "each flag of an annotator once")
         seen.add((flag.name, flag.annotator))
         flags.append(flag)
     return tuple(flags)
+
+
+def _span(fields: Fields) -> Anchor | None:
+    """The span that a flag proposes, if it does."""
+    if SPAN not in fields.values:
+        return None
+    span = fields.integers(SPAN)
+    if len(span) != 2:
+        raise fields.refuse(SPAN, "two token indices: start and end")
+    return Anchor(*span)
 
 
 def _time(fields: Fields, key: str) -> str:

@@ -68,6 +68,8 @@ MODEL_KEYS = (
 HEAD_KEYS = ("mentions",)
 MENTION_KEYS = ("start", "end", "head", "origin")
 FLAG_KEYS = ("name", "annotator", "at")
+SPAN = "span"
+"""Only of a flag `anchor` that proposes another span: tokens [start, end)."""
 VOTE_KEYS = (
     "annotator",
     "role",
@@ -147,7 +149,7 @@ def spelled(value: object) -> str:
 def digest_of(values: Mapping[str, object]) -> str:
     """The digest that a line of these values has to name, whatever order its keys came in."""
     content = {key: values[key] for key in KEYS if key in values and key != "digest"}
-    for key, keys in (("flags", FLAG_KEYS), ("votes", (*VOTE_KEYS, TYPE))):
+    for key, keys in (("flags", (*FLAG_KEYS, SPAN)), ("votes", (*VOTE_KEYS, TYPE))):
         content[key] = [_ordered(item, keys) for item in _list(content[key])]
     content["heads"] = _ordered_heads(content["heads"])
     if MODEL in content:
@@ -231,7 +233,8 @@ def _heads(heads: Sequence[Head]) -> list[object]:
 
 
 def _flag(flag: FlagMark) -> dict[str, object]:
-    return {"name": flag.name, "annotator": flag.annotator, "at": flag.flagged_at}
+    said = {"name": flag.name, "annotator": flag.annotator, "at": flag.flagged_at}
+    return said if flag.span is None else said | {SPAN: [flag.span.start, flag.span.end]}
 
 
 def _flag_order(flag: FlagMark) -> tuple[str, str]:

@@ -80,12 +80,13 @@ class StoredGold(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
     votes: tuple[tuple[str, str], ...] = ()
 
 
-class StoredFlag(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A flag that somebody set."""
+class StoredFlag(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A flag that somebody set. span: tokens [start, end) that it proposes, if it does."""
 
     name: FlagName
     annotator: str
     at: str
+    span: tuple[int, int] | None = None
 
 
 class StoredItem(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -137,7 +138,12 @@ def stored(
         gold=_stored_gold(record.gold) if gold and record.gold else None,
         votes=tuple(map(stored_vote, record.votes if votes is None else votes)),
         flags=tuple(
-            StoredFlag(flag.name, flag.annotator, flag.flagged_at)
+            StoredFlag(
+                flag.name,
+                flag.annotator,
+                flag.flagged_at,
+                flag.span and (flag.span.start, flag.span.end),
+            )
             for flag in (record.flags if flags is None else flags)
         ),
     )
@@ -226,7 +232,8 @@ def restored(
         raise
     except ValueError as error:  # AnswerError, or an origin that there is none of
         raise MarkError(f'key "{KEY}": {error}') from error
-    return Restored(raw, anchor, item.split, gold, votes, tuple(map(_flag, item.flags)))
+    flags = tuple(_flag(flag, anchor, len(raw.words)) for flag in item.flags)
+    return Restored(raw, anchor, item.split, gold, votes, flags)
 
 
 @lru_cache(maxsize=4)
@@ -331,10 +338,14 @@ def _gold(kept: StoredGold) -> Gold:
     return Gold(_answer(kept), kept.rule, kept.adjudicator, kept.decided_at, kept.votes)
 
 
-def _flag(kept: StoredFlag) -> FlagMark:
+def _flag(kept: StoredFlag, anchor: Anchor, count: int) -> FlagMark:
     _check_name(kept.annotator)
     _check_time(kept.at)
-    return FlagMark(kept.name, kept.annotator, kept.at)
+    mark = FlagMark(kept.name, kept.annotator, kept.at, kept.span and Anchor(*kept.span))
+    trouble = mark.trouble(anchor, count)
+    if trouble:
+        raise MarkError(f'key "{KEY}.flags": {trouble}')
+    return mark
 
 
 _is_a_name = lru_cache(maxsize=256)(is_a_name)

@@ -83,7 +83,7 @@ def content(value: Value | None) -> tuple[object, ...]:
         )
     if isinstance(value, AnchorValue):
         return value.passage, value.start, value.stop, value.replaces, value.replaced_by
-    return ("set",) if isinstance(value, FlagValue) else ()
+    return ("set", value.span) if isinstance(value, FlagValue) else ()
 
 
 def _whole(value: Value | None) -> tuple[object, ...]:

@@ -6,8 +6,14 @@ from nfh_db.connection import Connection
 from nfh_db.merge.maps import DamagedError, decoded
 from nfh_db.merge.plan import Coming
 from nfh_db.merge.sides import PassageRow
-from nfh_db.values import AnswerValue, GoldValue, answer_of, decode_passage
-from nfh_models.domain import AnswerError, PassageError
+from nfh_db.records import FlagMark, FlagName
+from nfh_db.values import (
+    AnchorValue,
+    FlagValue,
+    answer_of,
+    decode_passage,
+)
+from nfh_models.domain import Anchor, AnswerError, PassageError
 
 TEXT = """
 SELECT p.text, t.offsets, t.lemmas, t.turns, t.tokenizer
@@ -41,16 +47,29 @@ class Checker:
     def value(self, coming: Coming, text: str | None) -> None:
         """Raise unless a value fits the passage that it is about."""
         value = decoded(coming.event.entity, text)
-        if not isinstance(value, (AnswerValue, GoldValue)):
+        if value is None or isinstance(value, AnchorValue):
             return
         span = coming.span
+        tokens = self._tokens(span.passage)
         try:
-            answer_of(value).check(self._tokens(span.passage), span.start, span.stop)
+            if isinstance(value, FlagValue):
+                proposal = value.span and Anchor(*value.span)
+                mark = FlagMark(FlagName(coming.event.name), "", value.at, proposal)
+                trouble = mark.trouble(Anchor(span.start, span.stop), tokens)
+            else:
+                answer_of(value).check(tokens, span.start, span.stop)
+                trouble = ""
         except (AnswerError, ValueError) as error:
-            raise DamagedError(
-                f"change {coming.event.id} of its log does not fit its passage "
-                f"({error}): run `nfh-tui doctor` there. Nothing was merged"
-            ) from error
+            raise self._misfit(coming, str(error)) from error
+        if trouble:
+            raise self._misfit(coming, trouble)
+
+    @staticmethod
+    def _misfit(coming: Coming, what: str) -> DamagedError:
+        return DamagedError(
+            f"change {coming.event.id} of its log does not fit its passage ({what}): run "
+            "`nfh-tui doctor` there. Nothing was merged"
+        )
 
     def _tokens(self, passage: int) -> int:
         """Tokens of a passage; what comes next is often of the same."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from nfh_db.merge.chains import Chain, Fate, Step, Verdict, compare, content
 from nfh_db.merge.report import Why
 from nfh_db.records import Role, Rule
-from nfh_db.values import AnswerValue, GoldValue, Value, encode
+from nfh_db.values import AnchorValue, AnswerValue, GoldValue, Value, encode
 
 Key = tuple[str, int, str | None, str]
 """Entity, anchor, whose (of an answer or a flag), and role or flag's name."""
@@ -135,6 +135,7 @@ class Family:
             self._without_detours,
             self._spans_together,
             self._nothing_vanishes,
+            self._no_gold_goes_stale,
             self._only_of_spans_here,
             self._gold_with_decision,
             self._gold_with_votes,
@@ -185,6 +186,23 @@ class Family:
         kept = [t for t in self._taken("anchor") if t.then is None and t.anchor in answered]
         for thing in kept:
             thing.fate, thing.why = Fate.CONFLICT, Why.ANSWERED
+        return bool(kept)
+
+    def _no_gold_goes_stale(self) -> bool:
+        """A span that was replaced there stays if it has gold here that nobody knew there.
+
+        Answers that become stale by it are still shown with the span that comes in.
+        """
+        unseen = {
+            thing.anchor
+            for thing in self.things.values()
+            if thing.entity == "gold"
+            and thing.final is not None
+            and content(thing.final) != content(thing.then)
+        }
+        kept = [t for t in self._taken("anchor") if t.anchor in unseen and _is_replaced(t)]
+        for thing in kept:
+            thing.fate, thing.why = Fate.CONFLICT, Why.DECIDED
         return bool(kept)
 
     def _only_of_spans_here(self) -> bool:
@@ -249,6 +267,16 @@ class Family:
         steps = [*thing.here, *(thing.there if thing.fate is Fate.TAKE else ())]
         times = {step.value.at for step in steps if isinstance(step.value, AnswerValue)}
         return thing.times.get(at, at) in times
+
+
+def _is_replaced(thing: Thing) -> bool:
+    """True for a span that everybody sees here, and that another stands in place of there."""
+    return (
+        isinstance(thing.now, AnchorValue)
+        and thing.now.replaced_by is None
+        and isinstance(thing.then, AnchorValue)
+        and thing.then.replaced_by is not None
+    )
 
 
 def _made_by(gold: Value | None, name: str | None) -> bool:

@@ -13,6 +13,8 @@ class Why(StrEnum):
     """It is about a span that the number does not have here."""
     ANSWERED = "answered"
     """The span was taken back there, and somebody answered it here."""
+    DECIDED = "decided"
+    """The span was replaced there by somebody who did not know the gold that it has here."""
     TOGETHER = "together"
     """It belongs to something else that is left to a person."""
     MEANWHILE = "meanwhile"
@@ -23,6 +25,7 @@ REASONS = {
     Why.BOTH: "changed in both copies",
     Why.SPAN: "about a span that the number does not have here",
     Why.ANSWERED: "the span was taken back there and answered here",
+    Why.DECIDED: "the span was replaced there and decided here",
     Why.TOGETHER: "belongs to another change that is left to you",
     Why.MEANWHILE: "changed here while the merge was at work",
 }

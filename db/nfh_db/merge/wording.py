@@ -13,7 +13,15 @@ from nfh_db.merge.report import Conflict, Side, Why
 from nfh_db.passages import read as read_passages
 from nfh_db.query.lexer import quote, quoted
 from nfh_db.records import Role
-from nfh_db.values import AnchorValue, AnswerValue, GoldValue, Marks, Value, json_of
+from nfh_db.values import (
+    AnchorValue,
+    AnswerValue,
+    FlagValue,
+    GoldValue,
+    Marks,
+    Value,
+    json_of,
+)
 from nfh_models.domain import Anchor, Passage, anchor_id
 
 SPANS = """
@@ -150,6 +158,8 @@ def said(value: Value | None, name: str, passage: Passage, spans: Mapping[int, A
         other = spans.get(value.replaced_by)
         words = "another span" if other is None else passage.words(other.start, other.end)
         return f"replaced by “{words}”"
+    if isinstance(value, FlagValue) and value.span is not None:
+        return f"the span “{passage.words(*value.span)}” proposed"
     return f"{name} set" if value is not None else "nothing"
 
 
