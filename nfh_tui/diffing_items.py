@@ -195,8 +195,7 @@ def _body(
 
 
 def _flag(mark: FlagMark) -> Flag:
-    span = mark.span and (mark.span.start, mark.span.end)
-    return Flag(mark.name.value, mark.annotator, mark.flagged_at, span)
+    return Flag(mark.name.value, mark.annotator, mark.flagged_at, mark.ends)
 
 
 def _voice(vote: Vote) -> Voice:

@@ -224,8 +224,7 @@ class Planner:
         key = (mark.name.value, mark.annotator)
         if key in anchor.flags:
             return
-        span = mark.span and (mark.span.start, mark.span.end)
-        value = FlagValue(mark.flagged_at, self._purpose.batch, span)
+        value = FlagValue(mark.flagged_at, self._purpose.batch, mark.ends)
         anchor.flags[key] = value
         self.plan.counts.flags_new += 1
         if not anchor.new:

@@ -120,6 +120,11 @@ class FlagMark:
     flagged_at: str
     span: Anchor | None = None
 
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """Start and end of the span, as files and the log have it."""
+        return None if self.span is None else (self.span.start, self.span.end)
+
     def trouble(self, anchor: Anchor, tokens: int) -> str:
         """Why it cannot propose its span for an anchor; "" if it can, or proposes none.
 

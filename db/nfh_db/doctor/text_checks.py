@@ -52,7 +52,9 @@ def proposals(stretch: Stretch) -> Iterator[Fault]:
     for anchor_id, marks in flags.marks(stretch.connection, list(by_id)).items():
         anchor = by_id[anchor_id]
         passage = stretch.passage_of(anchor)
-        for mark in marks if passage is not None else ():
+        if passage is None:
+            continue
+        for mark in marks:
             what = mark.trouble(Anchor(anchor.start, anchor.stop), len(passage.tokens))
             if what:
                 where = Where("flag", f"{anchor_id}, {mark.annotator}, {mark.name}", anchor_id)

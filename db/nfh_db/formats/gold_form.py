@@ -233,8 +233,13 @@ def _heads(heads: Sequence[Head]) -> list[object]:
 
 
 def _flag(flag: FlagMark) -> dict[str, object]:
-    said = {"name": flag.name, "annotator": flag.annotator, "at": flag.flagged_at}
-    return said if flag.span is None else said | {SPAN: [flag.span.start, flag.span.end]}
+    proposed = {} if flag.ends is None else {SPAN: flag.ends}
+    return {
+        "name": flag.name,
+        "annotator": flag.annotator,
+        "at": flag.flagged_at,
+        **proposed,
+    }
 
 
 def _flag_order(flag: FlagMark) -> tuple[str, str]:

@@ -138,12 +138,7 @@ def stored(
         gold=_stored_gold(record.gold) if gold and record.gold else None,
         votes=tuple(map(stored_vote, record.votes if votes is None else votes)),
         flags=tuple(
-            StoredFlag(
-                flag.name,
-                flag.annotator,
-                flag.flagged_at,
-                flag.span and (flag.span.start, flag.span.end),
-            )
+            StoredFlag(flag.name, flag.annotator, flag.flagged_at, flag.ends)
             for flag in (record.flags if flags is None else flags)
         ),
     )
