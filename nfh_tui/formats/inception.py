@@ -6,28 +6,33 @@ gold unless it says whose they are. Offsets are UTF-16 code units, ends exclusiv
 
 import hashlib
 import zipfile
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from io import BytesIO
 from itertools import groupby
 from pathlib import Path
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.folders import DAMAGED, Folder
-from nfh_db.formats.format import First, Format, How, Takes, holds
+from nfh_db.formats.format import LOOKED_AT, First, Format, How, Takes, holds
 from nfh_db.formats.grid import MarkError
-from nfh_db.formats.limits import MEMBER_LIMIT
-from nfh_db.formats.options import Reading, Writing
+from nfh_db.formats.limits import LimitError, check_held, opened_zip, read_member
+from nfh_db.formats.options import Reading
 from nfh_db.formats.reading import Origin
 from nfh_db.formats.rows import Row
 from nfh_db.formats.wording import counted, visible
-from nfh_db.records import ExportRecord
-from nfh_tui.formats.inception_cas import Cas, parsed
-from nfh_tui.formats.inception_names import Member, Part, documents, member_of, unopened
+from nfh_tui.formats.inception_cas import Cas, cas_of
+from nfh_tui.formats.inception_documents import TYPE_SYSTEM, is_xml, load_json, load_xmi
+from nfh_tui.formats.inception_names import (
+    Member,
+    Part,
+    documents,
+    member_of,
+    types_beside,
+    unopened,
+)
 from nfh_tui.formats.inception_rows import DocumentReader, Filed, WrongFileError
 from nfh_tui.formats.inception_types import Layer
-from nfh_tui.formats.inception_write import Document, ProjectWriter, files, named
-from nfh_tui.formats.inception_xml import TYPE_SYSTEM, XmiMaker, json_of_xmi, writable
+from nfh_tui.formats.inception_write import JsonWriter, XmiWriter
 
 EXAMPLE = (
     '{"%TYPES": {…}, "%FEATURE_STRUCTURES": [{"%ID": 1, "%TYPE": "uima.cas.Sofa", …}, …], '
@@ -95,60 +100,47 @@ def _of_project(folder: Folder, members: list[Member]) -> list[Member]:
 def _member(folder: Folder, name: str, layer: Layer) -> Cas:
     content = folder.read(name)
     try:
-        if name.lower().endswith(".json"):
-            return parsed(content, layer)
-        if name.lower().endswith(".xmi"):
-            return parsed(json_of_xmi(content, _types_beside(folder, name)), layer)
-        return _packed(content, layer)
+        if name.lower().endswith(".zip"):
+            return _packed(content, layer)
+        beside = types_beside(folder.named(".xml"), name)
+        types = None if beside is None else folder.read(beside)
+        return _cas(name, content, types, layer)
     except MarkError as error:
         raise folder.member_error(name, None, str(error)) from error
 
 
-def _types_beside(folder: Folder, name: str) -> bytes:
-    """The type system of an XMI member: the one in its folder, or in one that holds that."""
-    parts = name.split("/")[:-1]
-    known = {one.lower(): one for one in folder.named(TYPE_SYSTEM.lower())}
-    for depth in range(len(parts), -1, -1):
-        there = "/".join([*parts[:depth], TYPE_SYSTEM]).lower()
-        if there in known:
-            return folder.read(known[there])
-    raise MarkError(f"there is no {TYPE_SYSTEM} beside it, which says what its layers mean")
+def _cas(name: str, content: bytes, types: bytes | None, layer: Layer) -> Cas:
+    """A document in JSON or XMI. types: of XMI, its type system, if there is one."""
+    if name.lower().endswith(".xmi") or is_xml(content):
+        return cas_of(load_xmi(content, types, layer), layer)
+    return cas_of(load_json(content, layer), layer)
 
 
 def _packed(content: bytes, layer: Layer) -> Cas:
-    """The document of a zip file inside a project: XMI with its type system, or JSON."""
+    """The document of a zip file inside a project: XMI with its type system, or JSON. All else
+    stays packed.
+    """
     try:
-        with zipfile.ZipFile(BytesIO(content)) as packed:
-            document, types = _in_zip(packed)
+        with opened_zip(BytesIO(content)) as packed:
+            names = packed.namelist()
+            found = [one for one in names if one.lower().endswith((".json", ".xmi"))]
+            if len(found) != 1:
+                raise MarkError(f"holds {len(found)} documents (.json, .xmi); wanted one")
+            document = _unpacked(packed, found[0])
+            beside = types_beside(names, found[0])
+            types = None if beside is None else _unpacked(packed, beside)
+    except LimitError as error:
+        raise MarkError(str(error)) from error
     except DAMAGED as error:
         raise MarkError(f"is no zip file that can be read: {error}") from error
-    return parsed(document if types is None else json_of_xmi(document, types), layer)
+    return _cas(found[0], document, types, layer)
 
 
-def _in_zip(packed: zipfile.ZipFile) -> tuple[bytes, bytes | None]:
-    """The only document, and its type system if it is XMI; all else stays packed, however
-    large it would be.
-    """
-    infos = packed.infolist()
-    documents = [one for one in infos if one.filename.lower().endswith((".json", ".xmi"))]
-    if len(documents) != 1:
-        raise MarkError(f"holds {len(documents)} documents (.json, .xmi); wanted one")
-    document = _unpacked(packed, documents[0])
-    if documents[0].filename.lower().endswith(".json"):
-        return document, None
-    types = next((one for one in infos if one.filename.endswith(TYPE_SYSTEM)), None)
-    if types is None:
-        raise MarkError(f"holds no {TYPE_SYSTEM}, which says what its layers mean")
-    return document, _unpacked(packed, types)
-
-
-def _unpacked(packed: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    if info.file_size > MEMBER_LIMIT:
-        raise MarkError(
-            f"{visible(info.filename)} has {info.file_size:,} bytes; wanted at most "
-            f"{MEMBER_LIMIT:,}"
-        )
-    return packed.read(info)
+def _unpacked(packed: zipfile.ZipFile, name: str) -> bytes:
+    try:
+        return read_member(packed, packed.getinfo(name))
+    except LimitError as error:
+        raise LimitError(f"{visible(name)} {error}") from error
 
 
 def _alone(source: Origin, layer: Layer, reader: DocumentReader) -> Iterator[Row]:
@@ -156,35 +148,37 @@ def _alone(source: Origin, layer: Layer, reader: DocumentReader) -> Iterator[Row
     member = Member(source.path.name, source.path.name, Part.LOOSE)
     content = _content(source)
     try:
-        if content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-            content = json_of_xmi(content, _types_of_file(source))
-        yield from reader.rows([Filed(member, parsed(content, layer))])
+        cas = _cas(source.path.name, content, _types_of_file(source), layer)
+        yield from reader.rows([Filed(member, cas)])
     except MarkError as error:
         raise source.error(None, str(error)) from error
 
 
 def _content(source: Origin) -> bytes:
-    try:
-        size = source.path.stat().st_size
-        if size > MEMBER_LIMIT:
-            raise source.error(None, f"has {size:,} bytes; wanted at most {MEMBER_LIMIT:,}")
-        content = source.path.read_bytes()
-    except OSError as error:
-        raise source.unreadable(error) from error
+    content = _read(source, source.path)
     if hashlib.sha256(content).hexdigest() != source.sha256:
         raise source.error(None, "changed while it was read; import it again")
-    return content.removeprefix(b"\xef\xbb\xbf")
+    return content
 
 
-def _types_of_file(source: Origin) -> bytes:
-    for name in (TYPE_SYSTEM, TYPE_SYSTEM.lower(), "typesystem.xml"):
-        path = Path(source.path).parent / name
-        if path.is_file():
-            return path.read_bytes()
-    raise MarkError(
-        f"there is no {TYPE_SYSTEM} beside it, which says what its layers mean; unpack the "
-        "whole export, or import its zip file"
-    )
+def _read(source: Origin, path: Path) -> bytes:
+    """A file as a whole: the source, or one beside it. Raises FormatError."""
+    try:
+        size = path.stat().st_size
+        check_held(size, size)
+        return path.read_bytes()
+    except LimitError as error:
+        raise source.error(None, f"{visible(path.name)} {error}") from error
+    except OSError as error:
+        raise source.unreadable(error) from error
+
+
+def _types_of_file(source: Origin) -> bytes | None:
+    """The type system beside a file, if there is one. Raises FormatError."""
+    for path in sorted(source.path.parent.glob("*.[xX][mM][lL]")):
+        if path.name.lower() == TYPE_SYSTEM.lower() and path.is_file():
+            return _read(source, path)
+    return None
 
 
 # --- which is which -------------------------------------------------------------------------
@@ -193,7 +187,7 @@ def _types_of_file(source: Origin) -> bytes:
 def _sniff_json(first: First) -> str | None:
     if first.folder is not None:
         return _project_of(first.folder, ".json")
-    start = first.start[:65536]
+    start = first.start
     if first.takes is Takes.TEXT and start.lstrip().startswith("{") and _is_json(start):
         return "it is a JSON object with the feature structures of a UIMA CAS"
     return None
@@ -206,7 +200,7 @@ def _is_json(start: str) -> bool:
 def _sniff_xmi(first: First) -> str | None:
     if first.folder is not None:
         return _project_of(first.folder, ".xmi")
-    start = first.start[:65536].lstrip()
+    start = first.start.lstrip()
     if first.takes is Takes.TEXT and start.startswith("<") and _is_xmi(start):
         return "it is an XMI document of a UIMA CAS"
     if first.takes is Takes.TEXT and first.suffix == ".xmi":
@@ -233,38 +227,21 @@ def _project_of(folder: Folder, suffix: str) -> str | None:
 
 def _kind(folder: Folder, name: str) -> str | None:
     try:
-        content = folder.read(name)
         if name.lower().endswith(".zip"):
-            with zipfile.ZipFile(BytesIO(content)) as packed:
+            with opened_zip(BytesIO(folder.read(name))) as packed:
                 inside = [one for one in packed.namelist() if one.endswith((".json", ".xmi"))]
-                content = packed.read(inside[0]) if inside else b""
-    except (FormatError, zipfile.BadZipFile, RuntimeError, NotImplementedError):
+                content = packed.open(inside[0]).read(LOOKED_AT) if inside else b""
+        else:
+            content = folder.head(name, LOOKED_AT)
+    except (FormatError, LimitError, *DAMAGED):
         return None
-    start = content[:65536].decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
+    start = content.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
     if start.startswith("{") and _is_json(start):
         return ".json"
     return ".xmi" if start.startswith("<") and _is_xmi(start) else None
 
 
-# --- out ------------------------------------------------------------------------------------
-
-
-class XmiWriter:
-    """Makes the same project in XMI, with one TypeSystem.xml for all. left_out: nothing."""
-
-    def __init__(self, how: Writing) -> None:
-        self.left_out: Counter[str] = Counter()
-        self._document = Document(named(how), how.labels, writable)
-
-    def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, bytes]]:
-        """annotation/DOCUMENT/NAME.xmi of each annotator, and the gold under curation/."""
-        maker: XmiMaker | None = None
-        for file in files(records, ".xmi"):
-            json = self._document.content(file)
-            if maker is None:
-                maker = XmiMaker(json)
-                yield TYPE_SYSTEM, maker.type_system
-            yield f"{file.name}.xmi", maker.xmi(json)
+# --- the formats ----------------------------------------------------------------------------
 
 
 HOLDS = holds(
@@ -285,18 +262,17 @@ INCEPTION_JSON = Format(
     example=EXAMPLE,
     read=read,
     sniff=_sniff_json,
-    members=ProjectWriter,
+    members=JsonWriter,
     carries_split=True,
     takes=(Takes.TEXT, Takes.FOLDER),
     holds=HOLDS,
     settings=frozenset({"map"}),
+    extra="dkpro-cassis",
 )
 INCEPTION_XMI = Format(
     name="inception-xmi",
     extensions=(".xmi",),
-    description=(
-        "INCEpTION: the same as UIMA CAS XMI with its TypeSystem.xml, by dkpro-cassis"
-    ),
+    description="INCEpTION: the same as UIMA CAS XMI with its TypeSystem.xml",
     example=XMI_EXAMPLE,
     read=read,
     sniff=_sniff_xmi,

@@ -1,34 +1,37 @@
 """A CAS document read: its text, tokens, turns, and numbers with what they are linked to.
 
-Read from the JSON form of UIMA CAS (https://github.com/apache/uima-uimaj-io-jsoncas). Offsets
-there are UTF-16 code units, ends exclusive; here they are code points. A reference is an id
-under a key with "@" before it; 0 is none.
+Read from what dkpro-cassis loads, be it of JSON or of XMI. It has converted the offsets, which
+are UTF-16 code units there, to code points.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from nfh_db.formats.fields import INTEGER_LIMIT, whole_number
 from nfh_db.formats.grid import MarkError
 from nfh_db.formats.options import Span
-from nfh_db.formats.utf16 import SplitPairError, Units
+from nfh_db.formats.utf16 import LAST_OF_ONE_UNIT
 from nfh_db.formats.wording import shown
+from nfh_tui.formats.inception_documents import TYPE_SYSTEM, Loaded
 from nfh_tui.formats.inception_types import (
+    ANNOTATION,
     BASIC,
     INITIAL_VIEW,
     SENTENCE,
-    SOFA,
     TEXT,
     TOKEN,
     Layer,
+    attribute,
     below,
     check_layer,
 )
 
-Structure = Mapping[str, object]
+if TYPE_CHECKING:
+    from cassis.typesystem import FeatureStructure
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,127 +89,95 @@ class Cas:
     empty: int = 0
 
 
-def parsed(content: bytes, layer: Layer) -> Cas:
-    """The document of a CAS JSON file. Raises MarkError for what it should not be."""
-    try:
-        data = msgspec.json.decode(content)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise MarkError(f"is no JSON that can be read: {error}") from error
-    if isinstance(data, dict) and "_views" in data:
+def cas_of(loaded: Loaded, layer: Layer) -> Cas:
+    """The document that was loaded. Raises MarkError for what it should not be."""
+    found = _Reader(loaded, layer).cas()
+    if loaded.unknown and not found.numbers:
+        layers = ", ".join(map(shown, sorted(loaded.unknown)[:12]))
         raise MarkError(
-            'is the older JSON form of UIMA CAS; export it as "UIMA CAS JSON 0.4.0" or XMI'
+            f"there is no {TYPE_SYSTEM} beside it, and INCEpTION's own layers do not have "
+            f"{layers}; put it beside the document, or name the layer that holds numbers in a "
+            'file with [layer] number = "its name" (--map)'
         )
-    if not isinstance(data, dict) or not isinstance(
-        data.get("%FEATURE_STRUCTURES"), list | dict
-    ):
-        raise MarkError(
-            "is no UIMA CAS in JSON: it has no %FEATURE_STRUCTURES; wanted the format "
-            '"UIMA CAS JSON 0.4.0"'
-        )
-    types = data.get("%TYPES") or {}
-    if not isinstance(types, dict):
-        raise MarkError(f"%TYPES: found {shown(types)}, wanted an object")
-    return _Reader(_by_id(data["%FEATURE_STRUCTURES"]), types, layer).cas()
+    return found
 
 
-def _by_id(found: object) -> dict[int, Structure]:
-    """The feature structures by their ids, whichever of its two forms the file has."""
-    structures: dict[int, Structure] = {}
-    for id_, value in _pairs(found):
-        if not isinstance(value, dict) or not isinstance(value.get("%TYPE"), str):
-            raise MarkError(f"%FEATURE_STRUCTURES: found {shown(value)} without a %TYPE")
-        if type(id_) is not int:
-            raise MarkError(f"%ID: found {shown(id_)}, wanted a whole number")
-        if structures.setdefault(id_, value) is not value:
-            raise MarkError(f"%ID: {id_} stands twice; wanted one feature structure of an id")
-    return structures
-
-
-def _pairs(found: object) -> Iterator[tuple[object, object]]:
-    if isinstance(found, dict):
-        for key, value in found.items():
-            yield int(key) if key.isdecimal() and len(key) < 18 else key, value
-    elif isinstance(found, list):
-        for value in found:
-            yield (value.get("%ID") if isinstance(value, dict) else None), value
+def _what(one: "FeatureStructure") -> str:
+    """An annotation in words: "NFH 14"."""
+    return f"{one.type.name.rpartition('.')[2]} {one.xmiID}"
 
 
 class _Reader:
     """Reads one document's feature structures."""
 
-    def __init__(
-        self, structures: dict[int, Structure], types: dict[str, object], layer: Layer
-    ) -> None:
-        self._all = structures
+    def __init__(self, loaded: Loaded, layer: Layer) -> None:
+        self._types = loaded.cas.typesystem
+        self._unknown = loaded.unknown
         self._layer = layer
-        self._types = types
-        self._sofa, text = self._text()
-        self._units = Units(text)
-        self._raw = text
-        self._nowhere = self._twice = self._empty = 0
-
-    def _text(self) -> tuple[int, str]:
-        sofas = {
-            id_: one
-            for id_, one in self._all.items()
-            if one["%TYPE"] == SOFA and isinstance(one.get("sofaString"), str)
-        }
-        views = [i for i, one in sofas.items() if one.get("sofaID") == INITIAL_VIEW]
-        if not views and len(sofas) == 1:
-            views = list(sofas)
+        views = [sofa.sofaID for sofa in loaded.cas.sofas if sofa.sofaString is not None]
+        if INITIAL_VIEW in views:
+            views = [INITIAL_VIEW]
         if len(views) != 1:
             raise MarkError(
-                f"found {len(sofas)} texts (sofaString), wanted one, of the view {INITIAL_VIEW}"
+                f"found {len(views)} texts (sofaString), wanted one, of the view {INITIAL_VIEW}"
             )
-        return views[0], str(sofas[views[0]]["sofaString"])
+        view = loaded.cas.get_view(views[0])
+        self._text: str = view.sofa_string
+        self._all: Sequence[FeatureStructure] = view.select_all_fs()
+        self._listed = {one.xmiID for one in self._all}
+        self._wide = not self._text.isascii() and max(self._text) > LAST_OF_ONE_UNIT
+        self._nowhere = self._twice = 0
 
     def cas(self) -> Cas:
         """The document."""
         layer = self._layer
-        kinds = {layer.number: "number", layer.head: "head", layer.turn: "turn"}
+        kinds = {
+            layer.number: "number",
+            layer.head: "head",
+            layer.turn: "turn",
+            TOKEN: "token",
+        }
         of_type = {
             name: what for type_, what in kinds.items() for name in below(self._types, type_)
         }
-        of_type |= dict.fromkeys(below(self._types, TOKEN), "token")
         of_type[TEXT] = "text"
-        found: dict[str, list[tuple[int, Structure]]] = {}
-        other: Counter[str] = Counter()
+        found: dict[str, list[FeatureStructure]] = {}
+        other = Counter(self._unknown)
+        annotations = below(self._types, ANNOTATION)
         quiet = BASIC | below(self._types, SENTENCE)
-        for id_, one in self._all.items():
-            type_ = str(one["%TYPE"])
-            what = of_type.get(type_)
+        for one in self._all:
+            name = one.type.name
+            what = of_type.get(name)
             if what is not None:
-                if one.get("@sofa", self._sofa) == self._sofa:
-                    found.setdefault(what, []).append((id_, one))
-            elif "begin" in one and type_ not in quiet:
-                other[type_] += 1
+                found.setdefault(what, []).append(one)
+            elif name in annotations and name not in quiet:
+                other[name] += 1
         if "number" not in found:
             check_layer(self._types, layer)
         text = self._restored(found.get("text", ()))
-        tokens = sorted(self._span(i, o) for i, o in found.get("token", ()))
-        self._empty = sum(start == end for start, end in tokens)
-        heads = {id_: self._span(id_, one) for id_, one in found.get("head", ())}
+        tokens = sorted(map(self._span, found.get("token", ())))
+        heads = {one.xmiID: self._span(one) for one in found.get("head", ())}
         linked: set[int] = set()
-        numbers = [self._number(i, o, linked) for i, o in found.get("number", ())]
+        numbers = [self._number(one, linked) for one in found.get("number", ())]
         return Cas(
             text,
             tuple(span for span in tokens if span[0] < span[1]),
-            tuple(self._turn(i, o) for i, o in found.get("turn", ())),
+            tuple(map(self._turn, found.get("turn", ()))),
             tuple(sorted(numbers, key=lambda one: (one.span, one.id))),
-            tuple(span for id_, span in heads.items() if id_ not in linked),
+            tuple(sorted(span for id_, span in heads.items() if id_ not in linked)),
             other,
             self._nowhere,
             self._twice,
-            self._empty,
+            sum(start == end for start, end in tokens),
         )
 
-    def _restored(self, notes: object) -> str:
+    def _restored(self, notes: "Sequence[FeatureStructure]") -> str:
         """The text with what stood where another character was written."""
-        text = self._raw
-        for id_, one in notes if isinstance(notes, list) else ():
+        text = self._text
+        for one in notes:
             try:
                 pairs = msgspec.json.decode(
-                    str(one.get("replaced") or "[]"), type=list[tuple[int, int]]
+                    self._word(one, "replaced") or "[]", type=list[tuple[int, int]]
                 )
                 characters = list(text)
                 for place, number in pairs:
@@ -214,122 +185,114 @@ class _Reader:
                         raise ValueError(place)
                     characters[place] = chr(number)
             except (msgspec.MsgspecError, IndexError, ValueError) as error:
-                raise MarkError(f"{TEXT} {id_}: replaced does not hold: {error}") from error
+                raise MarkError(f"{_what(one)}: replaced does not hold: {error}") from error
             text = "".join(characters)
         return text
 
-    def _span(self, id_: int, one: Structure) -> Span:
+    def _span(self, one: "FeatureStructure") -> Span:
         """The code points of an annotation."""
-        begin, end = one.get("begin", 0), one.get("end", 0)
-        what = f"{str(one['%TYPE']).rpartition('.')[2]} {id_}"
+        begin, end = one.begin, one.end
         if type(begin) is not int or type(end) is not int:
             raise MarkError(
-                f"{what}: found {shown(begin)} to {shown(end)}, wanted two whole numbers"
+                f"{_what(one)}: found {shown(begin)} to {shown(end)}, wanted two whole numbers"
             )
-        if not 0 <= begin <= end <= self._units.length:
+        if self._wide and one.xmiID not in self._listed:
+            raise MarkError(
+                f"{_what(one)} is listed in no view, so that its offsets cannot be told; "
+                "wanted it among the members of one"
+            )
+        if not 0 <= begin <= end <= len(self._text):
             wanted = "it ends before it begins"
             if begin <= end:
-                wanted = f"the text has {self._units.length} UTF-16 code units"
-            raise MarkError(f"{what}: {begin} to {end}: {wanted}")
-        try:
-            return self._units.to_points(begin), self._units.to_points(end)
-        except SplitPairError as error:
-            raise MarkError(f"{what}: {error}") from error
+                wanted = f"the text has {len(self._text)} characters"
+            raise MarkError(f"{_what(one)}: {begin} to {end}: {wanted}")
+        return begin, end
 
-    def _mark(self, id_: int) -> Span:
+    def _mark(self, one: "FeatureStructure") -> Span:
         """The code points of an annotation, of which there has to be one at least."""
-        start, end = self._span(id_, self._all[id_])
+        if not hasattr(one, "begin"):
+            raise MarkError(f"{_what(one)} is linked to, and marks nothing of the text")
+        start, end = self._span(one)
         if start == end:
-            what = str(self._all[id_]["%TYPE"]).rpartition(".")[2]
-            raise MarkError(f"{what} {id_}: holds no character, at {start}")
+            raise MarkError(f"{_what(one)}: holds no character, at {start}")
         return start, end
 
-    def _turn(self, id_: int, one: Structure) -> Spoken:
+    def _turn(self, one: "FeatureStructure") -> Spoken:
         layer = self._layer
-        speaker = one.get(layer.speaker)
-        number, *times = (
-            self._integer(id_, one, key)
+        number, begin, until = (
+            self._integer(one, key)
             for key in (layer.turn_number, layer.said_from, layer.said_until)
         )
+        speaker = getattr(one, attribute(layer.speaker), None)
         return Spoken(
-            self._span(id_, one),
+            self._span(one),
             number or 0,
-            None if speaker is None else self._word(id_, one, layer.speaker),
-            times[0],
-            times[1],
+            None if speaker is None else self._word(one, layer.speaker),
+            begin,
+            until,
         )
 
     @staticmethod
-    def _integer(id_: int, one: Structure, key: str) -> int | None:
-        value = one.get(key)
+    def _integer(one: "FeatureStructure", key: str) -> int | None:
+        value = getattr(one, attribute(key), None)
         if value is None:
             return None
         if type(value) is not int or abs(value) > INTEGER_LIMIT:
             wanted = whole_number(value)
-            raise MarkError(f"{id_}: {key}: found {shown(value)}, wanted {wanted}")
+            raise MarkError(f"{_what(one)}: {key}: found {shown(value)}, wanted {wanted}")
         return value
 
     @staticmethod
-    def _word(id_: int, one: Structure, key: str) -> str:
-        value = one.get(key)
+    def _word(one: "FeatureStructure", key: str) -> str:
+        value = getattr(one, attribute(key), None)
         if value is not None and not isinstance(value, str):
-            raise MarkError(f"{id_}: {key}: found {shown(value)}, wanted text")
+            raise MarkError(f"{_what(one)}: {key}: found {shown(value)}, wanted text")
         return value or ""
 
-    def _number(self, id_: int, one: Structure, linked: set[int]) -> Number:
+    def _number(self, one: "FeatureStructure", linked: set[int]) -> Number:
         layer = self._layer
         links = [
-            (target, self._word(link, self._all[link], "role"))
-            for link, target in self._links(id_, one, layer.heads)
+            (target, self._word(link, "role")) for link, target in self._links(one, layer.heads)
         ]
-        heads = dict.fromkeys(links)
+        heads = {(target.xmiID, role): target for target, role in links}
         self._twice += len(links) - len(heads)
         places: dict[int, int] = {}
         for place, (target, _) in enumerate(heads):
             places.setdefault(target, place)
             linked.add(target)
         return Number(
-            id_,
-            self._mark(id_),
-            self._word(id_, one, layer.kind),
-            self._word(id_, one, layer.sort),
-            self._word(id_, one, layer.noun),
-            self._word(id_, one, layer.comment),
-            self._word(id_, one, layer.relation),
-            self._word(id_, one, layer.kept),
+            one.xmiID,
+            self._mark(one),
+            self._word(one, layer.kind),
+            self._word(one, layer.sort),
+            self._word(one, layer.noun),
+            self._word(one, layer.comment),
+            self._word(one, layer.relation),
+            self._word(one, layer.kept),
             tuple(
                 Linked(self._mark(target), role, self._same(target, places))
-                for target, role in heads
+                for (_, role), target in heads.items()
             ),
         )
 
-    def _same(self, id_: int, places: Mapping[int, int]) -> int | None:
+    def _same(self, one: "FeatureStructure", places: Mapping[int, int]) -> int | None:
         """Of a number's mentions the one that this one is the same noun as."""
-        targets = [t for _, t in self._links(id_, self._all[id_], self._layer.same) if t != id_]
-        return next((places[target] for target in targets if target in places), None)
+        targets = [target.xmiID for _, target in self._links(one, self._layer.same)]
+        return next(
+            (places[id_] for id_ in targets if id_ != one.xmiID and id_ in places), None
+        )
 
-    def _links(self, id_: int, one: Structure, feature: str) -> Iterator[tuple[int, int]]:
-        """The links of a feature, each with its target, both by id."""
-        array = self._all.get(self._reference(id_, one, f"@{feature}"))
-        elements = array.get("%ELEMENTS") or [] if array is not None else []
+    def _links(
+        self, one: "FeatureStructure", feature: str
+    ) -> "Iterator[tuple[FeatureStructure, FeatureStructure]]":
+        """The links of a feature, each with its target."""
+        array = getattr(one, attribute(feature), None)
+        elements = getattr(array, "elements", None) or []
         if not isinstance(elements, list):
-            raise MarkError(f"{id_}: {feature}: found {shown(elements)}, wanted a list")
-        for element in elements:
-            if not element:
-                self._nowhere += 1
-                continue
-            link = self._all.get(element) if type(element) is int else None
-            if link is None:
-                raise MarkError(f"{id_}: {feature}: there is no feature structure {element}")
-            target = self._reference(element, link, "@target")
-            if target == 0:
+            raise MarkError(f"{_what(one)}: {feature}: found {shown(elements)}, wanted a list")
+        for link in elements:
+            target = getattr(link, "target", None)
+            if target is None:
                 self._nowhere += 1
             else:
-                yield element, target
-
-    def _reference(self, id_: int, one: Structure, key: str) -> int:
-        """The id that a feature refers to; 0 for none. Raises MarkError if nothing has it."""
-        value = one.get(key) or 0
-        if type(value) is not int or (value and value not in self._all):
-            raise MarkError(f"{id_}: {key}: there is no feature structure {shown(value)}")
-        return value
+                yield link, target

@@ -99,3 +99,20 @@ def unopened(names: Iterable[str], members: Iterable[Member]) -> list[str]:
         for name, (*folders, last) in parts
         if folders[-1:] == [SOURCE] and last not in known and name not in known
     ]
+
+
+def types_beside(names: Iterable[str], document: str) -> str | None:
+    """The type system of an XMI member, by its name: TypeSystem.xml, or else another file named
+    after types, in its folder or the nearest one that holds that. None where there is none, and
+    for JSON, which needs none.
+    """
+    if document.lower().endswith(".json"):
+        return None
+    within = document.split("/")[:-1]
+    found = []
+    for name in names:
+        *folders, last = name.split("/")
+        stem, _, end = last.lower().rpartition(".")
+        if end == "xml" and "type" in stem and folders == within[: len(folders)]:
+            found.append((stem != "typesystem", -len(folders), name))
+    return min(found)[2] if found else None

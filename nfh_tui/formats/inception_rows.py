@@ -32,8 +32,8 @@ from nfh_db.formats.stored import Restored, StoredItem, restored
 from nfh_db.formats.wording import counted, shown, tallied, visible
 from nfh_models.domain import Anchor, Kind, Relation, Turn
 from nfh_tui.formats.inception_cas import Cas, Linked, Number
+from nfh_tui.formats.inception_documents import writable
 from nfh_tui.formats.inception_names import Member, Part, user_file
-from nfh_tui.formats.inception_xml import writable
 
 JOINED = {relation: label for label, relation in WITH_RELATION.items()}
 

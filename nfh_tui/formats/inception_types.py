@@ -9,17 +9,21 @@ feature holds structures of a type of its own, with `role` and `target`.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TypeGuard
+from typing import TYPE_CHECKING
 
 from nfh_db.formats.grid import MarkError
 from nfh_db.formats.wording import shown
 
-SOFA = "uima.cas.Sofa"
+if TYPE_CHECKING:
+    import cassis
+
 DOCUMENT = "uima.tcas.DocumentAnnotation"
 ANNOTATION = "uima.tcas.Annotation"
 STRING, INTEGER = "uima.cas.String", "uima.cas.Integer"
 TOKEN = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token"  # noqa: S105 - no password
 SENTENCE = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Sentence"
+TOP, FS_ARRAY = "uima.cas.TOP", "uima.cas.FSArray"
+DKPRO = "de.tudarmstadt."
 INITIAL_VIEW = "_InitialView"
 TEXT = "webanno.custom.NFHText"
 
@@ -28,7 +32,6 @@ Types = dict[str, dict[str, object]]
 
 BASIC = frozenset(
     {
-        SOFA,
         DOCUMENT,
         ANNOTATION,
         TOKEN,
@@ -109,18 +112,14 @@ class Layer:
                 },
             ),
             self.head: _type(self.head, ANNOTATION, **{self.same: f"{self.same_link}[]"}),
-            self.same_link: _type(
-                self.same_link, "uima.cas.TOP", role=STRING, target=self.head
-            ),
+            self.same_link: _type(self.same_link, TOP, role=STRING, target=self.head),
             self.number: _type(
                 self.number,
                 ANNOTATION,
                 **dict.fromkeys(strings, STRING),
                 **{self.heads: f"{self.heads_link}[]"},
             ),
-            self.heads_link: _type(
-                self.heads_link, "uima.cas.TOP", role=STRING, target=self.head
-            ),
+            self.heads_link: _type(self.heads_link, TOP, role=STRING, target=self.head),
         }
 
 
@@ -132,54 +131,48 @@ def _type(name: str, super_type: str, **features: str) -> dict[str, object]:
     }
 
 
-def below(types: Mapping[str, object], name: str) -> frozenset[str]:
-    """A type with all that are made from it, as a file's %TYPES tell."""
-    above = {
-        one: content.get("%SUPER_TYPE") for one, content in types.items() if _is_type(content)
-    }
-    found = {name}
-    grown = True
-    while grown:
-        more = {one for one, super_type in above.items() if super_type in found} - found
-        found |= more
-        grown = bool(more)
-    return frozenset(found)
+def attribute(feature: str) -> str:
+    """What the library calls a feature: two names mean something else there."""
+    return f"{feature}_" if feature in ("self", "type") else feature
 
 
-def _is_type(content: object) -> TypeGuard[dict[str, object]]:
-    return isinstance(content, dict) and isinstance(content.get("%SUPER_TYPE"), str)
+def below(types: "cassis.TypeSystem", name: str) -> frozenset[str]:
+    """A type with all that are made from it."""
+    if not types.contains_type(name, match_exactly=True):
+        return frozenset({name})
+    return frozenset(one.name for one in types.get_type(name).descendants)
 
 
-def layers_in(types: Mapping[str, object]) -> list[str]:
-    """The layers of a file that people annotate, by name."""
-    return sorted(below(types, ANNOTATION) - BASIC)
+def _layers(types: "cassis.TypeSystem") -> list[str]:
+    """The layers that people annotate, those that a project made first."""
+    found = below(types, ANNOTATION) - BASIC
+    return sorted(found, key=lambda name: (name.startswith(DKPRO), name))
 
 
-def check_layer(types: Mapping[str, object], layer: Layer) -> None:
+def check_layer(types: "cassis.TypeSystem", layer: Layer) -> None:
     """Raise MarkError unless the type system has the layer of numbers, and the features of it
     that a project named itself.
     """
-    found = types.get(layer.number)
-    if not isinstance(found, dict):
-        there = ", ".join(map(shown, layers_in(types)[:12])) or "none"
+    if not types.contains_type(layer.number, match_exactly=True):
+        there = ", ".join(map(shown, _layers(types)[:12])) or "none"
         raise MarkError(
             f"the type system has no layer {shown(layer.number)}; layers that are there: "
             f"{there}. Name the one that holds numbers in a file with "
             '[layer] number = "its name" (--map)'
         )
-    features = ("kind", "sort", "noun", "comment", "relation", "heads")
-    own = {key for one in below(types, ANNOTATION) for key in _features(types.get(one))}
-    for ours in features:
+    annotated = below(types, ANNOTATION)
+    own = {
+        feature.name
+        for type_ in types.get_types()
+        if type_.name in annotated
+        for feature in type_.features
+    }
+    for ours in ("kind", "sort", "noun", "comment", "relation", "heads"):
         theirs = getattr(layer, ours)
-        if ours in layer.named and theirs not in own:
-            there = ", ".join(map(shown, _features(found))) or "none"
+        if ours in layer.named and attribute(theirs) not in own:
+            features = [one.name for one in types.get_type(layer.number).features]
+            there = ", ".join(map(shown, features)) or "none"
             raise MarkError(
                 f"the layer {shown(layer.number)} has no feature {shown(theirs)} for {ours}; "
                 f"features that are there: {there}"
             )
-
-
-def _features(content: object) -> list[str]:
-    if not isinstance(content, dict):
-        return []
-    return [key for key in content if not key.startswith("%")]

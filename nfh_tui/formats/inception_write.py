@@ -1,13 +1,14 @@
 """Answers drawn into CAS documents: one for each annotator, one for the gold.
 
-Offsets are UTF-16 code units, ends exclusive, as UIMA counts. A document is one passage with
-its tokens, turns (sentences too, since INCEpTION shows one a line) and numbers.
+A document is one passage with its tokens, turns (sentences too, since INCEpTION shows one a
+line) and numbers. Offsets are code points here; dkpro-cassis writes them as UIMA counts.
 """
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,22 +17,23 @@ from nfh_db.formats.grid import MarkError
 from nfh_db.formats.marked import ANCHOR, SAME, graph_of, label_of, renamed
 from nfh_db.formats.options import LabelMap, Writing
 from nfh_db.formats.stored import StoredItem, stored
-from nfh_db.formats.utf16 import Units
 from nfh_db.records import ExportRecord, Role, Vote
 from nfh_models.domain import Anchor, Answer, Passage, Sort
+from nfh_tui.formats.inception_documents import TYPE_SYSTEM, library, type_system, writable
 from nfh_tui.formats.inception_names import CURATION, INITIAL, SOURCE, folder_of, user_file
 from nfh_tui.formats.inception_types import (
     DOCUMENT,
-    INITIAL_VIEW,
+    FS_ARRAY,
     SENTENCE,
-    SOFA,
     TEXT,
     TOKEN,
     Layer,
+    attribute,
 )
 
-Structure = dict[str, object]
-"""A feature structure, as CAS JSON has it."""
+if TYPE_CHECKING:
+    import cassis
+    from cassis.typesystem import FeatureStructure
 
 Words = Callable[[str], str]
 """Makes a text one that the file can hold."""
@@ -119,117 +121,92 @@ def _kept(
 
 
 class Document:
-    """Makes the CAS JSON of documents. words: applied to every text that is written."""
+    """Makes the CAS of documents. words: applied to every text that is written.
+
+    Raises ExportError where the library is missing.
+    """
 
     def __init__(self, layer: Layer, labels: LabelMap, words: Words = str) -> None:
         self._layer = layer
         self._labels = labels
         self._words = words
-        self._types = msgspec.Raw(msgspec.json.encode(layer.types()))
-        self._last: Passage | None = None
-        self._base: list[Structure] = []
+        try:
+            self._library = library()
+            self.types = type_system(layer)
+        except MarkError as error:
+            raise ExportError(str(error)) from error
 
-    def content(self, file: File) -> bytes:
-        """The file."""
-        if file.passage is not self._last:
-            self._last, self._base = file.passage, self._of_text(file.passage)
-        structures = list(self._base)
-        indexed = list(range(2, len(structures) + 1))
-        units = Units(file.passage.text)
+    def cas(self, file: File) -> "cassis.Cas":
+        """The document."""
+        made = self._of_text(file.passage)
         for number in file.numbers:
-            self._number(number, file.passage, units, structures, indexed)
-        return msgspec.json.encode(
-            {
-                "%TYPES": self._types,
-                "%FEATURE_STRUCTURES": structures,
-                "%VIEWS": {INITIAL_VIEW: {"%SOFA": 1, "%MEMBERS": indexed}},
-            }
-        )
+            self._number(made, number, file.passage)
+        return made
 
-    def _of_text(self, passage: Passage) -> list[Structure]:
+    def _new(self, type_: str, **features: object) -> "FeatureStructure":
+        """A feature structure, not yet listed in the view."""
+        named = {attribute(name): value for name, value in features.items()}
+        return self.types.get_type(type_)(**named)
+
+    def _of_text(self, passage: Passage) -> "cassis.Cas":
         """The text with its tokens and turns."""
-        units = Units(passage.text)
-        text = self._words(passage.text)
-        sofa: Structure = {
-            "%ID": 1,
-            "%TYPE": SOFA,
-            "sofaNum": 1,
-            "sofaID": INITIAL_VIEW,
-            "mimeType": "text",
-            "sofaString": text,
-        }
-        found = [sofa, _span(2, DOCUMENT, 0, units.length)]
-        found[1]["language"] = "x-unspecified"
+        layer, text = self._layer, self._words(passage.text)
+        made = self._library.Cas(self.types, sofa_string=text, sofa_mime="text")
+        end = len(text)
+        made.add(self._new(DOCUMENT, begin=0, end=end, language="x-unspecified"))
         if text != passage.text:
-            found.append(_span(3, TEXT, 0, units.length))
-            found[2]["replaced"] = _replaced(passage.text, text)
-        here, there = self._bounds(passage, units)
-        found += [
-            _span(at, TOKEN, begin, end)
-            for at, (begin, end) in enumerate(zip(here, there, strict=True), len(found) + 1)
-        ]
+            replaced = _replaced(passage.text, text)
+            made.add(self._new(TEXT, begin=0, end=end, replaced=replaced))
+        tokens = passage.tokens
+        for token in tokens:
+            made.add(self._new(TOKEN, begin=token.start, end=token.end))
         for turn in passage.turns:
-            begin, end = here[turn.start], there[turn.end - 1]
-            line = units.to_units(_line_of(passage, turn.start))
-            found.append(_span(len(found) + 1, SENTENCE, line, end))
-            shown = _span(len(found) + 1, self._layer.turn, begin, end)
-            shown[self._layer.turn_number] = turn.number
-            if turn.speaker is not None:
-                shown[self._layer.speaker] = self._words(turn.speaker)
-            if turn.begin is not None:
-                shown[self._layer.said_from] = turn.begin
-            if turn.until is not None:
-                shown[self._layer.said_until] = turn.until
-            found.append(shown)
-        return found
+            begin, end = tokens[turn.start].start, tokens[turn.end - 1].end
+            line = _line_of(passage, turn.start)
+            made.add(self._new(SENTENCE, begin=line, end=end))
+            said = {
+                layer.turn_number: turn.number,
+                layer.speaker: None if turn.speaker is None else self._words(turn.speaker),
+                layer.said_from: turn.begin,
+                layer.said_until: turn.until,
+            }
+            made.add(self._new(layer.turn, begin=begin, end=end, **said))
+        return made
 
-    @staticmethod
-    def _bounds(passage: Passage, units: Units) -> tuple[list[int], list[int]]:
-        starts = [token.start for token in passage.tokens]
-        ends = [token.end for token in passage.tokens]
-        if units.wide:
-            starts, ends = list(map(units.to_units, starts)), list(map(units.to_units, ends))
-        return starts, ends
-
-    def _number(
-        self,
-        drawn: Drawn,
-        passage: Passage,
-        units: Units,
-        structures: list[Structure],
-        indexed: list[int],
-    ) -> None:
+    def _number(self, made: "cassis.Cas", drawn: Drawn, passage: Passage) -> None:
         """Add a number with its mentions and links."""
         layer = self._layer
         starts = [token.start for token in passage.tokens]
         ends = [token.end for token in passage.tokens]
         graph = graph_of(drawn.answer, drawn.anchor, starts, ends)
         named = renamed(graph, self._labels)
-        first = len(structures) + 1
-        for place, spot in enumerate(graph.spots):
-            type_ = layer.number if place == 0 else layer.head
-            begin, end = units.to_units(spot.start), units.to_units(spot.end)
-            structures.append(_span(first + place, type_, begin, end))
-            indexed.append(first + place)
-        number = structures[first - 1]
-        number |= self._features(drawn, named.spots[0].label)
+        spots = [
+            self._new(layer.head if place else layer.number, begin=spot.start, end=spot.end)
+            for place, spot in enumerate(graph.spots)
+        ]
+        number = spots[0]
+        for feature, words in self._features(drawn, named.spots[0].label).items():
+            setattr(number, attribute(feature), words)
         links = []
         for ours, theirs in zip(graph.links, named.links, strict=True):
-            target = first + ours.target
+            source, target = spots[ours.source], spots[ours.target]
             if ours.source == 0:
-                links.append(_link(structures, layer.heads_link, theirs.label, target))
+                links.append(self._new(layer.heads_link, role=theirs.label, target=target))
             elif ours.label == SAME:
-                link = _link(structures, layer.same_link, theirs.label, target)
-                same = _array(structures, layer.same_link, [link])
-                structures[first + ours.source - 1][f"@{layer.same}"] = same
+                link = self._new(layer.same_link, role=theirs.label, target=target)
+                setattr(source, attribute(layer.same), self._array([link]))
             else:
-                number[layer.relation] = theirs.label
+                setattr(number, attribute(layer.relation), theirs.label)
         if links:
-            number[f"@{layer.heads}"] = _array(structures, layer.heads_link, links)
+            setattr(number, attribute(layer.heads), self._array(links))
+        made.add_all(spots)
 
-    def _features(self, drawn: Drawn, label: str) -> Structure:
+    def _array(self, elements: "list[FeatureStructure]") -> "FeatureStructure":
+        return self._new(FS_ARRAY, elements=elements)
+
+    def _features(self, drawn: Drawn, label: str) -> dict[str, str]:
         layer, answer = self._layer, drawn.answer
-        found: Structure = {}
+        found: dict[str, str] = {}
         if label == label_of(answer):
             kind, _, sort = label.partition("_")
             if answer is not None and kind == "OTHER" and sort in tuple(Sort):
@@ -257,22 +234,6 @@ def _line_of(passage: Passage, token: int) -> int:
     return start - len(passage.text[line:start].lstrip())
 
 
-def _span(id_: int, type_: str, begin: int, end: int) -> Structure:
-    return {"%ID": id_, "%TYPE": type_, "@sofa": 1, "begin": begin, "end": end}
-
-
-def _link(structures: list[Structure], type_: str, role: str, target: int) -> int:
-    id_ = len(structures) + 1
-    structures.append({"%ID": id_, "%TYPE": type_, "role": role, "@target": target})
-    return id_
-
-
-def _array(structures: list[Structure], type_: str, elements: list[int]) -> int:
-    id_ = len(structures) + 1
-    structures.append({"%ID": id_, "%TYPE": f"{type_}[]", "%ELEMENTS": elements})
-    return id_
-
-
 def escaped(json: str) -> str:
     """JSON in which the two characters that XML knows no way to write are escapes."""
     return json.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
@@ -298,7 +259,7 @@ def named(how: Writing) -> Layer:
         raise ExportError(str(error)) from error
 
 
-class ProjectWriter:
+class JsonWriter:
     """Makes the folder of documents that INCEpTION's project export has. left_out: nothing."""
 
     def __init__(self, how: Writing) -> None:
@@ -308,4 +269,20 @@ class ProjectWriter:
     def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, bytes]]:
         """annotation/DOCUMENT/NAME.json of each annotator, curation/…/CURATION_USER.json."""
         for file in files(records, ".json"):
-            yield f"{file.name}.json", self._document.content(file)
+            cas = self._document.cas(file)
+            yield f"{file.name}.json", cas.to_json(pretty_print=False).encode()
+
+
+class XmiWriter:
+    """Makes the same project in XMI, with one TypeSystem.xml for all. left_out: nothing."""
+
+    def __init__(self, how: Writing) -> None:
+        self.left_out: Counter[str] = Counter()
+        self._document = Document(named(how), how.labels, writable)
+
+    def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, bytes]]:
+        """The type system, and with the first record the members that JsonWriter makes."""
+        for rank, file in enumerate(files(records, ".xmi")):
+            if not rank:
+                yield TYPE_SYSTEM, self._document.types.to_xml().encode()
+            yield f"{file.name}.xmi", self._document.cas(file).to_xmi().encode()

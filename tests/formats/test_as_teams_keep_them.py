@@ -15,10 +15,10 @@ from spacy.tokens import DocBin, Span
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.folders import Folder
+from nfh_db.formats.limits import SMALL
 from nfh_db.formats.options import LabelMap
 from nfh_db.formats.rows import GoldRow
 from nfh_db.store import Store
-from nfh_tui.formats import inception
 from nfh_tui.formats.reading import reading
 from nfh_tui.formats.registry import by_name
 from nfh_tui.incoming import PassageMaker
@@ -309,15 +309,21 @@ def test_a_damaged_zip_within_a_project(tmp_path: Path) -> None:
 
 
 def test_only_the_document_of_an_inner_zip_is_unpacked(
-    tmp_path: Path, mapped: ImportOptions, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, mapped: ImportOptions
 ) -> None:
     document = cas(reference())
-    monkeypatch.setattr(inception, "MEMBER_LIMIT", len(document))
-    inner = zipped({"eva.json": document, "large.bin": bytes(2 * len(document))})
-    folder = put(tmp_path / "project", {"annotation/a.txt/eva.zip": inner})
+    inner = zipped({"eva.json": document, "other.bin": b"".join(map(bytes, zip(range(256))))})
+    damaged = bytearray(inner)
+    damaged[inner.index(b"other.bin") + 20] ^= 0xFF  # Unpacked, it would be refused.
+    folder = put(tmp_path / "project", {"annotation/a.txt/eva.zip": bytes(damaged)})
     lines, _ = lines_of(folder, mapped, "inception-json")
     assert [line["votes"][0]["annotator"] for line in lines] == ["eva"]
-    monkeypatch.setattr(inception, "MEMBER_LIMIT", len(document) - 1)
-    folder.joinpath("annotation/a.txt/eva.zip").write_bytes(inner)
-    with pytest.raises(FormatError, match=r"eva\.json has .* bytes; wanted at most"):
-        list(by_name("inception-json").read(Folder(folder), reading(labels=mapped.labels)))
+
+
+@pytest.mark.parametrize("name", ["eva.json", "eva.xmi", "TypeSystem.xml"])
+def test_a_document_of_an_inner_zip_that_unpacks_to_much(tmp_path: Path, name: str) -> None:
+    files = {"eva.xmi": b"<x/>", "TypeSystem.xml": b"<x/>"} if "json" not in name else {}
+    inner = zipped({**files, name: b" " * (SMALL + 1)})
+    found = said(tmp_path, {"annotation/a.txt/eva.zip": inner}, "inception-xmi")
+    assert "annotation/a.txt/eva.zip: " in found
+    assert "unpacks to 67,108," in found

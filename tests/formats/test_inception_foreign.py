@@ -9,10 +9,14 @@ from typing import Any
 import cassis
 import pytest
 
-from nfh_db.errors import FormatError
+from nfh_db.errors import ExportError, FormatError
+from nfh_db.formats.limits import OBJECTS
 from nfh_db.formats.options import LabelMap
+from nfh_db.query import Query
+from nfh_db.store import Store
+from nfh_tui.formats.registry import by_name
 from nfh_tui.importing import look
-from nfh_tui.transfer import ImportOptions
+from nfh_tui.transfer import ImportOptions, export_file
 from tests.formats.cas_files import (
     LINK,
     MAP,
@@ -162,13 +166,31 @@ def test_overlapping_numbers_are_kept(tmp_path: Path, mapped: ImportOptions) -> 
 
 
 WRONG = {
-    "inside a character of two units": ([span(NUMBER, 0, 5)], "Zahl 2: offset 5 stands inside"),
-    "past the end": ([span(NUMBER, 20, 99)], "20 to 99: the text has 23 UTF-16 code units"),
+    "inside a character of two units": (
+        [span(NUMBER, 0, 5)],
+        "begins or ends at 5, which is none of the text",
+    ),
+    "past the end": (
+        [span(NUMBER, 20, 99)],
+        "at 99, which is none of the text: it has 23 UTF-16 code",
+    ),
     "reversed": ([span(NUMBER, 3, 0)], "3 to 0: it ends before it begins"),
     "of no character": ([span(NUMBER, 3, 3)], "Zahl 2: holds no character, at 3"),
     "no offsets": ([span(NUMBER, 0, "3")], 'found 0 to "3", wanted two whole numbers'),  # type: ignore[arg-type]
     "an id twice": ([span(NUMBER, 0, 3, **{"%ID": 1})], "%ID: 1 stands twice"),
     "no type": ([{"begin": 1}], "without a %TYPE"),
+    "no start": (
+        [{"%ID": 7, "%TYPE": NOUN, "@sofa": 1, "end": 3}],
+        "Nomen 7: found null to 3, wanted two whole numbers",
+    ),
+    "an element that is not there": (
+        [*reference()[:2], {"%TYPE": f"{LINK}[]", "%ELEMENTS": [78]}],
+        "%ELEMENTS: there is no feature structure 78",
+    ),
+    "a feature that its type does not have": (
+        [span(NUMBER, 0, 3, farbe="rot")],
+        "cannot be read as UIMA CAS JSON 0.4.0: TypeError",
+    ),
     "a link to nothing": (
         [*reference()[:3], {"%TYPE": LINK, "role": "meint", "@target": 77}],
         "@target: there is no feature structure 77",
@@ -200,7 +222,12 @@ def test_refusals(what: str, tmp_path: Path, mapped: ImportOptions) -> None:
     [
         (b'{"_context": {}, "_views": {}}', "is the older JSON form of UIMA CAS"),
         (b'{"%TYPES": {}}', "it has no %FEATURE_STRUCTURES"),
-        (b'{"%FEATURE_STRUCTURES": []}', "found 0 texts (sofaString), wanted one"),
+        (b'{"%FEATURE_STRUCTURES": []}', "%VIEWS: found null, wanted an object"),
+        (b'{"%FEATURE_STRUCTURES": [], "%VIEWS": {"a": 1}}', "%MEMBERS: found null, wanted a"),
+        (
+            b'{"%FEATURE_STRUCTURES": [], "%VIEWS": {}}',
+            "found 0 texts (sofaString), wanted one",
+        ),
         (b'{"%FEATURE_STRUCTURES": [1]}', "found 1 without a %TYPE"),
         (cas(reference())[:-40], "is no JSON that can be read"),
         (b"[" * 100_000, "is no JSON that can be read"),
@@ -235,27 +262,216 @@ def xmi_of(content: bytes) -> tuple[bytes, bytes]:
     return document.to_xmi().encode(), document.typesystem.to_xml().encode()
 
 
-def test_xmi_needs_its_type_system(tmp_path: Path, mapped: ImportOptions) -> None:
-    document, types = xmi_of(cas(reference()))
-    path = write(tmp_path, document, "a/doc.xmi")
-    assert "no TypeSystem.xml beside it" in refused(path, mapped, "inception-xmi")
-    write(tmp_path, types, "a/TypeSystem.xml")
-    (line,), _ = lines_of(path, mapped)
+PLACES = {
+    "beside it": {"a/doc.xmi": "document", "a/TypeSystem.xml": "types"},
+    "above it": {"a/b/doc.xmi": "document", "a/TypeSystem.xml": "types"},
+    "in other letters": {"doc.xmi": "document", "typesystem.xml": "types"},
+    "of another name": {"doc.xmi": "document", "full-typesystem.xml": "types"},
+    "the nearest": {"a/doc.xmi": "document", "a/types.xml": "types", "b/types.xml": "wrong"},
+    "the surest": {"doc.xmi": "document", "a-type.xml": "wrong", "TypeSystem.xml": "types"},
+}
+
+
+@pytest.mark.parametrize("zipped", [False, True], ids=["folder", "zip"])
+@pytest.mark.parametrize("place", PLACES)
+def test_the_type_system_of_xmi(
+    tmp_path: Path, mapped: ImportOptions, place: str, *, zipped: bool
+) -> None:
+    """A layer that no mapping makes up: it is read only where its type system is found."""
+    extra = {**span("custom.Person", 0, 3), "alter": "x"}
+    types_ = TYPES | {"custom.Person": type_("custom.Person", alter="uima.cas.String")}
+    document, types = xmi_of(cas([*reference(), extra], types=types_))
+    content = {"document": document, "types": types, "wrong": b"<x/>"}
+    path = tmp_path / "export"
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as packed:
+        for name, what in PLACES[place].items():
+            write(path, content[what], name)
+            packed.writestr(name, content[what])
+    (line,), warnings = lines_of(path.with_suffix(".zip") if zipped else path, mapped)
     assert words(line) == ["three", "cups"]
-    packed = tmp_path / "export.zip"
-    with zipfile.ZipFile(packed, "w") as file:
-        file.writestr("doc.xmi", document)
-        file.writestr("TypeSystem.xml", types)
-    (again,), _ = lines_of(packed, mapped)
-    assert again == line
+    assert warnings == (
+        "1 annotation of layers that say nothing of numbers left out: custom.Person",
+    )
+
+
+def test_xmi_without_a_type_system_has_inceptions_own_layers(
+    tmp_path: Path, mapped: ImportOptions
+) -> None:
+    named = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
+    types = TYPES | {named: type_(named, value="uima.cas.String")}
+    others = [span(named, 0, 3, value="x"), span("custom.Person", 0, 3)]
+    document, _ = xmi_of(cas([*reference(), *others], types=types))
+    (line,), warnings = lines_of(write(tmp_path, document, "doc.xmi"), mapped)
+    assert words(line) == ["three", "cups"]
+    assert warnings == (
+        f"2 annotations of layers that say nothing of numbers left out: custom.Person, {named}",
+    )
+    inner = tmp_path / "project" / "annotation" / "a.txt" / "eva.zip"
+    inner.parent.mkdir(parents=True)
+    with zipfile.ZipFile(inner, "w") as packed:
+        packed.writestr("eva.xmi", document)
+    (again,), _ = lines_of(tmp_path / "project", mapped)
+    assert [vote["annotator"] for vote in again["votes"]] == ["eva"]
+    assert words({**again, "heads": again["votes"][0]["heads"]}) == ["three", "cups"]
+
+
+def test_xmi_without_the_type_system_that_it_needs(
+    tmp_path: Path, mapped: ImportOptions
+) -> None:
+    document, _ = xmi_of(cas(reference()))
+    said = refused(write(tmp_path, document, "doc.xmi"), None, "inception-xmi")
+    assert (
+        "there is no TypeSystem.xml beside it, and INCEpTION's own layers do not have" in said
+    )
+    assert f'"{NOUN}", "{NUMBER}"' in said
+    extra = span(NUMBER, *units(TEXT, "Two"), klasse="Jahr", farbe="rot")
+    types = {**TYPES, NUMBER: {**TYPES[NUMBER], **type_("", farbe="uima.cas.String")}}
+    types[NUMBER] |= {"%NAME": NUMBER}
+    document, _ = xmi_of(cas([extra], types=types))
+    said = refused(write(tmp_path, document, "doc.xmi"), mapped, "inception-xmi")
+    assert "own layers; put its TypeSystem.xml beside it: TypeError" in said
+
+
+def test_json_without_types_has_inceptions_own_layers(
+    tmp_path: Path, mapped: ImportOptions
+) -> None:
+    value = json.loads(cas(reference()))
+    del value["%TYPES"]
+    (line,), _ = lines_of(write(tmp_path, json.dumps(value).encode()), mapped)
+    assert words(line) == ["three", "cups"]
+
+
+@pytest.mark.filterwarnings("ignore:Trying to add feature")
+@pytest.mark.parametrize("name", ["inception-json", "inception-xmi"])
+def test_features_whose_names_mean_something_to_the_library(tmp_path: Path, name: str) -> None:
+    labels = LabelMap({"Jahr": "YEAR"}, {}, {"number": NUMBER, "kind": "type", "sort": "self"})
+    types = {NUMBER: type_(NUMBER, type="uima.cas.String", self="uima.cas.String")}
+    content = cas([span(NUMBER, *units(TEXT, "Two"), type="Jahr")], types=types)
+    path = write(tmp_path, content)
+    if name == "inception-xmi":
+        document, system = xmi_of(content)
+        write(tmp_path, system, "TypeSystem.xml")
+        path = write(tmp_path, document, "doc.xmi")
+    (line,), _ = lines_of(path, ImportOptions(labels=labels), name)
+    assert (words(line), line["kind"]) == (["Two"], "YEAR")
+
+
+# --- XML as it may be encoded ---------------------------------------------------------------
+
+BOMB = (
+    '<!DOCTYPE x [<!ENTITY a "Jahr"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">'
+    '<!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">]>'
+)
+ENCODINGS = {
+    "utf-8": "UTF-8",
+    "utf-8-sig": "UTF-8",
+    "utf-16": "UTF-16",
+    "utf-16-le": "UTF-16LE",
+    "utf-16-be": "UTF-16",
+    "utf-32": "UTF-32",
+    "utf-32-le": "UTF-32",
+    "utf-32-be": "UTF-32BE",
+    "latin-1": "ISO-8859-1",
+    "cp1252": "windows-1252",
+    "utf-7": "UTF-7",
+    "cp037": "IBM037",
+}
+"""Codecs with what a file in them declares."""
+
+
+def encoded(document: bytes, codec: str, prolog: str = "", *, declared: bool = True) -> bytes:
+    """A document of the library's in another encoding. utf-7: with all signs that may be."""
+    body = document.decode().split("?>", 1)[1].lstrip().replace("👍", "&#128077;")
+    text = prolog + body
+    if codec == "utf-7":
+        text = text.replace("<!", "+ADwAIQ-")
+    head = f"<?xml version='1.0' encoding='{ENCODINGS[codec]}'?>" if declared else ""
+    return (head + text).encode("ascii" if codec == "utf-7" else codec)
+
+
+@pytest.mark.parametrize("where", ["document", "types"])
+@pytest.mark.parametrize("place", ["folder", "zip", "inner"])
+@pytest.mark.parametrize("codec", ENCODINGS)
+def test_a_document_type_is_refused_in_any_encoding(
+    tmp_path: Path, mapped: ImportOptions, codec: str, place: str, where: str
+) -> None:
+    document, types = xmi_of(cas(reference()))
+    parts = {"document": document, "types": types}
+    parts[where] = encoded(parts[where], codec, BOMB)
+    if place == "folder":
+        write(tmp_path / "p", parts["types"], "TypeSystem.xml")
+        write(tmp_path / "p", parts["document"], "annotation/a/eva.xmi")
+        path = tmp_path / "p"
+    else:
+        path = tmp_path / "p.zip"
+        if place == "inner":
+            path = tmp_path / "p" / "annotation" / "a" / "eva.zip"
+            path.parent.mkdir(parents=True)
+        with zipfile.ZipFile(path, "w") as packed:
+            packed.writestr("eva.xmi", parts["document"])
+            packed.writestr("TypeSystem.xml", parts["types"])
+        path = tmp_path / "p" if place == "inner" else path
+    said = refused(path, mapped, "inception-xmi")
+    assert ("declares a document type" in said) or (codec == "cp037" and "no text in" in said)
+
+
+@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize("codec", set(ENCODINGS) - {"cp037"})
+def test_other_encodings_are_read(
+    tmp_path: Path, mapped: ImportOptions, codec: str, *, declared: bool
+) -> None:
+    document, types = xmi_of(cas(reference()))
+    write(tmp_path / "p", types, "TypeSystem.xml")
+    write(tmp_path / "p", encoded(document, codec, declared=declared), "doc.xmi")
+    (line,), _ = lines_of(tmp_path / "p", mapped, "inception-xmi")
+    assert (words(line), line["text"]) == (["three", "cups"], TEXT)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"<?xml version='1.0' encoding='klingon'?><x/>", '"klingon", which is not known'),
+        (b"<?xml version='1.0' encoding='hex'?><x/>", '"hex", which is not known'),
+        (b"<?xml version='1.0' encoding='UTF-16'?><x />", "does not begin as XML does"),
+        (b"\x00\x00<\x00\x00\x00x", "in the encoding"),
+        (b"<?xml version='1.0' <x/>", "does not begin as XML does"),
+        (b"<x>\xff</x>", "is no text in utf-8"),
+        (b"", "does not begin as XML does"),
+    ],
+)
+def test_what_is_no_xml(
+    tmp_path: Path, mapped: ImportOptions, content: bytes, said: str
+) -> None:
+    write(tmp_path / "p", content, "a/doc.xmi")
+    assert said in refused(tmp_path / "p", mapped, "inception-xmi")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("x.xmi", b"<x>" + b"<a/>" * OBJECTS + b"</x>", "has 1,000,002 elements"),
+        (
+            "x.json",
+            b'{"%FEATURE_STRUCTURES": [' + b"[]," * OBJECTS,
+            "1,000,002 lists and objects",
+        ),
+    ],
+)
+def test_more_structures_than_may_be_held(
+    tmp_path: Path, name: str, content: bytes, said: str
+) -> None:
+    write(tmp_path / "p", content, name)
+    assert f"{said}; wanted at most 1,000,000" in refused(tmp_path / "p", None)
+
+
+# --- what XMI says --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (b'end="3"', b'end="5"', "an offset that is none of the text"),
-        (b'begin="17"', b'begin="99"', "an offset that is none of the text"),
-        (b"<xmi:XMI", b'<!DOCTYPE x [<!ENTITY a "b">]><xmi:XMI', "declares XML entities"),
+        (b'end="3"', b'end="5"', "at 5, which is none of the text"),
+        (b'begin="17"', b'begin="99"', "at 99, which is none of the text"),
         (b"</xmi:XMI>", b"", "cannot be read as XMI"),
         (b'target="3"', b'target="77"', "cannot be read as XMI"),
         (b'members="2 3 6"', b'members="2 6"', "Nomen 3 is listed in no view"),
@@ -281,8 +497,12 @@ def test_without_the_library(
     path = write(tmp_path, document, "doc.xmi")
     monkeypatch.setitem(sys.modules, "cassis", None)
     assert "pip install 'nfh-tui[formats]'" in refused(path, mapped, "inception-xmi")
-    lines, _ = lines_of(write(tmp_path, cas(reference())), mapped)
-    assert len(lines) == 1
+    said = refused(write(tmp_path, cas(reference())), mapped)
+    assert "pip install 'nfh-tui[formats]'" in said
+    with Store.open(tmp_path / "a.db", create=True) as store:
+        for name in ("inception-json", "inception-xmi"):
+            with pytest.raises(ExportError, match="dkpro-cassis, which is missing"):
+                export_file(store, Query(), by_name(name), tmp_path / "out")
 
 
 def test_structures_by_their_ids(tmp_path: Path, mapped: ImportOptions) -> None:

@@ -42,10 +42,9 @@ def test_a_comment_that_is_added_joins_no_heads(tmp_path: Path) -> None:
     for name, content in make(Writing()).members([_record()]):
         assert isinstance(content, bytes)
         if "CURATION" in name:
-            assert b'"kind":"REFERENCE"' in content
-            content = content.replace(
-                b'"kind":"REFERENCE"', b'"comment":"hm","kind":"REFERENCE"'
-            )
+            kind = b'"kind": "REFERENCE"'
+            assert kind in content
+            content = content.replace(kind, b'"comment": "hm", ' + kind)
         path = tmp_path / "out" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

@@ -28,7 +28,7 @@ def _in_place(pattern: str) -> Edit:
         assert places
         for path in places:
             text = path.read_text(encoding="utf-8")
-            for ours in ('"label":"AGE"', '"labels":["AGE"]', '"kind":"AGE","nfh"', "\tAGE "):
+            for ours in ('"label":"AGE"', '"labels":["AGE"]', '"kind": "AGE", "nfh"', "\tAGE "):
                 text = text.replace(ours, ours.replace("AGE", "YEAR"))
             path.write_text(text, encoding="utf-8")
 
