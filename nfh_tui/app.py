@@ -15,8 +15,9 @@ from textual.binding import Binding, BindingType
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
-from nfh_db.errors import StoreError
+from nfh_db.errors import FullError, ReadOnlyError, StoreError
 from nfh_db.formats.wording import lines_visible
+from nfh_db.records import Annotator
 from nfh_db.store import Store
 from nfh_tui.actions import Mode
 from nfh_tui.client import StoreClient
@@ -34,6 +35,11 @@ from nfh_tui.widgets.letting_go import LettingGo
 
 TOUR_VARIABLE = "NFH_TUI_TOUR"
 """An environment variable; "off" keeps the tour from opening by itself."""
+
+RESCUED = (
+    "All that was saved is in {place}: `nfh-tui doctor --db` checks it; use it in place of the "
+    "database, whose -wal or -shm file was lost"
+)
 
 YOUR_SETTINGS = "Your settings"
 """Over what is said of a person's own file."""
@@ -76,10 +82,14 @@ class WorkbenchApp(Enduring, InOrder, LettingGo, inherit_bindings=False):
         self.config = load()
         self._tour = tour and self.config.options.tour
         self.animation_level = "full" if self.config.options.animation else "none"
-        store = Store.open(store_path)
+        store = Store.open_to_read(store_path)
+        try:
+            self._me = _person(store, me)
+            self._mode = _mode(store, Mode(mode))
+        except StoreError:
+            store.close()
+            raise
         self.client = StoreClient(store)
-        self._me = store.annotator(me)
-        self._mode = Mode(mode)
         self._query = query
         for theme in (*THEMES, *map(made, self.config.themes)):
             self.register_theme(theme)
@@ -208,6 +218,33 @@ class WorkbenchApp(Enduring, InOrder, LettingGo, inherit_bindings=False):
         self.desk.say("q quits; ctrl+q does too, from anywhere.")
 
 
+def _person(store: Store, name: str) -> Annotator:
+    """Somebody by name; where nothing can be written, somebody new is nobody in particular."""
+    if not store.read_only:
+        try:
+            return store.annotator(name)
+        except FullError:
+            store.only_read()
+    known = (one for one in store.annotators() if one.name == name)
+    return next(known, Annotator(0, name))
+
+
+def _mode(store: Store, wanted: Mode) -> Mode:
+    """The mode to begin in: reading, where nothing can be written.
+
+    Raises ReadOnlyError for who would annotate: reading shows what annotators do not see.
+    """
+    if not store.read_only:
+        return wanted
+    if wanted is Mode.ANNOTATE:
+        raise ReadOnlyError(
+            f"{store.path} can only be read: {store.read_only}. Nothing can be annotated "
+            "there. Mend that, or work on a copy (`nfh-tui backup` makes one elsewhere); "
+            "`nfh-tui browse` shows it"
+        )
+    return Mode.BROWSE
+
+
 def run_workbench(
     path: Path, me: str, mode: str, query: str | None, *, tour: bool = False
 ) -> int:
@@ -227,4 +264,6 @@ def run_workbench(
         app.run(mouse=app.config.options.mouse)
     finally:
         app.close()
+    if app.client.rescued is not None:
+        sys.stderr.write(f"{RESCUED.format(place=app.client.rescued)}\n")
     return app.return_code or 0

@@ -9,11 +9,13 @@ import threading
 from array import array
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from nfh_db.assignments import Todo
+from nfh_db.errors import StoreError
 from nfh_db.query import Query
 from nfh_db.records import (
     NO_LABELS,
@@ -71,9 +73,15 @@ class StoreClient(LiveClient):
             await asyncio.wait(set(self._writing))
 
     def close(self) -> None:
-        """Wait for the writes under way, then close the store."""
+        """Wait for the writes under way, then close the store.
+
+        What lies in lost files only is written to another one first, which `rescued` names.
+        """
         self._writer.shutdown(wait=True)
         self._readers.shutdown(wait=True, cancel_futures=True)
+        if self.rescued is None and self.store.lost():
+            with suppress(StoreError):
+                self.rescued = self.store.rescue()
         self.store.close()
 
     async def _read(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,7 +1,8 @@
 """What the workbench asks about work that goes on by itself; a part of `StoreClient`."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nfh_db.jobs import Job
@@ -16,7 +17,35 @@ if TYPE_CHECKING:
 
 
 class LiveClient(JobsClient):
-    """What goes on beside the screen. Errors are the store's own."""
+    """What goes on beside the screen. Errors are the store's own.
+
+    rescued: the file to which all there was has been written, None where none was needed.
+    """
+
+    rescued: Path | None = None
+
+    @property
+    def read_only(self) -> str:
+        """Why nothing can be written, in a few words; "" where it can."""
+        return self.store.read_only
+
+    async def lost(self) -> str:
+        """Why what is written would not be found again, in a sentence; "" where it would."""
+        return await self._read(self.store.lost)
+
+    async def rescue(self, unsaved: Sequence[Callable[["Store"], object]]) -> Path:
+        """Write all there is to a new file, and there what could not be saved; its path."""
+        from nfh_db.store import Store
+
+        def write() -> Path:
+            place = self.store.rescue()
+            with Store.open(place) as copy:
+                for save in unsaved:
+                    save(copy)
+            return place
+
+        self.rescued = await self._write(write)
+        return self.rescued
 
     async def pulse(self, after: int) -> Pulse:
         """The jobs that wait or run, and the changes of models after the one of a number."""

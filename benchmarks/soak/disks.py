@@ -48,6 +48,10 @@ class SmallDisk(Mounted):
         if done.returncode:
             raise NotPermittedError(done.stderr.strip())
 
+    def set_read_only(self) -> None:
+        """Let nothing be written on it, which no file that is open for writing may stop."""
+        subprocess.run(["mount", "-o", "remount,ro", str(self.folder)], check=True)
+
     def fill(self) -> Path:
         """Leave no room at all; the file that takes it."""
         filler = self.folder / "filler"

@@ -33,7 +33,7 @@ NO_PLACE_FOR_A_LOG = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.
 REASONS = {
     Trouble.FULL: "its disk is full",
     Trouble.READ_ONLY: "its disk is read-only",
-    Trouble.UNSHARED: "its file system cannot hold a database that several programs share",
+    Trouble.UNSHARED: "SQLite's write-ahead log does not work there",
 }
 
 

@@ -94,14 +94,15 @@ class OpenDatabase:
                     f"does), and use the copy: {error}"
                 ) from error
             return cls(path, connect(path, way.mode), way, why_not_written(path))
-        store._look_whether_read_only()  # noqa: SLF001  # of this very class
+        # SQLite opens a file that cannot be written to be read, without a word.
+        if not store._writer.can_write():  # noqa: SLF001  # of this very class
+            store.only_read()
         return store
 
-    def _look_whether_read_only(self) -> None:
-        """SQLite opens a file that cannot be written to be read, without a word."""
-        if not self._writer.can_write():
-            self.read_only = why_not_written(self.path)
-            self._writer.refusal = self._refusal()
+    def only_read(self) -> None:
+        """Refuse to write from now on, since that failed where it lies."""
+        self.read_only = why_not_written(self.path)
+        self._writer.refusal = self._refusal()
 
     def close(self) -> None:
         """Close all connections; those lent to other threads, too."""

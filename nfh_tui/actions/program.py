@@ -21,6 +21,10 @@ ACTS: tuple[Action, ...] = (
     Action("theme", (), "", "Change the theme", "Choose colours, dark or light.", PROGRAM),
     Action("tour", (), "", "Tour", "Show the workbench round, in under a minute.", PROGRAM),
     Action(
+        "rescue", (), "", "Rescue",
+        "Write all there is, and what cannot be saved, to another file.", PROGRAM,
+    ),
+    Action(
         "out", ("escape",), "esc", "One step out",
         "Close what is open, leave a search, go back to the passage. Never quits.", PROGRAM,
     ),

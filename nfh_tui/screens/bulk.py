@@ -10,7 +10,7 @@ from nfh_db.wishes import BulkDone, BulkPreview, Deed, Seeing, Wish
 from nfh_models.domain import Kind
 from nfh_tui.actions import Mode
 from nfh_tui.desk import deeds
-from nfh_tui.desk.reasons import NOTHING, OTHERS, SWITCH
+from nfh_tui.desk.reasons import NOTHING, OTHERS
 from nfh_tui.editing import describe
 from nfh_tui.messages import BulkProgress
 from nfh_tui.screens.viewing import Viewing
@@ -41,7 +41,7 @@ class Bulk(Viewing):
     async def do_bulk_menu(self) -> None:
         """Choose what to do to all items of the query, look at it, and do it."""
         if self.reading:
-            self.refuse(SWITCH)
+            self.refuse(self.for_reading)
             return
         text = clip(visible(self.query_now.text.strip()), LONGEST_QUERY)
         title = f"All items of {text}" if text else "All items there are"

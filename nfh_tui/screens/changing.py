@@ -4,7 +4,7 @@ from nfh_db.errors import ChangedSinceError, StaleLabelsError
 from nfh_db.records import Item, Role, StaleLabels, Undone
 from nfh_models.domain import Anchor
 from nfh_tui.desk.history import partners
-from nfh_tui.desk.reasons import NO_PROPOSAL, SWITCH
+from nfh_tui.desk.reasons import NO_PROPOSAL
 from nfh_tui.proposed_spans import proposals, proposed_by
 from nfh_tui.screens.deciding import Deciding
 from nfh_tui.visible import width_of
@@ -188,7 +188,7 @@ class Changing(Deciding):
     async def _saved_act(self, *, undo: bool) -> Undone | None:
         """Undo or redo in the store; where that cannot be, the reason is said."""
         if self.reading:
-            self.refuse(SWITCH)
+            self.refuse(self.for_reading)
             return None
         await self.drafts.flush()
         # A settlement of many items takes seconds; keys pressed meanwhile wait for it.

@@ -8,7 +8,7 @@ from nfh_db.records import FlagName, Item, Role, Rule, Seen
 from nfh_models.domain import Answer
 from nfh_tui.desk.faults import sentence_of
 from nfh_tui.desk.keys import Act, KeyPress
-from nfh_tui.desk.reasons import NOTHING, SWITCH, unchanged
+from nfh_tui.desk.reasons import NOTHING, unchanged
 from nfh_tui.desk.work import start
 from nfh_tui.editing import (
     MOVES,
@@ -25,7 +25,7 @@ from nfh_tui.editing import (
     set_noun,
 )
 from nfh_tui.editing.hints import follow
-from nfh_tui.screens.walking import Walking
+from nfh_tui.screens.rescue import Rescue, Unsaved
 from nfh_tui.widgets.status_line import Tone
 
 FLAGS = (
@@ -35,13 +35,13 @@ FLAGS = (
 )
 
 
-class Deciding(Walking):
+class Deciding(Rescue):
     """What changes answers, flags and anchors."""
 
     def writable(self) -> Item | None:
         """The item, if it may be changed; else why not is said."""
         if self.reading:
-            self.refuse(SWITCH)
+            self.refuse(self.for_reading)
             return None
         if self.whole is None:
             self.refuse(NOTHING)
@@ -66,7 +66,7 @@ class Deciding(Walking):
         if self.item is None:
             self.refuse(NOTHING)
         elif self.reading and action_id not in MOVES:
-            self.refuse(SWITCH)
+            self.refuse(self.for_reading)
         else:
             if action_id not in MOVES:
                 # Nobody changes an answer that cannot be seen.
@@ -271,10 +271,12 @@ class Deciding(Walking):
             # What keeps the answer from the disk keeps the draft too; it is said once.
             self.told_unsaved = True
             self._write_draft(key, edit)
+            self.unsaved[key] = Unsaved(edit, made, seen)
             self.paint_status()
-            sentence = sentence_of(error)
-            self.in_turn(lambda: self._commit_failed(key, sentence))
+            failed = error
+            self.in_turn(lambda: self._commit_failed(key, failed))
             return
+        self.unsaved.pop(key, None)
         self._no_longer_saving(key, edit)
         if self.begun.get(key) is edit:
             self.begun[key] = None
@@ -294,7 +296,7 @@ class Deciding(Walking):
         if self.saving.get(key) is edit:
             del self.saving[key]
 
-    async def _commit_failed(self, key: tuple[int, Role], sentence: str) -> None:
+    async def _commit_failed(self, key: tuple[int, Role], error: Exception) -> None:
         """Say what happened and show the item again, with the answer still in the editor."""
         anchor_id, _ = key
         await self.drafts.flush()
@@ -302,11 +304,13 @@ class Deciding(Walking):
         if self.drafts.lost(key):
             kept = (
                 "The draft is not on disk either: the answer stands in this window only, which "
-                "shows the item again. Leave the window open until it can be saved."
+                "shows the item again. Leave the window open until it can be saved, or have all of "
+                "it written to another file (ctrl+p, Rescue)."
             )
-        await self.show_error(f"The answer is not saved. {sentence}\n\n{kept}")
+        await self.show_error(f"The answer is not saved. {sentence_of(error)}\n\n{kept}")
         self.cache.forget(anchor_id)
         await self.show_anchor(anchor_id)
+        await self.offer_rescue(error)
 
     async def changed(self, anchor_id: int) -> None:
         """Read anew what shows an anchor that was just written."""

@@ -27,7 +27,7 @@ from nfh_tui.desk.faults import sentence_of
 from nfh_tui.desk.ids import IdList
 from nfh_tui.desk.keeper import Keeper
 from nfh_tui.desk.keys import Act, Call, KeyPress, Turn, Turns
-from nfh_tui.desk.reasons import Here, is_function, of_mode, unbound, why_not
+from nfh_tui.desk.reasons import SWITCH, Here, is_function, of_mode, unbound, why_not
 from nfh_tui.editing import EditState, prompt
 from nfh_tui.guidelines.guide import Guide
 from nfh_tui.heat import Heat
@@ -68,7 +68,8 @@ class Desk(Enduring, Asking):
     guiding: the guidelines stand in the place of the evidence. rules: the guidelines that hold.
     left: how many of the items that this person was given are open, None where the queue is
     not one of those. turning: what is said while an act is taken back or done again, else "".
-    warned_of: the settlement that an undo was just said to take back whole, else 0.
+    warned_of: the settlement that an undo was just said to take back whole, else 0. lost: why
+    what is written would not be found again, once that was noticed, else "".
     """
 
     AUTO_FOCUS = ""
@@ -108,6 +109,7 @@ class Desk(Enduring, Asking):
         self.left: int | None = None
         self.turning = ""
         self.warned_of = 0
+        self.lost = ""
         self.queue_list = QueueList(self._fetch_rows, id="queue")
         self.passage = SteadyPassage(id="passage")
         self.evidence = SteadyEvidence(id="evidence")
@@ -150,6 +152,12 @@ class Desk(Enduring, Asking):
         return self.mode is Mode.BROWSE
 
     @property
+    def for_reading(self) -> str:
+        """Why nothing is changed while reading, and how to."""
+        why = self.client.read_only
+        return f"This database can only be read: {why}." if why else SWITCH
+
+    @property
     def right(self) -> ScrollView:
         """What stands in the pane of the evidence."""
         return self.guide if self.guiding else self.evidence
@@ -169,7 +177,8 @@ class Desk(Enduring, Asking):
     def why_not(self, action: Action) -> str:
         """Why an act cannot be done now; "" where nothing is known to be in its way."""
         here = Here(self.mode, self.item, self.edit, self.place, len(self.ids), self.beside)
-        return why_not(action, here)
+        why = why_not(action, here)
+        return self.for_reading if why == SWITCH else why
 
     def paint_status(self) -> None:
         """Mode, place and what is under way, as they are now."""
@@ -196,7 +205,11 @@ class Desk(Enduring, Asking):
             return self.turning
         if self.saving:
             return "saving…"
-        return "draft not on disk" if self.drafts.lost() else ""
+        if self.drafts.lost():
+            return "draft not on disk"
+        if self.client.read_only:
+            return f"read-only: {self.client.read_only}"
+        return "nothing can be saved" if self.lost else ""
 
     def paint_keys(self) -> None:
         """The keys at the foot: what the editor waits for, else those most needed here.
@@ -289,6 +302,7 @@ class Desk(Enduring, Asking):
             if self.drafts.lost() and not self.told_unsaved:
                 self.told_unsaved = True
                 await self.show_error(f"The draft is not saved. {error}")
+                await self.offer_rescue(error)
 
         self.in_turn(tell)
 
@@ -299,7 +313,7 @@ class Desk(Enduring, Asking):
 
     def _place_failed(self, error: Exception) -> None:
         # Nobody's work: no reason to stand in the way of whoever only reads.
-        if not self.told_unsaved:
+        if not self.told_unsaved and not self.client.read_only:
             self.refuse(f"Where you stand is not saved. {error}")
 
     def action_of(self, key_name: str) -> str | None:
@@ -339,6 +353,10 @@ class Desk(Enduring, Asking):
                 await self._take(turn)
             except Exception as error:  # noqa: BLE001  # a fault of ours must not lose work
                 await self.show_error(sentence_of(error))
+                await self.offer_rescue(error)
+
+    async def offer_rescue(self, error: Exception) -> None:
+        """A layer above asks whether to write all to another file, where one is lost."""
 
     async def _take(self, turn: Turn) -> None:
         if isinstance(turn, Call):
@@ -369,7 +387,7 @@ class Desk(Enduring, Asking):
         action = BY_ID.get(action_id)
         wrong = "" if action is None else of_mode(action, self.mode)
         if wrong:
-            self.refuse(wrong)
+            self.refuse(self.for_reading if wrong == SWITCH else wrong)
             return
         done = getattr(self, "do_" + action_id.replace(".", "_"), None)
         result = done() if done is not None else self.do_edit(action_id)

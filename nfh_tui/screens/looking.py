@@ -284,6 +284,9 @@ class Looking(Ruling):
 
     async def set_mode(self, mode: Mode) -> None:
         """Change what the workbench is for; the item stays, and the queue if it may."""
+        if self.client.read_only and mode is not Mode.BROWSE:
+            self.refuse(self.for_reading)
+            return
         self.leave()
         await self.places.flush()
         role, self.mode = self.role, mode

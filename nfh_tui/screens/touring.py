@@ -29,7 +29,7 @@ class Touring(Annotating):
     async def tour_if_new(self) -> None:
         """Show round, once, a person who was never here; it does not come by itself again."""
         # The box would stand over what an empty queue says.
-        if not self._tour_wanted or self.item is None:
+        if not self._tour_wanted or self.item is None or self.client.read_only:
             return
         name = f"{SETTING}.{self.me.name}"
         if await self.client.setting(name) is None:

@@ -117,6 +117,8 @@ class Workbench(Following):
             self.stand_on(place.token)
         if self.left == 0:
             self.say(ALL_DONE)
+        if self.client.store.unseen:
+            self.refuse(self.client.store.unseen)
         await self.begin_to_follow()
         self.set_interval(POLL, self._look_for_others)
         self.app.call_after_refresh(self._start_predictor)
@@ -143,7 +145,7 @@ class Workbench(Following):
 
     async def _start_predictor(self) -> None:
         """Start the child that predicts; without it the workbench works as well."""
-        if os.environ.get(PREDICTOR_VARIABLE) == "off":
+        if os.environ.get(PREDICTOR_VARIABLE) == "off" or self.client.read_only:
             return
         from nfh_tui.predictor_client import PredictorClient
 
@@ -226,6 +228,10 @@ class Workbench(Following):
 
     async def _notice_others(self) -> None:
         """Draw anew what is in view if anybody has written; what is begun stays."""
+        lost = await self.client.lost()
+        if lost and not self.lost:
+            self.lost = lost
+            self.in_turn(lambda: self.tell_lost(lost))
         wrote = await self.client.others_wrote()
         if wrote:
             await self._take_in()
@@ -267,8 +273,16 @@ class Workbench(Following):
         await self.save_all()
         if self.saving or self.drafts.unsaved:
             question = "Something is not saved yet. Leave all the same?"
-            choices = (("y", "leave", "leave"), ("n", "stay", "stay"))
-            if await self.choose(question, choices) != "leave":
+            choices = (
+                ("y", "leave", "leave"),
+                ("r", "write all to another file", "rescue"),
+                ("n", "stay", "stay"),
+            )
+            chosen = await self.choose(question, choices)
+            if chosen == "rescue":
+                await self.do_rescue()
+                return
+            if chosen != "leave":
                 self.say("stayed")
                 return
         await self.predictor_off()

@@ -209,3 +209,79 @@ def test_commands_whose_disk_changes_under_them_end_in_a_sentence(
         spoiler.run(command, MOODS[place % len(MOODS)])
     assert spoiler.spoilt.wrong == []
     assert spoiler.spoilt.runs == len(COMMANDS)
+
+
+# --- disks on which nothing can be written ----------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["full", "read-only"])
+def test_a_disk_without_room_or_leave_still_lets_one_browse(
+    tmp_path: Path, mounts, kind: str
+) -> None:
+    from soak.desk import Desk
+    from soak.disks import SmallDisk
+    from soak.together import make
+
+    disk = mounts(SmallDisk, tmp_path / "small", "2m")
+    database = disk.folder / "nfh.db"
+    make(database, 3)
+    before = database.read_bytes()
+    if kind == "full":
+        disk.fill()
+    else:
+        disk.set_read_only()
+    with Desk(["adjudicate", "--db", str(database), "--as", "new"]) as desk:
+        desk.until_said("BROWSE", f"read-only: its disk is {kind}", "00000 said")
+        desk.press("y")
+        desk.until_said(f"This database can only be read: its disk is {kind}.")
+        desk.press("j")
+        desk.until_text("00001 said")
+        assert desk.quit() == 0
+    with Desk(["annotate", "--db", str(database), "--as", "ann"]) as desk:
+        # A terminal breaks lines within words.
+        told = f"itsdiskis{kind}.Nothingcanbeannotatedthere."
+        desk.until(lambda text: told in "".join(text.split()), told)
+    assert database.read_bytes() == before
+    copied = nfh_tui("backup", tmp_path / "copy.db", "--db", database)
+    assert copied.returncode == 0, copied.stderr
+    assert (tmp_path / "copy.db").is_file()
+
+
+# --- files deleted under the open program -----------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["-wal", "-shm"])
+def test_a_file_deleted_under_the_workbench_is_noticed_and_all_is_rescued(
+    tmp_path: Path, end: str
+) -> None:
+    """The log above all: SQLite goes on writing into it, and says that all is well."""
+    from soak.checks import faults
+
+    database = tmp_path / "nfh.db"
+    with Workbench(database) as work:
+        desk = work.desk
+        desk.until_text("00001 said")
+        database.with_name(f"nfh.db{end}").unlink()
+        # Already the look each second tells it.
+        desk.until_text("A file of the database is gone")
+        desk.press("\x1b")
+        desk.until_text("to another file?")
+        desk.press("n")
+        desk.press("a")
+        desk.until_text("Age ")
+        desk.press("\r")
+        desk.until_text("The answer is not saved.")
+        assert "saved " not in work.foot(desk.screen.text())
+        desk.press("\x1b")
+        desk.until_text("to another file?")
+        desk.press("y")
+        desk.until_text("All of it is written")
+        desk.press("\x1b")
+        desk.until(lambda text: "All of it is written" not in text, "the desk again")
+        rescues = sorted(tmp_path.glob("nfh-rescue-*.db"))
+        assert desk.quit() == 0
+    assert len(rescues) == 1
+    (rescue,) = rescues
+    assert answered(rescue)[:2] == [["YEAR"], ["AGE"]]
+    assert faults(rescue) == []
+    assert nfh_tui("doctor", "--db", rescue).returncode == 0
