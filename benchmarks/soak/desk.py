@@ -82,9 +82,13 @@ class Desk:
         return self.screen.text()
 
     def until_said(self, *sentences: str, limit: float = 30.0) -> str:
-        """The screen's words, on one line, once all of these stand on it, wrapped or not."""
+        """The screen's words, on one line, once all of these stand on it, wrapped or not.
+
+        Spaces do not count: a terminal without a program wraps lines within words.
+        """
+        bare = [FRAME.sub("", one) for one in sentences]
         self.until(
-            lambda text: all(one in said(text) for one in sentences), str(sentences), limit
+            lambda text: all(one in FRAME.sub("", text) for one in bare), str(sentences), limit
         )
         return said(self.screen.text())
 

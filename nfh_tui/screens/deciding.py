@@ -304,8 +304,8 @@ class Deciding(Rescue):
         if self.drafts.lost(key):
             kept = (
                 "The draft is not on disk either: the answer stands in this window only, which "
-                "shows the item again. Leave the window open until it can be saved, or have all of "
-                "it written to another file (ctrl+p, Rescue)."
+                "shows the item again. Leave the window open until it can be saved, or have "
+                "all of it written to another file (ctrl+p, Rescue)."
             )
         await self.show_error(f"The answer is not saved. {sentence_of(error)}\n\n{kept}")
         self.cache.forget(anchor_id)
