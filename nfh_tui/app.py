@@ -265,5 +265,5 @@ def run_workbench(
     finally:
         app.close()
     if app.client.rescued is not None:
-        sys.stderr.write(f"{RESCUED.format(place=app.client.rescued)}\n")
+        sys.stderr.write(f"{lines_visible(RESCUED.format(place=app.client.rescued))}\n")
     return app.return_code or 0
