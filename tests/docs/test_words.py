@@ -1,0 +1,61 @@
+"""docs/words.md has every stored name of a kind, a disagreement, a state, a flag and a rule."""
+
+import re
+from enum import StrEnum
+from pathlib import Path
+
+import pytest
+
+from nfh_db.records import FlagName, Role, Rule, State
+from nfh_models.domain import Blocking, Kind, Note, Relation, Sort
+
+PAGE = (Path(__file__).parents[2] / "docs" / "words.md").read_text("utf-8")
+READ = {
+    "damaged text": Blocking.DAMAGE,
+    "fused head or not": Blocking.SCOPE,
+    "class or noun": Blocking.ROUTE,
+    "answerable": Blocking.ANSWERABILITY,
+    "which class": Blocking.CLASS,
+    "which noun": Blocking.NOUN,
+    "part of the nouns": Blocking.PARTIAL,
+    "and/or": Blocking.RELATION,
+}
+
+
+def section(title: str) -> str:
+    return PAGE.split(f"\n## {title}\n")[1].split("\n## ")[0]
+
+
+def test_each_kind_of_disagreement_has_the_name_that_people_read() -> None:
+    rows = re.findall(
+        r"^\| ([^|`]+) \| `(\w+)` \|", section("Kinds of disagreement"), re.MULTILINE
+    )
+    assert rows == [(words, kind.value) for words, kind in READ.items()]
+    assert list(READ.values()) == list(Blocking)
+
+
+@pytest.mark.parametrize(
+    ("title", "names"),
+    [
+        ("Kinds of answer", Kind),
+        ("Kinds of answer", Sort),
+        ("Kinds of disagreement", Note),
+        ("Where an item stands", State),
+        ("Where an item stands", FlagName),
+        ("Where an item stands", Rule),
+        ("Where an item stands", Role),
+    ],
+)
+def test_every_stored_name_is_told(title: str, names: type[StrEnum]) -> None:
+    told = set(re.findall(r"`(\w+)`", section(title)))
+    assert {one.value for one in names} <= told
+
+
+def test_relations_are_told() -> None:
+    assert all(one.value in section("What is annotated") for one in Relation)
+
+
+def test_no_word_is_told_twice() -> None:
+    words = re.findall(r"^\| ([^|`]+) \|", PAGE, re.MULTILINE)
+    told = [word for word in words if word not in ("word", "people read")]
+    assert len(told) == len(set(told))
