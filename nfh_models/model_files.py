@@ -15,6 +15,7 @@ and renamed, so that nobody ever sees half of one.
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import stat
 from collections.abc import Mapping, Sequence
@@ -103,9 +104,9 @@ def write_model(folder: Path, files: ModelFiles) -> str:
             f"{folder.parent} is no folder, and models are to be kept in it. Move it away"
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = folder.with_name(f".{folder.name}.{os.getpid()}.new")
+    beside = name_beside(folder)
+    beside.mkdir()
     try:
-        beside.mkdir()
         for name, content in _contents(files):
             _write(beside / name, content)
         _sync_folder(beside)
@@ -115,6 +116,11 @@ def write_model(folder: Path, files: ModelFiles) -> str:
         shutil.rmtree(beside, ignore_errors=True)
     _sync_folder(folder.parent)
     return digest
+
+
+def name_beside(path: Path) -> Path:
+    """A new hidden name in the folder of `path`, for what gets that name when it is whole."""
+    return path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(8)}.new")
 
 
 def _contents(files: ModelFiles) -> list[tuple[str, bytes]]:

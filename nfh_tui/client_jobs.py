@@ -99,8 +99,11 @@ def _end_of_log(store: "Store", job_id: int, known: LogMark | None) -> Log | Non
     """Only the job's own folder is looked into, whatever its row says."""
     from nfh_tui.jobs.job_files import log_of
 
-    path = log_of(store.path, job_id)
+    job = store.job(job_id)
+    if job is None:
+        return None, ()
     try:
+        path = log_of(store.path, job)
         if not path.is_file():
             return None, ()
         about = path.stat()

@@ -1,5 +1,6 @@
 """The sample corpus, copied to the user's data folder, where it can be worked on."""
 
+import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from nfh_db.store import Store
 
 DEMO_NAME = "demo.db"
+
+SUFFIXES = ("-wal", "-shm", "")
+"""Of the database's files; the one that holds it is renamed last."""
 
 
 def demo_database() -> Path:
@@ -43,11 +47,11 @@ def set_aside(path: Path) -> Path | None:
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
     number = 1
     kept = path.with_name(f"{path.stem}-{stamp}{path.suffix}")
-    while kept.exists():
+    while any(os.path.lexists(f"{kept}{suffix}") for suffix in SUFFIXES):
         # Renaming would replace the copy that was set aside in the same second.
         number += 1
         kept = path.with_name(f"{path.stem}-{stamp}-{number}{path.suffix}")
-    for suffix in ("-wal", "-shm", ""):
+    for suffix in SUFFIXES:
         part = path.with_name(path.name + suffix)
         if part.exists():
             part.rename(kept.with_name(kept.name + suffix))

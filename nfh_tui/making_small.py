@@ -6,12 +6,14 @@ Steps are logged. What teachers said and the training's checkpoints stay in the 
 so that a run that was cut off goes on.
 """
 
-import shutil
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import click
@@ -22,8 +24,9 @@ from nfh_db.errors import FormatError, StoreError
 from nfh_models.encoder.settings import EncoderSettings, settings_from
 from nfh_models.errors import ModelsError
 from nfh_models.identification.recipes import SMALL
-from nfh_models.model_files import CARD
+from nfh_models.model_files import CARD, read_config
 from nfh_models.resolution.item import ResolutionExample
+from nfh_tui.jobs.whole_files import write_whole
 from nfh_tui.small_asked import BASE, FIRST, SETTINGS, Asked
 from nfh_tui.small_card import card_of, counts_line, metrics_of
 from nfh_tui.small_figures import evaluated, measured, with_temperature, with_threshold
@@ -147,33 +150,32 @@ def finished(
 
     whole = replace(trained.whole, base=asked.base)
     whole.network.eval()
-    draft = asked.work / "draft"
-    shutil.rmtree(draft, ignore_errors=True)
-    save(whole, draft, recipe=SMALL)
-    whole = _calibrated(load(draft).whole, trained.whole, data, asked)
-    say(f"temperature {whole.temperature}, threshold {whole.threshold}")
-    shutil.rmtree(draft)
-    save(whole, draft, recipe=SMALL, notice=asked.notice)
-    model = load(draft)
-    uncalibrated = evaluated(
-        replace(model, whole=replace(model.whole, temperature=1.0)), data.dev
-    )
-    found = measured(model, data.dev, data.held, _apart(asked))
-    say(f"identification, held out: {counts_line(found.held)}")
-    at = now()
-    card = card_of(
-        whole,
-        found,
-        uncalibrated,
-        name=SMALL,
-        at=at,
-        size=size_of(draft),
-        taught=_taught(material),
-        teachers=[one.name for one in asked.teachers],
-        note=asked.note,
-    )
-    out = asked.work / "model"
-    shutil.rmtree(out, ignore_errors=True)
+    with TemporaryDirectory(prefix="draft-", dir=asked.work) as above:
+        draft = Path(above) / "first"
+        save(whole, draft, recipe=SMALL)
+        whole = _calibrated(load(draft).whole, trained.whole, data, asked)
+        say(f"temperature {whole.temperature}, threshold {whole.threshold}")
+        draft = Path(above) / "second"
+        save(whole, draft, recipe=SMALL, notice=asked.notice)
+        model = load(draft)
+        uncalibrated = evaluated(
+            replace(model, whole=replace(model.whole, temperature=1.0)), data.dev
+        )
+        found = measured(model, data.dev, data.held, _apart(asked))
+        say(f"identification, held out: {counts_line(found.held)}")
+        at = now()
+        card = card_of(
+            whole,
+            found,
+            uncalibrated,
+            name=SMALL,
+            at=at,
+            size=size_of(draft),
+            taught=_taught(material),
+            teachers=[one.name for one in asked.teachers],
+            note=asked.note,
+        )
+    out = _new_name(asked.work / "model")
     metrics = metrics_of(found, _outcome(trained))
     save(
         whole,
@@ -185,7 +187,6 @@ def finished(
         card=card,
         notice=asked.notice,
     )
-    shutil.rmtree(draft)
     say((out / CARD).read_text("utf-8"))
     if size_of(out) > LARGEST:
         raise TooLargeError(f"{out} has {size_of(out):,} bytes, more than {LARGEST:,}")
@@ -235,13 +236,28 @@ def size_of(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.iterdir())
 
 
+def _new_name(path: Path) -> Path:
+    """The first of a name, the name with 2 behind it, and so on, that nothing has yet."""
+    names = (path.with_name(f"{path.name}-{number}") for number in count(2))
+    return next(one for one in chain([path], names) if not os.path.lexists(one))
+
+
+def check_package(package: Path) -> None:
+    """Raise ModelFileError where a folder holds something, and no small model. What
+    every package has is not counted."""
+    if package.is_dir() and any(not one.name.startswith("__") for one in package.iterdir()):
+        read_config(package, SMALL)
+
+
 def install(made: Path, package: Path) -> None:
-    """Put the files of a model in the place of those of another, in a package's folder."""
+    """Put the files of a model in the place of those of another, in a package's folder.
+
+    Raises ModelFileError where something else is in it, OSError.
+    """
+    check_package(package)
     package.mkdir(parents=True, exist_ok=True)
     for path in sorted(made.iterdir()):
-        beside = package / f".{path.name}.new"
-        shutil.copyfile(path, beside)
-        beside.replace(package / path.name)
+        write_whole(package / path.name, path.read_bytes())
 
 
 # --- the command ----------------------------------------------------------------------------
@@ -317,6 +333,8 @@ def main(
             columns=columns,
         )
         say(msgspec.json.encode(settings).decode())
+        if out is not None:
+            check_package(out)
         made = make(asked, say)
         if out is not None:
             install(made, out)

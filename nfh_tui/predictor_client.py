@@ -16,7 +16,7 @@ from typing import Literal
 
 import msgspec
 
-from nfh_tui.jobs.logs import log_path
+from nfh_tui.jobs.logs import log_path, open_private
 from nfh_tui.jobs.protocol import (
     NO_PIPELINE,
     Aside,
@@ -164,7 +164,7 @@ class PredictorClient:
     async def _spawn(self) -> Process:
         if self._log is None:
             self._log = log_path(LOG_NAME)
-        log = os.open(self._log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        log = open_private(self._log)
         try:
             # -P: a module of the folder one stands in must not shadow one of ours.
             return await asyncio.create_subprocess_exec(

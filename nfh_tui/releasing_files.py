@@ -86,8 +86,8 @@ def new_folder(place: Path) -> Iterator[NewFolder]:
     beside = path_beside(target, "tmp")
     folder = NewFolder(beside)
     try:
+        beside.mkdir()
         try:
-            beside.mkdir()
             yield folder
             folder.close()
             sync_folder(beside)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nfh_db.beside import path_beside, sweep
 from nfh_models.encoder.lessons import Soft, key_of_item
 from nfh_models.encoder.reading import Shown
 from nfh_models.model_files import digest_of
@@ -61,6 +62,7 @@ def _of_one(
     digest = hashlib.sha256(digest_of(teacher).encode()).hexdigest()[:12]
     folder = work / f"labels-{digest}{'-states' if states else ''}"
     folder.mkdir(parents=True, exist_ok=True)
+    sweep(folder)
     known = _read(folder, keyed)
     missing = [key for key in keyed if key not in known.soft]
     say(f"{len(keyed):,} anchors for {teacher.name}, {len(missing):,} of them new")
@@ -105,12 +107,12 @@ def _write(folder: Path, keys: Sequence[str], found: _Chunk) -> None:
     name = hashlib.sha256("".join(keys).encode()).hexdigest()[:16]
     if found.shown:
         every = np.concatenate([one.states for one in found.shown])
-        beside = folder / f".{name}.states.new"
-        with beside.open("wb") as file:
+        beside = path_beside(folder / name, "tmp")
+        with beside.open("xb") as file:
             np.save(file, every, allow_pickle=False)
         beside.replace(folder / f"{name}.states.npy")
-    beside = folder / f".{name}.new"
-    with beside.open("wb") as file:
+    beside = path_beside(folder / name, "tmp")
+    with beside.open("xb") as file:
         np.savez(
             file,
             keys=np.array(keys),
@@ -129,7 +131,6 @@ def _read(folder: Path, wanted: dict[str, Item]) -> Labels:
         try:
             keys, soft, shown = _chunk(path)
         except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-            path.unlink()
             continue
         for place, key in enumerate(keys):
             if key not in wanted:

@@ -198,10 +198,12 @@ def _give_name(partial: Path, place: Path) -> None:
     except FileExistsError as error:
         raise StoreError(f"{place} is there already; it was made just now") from error
     except OSError:
-        # Some file systems have no second names.
-        if os.path.lexists(place):
+        # Some file systems have no second names: the name is taken first.
+        try:
+            os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
             raise StoreError(f"{place} is there already; it was made just now") from None
-        partial.rename(place)
+        partial.replace(place)
 
 
 def _sentence(place: Path, error: OSError) -> str:

@@ -17,7 +17,7 @@ from nfh_db import processes
 
 NAME = re.compile(
     r"\.nfh-tui-(?P<machine>[0-9a-f]{8})-(?P<pid>[0-9]{1,10})-(?P<started>[0-9]{1,20})"
-    r"-[0-9a-f]{16}\.(tmp|partial)"
+    r"-[0-9a-f]{16}\.(tmp|partial)(-wal|-shm|-journal)?"
 )
 UNKNOWN = "0"
 """When a process started, where the system does not say."""
@@ -48,7 +48,7 @@ def _remove(path: Path) -> None:
 
 def _left(name: str) -> bool:
     """True if a dead process of this machine gave a file this name, or SQLite did beside it."""
-    found = NAME.match(name)
+    found = NAME.fullmatch(name)
     if found is None or found["machine"] != _machine():
         return False
     started = None if found["started"] == UNKNOWN else found["started"]

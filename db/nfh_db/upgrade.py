@@ -74,6 +74,18 @@ def check_place(path: Path, *, create: bool) -> None:
             f"The folder {folder} does not exist: make it, or name another place for the "
             "database with --db"
         )
+    _check_no_log(path)
+
+
+def _check_no_log(path: Path) -> None:
+    """SQLite drops the log of a database that is gone when it makes a new one of that name."""
+    real = os.path.realpath(path)
+    for name in (Path(f"{real}{end}") for end in ("-wal", "-journal")):
+        if _size(name):
+            raise StoreError(
+                f"{name} is there, and no database {path}: what was written last may be in it. "
+                "Put the two together again, or move it away"
+            )
 
 
 def _mode(path: Path) -> int | None:
@@ -205,9 +217,11 @@ def _discard_empty(path: Path, *, begun: bool) -> None:
 
     begun: also one that holds its first page only, as it is left where its log does not work.
     """
-    log, index = path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")
-    first_page = begun and _size(log) == 0 and _size(path) <= FIRST_PAGE
-    for name in (path, log, index):
+    # A link that led to nothing stays as it is.
+    real = Path(os.path.realpath(path))
+    log, index = real.with_name(f"{real.name}-wal"), real.with_name(f"{real.name}-shm")
+    first_page = begun and _size(log) == 0 and _size(real) <= FIRST_PAGE
+    for name in (real, log, index):
         if name.exists() and (first_page or _size(name) == 0):
             with suppress(OSError):
                 name.unlink()

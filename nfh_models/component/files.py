@@ -11,13 +11,23 @@ from pathlib import Path
 
 import msgspec
 
-from nfh_models.model_files import ModelFileError
+from nfh_models.model_files import (
+    CARD,
+    CONFIG,
+    METRICS,
+    VOCABULARY,
+    WEIGHTS,
+    ModelFileError,
+)
 
 CFG = "cfg"
 IDENTIFIER = "identifier"
 RESOLVER = "resolver"
 FORMAT_VERSION = 2
 """1 had no model of a resolver; it is read as well."""
+
+MODEL_NAMES = {CONFIG, WEIGHTS, VOCABULARY, METRICS, CARD, "tokenizer.json", "NOTICE"}
+"""What is removed of a model that was saved before: nothing but its files, by their names."""
 
 Files = Mapping[str, bytes]
 
@@ -69,15 +79,26 @@ def write_files(folder: Path, files: Files) -> None:
             raise ModelFileError(
                 f"a model's file may not be called {name!r}: it leads elsewhere"
             )
-        (folder / name).write_bytes(content)
+        _write(folder / name, content)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file; where a link stands, in its place, and not where it leads to."""
+    if path.is_symlink():
+        path.unlink()
+    path.write_bytes(content)
 
 
 def write_state(folder: Path, state: State) -> None:
     """Write a component's folder. What is not left out takes the place of what stands there,
-    so that no model stays of a component that was saved before."""
+    so that no model stays of a component that was saved before. Raises ModelFileError where
+    something else stands there, which nothing takes the place of."""
+    for name, files in ((IDENTIFIER, state.files), (RESOLVER, state.resolver)):
+        if files is not None:
+            _check_replaceable(folder / name, files)
     folder.mkdir(parents=True, exist_ok=True)
     if state.settings is not None:
-        (folder / CFG).write_bytes(msgspec.json.encode(state.settings))
+        _write(folder / CFG, msgspec.json.encode(state.settings))
     _replace_files(folder / IDENTIFIER, state.files)
     _replace_files(folder / RESOLVER, state.resolver)
 
@@ -91,11 +112,25 @@ def _replace_files(folder: Path, files: Files | None) -> None:
         write_files(folder, files)
 
 
+def _check_replaceable(folder: Path, files: Files) -> None:
+    others = _files_of(folder) - set(files) - MODEL_NAMES
+    if others or folder.is_symlink():
+        what = f"holds {min(others)}, which is no model's" if others else "is a link"
+        raise ModelFileError(
+            f"{folder} {what}: a component's model takes the place of another one only. Name "
+            "another folder"
+        )
+
+
 def _files_of(folder: Path) -> set[str]:
-    """The names of the files of a folder; of none if there is no such folder."""
-    return (
-        {path.name for path in folder.iterdir() if path.is_file()} if folder.is_dir() else set()
-    )
+    """The names of the files of a folder but hidden ones; none if there is no such folder."""
+    if not folder.is_dir():
+        return set()
+    return {
+        path.name
+        for path in folder.iterdir()
+        if path.is_file() and not path.name.startswith(".")
+    }
 
 
 def read_state(folder: Path) -> State:

@@ -6,6 +6,7 @@ that a kill at any moment leaves a whole one.
 """
 
 import os
+import re
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,6 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from nfh_models.model_files import name_beside
 from nfh_models.training.plan import TrainingError
 
 FORMAT_VERSION = 1
@@ -98,7 +100,7 @@ def write(path: Path, checkpoint: Checkpoint) -> None:
         FORMAT_VERSION, checkpoint.identity, checkpoint.progress, _checksum(tensors)
     )
     spelled = {HEADER: msgspec.json.encode(header).decode()}
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    beside = name_beside(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         save_file(tensors, beside, spelled)
@@ -153,8 +155,10 @@ def _sync(path: Path) -> None:
 def clear(folder: Path) -> None:
     """Remove what a kill left half written."""
     for name in (LAST, BEST):
+        half_written = re.compile(rf"\.{re.escape(name)}\.[0-9]+(\.[0-9a-f]{{16}})?\.new")
         for path in folder.glob(f".{name}.*.new"):
-            path.unlink(missing_ok=True)
+            if half_written.fullmatch(path.name):
+                path.unlink(missing_ok=True)
 
 
 def read(path: Path, identity: Identity) -> Checkpoint:

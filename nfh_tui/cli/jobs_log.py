@@ -23,7 +23,7 @@ LONGEST = 4_000
 
 def written(store: "Store", job: "Job") -> Iterator[str]:
     """The lines there are. Raises Failure where there is no log (yet)."""
-    path = log_of(store.path, job.id)
+    path = log_of(store.path, job)
     try:
         with path.open("rb") as file:
             yield from map(_line, file)
@@ -33,10 +33,10 @@ def written(store: "Store", job: "Job") -> Iterator[str]:
 
 def followed(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
     """The lines there are, and those that come until the job has ended. db: as `read`."""
-    path = log_of(store.path, job.id)
     place = 0
     while True:
-        ended = read(store, job.id, db).state.ended
+        job = read(store, job.id, db)
+        ended, path = job.state.ended, log_of(store.path, job)
         if path.is_file():
             with path.open("rb") as file:
                 file.seek(place)

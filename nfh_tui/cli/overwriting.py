@@ -9,7 +9,7 @@ import click
 from nfh_db.formats.wording import visible
 
 NAME_SHOWN = 200
-BESIDE = ("-wal", "-shm")
+BESIDE = ("-wal", "-shm", "-journal")
 """Ends of the names of what SQLite keeps beside a database."""
 
 

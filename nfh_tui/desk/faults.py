@@ -1,5 +1,6 @@
 """What went wrong, in a sentence for the person; faults of ours are kept in a file, too."""
 
+import os
 import traceback
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -7,6 +8,7 @@ from datetime import UTC, datetime
 from nfh_db.errors import StoreError
 from nfh_models.domain import AnswerError, PassageError
 from nfh_models.errors import ModelsError
+from nfh_tui.jobs.logs import open_private
 from nfh_tui.places import data_folder
 
 FILE_NAME = "faults.log"
@@ -35,7 +37,8 @@ def note_fault(error: BaseException) -> None:
         return
     with suppress(OSError):
         path = data_folder() / FILE_NAME
-        anew = not path.exists() or path.stat().st_size > MOST_BYTES
         lines = "".join(traceback.format_exception(error))
-        with path.open("w" if anew else "a", encoding="utf-8", errors="replace") as file:
+        with os.fdopen(open_private(path), "a", encoding="utf-8", errors="replace") as file:
+            if os.fstat(file.fileno()).st_size > MOST_BYTES:
+                file.truncate(0)
             file.write(f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\n{lines}\n")

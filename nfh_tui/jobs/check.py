@@ -31,7 +31,7 @@ from nfh_tui.jobs.check_opinions import (
     same_gold,
 )
 from nfh_tui.jobs.check_parts import notes_of, trial_of
-from nfh_tui.jobs.job_files import job_folder
+from nfh_tui.jobs.job_files import inner_folder, job_folder
 from nfh_tui.jobs.kinds import CHECK, KINDS
 from nfh_tui.jobs.snapshot import Snapshot, SnapshotError
 from nfh_tui.jobs.taking import take
@@ -94,7 +94,7 @@ def run(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, objec
     """
     begun = time.perf_counter()
     given = asked_of(job.task, job.arguments)
-    folder = job_folder(store.path, job.id)
+    folder = job_folder(store.path, job)
     snapshot = _labels(store, given, folder / SNAPSHOT, report)
     store.set_job_snapshot(job.id, snapshot.digest)
     opinions = _opinions(store, given, snapshot, folder, report)
@@ -134,8 +134,7 @@ def _opinions(
         trial = trial_of(store, given, snapshot, report)
         for number in range(given.folds):
             if number not in known:
-                work = folder / f"work-{number + 1}"
-                work.mkdir(exist_ok=True)
+                work = inner_folder(folder / f"work-{number + 1}")
                 found = trial.part(number, work, report)
                 content = msgspec.json.encode(_Part(snapshot.digest, found))
                 write_whole(folder / PART.format(number=number + 1), content)

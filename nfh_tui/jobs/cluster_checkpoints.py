@@ -1,12 +1,14 @@
 """Checkpoints of a training elsewhere, brought home: should its machine be lost, it goes on."""
 
 import os
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
+from nfh_db.beside import path_beside
 from nfh_tui.jobs.cluster import Machines
 from nfh_tui.jobs.cluster_work import Offer, offer, part
 from nfh_tui.scanning.crew import CrewError
@@ -19,6 +21,9 @@ SHARE = 0.05
 
 LARGEST = 2_000_000_000
 """Bytes of a run's checkpoints; larger ones stay where they are."""
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.safetensors")
+"""What a checkpoint is called."""
 
 PART = 8_000_000
 """Bytes that are fetched together: all pass the scheduler, which holds them meanwhile."""
@@ -66,7 +71,10 @@ class Checkpoints:
             return
         if sum(offered.sizes.values()) > LARGEST:
             return
-        beside = {name: self._work / f".{name}.{os.getpid()}.new" for name in offered.sizes}
+        # The names are another machine's words: none leads out of the folder.
+        if not all(NAME.fullmatch(name) for name in offered.sizes):
+            return
+        beside = {name: path_beside(self._work / name, "tmp") for name in offered.sizes}
         try:
             for name, path in beside.items():
                 self._receive(worker, name, offered.sizes[name], path)
@@ -81,7 +89,7 @@ class Checkpoints:
 
     def _receive(self, worker: str, name: str, size: int, path: Path) -> None:
         """Write an offered file here. Raises CrewError where it does not come whole."""
-        with path.open("wb") as file:
+        with path.open("xb") as file:
             for start in range(0, size, PART):
                 file.write(self._machines.ask(worker, part, self._run, name, start, PART))
             if file.tell() != size:

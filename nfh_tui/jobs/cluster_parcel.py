@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from nfh_db.beside import path_beside
 from nfh_models.errors import ModelsError
 
 
@@ -48,9 +49,10 @@ def unpack(parcel: bytes, folder: Path) -> None:
     Raises OSError, and ParcelError for one that does not hold.
     """
     files = _files(parcel)
-    beside = folder.with_name(f".{folder.name}.{os.getpid()}.new")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    beside = path_beside(folder, "tmp")
+    beside.mkdir()
     try:
-        beside.mkdir(parents=True)
         for name, content in files.items():
             path = beside / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,6 @@ came home, on whatever worker there is.
 """
 
 import hashlib
-import os
 import queue
 import shutil
 import socket
@@ -19,6 +18,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
+from nfh_db.beside import path_beside
 from nfh_models.errors import ModelsError
 from nfh_models.model_files import digest_of, read_config
 from nfh_models.training.plan import DivergedError, TrainingError
@@ -246,7 +246,7 @@ class _Following:
 def _write(parcel: bytes, out: Path, made: Made, spec: TrainSpec, where: str) -> None:
     """Write a model's folder that came back. Raises CrewError unless it is what was said."""
     out.parent.mkdir(parents=True, exist_ok=True)
-    folder = out.with_name(f".{out.name}.{os.getpid()}.new")
+    folder = path_beside(out, "tmp")
     try:
         try:
             unpack(parcel, folder)

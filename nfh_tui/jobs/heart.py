@@ -18,6 +18,7 @@ from nfh_tui.jobs.job_files import give_room
 from nfh_tui.jobs.starting import start_runner
 
 if TYPE_CHECKING:
+    from nfh_db.jobs import Job
     from nfh_db.store import Store
 
 Handler = Callable[[int, FrameType | None], object] | int | None
@@ -53,13 +54,13 @@ class Heart:
     def __init__(
         self,
         store: "Store",
-        job_id: int,
+        job: "Job",
         say: Callable[[str], None] = lambda _words: None,
         between: float = BETWEEN,
         grace: float = GRACE,
     ) -> None:
         self._store = store
-        self._job_id = job_id
+        self._job = job
         self._say = say
         self._between = between
         self._grace = grace
@@ -121,7 +122,7 @@ class Heart:
     def _beat(self) -> None:
         while not self._stop.wait(self._between):
             try:
-                if self._store.beat_job(self._job_id):
+                if self._store.beat_job(self._job.id):
                     continue
             except (StoreError, sqlite3.Error):
                 continue  # a full disk, a locked file: the work itself will meet it
@@ -147,7 +148,7 @@ class Heart:
         """End the process on the spot; a new one works what else is in the queue."""
         self._say(CUT_OFF)
         with suppress(OSError):
-            give_room(self._store.path, self._job_id)
+            give_room(self._store.path, self._job)
         with suppress(OSError):
             start_runner(self._store.path)
         os._exit(KILLED)

@@ -1,21 +1,36 @@
 """Where a job keeps its files: beside the database, `nfh.db` has `nfh-jobs/7/` for job 7.
 
+A job makes its folder and marks it at once. What has that name and not the mark is somebody
+else's: it stays as it is, and the job's folder is called `7-2`. No link is followed below the
+database's folder, and only files of the names that jobs give are removed, in a marked folder.
+
 The log stays. The rest, what a job can go on from, goes when the job is done, and after a
 while where it failed or was cancelled and nobody tried it again.
 """
 
+import errno
 import os
+import re
 import shutil
+import stat
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
+
+from nfh_db.beside import sweep
+from nfh_db.jobs import Job
+from nfh_models.errors import ModelsError
 
 LOG = "log.txt"
 
 STAMP = "asked-at"
-"""The file that says whose folder it is: numbers are given again in a new database that takes
-the place of an older one, and nothing may go on from another job's files."""
+"""The mark: a file that says when the job was asked for. Numbers are given again in a new
+database that takes the place of an older one: nothing goes on from another job's files."""
+
+LONGEST_STAMP = 100
+"""Bytes; a file that is longer is no mark."""
 
 ROOM = "room"
 """A file that takes up room while a job runs, so that there is some on a disk that is full."""
@@ -26,6 +41,22 @@ ROOM_BYTES = 1 << 18
 KEPT_SECONDS = 30 * 24 * 3600.0
 """How long the files of a job that did not end well are kept, from when it last wrote one."""
 
+_FOLDERS = r"work(-[0-9]+)?|model"
+_FILES = r"room|(snapshot|spec|made|part-[0-9]+|placed-[0-9]+)\.json"
+KEPT = re.compile(
+    rf"{_FILES}|{_FOLDERS}|\.({_FILES}|{_FOLDERS})\.[0-9]+(\.[0-9a-f]{{16}})?\.new"
+)
+"""The names of what jobs keep to go on from, and of what a killed one leaves half written."""
+
+_NUMBERED = re.compile(r"([0-9]+)(-[0-9]+)?")
+
+
+class JobFolderError(ModelsError, OSError):
+    """No place for a job's files, since something of somebody else's stands there.
+
+    An OSError, too: a job that can do without files does without them.
+    """
+
 
 def jobs_folder(database: Path) -> Path:
     """The folder for the jobs of a database, beside it; not made yet."""
@@ -33,70 +64,143 @@ def jobs_folder(database: Path) -> Path:
     return real.parent / f"{real.stem}-jobs"
 
 
-def job_folder(database: Path, job_id: int) -> Path:
-    """The folder of a job, made where it is missing. Raises OSError."""
-    folder = jobs_folder(database) / str(job_id)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+def find_folder(database: Path, job: Job) -> Path | None:
+    """The folder that a job has made; None if it has none. Raises OSError."""
+    above = jobs_folder(database)
+    usual = above / str(job.id)
+    if not _is_folder(above):
+        return None
+    if _is_marked(usual, job):
+        return usual
+    others = (path for path in sorted(above.iterdir()) if _number(path) == job.id)
+    return next((path for path in others if _is_marked(path, job)), None)
+
+
+def job_folder(database: Path, job: Job) -> Path:
+    """The folder of a job, made where it is missing. Raises OSError, JobFolderError."""
+    found = find_folder(database, job)
+    if found is not None:
+        return found
+    above = inner_folder(jobs_folder(database))
+    for place in count(1):
+        folder = above / (f"{job.id}-{place}" if place > 1 else str(job.id))
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+            break
+    try:
+        with (folder / STAMP).open("x", encoding="utf-8") as stamp:
+            stamp.write(job.created_at)
+    except OSError:
+        with suppress(OSError):
+            (folder / STAMP).unlink(missing_ok=True)
+            folder.rmdir()
+        raise
     return folder
 
 
-def log_of(database: Path, job_id: int) -> Path:
-    """A job's log; it may be there or not."""
-    return jobs_folder(database) / str(job_id) / LOG
+def inner_folder(path: Path) -> Path:
+    """A folder of the program's, made where it is missing. Raises OSError, JobFolderError."""
+    try:
+        path.mkdir(mode=0o700)
+    except FileExistsError as error:
+        if not _is_folder(path):
+            what = "a link" if path.is_symlink() else "no folder"
+            raise JobFolderError(
+                f"{path} is {what}, and jobs keep their files in a folder of that name. Move "
+                "it away, then try the job again"
+            ) from error
+    return path
 
 
-def own_folder(database: Path, job_id: int, asked_at: str) -> None:
-    """Make sure that a job's folder is its own, empty unless it was. Raises OSError.
-
-    asked_at: when the job was asked for, as its row has it.
-    """
-    folder = job_folder(database, job_id)
-    stamp = folder / STAMP
-    with suppress(FileNotFoundError, UnicodeDecodeError):
-        if stamp.read_text("utf-8") == asked_at:
-            return
-    _remove(folder.iterdir())
-    stamp.write_text(asked_at, "utf-8")
+def log_of(database: Path, job: Job) -> Path:
+    """A job's log; it may be there or not. Raises OSError."""
+    above = jobs_folder(database)
+    usual = above / str(job.id)
+    found = find_folder(database, job)
+    if found is None and job.log is not None and Path(job.log).parent.name == usual.name:
+        # Versions before this one took the mark away from a job that was done.
+        found = usual if _is_folder(above) and _is_folder(usual) else None
+    return (found or usual) / LOG
 
 
-def keep_room(database: Path, job_id: int) -> None:
+def keep_room(database: Path, job: Job) -> None:
     """Set some room aside. Raises OSError."""
-    (job_folder(database, job_id) / ROOM).write_bytes(bytes(ROOM_BYTES))
+    path = job_folder(database, job) / ROOM
+    path.unlink(missing_ok=True)
+    with path.open("xb") as file:
+        file.write(bytes(ROOM_BYTES))
 
 
-def give_room(database: Path, job_id: int) -> None:
+def give_room(database: Path, job: Job) -> None:
     """Give back what was set aside. Raises OSError."""
-    (jobs_folder(database) / str(job_id) / ROOM).unlink(missing_ok=True)
+    folder = find_folder(database, job)
+    if folder is not None:
+        (folder / ROOM).unlink(missing_ok=True)
 
 
-def tidy(database: Path, job_id: int) -> None:
+def tidy(database: Path, job: Job) -> None:
     """Remove what a job kept but its log: nothing goes on from it any more. Raises OSError."""
-    _remove(_kept(jobs_folder(database) / str(job_id), LOG))
+    folder = find_folder(database, job)
+    if folder is not None:
+        remove(*_kept(folder))
+        sweep(folder)
 
 
-def forget(database: Path, ended: Iterable[int]) -> None:
+def forget(database: Path, ended: Iterable[Job]) -> None:
     """Tidy up behind ended jobs that nobody went on with for long. Raises OSError."""
     oldest = time.time() - KEPT_SECONDS
-    for job_id in ended:
-        folder = jobs_folder(database) / str(job_id)
-        kept = _kept(folder, LOG, STAMP)
+    jobs = {job.id: job for job in ended}
+    above = jobs_folder(database)
+    if not _is_folder(above):
+        return
+    for folder in above.iterdir():
+        job = jobs.get(_number(folder))
+        if job is None or not _is_marked(folder, job):
+            continue
+        kept = _kept(folder)
         if kept and max(_written(path) for path in (folder, *kept)) < oldest:
-            _remove(kept)
+            remove(*kept)
+            sweep(folder)
 
 
-def _kept(folder: Path, *but: str) -> list[Path]:
-    """All that lies in a job's folder, but these."""
-    if not folder.is_dir():
-        return []
-    return [path for path in folder.iterdir() if path.name not in but]
-
-
-def _remove(paths: Iterable[Path]) -> None:
+def remove(*paths: Path) -> None:
+    """Remove files and folders that jobs have made; of a link, the link. Raises OSError."""
     for path in paths:
-        if path.is_dir() and not path.is_symlink():
+        if _is_folder(path):
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+
+
+def _kept(folder: Path) -> list[Path]:
+    """What a job has put into its folder, but its log and mark."""
+    return [path for path in folder.iterdir() if KEPT.fullmatch(path.name)]
+
+
+def _number(folder: Path) -> int:
+    """Of the job that a folder's name is for; -1 of another name."""
+    found = _NUMBERED.fullmatch(folder.name)
+    return -1 if found is None else int(found[1])
+
+
+def _is_marked(folder: Path, job: Job) -> bool:
+    """Whether a job has made this folder."""
+    stamp = folder / STAMP
+    with suppress(FileNotFoundError, UnicodeDecodeError):
+        if _is_folder(folder) and stat.S_ISREG(stamp.lstat().st_mode):
+            with stamp.open("rb") as file:
+                return file.read(LONGEST_STAMP).decode("utf-8") == job.created_at
+    return False
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether this is a folder, and no link to one."""
+    try:
+        return stat.S_ISDIR(path.lstat().st_mode)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            return False
+        raise
 
 
 def _written(path: Path) -> float:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from nfh_tui.jobs.job_files import LOG, job_folder
-from nfh_tui.jobs.logs import private
+from nfh_tui.jobs.logs import open_private
 from nfh_tui.jobs.words import called
 
 if TYPE_CHECKING:
@@ -40,9 +40,9 @@ class JobLog:
     def __enter__(self) -> Self:
         number = self._job.attempts
         with suppress(OSError):
-            path = job_folder(self._store.path, self._job.id) / LOG
+            path = job_folder(self._store.path, self._job) / LOG
             number = max(number, 1 + _begun(path))
-            self._file = private(str(path), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+            self._file = open_private(path)
             self._redirect(self._file)
             self._store.set_job_log(self._job.id, str(path))
         self.say(

@@ -1,5 +1,6 @@
 """Where child processes write what they have to say to nobody in particular."""
 
+import functools
 import os
 import sys
 import tempfile
@@ -32,13 +33,15 @@ def log_folder(
     return Path.home() / ".local" / "state" / APPLICATION
 
 
-def private(path: str, flags: int) -> int:
-    """Opens a file that nobody else may read, for `open(…, opener=private)`."""
+def open_private(path: Path) -> int:
+    """A handle that adds to a log, which nobody else may read. Raises OSError, also for a
+    link: what one leads to is somebody else's."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
     return os.open(path, flags, PRIVATE)
 
 
 def log_path(name: str) -> Path:
-    """A log file that can be appended to: in the user's folder, else in the temporary one.
+    """A log file that can be appended to: in the user's folder, else in a new temporary one.
 
     One that has grown large is emptied. Nobody else may read it.
     """
@@ -46,7 +49,7 @@ def log_path(name: str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # It may hold what stood in a passage: others on the machine have no business there.
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, PRIVATE)
+        handle = open_private(path)
         try:
             if hasattr(os, "fchmod"):
                 os.fchmod(handle, PRIVATE)
@@ -55,5 +58,11 @@ def log_path(name: str) -> Path:
         finally:
             os.close(handle)
     except OSError:
-        return Path(tempfile.gettempdir()) / f"{APPLICATION}-{os.getpid()}-{name}"
+        return _passing_folder() / name
     return path
+
+
+@functools.cache
+def _passing_folder() -> Path:
+    """A folder of this process' own: in the common one anybody can put a link in the way."""
+    return Path(tempfile.mkdtemp(prefix=f"{APPLICATION}-"))

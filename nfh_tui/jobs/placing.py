@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from nfh_db import processes
+from nfh_db.beside import path_beside, sweep
 from nfh_models.model_files import (
     CARD,
     CONFIG,
@@ -98,12 +99,13 @@ def _remove(store: "Store", note: _Note) -> None:
 def _put(store: "Store", home: Path, made: Path, recipe: str) -> tuple[Path, str]:
     models = models_folder(store.path)
     models.mkdir(parents=True, exist_ok=True)
-    _sweep(models)
+    sweep(models)
     while True:
         folder = models / _free_name(store, recipe)
-        beside = folder.with_name(f".{folder.name}.{os.getpid()}.new")
+        beside = path_beside(folder, "tmp")
+        beside.mkdir()
         try:
-            shutil.copytree(made, beside)
+            shutil.copytree(made, beside, dirs_exist_ok=True)
             _christen(beside, folder.name)
             digest = digest_of(beside)
             _note(home, folder.name, digest)
@@ -138,11 +140,3 @@ def _free_name(store: "Store", recipe: str) -> str:
     names |= {path.name for path in models_folder(store.path).iterdir()}
     taken = (re.fullmatch(rf"{re.escape(recipe)}-([0-9]{{1,8}})", name) for name in names)
     return f"{recipe}-{max((int(one[1]) for one in taken if one), default=0) + 1}"
-
-
-def _sweep(models: Path) -> None:
-    """Remove what processes left that were killed while they put a model in place."""
-    for path in models.glob(".*.new"):
-        pid = path.name.removesuffix(".new").rpartition(".")[2]
-        if pid.isdigit() and not processes.alive(int(pid), None):
-            shutil.rmtree(path, ignore_errors=True)

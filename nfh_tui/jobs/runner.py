@@ -24,7 +24,14 @@ from nfh_tui.ending import EndedError, tidily
 from nfh_tui.jobs.arguments import check_arguments
 from nfh_tui.jobs.endings import our_fault, sentence
 from nfh_tui.jobs.heart import Heart
-from nfh_tui.jobs.job_files import forget, give_room, jobs_folder, keep_room, own_folder, tidy
+from nfh_tui.jobs.job_files import (
+    find_folder,
+    forget,
+    give_room,
+    jobs_folder,
+    keep_room,
+    tidy,
+)
 from nfh_tui.jobs.job_log import JobLog
 from nfh_tui.jobs.kinds import KINDS, claimable
 from nfh_tui.training_jobs import JobReporter, Progress
@@ -75,11 +82,9 @@ def run(store: Store, job: Job, progress: Progress) -> bool:
     StoreError where it cannot be said how the job ended: the process is to end then, for its
     being there says that it is at the job.
     """
-    with suppress(OSError):
-        own_folder(store.path, job.id, job.created_at)
     with JobLog(store, job) as log, _room(store, job):
         report = JobReporter(store, job.id, log.telling(progress))
-        heart = Heart(store, job.id, log.say)
+        heart = Heart(store, job, log.say)
         try:
             with heart:
                 check_arguments(job)
@@ -94,7 +99,7 @@ def run(store: Store, job: Job, progress: Progress) -> bool:
     found = store.job(job.id)
     if found is not None and found.state is JobState.DONE:
         with suppress(OSError):
-            tidy(store.path, job.id)
+            tidy(store.path, job)
     return heart.interrupted
 
 
@@ -125,7 +130,7 @@ def _end(store: Store, job: Job, error: BaseException, log: JobLog) -> None:
     else:
         if our_fault(error):
             log.say("".join(traceback.format_exception(error)))
-        said = sentence(error, job.id, jobs_folder(store.path) / str(job.id))
+        said = sentence(error, job.id, _folder(store, job))
     log.say(f"{state}: {said}")
     if state is JobState.INTERRUPTED:
         with suppress(StoreError):  # the process ends, and that says the same
@@ -134,21 +139,28 @@ def _end(store: Store, job: Job, error: BaseException, log: JobLog) -> None:
     try:
         _patiently(lambda: store.end_job(job.id, state, said))
     except FullError:
-        give_room(store.path, job.id)
+        give_room(store.path, job)
         log.say(f"{state}: {said}")
         store.end_job(job.id, state, said)
+
+
+def _folder(store: Store, job: Job) -> Path:
+    """Where a job's files are; where they would be, if it has none."""
+    with suppress(OSError):
+        return find_folder(store.path, job) or jobs_folder(store.path)
+    return jobs_folder(store.path)
 
 
 @contextmanager
 def _room(store: Store, job: Job) -> Iterator[None]:
     """Room on the disk that is set aside, to note how the job ended."""
     with suppress(OSError):
-        keep_room(store.path, job.id)
+        keep_room(store.path, job)
     try:
         yield
     finally:
         with suppress(OSError):
-            give_room(store.path, job.id)
+            give_room(store.path, job)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -179,7 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _forget(store: Store) -> None:
     """Remove what is left of jobs that nobody went on with for long."""
     with suppress(OSError):
-        forget(store.path, [job.id for job in store.jobs() if job.state.ended])
+        forget(store.path, [job for job in store.jobs() if job.state.ended])
 
 
 def _nobody(phase: str, done: int, total: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nfh_tui.jobs.kinds import claimable
-from nfh_tui.jobs.logs import log_path
+from nfh_tui.jobs.logs import log_path, open_private
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -70,7 +70,7 @@ def start_runner(database: Path, trainings: int = 1) -> bool:
     if asked_for(OFF) or asked_for(HERE):
         return False
     _let_go()
-    log = os.open(log_path(LOG_NAME), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    log = open_private(log_path(LOG_NAME))
     try:
         # -P: a module of the folder one stands in must not shadow one of ours.
         command = [sys.executable, "-P", "-m", MODULE, "--db", str(database.absolute())]

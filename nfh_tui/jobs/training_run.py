@@ -5,7 +5,6 @@ model that it starts from. So it goes on after a kill as if nothing had happened
 anybody decided meanwhile.
 """
 
-import shutil
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from nfh_db.training_store import CANCELLED, JobGoneError
 from nfh_models.model_files import ModelFileError, digest_of
 from nfh_models.training.plan import DivergedError, TrainingError
 from nfh_tui.jobs import predict_all
-from nfh_tui.jobs.job_files import job_folder
+from nfh_tui.jobs.job_files import inner_folder, job_folder, remove
 from nfh_tui.jobs.placing import placed
 from nfh_tui.jobs.snapshot import Snapshot, SnapshotError
 from nfh_tui.jobs.taking import IDENTIFICATION, take
@@ -77,7 +76,7 @@ class _Attempt:
 
     @property
     def home(self) -> Path:
-        return job_folder(self.store.path, self.job.id)
+        return job_folder(self.store.path, self.job)
 
     def spec(self) -> TrainSpec:
         """The settings, with the model that was the active one when the job first began."""
@@ -99,9 +98,7 @@ class _Attempt:
         return snapshot
 
     def _forget(self) -> None:
-        for name in (WORK, MODEL):
-            shutil.rmtree(self.home / name, ignore_errors=True)
-        (self.home / MADE).unlink(missing_ok=True)
+        remove(*(self.home / name for name in (WORK, MODEL, MADE)))
 
     # --- making it ------------------------------------------------------------------------
 
@@ -112,15 +109,14 @@ class _Attempt:
             made = msgspec.json.decode(path.read_bytes(), type=Made)
             if digest_of(folder) == made.digest:
                 return made
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(folder)
         made = self._trained(snapshot, spec)
         write_whole(path, msgspec.json.encode(made))
-        shutil.rmtree(self.home / WORK, ignore_errors=True)
+        remove(self.home / WORK)
         return made
 
     def _trained(self, snapshot: Snapshot, spec: TrainSpec) -> Made:
-        work = self.home / WORK
-        work.mkdir(exist_ok=True)
+        work = inner_folder(self.home / WORK)
         before = any(work.iterdir())
         phases: set[str] = set()
 
@@ -131,13 +127,13 @@ class _Attempt:
         try:
             return self._train(snapshot, spec, tell)
         except DivergedError:
-            shutil.rmtree(work, ignore_errors=True)  # it would go astray again
+            remove(work)  # it would go astray again
             raise
         except TrainingError:
             if not before or phases.intersection(LEARNING):
                 raise
         # A checkpoint that does not hold: the labels are there, and it begins anew.
-        shutil.rmtree(work, ignore_errors=True)
+        remove(work)
         work.mkdir()
         return self._train(snapshot, spec, tell)
 

@@ -4,12 +4,14 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from nfh_db.beside import path_beside
+
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file beside its place, have it on the disk, and rename it. Raises OSError."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+    beside = path_beside(path, "tmp")
     try:
-        with beside.open("wb") as file:
+        with beside.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

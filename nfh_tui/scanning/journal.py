@@ -9,8 +9,8 @@ machine that lost its power or by hand, does not fit its own digest and is not u
 
 import hashlib
 import os
+import re
 import stat
-import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import BinaryIO
 
 import msgspec
 
+from nfh_db.beside import path_beside, sweep
 from nfh_db.clock import now
 from nfh_tui import places
 from nfh_tui.scanning.blocks import SIZE
@@ -34,8 +35,8 @@ used for the longest time are removed."""
 SURE_AFTER = 1.0
 """Seconds of work that are worth waiting for the disk."""
 
-STALE_SECONDS = 86_400
-"""Age of what a killed process left beside a journal, before it is removed."""
+NAME = re.compile(rf"[0-9a-f]{{32}}{re.escape(ENDING)}")
+"""What a journal is called. Nothing else in the folder is removed."""
 
 _ENDS = 1 << 16
 """Bytes at each end of a file that tell it from another of the same size and time."""
@@ -116,9 +117,9 @@ class Journal:
         name = self._name.encode("utf-8", "backslashreplace").decode("utf-8")
         stored = _Stored(FORMAT, name, _digest(written), written)
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
+        beside = path_beside(self.path, "tmp")
         try:
-            with beside.open("wb") as file:
+            with beside.open("xb") as file:
                 _write(file, msgspec.json.encode(stored), sure=sure)
             beside.replace(self.path)
         finally:
@@ -133,18 +134,18 @@ class Journal:
 
 def tidy(home: Path, kept: int = KEPT, kept_bytes: int = BYTES_KEPT) -> None:
     """Remove all but the newest journals, and what killed processes left beside them."""
+    sweep(home)
     found = []
     with suppress(OSError):
-        for path in home.glob(f"*{ENDING}*"):
-            with suppress(OSError):  # another scan may have removed it
-                status = path.stat()
-                found.append((-status.st_mtime_ns, status.st_size, path))
+        for path in home.iterdir():
+            if NAME.fullmatch(path.name):
+                with suppress(OSError):  # another scan may have removed it
+                    status = path.lstat()
+                    found.append((-status.st_mtime_ns, status.st_size, path))
     size = 0
-    old = time.time_ns() - STALE_SECONDS * 10**9
-    for place, (age, length, path) in enumerate(sorted(found)):
+    for place, (_, length, path) in enumerate(sorted(found)):
         size += length
-        left = not path.name.endswith(ENDING) and -age < old
-        if left or place >= kept or size > kept_bytes:
+        if place >= kept or size > kept_bytes:
             with suppress(OSError):
                 path.unlink(missing_ok=True)
 

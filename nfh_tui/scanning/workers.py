@@ -10,7 +10,7 @@ from contextlib import suppress
 import msgspec
 
 from nfh_models.errors import ModelsError
-from nfh_tui.jobs.logs import log_path, private
+from nfh_tui.jobs.logs import log_path, open_private
 from nfh_tui.scanning.crew import ATTEMPTS, UNKEPT, CrewError, Piece
 from nfh_tui.scanning.engine import Hello, Task
 from nfh_tui.scanning.tally import Tally
@@ -151,7 +151,7 @@ class _Worker:
         self._hello: Hello | None = None
         self.scanned = 0
         self.alive = True
-        with open(log_path(LOG_NAME), "ab", opener=private) as log:
+        with os.fdopen(open_private(log_path(LOG_NAME)), "ab") as log:
             self._process = subprocess.Popen(
                 # -P: a module of the folder one stands in must not shadow one of ours.
                 [sys.executable, "-P", "-m", MODULE],

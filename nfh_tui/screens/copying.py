@@ -3,6 +3,7 @@
 import asyncio
 import errno
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from nfh_db.formats.gold_form import GoldWriter
@@ -64,7 +65,7 @@ class Copying(Changing):
         """Write a file beside the database, and say where, or why it is not there."""
         path = self.client.store.path.parent / name
         try:
-            await asyncio.to_thread(_write, path, text)
+            path = await asyncio.to_thread(_write, path, text)
         except OSError as error:
             await self.show_error(_not_written(path, error))
             return
@@ -110,16 +111,24 @@ def record_line(item: Item) -> str:
     return GoldWriter().line(record).rstrip("\n")
 
 
-def _write(path: Path, text: str) -> None:
-    """Write all of it or leave what was there; half a file would be taken for a whole one."""
-    passing = path.with_name(f"{path.name}.part")
+def _write(wanted: Path, text: str) -> Path:
+    """Write all of it or nothing, to a new file; half a file would be taken for a whole one.
+
+    What has the name already stays, and the new file has a number behind its name.
+    """
+    for number in count(1):
+        path = wanted if number == 1 else wanted.with_stem(f"{wanted.stem}-{number}")
+        with suppress(FileExistsError):
+            file = path.open("x", encoding="utf-8")
+            break
     try:
-        passing.write_text(text, encoding="utf-8")
-        passing.replace(path)
+        with file:
+            file.write(text)
     except OSError:
         with suppress(OSError):
-            passing.unlink()
+            path.unlink()
         raise
+    return path
 
 
 def _not_written(path: Path, error: OSError) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 
-from nfh_tui.jobs.logs import log_path
+from nfh_tui.jobs.logs import log_path, open_private
 from nfh_tui.serving.closing import FELL_OVER, LEFT, NO_START, Closing
 from nfh_tui.serving.guests import Guest
 
@@ -99,7 +99,7 @@ class Visit(AppService):
     async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
         """Start the child: our own interpreter and module, in a session of its own, so that
         the terminal's Ctrl-C ends the server only and the server ends its children."""
-        errors = os.open(log_path(LOG_NAME), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        errors = open_private(log_path(LOG_NAME))
         try:
             self._process = process = await asyncio.create_subprocess_exec(
                 *self._arguments,

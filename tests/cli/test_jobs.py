@@ -132,7 +132,9 @@ def test_a_log_cannot_control_the_terminal(call: Call, path: Path, queued: Path)
     assert (none.exit_code, none.stderr) == (
         1, "nfh-tui: job 1 has not begun, and so has no log yet\n",
     )  # fmt: skip
-    (job_folder(path, 1) / "log.txt").write_bytes(b"a\x1b[2Jb \xff\n")
+    with Store.open(path) as store:
+        (job,) = store.jobs()
+    (job_folder(path, job) / "log.txt").write_bytes(b"a\x1b[2Jb \xff\n")
     shown = call("jobs", "log", "1", "--db", path)
     assert "\x1b" not in shown.stdout
     assert "a\u241b[2Jb" in shown.stdout

@@ -11,6 +11,7 @@ from nfh_models.encoder.files import load, network_of, save
 from nfh_models.encoder.lessons import key_of_item
 from nfh_models.encoder.model import Whole
 from nfh_models.encoder.settings import EncoderSettings
+from nfh_models.model_files import ModelFileError
 from nfh_models.small import load_small, small_folder
 from nfh_tui.making_small import install, main, size_of
 from nfh_tui.small_figures import best_threshold
@@ -18,6 +19,7 @@ from nfh_tui.small_labels import Labels, labels
 from nfh_tui.small_material import Part, part_of, spelled, stands_in
 from tests.encoder.handmade import AGE, CATS, DOGS, backbone, item
 from tests.encoder.test_backbone import made
+from tests.models.tiny_small import write_small
 
 # --- material -------------------------------------------------------------------------------
 
@@ -209,8 +211,7 @@ def test_a_folder_without_the_files(tmp_path: Path) -> None:
 
 
 def test_installing_puts_files_in_place_of_others(tmp_path: Path) -> None:
-    package = tmp_path / "package"
-    package.mkdir()
+    package = write_small(tmp_path / "package")
     (package / "__init__.py").write_text("kept")
     (package / "card.md").write_text("old")
     own = teacher(tmp_path / "model")
@@ -218,6 +219,16 @@ def test_installing_puts_files_in_place_of_others(tmp_path: Path) -> None:
     assert (package / "__init__.py").read_text() == "kept"
     assert (package / "card.md").read_text() == ""
     assert size_of(package) > size_of(own)
+
+
+def test_it_is_put_in_the_place_of_nothing_else(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "metrics.json").write_text("mine")
+    with pytest.raises(ModelFileError, match="config"):
+        install(teacher(tmp_path / "model"), package)
+    assert [path.name for path in package.iterdir()] == ["metrics.json"]
+    assert (package / "metrics.json").read_text() == "mine"
 
 
 # --- the model in the package ---------------------------------------------------------------

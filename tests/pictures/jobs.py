@@ -62,4 +62,5 @@ def _running(store: Store) -> None:
         progress = JobProgress("training, epoch 2", done, STEPS, figures)
         store.note_job(job_id, progress, JobPoint(done, figures))
     lines = (AT.format(place, words) for place, words in enumerate(LOG_LINES))
-    (job_folder(store.path, job_id) / LOG).write_text("".join(lines), "utf-8")
+    job = store.jobs()[0]
+    (job_folder(store.path, job) / LOG).write_text("".join(lines), "utf-8")

@@ -15,6 +15,7 @@ from nfh_db.connection import connect
 from nfh_db.jobs import Job, JobState, NewJob
 from nfh_db.store import Store
 from nfh_tui.jobs import kinds, starting
+from nfh_tui.jobs.job_files import job_folder
 
 from . import probe
 
@@ -70,6 +71,10 @@ class Queue:
         found = self.store.job(job_id)
         assert found is not None
         return found
+
+    def folder(self, job_id: int) -> Path:
+        """Where a job keeps its files."""
+        return job_folder(self.store.path, self.job(job_id))
 
     def states(self) -> list[JobState]:
         """Of all jobs, in the order in which they were asked for."""

@@ -41,7 +41,7 @@ def run(store: Any, job: Any, report: Any) -> Mapping[str, object] | None:
 
 def count(store: Any, job: Any, report: Any) -> int:
     """Steps, each kept in the job's folder when it is done, as a training keeps its own."""
-    kept = job_folder(store.path, job.id) / "at.txt"
+    kept = job_folder(store.path, job) / "made.json"
     at = int(kept.read_text()) if kept.exists() else 0
     steps = int(job.arguments.get("steps", 3))
     while at < steps:
@@ -49,7 +49,7 @@ def count(store: Any, job: Any, report: Any) -> int:
         time.sleep(float(job.arguments.get("each", 0.0)))
         trace(job, "step", at)
         at += 1
-        new = kept.with_suffix(".new")
+        new = kept.with_name(".made.json.1.new")
         new.write_text(str(at))
         new.replace(kept)
     return at
@@ -62,7 +62,7 @@ def far_away(store: Any, job: Any, report: Any) -> None:
 
 def loads(store: Any, job: Any, report: Any) -> str:
     """Load a module that takes a while to load, as numpy does, and use it."""
-    folder = job_folder(store.path, job.id)
+    folder = job_folder(store.path, job)
     slow = "import time\nhalf = 1\nfor _ in range(20):\n    time.sleep(0.01)\nwhole = 2\n"
     (folder / "nfh_slow.py").write_text(slow)
     sys.path.insert(0, str(folder))
@@ -91,11 +91,11 @@ def leaves(store: Any, job: Any, report: Any) -> None:
 
 def fills(store: Any, job: Any, report: Any) -> int:
     """Write a checkpoint, then a larger one."""
-    folder = job_folder(store.path, job.id)
-    first = folder / "first"
+    folder = job_folder(store.path, job)
+    first = folder / "snapshot.json"
     again = first.exists()
     first.write_bytes(b"1")
-    with (folder / "second").open("wb", buffering=0) as file:
+    with (folder / "spec.json").open("wb", buffering=0) as file:
         for _ in range(int(job.arguments["blocks"])):
             if file.write(bytes(4096)) < 4096:
                 file.write(bytes(4096))  # says why
@@ -109,6 +109,7 @@ DO = {
     "leaves": leaves,
     "loads": loads,
     "fills": fills,
+    "nothing": lambda store, job, report: None,
     "breaks": lambda store, job, report: {}["nothing"],
 }
 

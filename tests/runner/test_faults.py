@@ -82,22 +82,23 @@ def test_files_stay_until_a_job_is_done_or_nobody_goes_on_for_long(
     until(lambda: len(queue.traced("begin")) == 2)
     queue.store.end_job(cancelled, JobState.CANCELLED)
     runner.wait(60)
-    folders = [job_files.job_folder(queue.store.path, one) for one in (done, cancelled)]
-    (folders[1] / "at.txt").write_text("2")
+    folders = [queue.folder(one) for one in (done, cancelled)]
+    (folders[1] / "made.json").write_text("2")
     queue.work()
     files = [sorted(path.name for path in folder.iterdir()) for folder in folders]
-    assert files == [["log.txt"], ["asked-at", "at.txt", "log.txt"]]
+    assert files == [["asked-at", "log.txt"], ["asked-at", "log.txt", "made.json"]]
     monkeypatch.setattr(job_files, "KEPT_SECONDS", -1.0)
-    job_files.forget(queue.store.path, [done, cancelled])
+    job_files.forget(queue.store.path, queue.store.jobs())
     assert sorted(path.name for path in folders[1].iterdir()) == ["asked-at", "log.txt"]
 
 
 def test_a_new_database_of_the_same_name_goes_on_from_nobodys_files(queue: Queue) -> None:
-    folder = job_files.job_folder(queue.store.path, queue.add(steps=3))
-    (folder / "at.txt").write_text("2")
+    folder = queue.folder(queue.add(steps=3))
+    (folder / "made.json").write_text("2")
     (folder / "asked-at").write_text("long ago")
     queue.work()
     assert [line[3] for line in queue.traced("step")] == ["0", "1", "2"]
+    assert (folder / "made.json").read_text() == "2"
 
 
 def test_a_grown_runner_begins_anew_for_the_next_job(
@@ -172,17 +173,17 @@ def test_a_disk_that_fills_fails_the_job_and_it_goes_on_when_there_is_room(
         job_id = there.add("fills", blocks=2_000)
         there.work()
         job = there.job(job_id)
-        folder = job_files.job_folder(store.path, job_id)
+        folder = there.folder(job_id)
         assert job.state is JobState.FAILED
         assert job.error == (
             f"the disk that holds {folder} is full. Make room, then `nfh-tui jobs retry 1`: it "
             "goes on from what was saved before"
         )
         assert sorted(path.name for path in folder.iterdir()) == [
-            *("asked-at", "first", "log.txt", "second")
+            *("asked-at", "log.txt", "snapshot.json", "spec.json")
         ]
-        assert (folder / "first").read_bytes() == b"1"
-        (folder / "second").unlink()
+        assert (folder / "snapshot.json").read_bytes() == b"1"
+        (folder / "spec.json").unlink()
         store.retry_job(job_id)
         there.change("UPDATE job SET arguments = json_set(arguments, '$.blocks', 1)")
         there.work()
@@ -191,4 +192,4 @@ def test_a_disk_that_fills_fails_the_job_and_it_goes_on_when_there_is_room(
 
 def log_of(queue: Queue, job_id: int) -> str:
     """What a job's log says."""
-    return job_files.log_of(queue.store.path, job_id).read_text("utf-8")
+    return job_files.log_of(queue.store.path, queue.job(job_id)).read_text("utf-8")

@@ -37,7 +37,9 @@ def test_killed_again_and_again_one_model_comes_of_it(
     command = [sys.executable, "-m", "nfh_tui.jobs.runner", "--db", str(path)]
     with Store.open(path) as store:
         job_id = store.queue_job(asked("resolution", "encoder", words=words))
-        log = log_of(path, job_id)
+        queued = store.job(job_id)
+        assert queued is not None
+        log = log_of(path, queued)
         seen: set[str | None] = {None}
         for moment in MOMENTS:
             runner = subprocess.Popen(command)
@@ -66,4 +68,5 @@ def test_killed_again_and_again_one_model_comes_of_it(
         points = [point.done for point in store.job_points(job_id)]
         assert points == sorted(points)
     assert [one.name for one in models_folder(path).iterdir()] == [folder.name]
-    assert [one.name for one in (jobs_folder(path) / str(job_id)).iterdir()] == ["log.txt"]
+    kept = (jobs_folder(path) / str(job_id)).iterdir()
+    assert sorted(one.name for one in kept) == ["asked-at", "log.txt"]

@@ -28,5 +28,5 @@ def test_its_time_and_progress_begin_anew_and_its_attempts_are_counted_on(tmp_pa
         assert again.started_at is not None and again.started_at > str(first.started_at)
         with JobLog(store, again):
             pass
-        log = (job_folder(store.path, job_id) / LOG).read_text("utf-8")
+        log = (job_folder(store.path, again) / LOG).read_text("utf-8")
         assert [line.rpartition(" ")[2] for line in log.splitlines()] == ["1", "2"]

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from nfh_db.beside import path_beside
 from nfh_tui.scanning.engine import Engine
 from nfh_tui.scanning.journal import ENDING, tidy
 from nfh_tui.scanning.scan import Call, Progress, Scan
@@ -233,16 +234,20 @@ def test_progress_comes_to_the_end(story: Path, engine: Engine) -> None:
 def test_old_journals_are_removed(home: Path) -> None:
     home.mkdir()
     for place in range(5):
-        path = home / f"{place}.scan.json"
+        path = home / f"{place:032x}{ENDING}"
         path.write_text("{}")
         os.utime(path, (place, place))
     tidy(home, kept=2)
-    assert sorted(path.name for path in home.iterdir()) == ["3.scan.json", "4.scan.json"]
-    (home / f"5{ENDING}").write_text("{" * 9)
-    left = home / f"5{ENDING}.7.new"
-    left.write_text("")
+    assert sorted(path.name[31:] for path in home.iterdir()) == [f"3{ENDING}", f"4{ENDING}"]
+    last = home / f"{5:032x}{ENDING}"
+    last.write_text("{" * 9)
+    at_work, left = path_beside(last, "tmp"), path_beside(last, "tmp")
+    at_work.touch()
+    left = left.with_name(left.name.replace(f"-{os.getpid()}-", f"-{2**22 + 1}-"))
+    left.touch()
+    theirs = [home / name for name in ("notes.scan.json", f"{last.name}.backup.new")]
+    for path in theirs:
+        path.write_text("a person's own notes")
+        os.utime(path, (9, 9))
     tidy(home, kept_bytes=10)
-    assert left.exists()  # another process may be about to rename it
-    os.utime(left, (9, 9))
-    tidy(home, kept_bytes=10)
-    assert [path.name for path in home.iterdir()] == [f"5{ENDING}"]
+    assert sorted(home.iterdir()) == sorted([at_work, last, *theirs])

@@ -197,7 +197,7 @@ async def test_without_a_runner_the_job_stays_and_it_is_said(
 
 async def test_the_log_is_shown_as_it_is(open_desk, corpus, store) -> None:
     job_id = running(store)
-    log = job_folder(corpus, job_id) / LOG
+    log = job_folder(corpus, store.jobs()[0]) / LOG
     log.write_bytes(b"2026-03-02T11:58:00+00:00 [red]loss\x1b[31m\n\xff odd\n")
     async with open_desk(path=corpus) as desk:
         await opened(desk)
@@ -222,7 +222,7 @@ async def test_of_a_long_log_the_end_is_read_from_the_start_of_a_line(
     open_desk, corpus, store
 ) -> None:
     job_id = running(store)
-    log = job_folder(corpus, job_id) / LOG
+    log = job_folder(corpus, store.jobs()[0]) / LOG
     log.write_text("".join(f"line {n} of many\n" for n in range(10_000)), encoding="utf-8")
     async with open_desk(path=corpus) as desk:
         found = await desk.screen.client.job_log(job_id)

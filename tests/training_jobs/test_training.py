@@ -9,7 +9,7 @@ from nfh_db.jobs import JobState
 from nfh_db.store import Store
 from nfh_models.domain import Kind
 from nfh_models.model_files import CARD, digest_of, read_config, read_metrics
-from nfh_tui.jobs.job_files import LOG, jobs_folder
+from nfh_tui.jobs.job_files import LOG, STAMP, jobs_folder
 from nfh_tui.jobs.train import asked, check
 from nfh_tui.model_folders import checked_folder
 from nfh_tui.training_trainers import TrainerError
@@ -34,7 +34,8 @@ def test_a_training_leaves_a_model_and_a_log_and_nothing_else(
     assert read_metrics(folder) == model.metrics
     assert (folder / CARD).read_text("utf-8").startswith("# encoder-1\n")
     assert [one.name for one in folder.parent.iterdir()] == ["encoder-1"]
-    assert [one.name for one in (jobs_folder(path) / str(job.id)).iterdir()] == [LOG]
+    kept = (jobs_folder(path) / str(job.id)).iterdir()
+    assert sorted(one.name for one in kept) == [STAMP, LOG]
     metrics, result = model.metrics, job.result
     assert (metrics["examples"], metrics["dev_examples"]) == (48, 12)
     assert [one["epoch"] for one in metrics["curve"]] == [0, 1, 2]  # type: ignore[attr-defined]

@@ -95,13 +95,13 @@ def _fill(path: Path, members: Iterable[tuple[str, Content]]) -> int:
     target = Path(os.path.abspath(path))  # noqa: PTH100 - a link is not to be followed here
     beside = path_beside(target, "tmp")
     count = 0
+    beside.mkdir()
     try:
-        beside.mkdir()
         for name, content in members:
             _check_member(name)
             member = beside / name
             member.parent.mkdir(parents=True, exist_ok=True)
-            with member.open("wb", buffering=BUFFER) as file:
+            with member.open("xb", buffering=BUFFER) as file:
                 _copy(content, file)
             count += 1
         beside.replace(target)
@@ -151,8 +151,8 @@ def _straight(target: Path, mode: int | None) -> Iterator[BinaryIO]:  # noqa: AR
 def _beside(target: Path, mode: int | None) -> Iterator[BinaryIO]:
     sweep(target.parent)
     beside = path_beside(target, "tmp")
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         with os.fdopen(handle, "wb", buffering=BUFFER) as file:
             if mode is not None:
                 beside.chmod(stat.S_IMODE(mode))
