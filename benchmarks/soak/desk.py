@@ -20,6 +20,7 @@ WIDTH, HEIGHT = 120, 40
 
 
 FRAME = re.compile(r"[│╭╮╰╯─\s]+")
+FRAMED = re.compile(r"│([^│\n]*)│")
 
 
 def said(text: str) -> str:
@@ -84,12 +85,16 @@ class Desk:
     def until_said(self, *sentences: str, limit: float = 30.0) -> str:
         """The screen's words, on one line, once all of these stand on it, wrapped or not.
 
-        Spaces do not count: a terminal without a program wraps lines within words.
+        Spaces do not count: a terminal without a program wraps lines within words. What
+        stands in a frame may go on in its next line, past what stands beside the frame.
         """
         bare = [FRAME.sub("", one) for one in sentences]
-        self.until(
-            lambda text: all(one in FRAME.sub("", text) for one in bare), str(sentences), limit
-        )
+
+        def shows(text: str) -> bool:
+            drawn = (text, "".join(FRAMED.findall(text)))
+            return all(any(one in FRAME.sub("", part) for part in drawn) for one in bare)
+
+        self.until(shows, str(sentences), limit)
         return said(self.screen.text())
 
     def until_text(self, words: str, limit: float = 30.0) -> str:

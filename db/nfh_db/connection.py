@@ -22,7 +22,14 @@ from nfh_db.errors import (
     ReadOnlyError,
     StoreError,
 )
-from nfh_db.open_files import OpenFiles, abandon, check_others, file_identity, state_of
+from nfh_db.open_files import (
+    OpenFiles,
+    abandon,
+    check_others,
+    file_identity,
+    is_without_log,
+    state_of,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -108,6 +115,12 @@ _NOT_WRITABLE = (
 _NO_LOG = (
     "The folder's file system cannot hold a database that several programs share: SQLite's "
     "write-ahead log does not work there. Put it on a disk of this machine"
+)
+_LOG_GONE = (
+    GoneError,
+    "{path} cannot be read: its -wal file seems to have been deleted while another program has "
+    "the database open. Let that program write all there is to another file (in the workbench: "
+    "ctrl+p, Rescue), leave it, and try again",
 )
 TROUBLES: dict[Trouble, tuple[type[StoreError], str]] = {
     Trouble.FULL: _FULL,
@@ -252,7 +265,10 @@ def _translate(error: sqlite3.Error, path: Path) -> StoreError | None:
         return None
     if code & 0xFF == sqlite3.SQLITE_IOERR:
         seen = trouble(Path(os.path.realpath(path)).parent)
-        found = found if seen is None else TROUBLES[seen]
+        if seen is not None:
+            found = TROUBLES[seen]
+        elif is_without_log(path):
+            found = _LOG_GONE
     kind, sentence = found
     return kind(sentence.format(path=path, name=path.name, error=error))
 

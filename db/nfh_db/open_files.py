@@ -60,6 +60,12 @@ def state_of(path: Path) -> tuple[tuple[int, ...], ...]:
     return tuple(states)
 
 
+def is_without_log(path: Path) -> bool:
+    """True where an index lies beside a database, and a log with content does not."""
+    index, log = beside(path, INDEX), beside(path, LOG)
+    return index.exists() and (not log.exists() or log.stat().st_size == 0)
+
+
 class OpenFiles:
     """The files of one connection that writes: the database, its log, and the log's index.
 

@@ -15,7 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -239,7 +239,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(database: Path, asks: Asks, reply: Callable[[Reply], None]) -> int:
     try:
-        with Store.open(database) as store:
+        # Closed, not left: whoever works with the database rescues what is lost, not this.
+        with closing(Store.open(database)) as store:
             predictor = Predictor(store)
             reply(predictor.ready)
             serve(predictor, asks, reply)

@@ -193,6 +193,17 @@ def test_a_command_that_ends_for_it_leaves_a_rescue_and_the_database_alone(
     assert not any(finding for finding in doctor.examine(rescue).findings)
 
 
+def test_another_program_says_what_is_gone(path: Path, store: Store, eva) -> None:
+    """It finds the index of a log that is not there."""
+    store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+    beside(path, "-wal").unlink()
+    look = "import sys; from pathlib import Path; from nfh_db.store import Store; "
+    run = [sys.executable, "-c", look + "Store.open(Path(sys.argv[1]))", str(path)]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=False)
+    assert "its -wal file seems to have been deleted while another program" in done.stderr
+    assert kinds(store.rescue()) == ["AGE"]
+
+
 def test_this_process_does_not_open_it_once_more(path: Path, kit) -> None:
     with Store.open(path, create=True) as store:
         kit.load(store, kit.one("one two", 0))
