@@ -213,5 +213,6 @@ def test_this_process_does_not_open_it_once_more(path: Path, kit) -> None:
     with pytest.raises(GoneError, match="-shm has been deleted"):
         Store.open(path)
     # Its inode stays taken while this process lives: nothing else is taken for it.
+    beside(path, "-wal").unlink()
     path.unlink()
     Store.open(path, create=True).close()
