@@ -1,4 +1,4 @@
-"""Write the tables of README.md and docs/keys.md from the registries: keys, signs, formats.
+"""Write the tables of the pages from the registries: keys, signs, formats, who may do what.
 
 `python docs/readme_tables.py` rewrites what stands between the markers; a test compares.
 """
@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 from nfh_db.formats.format import How, What
-from nfh_tui.actions import key_table_markdown
+from nfh_tui.actions import ACTIONS, Access, key_table_markdown
 from nfh_tui.formats.registry import OURS
 from nfh_tui.signs import LEGEND
 
 DOCS = Path(__file__).resolve().parent
-PAGES = (DOCS.parent / "README.md", DOCS / "keys.md", DOCS / "formats.md")
+PAGES = (DOCS.parent / "README.md", DOCS / "keys.md", DOCS / "formats.md", DOCS / "serve.md")
 
 
 def format_table() -> str:
@@ -41,6 +41,32 @@ def holds_table() -> str:
     return "\n".join([*rows, ""])
 
 
+INVITED_BY = {
+    Access.ANNOTATOR: (
+        "`--invite NAME`",
+        "their own answers, flags, drafts and place; their views and colours",
+    ),
+    Access.ADJUDICATOR: (
+        "`--adjudicator NAME`, `--mode adjudicate`",
+        "also gold, the numbers' spans, and the guidelines",
+    ),
+    Access.ADMIN: (
+        "`--admin NAME`",
+        "also models, jobs and settings, and whatever takes a path of the server's machine",
+    ),
+}
+"""Who may do more than read: how they are invited, and what they change."""
+
+
+def access_table() -> str:
+    """One line a kind of guest, with the acts that those in the lines before may not do."""
+    rows = ["| whoever was invited by | changes | acts |", "|---|---|---|"]
+    for access, (options, what) in INVITED_BY.items():
+        titles = dict.fromkeys(a.listed or a.title for a in ACTIONS if a.access is access)
+        rows.append(f"| {options} | {what} | {', '.join(titles)} |")
+    return "\n".join([*rows, ""])
+
+
 def sign_table() -> str:
     """One line a sign."""
     rows = [
@@ -58,6 +84,7 @@ def with_tables(text: str) -> str:
         "signs": sign_table(),
         "formats": format_table(),
         "holds": holds_table(),
+        "access": access_table(),
     }
     for name, table in tables.items():
         pattern = re.compile(rf"(<!-- {name}:start -->\n).*?(<!-- {name}:end -->)", re.DOTALL)

@@ -82,18 +82,27 @@ class WorkbenchApp(Enduring, InOrder, LettingGo, inherit_bindings=False):
         self.config = load()
         self._tour = tour and self.config.options.tour
         self.animation_level = "full" if self.config.options.animation else "none"
-        store = Store.open_to_read(store_path)
+        store = self.open_store(store_path)
         try:
             self._me = _person(store, me)
             self._mode = _mode(store, Mode(mode))
         except StoreError:
             store.close()
             raise
-        self.client = StoreClient(store)
+        self.client = self.client_of(store, self._me)
         self._query = query
         for theme in (*THEMES, *map(made, self.config.themes)):
             self.register_theme(theme)
         self.theme = self._first_theme(store.setting(f"{SETTING}.{self._me.name}"))
+
+    def open_store(self, path: Path) -> Store:
+        """The database, open. Raises StoreError."""
+        return Store.open_to_read(path)
+
+    def client_of(self, store: Store, me: Annotator) -> StoreClient:
+        """What the screens ask of the store."""
+        del me
+        return StoreClient(store)
 
     def _first_theme(self, chosen: str | None) -> str:
         """The theme chosen here before, else that of the person's file, else our own."""

@@ -33,6 +33,7 @@ from nfh_db.records import (
 )
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Answer, Passage
+from nfh_tui.actions import Access
 from nfh_tui.client_live import LiveClient
 
 if TYPE_CHECKING:
@@ -61,6 +62,9 @@ class StoreClient(LiveClient):
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="nfh-write")
         self._writing: set[asyncio.Future[object]] = set()
         self._version = store.others_version()
+
+    def require(self, access: Access) -> None:
+        """Raise NotAllowedError where whoever works here has less; on a terminal nobody has."""
 
     @property
     def writing(self) -> int:

@@ -37,14 +37,14 @@ class LiveClient(JobsClient):
         """Write all there is to a new file, and there what could not be saved; its path."""
         from nfh_db.store import Store
 
-        def write() -> Path:
+        def rescue_all() -> Path:
             place = self.store.rescue()
             with Store.open(place) as copy:
                 for save in unsaved:
                     save(copy)
             return place
 
-        self.rescued = await self._write(write)
+        self.rescued = await self._write(rescue_all)
         return self.rescued
 
     async def pulse(self, after: int) -> Pulse:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 APPLICATION = "nfh-tui"
 DATABASE_NAME = "nfh.db"
+READ_ONLY_VARIABLE = "NFH_TUI_READ_ONLY"
+"""An environment variable: why commands that only read write nothing, in a few words."""
+
 DATABASE_VARIABLE = "NFH_TUI_DB"
 
 

@@ -40,6 +40,9 @@ SELECT c.id, c.summary, c.kind FROM act AS u JOIN act AS c ON c.id = u.target
 WHERE u.annotator_id = :me AND u.undone = 0 AND u.kind = 'undo' AND u.id > :last
     AND c.undone = 1
 ORDER BY c.id LIMIT 1"""
+BEYOND_OWN = """
+SELECT EXISTS (SELECT 1 FROM event WHERE act_id = :act AND NOT
+    (annotator_id IS :me AND (entity = 'flag' OR entity = 'answer' AND name = :role)))"""
 SET_UNDONE = "UPDATE act SET undone = :undone WHERE id = :id"
 CHANGED_BY = """
 SELECT n.name, c.acted_at FROM event AS e
@@ -140,6 +143,13 @@ def record_all(
     first = connection.execute(LAST_EVENT).fetchone()[0] + 1
     connection.executemany(INSERT_EVENT, rows)
     return first, connection.execute(LAST_EVENT).fetchone()[0]
+
+
+def beyond_own(connection: Connection, act_id: int, me: int, role: str) -> bool:
+    """True if an act changed more than this person's flags, and answers in this role."""
+    return bool(
+        connection.execute(BEYOND_OWN, {"act": act_id, "me": me, "role": role}).fetchone()[0]
+    )
 
 
 def events(connection: Connection, act_id: int) -> Sequence[Event]:

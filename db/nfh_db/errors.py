@@ -70,6 +70,10 @@ class StaleLabelsError(StoreError):
         self.labels = labels
 
 
+class NotAllowedError(StoreError):
+    """Somebody asks to change what they were not invited to change."""
+
+
 class FormatError(Exception):
     """A file that cannot be imported: names file, line, column or field, found, wanted."""
 

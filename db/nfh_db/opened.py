@@ -104,6 +104,16 @@ class OpenDatabase:
         self.read_only = why_not_written(self.path)
         self._writer.refusal = self._refusal()
 
+    @classmethod
+    def open_read_only(cls, path: Path, why: str) -> Self:
+        """Open a database, up to date already, that SQLite itself does not let this write to.
+
+        why: in a few words, for what is said of a write, which raises ReadOnlyError. Raises
+        NotOurFileError, NewerFileError and StoreError.
+        """
+        way = way_to_read(path)
+        return cls(path, connect(path, way.mode), way, why)
+
     def close(self) -> None:
         """Close all connections; those lent to other threads, too."""
         finishing.stop(self.path)

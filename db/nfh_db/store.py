@@ -231,19 +231,24 @@ class Store(
                 connection, anchor_id, me, role, anchor, self._passages, agreed
             )
 
-    def undo(self, me: Annotator) -> Undone | None:
+    def undo(self, me: Annotator, role: Role | None = None) -> Undone | None:
         """Take back this person's newest act; None if there is none. ChangedSinceError.
 
         A settlement leaves what somebody changed since, and says how many it left.
+        role: of somebody who may change nothing but their own flags, and answers in this
+        role; NotAllowedError for an act that did more.
         """
         with self._deciding() as connection:
-            done = undo.undo(connection, me)
+            done = undo.undo(connection, me, role)
         return self._turned(me, "undo", done)
 
-    def redo(self, me: Annotator) -> Undone | None:
-        """Do again what this person undid last; None if nothing is left. ChangedSinceError."""
+    def redo(self, me: Annotator, role: Role | None = None) -> Undone | None:
+        """Do again what this person undid last; None if nothing is left. ChangedSinceError.
+
+        role: as for `undo`.
+        """
         with self._deciding() as connection:
-            done = undo.redo(connection, me)
+            done = undo.redo(connection, me, role)
         return self._turned(me, "redo", done)
 
     # --- noting -------------------------------------------------------------------------

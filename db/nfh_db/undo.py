@@ -5,18 +5,22 @@ from collections.abc import Iterable, Sequence
 from nfh_db import acts, anchors, annotators, answers, changes, clock, summary
 from nfh_db.acts import Done, Event
 from nfh_db.connection import Connection
-from nfh_db.errors import ChangedSinceError
+from nfh_db.errors import ChangedSinceError, NotAllowedError
 from nfh_db.records import Annotator, Role, Rule, Undone
 from nfh_db.values import decode_anchor, decode_gold
 
 
-def undo(connection: Connection, me: Annotator) -> Undone | Done | None:
+def undo(
+    connection: Connection, me: Annotator, role: Role | None = None
+) -> Undone | Done | None:
     """Take back this person's newest act; None if there is none.
 
+    role: of somebody who may change nothing but their own flags, and answers in this role.
     A bulk act is only named: it is taken back in many writes. Raises ChangedSinceError if
-    anything that the act made has been changed since.
+    anything that the act made has been changed since, NotAllowedError for an act beyond `role`.
     """
     found = acts.newest_done(connection, me.id)
+    _check_own(connection, me, role, found)
     if found is None or found.bulk:
         return found
     events = acts.events(connection, found.id)
@@ -24,18 +28,32 @@ def undo(connection: Connection, me: Annotator) -> Undone | Done | None:
     return _turn(connection, me, "undo", found, steps)
 
 
-def redo(connection: Connection, me: Annotator) -> Undone | Done | None:
+def redo(
+    connection: Connection, me: Annotator, role: Role | None = None
+) -> Undone | Done | None:
     """Do again what this person undid last; None if there is nothing, or an act came since.
 
-    A bulk act is only named. Raises ChangedSinceError if what the act found then is not
-    what is there now.
+    role: as for `undo`. A bulk act is only named. Raises ChangedSinceError if what the act
+    found then is not what is there now, NotAllowedError for an act beyond `role`.
     """
     found = acts.oldest_undone(connection, me.id)
+    _check_own(connection, me, role, found)
     if found is None or found.bulk:
         return found
     events = acts.events(connection, found.id)
     steps = [(event, event.before, event.after) for event in events]
     return _turn(connection, me, "redo", found, steps)
+
+
+def _check_own(
+    connection: Connection, me: Annotator, role: Role | None, found: Done | None
+) -> None:
+    if role is None or found is None:
+        return
+    if acts.beyond_own(connection, found.id, me.id, role.value):
+        raise NotAllowedError(
+            f"“{found.summary}” is not changed from here: it was more than answers of your own"
+        )
 
 
 _Step = tuple[Event, str | None, str | None]

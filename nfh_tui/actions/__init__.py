@@ -1,6 +1,6 @@
 """The registry of acts; see `registry`."""
 
-from nfh_tui.actions.act import GROUPS, Action, Mode
+from nfh_tui.actions.act import GROUPS, Access, Action, Mode
 from nfh_tui.actions.registry import (
     ACTIONS,
     BY_ID,
@@ -19,6 +19,7 @@ __all__ = [
     "FOOT_KEYS",
     "GROUPS",
     "PANE_GROUPS",
+    "Access",
     "Action",
     "Line",
     "Mode",

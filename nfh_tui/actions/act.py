@@ -1,7 +1,7 @@
 """What an act is, in which modes there is one, and the groups in which acts are shown."""
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
 
 class Mode(StrEnum):
@@ -11,6 +11,22 @@ class Mode(StrEnum):
     ANNOTATE = "annotate"
     ADJUDICATE = "adjudicate"
 
+
+class Access(IntEnum):
+    """What a person may change; each may do what those before it may, too.
+
+    READER: nothing. ANNOTATOR: their own answers, flags and drafts, their place, their views
+    and colours. ADJUDICATOR: also gold, the numbers themselves and the guidelines. ADMIN: also
+    models, jobs and settings, and whatever takes a path; on a terminal everybody is one.
+    """
+
+    READER = 0
+    ANNOTATOR = 1
+    ADJUDICATOR = 2
+    ADMIN = 3
+
+
+READER, ANNOTATOR, ADJUDICATOR, ADMIN = Access
 
 ALL = frozenset(Mode)
 WRITING = frozenset({Mode.ANNOTATE, Mode.ADJUDICATE})
@@ -25,7 +41,8 @@ class Action:
 
     keys: Textual's names of the default keys; none where only the palette has the act.
     shown: how the keys are printed. title: the act by name. description: a sentence.
-    modes: where the act does something; elsewhere it says how to get there.
+    access: the least that a person must be allowed to change for it. modes: where the act
+    does something; elsewhere it says how to get there.
     foot: rank in the line of keys at the foot, lowest first, None for never.
     short: the title there. listed: acts next to each other with the same `listed` make
     one line of a key table, under that title. where: "" for the workbench, "side" for the
@@ -39,6 +56,7 @@ class Action:
     title: str
     description: str
     group: str
+    access: Access
     modes: frozenset[Mode] = ALL
     foot: int | None = None
     short: str = ""

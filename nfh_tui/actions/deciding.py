@@ -1,10 +1,10 @@
 """Acts that choose a kind, accept, and skip."""
 
-from nfh_tui.actions.act import ADJUDICATING, DECIDE, WRITING, Action
+from nfh_tui.actions.act import ADJUDICATING, ADJUDICATOR, ANNOTATOR, DECIDE, WRITING, Action
 
 
 def _kind(name: str, key: str, title: str, description: str) -> Action:
-    return Action(f"kind.{name}", (key,), key, title, description, DECIDE, WRITING)
+    return Action(f"kind.{name}", (key,), key, title, description, DECIDE, ANNOTATOR, WRITING)
 
 
 ACTS: tuple[Action, ...] = (
@@ -18,19 +18,22 @@ ACTS: tuple[Action, ...] = (
     _kind("unknown", "n", "Unknown", "Something is missing, and readers would differ."),
     _kind("not_nfh", "x", "Not an NFH", "The number has its own noun, or is none."),
     _kind("broken", "d", "Damaged", "The words cannot be read (BROKEN)."),
-    Action("noun", ("equals_sign",), "=", "Write the noun", "Of a class.", DECIDE, WRITING),
+    Action(
+        "noun", ("equals_sign",), "=", "Write the noun", "Of a class.",
+        DECIDE, ANNOTATOR, WRITING,
+    ),
     Action(
         "accept", ("enter",), "enter", "Accept and go on",
         "Save the answer; once it is on disk, the line below says so. Go on meanwhile.",
-        DECIDE, WRITING, foot=10, short="accept",
+        DECIDE, ANNOTATOR, WRITING, foot=10, short="accept",
     ),
     Action(
         "skip", ("s",), "s", "Skip for now", "Mark the item as skipped by you and go on.",
-        DECIDE, WRITING, foot=40, short="skip",
+        DECIDE, ANNOTATOR, WRITING, foot=40, short="skip",
     ),
     Action(
         "similar.apply", ("A",), "A", "Apply to similar items",
         "Give the decision of this item, or else your last one, to others that are like it.",
-        DECIDE, ADJUDICATING,
+        DECIDE, ADJUDICATOR, ADJUDICATING,
     ),
 )  # fmt: skip

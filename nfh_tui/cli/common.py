@@ -5,6 +5,7 @@ import errno
 import functools
 import getpass
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -192,11 +193,13 @@ def known(store: "Store", wanted: str) -> "Annotator | None":
 def open_to_read(path: Path) -> "Store":
     """A database that is only read, also where nothing can be written.
 
-    What of it cannot be shown there is said. Raises StoreError and its kinds.
+    What of it cannot be shown there is said. Where $NFH_TUI_READ_ONLY says why, nothing is
+    written, as for a guest who only reads. Raises StoreError and its kinds.
     """
     from nfh_db.store import Store
 
-    store = Store.open_to_read(path)
+    why = os.environ.get(places.READ_ONLY_VARIABLE)
+    store = Store.open_read_only(path, why) if why else Store.open_to_read(path)
     if store.unseen:
         say(f"nfh-tui: {store.unseen}")
     return store

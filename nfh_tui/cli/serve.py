@@ -76,6 +76,14 @@ def _public_url(
     help="Somebody who gets a link and decides the gold, whatever --mode says.",
 )
 @click.option(
+    "--admin",
+    "admins",
+    multiple=True,
+    callback=_names,
+    metavar="NAME",
+    help="Somebody invited who also manages models, jobs and settings.",
+)
+@click.option(
     "--mode",
     type=click.Choice(MODES),
     default="annotate",
@@ -110,6 +118,7 @@ def serve(
     query: Sequence[str],
     invited: tuple[str, ...],
     adjudicators: tuple[str, ...],
+    admins: tuple[str, ...],
     mode: str,
     host: str,
     port: int,
@@ -126,7 +135,7 @@ def serve(
     from nfh_db.records import Role
 
     people = [(one, mode) for one in invited] + [(one, "adjudicate") for one in adjudicators]
-    _check_names([one for one, _ in people])
+    _check_names([one for one, _ in people], admins)
     text = " ".join(query)
     asked = parse(text)
     for person, what_for in people:
@@ -140,7 +149,7 @@ def serve(
             raise
         raise Failure(INSTALL) from error
 
-    guests = tuple(Guest(*person) for person in people)
+    guests = tuple(Guest(one, what_for, one in admins) for one, what_for in people)
     path = places.database(db)
     call = service.Call(path, guests, host, port, public_url, text or None, at_most)
     with service.opened(call) as made:
@@ -151,23 +160,34 @@ def serve(
         made.run()
 
 
-def _check_names(names: Sequence[str]) -> None:
+def _check_names(names: Sequence[str], admins: Sequence[str]) -> None:
     if not names:
         raise click.UsageError("Nobody is invited: name somebody with --invite.")
     twice = next((one for one in names if names.count(one) > 1), None)
     if twice is not None:
         raise click.UsageError(f"{twice!r} is invited twice: one name, one person.")
+    missing = next((one for one in admins if one not in names), None)
+    if missing is not None:
+        raise click.UsageError(
+            f"--admin {missing!r} is not invited: name them with --invite, too, or with "
+            "--adjudicator."
+        )
 
 
 def _print_links(made: "Service", *, as_json: bool) -> None:
     if as_json:
         links = [
-            {"name": link.guest.name, "mode": link.guest.mode, "url": link.url}
+            {
+                "name": link.guest.name,
+                "mode": link.guest.mode,
+                "admin": link.guest.admin,
+                "url": link.url,
+            }
             for link in made.links
         ]
         emit({"database": str(made.plan.database), "links": links})
     else:
         for link in made.links:
-            tell(f"{link.guest.name} ({link.guest.mode}): {link.url}")
+            tell(f"{link.guest.name} ({link.guest.words}): {link.url}")
         say(TO_EACH)
     sys.stdout.flush()

@@ -7,7 +7,7 @@ tried.
 from dataclasses import dataclass
 
 from nfh_db.records import Item
-from nfh_tui.actions import BY_ID, Action, Mode
+from nfh_tui.actions import BY_ID, Access, Action, Mode
 from nfh_tui.actions.act import ADOPT, CURSOR, DECIDE, HEADS, ITEM, LOOK
 from nfh_tui.editing import ACTIONS as EDITOR_ACTIONS
 from nfh_tui.editing import EditState, act, answer, set_noun
@@ -21,6 +21,18 @@ NOTHING = "There is no item here to do that with."
 OTHERS = "This shows what others answered, so not while annotating. M changes the mode."
 EMPTY = "The queue is empty."
 NO_PROPOSAL = "Nobody proposes another span for this number."
+INVITED = {
+    Access.READER: "You were invited to read",
+    Access.ANNOTATOR: "You were invited to annotate",
+    Access.ADJUDICATOR: "You were invited to adjudicate",
+}
+BELONGS_TO = {
+    Access.ANNOTATOR: "this is for those who annotate",
+    Access.ADJUDICATOR: "this is for those who adjudicate",
+    Access.ADMIN: "this is for whoever runs the server",
+}
+NOT_SEEN = "You were invited to annotate, and this shows what others answered."
+"""Of what is shown in other modes only, to somebody who cannot change the mode."""
 FIRST, LAST = "That was the first item.", "That was the last item."
 
 OF_AN_ITEM = frozenset({DECIDE, HEADS, CURSOR, ADOPT, ITEM})
@@ -42,7 +54,10 @@ UNCHANGED = {
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """What reasons depend on. place: of the item in the queue, from 0; total: its length."""
+    """What reasons depend on. place: of the item in the queue, from 0; total: its length.
+
+    access: what the person may change at all.
+    """
 
     mode: Mode
     item: Item | None
@@ -50,12 +65,23 @@ class Here:
     place: int = 0
     total: int = 0
     beside: bool = False
+    access: Access = Access.ADMIN
 
 
-def of_mode(action: Action, mode: Mode) -> str:
-    """Why an act is none of this mode's; "" for one that is."""
-    if mode in action.modes:
-        return ""
+def denied(access: Access, needed: Access) -> str:
+    """Why a person may not do what needs another access; "" where they may."""
+    return "" if access >= needed else f"{INVITED[access]}: {BELONGS_TO[needed]}."
+
+
+def of_person(action: Action, mode: Mode, access: Access) -> str:
+    """Why an act is none of this person's, or none of this mode's; "" for one that is."""
+    why = denied(access, action.access)
+    if why or mode in action.modes:
+        return why
+    return _of_mode(action, mode) if access >= BY_ID["mode.next"].access else NOT_SEEN
+
+
+def _of_mode(action: Action, mode: Mode) -> str:
     if mode is not Mode.ANNOTATE:
         return SWITCH
     return OTHERS if action.group == LOOK else NOT_YOURS
@@ -63,7 +89,7 @@ def of_mode(action: Action, mode: Mode) -> str:
 
 def why_not(action: Action, here: Here) -> str:
     """Why an act cannot be done now; "" where nothing is known to be in its way."""
-    wrong = of_mode(action, here.mode)
+    wrong = of_person(action, here.mode, here.access)
     if wrong:
         return wrong
     if action.id in TO_OTHERS:

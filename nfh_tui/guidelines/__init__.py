@@ -23,6 +23,9 @@ _RULE = re.compile(r"[ \t]+(?P<id>R[1-9][0-9]{0,2})(?P<title>(?:[ \t].*)?)", re.
 
 _LONGEST_QUOTE = 40
 
+BEGUN = "guidelines begun"
+"""Name of the setting that keeps a text begun; the person's name follows it."""
+
 
 class GuidelinesError(ModelsError):
     """A text that has no rules, or a rule that cannot be told from another one."""

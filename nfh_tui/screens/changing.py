@@ -1,6 +1,6 @@
 """Changing what is decided: the number's span, and the way back and forth again."""
 
-from nfh_db.errors import ChangedSinceError, StaleLabelsError
+from nfh_db.errors import ChangedSinceError, NotAllowedError, StaleLabelsError
 from nfh_db.records import Item, Role, StaleLabels, Undone
 from nfh_models.domain import Anchor
 from nfh_tui.desk.history import partners
@@ -196,7 +196,7 @@ class Changing(Deciding):
         self.paint_status()
         try:
             done = await (self.client.undo(self.me) if undo else self.client.redo(self.me))
-        except ChangedSinceError as error:
+        except (ChangedSinceError, NotAllowedError) as error:
             self.refuse(str(error))
             return None
         finally:

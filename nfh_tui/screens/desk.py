@@ -18,7 +18,7 @@ from textual.scroll_view import ScrollView
 from textual.widgets import Static
 
 from nfh_db.records import Annotator, Item, QueueRow, Role
-from nfh_tui.actions import BY_ID, Action, Mode, foot_actions
+from nfh_tui.actions import BY_ID, Access, Action, Mode, foot_actions
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Config
 from nfh_tui.desk.cache import ItemCache
@@ -27,7 +27,7 @@ from nfh_tui.desk.faults import sentence_of
 from nfh_tui.desk.ids import IdList
 from nfh_tui.desk.keeper import Keeper
 from nfh_tui.desk.keys import Act, Call, KeyPress, Turn, Turns
-from nfh_tui.desk.reasons import SWITCH, Here, is_function, of_mode, unbound, why_not
+from nfh_tui.desk.reasons import SWITCH, Here, is_function, of_person, unbound, why_not
 from nfh_tui.editing import EditState, prompt
 from nfh_tui.guidelines.guide import Guide
 from nfh_tui.heat import Heat
@@ -69,9 +69,11 @@ class Desk(Enduring, Asking):
     left: how many of the items that this person was given are open, None where the queue is
     not one of those. turning: what is said while an act is taken back or done again, else "".
     warned_of: the settlement that an undo was just said to take back whole, else 0. lost: why
-    what is written would not be found again, once that was noticed, else "".
+    what is written would not be found again, once that was noticed, else "". access: what this
+    person may change; on a terminal, everything.
     """
 
+    access = Access.ADMIN
     AUTO_FOCUS = ""
     HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (100, "-three-panes")]  # noqa: RUF012  # Textual's
 
@@ -158,6 +160,11 @@ class Desk(Enduring, Asking):
         return f"This database can only be read: {why}." if why else SWITCH
 
     @property
+    def keeps_own(self) -> bool:
+        """True where the database keeps this person's place, views and colours."""
+        return self.access >= Access.ANNOTATOR
+
+    @property
     def right(self) -> ScrollView:
         """What stands in the pane of the evidence."""
         return self.guide if self.guiding else self.evidence
@@ -176,8 +183,8 @@ class Desk(Enduring, Asking):
 
     def why_not(self, action: Action) -> str:
         """Why an act cannot be done now; "" where nothing is known to be in its way."""
-        here = Here(self.mode, self.item, self.edit, self.place, len(self.ids), self.beside)
-        why = why_not(action, here)
+        where = (self.place, len(self.ids), self.beside)
+        why = why_not(action, Here(self.mode, self.item, self.edit, *where, self.access))
         return self.for_reading if why == SWITCH else why
 
     def paint_status(self) -> None:
@@ -222,7 +229,8 @@ class Desk(Enduring, Asking):
         if waits is not None:
             self.key_line.foot = Foot(waits)
             return
-        usual = foot_actions(self.mode, self.keymap.actions)
+        allowed = [act for act in self.keymap.actions if self.access >= act.access]
+        usual = foot_actions(self.mode, allowed)
         self.key_line.foot = Foot("", tuple((a.shown.split()[0], a.short) for a in usual))
 
     def local_time(self, at: str) -> str:
@@ -385,7 +393,7 @@ class Desk(Enduring, Asking):
 
     async def _do(self, action_id: str) -> None:
         action = BY_ID.get(action_id)
-        wrong = "" if action is None else of_mode(action, self.mode)
+        wrong = "" if action is None else of_person(action, self.mode, self.access)
         if wrong:
             self.refuse(self.for_reading if wrong == SWITCH else wrong)
             return

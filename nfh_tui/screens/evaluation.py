@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 
 from nfh_db.comparisons import GOLD, Compared, Side
 from nfh_db.earlier_gold import Changes
+from nfh_tui.actions import Access
 from nfh_tui.desk.paths import completed
 from nfh_tui.desk.report import output, report
 from nfh_tui.messages import RowsRead
@@ -239,7 +240,7 @@ class EvaluationScreen(Panes):
         return [
             *models,
             *((name, "annotator", Side("person", name)) for name in people),
-            ("gold", EXPORT_WORDS, Side("file")),
+            *(("gold", EXPORT_WORDS, side) for side in self._files()),
         ]
 
     async def _right_options(self) -> list[tuple[str, str, Side]]:
@@ -248,8 +249,12 @@ class EvaluationScreen(Panes):
         return [
             ("gold", "", GOLD),
             *(one for one in models if one[2] != left),
-            (EXPORT_WORDS, "gold here against a file", Side("file")),
+            *((EXPORT_WORDS, "gold here against a file", side) for side in self._files()),
         ]
+
+    def _files(self) -> tuple[Side, ...]:
+        """A file to compare with, for who may name a path of this machine."""
+        return (Side("file"),) if self.access >= Access.ADMIN else ()
 
     async def _model_sides(self) -> list[tuple[str, str, Side]]:
         active = self.sides.active

@@ -10,15 +10,13 @@ from nfh_db.errors import StoreError
 from nfh_db.guidelines import Guideline
 from nfh_tui.desk.faults import sentence_of
 from nfh_tui.desk.keeper import Keeper
+from nfh_tui.guidelines import BEGUN as SETTING
 from nfh_tui.guidelines import GuidelinesError, checked, outside, rules_of
 from nfh_tui.guidelines.guide import RuleCount
 from nfh_tui.guidelines.parts import changes_of
 from nfh_tui.guidelines.words import changed_words
 from nfh_tui.screens.guidelines_reading import Reading
 from nfh_tui.widgets.status_line import Tone
-
-SETTING = "guidelines begun"
-"""Name of the setting that keeps a text begun; the person's name follows it."""
 
 DELAY = 0.3
 """Seconds after a change until what is typed is written."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from nfh_db.clock import now
 from nfh_db.jobs import JobState
 from nfh_db.query import parse
-from nfh_tui.actions import Action
+from nfh_tui.actions import Access, Action
 from nfh_tui.desk.report import output, report, unbroken
 from nfh_tui.desk.training_form import (
     ALL_GOLD,
@@ -28,7 +28,8 @@ from nfh_tui.widgets.status_line import Tone
 
 OF_A_JOB = "This is about a job; you stand on a model."
 OF_A_MODEL = "This is about a model; you stand on a job."
-NOTHING_HERE = "There is no job and no model here yet. t starts a training."
+NOTHING_HERE = "There is no job and no model here yet."
+BEGIN = "t starts a training."
 ENDED = "It has ended already."
 RUNS, IS_DONE = "It is running.", "It is done. t starts another training."
 IN_PLACE = "The command that asked for it runs it, so ctrl+c there ends it; it is not queued."
@@ -57,7 +58,9 @@ class JobsScreen(Watching):
         """As the ground says, and what a job or model is not ready for."""
         if action.id in JOB_ACTS | MODEL_ACTS:
             if self.job is None and self.model is None:
-                return NOTHING_HERE
+                return (
+                    f"{NOTHING_HERE} {BEGIN}" if self.access >= Access.ADMIN else NOTHING_HERE
+                )
             why = self._why_not_job(action.id) if action.id in JOB_ACTS else ""
             return why or (self._why_not_model(action.id) if action.id in MODEL_ACTS else "")
         return super().why_not(action)
@@ -87,7 +90,7 @@ class JobsScreen(Watching):
     def foot_acts(self) -> Sequence[Action]:
         """Of the acts about a job or a model those that do something now."""
         own = JOB_ACTS | MODEL_ACTS
-        return [act for act in self.acts() if act.id not in own or not self.why_not(act)]
+        return [act for act in self.acts() if act.id not in own or not self.reason(act)]
 
     # --- jobs ---------------------------------------------------------------------------
 
@@ -181,6 +184,7 @@ class JobsScreen(Watching):
 
     async def _call(self, form: Form) -> int:
         """Have the command queue a training, if all of it is right; the job's number."""
+        self.client.require(Access.ADMIN)
         call = [*call_of(form), "--as", self.me.name]
         queued = await report(call, self.client.store.path)
         return int(queued["id"])
@@ -220,6 +224,7 @@ class JobsScreen(Watching):
 
         async def run() -> None:
             try:
+                self.client.require(Access.ADMIN)
                 call = ["models", *arguments, "--as", self.me.name]
                 said = await output(call, self.client.store.path)
             finally:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from nfh_db.errors import QueryError, StoreError
 from nfh_db.query import Query, keys_for, parse, quote
-from nfh_tui.actions import Mode
+from nfh_tui.actions import Access, Mode
 from nfh_tui.desk.completer import Completer, offered
 from nfh_tui.desk.work import start
 from nfh_tui.heat import Heat
@@ -193,14 +193,16 @@ class Looking(Ruling):
     async def do_window(self) -> None:
         """Show or hide where the turns begin and end that voters were shown.
 
-        That is so of a corpus, not of a person: it is kept in the database.
+        That is so of a corpus, not of a person: it is kept in the database, for whoever may
+        change its settings.
         """
         self.windowed = not self.windowed
         self.paint_item()
         drawn = self.item is not None and window(self.item) is not None
         words = BOUNDED if drawn else NOT_BOUNDED
         self.say(words if self.windowed else "bounds of voters hidden")
-        await self.client.set_setting(VOTERS_SAW, ON if self.windowed else OFF)
+        if self.access >= Access.ADMIN:
+            await self.client.set_setting(VOTERS_SAW, ON if self.windowed else OFF)
 
     def do_blind(self) -> None:
         """Hide or show names."""
@@ -240,7 +242,7 @@ class Looking(Ruling):
         names = tuple((name, "", name) for name in sorted(self.app.available_themes))
         chosen = await self.choose_from("Themes", names, start=before, moved=show)
         self.app.theme = chosen or before
-        if chosen is not None:
+        if chosen is not None and self.keeps_own:
             await self.client.set_setting(f"{SETTING}.{self.me.name}", chosen)
 
     async def do_out(self) -> None:

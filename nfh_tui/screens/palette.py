@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.screen import Screen
 
 from nfh_tui.actions import BY_ID, Action
+from nfh_tui.desk.reasons import denied
 from nfh_tui.screens.side import BACK_AND_ON, SideScreen
 from nfh_tui.widgets.enduring import Enduring
 
@@ -66,14 +67,15 @@ def _elsewhere(desk: "Workbench") -> Iterator[Offer]:
             words = f"{action.description} On the screen {there}, which this opens."
             opener = action.of[0]
             run = partial(desk.action_act, opener)
-            yield Offer(action, run, words, desk.why_not(BY_ID[opener]))
+            why = denied(desk.access, action.access) or desk.why_not(BY_ID[opener])
+            yield Offer(action, run, words, why)
 
 
 def _of_side(screen: SideScreen) -> Iterator[Offer]:
     for action in screen.acts():
         if action.id not in PALETTES:
             run = partial(screen.action_side, action.id)
-            yield Offer(action, run, action.description, screen.why_not(action))
+            yield Offer(action, run, action.description, screen.reason(action))
 
 
 def _back(screen: SideScreen) -> Iterator[Offer]:

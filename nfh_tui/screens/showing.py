@@ -311,7 +311,8 @@ class Showing(Desk):
 
     def keep_place(self) -> None:
         """Remember soon where this person stands."""
-        self.places.keep("place", self.save_place)
+        if self.keeps_own:
+            self.places.keep("place", self.save_place)
 
     async def save_place(self) -> None:
         anchor_id = None if self.whole is None else self.whole.anchor_id

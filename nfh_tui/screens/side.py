@@ -23,10 +23,10 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from nfh_db.records import Annotator, Role
-from nfh_tui.actions import ACTIONS, BY_ID, FOOT_KEYS, Action
+from nfh_tui.actions import ACTIONS, BY_ID, FOOT_KEYS, Access, Action
 from nfh_tui.client import StoreClient
 from nfh_tui.desk.faults import sentence_of
-from nfh_tui.desk.reasons import is_function, unbound
+from nfh_tui.desk.reasons import denied, is_function, unbound
 from nfh_tui.desk.work import start
 from nfh_tui.keymap import Keymap
 from nfh_tui.widgets.enduring import Enduring
@@ -88,6 +88,7 @@ class SideScreen(Enduring, Screen[str | None]):
     writes where one stands into it. query_now: what the workbench's queue is of. meant: how
     many items are meant by what is given back, where its query may find fewer, else 0. role:
     in which this person looks; an annotator is told of nobody's answers but their own.
+    access: what this person may change.
     """
 
     NAME: ClassVar[str] = ""
@@ -120,6 +121,7 @@ class SideScreen(Enduring, Screen[str | None]):
         self.query_now = query
         self.meant = 0
         self.role = Role.ADJUDICATOR
+        self.access = Access.ADMIN
         self.heading = PaneTitle(id="side-title")
         self.heading.title = Title(self.NAME, active=True)
         self.status_line = StatusLine()
@@ -169,7 +171,8 @@ class SideScreen(Enduring, Screen[str | None]):
     def paint_keys(self) -> None:
         """The keys most needed here, at most six."""
         ranked = sorted(
-            (a for a in self.foot_acts() if a.foot is not None), key=lambda a: a.foot or 0
+            (a for a in self.foot_acts() if a.foot is not None and self.access >= a.access),
+            key=lambda a: a.foot or 0,
         )
         always = [a for a in ranked if a.id in ALWAYS]
         others = [a for a in ranked if a.id not in ALWAYS]
@@ -183,6 +186,10 @@ class SideScreen(Enduring, Screen[str | None]):
     def acts(self) -> Sequence[Action]:
         """The acts that this screen does, with the person's own keys."""
         return [a for a in self.keymap.actions if a.where == WHERE and self._method(a.id)]
+
+    def reason(self, action: Action) -> str:
+        """Why an act cannot be done, by this person or now; "" for nothing that is known."""
+        return denied(self.access, action.access) or self.why_not(action)
 
     def why_not(self, action: Action) -> str:
         """Why an act cannot be done now; "" where nothing is known to be in its way.
@@ -206,7 +213,7 @@ class SideScreen(Enduring, Screen[str | None]):
         if method is None:
             self.refuse("This key does nothing on this screen. ? lists those that do.")
             return
-        why = self.why_not(BY_ID[action_id])
+        why = self.reason(BY_ID[action_id])
         if why:
             self.refuse(why)
             return
@@ -320,7 +327,7 @@ class SideScreen(Enduring, Screen[str | None]):
 
         pane = self.pane_title
         title = f"Keys · {self.NAME}" + (f" · {pane}" if pane else "")
-        table = side_table(pane or self.NAME, self.PANE_ACTS, self.acts(), self.why_not)
+        table = side_table(pane or self.NAME, self.PANE_ACTS, self.acts(), self.reason)
         self.show_text(title, table)
 
     @property

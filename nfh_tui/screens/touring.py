@@ -29,7 +29,8 @@ class Touring(Annotating):
     async def tour_if_new(self) -> None:
         """Show round, once, a person who was never here; it does not come by itself again."""
         # The box would stand over what an empty queue says.
-        if not self._tour_wanted or self.item is None or self.client.read_only:
+        seen = self.client.read_only or not self.keeps_own
+        if not self._tour_wanted or self.item is None or seen:
             return
         name = f"{SETTING}.{self.me.name}"
         if await self.client.setting(name) is None:

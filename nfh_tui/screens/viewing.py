@@ -3,6 +3,8 @@
 from nfh_db.errors import QueryError, StoreError
 from nfh_db.query import SORTS, parse, sorts_for
 from nfh_db.query.sorting import sorts_in, with_sort
+from nfh_tui.actions import Access
+from nfh_tui.desk.reasons import denied
 from nfh_tui.desk.standing_views import View, views
 from nfh_tui.screens.looking import Looking
 
@@ -31,6 +33,9 @@ class Viewing(Looking):
                 return
             if picked.act == "open":
                 await self._ran(picked.view.query)
+                return
+            if why := denied(self.access, Access.ANNOTATOR):
+                self.refuse(why)
                 return
             await (
                 self._rename(picked.view)

@@ -59,7 +59,7 @@ class Visiting(Bulk):
         self.leave()
         memory = self.memories.setdefault(screen.__name__, {})
         made = screen(self.client, self.me, self.keymap, memory, self.query_now.text)
-        made.role = self.role
+        made.role, made.access = self.role, self.access
         text = await self.app.push_screen_wait(made)
         await self._ran(text, back=True)
         if text is not None and made.meant > len(self.ids) > 0:

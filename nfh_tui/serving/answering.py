@@ -1,36 +1,75 @@
-"""What is answered where aiohttp would answer by itself: never a word of the request."""
+"""Connections as this server holds them, and what aiohttp would answer by itself.
 
+That is never a word of the request.
+"""
+
+import asyncio
 from http import HTTPStatus
 
 from aiohttp import WSCloseCode, web
 
 from nfh_tui.serving.closing import TOO_LARGE
+from nfh_tui.serving.connections import LINGERING, SECONDS_TO_ASK, Connections
 from nfh_tui.serving.gate import HEADERS
 from nfh_tui.serving.pages import FAULT, UNREADABLE, plain
 
 
 class Runner(web.AppRunner):
-    """Runs the application on connections of our own kind."""
+    """Runs the application on connections of our own kind.
+
+    connections: told of each.
+    """
+
+    def __init__(
+        self, app: web.Application, connections: Connections, *, shutdown_timeout: float
+    ) -> None:
+        super().__init__(app, access_log=None, shutdown_timeout=shutdown_timeout)
+        self._connections = connections
 
     async def _make_server(self) -> web.Server:
         made = await super()._make_server()
-        return _Server(
+        server = _Server(
             made.request_handler,
             request_factory=made.request_factory,
             access_log=None,
             debug=False,
+            keepalive_timeout=SECONDS_TO_ASK,
+            lingering_time=LINGERING,
         )
+        server.held = self._connections
+        return server
 
 
 class _Server(web.Server):
+    held: Connections
+
     def __call__(self) -> web.RequestHandler:
-        return _Connection(self, loop=self._loop, **self._kwargs)
+        made = _Connection(self, loop=self._loop, **self._kwargs)
+        made.held = self.held
+        return made
 
 
 class _Connection(web.RequestHandler):
-    """A connection whose errors are told in a short page."""
+    """A connection that counts, and whose errors are told in a short page."""
 
-    __slots__ = ()
+    __slots__ = ("held",)
+    held: Connections
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin to count."""
+        super().connection_made(transport)
+        peer = transport.get_extra_info("peername")
+        self.held.came(self, str(peer[0]) if peer else "")
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Count no more."""
+        self.held.gone(self)
+        super().connection_lost(exc)
+
+    def drop(self) -> None:
+        """End it at once, whatever was to be said yet."""
+        if isinstance(self.transport, asyncio.WriteTransport):
+            self.transport.abort()
 
     def handle_error(
         self,

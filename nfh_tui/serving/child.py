@@ -1,9 +1,10 @@
 """What runs in the process of one visit: the workbench, drawn for a browser.
 
-`python -m nfh_tui.serving.child --db=PATH --as=NAME --mode=MODE [--query=QUERY]`, started by
-the server with Textual's web driver. It differs from the workbench of a terminal in five
-things: the mode is the one invited for, only who may decide edits the guidelines, files go to
-the visitor's browser, predictions are asked of the server, and it ends when the server has.
+`python -m nfh_tui.serving.child --db=PATH --as=NAME --mode=MODE [--admin] [--query=QUERY]`,
+started by the server with Textual's web driver. It differs from the workbench of a terminal in
+five things: the visitor changes what they were invited to change and no more, files go to
+their browser, predictions are asked of the server, trainings that are due are left to it, and
+the workbench ends when the server has.
 """
 
 import argparse
@@ -22,13 +23,18 @@ from textual.screen import Screen
 
 from nfh_db.errors import StoreError
 from nfh_db.formats.wording import lines_visible
-from nfh_tui.actions import Mode
+from nfh_db.records import Annotator
+from nfh_db.store import Store
+from nfh_tui.actions import BY_ID, Access, Mode
 from nfh_tui.app import TOUR_VARIABLE, WorkbenchApp
+from nfh_tui.client import StoreClient
+from nfh_tui.desk.reasons import denied
 from nfh_tui.desk.work import start
 from nfh_tui.messages import PredictorChanged
+from nfh_tui.places import READ_ONLY_VARIABLE
 from nfh_tui.predictor_client import PredictorClient
-from nfh_tui.screens.side import SideScreen
 from nfh_tui.screens.workbench import PREDICTOR_VARIABLE, Workbench
+from nfh_tui.serving.guest_client import ACCESS_OF, GuestClient
 
 WANTED = "nfh_predict"
 """The type of the packet in which predictions are asked for; the server knows it, too."""
@@ -40,13 +46,7 @@ LAST_KEYS = 0.05
 
 LOOK_FOR_SERVER = 2.0
 
-EDITS = "do_side_edit"
-"""The act of a screen that changes what holds for everybody."""
-
-INVITED = {
-    Mode.ANNOTATE: "You were invited to annotate; whoever sent the link can do so otherwise.",
-    Mode.BROWSE: "You were invited to read; whoever sent the link can do so otherwise.",
-}
+TO_READ = "you were invited to read"
 
 Ask = Callable[[Sequence[int]], None]
 
@@ -72,24 +72,17 @@ class FarPredictor(PredictorClient):
 class VisitorWorkbench(Workbench):
     """The workbench of somebody who was invited."""
 
-    invited_for = Mode.BROWSE
+    access = Access.READER
 
     async def set_mode(self, mode: Mode) -> None:
-        """Change the mode, where the invitation allows: whoever may decide may do all."""
-        why = INVITED.get(self.invited_for)
-        if why is not None and mode is not self.invited_for:
+        """Change the mode, where the invitation allows: other modes show and change more."""
+        if why := denied(self.access, BY_ID["mode.next"].access):
             self.refuse(why)
             return
         await super().set_mode(mode)
 
-    async def visit(self, screen: type[SideScreen]) -> None:
-        """Show a screen; the guidelines, which hold for all, are not everybody's to edit."""
-        why = INVITED.get(self.invited_for)
-        if why is not None and hasattr(screen, EDITS):
-            # Under the name of the screen itself: what it remembers is kept by that.
-            refusing = {EDITS: lambda shown: shown.refuse(why)}
-            screen = type(screen.__name__, (screen,), refusing)
-        await super().visit(screen)
+    async def _come_round(self) -> None:
+        """The server queues trainings that are due."""
 
     async def hand_over(self, name: str, text: str) -> None:
         """Have the browser save a file: the folder beside the database is not theirs."""
@@ -97,7 +90,7 @@ class VisitorWorkbench(Workbench):
         self.announce(f"{name} goes to your browser, which asks or saves it")
 
     async def _start_predictor(self) -> None:
-        if os.environ.get(PREDICTOR_VARIABLE) == "off":
+        if os.environ.get(PREDICTOR_VARIABLE) == "off" or not self.keeps_own:
             return
         self._predictor = FarPredictor(self.client.store.path, self._ask_server)
         self.post_message(PredictorChanged("model of the server", "", off=False))
@@ -116,11 +109,33 @@ class VisitorApp(WorkbenchApp):
     DESK = VisitorWorkbench
     _parting = False
 
+    def __init__(
+        self,
+        store_path: Path,
+        me: str,
+        mode: str,
+        query: str | None = None,
+        *,
+        tour: bool = False,
+        admin: bool = False,
+    ) -> None:
+        self.may = Access.ADMIN if admin else ACCESS_OF[Mode(mode)]
+        super().__init__(store_path, me, mode, query, tour=tour)
+
+    def open_store(self, path: Path) -> Store:
+        """The database; for who only reads, such that SQLite writes nothing to it."""
+        reads = self.may is Access.READER
+        return Store.open_read_only(path, TO_READ) if reads else super().open_store(path)
+
+    def client_of(self, store: Store, me: Annotator) -> StoreClient:
+        """What this visitor's screens may ask of the store."""
+        return GuestClient(store, me, self.may)
+
     def get_default_screen(self) -> Screen[None]:
         """The visitor's workbench."""
         desk = super().get_default_screen()
         if isinstance(desk, VisitorWorkbench):
-            desk.invited_for = self._mode
+            desk.access = self.may
         return desk
 
     def on_mount(self) -> None:
@@ -174,14 +189,19 @@ def main() -> int:
     parser.add_argument("--db", type=Path, required=True)
     parser.add_argument("--as", dest="me", required=True)
     parser.add_argument("--mode", choices=[mode.value for mode in Mode], required=True)
+    parser.add_argument("--admin", action="store_true")
     parser.add_argument("--query")
     given = parser.parse_args()
     tour = os.environ.get(TOUR_VARIABLE) != "off"
     try:
-        app = VisitorApp(given.db, given.me, given.mode, given.query, tour=tour)
+        who = (given.db, given.me, given.mode, given.query)
+        app = VisitorApp(*who, tour=tour, admin=given.admin)
     except StoreError as error:
         sys.stderr.write(f"{lines_visible(str(error))}\n")
         return 1
+    if app.may is Access.READER:
+        # The figures of some screens come of commands of ours.
+        os.environ[READ_ONLY_VARIABLE] = TO_READ
     app.endures = True
     try:
         app.run(mouse=app.config.options.mouse)

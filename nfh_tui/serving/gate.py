@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from aiohttp import web
 
 from nfh_tui.serving.address import Address
+from nfh_tui.serving.connections import Connections
 from nfh_tui.serving.guests import Guest, Guests
 from nfh_tui.serving.logs import masked
 from nfh_tui.serving.pages import NOT_INVITED, NOTHING_HERE, WRONG_ADDRESS, plain
@@ -40,23 +41,32 @@ async def put_headers(request: web.Request, response: web.StreamResponse) -> Non
     response.headers.update(HEADERS)
 
 
-def make_gate(address: Address, guests: Guests) -> Callable[..., Awaitable[web.StreamResponse]]:
+def make_gate(
+    address: Address, guests: Guests, connections: Connections
+) -> Callable[..., Awaitable[web.StreamResponse]]:
     """What every request goes through first.
 
     Without the cookie of somebody invited there is one page, which says so, at every path;
-    `ENTER`, where the cookie is given, looks at the token itself.
+    `ENTER`, where the cookie is given, looks at the token itself. connections: told who asks;
+    on that of a stranger nothing is answered a second time.
     """
+
+    def turned_away(words: tuple[str, str]) -> web.Response:
+        response = plain(words, 403)
+        response.force_close()
+        return response
 
     @web.middleware
     async def gate(request: web.Request, handler: Handler) -> web.StreamResponse:
         if not address.trusts_host(request.host):
             refused(request, f"it asks for the host {shown(request.host)!r}")
-            return plain(WRONG_ADDRESS, 403)
+            return turned_away(WRONG_ADDRESS)
+        guest = guests.by_cookie(request.cookies.get(address.cookie_name, ""))
+        connections.asked(request.protocol, guest, request.remote or "")
         if request.path != ENTER:
-            guest = guests.by_cookie(request.cookies.get(address.cookie_name, ""))
             if guest is None:
                 refused(request, "no cookie of anybody invited")
-                return plain(NOT_INVITED, 403)
+                return turned_away(NOT_INVITED)
             request[GUEST] = guest
         try:
             return await handler(request)

@@ -11,10 +11,19 @@ SECRET_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """Somebody invited. mode: why their workbench opens: browse, annotate or adjudicate."""
+    """Somebody invited. mode: why their workbench opens: browse, annotate or adjudicate.
+
+    admin: they may do all that whoever started the server may do in a workbench.
+    """
 
     name: str
     mode: str
+    admin: bool = False
+
+    @property
+    def words(self) -> str:
+        """What they were invited for."""
+        return f"{self.mode}, admin" if self.admin else self.mode
 
 
 class Guests:

@@ -4,12 +4,15 @@ Whoever was not invited can send anything, and as much of it as they like: what 
 of that is cut down to a line without a word of theirs, and only so many lines are written.
 """
 
+import asyncio
+import errno
 import logging
 import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from nfh_tui.serving.meter import Meter
 
@@ -29,7 +32,10 @@ LOGGERS = {
 }
 
 PER_SECOND, AT_ONCE = 0.5, 20.0
-"""Lines about people who were not invited."""
+"""Lines about people who were not invited, and as many about the event loop."""
+
+OUT_OF = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+"""Errors of a system that has no more of something; asyncio tries again after a second."""
 
 
 def masked(text: str) -> str:
@@ -45,18 +51,18 @@ class WithoutTokens(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line, with what follows it of an error that is ours."""
-        if record.name.partition(".")[0] == "aiohttp":
+        if record.name.partition(".")[0] in {"aiohttp", "asyncio"}:
             record = _without_request(record)
         return masked(super().format(record))
 
 
 def _without_request(record: logging.LogRecord) -> logging.LogRecord:
-    """A line of aiohttp's about a request, without what stands in the request."""
-    words = FIELD.sub("…", str(record.msg))
+    """A line of aiohttp's or asyncio's, without what stands in the request."""
+    words = FIELD.sub("…", str(record.msg)).partition("\n")[0]
     error = record.exc_info[1] if record.exc_info else None
     if error is not None:
         words += f" ({type(error).__name__}{_place(error)})"
-    told = {"name": record.name, "levelno": record.levelno, "msg": words.partition("\n")[0]}
+    told = {"name": record.name, "levelno": record.levelno, "msg": words}
     return logging.makeLogRecord(told | {"created": record.created})
 
 
@@ -76,20 +82,35 @@ class Sparing(logging.Filter):
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._clock = clock
-        self._meter = Meter(PER_SECOND, AT_ONCE)
-        self._left_out = 0
+        self._meters = {name: Meter(PER_SECOND, AT_ONCE) for name in ("stranger", "loop")}
+        self._left_out = dict.fromkeys(self._meters, 0)
 
     def filter(self, record: logging.LogRecord) -> bool:
         """True for what is to be written."""
-        if not (record.name.startswith("aiohttp") or getattr(record, "uninvited", False)):
+        if record.name.startswith("asyncio"):
+            kind = "loop"
+        elif record.name.startswith("aiohttp") or getattr(record, "uninvited", False):
+            kind = "stranger"
+        else:
             return True
-        if not self._meter.allows(self._clock()):
-            self._left_out += 1
+        if not self._meters[kind].allows(self._clock()):
+            self._left_out[kind] += 1
             return False
-        if self._left_out:
-            record.msg = f"({self._left_out} lines like this left out) {record.msg}"
-            self._left_out = 0
+        if left_out := self._left_out[kind]:
+            record.msg = f"({left_out} lines like this left out) {record.msg}"
+            self._left_out[kind] = 0
         return True
+
+
+def note_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:  # noqa: ARG001
+    """Log in a line what the event loop could not do, or nobody waited for."""
+    error = context.get("exception")
+    if isinstance(error, OSError) and error.errno in OUT_OF:
+        words = f"no connection can be taken just now: {error.strerror}"
+        logging.getLogger("asyncio").error(words)
+        return
+    what = str(context.get("message", "an error that nobody waited for"))
+    logging.getLogger("asyncio").error(what, exc_info=error)
 
 
 @contextmanager

@@ -31,6 +31,7 @@ from nfh_tui.serving.closing import (
     TOO_MUCH,
     Closing,
 )
+from nfh_tui.serving.connections import Connections, limits_of, open_files
 from nfh_tui.serving.gate import ENTER, GUEST, make_gate, put_headers, refused, shown
 from nfh_tui.serving.guests import Guest, Guests
 from nfh_tui.serving.meter import Meter
@@ -62,6 +63,11 @@ GOODBYE = 2.0
 PER_SECOND, AT_ONCE = 400.0, 2000.0
 """Messages of one page. A mouse that is moved fast sends a hundred a second."""
 
+FEWER = (
+    "--at-most %d needs more open files than the system allows: %d workbenches can be open at "
+    "once. Raise the limit (ulimit -n), and start again"
+)
+
 SHUTDOWN = 15.0
 """Seconds for all visits to end: longer than a child may take."""
 
@@ -88,11 +94,16 @@ class GuestServer(Server):
         self.guests = guests
         self.predictions = predictions
         self.visits: dict[Visit, web.WebSocketResponse] = {}
+        limits = limits_of(open_files(), plan.at_most, len(guests.guests))
+        behind_proxy = plan.address.public_url is not None
+        self.connections = Connections(limits, behind_proxy=behind_proxy)
 
     # --- the application ----------------------------------------------------------------
 
     async def _make_app(self) -> web.Application:
-        app = web.Application(middlewares=[make_gate(self.plan.address, self.guests)])
+        app = web.Application(
+            middlewares=[make_gate(self.plan.address, self.guests, self.connections)]
+        )
         own = Path(str(files("nfh_tui.serving"))) / "static"
         app.add_routes(
             [
@@ -110,8 +121,10 @@ class GuestServer(Server):
 
     async def run(self, listening: socket.socket, stop: asyncio.Event) -> None:
         """Serve on a socket that listens, until `stop`; then end all visits."""
+        if (fitting := self.connections.limits.visits) < self.plan.at_most:
+            log.warning(FEWER, self.plan.at_most, fitting)
         app = await self._make_app()
-        runner = Runner(app, access_log=None, shutdown_timeout=SHUTDOWN)
+        runner = Runner(app, self.connections, shutdown_timeout=SHUTDOWN)
         await runner.setup()
         try:
             await web.SockSite(runner, listening).start()
@@ -192,6 +205,8 @@ class GuestServer(Server):
             log.warning("%s: %s", guest.name, full.reason)
             await _close(page, full)
             return page
+        # From here on it counts as a workbench, of which there are few enough.
+        self.connections.gone(request.protocol)
         visit = self._visit(guest, page)
         self.visits[visit] = page
         log.info("%s opened a workbench; %d open", guest.name, len(self.visits))
@@ -210,7 +225,7 @@ class GuestServer(Server):
     def _full(self, guest: Guest) -> Closing | None:
         if Counter(visit.guest for visit in self.visits)[guest] >= FOR_ONE_PERSON:
             return TOO_MANY_OF_YOURS
-        return TOO_MANY if len(self.visits) >= self.plan.at_most else None
+        return TOO_MANY if len(self.visits) >= self.connections.limits.visits else None
 
     def _visit(self, guest: Guest, page: web.WebSocketResponse) -> Visit:
         return Visit(
@@ -219,7 +234,10 @@ class GuestServer(Server):
             send=page.send_bytes,
             tell=page.send_str,
             close=lambda closing: _close(page, closing),
-            wanted=self.predictions.want,
+            # What is predicted is written down, and who only reads has nothing written.
+            wanted=_nothing
+            if guest.mode == "browse" and not guest.admin
+            else self.predictions.want,
         )
 
     async def _process_messages(
@@ -245,6 +263,10 @@ class GuestServer(Server):
                 log.warning("%s: closed, for it said %s", guest, error)
                 await _close(websocket, BAD_MESSAGE)
                 return
+
+
+def _nothing(anchors: list[int]) -> None:
+    """Have nothing predicted."""
 
 
 async def _pass_on(message: Message, page: web.WebSocketResponse, child: AppService) -> None:

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfh_db.store import Store
+from nfh_tui.guidelines import first_text
 from nfh_tui.serving.address import Address
 from nfh_tui.serving.guests import Guest, Guests
-from nfh_tui.serving.logs import logging_to_stderr
+from nfh_tui.serving.logs import logging_to_stderr, note_loop_error
 from nfh_tui.serving.predictions import Predictions
+from nfh_tui.serving.retraining import Retraining
 from nfh_tui.serving.server import GuestServer, Plan, listen
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
@@ -54,10 +56,15 @@ class Service:
             asyncio.run(self._run())
 
     async def _run(self) -> None:
+        asyncio.get_running_loop().set_exception_handler(note_loop_error)
         stop = asyncio.Event()
         server = GuestServer(self.plan, self.guests, Predictions(self.plan.database))
-        with _told(stop):
-            await server.run(self.listening, stop)
+        rounds = asyncio.create_task(Retraining(self.plan.database).run(), name="retraining")
+        try:
+            with _told(stop):
+                await server.run(self.listening, stop)
+        finally:
+            rounds.cancel()
 
 
 @contextmanager
@@ -70,6 +77,8 @@ def opened(call: Call) -> Iterator[Service]:
     with Store.open(call.database) as store:
         for guest in call.guests:
             store.annotator(guest.name)
+        # Not left to the first guest, who may be one who changes nothing.
+        store.begin_guidelines(first_text())
     with listen(call.host, call.port) as listening:
         address = Address(call.host, listening.getsockname()[1], call.public_url)
         guests = Guests(call.guests)

@@ -44,7 +44,7 @@ def command(guest: Guest, database: Path, query: str | None) -> list[str]:
     """The child of a visit, as a list of arguments: no shell reads it."""
     # -P: a module of the folder one stands in must not shadow one of ours.
     started = [sys.executable, "-P", "-m", "nfh_tui.serving.child", f"--db={database}"]
-    about = [f"--as={guest.name}", f"--mode={guest.mode}"]
+    about = [f"--as={guest.name}", f"--mode={guest.mode}", *["--admin"][: guest.admin]]
     return [*started, *about, *([] if query is None else [f"--query={query}"])]
 
 

@@ -31,6 +31,7 @@ def readme_tables() -> ModuleType:
         ("README.md", ("formats",)),
         ("docs/keys.md", ("keys", "signs")),
         ("docs/formats.md", ("holds",)),
+        ("docs/serve.md", ("access",)),
     ],
 )
 def test_the_tables_come_from_the_registries(page: str, tables: tuple[str, ...]) -> None:

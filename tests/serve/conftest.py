@@ -16,6 +16,7 @@ from nfh_tui.serving.server import GuestServer, Plan
 
 ANN = Guest("ann1", "annotate")
 EVA = Guest("éva <b>", "adjudicate")
+REA = Guest("rea", "browse")
 
 CHILD = Path(__file__).with_name("little_child.py")
 
@@ -75,7 +76,7 @@ def house(
         monkeypatch.setattr(
             serving, "command", lambda *_: [sys.executable, str(CHILD), behave, str(tmp_path)]
         )
-        guests = Guests([ANN, EVA])
+        guests = Guests([ANN, EVA, REA])
         tokens = {guest: guests.invite(guest) for guest in guests.guests}
         plan = Plan(tmp_path / "some.db", Address("127.0.0.1", 8000, public_url), None, at_most)
         predictions = NoPredictions()

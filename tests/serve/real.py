@@ -73,8 +73,13 @@ def make_database(path: Path) -> None:
 
 
 @asynccontextmanager
-async def served(folder: Path, *arguments: str) -> AsyncIterator[Served]:
-    """Start the server on a small database, on a free port, and end it afterwards."""
+async def served(
+    folder: Path, *arguments: str, files: int | None = None
+) -> AsyncIterator[Served]:
+    """Start the server on a small database, on a free port, and end it afterwards.
+
+    files: that it may have open at most, which it cannot raise.
+    """
     database = folder / "served.db"
     await asyncio.to_thread(make_database, database)
     own = {
@@ -83,7 +88,9 @@ async def served(folder: Path, *arguments: str) -> AsyncIterator[Served]:
         "XDG_DATA_HOME": str(folder / "data"),
         "XDG_STATE_HOME": str(folder / "state"),
     }
+    limited = () if files is None else ("sh", "-c", f'ulimit -n {files} && exec "$@"', "sh")
     process = await asyncio.create_subprocess_exec(
+        *limited,
         *(sys.executable, "-P", "-m", "nfh_tui", "serve", "--json", "--port", "0"),
         *("--db", str(database), *arguments),
         stdout=PIPE,

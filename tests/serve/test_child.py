@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nfh_db.store import Store
 from nfh_tui.actions import Mode
 from nfh_tui.screens.guidelines import GuidelinesScreen
 from nfh_tui.serving.child import FarPredictor, VisitorApp
@@ -25,6 +26,9 @@ def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "some" / "child.db"
     path.parent.mkdir()
     make_database(path)
+    with Store.open(path) as store:
+        # As the server does before it lets anybody in.
+        store.annotator("kim")
     return path
 
 
@@ -99,6 +103,15 @@ async def test_predictions_are_asked_of_the_server(
         assert isinstance(desk.screen._predictor, FarPredictor)
         assert desk.screen._predictor.pid is None
         assert desk.screen.whole.anchor_id in {one for few in asked for one in few}
+
+
+async def test_who_reads_has_nothing_predicted(
+    visitor: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NFH_TUI_PREDICTOR")
+    async with visitor(Mode.BROWSE) as (desk, _):
+        await desk.press("j")
+        assert desk.screen._predictor is None
 
 
 @pytest.mark.parametrize(("mode", "may"), [(Mode.ANNOTATE, False), (Mode.ADJUDICATE, True)])

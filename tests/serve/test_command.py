@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from nfh_db.store import Store
+from nfh_tui.serving.guests import Guest
 from nfh_tui.serving.service import Service
+from nfh_tui.serving.visit import command
 
 Call = Callable[..., Result]
 
@@ -44,6 +47,27 @@ def test_one_link_each_with_a_token_of_its_own(call: Call, database: Path) -> No
     assert done.stderr == ""
 
 
+def test_an_admin_is_somebody_invited_and_named_as_one(call: Call, database: Path) -> None:
+    names = ("--invite", "ann", "--adjudicator", "joe", "--admin", "joe", "--port", "0")
+    told = json.loads(call("serve", *names, "--db", database, "--json").stdout)
+    assert [(one["name"], one["admin"]) for one in told["links"]] == [
+        ("ann", False),
+        ("joe", True),
+    ]
+    assert "joe (adjudicate, admin): http" in call("serve", *names, "--db", database).stdout
+    plain, admin = (
+        command(Guest("joe", "adjudicate", is_admin), database, None)
+        for is_admin in (False, True)
+    )
+    assert set(admin) - set(plain) == {"--admin"}
+
+
+def test_the_guidelines_are_there_before_the_first_guest(call: Call, database: Path) -> None:
+    call("serve", "--invite", "ann", "--mode", "browse", "--port", "0", "--db", database)
+    with Store.open_read_only(database, "to look") as store:
+        assert store.guideline() is not None
+
+
 def test_links_are_printed_and_name_the_proxy(call: Call, database: Path) -> None:
     public = ("--public-url", "https://nfh.example.org/", "--mode", "browse", "-state:decided")
     done = call("serve", "--invite", "ann", "--port", "0", "--db", database, *public)
@@ -63,6 +87,8 @@ def test_a_host_for_others_is_warned_of(call: Call, database: Path) -> None:
     [
         ((), "Nobody is invited"),
         (("--invite", "ann", "--adjudicator", " ann"), "invited twice"),
+        (("--invite", "ann", "--admin", "joe"), "'joe' is not invited"),
+        (("--admin", "joe"), "Nobody is invited"),
         (("--invite", " "), "wanted a name"),
         (("--invite", "a\x1b"), "wanted a name"),
         (("--invite", "ann", "--public-url", "nfh.example.org"), "wanted an address"),

@@ -12,7 +12,7 @@ from nfh_tui.serving import closing, server, visit
 from nfh_tui.serving.closing import Closing
 from nfh_tui.serving.wire import LARGEST
 
-from .conftest import ANN, EVA, House
+from .conftest import ANN, EVA, REA, House
 
 Socket = aiohttp.ClientWebSocketResponse
 
@@ -187,6 +187,17 @@ async def test_files_are_saved_by_the_browser_of_whom_they_are_for_and_once(
         assert answer.headers["Content-Type"] == "application/octet-stream"
         assert (await it.client.get("/download/k1", headers=it.cookie())).status == 404
         await until(lambda: it.predictions.wanted == [[3, 4]])
+
+
+async def test_who_reads_has_nothing_predicted(house: Callable) -> None:
+    async with house(behave="file") as it:
+        socket = await visiting(it, REA)
+        await socket.receive_bytes()
+        await socket.send_json(["stdin", "x"])
+        # By what it answers to this, it has sent its wish long before.
+        while (await socket.receive()).data != b"typed x":
+            pass
+        assert it.predictions.wanted == []
 
 
 def test_the_childs_environment_tells_nothing_of_the_servers_terminal(
