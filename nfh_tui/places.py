@@ -1,46 +1,25 @@
 """Where the program keeps its files: the user's data folder, and the database in use."""
 
-import errno
 import os
-import sys
-from collections.abc import Mapping
 from pathlib import Path
 
-APPLICATION = "nfh-tui"
+from nfh_db.user_folder import data_folder
+
+__all__ = [
+    "DATABASE_NAME",
+    "DATABASE_VARIABLE",
+    "data_folder",
+    "database",
+    "make_folder_for",
+    "named_database",
+    "new_database",
+]
+
 DATABASE_NAME = "nfh.db"
 READ_ONLY_VARIABLE = "NFH_TUI_READ_ONLY"
 """An environment variable: why commands that only read write nothing, in a few words."""
 
 DATABASE_VARIABLE = "NFH_TUI_DB"
-
-
-def data_folder(
-    environment: Mapping[str, str] = os.environ, platform: str = sys.platform
-) -> Path:
-    """The folder for this user's data, not made yet.
-
-    $XDG_DATA_HOME where it is set to an absolute path, on every system; else the system's
-    own place. Raises OSError for a user who has no folder of their own.
-    """
-    chosen = environment.get("XDG_DATA_HOME", "")
-    if chosen and Path(chosen).is_absolute():
-        return Path(chosen) / APPLICATION
-    if platform == "win32":
-        local = environment.get("LOCALAPPDATA", "")
-        return (Path(local) if local else _home() / "AppData" / "Local") / APPLICATION
-    if platform == "darwin":
-        return _home() / "Library" / "Application Support" / APPLICATION
-    return _home() / ".local" / "share" / APPLICATION
-
-
-def _home() -> Path:
-    try:
-        return Path.home()
-    except RuntimeError as error:
-        raise FileNotFoundError(
-            errno.ENOENT,
-            "you have no home folder to keep the database in; name one with --db, or set HOME",
-        ) from error
 
 
 def named_database(given: Path | None) -> Path | None:

@@ -47,6 +47,19 @@ def signals() -> Iterator[None]:
         signal.signal(one, signal.SIG_IGN)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A data folder of the tests' own: whoever queues a job keeps a secret there."""
+    before = os.environ.get("XDG_DATA_HOME")
+    folder = tmp_path_factory.mktemp("data-home")
+    os.environ["XDG_DATA_HOME"] = str(folder)
+    yield folder
+    if before is None:
+        del os.environ["XDG_DATA_HOME"]
+    else:
+        os.environ["XDG_DATA_HOME"] = before
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder with the releases' real files; the test is skipped where it is missing."""

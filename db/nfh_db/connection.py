@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from nfh_db.disk import Trouble, trouble
 from nfh_db.errors import (
     BusyError,
+    ForeignPartsError,
     FullError,
     GoneError,
     NewerFileError,
@@ -57,7 +58,7 @@ __all__ = [
 APPLICATION_ID = 0x4E464844
 """Written into the file's header ("NFHD"), so that another program's file is noticed."""
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """The number of migrations this program knows; the file's `user_version`."""
 
 OLDEST_SQLITE = (3, 51, 3)
@@ -86,6 +87,14 @@ WRITER_PRAGMAS = (
     "PRAGMA busy_timeout = 0",
     "PRAGMA wal_autocheckpoint = 0",
 )
+WARY_PRAGMAS = (
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+)
+"""For files that somebody else may have made: neither reads a page of the file."""
+
+FOREIGN_NAMED = 5
+"""Foreign parts that are told by their names."""
 
 
 STILL = "ro&immutable=1"
@@ -205,15 +214,19 @@ def connect(path: Path, mode: str) -> Connection:
         check_same_thread=False,
         factory=Connection,
     )
+    for pragma in WARY_PRAGMAS:
+        connection.execute(pragma)
     if mode == STILL_WITH_LOG:
         connection.execute(ALONE)
     return connection
 
 
-def identify(connection: Connection, path: Path) -> int:
+def identify(connection: Connection, path: Path, *, any_parts: bool = False) -> int:
     """The schema version of a file of ours; 0 if it holds nothing yet.
 
-    Raises NotOurFileError for another program's file, NewerFileError for a newer one.
+    any_parts: also of one whose schema holds what nfh-tui did not make, to be looked at only.
+    Raises NotOurFileError for another program's file, NewerFileError for a newer one,
+    ForeignPartsError for such parts, StoreError where a table is missing.
     """
     # One statement, and so one state: another process may be making the file just now.
     application, version, objects = connection.execute(IDENTIFY).fetchone()
@@ -229,7 +242,32 @@ def identify(connection: Connection, path: Path) -> int:
             f"{path} was written by a newer nfh-tui (its schema is version {version}, this "
             f"program knows {SCHEMA_VERSION}). Update nfh-tui; the file was not touched"
         )
+    if not any_parts:
+        _check_parts(connection, path, version)
     return int(version)
+
+
+def _check_parts(connection: Connection, path: Path, version: int) -> None:
+    """Raise unless the schema is what the migrations build. A missing index costs time only."""
+    from nfh_db import schema_parts
+    from nfh_db.formats.wording import visible
+
+    found = schema_parts.foreign(connection, version)
+    if found:
+        names = [visible(part.key, 80) for part in found[:FOREIGN_NAMED]]
+        more = len(found) - len(names)
+        raise ForeignPartsError(
+            f"{path} holds what nfh-tui did not make, or what was changed since: "
+            f"{', '.join(names)}{f' and {more:,} more' if more else ''}. That could run as a "
+            "program, so the file was not opened. `nfh-tui doctor` looks at it, and "
+            "`nfh-tui doctor --repair` takes out what does not belong there, after a copy"
+        )
+    gone = [part for part in schema_parts.missing(connection, version) if part.type == "table"]
+    if gone:
+        raise StoreError(
+            f"{path} is damaged: its {gone[0].key} is missing. Go back to a copy made by "
+            "`nfh-tui backup`"
+        )
 
 
 def prepare_writer(connection: Connection, path: Path) -> None:

@@ -26,6 +26,10 @@ class NotOurFileError(StoreError):
     """The file is no database, or another program's."""
 
 
+class ForeignPartsError(StoreError):
+    """The database holds triggers, views or other programs that nfh-tui did not make."""
+
+
 class NewerFileError(StoreError):
     """The database was written by a newer version of nfh-tui."""
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from nfh_db import clock, jobs, processes
 from nfh_db.connection import Connection
-from nfh_db.jobs import JobState
+from nfh_db.job_marks import Marks
+from nfh_db.jobs import MARKED, JobState
 
 START = """
 UPDATE job SET state = 'running', pid = :pid, pid_started = :pid_started, place = :place,
@@ -19,10 +20,10 @@ UPDATE job SET state = 'running', pid = :pid, pid_started = :pid_started, place 
     phase = NULL, done = 0, total = NULL, attempts = attempts + 1
 WHERE id = :id AND state IN ('queued', 'interrupted')"""
 # kinds: a JSON array of [kind, lowest version, highest version, heavy], heavy 0 or 1.
-NEXT = """
-SELECT j.id, j.attempts
+NEXT = f"""
+SELECT j.attempts, {MARKED}
 FROM job AS j JOIN json_each(:kinds) AS k ON json_extract(k.value, '$[0]') = j.kind
-WHERE j.state IN ('queued', 'interrupted')
+WHERE j.state IN ('queued', 'interrupted') AND j.mark <> '' AND (:only IS NULL OR j.id = :only)
     AND j.version BETWEEN json_extract(k.value, '$[1]') AND json_extract(k.value, '$[2]')
     AND NOT EXISTS (
         SELECT 1 FROM job AS b WHERE b.id = j.after_id
@@ -31,7 +32,7 @@ WHERE j.state IN ('queued', 'interrupted')
         SELECT count(*) FROM job AS r
         JOIN json_each(:kinds) AS o ON json_extract(o.value, '$[0]') = r.kind
         WHERE r.state = 'running' AND json_extract(o.value, '$[3]') = 1))
-ORDER BY j.id LIMIT 1"""
+ORDER BY j.id"""  # noqa: S608 - of columns' names
 RUNNING = """
 SELECT id, pid, pid_started, place, heartbeat FROM job
 WHERE state = 'running' AND (:only IS NULL OR id = :only)"""
@@ -67,14 +68,16 @@ def start(connection: Connection, job_id: int) -> bool:
     return bool(connection.execute(START, jobs.me() | {"id": job_id}).rowcount)
 
 
-def claim(connection: Connection, kinds: Kinds, trainings: int = 1) -> int | None:
-    """The number of the oldest job that can be run now, claimed; None if there is none.
+def claim(
+    connection: Connection, kinds: Kinds, trainings: int = 1, only: int | None = None
+) -> int | None:
+    """The number of the oldest own job that can be run now, claimed; None if there is none.
 
-    trainings: so many heavy jobs may run at a time, whoever runs them. A job that was begun
-    too often is failed instead.
+    trainings: so many heavy jobs may run at a time, whoever runs them. only: that job alone. A
+    job that was begun too often is failed instead.
     """
     interrupt_lost(connection)
-    while (row := waiting(connection, kinds, trainings)) is not None:
+    while (row := waiting(connection, kinds, trainings, only)) is not None:
         job_id, attempts = row
         if attempts < MOST_ATTEMPTS:
             return job_id if start(connection, job_id) else None
@@ -85,16 +88,28 @@ def claim(connection: Connection, kinds: Kinds, trainings: int = 1) -> int | Non
     return None
 
 
-def waiting(connection: Connection, kinds: Kinds, trainings: int = 1) -> tuple[int, int] | None:
-    """The oldest job that can be run now, and how often it was begun; None if none can."""
+def waiting(
+    connection: Connection, kinds: Kinds, trainings: int = 1, only: int | None = None
+) -> tuple[int, int] | None:
+    """The oldest job that can be run now, and how often it was begun; None if none can.
+
+    Foreign jobs are passed over: this is the one place where that is done for whoever claims.
+    """
     known = json.dumps([[name, *about[:2], int(about[2])] for name, about in kinds.items()])
-    asked = {"kinds": known, "trainings": trainings}
-    row: tuple[int, int] | None = connection.execute(NEXT, asked).fetchone()
-    return row
+    asked = {"kinds": known, "trainings": trainings, "only": only}
+    marks = Marks.to_read(connection)
+    for attempts, mark, job_id, *rest in connection.execute(NEXT, asked):
+        if jobs.is_own(marks, mark, job_id, *rest):
+            return job_id, attempts
+    return None
 
 
 def try_again(connection: Connection, job_id: int) -> bool:
-    """Put an ended or interrupted job back into the queue; False if it is none of those."""
+    """Put an ended or interrupted job back into the queue; False if it is none of those, or
+    foreign."""
+    found = jobs.read(connection, job_id)
+    if found is None or found.foreign:
+        return False
     return bool(connection.execute(TRY_AGAIN, {"id": job_id}).rowcount)
 
 

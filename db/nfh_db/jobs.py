@@ -14,11 +14,13 @@ from typing import Any
 
 from nfh_db import clock, processes
 from nfh_db.connection import Connection
+from nfh_db.job_marks import Marks
 from nfh_db.values import object_of
 
 INSERT = """
 INSERT INTO job (task, kind, version, arguments, asked_by, after_id, created_at)
 VALUES (:task, :kind, :version, :arguments, :asked_by, :after, :at) RETURNING id"""
+MARK = "UPDATE job SET mark = :mark WHERE id = :id"
 # Only the process that began a job last changes it. It was taken for dead where its job is
 # interrupted, and goes on if nobody else has begun.
 NOTE = """
@@ -55,11 +57,21 @@ WHERE id = :id AND state IN ('queued', 'running', 'interrupted')
 COLUMNS = """
 SELECT id, task, kind, version, state, arguments, asked_by, after_id, pid, pid_started, place,
     heartbeat, attempts, phase, done, total, metrics, log, snapshot, result, model_id, error,
-    created_at, started_at, finished_at FROM job"""
+    created_at, started_at, finished_at, mark FROM job"""
 READ = f"{COLUMNS} WHERE id = :id"
 READ_ALL = f"{COLUMNS} ORDER BY id DESC"
+MARKED = "j.mark, j.id, j.created_at, j.kind, j.version, j.task, j.asked_by, j.arguments"
+"""The mark of a job `j`, and what it is made of."""
+
+READ_MARKED = f"SELECT {MARKED} FROM job AS j WHERE j.id = :id"  # noqa: S608 - of this file
 
 TRAIN = "train"
+
+IN_PLACE = 1
+"""The version of a job that was never in the queue: no runner takes it up."""
+
+ORDER = "job"
+"""The sort of order that a job's mark is of."""
 
 LARGEST_ID = 2**63 - 1
 """Of a row."""
@@ -120,7 +132,8 @@ class Job:
     """A job as its row has it. arguments: what was asked for. result: what came of it.
 
     attempts: how often it was begun and not stopped in an orderly way. snapshot: hash of the
-    labels that it works on. place: where its pid holds. log: its log file, as a path.
+    labels that it works on. place: where its pid holds. log: its log file, as a path. own:
+    whether this user's installation asked for it, and for just that.
     """
 
     id: int
@@ -148,10 +161,24 @@ class Job:
     created_at: str
     started_at: str | None
     finished_at: str | None
+    own: bool = True
+
+    @property
+    def foreign(self) -> bool:
+        """Whether somebody else asked for it, so that no runner of this user takes it."""
+        return not self.own and self.version != IN_PLACE
+
+    @property
+    def held(self) -> bool:
+        """Whether it is foreign, and would wait for a runner otherwise."""
+        return self.foreign and self.state in (JobState.QUEUED, JobState.INTERRUPTED)
 
 
 def add(connection: Connection, new: NewJob) -> int:
-    """A new job, queued; its id."""
+    """A new job, queued; its id. It gets a mark unless it is of those that are run in place.
+
+    Raises StoreError where no mark can be made.
+    """
     row = {
         "task": new.task,
         "kind": new.kind,
@@ -162,7 +189,36 @@ def add(connection: Connection, new: NewJob) -> int:
         "at": clock.now(),
     }
     job_id: int = connection.execute(INSERT, row).fetchone()[0]
+    if new.version != IN_PLACE:
+        _mark(connection, job_id)
     return job_id
+
+
+def accept(connection: Connection, shown: Job) -> bool:
+    """Make a foreign job one's own, as it was shown; False if it asks for something else now.
+
+    Raises StoreError where no mark can be made.
+    """
+    found = read(connection, shown.id)
+    if found is None or _order_of(found) != _order_of(shown):
+        return False
+    _mark(connection, shown.id)
+    return True
+
+
+def is_own(marks: Marks, mark: str, *asked: object) -> bool:
+    """Whether a mark is this installation's; its job as MARKED reads it."""
+    return marks.knows(mark, ORDER, *asked)
+
+
+def _mark(connection: Connection, job_id: int) -> None:
+    asked = connection.execute(READ_MARKED, {"id": job_id}).fetchone()[1:]
+    mark = Marks.to_make(connection).mark(ORDER, *asked)
+    connection.execute(MARK, {"id": job_id, "mark": mark})
+
+
+def _order_of(job: Job) -> tuple[object, ...]:
+    return job.created_at, job.kind, job.version, job.task, job.asked_by, job.arguments
 
 
 def me() -> dict[str, object]:
@@ -250,18 +306,20 @@ def read(connection: Connection, job_id: int) -> Job | None:
     if not 0 < job_id <= LARGEST_ID:
         return None
     row = connection.execute(READ, {"id": job_id}).fetchone()
-    return None if row is None else _job(row)
+    return None if row is None else _job(row, Marks.to_read(connection))
 
 
 def read_all(connection: Connection) -> tuple[Job, ...]:
     """All jobs, the newest first."""
-    return tuple(_job(row) for row in connection.execute(READ_ALL))
+    marks = Marks.to_read(connection)
+    return tuple(_job(row, marks) for row in connection.execute(READ_ALL))
 
 
-def _job(row: tuple[Any, ...]) -> Job:
+def _job(row: tuple[Any, ...], marks: Marks) -> Job:
     id_, task, kind, version, state, arguments, asked_by, after, pid, started, *rest = row
     place, heartbeat, attempts, phase, done, total, metrics, log, snapshot, *rest = rest
-    result, model_id, error, created_at, started_at, finished_at = rest
+    result, model_id, error, created_at, started_at, finished_at, mark = rest
+    own = is_own(marks, mark, id_, created_at, kind, version, task, asked_by, arguments)
     return Job(
         id_,
         task,
@@ -288,4 +346,5 @@ def _job(row: tuple[Any, ...]) -> Job:
         created_at,
         started_at,
         finished_at,
+        own,
     )

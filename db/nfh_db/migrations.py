@@ -177,6 +177,15 @@ FLAG_ANEW = """CREATE TABLE flag_anew (
         PRIMARY KEY (anchor_id, annotator_id, name)
     ) STRICT, WITHOUT ROWID"""
 
+JOB_MARKS = (
+    # Made with a secret of the installation that queued the job, of all that it asks for: "" of
+    # older files, whose jobs nobody can tell from ones that were put there.
+    "ALTER TABLE job ADD COLUMN mark TEXT NOT NULL DEFAULT ''",
+    # What a mark is made for, wherever the file lies.
+    """INSERT INTO setting (name, value) VALUES ('database id', lower(hex(randomblob(16))))
+    ON CONFLICT (name) DO NOTHING""",
+)
+
 # The span that a flag "anchor" proposes for its number: tokens, the end exclusive. Both NULL
 # where the flag only says that the span is wrong.
 PROPOSED_SPANS = (
@@ -233,6 +242,13 @@ def m006_formats(db: "Database") -> None:
     db.execute("DROP TABLE flag")
     db.execute("ALTER TABLE flag_anew RENAME TO flag")
     db.execute("CREATE INDEX flag_name ON flag(name, anchor_id) WHERE removed = 0")
+
+
+@migrations()
+def m007_job_marks(db: "Database") -> None:
+    """Whose order a job is, and an id of the database that it is made for."""
+    for statement in JOB_MARKS:
+        db.execute(statement)
 
 
 @migrations()

@@ -12,9 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from nfh_db import acts, jobs, settings
 from nfh_db.connection import Connection
-from nfh_db.jobs import TRAIN, NewJob
+from nfh_db.job_marks import Marks
+from nfh_db.jobs import IN_PLACE, MARKED, TRAIN, NewJob
 
 SETTING = "retrain every"
+
+ORDER = "every"
+"""The sort of order that a mark is of."""
 
 ASKED_BY = "every {number} decisions"
 
@@ -33,10 +37,10 @@ ORDER BY id DESC LIMIT 1"""
 EVENTS_BEFORE = """
 SELECT e.id FROM event AS e JOIN act AS c ON c.id = e.act_id
 WHERE c.acted_at <= :at ORDER BY e.id DESC LIMIT 1"""
-NOT_ENDED = """
-SELECT id FROM job
-WHERE kind = :kind AND task = :task AND state IN ('queued', 'running', 'interrupted')
-ORDER BY id LIMIT 1"""
+NOT_ENDED = f"""
+SELECT j.state = 'running' OR j.version = {IN_PLACE}, {MARKED} FROM job AS j
+WHERE j.kind = :kind AND j.task = :task AND j.state IN ('queued', 'running', 'interrupted')
+ORDER BY j.id"""  # noqa: S608 - of columns' names
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,8 @@ class Every:
     number: of decisions from one to the next. version, arguments: of the job. since: the last
     event of the log that is not counted. job: the last training that was seen to begin.
     count: decisions since, at most `number` of them; not stored. held_by: the job, a training
-    of this task, that has to end before another is queued; 0 for none; not stored.
+    of this task, that has to end before another is queued; 0 for none; not stored. mark: of
+    the installation that set it. own: whether that is this user's; not stored.
     """
 
     task: str
@@ -57,6 +62,8 @@ class Every:
     job: int = 0
     count: int = field(default=0, compare=False)
     held_by: int = field(default=0, compare=False)
+    mark: str = ""
+    own: bool = field(default=True, compare=False)
 
     @property
     def new(self) -> NewJob:
@@ -68,8 +75,11 @@ class Every:
 
     @property
     def due(self) -> bool:
-        """Whether there are decisions enough."""
-        return self.count >= self.number
+        """Whether there are decisions enough, for a training that this user's installation set.
+
+        What somebody else set, as in a database that was sent, queues nothing here.
+        """
+        return self.own and self.count >= self.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +103,17 @@ def read(connection: Connection) -> tuple[Every, ...]:
 def put(connection: Connection, task: str, number: int, new: NewJob | None) -> None:
     """Set what comes round for a task; None: nothing does.
 
-    Counted is from the last training of the task, as before where something was set.
+    Counted is from the last training of the task, as before where something was set. Raises
+    StoreError where no mark can be made.
     """
     found = read(connection)
     kept = [one for one in found if one.task != task]
     if new is not None:
         before = next((one for one in found if one.task == task), None)
         since, job = _from_the_last(connection, task, before)
-        kept.append(Every(task, number, new.version, new.arguments, since, job))
+        set_now = Every(task, number, new.version, new.arguments, since, job)
+        mark = Marks.to_make(connection).mark(ORDER, *_order_of(set_now))
+        kept.append(replace(set_now, mark=mark))
     _store(connection, kept)
 
 
@@ -170,10 +183,16 @@ def _last_begun(connection: Connection, task: str, after: int) -> tuple[int, str
 
 
 def _under_way(connection: Connection, task: str) -> int:
-    """The oldest training of a task that has not ended; 0 for none."""
+    """The oldest training of a task that has not ended; 0 for none.
+
+    A foreign one that waits is none: nobody knows when it will end.
+    """
     asked = {"kind": TRAIN, "task": task}
-    row = connection.execute(NOT_ENDED, asked).fetchone()
-    return 0 if row is None else row[0]
+    marks = Marks.to_read(connection)
+    for goes_on, mark, job_id, *rest in connection.execute(NOT_ENDED, asked):
+        if goes_on or jobs.is_own(marks, mark, job_id, *rest):
+            return int(job_id)
+    return 0
 
 
 def _stored(connection: Connection) -> tuple[Every, ...]:
@@ -184,7 +203,17 @@ def _stored(connection: Connection) -> tuple[Every, ...]:
     except json.JSONDecodeError:
         return ()
     found = (_every(row) for row in rows) if isinstance(rows, list) else ()
-    return tuple(one for one in found if one is not None)
+    marks = Marks.to_read(connection)
+    return tuple(
+        replace(one, own=marks.knows(one.mark, ORDER, *_order_of(one)))
+        for one in found
+        if one is not None
+    )
+
+
+def _order_of(one: Every) -> tuple[object, ...]:
+    """What its mark is made of: all that was asked for."""
+    return one.task, one.number, one.version, json.dumps(one.arguments, sort_keys=True)
 
 
 def _every(row: object) -> Every | None:
@@ -196,8 +225,13 @@ def _every(row: object) -> Every | None:
             "arguments": dict(arguments),
             "since": int(since),
             "job": int(job),
+            **more,
         } if number > 0:
-            return Every(task, number, version, arguments, since, job)
+            mark = more.get("mark")
+            return Every(
+                task, number, version, arguments, since, job,
+                mark=mark if isinstance(mark, str) else "",
+            )  # fmt: skip
     return None
 
 
@@ -210,6 +244,7 @@ def _store(connection: Connection, found: Iterable[Every]) -> None:
             "arguments": dict(one.arguments),
             "since": one.since,
             "job": one.job,
+            "mark": one.mark,
         }
         for one in found
     ]

@@ -294,7 +294,7 @@ CREATE TABLE job (
         created_at TEXT NOT NULL,
         started_at TEXT,
         finished_at TEXT
-    , kind TEXT NOT NULL DEFAULT 'train', asked_by TEXT NOT NULL DEFAULT '', after_id INTEGER REFERENCES job(id), place TEXT, attempts INTEGER NOT NULL DEFAULT 0, snapshot TEXT, result TEXT NOT NULL DEFAULT '{}') STRICT;
+    , kind TEXT NOT NULL DEFAULT 'train', asked_by TEXT NOT NULL DEFAULT '', after_id INTEGER REFERENCES job(id), place TEXT, attempts INTEGER NOT NULL DEFAULT 0, snapshot TEXT, result TEXT NOT NULL DEFAULT '{}', mark TEXT NOT NULL DEFAULT '') STRICT;
 
 CREATE INDEX job_state ON job(state, id);
 

@@ -8,14 +8,11 @@ from nfh_db import job_queue, jobs, models, outcomes
 from nfh_db.activations import Because
 from nfh_db.errors import BusyError, FullError, StoreError
 from nfh_db.job_queue import Kinds
-from nfh_db.jobs import TRAIN, Job, JobPoint, JobProgress, JobState, NewJob
+from nfh_db.jobs import IN_PLACE, TRAIN, Job, JobPoint, JobProgress, JobState, NewJob
 from nfh_db.models import Model, NewModel
 from nfh_db.sides_store import SidesStore
 
 CANCELLED = "the job was cancelled"
-
-IN_PLACE = 1
-"""The version of a job that was never in the queue: no runner takes it up."""
 
 
 class JobGoneError(StoreError):
@@ -75,13 +72,23 @@ class TrainingStore(SidesStore):
         with self._deciding() as connection:
             return jobs.add(connection, new)
 
-    def claim_job(self, kinds: Kinds, trainings: int = 1) -> Job | None:
-        """The oldest job that can be run now, claimed for this process; None if none can.
+    def accept_job(self, shown: Job) -> bool:
+        """Make a foreign job this installation's own, as it was shown; False if it has changed
+        since, or is gone.
+        """
+        with self._deciding() as connection:
+            return jobs.accept(connection, shown)
 
-        kinds: those that this program knows. trainings: so many heavy ones at a time.
+    def claim_job(
+        self, kinds: Kinds, trainings: int = 1, only: int | None = None
+    ) -> Job | None:
+        """The oldest own job that can be run now, claimed for this process; None if none can.
+
+        kinds: those that this program knows. trainings: so many heavy ones at a time. only:
+        that job alone.
         """
         with self._noting() as connection:
-            job_id = job_queue.claim(connection, kinds, trainings)
+            job_id = job_queue.claim(connection, kinds, trainings, only)
             return None if job_id is None else jobs.read(connection, job_id)
 
     def waiting_job(self, kinds: Kinds, trainings: int = 1) -> int | None:

@@ -90,9 +90,9 @@ def _whole(store: "Store", call: Call) -> Call:
         call,
         models=tuple(whole_model(word, known) for word in call.models),
         parser=whole_parser(call.parser),
-        file=None if call.file is None else call.file.absolute(),
-        train=None if call.train is None else call.train.absolute(),
-        report=None if call.report is None else call.report.absolute(),
+        file=None if call.file is None else call.file.resolve(),
+        train=None if call.train is None else call.train.resolve(),
+        report=None if call.report is None else call.report.resolve(),
     )
 
 

@@ -86,7 +86,9 @@ def wait_and_report(
     for a job that is not done in the end."""
     from nfh_tui.cli.jobs_done import done_json, done_lines
 
-    if read(store, job_id, db).state in (JobState.QUEUED, JobState.INTERRUPTED):
+    job = read(store, job_id, db)
+    if job.state in (JobState.QUEUED, JobState.INTERRUPTED):
+        _check_runnable(job, db)
         start(store, db, waits=True)
     job = follow(store, job_id, db, name)
     check_done(job, db)
@@ -103,6 +105,15 @@ def read(store: "Store", job_id: int, db: Path | None) -> "Job":
     if found is None:
         raise Failure(f"there is no job {job_id}; {command('jobs', db)} lists them")
     return found
+
+
+def foreign_words(job: "Job", db: Path | None) -> str:
+    """Why no runner of this user takes a job, and what to do. db: as the call named it."""
+    return (
+        f"job {job.id} was not queued from here, so no runner starts it.\n"
+        f"{command(f'jobs show {job.id}', db)} says what it would do,\n"
+        f"{command(f'jobs run --accept {job.id}', db)} starts it"
+    )
 
 
 def check_done(job: "Job", db: Path | None) -> None:
@@ -134,7 +145,7 @@ def _watch(store: "Store", job_id: int, db: Path | None, name: str) -> "Job":
     looked = time.monotonic()
     with Steps(name) as steps:
         while not (job := read(store, job_id, db)).state.ended:
-            _check_runnable(job)
+            _check_runnable(job, db)
             running = job.state is JobState.RUNNING
             steps.step(how_far(job) if running else _waiting(store, job), 0, 0)
             time.sleep(BETWEEN)
@@ -155,7 +166,7 @@ def _work_here(store: "Store", job_id: int, db: Path | None, name: str) -> "Job"
     try:
         with ProgressAside(name) as steps:
             while not (job := read(store, job_id, db)).state.ended:
-                _check_runnable(job)
+                _check_runnable(job, db)
                 if not work(store, steps.step, enough=ended):
                     time.sleep(BETWEEN)
             return job
@@ -173,12 +184,16 @@ def _waiting(store: "Store", job: "Job") -> str:
     return f"job {job.id} {said}{behind}"
 
 
-def _check_runnable(job: "Job") -> None:
+def _check_runnable(job: "Job", db: Path | None) -> None:
     """Raise Failure for a job that waits, and that no runner of this program will take."""
-    from nfh_db.training_store import IN_PLACE
+    from nfh_db.jobs import IN_PLACE
     from nfh_tui.jobs.kinds import known
 
-    if job.state is JobState.RUNNING or known(job.kind, job.version):
+    if job.state is JobState.RUNNING:
+        return
+    if job.held:
+        raise Failure(foreign_words(job, db))
+    if known(job.kind, job.version):
         return
     if job.version == IN_PLACE:
         raise Failure(

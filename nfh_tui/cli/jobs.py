@@ -84,7 +84,7 @@ def show(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> Non
     if as_json:
         emit(full_json(job, names, points))
         return
-    for line in full_lines(job, names):
+    for line in full_lines(job, names, db):
         tell(line)
 
 
@@ -168,6 +168,7 @@ def retry(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> No
     It goes on from what it saved, where it saved something.
     """
     from nfh_db.store import Store
+    from nfh_tui.cli.following import foreign_words
     from nfh_tui.cli.queueing import start
     from nfh_tui.jobs.kinds import known
 
@@ -179,6 +180,8 @@ def retry(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> No
                 f"job {number} was never in the queue, or is of a newer nfh-tui: it cannot be "
                 "tried again; give the command that made it again"
             )
+        if job.foreign:
+            raise Failure(foreign_words(job, db))
         if not store.retry_job(number):
             raise Failure(f"job {number} is {job.state}: there is nothing to try again")
         if as_json:
@@ -198,15 +201,24 @@ def retry(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> No
     metavar="N",
     help="So many heavy jobs (trainings, predictions, checks) may run at a time.",
 )
+@click.option(
+    "--accept",
+    type=click.IntRange(1),
+    metavar="ID",
+    help="Show this foreign job, take it over, and run it alone.",
+)
 @db_option
 @json_option
 @click.pass_context
 @reporting
-def run_(ctx: click.Context, trainings: int, db: Path | None, as_json: bool) -> None:
+def run_(
+    ctx: click.Context, trainings: int, accept: int | None, db: Path | None, as_json: bool
+) -> None:
     """Work the queue in this process until it is empty.
 
     Other commands start a runner by themselves; this is for machines where none should be
-    left running, and for a second training at a time.
+    left running, and for a second training at a time. Jobs that you did not queue, as in a
+    database that was sent to you, are left alone; with --accept one of them is run.
     """
     from nfh_db.store import Store
     from nfh_tui.cli.following import ProgressAside
@@ -214,15 +226,41 @@ def run_(ctx: click.Context, trainings: int, db: Path | None, as_json: bool) -> 
 
     db, as_json = _given(ctx, db, as_json)
     with Store.open(places.database(db)) as store:
+        if accept is not None:
+            _accept(store, accept, db, as_json=as_json)
         with ProgressAside("jobs") as steps:
-            number = work(store, steps.step, trainings=trainings)
-        left = sum(job.state.value in ("queued", "interrupted") for job in store.jobs())
+            number = work(store, steps.step, trainings=trainings, only=accept)
+        waiting = [job for job in store.jobs() if job.state.value in ("queued", "interrupted")]
+        foreign = sum(job.held for job in waiting)
+        left = len(waiting) - foreign
     if as_json:
-        emit({"run": number, "left": left})
+        emit({"run": number, "left": left, "foreign": foreign})
         return
     tell(f"{number} {'job' if number == 1 else 'jobs'} run")
     if left:
         say(f"{left} left in the queue: they wait for others, or this program cannot run them")
+    if foreign:
+        say(f"{foreign} foreign, so not run: {command('jobs', db)} lists them")
+
+
+def _accept(store: "Store", number: int, db: Path | None, *, as_json: bool) -> None:
+    """Show a foreign job and make it this installation's own, as it was shown."""
+    from nfh_tui.cli.jobs_text import full_lines
+
+    job = _one(store, number, db)
+    if not job.held:
+        raise Failure(
+            f"job {number} is {job.state}, and not foreign: there is nothing to accept"
+            if not job.foreign
+            else f"job {number} is {job.state}: only a job that waits can be accepted"
+        )
+    if not as_json:
+        for line in full_lines(job, _names(store), db):
+            tell(line)
+    if not store.accept_job(job):
+        raise Failure(
+            f"job {number} has changed meanwhile: {command(f'jobs show {number}', db)}"
+        )
 
 
 def _given(ctx: click.Context, db: Path | None, as_json: bool) -> Given:

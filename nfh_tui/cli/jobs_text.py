@@ -11,6 +11,7 @@ from nfh_db.formats.wording import visible
 from nfh_db.jobs import JobState
 from nfh_tui.cli.following import how_far
 from nfh_tui.cli.queueing import command
+from nfh_tui.jobs.arguments import READS, WRITES, job_paths
 from nfh_tui.sheets.job_words import job_name, phase_of, ruled, took
 
 if TYPE_CHECKING:
@@ -22,6 +23,12 @@ MINUTES = 16
 """Characters of a time as far as its minutes."""
 
 NAME_WIDTH, STATE_WIDTH, OUTCOME_WIDTH, ASKED_WIDTH = 21, 11, 28, 11
+
+FOREIGN = "foreign"
+NOT_FROM_HERE = (
+    "your installation did not queue it, or what it asks for was changed since, so no runner "
+    "starts it."
+)
 
 CALLED = {"words": "settings", "report": "page", "replace_gold": "replaces", "sets": "settings"}
 """Arguments whose names would say little."""
@@ -43,6 +50,7 @@ def summary_json(job: "Job", names: Names) -> dict[str, object]:
         "task": job.task or None,
         "recipe": job.arguments.get("recipe"),
         "state": job.state.value,
+        "foreign": job.foreign,
         "pid": job.pid,
         "progress": {
             "phase": job.phase,
@@ -71,6 +79,8 @@ def full_json(job: "Job", names: Names, points: Sequence["JobPoint"]) -> dict[st
         "log": job.log,
         "snapshot": job.snapshot,
         "result": dict(job.result),
+        "reads": [path for does, path in job_paths(job) if does == READS],
+        "writes": [path for does, path in job_paths(job) if does == WRITES],
         "points": [asdict(point) for point in points],
     }
 
@@ -90,14 +100,25 @@ def listed(found: Sequence["Job"], names: Names, db: Path | None) -> Iterator[st
     for job in found:
         yield (
             f"{job.id:>4}  {_cut(job_name(names, job), NAME_WIDTH)} "
-            f"{job.state.value:{STATE_WIDTH}} {_cut(outcome(job, names), OUTCOME_WIDTH)} "
+            f"{_state(job):{STATE_WIDTH}} {_cut(outcome(job, names), OUTCOME_WIDTH)} "
             f"{_cut(_minutes(job.created_at)[5:], ASKED_WIDTH)}"
         )
 
 
+def _state(job: "Job") -> str:
+    """Where a job stands; a foreign one that would wait for a runner waits for nobody."""
+    return FOREIGN if job.held else job.state.value
+
+
 def left_over(found: Sequence["Job"], db: Path | None) -> Iterator[str]:
-    """What takes up the jobs that were interrupted, a line for all."""
-    left = [job.id for job in found if job.state is JobState.INTERRUPTED]
+    """What takes up the jobs that were interrupted, and the foreign ones, a line for all."""
+    if held := [job.id for job in found if job.held]:
+        number = held[-1]
+        yield (
+            f"foreign: not queued from here, so not run; {command(f'jobs show {number}', db)} "
+            f"says what job {number} would do"
+        )
+    left = [job.id for job in found if job.state is JobState.INTERRUPTED and not job.held]
     if left:
         number = left[-1]
         yield f"interrupted: {command(f'jobs wait {number}', db)} takes job {number} up again"
@@ -130,9 +151,14 @@ def result_words(job: "Job") -> str:
     return ""
 
 
-def full_lines(job: "Job", names: Names) -> Iterator[str]:
-    """A job in full, for a person."""
-    yield f"job {job.id}: {visible(job_name(names, job), 60)}, {job.state.value}"
+def full_lines(job: "Job", names: Names, db: Path | None) -> Iterator[str]:
+    """A job in full, for a person. db: as the call named it."""
+    yield f"job {job.id}: {visible(job_name(names, job), 60)}, {_state(job)}"
+    if job.held:
+        accept = command(f"jobs run --accept {job.id}", db)
+        yield from _labelled("foreign", f"{NOT_FROM_HERE} {accept} starts it.")
+        for label, path in job_paths(job):
+            yield from _labelled(label, path)
     yield from _times(job)
     if job.state is JobState.RUNNING:
         yield from _labelled("process", f"{job.pid}")

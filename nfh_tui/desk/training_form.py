@@ -152,7 +152,11 @@ def last_form(jobs: Iterable[Job]) -> Form | None:
 
 
 def _known(job: Job) -> bool:
-    return job.task in RECIPES and job.arguments.get("recipe") in RECIPES[job.task]
+    return (
+        not job.foreign
+        and job.task in RECIPES
+        and job.arguments.get("recipe") in RECIPES[job.task]
+    )
 
 
 def _form_of(job: Job) -> Form:

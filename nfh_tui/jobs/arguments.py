@@ -4,13 +4,16 @@ Bodies of jobs read them leniently. This is looked at before a body begins, so t
 damaged, or written by another program, is told, and not done in another way than was asked.
 """
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nfh_db.values import UNREADABLE
 from nfh_models.errors import ModelsError
 from nfh_tui.jobs.kinds import CHECK, EVALUATE, IMPORT, PREDICT, TRAIN
+from nfh_tui.jobs.words import PATHS, text_of, texts_of
 
 if TYPE_CHECKING:
     from nfh_db.jobs import Job
@@ -116,9 +119,30 @@ TASKS: Mapping[str, tuple[str, ...]] = {
     EVALUATE: (IDENTIFICATION, RESOLUTION),
 }
 
+READS, WRITES = "reads", "writes"
+
+FILES: Mapping[str, str] = {"files": READS, "file": READS, "train": READS, "report": WRITES}
+"""Arguments that are paths, whatever they hold, with what is done there."""
+
+NAMES_OR_PATHS = ("models", "words", "sets", "parser")
+"""Arguments that may hold a path, or a name of something else."""
+
+
+def job_paths(job: "Job") -> Iterator[tuple[str, str]]:
+    """The paths that a job was given: what is done there, "reads" or "writes", and the path."""
+    for key, does in FILES.items():
+        for path in filter(None, (text_of(job.arguments, key), *texts_of(job.arguments, key))):
+            yield does, path
+    for key in NAMES_OR_PATHS:
+        words = filter(None, (text_of(job.arguments, key), *texts_of(job.arguments, key)))
+        for path in map(_value, words) if key != "models" else words:
+            if _is_path(path):
+                yield READS, path
+
 
 def check_arguments(job: "Job") -> None:
-    """Raise ArgumentsError unless a job's arguments are of its kind's form."""
+    """Raise ArgumentsError unless a job's arguments are of its kind's form, and each path in
+    them leads where it led when it was given."""
     given = job.arguments
     if given is UNREADABLE:
         raise ArgumentsError(
@@ -137,6 +161,26 @@ def check_arguments(job: "Job") -> None:
     task = given.get("task") if job.kind == EVALUATE else job.task
     if wanted is not None and task not in wanted:
         raise ArgumentsError(f"{_short(task)} is no task: wanted {' or '.join(wanted)}")
+    for does, path in job_paths(job):
+        if not Path(path).is_absolute() or os.path.realpath(path) != path:
+            raise ArgumentsError(
+                f"it {does} {_short(path)}, which is no whole path, or leads elsewhere than "
+                f"when it was given{_again()}"
+            )
+
+
+def _value(word: str) -> str:
+    """What of a setting, "base=FOLDER", or of a parser, "stanza:FOLDER", may be a path."""
+    key, equals, value = word.partition("=")
+    if equals:
+        return value if key in PATHS else ""
+    return word.partition(":")[2]
+
+
+def _is_path(word: str) -> bool:
+    """Whether a word is a path, and no name: names of models may have a slash in them."""
+    path = Path(word)
+    return path.is_absolute() or ".." in path.parts or word.startswith(("./", "~"))
 
 
 def _again() -> str:

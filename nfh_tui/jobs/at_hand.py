@@ -57,7 +57,7 @@ def check_at_hand(store: "Store", new: "NewJob") -> None:
     order = order_of(new.task, new.arguments)
     if order.scheduler is None:
         check_parser_there(order.parser)
-    if any(job.kind == IMPORT and not job.state.ended for job in store.jobs()):
+    if any(job.kind == IMPORT and not job.state.ended and not job.held for job in store.jobs()):
         return
     which = order.which
     for split in filter(None, (which.split, which.dev_split)):

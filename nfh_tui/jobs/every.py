@@ -80,6 +80,10 @@ def told(every: "Every", held: Mapping[str, str] | None = None) -> str:
     what = f"{every.task} ({recipe})" if isinstance(recipe, str) else every.task
     after = "decision" if every.number == 1 else f"{every.number:,} decisions"
     far = f"{every.count:,} so far"
+    if not every.own:
+        far = (
+            "set by somebody else, so nothing is queued from here; set it yourself with retrain"
+        )
     if every.due:
         job = every.held_by
         far = f"due, and queued once job {job} has ended" if job else "due now"

@@ -57,16 +57,19 @@ def work(
     trainings: int = 1,
     enough: Callable[[], bool] = lambda: False,
     fresh: bool = False,
+    only: int | None = None,
 ) -> int:
     """Run what is in the queue until nothing is left that can be run now; how many were run.
 
     trainings: so many heavy jobs may run at a time, others' included. enough: asked after each
     job whether to leave the rest. fresh: leave it to a new process where this one is no place
-    for a further job. Raises StoreError where the queue cannot be read or written,
-    and KeyboardInterrupt, which leaves the job interrupted.
+    for a further job. only: the number of the one job that is run. Raises StoreError where the
+    queue cannot be read or written, and KeyboardInterrupt, which leaves the job interrupted.
     """
     done = 0
-    while (job := _patiently(lambda: store.claim_job(claimable(), trainings))) is not None:
+    while (
+        job := _patiently(lambda: store.claim_job(claimable(), trainings, only))
+    ) is not None:
         interrupted = run(store, job, progress)
         done += 1
         if enough() or (fresh and (interrupted or _grown())):

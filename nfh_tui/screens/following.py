@@ -136,7 +136,9 @@ class Following(Touring):
     # --- trainings that come round ------------------------------------------------------
 
     async def _come_round(self) -> None:
-        """Queue a training that is due, and see that somebody runs it."""
+        """Queue a training that is due, and see that somebody runs it; not for a reader."""
+        if self.mode is Mode.BROWSE:
+            return
         try:
             found = await self.client.retraining()
             queued = await self._queue_what_is_due() if found.to_do else ()

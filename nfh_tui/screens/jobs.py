@@ -30,6 +30,7 @@ OF_A_JOB = "This is about a job; you stand on a model."
 OF_A_MODEL = "This is about a model; you stand on a job."
 NOTHING_HERE = "There is no job and no model here yet."
 BEGIN = "t starts a training."
+FOREIGN = "You did not queue it from here: `nfh-tui jobs run --accept {id}` starts it."
 ENDED = "It has ended already."
 RUNS, IS_DONE = "It is running.", "It is done. t starts another training."
 IN_PLACE = "The command that asked for it runs it, so ctrl+c there ends it; it is not queued."
@@ -73,6 +74,8 @@ class JobsScreen(Watching):
             return ENDED
         if act == "side.retry" and job.state in (JobState.RUNNING, JobState.DONE):
             return RUNS if job.state is JobState.RUNNING else IS_DONE
+        if act == "side.retry" and job.foreign:
+            return FOREIGN.format(id=job.id)
         if act == "side.retry" and job.version < 2:
             return IN_PLACE
         return ""

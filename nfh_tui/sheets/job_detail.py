@@ -8,6 +8,7 @@ from nfh_db.jobs import Job, JobPoint, JobState
 from nfh_tui.sheets.curve import curve_lines, curve_of
 from nfh_tui.sheets.job_words import (
     CHECK,
+    FOREIGN,
     PREDICT,
     ROLES,
     SIGNS,
@@ -59,6 +60,12 @@ AGAIN = {
 }
 
 
+NOT_FROM_HERE = (
+    "You did not queue it from this installation, so no runner starts it. `nfh-tui jobs show "
+    "{id}` says what it would read and write, `nfh-tui jobs run --accept {id}` starts it."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class JobView:
     """What is known of a job besides its row. log: its last lines; None until it is read."""
@@ -85,7 +92,7 @@ def _top(job: Job, listed: Listed, width: int) -> list[Line]:
     head = Cell(f" Job {job.id}: {visible(words)}", ("head",), stop)
     task = Cell(f"  {visible(job.task)}" if job.task else "", ("faint",))
     lines: list[Line] = [(head, task)]
-    said = f" {SIGNS[job.state]} {job.state}"
+    said = f" {SIGNS[job.state]} {FOREIGN if job.held else job.state}"
     time = took(job, listed.now)
     if time:
         said += f" · {time}" if job.state is JobState.RUNNING else f" · took {time}"
@@ -96,7 +103,9 @@ def _top(job: Job, listed: Listed, width: int) -> list[Line]:
         lines.append(_bar(job, width))
     if job.error and job.state is not JobState.DONE:
         lines += sentence(job.error, width, "bold")
-    if job.state in AGAIN:
+    if job.held:
+        lines += sentence(NOT_FROM_HERE.format(id=job.id), width)
+    elif job.state in AGAIN:
         lines += sentence(AGAIN[job.state], width)
     return lines
 

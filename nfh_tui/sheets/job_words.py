@@ -21,6 +21,9 @@ SIGNS = {
 
 ROLES = {JobState.DONE: ("good",), JobState.FAILED: ("bad",)}
 
+FOREIGN = "foreign"
+"""Where a job stands that somebody else queued, and that no runner of this user takes."""
+
 TRAIN, EVALUATE, PREDICT, CHECK, IMPORT = "train", "evaluate", "predict", "check", "import"
 
 ACTIVE = "active"
@@ -138,7 +141,7 @@ def state_words(job: Job) -> str:
         made, word = text(job.result.get("model")), ruled(job.result.get("verdict")).word
         return ": ".join(filter(None, (made, word))) or job.state.value
     if job.state is not JobState.RUNNING:
-        return job.state.value
+        return FOREIGN if job.held else job.state.value
     share = share_done(job)
     phase = phase_of(job)
     return phase if share is None else f"{100 * share:3.0f} % {phase}"

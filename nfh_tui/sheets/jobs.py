@@ -103,11 +103,13 @@ def list_lines(listed: Listed, width: int) -> list[Line]:
 
 def tally(jobs: Sequence[Job]) -> str:
     """How many run and wait, in words."""
-    counts = {state: sum(job.state is state for job in jobs) for state in JobState}
+    here = [job for job in jobs if not job.held]
+    counts = {state: sum(job.state is state for job in here) for state in JobState}
     said = (
         (counts[JobState.RUNNING], "running"),
         (counts[JobState.QUEUED], "waiting"),
         (counts[JobState.INTERRUPTED], "interrupted"),
+        (len(jobs) - len(here), "foreign"),
     )
     return ", ".join(f"{n:,} {word}" for n, word in said if n) or ("idle" if jobs else "")
 
@@ -148,7 +150,7 @@ def _job(listed: Listed, job: Job, width: int) -> Line:
     words = job_name(listed.names, job)
     said = state_words(job)
     running = job.state is JobState.RUNNING
-    told = f"job {job.id}, {words}: {job.state}"
+    told = f"job {job.id}, {words}: {state_words(job) if job.held else job.state}"
     roles = ROLES.get(job.state, ())
     look = ("bold",) if running else ()
     stop = Stop(job_stop(job.id), None, told, act=JOB_STOP)

@@ -104,7 +104,11 @@ def test_a_job_that_waits_is_taken_out_of_the_queue_and_put_back(
     assert waited.stderr.startswith("nfh-tui: job 1 was cancelled (by ")
     assert call("jobs", "run", "--db", path).stdout == "0 jobs run\n"
     assert said(call("jobs", "retry", "1", "--json", "--db", path))["before"] == "cancelled"
-    assert said(call("jobs", "run", "--json", "--db", path)) == {"run": 1, "left": 0}
+    assert said(call("jobs", "run", "--json", "--db", path)) == {
+        "run": 1,
+        "left": 0,
+        "foreign": 0,
+    }
     assert state(path) is JobState.DONE
     done = call("jobs", "retry", "1", "--db", path)
     assert (done.exit_code, done.stderr) == (
@@ -167,7 +171,11 @@ def test_nobody_waits_for_what_no_runner_takes(call: Call, path: Path) -> None:
         told = call("jobs", "retry", number, "--db", path)
         assert told.exit_code == 1
         assert "cannot be tried again" in told.stderr
-    assert said(call("jobs", "run", "--json", "--db", path)) == {"run": 0, "left": 2}
+    assert said(call("jobs", "run", "--json", "--db", path)) == {
+        "run": 0,
+        "left": 2,
+        "foreign": 0,
+    }
     assert "dance" in call("jobs", "--db", path).stdout
 
 

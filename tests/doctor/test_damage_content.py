@@ -23,7 +23,7 @@ DAMAGES = {
         "PRAGMA journal_mode = DELETE", words="not in write-ahead-log mode", mended=True, file=1
     ),
     "migrations that are not noted": damage(
-        "DELETE FROM _sqlite_migrations WHERE id = 7", words="6 migrations are noted", file=1
+        "DELETE FROM _sqlite_migrations WHERE id = 8", words="7 migrations are noted", file=1
     ),
     "a value that the table forbids": damage(
         "UPDATE anchor SET state = 'odd' WHERE id = 6",
@@ -32,7 +32,10 @@ DAMAGES = {
         summaries=1,
     ),
     "a table of somebody else's": damage(
-        "CREATE TABLE bookmark (url TEXT)", words="the table bookmark is none", schema=1
+        "CREATE TABLE bookmark (url TEXT)",
+        words="the table bookmark is none",
+        mended=True,
+        schema=1,
     ),
     "an index that is missing": damage(
         "DROP INDEX gold_batch", words="the index gold_batch is missing", mended=True, schema=1

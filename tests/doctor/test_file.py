@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import backup, moment
-from nfh_db.connection import connect, sqlite3
+from nfh_db import backup, moment, schema_parts
+from nfh_db.connection import SCHEMA_VERSION, connect, sqlite3
 from nfh_db.doctor import (
     answer_checks,
     derived_checks,
@@ -316,14 +316,14 @@ def test_an_older_sqlite_is_said(path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_schema_is_that_of_a_new_database(tmp_path: Path) -> None:
     with closing(open_writer(tmp_path / "new.db", create=True)) as connection:
-        there = {row[1]: row for row in connection.execute(file_checks.SCHEMA)}
-    assert file_checks.wanted_schema() == there
+        there = {part.key: part for part in schema_parts.parts(connection)}
+    assert schema_parts.expected(SCHEMA_VERSION) == there
     assert found(tmp_path / "new.db") == set()
 
 
 def test_every_check_of_the_schema_is_looked_at() -> None:
     text = files("nfh_db").joinpath("schema.sql").read_text(encoding="utf-8")
-    statements = [row[3] for row in file_checks.wanted_schema().values()]
+    statements = [part.sql for part in schema_parts.expected(SCHEMA_VERSION).values()]
     found_ = [one for sql in statements for one in value_checks.conditions(sql)]
     assert len(found_) == text.count("CHECK") > 20
     assert "start >= 0 AND stop > start" in found_

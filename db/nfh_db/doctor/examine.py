@@ -19,6 +19,10 @@ from nfh_models.domain import Anchor, anchor_id
 AT_ONCE = 500
 """Passages looked at at once, with all their anchors."""
 
+UNCHECKED = "this was not checked: tables of the file are not what they should be"
+TOO_LONG = f"this was not checked to the end: it took over {patients.LIMIT:.0f} seconds"
+"""In a file with foreign parts."""
+
 LISTED = 100
 """Findings of one check that are listed; all are counted."""
 
@@ -104,12 +108,16 @@ class _Examination:
         self._outcomes = [Outcome(check) for check in checks]
         self._items: dict[Repair, array[int]] = {}
         self._names: dict[Repair, dict[str, None]] = {}
+        self._sound = patient.tables_are_ours
         self._anchors = self._count(patients.COUNT_ANCHORS)
         self._events = self._count(patients.COUNT_EVENTS)
 
     def _count(self, sql: str) -> int:
+        if not self._sound:
+            return 0
         try:
-            return self._patient.counted(sql)
+            with self._patient.limited():
+                return self._patient.counted(sql)
         except sqlite3.Error:
             return 0
 
@@ -117,14 +125,18 @@ class _Examination:
         """Make the checks: those of the whole first, then those that go by passages."""
         for outcome in self._outcomes:
             whole = outcome.check.whole
-            if whole is not None:
+            if not self._sound and not outcome.check.of_file:
+                self._add(outcome, Fault(UNCHECKED))
+            elif whole is not None:
                 name = outcome.check.name
                 self._progress(name, 0, self._anchors)
                 self._patient.tell = partial(self._tell, name)
-                self._collect(outcome, whole(self._patient), Where())
+                with self._patient.limited():
+                    self._collect(outcome, whole(self._patient), Where())
         walking = [outcome for outcome in self._outcomes if outcome.check.each is not None]
-        if walking:
-            self._walk(walking)
+        if walking and self._sound:
+            with self._patient.limited():
+                self._walk(walking)
 
     def _tell(self, name: str, done: int) -> None:
         self._progress(name, done, self._anchors)
@@ -133,8 +145,14 @@ class _Examination:
         try:
             for fault in faults:
                 self._add(outcome, fault)
+                if self._patient.late:
+                    self._add(outcome, Fault(TOO_LONG, where))
+                    return
         except TROUBLE as error:
-            what = f"this could not be checked to the end: {_words(error)}"
+            late = self._patient.late
+            what = (
+                TOO_LONG if late else f"this could not be checked to the end: {_words(error)}"
+            )
             self._add(outcome, Fault(what, where))
 
     def _add(self, outcome: Outcome, fault: Fault) -> None:
@@ -153,6 +171,9 @@ class _Examination:
         done = 0
         limit = AT_ONCE
         while after is not None:
+            if self._patient.late:
+                self._add(outcomes[0], Fault(TOO_LONG, Where("passage", after)))
+                return
             try:
                 stretch, last = stretches.read(self._patient.connection, after, limit)
             except TROUBLE as error:

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from importlib.resources import files
 
+from nfh_db import schema_parts
 from nfh_db.connection import OLDEST_SQLITE, SCHEMA_VERSION, sqlite3
 from nfh_db.doctor.finding import Fault, Repair, Where
 from nfh_db.doctor.patient import Patient
@@ -18,9 +18,6 @@ ENCODING = "PRAGMA encoding"
 KEYS_OF = (
     "SELECT id, group_concat(\"from\", ', ') FROM pragma_foreign_key_list(:table) GROUP BY id"
 )
-SCHEMA = """
-SELECT type, name, tbl_name, sql FROM sqlite_schema
-WHERE tbl_name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND sql IS NOT NULL ORDER BY type, name"""
 ROOTS = "SELECT rootpage, type, name, tbl_name FROM sqlite_schema WHERE rootpage > 0"
 MIGRATIONS = "SELECT count(*) FROM _sqlite_migrations WHERE migration_set = 'nfh'"
 
@@ -80,6 +77,8 @@ def integrity(patient: Patient) -> Iterator[Fault]:
     try:
         found = patient.connection.execute(INTEGRITY).fetchall()
     except sqlite3.DatabaseError as error:
+        if patient.late:
+            raise
         # A page that makes no sense at all ends the check: ask table by table.
         broken = list(_unreadable(patient))
         yield from broken or [Fault(f"pages of the file cannot be read ({error})")]
@@ -96,6 +95,8 @@ def _unreadable(patient: Patient) -> Iterator[Fault]:
         try:
             found = patient.connection.execute(INTEGRITY_OF, {"table": table}).fetchall()
         except sqlite3.DatabaseError as error:
+            if patient.late:
+                raise
             yield Fault(
                 f"pages of it, or of its indexes, cannot be read ({error})", Where(table)
             )
@@ -134,27 +135,15 @@ def references(patient: Patient) -> Iterator[Fault]:
 
 def schema(patient: Patient) -> Iterator[Fault]:
     """Tables and indexes against those that the migrations build."""
-    there = {row[1]: row for row in patient.connection.execute(SCHEMA)}
-    wanted = wanted_schema()
-    for name in sorted(wanted.keys() - there.keys()):
-        type_ = wanted[name][0]
-        repair = Repair.INDEXES if type_ == "index" else None
-        yield Fault(f"the {type_} {name} is missing", Where(name), repair, name)
-    for name in sorted(there.keys() - wanted.keys()):
-        yield Fault(f"the {there[name][0]} {name} is none of nfh-tui's", Where(name))
-    for name in sorted(there.keys() & wanted.keys()):
-        if there[name] != wanted[name]:
-            yield Fault(
-                f"the {there[name][0]} {name} is not built as it should be", Where(name)
-            )
-
-
-def wanted_schema() -> dict[str, tuple[str, str, str, str]]:
-    """Type, name, table and statement of all that the migrations build, by name."""
-    text = files("nfh_db").joinpath("schema.sql").read_text(encoding="utf-8")
-    connection = sqlite3.connect(":memory:")
-    try:
-        connection.executescript(text)
-        return {row[1]: row for row in connection.execute(SCHEMA)}
-    finally:
-        connection.close()
+    wanted = schema_parts.expected(SCHEMA_VERSION)
+    for part in schema_parts.missing(patient.connection, SCHEMA_VERSION):
+        repair = Repair.INDEXES if part.type == "index" else None
+        yield Fault(f"the {part.key} is missing", Where(part.name), repair, part.name)
+    for part in patient.foreign:
+        if part.key not in wanted:
+            what = f"the {part.key} is none of nfh-tui's"
+            yield Fault(what, Where(part.name), Repair.PARTS, part.key)
+            continue
+        repair = Repair.PARTS if part.type == "index" else None
+        what = f"the {part.key} is not built as it should be"
+        yield Fault(what, Where(part.name), repair, part.key)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 class Repair(StrEnum):
     """What a repair may write: things that follow from others, and nothing that people did."""
 
+    PARTS = "foreign parts"
     WAL = "write-ahead log"
     INDEXES = "indexes"
     SUMMARIES = "summaries"
@@ -22,6 +23,7 @@ class Repair(StrEnum):
 
 
 HOW: dict[Repair, str] = {
+    Repair.PARTS: "--repair takes it out, and looks further then; the copy keeps it",
     Repair.WAL: "--repair switches the write-ahead log on",
     Repair.INDEXES: "--repair builds the index from its table",
     Repair.SUMMARIES: "--repair computes it from the answers and the gold",
@@ -76,6 +78,7 @@ class Check:
 
     promise: one sentence. remedy: what to do about what no repair can mend. whole: looks at
     the database at once. each: looks at a stretch of passages with all that is said of them.
+    of_file: reads none of the tables.
     """
 
     name: str
@@ -83,3 +86,4 @@ class Check:
     remedy: str
     whole: "Callable[[Patient], Iterator[Fault]] | None" = None
     each: "Callable[[Stretch], Iterator[Fault]] | None" = None
+    of_file: bool = False

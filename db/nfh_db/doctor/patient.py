@@ -1,17 +1,30 @@
 """The database that is looked at: opened for reading only, as it is at one moment."""
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 
+from nfh_db import schema_parts
 from nfh_db.connection import SCHEMA_VERSION, Connection, identify
 from nfh_db.errors import StoreError
 from nfh_db.moment import at_one_moment
+from nfh_db.schema_parts import Part
 from nfh_db.upgrade import check_place
 
 COUNT_ANCHORS = "SELECT count(*) FROM anchor"
 COUNT_EVENTS = "SELECT count(*) FROM event"
+
+LIMIT = 10.0
+"""Seconds that a check may take in a file with foreign parts: what they do may have no end."""
+
+COMPUTES = re.compile(r"^(?!CREATE TABLE )|\bAS\b|--|/\*", re.IGNORECASE)
+"""What a table's statement holds where reading a column may run something."""
+
+BETWEEN = 1_000
+"""Steps of SQLite's machine between two looks at the clock."""
 
 
 @dataclass(slots=True)
@@ -20,7 +33,8 @@ class Patient:
 
     mode: how it is opened, see `moment`. read_draft: raises ValueError for a draft that
     the editor cannot read. tell: is given how many of the anchors a check has gone through.
-    notes: what is worth knowing and no fault.
+    notes: what is worth knowing and no fault. foreign: the parts of its schema that nfh-tui did
+    not make.
     """
 
     path: Path
@@ -29,6 +43,38 @@ class Patient:
     read_draft: Callable[[str], object] | None = None
     tell: Callable[[int], None] = lambda _: None
     notes: list[str] = field(default_factory=list)
+    foreign: tuple[Part, ...] = ()
+    _until: float = 0.0
+
+    @property
+    def tables_are_ours(self) -> bool:
+        """Whether what checks read runs nothing: no view, no column that is computed."""
+        wanted = schema_parts.expected(SCHEMA_VERSION)
+        ours = {part.name.casefold() for part in wanted.values() if part.type == "table"}
+        return not any(
+            part.name.casefold() in ours
+            and (part.type == "view" or (part.type == "table" and COMPUTES.search(part.sql)))
+            for part in self.foreign
+        )
+
+    @property
+    def late(self) -> bool:
+        """Whether a check in a file with foreign parts has taken longer than it may."""
+        return bool(self._until) and monotonic() > self._until
+
+    @contextmanager
+    def limited(self) -> Iterator[None]:
+        """A check: where there are foreign parts SQLite ends what takes longer than LIMIT."""
+        if not self.foreign:
+            yield
+            return
+        self._until = monotonic() + LIMIT
+        self.connection.set_progress_handler(lambda: self.late, BETWEEN)
+        try:
+            yield
+        finally:
+            self.connection.set_progress_handler(None, 0)
+            self._until = 0.0
 
     def counted(self, sql: str) -> int:
         """The one number that a statement gives."""
@@ -44,7 +90,7 @@ def opened(path: Path) -> Iterator[Patient]:
     """
     check_place(path, create=False)
     with at_one_moment(path, any_text=True) as (connection, mode):
-        version = identify(connection, path)
+        version = identify(connection, path, any_parts=True)
         if version == 0:
             raise StoreError(f"{path} is empty: there is nothing to check")
         if version < SCHEMA_VERSION:
@@ -53,4 +99,5 @@ def opened(path: Path) -> Iterator[Patient]:
                 f"knows {SCHEMA_VERSION}). Open it once, as with `nfh-tui browse`: it is "
                 "upgraded after a copy was made beside it. Then run doctor again"
             )
-        yield Patient(path, connection, mode)
+        foreign = schema_parts.foreign(connection, version)
+        yield Patient(path, connection, mode, foreign=foreign)

@@ -24,6 +24,7 @@ CHECKS: tuple[Check, ...] = (
         "SQLite is a version that does not damage a file which several programs write.",
         "install pysqlite3 0.6.1 or newer",
         file_checks.sqlite,
+        of_file=True,
     ),
     Check(
         "file",
@@ -39,9 +40,10 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "schema",
-        "Tables and indexes are those that the migrations build.",
+        "Tables and indexes are those that the migrations build, and there is nothing else.",
         BY_HAND,
         file_checks.schema,
+        of_file=True,
     ),
     Check(
         "values",

@@ -10,8 +10,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfh_db import answers, assignments, backup, bulk, summary
+from nfh_db import answers, assignments, backup, bulk, schema_parts, summary
 from nfh_db.connection import (
+    SCHEMA_VERSION,
     Connection,
     connect,
     prepare_writer,
@@ -21,7 +22,6 @@ from nfh_db.connection import (
 )
 from nfh_db.doctor import job_checks
 from nfh_db.doctor.examine import Report
-from nfh_db.doctor.file_checks import wanted_schema
 from nfh_db.doctor.finding import Repair
 from nfh_db.errors import StoreError
 from nfh_db.moment import at_one_moment
@@ -29,6 +29,11 @@ from nfh_db.pace import next_stretch
 from nfh_db.values import json_of
 
 REINDEX = "REINDEX"
+FOREIGN_KEYS_OFF = "PRAGMA foreign_keys = OFF"
+# SQLite itself quotes the name.
+DROP = "SELECT format('DROP %s \"%w\"', :type, :name)"
+DROPPED = ("trigger", "view", "index", "table")
+"""Types of parts, in the order in which foreign ones are taken out."""
 INDEX_THERE = "SELECT 1 FROM sqlite_schema WHERE type = 'index' AND name = :name"
 LIVE = "SELECT 1 FROM anchor WHERE id = :id"
 ASSIGNED = """
@@ -50,6 +55,7 @@ UNREADABLE = ("pages", "schema")
 
 
 STAGES: tuple[tuple[Repair, ...], ...] = (
+    (Repair.PARTS,),
     (Repair.WAL, Repair.INDEXES),
     (Repair.IMPORTS,),
     (Repair.ASSIGNMENTS, Repair.SUMMARIES, Repair.JOBS),
@@ -98,6 +104,8 @@ def _mend(path: Path, report: Report, kinds: Sequence[Repair]) -> list[str]:
     failed: list[str] = []
     with translated(path), closing(connect(path, "rw")) as connection:
         prepare_writer(connection, path)
+        if Repair.PARTS in kinds:
+            failed += _take_out(connection, report.names_to_repair[Repair.PARTS])
         if Repair.INDEXES in kinds:
             failed += _indexes(connection, report.names_to_repair[Repair.INDEXES])
         for name in report.names_to_repair.get(Repair.JOBS, ()) if Repair.JOBS in kinds else ():
@@ -129,16 +137,32 @@ def keep_copy(path: Path) -> Path:
     return place
 
 
+def _take_out(connection: Connection, keys: Sequence[str]) -> Iterator[str]:
+    """Take out foreign parts, each by its type and name; a sentence for a failure."""
+    # What refers to a table that goes stays as it is.
+    connection.execute(FOREIGN_KEYS_OFF)
+    named = [key.partition(" ") for key in keys]
+    for type_, _, name in sorted(named, key=lambda one: DROPPED.index(one[0])):
+        try:
+            asked = {"type": type_, "name": name}
+            statement = connection.execute(DROP, asked).fetchone()[0]
+            with transaction(connection):
+                connection.execute(statement)
+        except (sqlite3.Error, UnicodeError) as error:
+            yield f"the {type_} {name} could not be taken out: {error}"
+
+
 def _indexes(connection: Connection, names: Sequence[str]) -> Iterator[str]:
     """Build all indexes from their tables, and make missing ones; a sentence for a failure.
 
     Others wait meanwhile: SQLite builds an index in one go.
     """
-    wanted = wanted_schema()
+    wanted = schema_parts.expected(SCHEMA_VERSION)
     statements = [
-        wanted[name][3]
+        wanted[f"index {name}"].sql
         for name in names
-        if name in wanted and not connection.execute(INDEX_THERE, {"name": name}).fetchone()
+        if f"index {name}" in wanted
+        and not connection.execute(INDEX_THERE, {"name": name}).fetchone()
     ]
     for statement in (REINDEX, *statements):
         try:

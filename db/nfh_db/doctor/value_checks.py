@@ -5,7 +5,8 @@ SQLite's own check leaves this out for a file that is opened for reading only.
 
 from collections.abc import Iterator, Sequence
 
-from nfh_db.doctor.file_checks import wanted_schema
+from nfh_db import schema_parts
+from nfh_db.connection import SCHEMA_VERSION
 from nfh_db.doctor.finding import Fault, Where
 from nfh_db.doctor.patient import Patient
 
@@ -15,11 +16,12 @@ CHECK = "CHECK ("
 
 def values(patient: Patient) -> Iterator[Fault]:
     """Rows that a table would not take now."""
-    for type_, table, _, sql in wanted_schema().values():
-        if type_ != "table":
+    for part in schema_parts.expected(SCHEMA_VERSION).values():
+        if part.type != "table":
             continue
+        table = part.name
         columns = patient.connection.execute(COLUMNS, {"table": table}).fetchall()
-        for condition in conditions(sql) if columns else ():
+        for condition in conditions(part.sql) if columns else ():
             statement = _statement(table, columns, condition)
             for key, item in patient.connection.execute(statement):
                 yield Fault(f"it does not hold that {condition}", Where(table, key, item))
