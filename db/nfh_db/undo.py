@@ -73,8 +73,7 @@ def _turn(
     act_id = acts.add(connection, me.id, kind, words, at, target=target.id)
     for event, before, after in steps:
         key = (event.entity, event.anchor_id, event.annotator_id, event.name)
-        if kind == "undo":
-            _check_loses_nothing(connection, words, event, after)
+        _check_loses_nothing(connection, kind, words, event, after)
         changes.make(connection, *key, after)
         acts.record(connection, act_id, *key, before, after)
     for event, _, after in steps:
@@ -100,7 +99,7 @@ def _check_unchanged(
 
 
 def _check_loses_nothing(
-    connection: Connection, words: str, event: Event, after: str | None
+    connection: Connection, kind: str, words: str, event: Event, after: str | None
 ) -> None:
     """An anchor that somebody answered meanwhile may not vanish with the answers."""
     if event.entity != "anchor" or _live(after):
@@ -108,8 +107,8 @@ def _check_loses_nothing(
     for later, name, at in acts.decided_after(connection, event):
         if _present(connection, later) is not None:
             raise ChangedSinceError(
-                f"“{words}” cannot be undone: anchor {event.anchor_id} was answered by "
-                f"{_who(name, at)} after this"
+                f"“{words}” cannot be {'undone' if kind == 'undo' else 'done again'}: anchor "
+                f"{event.anchor_id} was answered by {_who(name, at)} after this"
             )
 
 

@@ -26,10 +26,11 @@ from nfh_models.errors import ModelsError
 LOG = "log.txt"
 
 STAMP = "asked-at"
-"""The mark: a file that says when the job was asked for. Numbers are given again in a new
-database that takes the place of an older one: nothing goes on from another job's files."""
+"""The mark: a file that says when the job was asked for, and how the database's name ends.
+Numbers are given again in a new database that takes the place of an older one, and a copy
+called nfh.bak has nfh-jobs, too: nothing goes on from another job's files."""
 
-LONGEST_STAMP = 100
+LONGEST_STAMP = 400
 """Bytes; a file that is longer is no mark."""
 
 ROOM = "room"
@@ -70,10 +71,11 @@ def find_folder(database: Path, job: Job) -> Path | None:
     usual = above / str(job.id)
     if not _is_folder(above):
         return None
-    if _is_marked(usual, job):
+    mark = _mark(database, job)
+    if _is_marked(usual, mark):
         return usual
     others = (path for path in sorted(above.iterdir()) if _number(path) == job.id)
-    return next((path for path in others if _is_marked(path, job)), None)
+    return next((path for path in others if _is_marked(path, mark)), None)
 
 
 def job_folder(database: Path, job: Job) -> Path:
@@ -89,7 +91,7 @@ def job_folder(database: Path, job: Job) -> Path:
             break
     try:
         with (folder / STAMP).open("x", encoding="utf-8") as stamp:
-            stamp.write(job.created_at)
+            stamp.write(_mark(database, job))
     except OSError:
         with suppress(OSError):
             (folder / STAMP).unlink(missing_ok=True)
@@ -149,16 +151,19 @@ def tidy(database: Path, job: Job) -> None:
 def forget(database: Path, ended: Iterable[Job]) -> None:
     """Tidy up behind ended jobs that nobody went on with for long. Raises OSError."""
     oldest = time.time() - KEPT_SECONDS
-    jobs = {job.id: job for job in ended}
     above = jobs_folder(database)
-    if not _is_folder(above):
-        return
-    for folder in above.iterdir():
-        job = jobs.get(_number(folder))
-        if job is None or not _is_marked(folder, job):
+    numbers = {_number(folder) for folder in above.iterdir()} if _is_folder(above) else set()
+    for job in ended:
+        if job.id not in numbers:
             continue
-        kept = _kept(folder)
-        if kept and max(_written(path) for path in (folder, *kept)) < oldest:
+        # A copy that a person made of the folder has the mark, too, and is theirs.
+        folder = find_folder(database, job)
+        kept = [] if folder is None else _kept(folder)
+        if (
+            folder is not None
+            and kept
+            and max(_written(path) for path in (folder, *kept)) < oldest
+        ):
             remove(*kept)
             sweep(folder)
 
@@ -183,13 +188,20 @@ def _number(folder: Path) -> int:
     return -1 if found is None else int(found[1])
 
 
-def _is_marked(folder: Path, job: Job) -> bool:
-    """Whether a job has made this folder."""
+def _mark(database: Path, job: Job) -> str:
+    return f"{job.created_at} {Path(os.path.realpath(database)).suffix}"
+
+
+def _is_marked(folder: Path, mark: str) -> bool:
+    """Whether a job has made this folder. Older versions marked with the time alone."""
     stamp = folder / STAMP
     with suppress(FileNotFoundError, UnicodeDecodeError):
         if _is_folder(folder) and stat.S_ISREG(stamp.lstat().st_mode):
             with stamp.open("rb") as file:
-                return file.read(LONGEST_STAMP).decode("utf-8") == job.created_at
+                return file.read(LONGEST_STAMP).decode("utf-8") in (
+                    mark,
+                    mark.partition(" ")[0],
+                )
     return False
 
 

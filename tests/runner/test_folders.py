@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nfh_db.backup import back_up
 from nfh_db.jobs import Job, JobState
 from nfh_db.store import Store
 from nfh_tui.jobs import job_files
@@ -190,6 +191,44 @@ def test_only_what_jobs_make_is_tidied_away(
     job_files.forget(queue.store.path, queue.store.jobs())
     assert sorted(path.name for path in other.iterdir()) == [STAMP, LOG, "notes.txt"]
     assert tree(theirs) == kept
+
+
+def test_a_copy_beside_the_database_has_folders_of_its_own(
+    queue: Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = interrupted(queue)
+    folder = find_folder(queue.store.path, job)
+    assert folder is not None
+    before = tree(folder)
+    back_up(queue.store.path, tmp_path / "q.bak")
+    with Store.open(tmp_path / "q.bak") as copy:
+        assert find_folder(copy.path, job) is None
+        work(copy, nobody)
+        assert find_folder(copy.path, job) == folder.with_name("1-2")
+        monkeypatch.setattr(job_files, "KEPT_SECONDS", -1.0)
+        job_files.forget(copy.path, copy.jobs())
+    assert tree(folder) == before
+
+
+def test_a_folder_that_an_older_version_marked_is_the_jobs(queue: Queue) -> None:
+    job = interrupted(queue)
+    folder = queue.folder(job.id)
+    (folder / STAMP).write_text(job.created_at)
+    assert find_folder(queue.store.path, job) == folder
+
+
+def test_a_persons_copy_of_a_jobs_folder_is_not_tidied(
+    queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = run(queue, do="breaks")
+    folder = queue.folder(job.id)
+    (folder / "work").mkdir()
+    theirs = folder.with_name("1-2")
+    shutil.copytree(folder, theirs)
+    monkeypatch.setattr(job_files, "KEPT_SECONDS", -1.0)
+    job_files.forget(queue.store.path, queue.store.jobs())
+    assert not (folder / "work").exists()
+    assert (theirs / "work").is_dir()
 
 
 def test_links_in_a_jobs_folder_are_not_written_through(queue: Queue, tmp_path: Path) -> None:

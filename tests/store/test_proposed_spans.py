@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db.connection import connect
-from nfh_db.errors import StaleLabelsError, StoreError
+from nfh_db.errors import ChangedSinceError, StaleLabelsError, StoreError
 from nfh_db.query import parse
 from nfh_db.records import FlagMark, FlagName, Role, Rule, StaleLabels, State
 from nfh_db.replay import present, replay
@@ -219,4 +219,22 @@ def test_a_log_of_an_older_program_replays(decided: Store, path: Path) -> None:
     with closing(connect(path, "ro")) as reader:
         (text,) = reader.execute("SELECT after FROM event WHERE entity = 'flag'").fetchone()
     assert "span" not in text
+    check_log(path)
+
+
+def test_a_replacement_is_not_done_again_over_what_was_decided_since(
+    store: Store, kit, path: Path
+) -> None:
+    kit.load(store, kit.one(WORDS, 2))
+    eva = store.annotator("eva")
+    store.replace_anchor(1, eva, Role.ADJUDICATOR, WHOLE)
+    store.undo(eva)
+    kim = store.annotator("kim")
+    store.commit_answer(1, kim, Role.ADJUDICATOR, class_answer(Kind.AGE))
+    with pytest.raises(ChangedSinceError, match="cannot be done again: anchor 1 was answered"):
+        store.redo(eva)
+    assert golds(store) == [(2, 3)]
+    store.undo(kim)
+    assert store.redo(eva) is not None
+    assert golds(store) == []
     check_log(path)
