@@ -111,8 +111,11 @@ def test_decisions_have_a_model_trained_and_it_is_told_what_became_of_it(
     terminal: Tmux,  # noqa: F811
     database: Path,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     base = write_small(tmp_path / "base", recipe="encoder")
+    # Set by the same installation: what somebody else set queues nothing.
+    monkeypatch.setenv("XDG_DATA_HOME", terminal._variables()["XDG_DATA_HOME"])
     with Store.open(database) as store:
         set_every(store, 2, asked("resolution", "encoder", words=(f"base={base}", *FAST)))
     adjudicate(terminal, database, "RUNNER")
