@@ -109,7 +109,13 @@ def test_an_older_file_is_looked_at_before_it_is_upgraded(made: Path) -> None:
     )
     with pytest.raises(ForeignPartsError, match="trigger sneaky"):
         Store.open(made)
-    change(made, "DROP TRIGGER sneaky")
+    report = examine(made)
+    assert report.schema == 6
+    said = [finding.what for finding in report.findings if finding.check == "schema"]
+    assert said == ["the trigger sneaky is none of nfh-tui's"]
+    repaired = repair(made, report, lambda: examine(made))
+    assert repaired is not None
+    assert (repaired.report.broken, repaired.report.schema) == (0, SCHEMA_VERSION)
     with Store.open(made) as store:
         assert [person.name for person in store.annotators()] == ["eva"]
 

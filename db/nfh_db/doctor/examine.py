@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from nfh_db.connection import SCHEMA_VERSION, Connection, sqlite3, translated
+from nfh_db.connection import Connection, sqlite3, translated
 from nfh_db.doctor import patient as patients
 from nfh_db.doctor import stretch as stretches
 from nfh_db.doctor.finding import HOW, Check, Fault, Finding, Repair, Where
@@ -221,7 +221,7 @@ class _Examination:
         return Report(
             path=self._patient.path,
             sqlite=sqlite3.sqlite_version,
-            schema=SCHEMA_VERSION,
+            schema=self._patient.version,
             anchors=self._anchors,
             events=self._events,
             seconds=seconds,

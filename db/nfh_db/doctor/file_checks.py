@@ -135,8 +135,9 @@ def references(patient: Patient) -> Iterator[Fault]:
 
 def schema(patient: Patient) -> Iterator[Fault]:
     """Tables and indexes against those that the migrations build."""
-    wanted = schema_parts.expected(SCHEMA_VERSION)
-    for part in schema_parts.missing(patient.connection, SCHEMA_VERSION):
+    # Of an older file nothing is taken for foreign that a later version has.
+    wanted = schema_parts.expected(patient.version) | schema_parts.expected(SCHEMA_VERSION)
+    for part in schema_parts.missing(patient.connection, patient.version):
         repair = Repair.INDEXES if part.type == "index" else None
         yield Fault(f"the {part.key} is missing", Where(part.name), repair, part.name)
     for part in patient.foreign:

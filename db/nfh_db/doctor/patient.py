@@ -34,7 +34,7 @@ class Patient:
     mode: how it is opened, see `moment`. read_draft: raises ValueError for a draft that
     the editor cannot read. tell: is given how many of the anchors a check has gone through.
     notes: what is worth knowing and no fault. foreign: the parts of its schema that nfh-tui did
-    not make.
+    not make. version: of its schema; an older one only where there are foreign parts.
     """
 
     path: Path
@@ -44,12 +44,15 @@ class Patient:
     tell: Callable[[int], None] = lambda _: None
     notes: list[str] = field(default_factory=list)
     foreign: tuple[Part, ...] = ()
+    version: int = SCHEMA_VERSION
     _until: float = 0.0
 
     @property
     def tables_are_ours(self) -> bool:
-        """Whether what checks read runs nothing: no view, no column that is computed."""
-        wanted = schema_parts.expected(SCHEMA_VERSION)
+        """Whether what checks read is there, and runs nothing: no view, no computed column."""
+        if self.version < SCHEMA_VERSION:
+            return False
+        wanted = schema_parts.expected(self.version)
         ours = {part.name.casefold() for part in wanted.values() if part.type == "table"}
         return not any(
             part.name.casefold() in ours
@@ -93,11 +96,12 @@ def opened(path: Path) -> Iterator[Patient]:
         version = identify(connection, path, any_parts=True)
         if version == 0:
             raise StoreError(f"{path} is empty: there is nothing to check")
-        if version < SCHEMA_VERSION:
+        foreign = schema_parts.foreign(connection, version)
+        ours = schema_parts.expected(SCHEMA_VERSION)
+        if version < SCHEMA_VERSION and all(part.key in ours for part in foreign):
             raise StoreError(
                 f"{path} has the schema of an older nfh-tui (version {version}; this program "
                 f"knows {SCHEMA_VERSION}). Open it once, as with `nfh-tui browse`: it is "
                 "upgraded after a copy was made beside it. Then run doctor again"
             )
-        foreign = schema_parts.foreign(connection, version)
-        yield Patient(path, connection, mode, foreign=foreign)
+        yield Patient(path, connection, mode, foreign=foreign, version=version)

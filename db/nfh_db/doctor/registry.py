@@ -37,6 +37,7 @@ CHECKS: tuple[Check, ...] = (
         "Every page can be read, and indexes agree with tables.",
         COPY,
         file_checks.integrity,
+        of_file=True,
     ),
     Check(
         "schema",

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from nfh_db import answers, assignments, backup, bulk, schema_parts, summary
+from nfh_db import answers, assignments, backup, bulk, schema_parts, summary, upgrade
 from nfh_db.connection import (
     SCHEMA_VERSION,
     Connection,
@@ -92,6 +92,9 @@ def repair(path: Path, report: Report, again: Callable[[], Report]) -> Repaired 
         kinds = [kind for kind in stage if kind in report.names_to_repair]
         if kinds:
             failed += _mend(path, report, kinds)
+            if report.schema < SCHEMA_VERSION:
+                # Without what did not belong there it is opened as any older file is.
+                upgrade.open_writer(path, create=False).close()
             done += kinds
             report = again()
     return Repaired(kept, tuple(done), tuple(failed), report)
