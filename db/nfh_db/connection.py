@@ -191,7 +191,7 @@ class Connection(sqlite3.Connection):
         files, self.files = self.files, None
         if files is None:
             super().close()
-        elif files.lost:
+        elif files.is_lost():
             abandon(self, files)
         else:
             files.close()

@@ -101,9 +101,13 @@ class OpenFiles:
                 "Nothing of this change was stored. Put the file back, with the -wal file that "
                 "lay beside it, and try again; or leave, and open it where it is now"
             )
-        self.lost = self.lost or self._look()
-        if self.lost:
+        if self.is_lost():
             raise GoneError(self.lost)
+
+    def is_lost(self) -> bool:
+        """Whether the log or its index is not at its name any more, or was not once."""
+        self.lost = self.lost or self._look()
+        return bool(self.lost)
 
     def check_written(self) -> None:
         """As `check`, after a commit: the log has the commit, and is as long as it was."""

@@ -216,3 +216,32 @@ def test_this_process_does_not_open_it_once_more(path: Path, kit) -> None:
     beside(path, "-wal").unlink()
     path.unlink()
     Store.open(path, create=True).close()
+
+
+CHANGE = """
+import sys
+from pathlib import Path
+from nfh_db.connection import connect
+from nfh_db.records import Role
+from nfh_db.store import Store
+from nfh_models.domain import Kind, class_answer
+path = Path(sys.argv[1])
+with Store.open(path) as store:
+    for name in map(str, range(200)):
+        store.commit_answer(1, store.annotator(name), Role.ANNOTATOR, class_answer(Kind.TIME))
+    connect(path, "rw").execute("PRAGMA wal_checkpoint(PASSIVE)")
+"""
+
+
+def test_a_log_lost_just_before_closing_is_not_written_over_what_others_did(
+    path: Path, store: Store, eva
+) -> None:
+    """Nothing was written since it was lost, so that no write has noticed."""
+    store.close()
+    with Store.open(path) as closing:
+        closing.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+        for end in ENDS:
+            beside(path, end).unlink()
+        subprocess.run([sys.executable, "-c", CHANGE, str(path)], timeout=60, check=True)
+    assert not any(finding for finding in doctor.examine(path).findings)
+    assert "TIME" in kinds(path)
