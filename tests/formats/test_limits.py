@@ -121,7 +121,12 @@ def test_zip(tmp_path: Path) -> None:
 
 def test_zip_of_documents(tmp_path: Path) -> None:
     members: dict[str, bytes | int] = {"a.txt": 70 * bombs.MB, "a.ann": b"", "b.txt": b"x"}
-    told = {"large": (zipped(members), "unpacks to 73,400,321 bytes from")}
+    lines = b"\n" * (60 * bombs.MB)
+    told = {
+        "large": (zipped(members), "unpacks to 73,400,321 bytes from"),
+        "ann": (zipped({"a.txt": b"x", "a.ann": lines}), "a.ann: has 62,914,560 lines; wanted"),
+        "txt": (zipped({"a.txt": lines, "a.ann": b""}), "a.txt: has 62,914,560 lines; wanted"),
+    }
     check("brat", told, tmp_path, ".zip")
 
 

@@ -13,6 +13,7 @@ from nfh_db.errors import FormatError
 from nfh_db.formats.limits import (
     LimitError,
     check_held,
+    check_lines,
     opened_zip,
     read_member,
 )
@@ -141,11 +142,14 @@ class Folder(Origin):
     def text(self, name: str) -> str:
         """One member's text, in UTF-8, line ends as they are, without a byte-order mark.
 
-        Raises FormatError if it is no UTF-8.
+        Raises FormatError if it is no UTF-8, or has too many lines.
         """
         raw = self.read(name).removeprefix(BYTE_ORDER_MARK)
         try:
+            check_lines(raw)
             return raw.decode("utf-8")
+        except LimitError as error:
+            raise self.member_error(name, None, str(error)) from error
         except UnicodeDecodeError as error:
             raise self.member_error(
                 name, None, f"byte {error.start + 1:,} is not UTF-8; save the file as UTF-8"

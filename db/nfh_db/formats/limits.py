@@ -145,3 +145,15 @@ def check_json(content: bytes | str) -> None:
         raise LimitError(
             f"has {found:,} lists and objects; wanted at most {OBJECTS:,}: split it"
         )
+
+
+# --- text -----------------------------------------------------------------------------------
+
+
+def check_lines(content: bytes) -> None:
+    """Raise LimitError for a text with more lines than may be held: an empty one takes a byte
+    of the text, and some ten of memory.
+    """
+    found = content.count(b"\n")
+    if found > OBJECTS:
+        raise LimitError(f"has {found:,} lines; wanted at most {OBJECTS:,}: split it")
