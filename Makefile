@@ -55,7 +55,7 @@ BASE ?= sentence-transformers/all-MiniLM-L6-v2
 MORE ?= --most 4000
 WORK ?= build/small
 small: $(VENV)/.pipeline
-	@$(BIN)/python -P -m nfh_tui.making_small --data "$(DATA)" --base "$(BASE)" --work "$(WORK)" \
+	@$(BIN)/python -m tools.small_model.build --data "$(DATA)" --base "$(BASE)" --work "$(WORK)" \
 		$(foreach one,$(TEACHER),--teacher "$(one)") $(foreach one,$(SET),--set "$(one)") \
 		$(foreach one,$(DIALOGS),--dialogs "$(one)") $(if $(CREDIT),--credit "$(CREDIT)") \
 		$(MORE) \

@@ -21,10 +21,10 @@ from typing import Self
 
 import votes_data
 
+from nfh_db.bulk_plan import Deed, Wish
 from nfh_db.query import parse
 from nfh_db.records import Annotator, Item, Role
 from nfh_db.store import Store
-from nfh_db.wishes import Deed, Wish
 from nfh_models.domain import Kind, class_answer
 
 ITEMS = 50

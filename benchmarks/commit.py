@@ -17,16 +17,8 @@ from pathlib import Path
 from data import number_at, sentences
 
 from nfh_db.connection import connect, prepare_writer
-from nfh_db.load import IncomingFile
-from nfh_db.records import (
-    Annotator,
-    Gold,
-    IncomingAnchor,
-    IncomingPassage,
-    Role,
-    Rule,
-    Vote,
-)
+from nfh_db.import_run import IncomingFile
+from nfh_db.records import Annotator, Gold, IncomingAnchor, IncomingPassage, Role, Rule, Vote
 from nfh_db.store import Store
 from nfh_models.domain import (
     Anchor,

@@ -20,14 +20,12 @@ from dataclasses import dataclass, replace
 from itertools import chain, count, groupby, islice
 from pathlib import Path
 
-from nfh_db.formats.format import Format
-from nfh_db.formats.options import Writing
-from nfh_db.formats.writing import replacing, write_members
+from nfh_db.formats.base import Format
+from nfh_db.formats.files import replacing, write_members
+from nfh_db.formats.registry import by_name, formats, origin_of, reading
+from nfh_db.formats.rows import Writing
 from nfh_db.records import ExportRecord
 from nfh_models.domain import Passage, anchor_id
-from nfh_tui.formats.opening import origin_of
-from nfh_tui.formats.reading import reading
-from nfh_tui.formats.registry import by_name, formats
 from nfh_tui.sample import corpus_path
 from nfh_tui.sample.build import corpus_records
 

@@ -27,9 +27,14 @@ from typing import TYPE_CHECKING
 
 from number_text import paragraphs, release_file
 
-from nfh_models.identification.case import Case, Decision, Identifier
-from nfh_models.identification.deciding import decide, parse_cases
-from nfh_models.identification.example import Example
+from nfh_models.identification.base import (
+    Case,
+    Decision,
+    Example,
+    Identifier,
+    decide,
+    parse_cases,
+)
 from nfh_models.parsing import Parser, load_parser
 from nfh_models.text.sentences import sentence_spans
 
@@ -113,14 +118,14 @@ def text_of(name: str, words: int, every: int) -> Text:
 
 def cases_in(text: str) -> list[Case]:
     """The numbers of a raw text in their sentences."""
-    from nfh_models.identification.text import cases_of_text
+    from nfh_models.identification.base import cases_of_text
 
     return [found.case for found in cases_of_text(text)]
 
 
 def identify(text: str, identifier: Identifier, parser: Parser) -> int:
     """Decide every number of a raw text; how many there are."""
-    from nfh_models.identification.text import cases_of_text
+    from nfh_models.identification.base import cases_of_text
 
     cases = (found.case for found in cases_of_text(text))
     return sum(1 for _ in decide(cases, identifier, parser))

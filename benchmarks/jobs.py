@@ -25,13 +25,13 @@ from next_item import BUDGET_MS, quantile, workbench, yardstick
 from training_job import BESIDE, FILES
 from workbench_data import predict
 
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
 from nfh_db.formats.registry import BY_NAME
 from nfh_db.jobs import Job, JobState
 from nfh_db.records import Annotator, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.transfer import ImportOptions, import_file
+from nfh_tui.services.imports import ImportOptions, import_file
 
 PATIENCE = 600.0
 """Seconds in which a job must have come as far as it is to come."""

@@ -30,15 +30,13 @@ from pathlib import Path
 from learning_svg import curve
 
 from nfh_models.parsing import load_parser
-from nfh_models.resolution.item import ResolutionExample, Resolver
+from nfh_models.resolution.base import ResolutionExample, Resolver, parsing_items
 from nfh_models.resolution.linear import NEEDS as LINEAR_NEEDS
-from nfh_models.resolution.parsing_items import parsing_items
 from nfh_models.resolution.recipes import load_resolver
 from nfh_models.resolution.scoring import figures, judge
 from nfh_models.small import load_small
-from nfh_tui.resolution_examples import resolution_examples_of_file
-from nfh_tui.training_base import base_for_package
-from nfh_tui.training_trainers import Lessons, trainer_for
+from nfh_tui.services.examples import resolution_examples_of_file
+from nfh_tui.services.training import Lessons, base_for_package, trainer_for
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 RANDOM, UNCERTAIN = "random", "uncertain"

@@ -25,16 +25,15 @@ from statistics import quantiles
 
 from data import number_at, sentences
 
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.records import IncomingAnchor, IncomingPassage
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Passage, Token, Turn
 from nfh_models.parsing import Stretch, load_tagger
-from nfh_models.resolution.item import Item
+from nfh_models.resolution.base import Item
 from nfh_models.resolution.recipes import CUES, SMALL, load_resolver
-from nfh_tui.choosing_models import ensure_built_in
-from nfh_tui.packaged import is_packaged
-from nfh_tui.predictor_client import PredictorClient, PredictorState
+from nfh_tui.services.models import ensure_built_in, is_packaged
+from nfh_tui.services.predictor_client import PredictorClient, PredictorState
 
 BUDGET_MS = 80.0
 BUDGET_BUSY_MS = 150.0

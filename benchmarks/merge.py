@@ -17,8 +17,9 @@ from pathlib import Path
 
 from workbench_data import ANCHORS, ready
 
+from nfh_db import connection
 from nfh_db.connection import Connection
-from nfh_db.merge import applying, bringing, writing
+from nfh_db.merge import apply, source
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, Mention, class_answer, reference_answer
@@ -42,7 +43,7 @@ def answer(path: Path, name: str, first: int, count: int, step: int) -> None:
 def timed_writes() -> Iterator[list[float]]:
     """Seconds of each write of a merge in this process, from BEGIN until COMMIT is through."""
     found: list[float] = []
-    original = writing.transaction
+    original = connection.transaction
 
     @contextmanager
     def timed(of: Connection) -> Iterator[Connection]:
@@ -51,11 +52,11 @@ def timed_writes() -> Iterator[list[float]]:
             yield of
         found.append(time.perf_counter() - begun)
 
-    writing.transaction = bringing.transaction = applying.transaction = timed
+    source.transaction = apply.transaction = apply.transaction = timed
     try:
         yield found
     finally:
-        writing.transaction = bringing.transaction = applying.transaction = original
+        source.transaction = apply.transaction = apply.transaction = original
 
 
 def answer_on(path: Path) -> None:

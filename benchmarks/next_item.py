@@ -29,7 +29,7 @@ from training_job import training
 from workbench_data import PREDICTED, ready
 
 from nfh_tui.app import WorkbenchApp
-from nfh_tui.widgets.passage_view import PassageView
+from nfh_tui.widgets.passage import PassageView
 
 BUDGET_MS = 50.0
 SIZE = (120, 40)

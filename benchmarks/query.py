@@ -27,9 +27,9 @@ import votes_data
 from data import number_at, sentences
 
 from nfh_db.connection import Connection, sqlite3
-from nfh_db.migrations import migrations
 from nfh_db.query import parse
 from nfh_db.queue import queue_count, queue_ids, queue_rows
+from nfh_db.schema import migrations
 from nfh_models.domain import IMPLICIT_KINDS, Blocking, Kind
 
 ANCHORS = 184_507

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from data import SYLLABLES
 
-from nfh_models.text.prefilter import may_hold_number
+from nfh_models.text.numbers import may_hold_number
 
 NUMBER_EVERY = 20
 """One sentence in so many holds a number: what the benchmark promises."""

@@ -19,7 +19,7 @@ from pathlib import Path
 from commit import AT, answers, show, timed
 from data import number_at, sentences
 
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import Annotator, IncomingAnchor, IncomingPassage, Role, Rule, Vote
 from nfh_db.store import Store

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from nfh_models.encoder.model import EncoderModel
-from nfh_models.resolution.item import Item
+from nfh_models.resolution.base import Item
 
 ROUNDS = 3
 ANCHORS = 96
@@ -38,7 +38,7 @@ print(f"{imported - begun:.2f} {loaded - imported:.2f} {peak:.0f}")
 def items_of(path: Path) -> list[Item]:
     """Items of a file; made up where there is none."""
     if path.is_file():
-        from nfh_tui.resolution_examples import resolution_examples_of_file
+        from nfh_tui.services.examples import resolution_examples_of_file
 
         return [example.item for example in resolution_examples_of_file(path)][:ANCHORS]
     from nfh_models.domain import Anchor, Passage, Token, Turn
@@ -73,7 +73,7 @@ def single(model: EncoderModel, items: list[Item]) -> float:
 def main() -> None:
     import torch
 
-    from nfh_models.encoder.files import load
+    from nfh_models.encoder.model import load
     from nfh_models.small import load_small, small_folder
 
     took = subprocess.run(

@@ -29,7 +29,7 @@ from workbench_data import ready
 
 from nfh_db.query import parse
 from nfh_tui.app import WorkbenchApp
-from nfh_tui.screens.workbench import Workbench
+from nfh_tui.workbench.screen import Workbench
 
 LIMIT_MB = 20.0
 SIZE = (120, 40)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
 from nfh_db.formats.registry import BY_NAME
 from nfh_db.store import Store
-from nfh_tui.transfer import ImportOptions, import_file
+from nfh_tui.services.imports import ImportOptions, import_file
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 FILES = (("resolution/nfh_train.jsonl", "train"), ("resolution/nfh_dev.jsonl", "dev"))

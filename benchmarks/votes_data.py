@@ -6,8 +6,8 @@ from pathlib import Path
 
 from data import number_at, sentences
 
-from nfh_db.distributing import Wanted
-from nfh_db.load import IncomingFile
+from nfh_db.assignment_plan import Wanted
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import IncomingAnchor, IncomingPassage, Role, Vote
 from nfh_db.store import Store

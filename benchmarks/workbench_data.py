@@ -7,15 +7,9 @@ from pathlib import Path
 
 from data import number_at, sentences
 
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
-from nfh_db.records import (
-    IncomingAnchor,
-    IncomingPassage,
-    Prediction,
-    Role,
-    Vote,
-)
+from nfh_db.records import IncomingAnchor, IncomingPassage, Prediction, Role, Vote
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, Passage, Token, Turn, class_answer
 

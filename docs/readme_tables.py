@@ -6,10 +6,10 @@
 import re
 from pathlib import Path
 
-from nfh_db.formats.format import How, What
+from nfh_db.formats.base import How, What
+from nfh_db.formats.registry import OURS
 from nfh_tui.actions import ACTIONS, Access, key_table_markdown
-from nfh_tui.formats.registry import OURS
-from nfh_tui.signs import LEGEND
+from nfh_tui.config import LEGEND
 
 DOCS = Path(__file__).resolve().parent
 PAGES = (DOCS.parent / "README.md", DOCS / "keys.md", DOCS / "formats.md", DOCS / "serve.md")

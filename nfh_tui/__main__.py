@@ -6,7 +6,7 @@ import sys
 
 def main() -> None:
     """Run the command line and exit with its status: 0 done, 1 failed, 2 called wrongly."""
-    from nfh_tui.cli.group import commands
+    from nfh_tui.cli.main import commands
 
     if sys.stderr is None:
         # Closed by whoever started this: what is said there goes nowhere.

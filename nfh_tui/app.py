@@ -16,22 +16,26 @@ from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from nfh_db.errors import FullError, ReadOnlyError, StoreError
-from nfh_db.formats.wording import lines_visible
+from nfh_db.messages import lines_visible
 from nfh_db.records import Annotator
 from nfh_db.store import Store
 from nfh_tui.actions import Mode
 from nfh_tui.client import StoreClient
 from nfh_tui.config import by_file, load, theme_trouble
 from nfh_tui.demo import hint_of
-from nfh_tui.desk.faults import note_fault, sentence_of
-from nfh_tui.hanging_up import STATUS, watch
-from nfh_tui.messages import Opened, Trouble
-from nfh_tui.screens.workbench import Workbench
+from nfh_tui.display_text import visible
+from nfh_tui.process_signals import STATUS, watch
+from nfh_tui.textual_support import (
+    Enduring,
+    InOrder,
+    LettingGo,
+    Opened,
+    Trouble,
+    note_fault,
+    sentence_of,
+)
 from nfh_tui.theme import DEFAULT, SETTING, THEMES, made
-from nfh_tui.visible import visible
-from nfh_tui.widgets.enduring import Enduring
-from nfh_tui.widgets.in_order import InOrder
-from nfh_tui.widgets.letting_go import LettingGo
+from nfh_tui.workbench.screen import Workbench
 
 TOUR_VARIABLE = "NFH_TUI_TOUR"
 """An environment variable; "off" keeps the tour from opening by itself."""

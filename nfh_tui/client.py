@@ -7,7 +7,15 @@ each returns only after its commit.
 import asyncio
 import threading
 from array import array
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -16,6 +24,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from nfh_db.assignments import Todo
 from nfh_db.errors import StoreError
+from nfh_db.jobs import Job, JobPoint, JobState, Look, NewJob, Pulse
 from nfh_db.query import Query
 from nfh_db.records import (
     NO_LABELS,
@@ -34,20 +43,199 @@ from nfh_db.records import (
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Answer, Passage
 from nfh_tui.actions import Access
-from nfh_tui.client_live import LiveClient
 
 if TYPE_CHECKING:
-    from nfh_db.comparisons import Compared, Side
-    from nfh_db.confusions import Confusions
-    from nfh_db.earlier_gold import Changes
+    from nfh_db.bulk_plan import BulkDone, BulkPreview, Seeing, Wish
+    from nfh_db.comparisons import Changes, Compared, Confusions, Side
     from nfh_db.guidelines import Guideline, Tagged
-    from nfh_db.likeness import Alike
     from nfh_db.models import Model
-    from nfh_db.precedents import Precedent
-    from nfh_db.wishes import BulkDone, BulkPreview, Seeing, Wish
+    from nfh_db.similar_items import Alike, Precedent
+
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+MOST_LOG = 64 * 1024
+"""Bytes of the end of a log that are shown."""
+
+LogMark = tuple[int, int]
+"""Size and time of a log: they change whenever something is written to it."""
+
+Log = tuple[LogMark | None, tuple[str, ...]]
+
+
+class JobsClient:
+    """Jobs and models, read and changed beside the screen. Errors are the store's own."""
+
+    store: "Store"
+
+    async def _read(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        raise NotImplementedError
+
+    def _write(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> Awaitable[T]:
+        raise NotImplementedError
+
+    async def others_version(self) -> int | None:
+        """A number that changes whenever anybody else has committed; None: ask again."""
+        return await self._read(self.store.others_version)
+
+    async def jobs(self) -> tuple[Job, ...]:
+        """All jobs, the newest first; those of ended processes are marked so."""
+        return await self._read(self.store.jobs)
+
+    async def trainings_that_come_round(self) -> tuple[str, ...]:
+        """What is retrained after so many decisions, and how far that has come, in words."""
+        from nfh_tui.jobs.training import all_told
+
+        return await self._read(all_told, self.store)
+
+    async def job_points(self, job_id: int) -> tuple[JobPoint, ...]:
+        """A job's curves, in order."""
+        return await self._read(self.store.job_points, job_id)
+
+    async def job_log(self, job_id: int, known: LogMark | None = None) -> Log | None:
+        """The last lines of a job's log with its mark; None if it is as it was at `known`.
+
+        Without a log there are no lines.
+        """
+        return await self._read(_end_of_log, self.store, job_id, known)
+
+    async def packaged_figures(self) -> Mapping[str, object]:
+        """The figures of the model in the package."""
+        from nfh_tui.services.models import packaged_metrics
+
+        return await self._read(packaged_metrics)
+
+    async def queue_job(self, new: NewJob) -> int:
+        """Queue a job; its number. A runner is started by `start_runner`."""
+        return await self._write(self.store.queue_job, new)
+
+    async def check_training(self, new: NewJob) -> None:
+        """Raise what says why a training would find nothing to learn, before it is queued."""
+        from nfh_tui.jobs.training import check_at_hand
+
+        await self._read(check_at_hand, self.store, new)
+
+    async def start_runner(self) -> bool:
+        """Start a runner where a job waits; False where none waits, or none is wanted.
+
+        Raises OSError where none can be started.
+        """
+        from nfh_tui.jobs.runner import ensure_runner
+
+        return await self._read(ensure_runner, self.store)
+
+    async def cancel_job(self, job_id: int, who: str) -> bool:
+        """Cancel a job, saying who did; False if it had ended already."""
+        return await self._write(self.store.end_job, job_id, JobState.CANCELLED, by(who))
+
+    async def retry_job(self, job_id: int) -> bool:
+        """Put a job into the queue again; False if it waits or runs, or is done."""
+        return await self._write(self.store.retry_job, job_id)
+
+
+def by(who: str) -> str:
+    """The reason that stands with a job which somebody cancelled."""
+    return f"by {who}"
+
+
+def _end_of_log(store: "Store", job_id: int, known: LogMark | None) -> Log | None:
+    """Only the job's own folder is looked into, whatever its row says."""
+    from nfh_tui.jobs.descriptions import log_of
+
+    job = store.job(job_id)
+    if job is None:
+        return None, ()
+    try:
+        path = log_of(store.path, job)
+        if not path.is_file():
+            return None, ()
+        about = path.stat()
+        mark = (about.st_size, about.st_mtime_ns)
+        if mark == known:
+            return None
+        with path.open("rb") as file:
+            file.seek(max(0, about.st_size - MOST_LOG))
+            body = file.read(MOST_LOG)
+    except OSError:
+        return None, ()
+    lines = body.decode("utf-8", "replace").splitlines()
+    cut = about.st_size > MOST_LOG and len(lines) > 1
+    return mark, tuple(lines[1:] if cut else lines)
+
+
+class LiveClient(JobsClient):
+    """What goes on beside the screen. Errors are the store's own.
+
+    rescued: the file to which all there was has been written, None where none was needed.
+    """
+
+    rescued: Path | None = None
+
+    @property
+    def read_only(self) -> str:
+        """Why nothing can be written, in a few words; "" where it can."""
+        return self.store.read_only
+
+    async def lost(self) -> str:
+        """Why what is written would not be found again, in a sentence; "" where it would."""
+        return await self._read(self.store.lost)
+
+    async def rescue(self, unsaved: Sequence[Callable[["Store"], object]]) -> Path:
+        """Write all there is to a new file, and there what could not be saved; its path."""
+
+        def rescue_all() -> Path:
+            place = self.store.rescue()
+            with Store.open(place) as copy:
+                for save in unsaved:
+                    save(copy)
+            return place
+
+        self.rescued = await self._write(rescue_all)
+        return self.rescued
+
+    async def pulse(self, after: int) -> Pulse:
+        """The jobs that wait or run, and the changes of models after the one of a number."""
+        return await self._read(self.store.pulse, after)
+
+    async def job(self, job_id: int) -> Job | None:
+        """A job, wherever it stands."""
+        return await self._read(self.store.job, job_id)
+
+    async def orders_version(self) -> tuple[float, ...]:
+        """Numbers that change whenever an order that models make may have."""
+        return await self._read(self.store.orders_version)
+
+    async def retraining(self) -> Look:
+        """What there is to do about trainings that come round."""
+        return await self._read(self.store.retraining)
+
+    async def queue_retraining(self) -> tuple[int, ...]:
+        """Queue the trainings that are due and have what they need; their numbers."""
+        from nfh_tui.jobs.training import too_few
+
+        held = await self._read(too_few, self.store)
+        return await self._write(self.store.queue_retraining, held)
+
+    async def reordered(
+        self, query: Query, me: Annotator, role: Role, kept: Sequence[int]
+    ) -> "array[int]":
+        """The ids that a query finds now, all but those kept, which stand before them."""
+        return await self._read(_reordered, self.store, query, me, role, kept)
+
+
+def _reordered(
+    store: "Store", query: Query, me: Annotator, role: Role, kept: Sequence[int]
+) -> "array[int]":
+    known = frozenset(kept)
+    found: array[int] = array("q")
+    for chunk in store.queue_ids(query, me, role):
+        if known.isdisjoint(chunk):  # most are; to look at each id takes the screen's time
+            found.extend(chunk)
+        else:
+            found.extend(anchor_id for anchor_id in chunk if anchor_id not in known)
+    return found
+
 
 READERS = 3
 """Threads that read. Three let an item, a page of rows and a count overlap."""

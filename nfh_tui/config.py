@@ -1,4 +1,14 @@
-"""A person's own file of settings, `nfh-tui.toml` in the data folder: read, never written.
+"""A person's settings and keys, `nfh-tui.toml` in the data folder, read and never written;
+where files are kept, and what the signs on the screen mean.
+
+A person's own keys: a part of their settings that gives acts other keys.
+
+    [keys]
+    "queue.next" = "n, f8"
+    "kind.unknown" = "N"
+
+Acts go by the ids of the registry, keys by their character or by Textual's name. ctrl+q
+quits whatever the file says.
 
     [keys]
     "queue.next" = "n, f8"
@@ -19,15 +29,175 @@ What cannot be used is left out and told in a sentence; everything else counts. 
 screen.
 """
 
+import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
-from nfh_tui.keymap import FILE_NAME as KEYS_NAME
-from nfh_tui.keymap import Keymap, apply
-from nfh_tui.places import data_folder
+from nfh_db.system import data_folder
+from nfh_tui.actions import ACTIONS, BY_ID, Action
+
+NAMES = {
+    "commercial_at": "at",
+    "hyphen_minus": "minus",
+    "low_line": "underscore",
+    "plus_sign": "plus",
+    "reverse_solidus": "backslash",
+    "solidus": "slash",
+}
+"""Where Textual's names of characters are not Unicode's."""
+
+WITH = frozenset({"ctrl", "alt", "shift", "meta", "super", "hyper"})
+"""Keys that are held with another, as in ctrl+shift+up."""
+
+WITHOUT_CHARACTER = frozenset(
+    [
+        *("up", "down", "left", "right", "home", "end", "pageup", "pagedown"),
+        *("insert", "delete", "backspace", "enter", "return", "escape", "tab", "space"),
+        *(f"f{number}" for number in range(1, 25)),
+    ]
+)
+
+LAST_NAMED = 0x24F
+"""Of the Latin letters and signs, to which a name such as less_than_sign leads back."""
+
+
+def key_name(typed: str) -> str:
+    """Textual's name of a key that is given by its character, or already by name."""
+    if len(typed) != 1 or typed.isalnum():
+        return "space" if typed == " " else typed
+    name = unicodedata.name(typed, typed).lower().replace("-", "_").replace(" ", "_")
+    return NAMES.get(name, name)
+
+
+_SIGNS = frozenset(
+    key_name(chr(code)) for code in range(0x21, LAST_NAMED) if chr(code).isprintable()
+)
+
+
+def is_key(typed: str) -> bool:
+    """True for a key that there may be: a character, a name, or either held with ctrl."""
+    if len(typed) == 1:
+        return typed.isprintable()
+    *held, key = typed.split("+")
+    if len(set(held)) != len(held) or not WITH.issuperset(held):
+        return False
+    if len(key) == 1:
+        return key.isprintable() and key != " "
+    return key in WITHOUT_CHARACTER or key in _SIGNS or _is_sign(key)
+
+
+def _is_sign(name: str) -> bool:
+    """True for the name of a character that can be typed and seen."""
+    try:
+        character = unicodedata.lookup(name.replace("_", " ").upper())
+    except KeyError:
+        return False
+    return len(character) == 1 and character.isprintable() and name == name.lower()
+
+
+def shown(typed: str) -> str:
+    """What was given as a key, so that it can be told of."""
+    seen = (c if c.isprintable() else f"⟨U+{ord(c):04X}⟩" for c in typed)
+    return "".join(seen)[:40]
+
+
+KEYS_FILE = "keys.toml"
+"""An older file that holds nothing but keys; it is still read."""
+
+ALWAYS = frozenset({"ctrl+q", "ctrl+c"})
+"""Keys that cannot be given to an act: they quit, and tell how to quit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keymap:
+    """The registry with a person's keys in it.
+
+    own: those keys, by act, as Textual's keymaps have them. troubles: sentences on what of
+    the file cannot be used.
+    """
+
+    actions: tuple[Action, ...] = ACTIONS
+    own: Mapping[str, str] = field(default_factory=dict)
+    troubles: tuple[str, ...] = ()
+
+    def action_of(self, key: str, where: str = "") -> str | None:
+        """The id of the act that a key stands for there, by Textual's name of the key."""
+        there = (action for action in self.actions if action.where == where)
+        return next((action.id for action in there if key in action.keys), None)
+
+
+def apply(wanted: Mapping[str, object], files: Mapping[str, Path] | None = None) -> Keymap:
+    """The registry with these keys; an entry that cannot be is left out and told.
+
+    files: where each entry stands, to begin what is told of it with.
+    """
+    troubles: list[str] = []
+    own: dict[str, tuple[str, ...]] = {}
+    for action_id, typed in wanted.items():
+        trouble = _trouble(action_id, typed)
+        if trouble is None:
+            own[action_id] = tuple(key.strip() for key in str(typed).split(",") if key.strip())
+        else:
+            troubles.append(_placed(action_id, trouble, files))
+    while clash := _clash(_with(own)):
+        key, one, other = clash
+        loser, keeper = (other, one) if other.id in own else (one, other)
+        del own[loser.id]
+        trouble = (
+            f"{loser.id}: the key {key} is that of {keeper.id} ({keeper.title}); "
+            "give that one another key as well"
+        )
+        troubles.append(_placed(loser.id, trouble, files))
+    names = {action_id: ",".join(map(key_name, keys)) for action_id, keys in own.items()}
+    return Keymap(_with(own) if own else ACTIONS, names, tuple(troubles))
+
+
+def _placed(action_id: str, trouble: str, files: Mapping[str, Path] | None) -> str:
+    return trouble if files is None else f"{files[action_id]}: {trouble}"
+
+
+def _trouble(action_id: str, typed: object) -> str | None:
+    if action_id not in BY_ID:
+        return f"{action_id}: there is no such act; nfh-tui keys lists them"
+    if not isinstance(typed, str) or not typed.strip(" ,"):
+        return f"{action_id}: wanted are one or more keys with commas between, as a text"
+    unknown = [key for key in map(str.strip, typed.split(",")) if key and not is_key(key)]
+    if unknown:
+        return (
+            f"{action_id}: “{shown(unknown[0])}” is no key; wanted is a character, or a name "
+            "such as f8, ctrl+w or pagedown"
+        )
+    taken = {key_name(key.strip()) for key in typed.split(",")} & ALWAYS
+    return f"{action_id}: {min(taken)} cannot be given away" if taken else None
+
+
+def _with(own: Mapping[str, Sequence[str]]) -> tuple[Action, ...]:
+    return tuple(
+        replace(
+            action,
+            keys=tuple(map(key_name, own[action.id])),
+            shown=" ".join(own[action.id]),
+            listed=None,
+        )
+        if action.id in own
+        else action
+        for action in ACTIONS
+    )
+
+
+def _clash(actions: Sequence[Action]) -> tuple[str, Action, Action] | None:
+    """A key that does two things in one mode and place, and the two."""
+    for place, one in enumerate(actions):
+        for other in actions[place + 1 :]:
+            shared = set(one.keys) & set(other.keys)
+            if shared and one.modes & other.modes and one.where == other.where:
+                return min(shared), one, other
+    return None
+
 
 FILE_NAME = "nfh-tui.toml"
 SECTIONS = ("keys", "theme", "workbench")
@@ -93,7 +263,7 @@ def config_files() -> tuple[Path, Path]:
     Raises OSError for a user who has no folder of their own.
     """
     folder = data_folder()
-    return folder / FILE_NAME, folder / KEYS_NAME
+    return folder / FILE_NAME, folder / KEYS_FILE
 
 
 def load() -> Config:
@@ -257,3 +427,70 @@ _CHECKS: Mapping[str, tuple[Callable[[object], bool], str]] = {
 
 def _listed(names: tuple[str, ...] | list[str]) -> str:
     return ", ".join(names)
+
+
+DATABASE_NAME = "nfh.db"
+READ_ONLY_VARIABLE = "NFH_TUI_READ_ONLY"
+"""An environment variable: why commands that only read write nothing, in a few words."""
+
+DATABASE_VARIABLE = "NFH_TUI_DB"
+
+
+def named_database(given: Path | None) -> Path | None:
+    """The database that the call names: by --db, else by $NFH_TUI_DB; None if neither."""
+    if given is not None:
+        return given
+    variable = os.environ.get(DATABASE_VARIABLE, "")
+    return Path(variable) if variable else None
+
+
+def database(given: Path | None) -> Path:
+    """The database to work on: the one named, else nfh.db here, else the user's own.
+
+    The user's own need not exist.
+    """
+    named = named_database(given)
+    if named is not None:
+        return named
+    here = Path(DATABASE_NAME)
+    return here if here.exists() else data_folder() / DATABASE_NAME
+
+
+def new_database(given: Path | None) -> Path:
+    """Where `init` makes a database: where the call says, else nfh.db here."""
+    return named_database(given) or Path(DATABASE_NAME)
+
+
+def make_folder_for(path: Path) -> None:
+    """Make the user's data folder if `path` lies in it. Other folders are the user's own.
+
+    Raises OSError.
+    """
+    if path.parent == data_folder():
+        path.parent.mkdir(parents=True, exist_ok=True)
+
+
+LEGEND: tuple[tuple[str, str], ...] = (
+    ("▸one◂", "the number that is asked about; others are dim, ✓ and a letter: decided so"),
+    ("‹ ›", "the span that an annotator proposes for the number"),
+    ("₁ ₂", "before a word: it stands for the first, second head of your answer"),
+    ("×", "a mention that was taken away"),
+    ("¹ ² ³", "behind a word: who marked it, by their keys; reversed: your answer has not"),
+    ("◆", "before a word: the gold's head, where your answer has another"),
+    ("[ ]", "a span that is growing"),
+    ("▁ to █", "heat map: the score of a word; + and −: of two models, which scores it higher"),
+    ("┄┄┄", "between turns, if asked for: voters saw from here, to here"),
+    ("↑ ↓", "under the passage: a head of your answer stands above, below what is in view"),
+    ("○ ◐ ≠", "nobody answered; answers agree; answers disagree"),
+    ("✓ ↺", "decided; the number's span was corrected after people had answered"),
+    ("▌ ┆", "in the queue: the item shown; where to go on from, while another one is shown"),
+    ("2-1 noun", "two annotators against one, and what they differ in first"),
+    ("scope, route", "what answers differ in: an NFH or none; the class or its noun"),
+    ("answer?, relation", "what answers differ in: can it be answered; AND or OR"),
+    ("» a m g", "you skipped it; flags: span wrong, ambiguous, guidelines silent"),
+    ("= ≠ noun", "in the evidence: the same as your answer; what it differs in"),
+    ("≈ mention", "in the evidence: the same noun, but no mention that your answer has"),
+    ("12m◆", "in the evidence: whose it is: annotators 1 and 2, the model, the gold"),
+    ("t1 +1", "in the evidence: in turn 1; one more mention"),
+)
+"""Each sign with its meaning, in the order in which one meets them."""

@@ -6,9 +6,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nfh_db import system
 from nfh_db.errors import NoFileError
-from nfh_db.formats.wording import quoted
-from nfh_tui import places
+from nfh_db.messages import quoted
+from nfh_tui import config
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -21,7 +22,7 @@ SUFFIXES = ("-wal", "-shm", "")
 
 def demo_database() -> Path:
     """Where the demo's database lies, made or not."""
-    return places.data_folder() / DEMO_NAME
+    return system.data_folder() / DEMO_NAME
 
 
 def hint_of(error: Exception) -> str:
@@ -32,7 +33,7 @@ def hint_of(error: Exception) -> str:
     if not isinstance(error, NoFileError):
         return ""
     with suppress(OSError):
-        if error.path == places.database(None) and demo_database().is_file():
+        if error.path == config.database(None) and demo_database().is_file():
             return f". The demo's is another one: --db {quoted(str(demo_database()))}"
     return ""
 
@@ -65,10 +66,10 @@ def ensure_demo(path: Path) -> None:
     """
     from nfh_db.query import parse
     from nfh_db.store import Store
-    from nfh_tui.guidelines import first_text
-    from nfh_tui.packaged import ensure_small
+    from nfh_tui.services.guidelines import first_text
+    from nfh_tui.services.models import ensure_small
 
-    places.make_folder_for(path)
+    config.make_folder_for(path)
     with Store.open(path, create=True) as store:
         if next(iter(store.queue_ids(parse(""), store.annotator("editor"))), None):
             return
@@ -78,10 +79,10 @@ def ensure_demo(path: Path) -> None:
 
 
 def _copy_corpus(store: "Store") -> None:
-    from nfh_db.formats.reading import Source
+    from nfh_db.formats.files import Source
     from nfh_db.formats.registry import GOLD
     from nfh_tui.sample import corpus_path
-    from nfh_tui.transfer import ImportOptions, import_file
+    from nfh_tui.services.imports import ImportOptions, import_file
 
     import_file(store, Source(corpus_path()), GOLD, ImportOptions())
 

@@ -73,10 +73,10 @@ def data_dir() -> Path:
 @pytest.fixture(autouse=True)
 def packaged(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No model in the package, so that tests are quick and of the recipes that they name."""
-    from nfh_tui import packaged
+    from nfh_tui.services import models
 
     nowhere = tmp_path_factory.getbasetemp() / "no model in the package"
-    monkeypatch.setattr(packaged, "packaged_folder", lambda: nowhere)
+    monkeypatch.setattr(models, "packaged_folder", lambda: nowhere)
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def call() -> "Callable[..., Result]":
     """Calls a command in this process; its arguments may be paths. input: of standard input."""
     from click.testing import CliRunner
 
-    from nfh_tui.cli.group import commands
+    from nfh_tui.cli.main import commands
 
     def run(*arguments: object, input: str | None = None) -> "Result":  # noqa: A002
         texts = [str(argument) for argument in arguments]

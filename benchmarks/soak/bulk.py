@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import (
     FlagMark,
@@ -129,7 +129,7 @@ class Chooser(Choosing):
 
         def do(store: Store) -> object:
             from nfh_db.formats.registry import GOLD
-            from nfh_tui.transfer import export_file
+            from nfh_tui.services.imports import export_file
 
             return export_file(store, parse(""), GOLD, out)
 
@@ -140,7 +140,7 @@ class Chooser(Choosing):
         target = self.database.with_name(f"{self.own}-{self.model.count}{COPY}")
 
         def do(store: Store) -> object:
-            from nfh_db.backup import back_up
+            from nfh_db.database import back_up
 
             return back_up(store.path, target)
 
@@ -194,7 +194,7 @@ class Chooser(Choosing):
         people = list(self.people)
 
         def do(store: Store) -> object:
-            from nfh_db.distributing import Amount, Wanted
+            from nfh_db.assignment_plan import Amount, Wanted
 
             wanted = Wanted(each=2, checks=Amount(5, percent=True), seed=seed)
             return store.assign(query, None, people, wanted, limit=60)
@@ -222,7 +222,7 @@ class Chooser(Choosing):
         other = self.database.with_name(f"{self.own}-{number}{OTHER}")
 
         def do(store: Store) -> object:
-            from nfh_db.backup import back_up
+            from nfh_db.database import back_up
 
             back_up(store.path, other)
             with Store.open(other) as copy:

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from nfh_db.answers import recompute
 from nfh_db.connection import Connection, connect
 from nfh_db.doctor import examine
-from nfh_db.replay import present, replay
-from nfh_db.summary import recompute
+from nfh_db.event_log import present_state, replay
 
 SUMMARIES = """
 SELECT id, state, kind, heads, votes, strongest, blocking, notes, pattern
@@ -51,7 +51,7 @@ def doctor_says(path: Path) -> list[str]:
 
 def _read_faults(reader: Connection) -> Iterator[str]:
     yield from _table_faults(reader)
-    replayed, there = replay(reader), present(reader)
+    replayed, there = replay(reader), present_state(reader)
     if replayed.broken:
         yield f"events {replayed.broken[:9]} do not begin where the log was"
     for key in sorted(replayed.state.keys() | there.keys(), key=str):

@@ -13,12 +13,13 @@ from pathlib import Path
 
 from nfh_db.connection import connect
 from nfh_db.errors import FormatError, StoreError
-from nfh_db.formats.reading import Source
-from nfh_db.formats.registry import BY_NAME, GOLD, Format, check_choice, recognise
+from nfh_db.formats.base import Format
+from nfh_db.formats.files import Source
+from nfh_db.formats.registry import BY_NAME, GOLD, check_choice, recognise
 from nfh_db.query import parse
 from nfh_db.store import Store
-from nfh_tui.cli.common import MESSAGE_LIMIT, sentence
-from nfh_tui.transfer import ImportOptions, export_file, import_file
+from nfh_tui.cli.options import MESSAGE_LIMIT, sentence
+from nfh_tui.services.imports import ImportOptions, export_file, import_file
 from soak.checks import faults
 from soak.mutate import damaged
 from soak.seeds import SEEDS

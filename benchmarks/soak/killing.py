@@ -35,7 +35,7 @@ LONGEST_SECONDS = 0.25
 OPENING_SECONDS = 0.06
 """The same for those that are killed while they open the database."""
 
-PRELOADED = ["soak.worker", "nfh_tui.transfer", "nfh_db.merge.run"]
+PRELOADED = ["soak.worker", "nfh_tui.services.imports", "nfh_db.merge.run"]
 """What workers need, loaded once and forked."""
 
 
@@ -194,8 +194,8 @@ class Soak:
 
     def _check_file(self, path: Path) -> None:
         """An export that was cut off leaves the file of the one before; a copy, nothing."""
+        from nfh_db.formats.files import Source
         from nfh_db.formats.gold import read
-        from nfh_db.formats.reading import Source
 
         if path.suffix == ".jsonl" and path.stat().st_size:
             for _ in read(Source(path)):

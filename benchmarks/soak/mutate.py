@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from nfh_db.formats.gold_form import KEYS, seal
+from nfh_db.formats.gold import KEYS, seal
 from nfh_db.formats.rows import runs
 from nfh_models.domain import Anchor, Passage, Token, anchor_id
 from soak.seeds import NASTY, SEEDS

@@ -6,8 +6,8 @@ import json
 import random
 from collections.abc import Callable
 
-from nfh_db.formats.gold_form import GoldWriter
-from nfh_db.formats.nfh_ident import HEADER, SEPARATOR
+from nfh_db.formats.gold import GoldWriter
+from nfh_db.formats.nfh import HEADER, SEPARATOR
 from nfh_db.formats.rows import RawPassage, joined, runs
 from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Role, Rule, Vote
 from nfh_models.domain import (

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nfh_db.backup import back_up
+from nfh_db.database import back_up
 from nfh_db.formats.registry import GOLD
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import IncomingAnchor, IncomingPassage, Role, Vote
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, Passage, Token, Turn, class_answer
-from nfh_tui.transfer import export_file
+from nfh_tui.services.imports import export_file
 from soak.checks import faults
 from soak.disks import MoodyDisk
 from soak.state import State, read_state

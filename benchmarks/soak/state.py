@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from nfh_db.connection import Connection, connect
-from nfh_db.replay import present
-from nfh_db.values import (
+from nfh_db.event_log import present_state
+from nfh_db.serialization import (
     AnswerValue,
     GoldValue,
     decode_anchor,
@@ -91,7 +91,7 @@ def read_state(path: Path) -> State:
 def _entries(connection: Connection) -> Iterator[tuple[Key, Value]]:
     places = {row[0]: row[1:] for row in connection.execute(PLACES)}
     people: Mapping[int, str] = dict(connection.execute(PEOPLE))
-    for (entity, anchor, person, name), text in present(connection).items():
+    for (entity, anchor, person, name), text in present_state(connection).items():
         place = places[anchor]
         if entity == "anchor":
             value = decode_anchor(text)

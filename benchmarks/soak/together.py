@@ -11,16 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nfh_db.connection import connect
+from nfh_db.formats.files import Source
 from nfh_db.formats.gold import read as read_gold
-from nfh_db.formats.reading import Source
 from nfh_db.formats.registry import GOLD
 from nfh_db.formats.rows import GoldRow
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import IncomingAnchor, IncomingPassage, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, Passage, Token, Turn, class_answer
-from nfh_tui.transfer import ImportOptions, export_file, import_file
+from nfh_tui.services.imports import ImportOptions, export_file, import_file
 from soak.checks import faults
 from soak.desk import Desk
 

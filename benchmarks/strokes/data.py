@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
 from nfh_db.formats.registry import BY_NAME
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import IncomingAnchor, IncomingPassage, Item, Role, Vote
 from nfh_db.store import Store
 from nfh_models.domain import Answer
-from nfh_tui.packaged import ensure_small
 from nfh_tui.sample import corpus_path
-from nfh_tui.transfer import ImportOptions, import_file
+from nfh_tui.services.imports import ImportOptions, import_file
+from nfh_tui.services.models import ensure_small
 from strokes.simulated import NAMES, Simulation
 
 ME = "editor"

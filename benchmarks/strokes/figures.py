@@ -7,9 +7,8 @@ from enum import Enum
 from statistics import mean, median
 
 from nfh_db.records import Item
-from nfh_models.domain import Answer, Kind, compare
-from nfh_models.domain.compare import same_head
-from nfh_tui.editing.votes import lemmas
+from nfh_models.domain import Answer, Kind, compare, same_head
+from nfh_tui.editor.votes import lemmas
 from strokes.data import ME, Corpus, annotators
 from strokes.plan import Keys, Means, Planner, is_right
 from strokes.simulated import CLASSES

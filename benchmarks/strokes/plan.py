@@ -1,6 +1,6 @@
 """The shortest keys that bring the editor to the right answer, found by the editor itself.
 
-Every key is tried on `nfh_tui.editing`, the pure part of the workbench, so that a plan holds
+Every key is tried on `nfh_tui.editor`, the pure part of the workbench, so that a plan holds
 only keys that do what it says. Right is by noun, as answers are compared everywhere.
 """
 
@@ -14,10 +14,10 @@ from itertools import count
 from nfh_db.records import Item, Role
 from nfh_models.domain import Answer, Head, Kind, Relation, Sort, compare
 from nfh_tui.actions import BY_ID
-from nfh_tui.editing import EditState, Pending, act, annotators_votes, begin, key
-from nfh_tui.editing import answer as finished
-from nfh_tui.editing.state import live
-from nfh_tui.editing.votes import lemmas
+from nfh_tui.editor.commands import act, begin, key
+from nfh_tui.editor.state import EditState, Pending, live
+from nfh_tui.editor.state import answer as finished
+from nfh_tui.editor.votes import annotators_votes, lemmas
 
 Keys = tuple[str, ...]
 Step = tuple[Keys, EditState]

@@ -9,7 +9,7 @@ from textual.pilot import Pilot
 from nfh_db.records import Role, Rule
 from nfh_db.store import Store
 from nfh_tui.app import WorkbenchApp
-from nfh_tui.screens.workbench import Workbench
+from nfh_tui.workbench.screen import Workbench
 from strokes.data import ME, Corpus
 from strokes.figures import Planned
 from strokes.plan import is_right

@@ -19,7 +19,7 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_tui.editing.words import fold, is_noun_like
+from nfh_tui.editor.commands import fold, is_noun_like
 
 CLASSES = (
     Kind.REFERENCE,

@@ -7,7 +7,7 @@ from nfh_db import assignments
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
 from nfh_db.records import Sibling, State
-from nfh_db.values import AnchorValue, json_of
+from nfh_db.serialization import AnchorValue, json_of
 from nfh_models.domain import Anchor, Blocking, ItemDisagreement, Kind, Passage
 
 VISIBLE = """

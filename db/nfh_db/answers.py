@@ -1,12 +1,381 @@
-"""Answers of annotators and adjudicators; one a person, anchor and role."""
+"""Answers, gold, flags, doubts and heads of anchors: reading and writing the tables, and the
+summary columns that follow from them.
+"""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from nfh_db import assignments, heads
+from nfh_db import anchors, assignments, passages
+from nfh_db.anchors import Summary, spaced
 from nfh_db.connection import Connection
-from nfh_db.records import Role, Vote
-from nfh_db.values import AnswerValue, Marks, json_of, vote_of
+from nfh_db.records import PERSON, FlagMark, FlagName, Role, Rule, State, Vote
+from nfh_db.serialization import (
+    AnswerValue,
+    FlagValue,
+    GoldValue,
+    Marks,
+    answer_of,
+    decode_gold_votes,
+    encode_gold_votes,
+    json_of,
+    vote_of,
+)
+from nfh_models.domain import (
+    Anchor,
+    Answer,
+    Blocking,
+    ItemDisagreement,
+    Kind,
+    Note,
+    compare,
+    compare_all,
+)
+
+# How the answers to an anchor differ, pair by pair, kept beside the anchor's summary.
+#
+# Annotators' pairs that differ in anything have a row each in `difference`. Adjudicators'
+# answers are compared apart from them: an anchor that two or more decided has one row in
+# `expert_difference`. An anchor that gold decides has a row in `gold_difference` for each
+# annotator who answered it. All follow the answers, and the gold, that are there now.
+
+READ_DIFFERENCES = """
+SELECT anchor_id, left_id, right_id, blocking, notes FROM difference
+WHERE anchor_id = :anchor ORDER BY left_id, right_id"""
+DELETE_DIFFERENCES = "DELETE FROM difference WHERE anchor_id = :anchor"
+INSERT_DIFFERENCE = """
+INSERT INTO difference (anchor_id, left_id, right_id, blocking, notes)
+VALUES (:anchor, :left, :right, :blocking, :notes)"""
+READ_EXPERT_DIFFERENCE = (
+    "SELECT anchor_id, blocking FROM expert_difference WHERE anchor_id = :anchor"
+)
+DELETE_EXPERT_DIFFERENCE = "DELETE FROM expert_difference WHERE anchor_id = :anchor"
+INSERT_EXPERT_DIFFERENCE = """
+INSERT INTO expert_difference (anchor_id, blocking) VALUES (:anchor, :blocking)"""
+READ_GOLD_DIFFERENCES = """
+SELECT anchor_id, annotator_id, blocking FROM gold_difference
+WHERE anchor_id = :anchor ORDER BY annotator_id"""
+DELETE_GOLD_DIFFERENCES = "DELETE FROM gold_difference WHERE anchor_id = :anchor"
+INSERT_GOLD_DIFFERENCE = """
+INSERT INTO gold_difference (anchor_id, annotator_id, blocking)
+VALUES (:anchor, :annotator, :blocking)"""
+ANNOTATORS = """
+SELECT w.annotator_id FROM answer AS w JOIN annotator AS n ON n.id = w.annotator_id
+WHERE w.anchor_id = :anchor AND w.role = 'annotator' AND n.type = 'person' AND w.removed = 0
+ORDER BY n.name"""
+
+Pair = tuple[int, int, int, str | None, str]
+"""A row: anchor, the two annotators by ascending id, what blocks, and notes."""
+
+Decided = tuple[int, str | None]
+"""A row: anchor, and the strongest kind in which its adjudicators differ."""
+
+Judged = tuple[int, int, str | None]
+"""A row: anchor, annotator, and what blocks between that answer and gold."""
+
+
+def pairs(anchor_id: int, people: Sequence[int], found: ItemDisagreement) -> list[Pair]:
+    """The rows of one anchor, in the order of the key.
+
+    people: annotators' ids, in the order in which their answers were compared.
+    """
+    rows = []
+    for one in found.differences:
+        left, right = sorted((people[one.left], people[one.right]))
+        blocking = one.blocking.value if one.blocking else None
+        rows.append((anchor_id, left, right, blocking, spaced(one.notes)))
+    return sorted(rows, key=lambda row: row[:3])
+
+
+def decided(anchor_id: int, found: ItemDisagreement | None) -> list[Decided]:
+    """The row of an anchor that several adjudicators decided; none for another."""
+    if found is None:
+        return []
+    return [(anchor_id, found.strongest.value if found.strongest else None)]
+
+
+def judged(
+    anchor_id: int, people: Sequence[int], by_gold: Sequence[Blocking | None] | None
+) -> list[Judged]:
+    """The rows of an anchor that gold decides, in the order of the key.
+
+    people: annotators' ids, in the order in which their answers were compared.
+    """
+    if by_gold is None:
+        return []
+    found = zip(people, by_gold, strict=True)
+    rows = [(anchor_id, who, kind.value if kind else None) for who, kind in found]
+    return sorted(rows, key=lambda row: row[:2])
+
+
+def write_differences(connection: Connection, anchor_id: int, summary: Summary) -> None:
+    """Make the rows of an anchor be those of a summary that was computed just now."""
+    key = {"anchor": anchor_id}
+    found = summary.disagreement
+    people = (
+        [row[0] for row in connection.execute(ANNOTATORS, key)]
+        if found.differences or summary.by_gold is not None
+        else []
+    )
+    wanted = pairs(anchor_id, people, found)
+    if connection.execute(READ_DIFFERENCES, key).fetchall() != wanted:
+        connection.execute(DELETE_DIFFERENCES, key)
+        connection.executemany(INSERT_DIFFERENCE, wanted)
+    experts = decided(anchor_id, summary.experts)
+    if connection.execute(READ_EXPERT_DIFFERENCE, key).fetchall() != experts:
+        connection.execute(DELETE_EXPERT_DIFFERENCE, key)
+        connection.executemany(INSERT_EXPERT_DIFFERENCE, experts)
+    by_gold = judged(anchor_id, people, summary.by_gold)
+    if connection.execute(READ_GOLD_DIFFERENCES, key).fetchall() != by_gold:
+        connection.execute(DELETE_GOLD_DIFFERENCES, key)
+        connection.executemany(INSERT_GOLD_DIFFERENCE, by_gold)
+
+
+# Doubts: what a model that had not seen an anchor's gold said of it. One an anchor, the last.
+#
+# The row of an anchor goes when its gold is written, changed or confirmed: what has been
+# looked at is doubted no more.
+
+UPSERT_DOUBT = """
+INSERT INTO doubt (anchor_id, job_id, choice, likely, margin)
+VALUES (:anchor, :job, :choice, :likely, :margin)
+ON CONFLICT (anchor_id) DO UPDATE SET
+    job_id = excluded.job_id, choice = excluded.choice, likely = excluded.likely,
+    margin = excluded.margin"""
+DELETE_DOUBT = "DELETE FROM doubt WHERE anchor_id = :anchor"
+READ_DOUBT = "SELECT anchor_id, choice, likely, margin FROM doubt WHERE anchor_id = :anchor"
+
+TOLD = """
+SELECT d.choice, d.likely, d.job_id, coalesce(json_extract(j.arguments, '$.recipe'), '')
+FROM doubt AS d LEFT JOIN job AS j ON j.id = d.job_id WHERE d.anchor_id = :anchor"""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """choice: what the model chose, as a prediction has it. likely: the probability that it
+    gave to gold. margin: how far its choice was ahead of the next."""
+
+    anchor_id: int
+    choice: str
+    likely: float
+    margin: float
+
+
+@dataclass(frozen=True, slots=True)
+class Doubted:
+    """What a model that had not seen an item's gold said of it.
+
+    choice: what it chose, as a prediction has it. likely: the probability that it gave to
+    gold. job: that asked it; recipe: by which that made it, "" where that is not known.
+    """
+
+    choice: str
+    likely: float
+    job: int
+    recipe: str
+
+
+def save(connection: Connection, job_id: int, found: Sequence[Doubt]) -> None:
+    """Keep doubts, in place of earlier ones of the same anchors."""
+    connection.executemany(
+        UPSERT_DOUBT,
+        [
+            {
+                "anchor": one.anchor_id,
+                "job": job_id,
+                "choice": one.choice,
+                "likely": one.likely,
+                "margin": one.margin,
+            }
+            for one in found
+        ],
+    )
+
+
+def read_doubt(connection: Connection, anchor_id: int) -> Doubt | None:
+    """What is doubted of an anchor's gold; None where nobody asked."""
+    row = connection.execute(READ_DOUBT, {"anchor": anchor_id}).fetchone()
+    return None if row is None else Doubt(*row)
+
+
+def told(connection: Connection, anchor_id: int) -> Doubted | None:
+    """The same as people are shown it, with where it comes from."""
+    row = connection.execute(TOLD, {"anchor": anchor_id}).fetchone()
+    if row is None:
+        return None
+    choice, likely, job, recipe = row
+    return Doubted(choice, likely, job, str(recipe))
+
+
+def forget(connection: Connection, anchor_ids: Iterable[int]) -> None:
+    """The gold of these anchors is another: what was said of it is of no use."""
+    connection.executemany(DELETE_DOUBT, [{"anchor": anchor_id} for anchor_id in anchor_ids])
+
+
+READ_FLAGS = """
+SELECT f.anchor_id, f.name, n.name, f.flagged_at, f.start, f.stop
+FROM flag AS f JOIN annotator AS n ON n.id = f.annotator_id
+WHERE f.anchor_id IN (SELECT value FROM json_each(:ids)) AND f.removed = 0
+ORDER BY f.anchor_id, f.name, n.name"""
+READ_FLAG = """
+SELECT flagged_at, batch_id, start, stop FROM flag
+WHERE anchor_id = :anchor AND annotator_id = :annotator AND name = :name AND removed = 0"""
+UPSERT_FLAG = """
+INSERT INTO flag (anchor_id, annotator_id, name, batch_id, flagged_at, start, stop)
+VALUES (:anchor, :annotator, :name, :batch, :at, :start, :stop)
+ON CONFLICT (anchor_id, annotator_id, name) DO UPDATE SET
+    batch_id = excluded.batch_id, flagged_at = excluded.flagged_at,
+    start = excluded.start, stop = excluded.stop, removed = 0"""
+INSERT_FLAG = """
+INSERT INTO flag (anchor_id, annotator_id, name, batch_id, flagged_at, start, stop)
+VALUES (:anchor, :annotator, :name, :batch, :at, :start, :stop)"""
+REMOVE_FLAG = """
+UPDATE flag SET removed = 1
+WHERE anchor_id = :anchor AND annotator_id = :annotator AND name = :name"""
+
+
+def read_flag(
+    connection: Connection, anchor_id: int, annotator_id: int, name: str
+) -> FlagValue | None:
+    """Somebody's flag, if it is set."""
+    row = connection.execute(
+        READ_FLAG, {"anchor": anchor_id, "annotator": annotator_id, "name": name}
+    ).fetchone()
+    return None if row is None else value_of(*row)
+
+
+def value_of(at: str, batch: int | None, start: int | None, stop: int | None) -> FlagValue:
+    """A flag from its columns."""
+    return FlagValue(at, batch, None if start is None or stop is None else (start, stop))
+
+
+def write_flag(
+    connection: Connection,
+    anchor_id: int,
+    annotator_id: int,
+    name: str,
+    value: FlagValue | None,
+) -> None:
+    """Set somebody's flag to `value`; None marks it removed."""
+    key = {"anchor": anchor_id, "annotator": annotator_id, "name": name}
+    if value is None:
+        connection.execute(REMOVE_FLAG, key)
+    else:
+        start, stop = value.span or (None, None)
+        row = {"batch": value.batch, "at": value.at, "start": start, "stop": stop}
+        connection.execute(UPSERT_FLAG, key | row)
+
+
+def marks(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, list[FlagMark]]:
+    """The flags that are set, by anchor id, each list by flag and person."""
+    found: dict[int, list[FlagMark]] = {}
+    for anchor_id, name, annotator, at, start, stop in connection.execute(
+        READ_FLAGS, {"ids": json_of(list(anchor_ids))}
+    ):
+        span = None if start is None or stop is None else Anchor(start, stop)
+        found.setdefault(anchor_id, []).append(FlagMark(FlagName(name), annotator, at, span))
+    return found
+
+
+READ_OF_ANSWERS = """
+SELECT h.answer_id, h.position, m.start, m.stop, m.token, m.origin
+FROM head AS h JOIN mention AS m ON m.head_id = h.id
+WHERE h.answer_id IN (SELECT value FROM json_each(:ids))
+ORDER BY h.answer_id, h.position, m.position"""
+READ_OF_GOLDS = """
+SELECT h.gold_id, h.position, m.start, m.stop, m.token, m.origin
+FROM head AS h JOIN mention AS m ON m.head_id = h.id
+WHERE h.gold_id IN (SELECT value FROM json_each(:ids))
+ORDER BY h.gold_id, h.position, m.position"""
+DELETE_OF_ANSWER = "DELETE FROM head WHERE answer_id = :id"
+DELETE_OF_GOLD = "DELETE FROM head WHERE gold_id = :id"
+DELETE_MENTIONS_OF_ANSWER = """
+DELETE FROM mention WHERE head_id IN (SELECT id FROM head WHERE answer_id = :id)"""
+DELETE_MENTIONS_OF_GOLD = """
+DELETE FROM mention WHERE head_id IN (SELECT id FROM head WHERE gold_id = :id)"""
+DELETE_OF_GOLDS = """
+DELETE FROM head WHERE gold_id IN (SELECT value FROM json_each(:ids))"""
+DELETE_MENTIONS_OF_GOLDS = """
+DELETE FROM mention WHERE head_id IN
+    (SELECT id FROM head WHERE gold_id IN (SELECT value FROM json_each(:ids)))"""
+INSERT_HEAD = """
+INSERT INTO head (answer_id, gold_id, position) VALUES (:answer, :gold, :position)
+RETURNING id"""
+INSERT_HEAD_WITH_ID = """
+INSERT INTO head (id, answer_id, gold_id, position) VALUES (:id, :answer, :gold, :position)"""
+INSERT_MENTION = """
+INSERT INTO mention (head_id, position, start, stop, token, origin)
+VALUES (:head, :position, :start, :stop, :token, :origin)"""
+LAST_HEAD_ID = "SELECT coalesce(max(id), 0) FROM head"
+
+
+def of_answers(connection: Connection, ids: Sequence[int]) -> dict[int, Marks]:
+    """The heads of answers, by answer id; those without heads are left out."""
+    return _grouped(connection, READ_OF_ANSWERS, ids)
+
+
+def of_golds(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, Marks]:
+    """The heads of golds, by anchor id; those without heads are left out."""
+    return _grouped(connection, READ_OF_GOLDS, anchor_ids)
+
+
+def _grouped(connection: Connection, sql: str, ids: Sequence[int]) -> dict[int, Marks]:
+    found: dict[int, dict[int, list[tuple[int, int, int, str]]]] = {}
+    if not ids:
+        return {}
+    for owner, position, *mark in connection.execute(sql, {"ids": json_of(list(ids))}):
+        start, stop, token, origin = mark
+        heads = found.setdefault(owner, {})
+        heads.setdefault(position, []).append((start, stop, token, origin))
+    return {
+        owner: tuple(tuple(marks) for marks in heads.values()) for owner, heads in found.items()
+    }
+
+
+def replace_of_answer(connection: Connection, answer_id: int, marks: Marks) -> None:
+    """Give an answer exactly these heads."""
+    # Not left to the foreign key: an import's connection does not check those.
+    connection.execute(DELETE_MENTIONS_OF_ANSWER, {"id": answer_id})
+    connection.execute(DELETE_OF_ANSWER, {"id": answer_id})
+    _insert(connection, marks, answer_id=answer_id, gold_id=None)
+
+
+def replace_of_gold(connection: Connection, anchor_id: int, marks: Marks) -> None:
+    """Give a gold exactly these heads."""
+    connection.execute(DELETE_MENTIONS_OF_GOLD, {"id": anchor_id})
+    connection.execute(DELETE_OF_GOLD, {"id": anchor_id})
+    _insert(connection, marks, answer_id=None, gold_id=anchor_id)
+
+
+def replace_of_golds(connection: Connection, marks: Mapping[int, Marks]) -> None:
+    """Give each of these golds, by anchor id, exactly these heads; within a transaction."""
+    ids = {"ids": json_of(list(marks))}
+    connection.execute(DELETE_MENTIONS_OF_GOLDS, ids)
+    connection.execute(DELETE_OF_GOLDS, ids)
+    head_id: int = connection.execute(LAST_HEAD_ID).fetchone()[0]
+    heads: list[tuple[object, ...]] = []
+    mentions: list[tuple[object, ...]] = []
+    for anchor_id, found in marks.items():
+        for position, head in enumerate(found):
+            head_id += 1
+            heads.append((head_id, None, anchor_id, position))
+            mentions += [(head_id, place, *mark) for place, mark in enumerate(head)]
+    connection.executemany(INSERT_HEAD_WITH_ID, heads)
+    connection.executemany(INSERT_MENTION, mentions)
+
+
+def _insert(
+    connection: Connection, marks: Marks, *, answer_id: int | None, gold_id: int | None
+) -> None:
+    for position, head in enumerate(marks):
+        head_id = connection.execute(
+            INSERT_HEAD, {"answer": answer_id, "gold": gold_id, "position": position}
+        ).fetchone()[0]
+        connection.executemany(
+            INSERT_MENTION,
+            [(head_id, place, *mark) for place, mark in enumerate(head)],
+        )
+
 
 COLUMNS = """
     w.id, w.anchor_id, w.annotator_id, n.name, w.role, w.kind, w.relation, w.sort, w.noun,
@@ -56,7 +425,7 @@ def read(
     ).fetchone()
     if row is None:
         return None
-    return _value(row, heads.of_answers(connection, [row[0]]).get(row[0], ()))
+    return _value(row, of_answers(connection, [row[0]]).get(row[0], ()))
 
 
 def write(
@@ -93,7 +462,7 @@ def write(
             "at": value.at,
         },
     ).fetchone()[0]
-    heads.replace_of_answer(connection, answer_id, value.heads)
+    replace_of_answer(connection, answer_id, value.heads)
 
 
 def find_id(connection: Connection, anchor_id: int, annotator_id: int, role: str) -> int | None:
@@ -125,7 +494,7 @@ def _rows(
     connection: Connection, anchor_ids: Sequence[int]
 ) -> Iterator[tuple[tuple[Any, ...], AnswerValue]]:
     rows = connection.execute(READ_OF_ANCHORS, {"ids": json_of(list(anchor_ids))}).fetchall()
-    marks = heads.of_answers(connection, [row[0] for row in rows if row[5] == "REFERENCE"])
+    marks = of_answers(connection, [row[0] for row in rows if row[5] == "REFERENCE"])
     for row in rows:
         yield row, _value(row, marks.get(row[0], ()))
 
@@ -146,3 +515,282 @@ def _value(row: tuple[Any, ...], marks: Marks) -> AnswerValue:
         rule_tag=row[14],
         batch=row[15],
     )
+
+
+READ_GOLD = """
+SELECT g.anchor_id, g.kind, g.relation, g.sort, g.noun, g.comment, g.rule, n.name,
+    g.decided_at, g.batch_id, g.votes
+FROM gold AS g LEFT JOIN annotator AS n ON n.id = g.annotator_id
+WHERE g.anchor_id IN (SELECT value FROM json_each(:ids)) AND g.removed = 0"""
+UPSERT_GOLD = """
+INSERT INTO gold (anchor_id, kind, relation, sort, noun, comment, rule, annotator_id,
+    answer_id, batch_id, decided_at, votes)
+VALUES (:anchor, :kind, :relation, :sort, :noun, :comment, :rule,
+    (SELECT id FROM annotator WHERE name = :by), :answer, :batch, :at, :votes)
+ON CONFLICT (anchor_id) DO UPDATE SET
+    kind = excluded.kind, relation = excluded.relation, sort = excluded.sort,
+    noun = excluded.noun, comment = excluded.comment, rule = excluded.rule,
+    annotator_id = excluded.annotator_id, answer_id = excluded.answer_id,
+    batch_id = excluded.batch_id, decided_at = excluded.decided_at, votes = excluded.votes,
+    removed = 0"""
+INSERT_GOLD = """
+INSERT INTO gold (anchor_id, kind, relation, sort, noun, comment, rule, annotator_id,
+    answer_id, batch_id, decided_at, votes)
+VALUES (:anchor, :kind, :relation, :sort, :noun, :comment, :rule, :annotator,
+    :answer, :batch, :at, :votes)"""
+REMOVE_GOLD = "UPDATE gold SET removed = 1 WHERE anchor_id = :anchor"
+READ_NOUNS = """
+SELECT g.anchor_id, g.noun, h.position, m.token
+FROM anchor AS a JOIN gold AS g ON g.anchor_id = a.id AND g.removed = 0
+LEFT JOIN head AS h ON h.gold_id = g.anchor_id
+LEFT JOIN mention AS m ON m.head_id = h.id AND m.origin <> 'removed'
+WHERE a.passage_id = :passage AND (g.noun IS NOT NULL OR m.token IS NOT NULL)
+ORDER BY g.anchor_id, h.position, m.position"""
+FIND_ANSWER = """
+SELECT w.id FROM answer AS w JOIN annotator AS n ON n.id = w.annotator_id
+WHERE w.anchor_id = :anchor AND w.role = 'adjudicator' AND n.name = :by"""
+
+
+def read_all_gold(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, GoldValue]:
+    """The gold of each of these anchors that has one."""
+    rows = connection.execute(READ_GOLD, {"ids": json_of(list(anchor_ids))}).fetchall()
+    marks = of_golds(connection, [row[0] for row in rows if row[1] == "REFERENCE"])
+    return {row[0]: _gold_value(row, marks.get(row[0], ())) for row in rows}
+
+
+def read_gold(connection: Connection, anchor_id: int) -> GoldValue | None:
+    """The gold of one anchor."""
+    return read_all_gold(connection, [anchor_id]).get(anchor_id)
+
+
+def nouns(connection: Connection, passage_id: int) -> dict[int, tuple[int | str, ...]]:
+    """What is missing by the gold of each anchor of a passage: the token of each head's first
+    mention, or the noun that was written for a class. Anchors without are left out."""
+    found: dict[int, dict[int, int | str]] = {}
+    for anchor_id, noun, head, token in connection.execute(READ_NOUNS, {"passage": passage_id}):
+        said = found.setdefault(anchor_id, {})
+        if head is not None and token is not None:
+            said.setdefault(head, token)
+        elif noun is not None:
+            said.setdefault(-1, noun)
+    return {anchor_id: tuple(said.values()) for anchor_id, said in found.items()}
+
+
+def write_gold(connection: Connection, anchor_id: int, value: GoldValue | None) -> None:
+    """Make an anchor's gold be `value`; None marks it removed.
+
+    An expert's gold points to the answer that the expert gave in the adjudicator's role. What
+    a model doubted of the gold before is forgotten.
+    """
+    forget(connection, [anchor_id])
+    if value is None:
+        connection.execute(REMOVE_GOLD, {"anchor": anchor_id})
+        return
+    connection.execute(UPSERT_GOLD, _row(connection, anchor_id, value))
+    replace_of_gold(connection, anchor_id, value.heads)
+
+
+def write_all_gold(connection: Connection, values: Mapping[int, GoldValue | None]) -> None:
+    """What `write_gold` does, to many anchors at once."""
+    forget(connection, values)
+    present = {id_: value for id_, value in values.items() if value is not None}
+    rows = [_row(connection, id_, value) for id_, value in present.items()]
+    connection.executemany(UPSERT_GOLD, rows)
+    replace_of_golds(connection, {id_: value.heads for id_, value in present.items()})
+    gone = [{"anchor": id_} for id_, value in values.items() if value is None]
+    connection.executemany(REMOVE_GOLD, gone)
+
+
+def _row(connection: Connection, anchor_id: int, value: GoldValue) -> dict[str, object]:
+    return {
+        "anchor": anchor_id,
+        "kind": value.kind,
+        "relation": value.relation,
+        "sort": value.sort,
+        "noun": value.noun,
+        "comment": value.comment,
+        "rule": value.rule,
+        "by": value.by,
+        "answer": _answer_id(connection, anchor_id, value),
+        "batch": value.batch,
+        "at": value.at,
+        "votes": encode_gold_votes(value.votes),
+    }
+
+
+def _answer_id(connection: Connection, anchor_id: int, value: GoldValue) -> int | None:
+    if value.rule != Rule.EXPERT or value.by is None:
+        return None
+    row = connection.execute(FIND_ANSWER, {"anchor": anchor_id, "by": value.by}).fetchone()
+    return None if row is None else row[0]
+
+
+def _gold_value(row: tuple[Any, ...], marks: Marks) -> GoldValue:
+    return GoldValue(
+        kind=row[1],
+        rule=row[6],
+        heads=marks,
+        relation=row[2],
+        sort=row[3],
+        noun=row[4],
+        comment=row[5],
+        by=row[7],
+        at=row[8],
+        batch=row[9],
+        votes=decode_gold_votes(row[10]),
+    )
+
+
+CHOICES = """
+SELECT anchor_id, choice FROM prediction
+WHERE model_id = :model AND anchor_id IN (SELECT value FROM json_each(:ids))"""
+DECISIONS = """
+SELECT anchor_id, nfh FROM identification
+WHERE model_id = :model AND anchor_id IN (SELECT value FROM json_each(:ids))"""
+# The first term of the purpose is the one that the partial index has.
+BLIND = """
+SELECT anchor_id FROM assignment
+WHERE purpose <> 'work' AND purpose IN ('double', 'audit') AND annotator_id = :me
+    AND role = 'adjudicator' AND state = 'open'"""
+
+
+def to_decide_blind(connection: Connection, me_id: int) -> frozenset[int]:
+    """The anchors that somebody has still to decide without seeing anybody's decision."""
+    return frozenset(row[0] for row in connection.execute(BLIND, {"me": me_id}))
+
+
+def choices(connection: Connection, model_id: int, anchor_ids: Sequence[int]) -> dict[int, str]:
+    """Which noun is missing, by anchor: a token in digits, or a class."""
+    return dict(connection.execute(CHOICES, _asked(model_id, anchor_ids)))
+
+
+def decisions(
+    connection: Connection, model_id: int, anchor_ids: Sequence[int]
+) -> dict[int, bool]:
+    """Whether a noun is missing, by anchor."""
+    rows = connection.execute(DECISIONS, _asked(model_id, anchor_ids))
+    return {anchor_id: bool(nfh) for anchor_id, nfh in rows}
+
+
+def _asked(model_id: int, anchor_ids: Sequence[int]) -> dict[str, object]:
+    return {"model": model_id, "ids": json_of(list(anchor_ids))}
+
+
+NO_DISAGREEMENT = ItemDisagreement()
+
+
+def summarise(
+    votes: Sequence[Vote],
+    decided: GoldValue | None,
+    lemmas: Callable[[], Sequence[str]],
+    *,
+    stale: bool = False,
+) -> Summary:
+    """What an anchor's row says.
+
+    votes: all its answers, by name; adjudicators' are compared apart from annotators', models'
+    not at all.
+    lemmas: asked for only where answers have to be compared. stale: it replaces an anchor
+    that had answers or gold.
+    """
+    given = [vote.answer for vote in votes if vote.counts]
+    experts = [vote.answer for vote in votes if vote.role is Role.ADJUDICATOR]
+    standard = standard_of(decided) if given else None
+    several = len(given) > 1 or len(experts) > 1
+    heads = standard is not None and any(answer.heads for answer in (standard, *given))
+    words = lemmas() if several or heads else ()
+    found = compare_all(given, words) if given else NO_DISAGREEMENT
+    return Summary(
+        state_of(len(given), found, decided, stale=stale),
+        decided.kind if decided else None,
+        len(decided.heads) if decided else 0,
+        len(given),
+        found,
+        compare_all(experts, words) if len(experts) > 1 else None,
+        None if standard is None else against(standard, given, words),
+    )
+
+
+def standard_of(decided: GoldValue | None) -> Answer | None:
+    """Gold as an answer that others are compared with; None where it decides nothing."""
+    if decided is None or decided.kind == Kind.NFH:
+        return None
+    return answer_of(decided)
+
+
+def against(
+    standard: Answer, given: Sequence[Answer], lemmas: Sequence[str]
+) -> tuple[Blocking | None, ...]:
+    """What blocks between each of some answers and the one that counts."""
+    return tuple(compare(answer, standard, lemmas).blocking for answer in given)
+
+
+def state_of(
+    votes: int, found: ItemDisagreement, decided: GoldValue | None, *, stale: bool
+) -> State:
+    """Where an anchor stands; the first that holds."""
+    if decided is not None and decided.kind != Kind.NFH:
+        return State.DECIDED
+    if stale and not votes:
+        return State.STALE
+    if found.blocking:
+        return State.DISAGREE
+    return State.ANSWERED if votes else State.OPEN
+
+
+def predecessor(connection: Connection, anchor_id: int) -> int | None:
+    """The nearest anchor, walking back over those replaced, that has answers or gold."""
+    seen = {anchor_id}
+    place = anchor_id
+    _, before, _ = anchors.links(connection, place)
+    while before is not None and before not in seen:
+        _, further, replaced_by = anchors.links(connection, before)
+        if replaced_by != place:
+            # It was revived meanwhile: its answers count where they were given.
+            return None
+        given = votes(connection, [before]).get(before, ())
+        if any(vote.type == PERSON for vote in given) or read_gold(connection, before):
+            return before
+        seen.add(before)
+        place, before = before, further
+    return None
+
+
+def recompute(connection: Connection, anchor_id: int) -> State:
+    """Write an anchor's summary, and how its answers differ, anew; say where it stands."""
+    passage_id, replaces, _ = anchors.links(connection, anchor_id)
+    summary = summarise(
+        votes(connection, [anchor_id]).get(anchor_id, ()),
+        read_gold(connection, anchor_id),
+        lambda: passages.lemmas(connection, passage_id),
+        stale=replaces is not None and predecessor(connection, anchor_id) is not None,
+    )
+    anchors.set_summary(connection, anchor_id, summary)
+    write_differences(connection, anchor_id, summary)
+    return summary.state
+
+
+def recompute_with_successors(connection: Connection, anchor_ids: Sequence[int]) -> None:
+    """Recompute anchors and those that replaced them: stale depends on what was replaced."""
+    pending, done = list(anchor_ids), set[int]()
+    while pending:
+        anchor_id = pending.pop()
+        if anchor_id in done:
+            continue
+        done.add(anchor_id)
+        recompute(connection, anchor_id)
+        _, _, after = anchors.links(connection, anchor_id)
+        if after is not None:
+            pending.append(after)
+
+
+def blocking_names(words: str) -> tuple[Blocking, ...]:
+    """The blocking kinds of a summary column, strongest first."""
+    held = set(words.split())
+    return tuple(kind for kind in Blocking if kind in held)
+
+
+def note_names(words: str) -> tuple[Note, ...]:
+    """The notes of a summary column."""
+    held = set(words.split())
+    return tuple(note for note in Note if note in held)

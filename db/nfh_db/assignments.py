@@ -15,7 +15,7 @@ import msgspec
 from nfh_db import passages
 from nfh_db.connection import Connection
 from nfh_db.records import HistoryLine, Role
-from nfh_db.values import AnswerValue, answer_of, decode_gold, json_of
+from nfh_db.serialization import AnswerValue, answer_of, decode_gold, json_of
 from nfh_models.domain import compare
 
 KEY = "anchor_id = :anchor AND annotator_id = :annotator AND role = :role"

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from nfh_db import answers, clock, gold, passages, settings
+from nfh_db import answers, clock, passages
+from nfh_db.batches import SettleReport
 from nfh_db.connection import Connection
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
 from nfh_db.records import BY_RULE, Annotator, Role
-from nfh_db.settle_report import SettleReport
-from nfh_db.values import AnswerValue, answer_of, decode_gold, encode, json_of
+from nfh_db.serialization import AnswerValue, answer_of, decode_gold, encode, json_of
 from nfh_models.domain import Blocking, compare
 
 # What rules settled and nobody audits, that this auditor may still decide without having
@@ -154,7 +154,7 @@ def assign(
     """
     run = _free_run(connection)
     ids = [anchor_id for anchor_id, _ in sample.items]
-    golds = gold.read_all(connection, ids)
+    golds = answers.read_all_gold(connection, ids)
     position = connection.execute(LAST_POSITION, {"auditor": auditor.id}).fetchone()[0]
     sampled = dict.fromkeys(sample.sizes, 0)
     given = []
@@ -186,7 +186,7 @@ def assign(
         sample.query,
         sample.act,
     )
-    settings.write(connection, _setting(run), json_of(drawn))
+    passages.write_setting(connection, _setting(run), json_of(drawn))
     return run, drawn
 
 
@@ -250,5 +250,5 @@ def _item(connection: Connection, row: _Row, said: AnswerValue | None) -> AuditI
 
 
 def _drawn_of(connection: Connection, run: str) -> Drawn | None:
-    text = settings.read(connection, _setting(run))
+    text = passages.read_setting(connection, _setting(run))
     return None if text is None else _drawn.decode(text)

@@ -1,4 +1,5 @@
-"""Batches: one imported file or one bulk act each, seen by nobody until its rows are there.
+"""Batches: one imported file or one bulk operation each, seen by nobody until its rows are
+there. Also what a failed write left behind, and the record of a settlement.
 
 loading: being written, invisible. settling: visible; what it changes of anchors that were
 there before is being applied from its events. ready: done. A settlement, and its undo and
@@ -7,18 +8,104 @@ redo, are batches of the formats of `BULK_FORMATS` that hold nothing but such ev
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import msgspec
 
-from nfh_db import clock, processes
+from nfh_db import clock, system
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
-from nfh_db.records import ImportReport
-from nfh_db.settle_report import SettleReport
-from nfh_db.values import json_of
+from nfh_db.records import ImportReport, Rule
+from nfh_db.serialization import json_of
+
+# What a failed write left behind, tried again until it is cleared away or finished.
+#
+# A disk that is full lets a bulk act neither be shown nor be cleared away. Nobody should have
+# to do anything about that but make room.
+
+EVERY_SECONDS = 2.0
+
+
+class _Attempts:
+    """A thread that tries until it succeeds, or for a last time when it is stopped."""
+
+    def __init__(self, attempt: Callable[[], bool], over: Callable[[], None]) -> None:
+        self._attempt = attempt
+        self._over = over
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="nfh-finishing", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Try once more, and wait for that."""
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            stopped = False
+            while not stopped:
+                stopped = self._stopped.wait(EVERY_SECONDS)
+                if self._attempt():
+                    return
+        finally:
+            self._over()
+
+
+_under_way: dict[str, _Attempts] = {}
+_lock = threading.Lock()
+
+
+def later(path: Path, attempt: Callable[[], bool]) -> None:
+    """Call `attempt` in a thread, again and again, until it says that nothing is left."""
+    key = os.path.realpath(path)
+    with _lock:
+        if key not in _under_way:
+            _under_way[key] = _Attempts(attempt, lambda: _forget(key))
+
+
+def stop(path: Path) -> None:
+    """Try a last time what waits for a database, which is being closed."""
+    with _lock:
+        attempts = _under_way.get(os.path.realpath(path))
+    if attempts is not None:
+        attempts.stop()
+
+
+def _forget(key: str) -> None:
+    with _lock:
+        _under_way.pop(key, None)
+
+
+@dataclass(frozen=True, slots=True)
+class SettleReport:
+    """What a settlement did, or would do, to the anchors that it looked at.
+
+    new, same, replaced, taken_back: golds made, found as they would be made, made otherwise,
+    and removed since the votes settle nothing any more. changed: those of which somebody
+    changed gold, votes or span meanwhile, and which so were left. skipped: by reason, in
+    words. classes, patterns: of new, same and replaced golds, by kind and by the pattern of
+    the votes. act_id: None where nothing was written.
+    """
+
+    rule: Rule
+    least: int
+    at: str
+    anchors: int = 0
+    new: int = 0
+    same: int = 0
+    replaced: int = 0
+    taken_back: int = 0
+    changed: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    classes: Mapping[str, int] = field(default_factory=dict)
+    patterns: Mapping[str, int] = field(default_factory=dict)
+    act_id: int | None = None
+    dry_run: bool = False
+
 
 CAME_OTHERWISE = """
 SELECT 1 FROM batch
@@ -55,7 +142,7 @@ WHERE id = :id"""
 
 
 MERGE = "merge"
-"""Format of the batch of a merge, whose note `nfh_db.merge.notes` writes."""
+"""Format of the batch of a merge, whose note `nfh_db.merge.apply` writes."""
 
 BULK_FORMATS = {
     "settle": "A settlement is being written by",
@@ -161,7 +248,7 @@ def is_alive(batch: Unfinished) -> bool:
     if batch.pid == os.getpid():
         with _running_lock:
             return batch.id in _running
-    return processes.alive(batch.pid, batch.work.started)
+    return system.alive(batch.pid, batch.work.started)
 
 
 def find_shown(
@@ -245,7 +332,7 @@ def left_behind(connection: Connection) -> bool:
 
 def claim(connection: Connection, batch: Unfinished) -> Work | None:
     """Make a dead process' batch this one's; its work, None if another process was faster."""
-    mine = msgspec.structs.replace(batch.work, started=processes.started(os.getpid()))
+    mine = msgspec.structs.replace(batch.work, started=system.started(os.getpid()))
     changed = connection.execute(
         CLAIM,
         {

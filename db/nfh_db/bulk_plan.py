@@ -1,19 +1,26 @@
-"""Planning a bulk act: what a wish changes of each item, or why the item stays as it is.
+"""Plans of bulk operations: what may be done to many items at once, what it would change of
+each, and why an item stays as it is.
 
 Never changed is what another expert decided, what this person has to decide without knowing
 of others' decisions, and an item of which this person has begun an answer. What is one's own
 decision, or gold of a file or a rule, gives way, and the plan says of how many.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
 
-from nfh_db import answers, assignments, flags, gold, models, settings
+from nfh_db import answers, assignments, clock, items, models, passages
 from nfh_db.anchors import VISIBLE
-from nfh_db.bulk_items import Row
-from nfh_db.connection import Connection
-from nfh_db.records import Annotator, FlagName, Gold, Role, Rule
-from nfh_db.values import (
+from nfh_db.bulk_run import BulkAct, Row, bulk_connection, finish_leftovers
+from nfh_db.connection import Connection, connect, translated
+from nfh_db.errors import StoreError
+from nfh_db.records import Annotator, FlagName, Gold, Role, Rule, Seen
+from nfh_db.serialization import (
     AnswerValue,
     FlagValue,
     GoldValue,
@@ -25,19 +32,128 @@ from nfh_db.values import (
     gold_value,
     json_of,
 )
-from nfh_db.wishes import DECIDING, Deed, Seeing, Wish
+from nfh_db.settlement import Progress
 from nfh_models.domain import (
     IMPLICIT_KINDS,
+    Anchor,
     Answer,
     AnswerError,
     Kind,
     Mention,
+    Passage,
     Relation,
     SettlingRule,
     class_answer,
     reference_answer,
     settle,
 )
+
+# What may be done to many items at once, what it would do, and what it did.
+#
+# Frozen records, as the screen gives and shows them.
+
+
+class Deed(StrEnum):
+    """What is done to each item. GIVEN: each is decided by an answer of its own."""
+
+    FLAG = "flag"
+    UNFLAG = "unflag"
+    SKIP = "skip"
+    UNSKIP = "unskip"
+    WITHDRAW = "withdraw"
+    PROPOSAL = "proposal"
+    MODEL = "model"
+    CLASS = "class"
+    GIVEN = "given"
+
+
+DECIDING = frozenset({Deed.PROPOSAL, Deed.MODEL, Deed.CLASS, Deed.GIVEN})
+"""What makes gold of an adjudicator's own."""
+
+Seeing = Callable[[int], Seen]
+"""What of an anchor was in view of the person who decides it."""
+
+
+def unseen(anchor_id: int) -> Seen:
+    """Nothing of it was."""
+    del anchor_id
+    return Seen()
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a person wants done to many items.
+
+    flag: of FLAG and UNFLAG. answer: of CLASS. answers: of GIVEN, by anchor.
+    """
+
+    deed: Deed
+    role: Role = Role.ADJUDICATOR
+    flag: FlagName | None = None
+    answer: Answer | None = None
+    answers: Mapping[int, Answer] = field(default_factory=dict)
+
+    @property
+    def words(self) -> str:
+        """The act in the history, and in what undo says, without its number of items."""
+        noun = "decisions" if self.role is Role.ADJUDICATOR else "answers"
+        return {
+            Deed.FLAG: f"flag {self.flag} set",
+            Deed.UNFLAG: f"flag {self.flag} cleared",
+            Deed.SKIP: "items skipped",
+            Deed.UNSKIP: "items no longer skipped",
+            Deed.WITHDRAW: f"{noun} withdrawn",
+            Deed.PROPOSAL: "agreed answers adopted",
+            Deed.MODEL: "the model's answers adopted",
+            Deed.CLASS: f"gold {self.answer.kind if self.answer else ''}",
+            Deed.GIVEN: "a decision applied to similar items",
+        }[self.deed]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """One of the items that would be changed, to be read.
+
+    before, after: of the gold, or of a withdrawn answer; None for none, and of a flag.
+    """
+
+    anchor_id: int
+    passage: Passage
+    anchor: Anchor
+    before: Answer | None
+    after: Answer | None
+
+
+@dataclass(frozen=True, slots=True)
+class BulkPreview:
+    """What a wish would do.
+
+    looked: items looked at. ids: those that would be changed. notes: what is to be known of
+    some of these, as whose gold they lose, with how many. kept: why the others stay, with how
+    many. sample: a few of those that would be changed, from all over.
+    """
+
+    wish: Wish
+    looked: int
+    ids: "array[int]"
+    notes: Mapping[str, int]
+    kept: Mapping[str, int]
+    sample: tuple[Sampled, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BulkDone:
+    """What was done. act_id: None where nothing was to be done any more.
+
+    left: items that were planned and left, since somebody changed them meanwhile.
+    """
+
+    act_id: int | None
+    at: str
+    changed: int
+    left: int
+    words: str
+
 
 ITEMS = f"""
 SELECT a.id, a.start, a.stop, t.lemmas
@@ -126,7 +242,7 @@ class Planner:
         self._me = me
         self._at = at
         self._seeing = seeing
-        self._guideline = settings.guideline_version(connection)
+        self._guideline = passages.guideline_version(connection)
         self._model = models.active(connection, "resolution")
 
     def some(self, ids: Sequence[int]) -> Iterator[Planned]:
@@ -148,7 +264,7 @@ class Planner:
         facts = _Facts()
         for id_, start, stop, lemmas in run(ITEMS, key):
             facts.items[id_] = (start, stop, decode_lemmas(lemmas))
-        facts.golds = gold.read_all(self._connection, ids)
+        facts.golds = answers.read_all_gold(self._connection, ids)
         for id_, (name, role), value in answers.read_all(self._connection, ids):
             if name == me.name and role == wish.role:
                 facts.mine[id_] = value
@@ -162,7 +278,7 @@ class Planner:
         if wish.deed is Deed.WITHDRAW and wish.role is Role.ADJUDICATOR:
             facts.replaced = _replaced(run(GOLDS, key), me.name)
         for id_, name, *columns in run(FLAGS, key):
-            facts.flags[id_, name] = flags.value_of(*columns)
+            facts.flags[id_, name] = answers.value_of(*columns)
         facts.drafts = frozenset(row[0] for row in run(DRAFTS, key))
         facts.blind = frozenset(assignments.blind(self._connection, ids, me.id))
         return facts
@@ -308,3 +424,122 @@ def chosen(choice: str, item: tuple[int, int, Sequence[str]]) -> Answer | str:
     if token >= len(lemmas) or start <= token < stop:
         return NO_FIT
     return reference_answer([[Mention(token, token + 1, token)]])
+
+
+AT_ONCE = 500
+MOST_SAMPLED = 24
+"""Items that a preview shows."""
+
+
+class _Sample:
+    """Some of a number of items that is not known before, from all over, in order."""
+
+    def __init__(self) -> None:
+        self._kept: list[Planned] = []
+        self._stride = 1
+        self._count = 0
+
+    def offer(self, one: Planned) -> None:
+        """Take one in, if its turn has come."""
+        if self._count % self._stride == 0:
+            self._kept.append(one)
+        self._count += 1
+        if len(self._kept) > 2 * MOST_SAMPLED:
+            self._kept = self._kept[::2]
+            self._stride *= 2
+
+    def shown(self) -> Sequence[Planned]:
+        """At most `MOST_SAMPLED` of them."""
+        step = -(-len(self._kept) // MOST_SAMPLED) or 1
+        return self._kept[::step]
+
+
+def preview(
+    connection: Connection,
+    ids: Sequence[int],
+    wish: Wish,
+    me: Annotator,
+    progress: Progress,
+) -> BulkPreview:
+    """What a wish would do to these anchors, on a connection in a read transaction."""
+    check(wish)
+    sample, changed = _Sample(), array("q")
+    notes, kept = Counter[str](), Counter[str]()
+    planner = Planner(connection, wish, me, clock.now(), unseen)
+    for done, one in enumerate(_planned(planner, ids), 1):
+        if one.kept:
+            kept[one.kept] += 1
+        else:
+            changed.append(one.anchor_id)
+            sample.offer(one)
+            notes[one.note] += 1 if one.note else 0
+        if done % AT_ONCE == 0:
+            progress("looked at", done)
+    return BulkPreview(
+        wish,
+        len(ids),
+        changed,
+        {note: count for note, count in notes.most_common() if count},
+        dict(kept.most_common()),
+        _sampled(connection, sample.shown()),
+    )
+
+
+def check(wish: Wish) -> None:
+    """Raise StoreError for what nobody may do to many items at once."""
+    if wish.deed in DECIDING and wish.role is not Role.ADJUDICATOR:
+        raise StoreError(
+            "Annotators answer one item after the other: many are decided at once by an "
+            "adjudicator only"
+        )
+
+
+def _planned(planner: Planner, ids: Sequence[int]) -> Iterator[Planned]:
+    for first in range(0, len(ids), AT_ONCE):
+        yield from planner.some(ids[first : first + AT_ONCE])
+
+
+def _sampled(connection: Connection, shown: Sequence[Planned]) -> tuple[Sampled, ...]:
+    found = items.read_passages(connection, [one.anchor_id for one in shown])
+    return tuple(
+        Sampled(one.anchor_id, *found[one.anchor_id], one.before, one.after)
+        for one in shown
+        if one.anchor_id in found
+    )
+
+
+def run(
+    path: Path,
+    ids: Sequence[int],
+    wish: Wish,
+    me: Annotator,
+    *,
+    seeing: Seeing,
+    progress: Progress,
+) -> BulkDone:
+    """Do it to these anchors, those that a preview named; what does not fit any more stays.
+
+    Raises StoreError beside other bulk work. Killed on the way it leaves nothing, or is
+    finished by the next start.
+    """
+    check(wish)
+    words = f"{wish.words} on {len(ids):,} item" + ("" if len(ids) == 1 else "s")
+    with bulk_connection(path) as connection:
+        finish_leftovers(connection)
+        with BulkAct(connection, "bulk", me.id, words, "do this again", items=True) as act:
+            done = BulkDone(act.act_id, act.at, 0, 0, words)
+            planned = events = 0
+            with translated(path), closing(connect(path, "ro")) as reader:
+                reader.execute("BEGIN")
+                planner = Planner(reader, wish, me, act.at, seeing)
+                for one in _planned(planner, ids):
+                    if not one.kept:
+                        act.add(one.rows)
+                        planned, events = planned + 1, events + len(one.rows)
+                        progress("prepared", planned)
+            if not planned:
+                return replace(done, act_id=None)
+            act.show()
+            share = planned / events
+            left = len(act.apply(lambda count: progress("done", int(count * share))))
+            return replace(done, changed=planned - left, left=left)

@@ -1,19 +1,38 @@
-"""Two sides compared, anchor by anchor: a model, a person or gold against another of these.
+"""Comparisons of models, people and gold: anchor by anchor, as counts of who says what,
+against an earlier export of the gold, and of two streams of items.
 
 What the evaluation screen counts. A side says a label of an anchor: one of the kinds, or,
 where both sides say REFERENCE and mean different nouns, REF-WRONG.
 """
 
+import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import islice, repeat
+from pathlib import Path
 from typing import Any
 
-from nfh_db import passages
-from nfh_db.connection import Connection
+from nfh_db import answers, assignments, passages
+from nfh_db.connection import Connection, connect, translated
+from nfh_db.formats import gold as gold_format
+from nfh_db.formats.files import Source
+from nfh_db.formats.rows import GoldRow
+from nfh_db.import_plan import OF_PASSAGES
 from nfh_db.query import Query, compile_seen
 from nfh_db.query import compile as compile_query
-from nfh_models.domain import IMPLICIT_KINDS, Kind
+from nfh_db.serialization import answer_of, json_of
+from nfh_models.domain import (
+    IMPLICIT_KINDS,
+    Answer,
+    Blocking,
+    Kind,
+    Note,
+    Passage,
+    Token,
+    compare,
+)
 
 # Gold of kinds that name no class is not scored; UNKNOWN is OTHER, as in the release.
 MODEL_GOLD = """
@@ -256,3 +275,470 @@ def _in_parts(
         if stopped():
             raise NoLongerWantedError
         yield rows
+
+
+# Counts of who says what: the matrices of the agreement screen, made by counting alone.
+#
+# Everything is counted among the anchors of a query, so that a count and the query of its
+# items agree. Only what persons answered as annotators counts, and nothing of what whoever
+# asks has still to decide blind.
+
+# The unary + keeps the walk along the anchors of the query from being turned round.
+VOTES = """
+vote AS (
+    SELECT w.anchor_id, w.annotator_id, w.kind, w.seconds
+    FROM answer AS w JOIN annotator AS n ON n.id = w.annotator_id
+    WHERE w.role = 'annotator' AND w.removed = 0 AND n.type = 'person'
+        AND (w.batch_id IS NULL
+            OR w.batch_id NOT IN (SELECT b.id FROM batch AS b WHERE b.state = 'loading'))
+        AND w.anchor_id IN (SELECT a.id FROM anchor AS a WHERE {where}))"""
+PEOPLE = f"""
+WITH {VOTES}
+SELECT n.name, v.kind, count(*) FROM vote AS v JOIN annotator AS n ON n.id = v.annotator_id
+GROUP BY v.annotator_id, v.kind ORDER BY n.name, v.kind"""  # noqa: S608 - made of constants
+MEDIANS = f"""
+WITH {VOTES}, ranked AS (
+    SELECT v.annotator_id, v.seconds,
+        row_number() OVER (PARTITION BY v.annotator_id ORDER BY v.seconds) AS place,
+        count(*) OVER (PARTITION BY v.annotator_id) AS n
+    FROM vote AS v WHERE v.seconds IS NOT NULL)
+SELECT n.name, avg(r.seconds) FROM ranked AS r JOIN annotator AS n ON n.id = r.annotator_id
+WHERE r.place IN ((r.n + 1) / 2, (r.n + 2) / 2) GROUP BY r.annotator_id"""  # noqa: S608 - made of constants
+AGAINST_GOLD = f"""
+WITH {VOTES}
+SELECT n.name, count(*), sum(d.blocking IS NULL) FROM vote AS v
+JOIN gold_difference AS d ON d.anchor_id = v.anchor_id AND d.annotator_id = v.annotator_id
+JOIN annotator AS n ON n.id = v.annotator_id GROUP BY v.annotator_id"""  # noqa: S608 - made of constants
+PAIRS = f"""
+WITH {VOTES}
+SELECT m.name, n.name, l.kind, r.kind, count(*)
+FROM vote AS l JOIN vote AS r ON r.anchor_id = l.anchor_id
+JOIN annotator AS m ON m.id = l.annotator_id JOIN annotator AS n ON n.id = r.annotator_id
+WHERE m.name < n.name GROUP BY l.annotator_id, r.annotator_id, l.kind, r.kind"""  # noqa: S608 - made of constants
+SETS = f"""
+WITH {VOTES}, sets AS (
+    SELECT group_concat(DISTINCT v.kind) AS kinds FROM vote AS v
+    GROUP BY v.anchor_id HAVING count(*) > 1)
+SELECT s.kinds, count(*) FROM sets AS s GROUP BY s.kinds"""  # noqa: S608 - made of constants
+DIFFERENCES = """
+SELECT m.name, n.name, d.blocking, count(*) FROM difference AS d
+JOIN annotator AS m ON m.id = d.left_id JOIN annotator AS n ON n.id = d.right_id
+WHERE d.blocking IS NOT NULL AND d.anchor_id IN (SELECT a.id FROM anchor AS a WHERE {where})
+GROUP BY d.left_id, d.right_id, d.blocking"""
+SUMMARIES = """
+SELECT a.blocking, a.notes, a.pattern, min(a.votes, 3), count(*) FROM anchor AS a
+WHERE {where} GROUP BY 1, 2, 3, 4"""
+CONFUSIONS_VERSION = """
+SELECT (SELECT coalesce(max(id), 0) FROM act),
+    (SELECT count(*) FROM batch WHERE state <> 'loading')"""
+
+Rows = list[tuple[Any, ...]]
+AnnotatorPair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonCounts:
+    """What one annotator answered.
+
+    kinds: answers by kind. seconds: the median; None where no time was taken. decided: how
+    many of the answers are to anchors that gold decides; right: from how many of these
+    nothing that blocks separates gold.
+    """
+
+    name: str
+    kinds: Mapping[str, int]
+    seconds: float | None = None
+    decided: int = 0
+    right: int = 0
+
+    @property
+    def answers(self) -> int:
+        """How many answers."""
+        return sum(self.kinds.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Confusions:
+    """Who says what where others say what.
+
+    people: by name. pairs: of two names, the first before the second, how many anchors the
+    first called one kind and the second another, by (kind, kind). pooled: anchors with two
+    answers or more: off the diagonal those on which somebody says the one kind and somebody
+    the other, in both halves; on it those on which all say the one. differences: of two
+    names, anchors by what blocks. kinds: anchors by what blocks or is noted. patterns:
+    anchors by pattern of votes. votes: anchors by number of votes, 3 for three or more.
+    """
+
+    people: tuple[PersonCounts, ...] = ()
+    pairs: Mapping[AnnotatorPair, Mapping[Cell, int]] = field(default_factory=dict)
+    pooled: Mapping[Cell, int] = field(default_factory=dict)
+    differences: Mapping[AnnotatorPair, Mapping[str, int]] = field(default_factory=dict)
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    patterns: Mapping[str, int] = field(default_factory=dict)
+    votes: Mapping[int, int] = field(default_factory=dict)
+
+
+def confusions_version(connection: Connection) -> tuple[int, int]:
+    """Changes whenever an answer, a gold, a flag or an anchor may have."""
+    found: tuple[int, int] = connection.execute(CONFUSIONS_VERSION).fetchone()
+    return found
+
+
+def read(connection: Connection, query: Query, me_id: int) -> Confusions:
+    """Count among the anchors of a query. On a connection that is in a read transaction."""
+    compiled = compile_seen(query, me_id)
+
+    def rows(statement: str) -> Rows:
+        made = statement.format(where=compiled.where)
+        return connection.execute(made, compiled.parameters).fetchall()
+
+    pairs: dict[AnnotatorPair, dict[Cell, int]] = defaultdict(dict)
+    for left, right, mine, other, n in rows(PAIRS):
+        pairs[left, right][mine, other] = n
+    differences: dict[AnnotatorPair, Counter[str]] = defaultdict(Counter)
+    for one, two, kind, n in rows(DIFFERENCES):
+        left, right = sorted((one, two))
+        differences[left, right][kind] += n
+    kinds, patterns, votes = _summaries(rows(SUMMARIES))
+    return Confusions(
+        _people(rows(PEOPLE), rows(MEDIANS), rows(AGAINST_GOLD)),
+        dict(pairs),
+        _pooled(rows(SETS)),
+        dict(differences),
+        kinds,
+        patterns,
+        votes,
+    )
+
+
+def _people(
+    counts: Rows,
+    medians: Rows,
+    against: Rows,
+) -> tuple[PersonCounts, ...]:
+    kinds: dict[str, dict[str, int]] = defaultdict(dict)
+    for name, kind, n in counts:
+        kinds[name][kind] = n
+    seconds: dict[str, float] = dict(medians)
+    judged = {name: (n, right) for name, n, right in against}
+    return tuple(
+        PersonCounts(name, found, seconds.get(name), *judged.get(name, (0, 0)))
+        for name, found in sorted(kinds.items())
+    )
+
+
+def _pooled(sets: Rows) -> dict[Cell, int]:
+    pooled: Counter[Cell] = Counter()
+    for joined, n in sets:
+        kinds = joined.split(",")
+        if len(kinds) == 1:
+            pooled[kinds[0], kinds[0]] += n
+            continue
+        for one in kinds:
+            for other in kinds:
+                if one != other:
+                    pooled[one, other] += n
+    return dict(pooled)
+
+
+def _summaries(
+    rows: Rows,
+) -> tuple[dict[str, int], dict[str, int], dict[int, int]]:
+    kinds: Counter[str] = Counter()
+    patterns: Counter[str] = Counter()
+    votes: Counter[int] = Counter()
+    for blocking, notes, pattern, given, n in rows:
+        for word in f"{blocking} {notes}".split():
+            kinds[word] += n
+        if pattern:
+            patterns[pattern] += n
+        votes[given] += n
+    order = [*(kind.value for kind in Blocking), *(note.value for note in Note)]
+    return {kind: kinds[kind] for kind in order if kinds[kind]}, dict(patterns), dict(votes)
+
+
+KINDS = tuple(kind.value for kind in Kind)
+"""All kinds, in the order in which matrices have them."""
+
+
+# Gold here against an earlier export of it: which items differ, and in what.
+#
+# Items are told apart by passage and span, so a file of another copy of the database does as
+# well. The file is read row by row; a row that does not hold refuses it, as in an import.
+
+WITH_GOLD = "SELECT a.id FROM anchor AS a WHERE a.kind IS NOT NULL AND {where}"
+
+GOLD_SAME = "same"
+NOTED = "noted"
+GOLD_GONE = "gone"
+NEW = "new"
+TAKEN_BACK = "taken back"
+DECIDED_SINCE = "decided since"
+OUTCOMES = (
+    *(kind.value for kind in Blocking),
+    NOTED,
+    DECIDED_SINCE,
+    TAKEN_BACK,
+    NEW,
+    GOLD_GONE,
+    GOLD_SAME,
+)
+"""What may be found of an item: how its gold differs (what blocks; `noted`: only what does
+not block), or that only one side has gold, or the item, at all."""
+
+GOLD_AT_ONCE = 200
+
+Progress = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class Changes:
+    """What differs between gold here and a file.
+
+    ids: anchors by outcome; those of `gone` have none here. counts: items by what the file
+    says and what is gold here, where both have gold. gone: items of the file that are not
+    here. rows: of the file.
+    """
+
+    ids: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    counts: Counter[Cell] = field(default_factory=Counter)
+    cells: dict[Cell, list[int]] = field(default_factory=lambda: defaultdict(list))
+    gone: int = 0
+    rows: int = 0
+
+
+def changes(
+    connection: Connection,
+    path: Path,
+    query: Query,
+    me_id: int,
+    stopped: Stopped,
+    progress: Progress,
+) -> Changes:
+    """Compare gold with a `gold` file, among the anchors of a query.
+
+    Raises FormatError for a file that does not hold, and NoLongerWantedError.
+    """
+    compiled = compile_seen(query, me_id)
+    statement = WITH_GOLD.format(where=compiled.where)
+    unmatched = {row[0] for row in connection.execute(statement, compiled.parameters)}
+    inside = None if not query.text else frozenset(unmatched)
+    found = Changes()
+    # ~ is a folder that shells know, not the system.
+    rows = gold_format.read(Source(path.expanduser()))
+    for some in _parts(rows):
+        if stopped():
+            raise NoLongerWantedError
+        _compare(connection, some, found, unmatched, inside, me_id)
+        found.rows += len(some)
+        progress(found.rows)
+    found.ids[NEW].extend(sorted(unmatched))
+    return found
+
+
+def _parts(rows: Iterator[GoldRow]) -> Iterator[list[GoldRow]]:
+    while some := list(islice(rows, GOLD_AT_ONCE)):
+        yield some
+
+
+def _compare(
+    connection: Connection,
+    rows: Sequence[GoldRow],
+    found: Changes,
+    unmatched: set[int],
+    inside: frozenset[int] | None,
+    me_id: int,
+) -> None:
+    """Note what is found of each of these rows. inside: the only anchors that are asked for.
+
+    What me_id has still to decide blind is passed over.
+    """
+    digests = [_digest(row) for row in rows]
+    here = dict(connection.execute(passages.KNOWN, {"digests": json_of(sorted(set(digests)))}))
+    spans = {
+        (passage, start, stop): id_
+        for passage, start, stop, id_, gone in connection.execute(
+            OF_PASSAGES, {"ids": json_of(sorted(here.values()))}
+        )
+        if not gone
+    }
+    places = [
+        spans.get((here.get(digest, 0), row.anchor.start, row.anchor.end))
+        for digest, row in zip(digests, rows, strict=True)
+    ]
+    ids = [id_ for id_ in places if id_ is not None]
+    golds = answers.read_all_gold(connection, ids)
+    blind = assignments.blind(connection, ids, me_id)
+    for digest, row, id_ in zip(digests, rows, places, strict=True):
+        if id_ is None:
+            found.gone += inside is None
+            continue
+        unmatched.discard(id_)
+        if id_ in blind or (inside is not None and id_ not in inside):
+            continue
+        now = golds.get(id_)
+        then = row.gold.answer if row.gold else None
+        if now is None or then is None:
+            if now is not None or then is not None:
+                found.ids[TAKEN_BACK if now is None else DECIDED_SINCE].append(id_)
+            continue
+        answer = answer_of(now)
+        cell = (then.kind.value, answer.kind.value)
+        found.counts[cell] += 1
+        found.cells[cell].append(id_)
+        found.ids[_outcome(connection, then, answer, here[digest])].append(id_)
+
+
+def _outcome(connection: Connection, then: Answer, now: Answer, passage_id: int) -> str:
+    if then == now:
+        return GOLD_SAME
+    compared = compare(then, now, passages.lemmas(connection, passage_id))
+    if compared.blocking is not None:
+        return compared.blocking.value
+    return NOTED if compared.notes else GOLD_SAME
+
+
+def _digest(row: GoldRow) -> str:
+    raw = row.passage
+    tokens = tuple(map(Token, raw.starts, raw.ends, repeat("")))
+    return Passage(raw.text, tokens, raw.turns).digest
+
+
+SIDES = ("a", "b")
+
+PRAGMAS = ("PRAGMA journal_mode = OFF", "PRAGMA synchronous = OFF", "PRAGMA temp_store = FILE")
+"""The file is nobody else's, and of no use once this is over."""
+
+MAKE = """
+CREATE TABLE {side} (
+    key BLOB NOT NULL, copy INTEGER NOT NULL, position INTEGER NOT NULL,
+    passage BLOB NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL, spot BLOB NOT NULL,
+    body BLOB NOT NULL, look BLOB NOT NULL,
+    PRIMARY KEY (key, copy)
+) WITHOUT ROWID"""
+INDEXES = (
+    "CREATE INDEX {side}_passage ON {side}(passage)",
+    "CREATE INDEX {side}_spot ON {side}(spot)",
+)
+ADD = """
+INSERT OR IGNORE INTO {side} (key, copy, position, passage, start, stop, spot, body, look)
+VALUES (?, 0, ?, ?, ?, ?, ?, ?, ?)"""
+ADD_COPY = """
+INSERT INTO {side} (key, copy, position, passage, start, stop, spot, body, look)
+VALUES (?1, (SELECT max(copy) + 1 FROM {side} WHERE key = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8)"""
+COUNT = "SELECT count(*), coalesce(sum(copy > 0), 0) FROM {side}"
+COUNT_SAME = """
+SELECT count(*) FROM a JOIN b ON a.key = b.key AND a.copy = b.copy WHERE a.body = b.body"""
+DIFFERENT = """
+SELECT b.key, a.body, a.look, b.body, b.look FROM b
+LEFT JOIN a ON a.key = b.key AND a.copy = b.copy
+WHERE a.key IS NULL OR a.body <> b.body ORDER BY b.position"""
+READ_GONE = """
+SELECT a.key, a.body, a.look, NULL, NULL FROM a
+LEFT JOIN b ON b.key = a.key AND b.copy = a.copy
+WHERE b.key IS NULL ORDER BY a.position"""
+MOVED = """
+SELECT a.key, b.key FROM a JOIN b
+ON a.passage = b.passage AND a.start < b.stop AND b.start < a.stop
+WHERE NOT EXISTS (SELECT 1 FROM b AS o WHERE o.key = a.key)
+    AND NOT EXISTS (SELECT 1 FROM a AS o WHERE o.key = b.key)
+ORDER BY b.position, a.position"""
+RECUT = """
+SELECT a.key, b.key FROM a JOIN b ON a.spot = b.spot
+WHERE NOT EXISTS (SELECT 1 FROM b AS o WHERE o.key = a.key)
+    AND NOT EXISTS (SELECT 1 FROM a AS o WHERE o.key = b.key)
+ORDER BY b.position, a.position"""
+FIRST = "SELECT body, look FROM a WHERE key = ? AND copy = 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One item. body: all that is compared. look: what is shown of it, and not compared.
+
+    spot: the same for the same characters of the same text, whatever tokens it is cut into.
+    """
+
+    key: bytes
+    passage: bytes
+    start: int
+    stop: int
+    spot: bytes
+    body: bytes
+    look: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class DifferentPair:
+    """An item that is not the same on both sides; the side that lacks it has None."""
+
+    key: bytes
+    left: tuple[bytes, bytes] | None
+    right: tuple[bytes, bytes] | None
+
+
+class Pairing:
+    """Both sides, filled one after the other and then asked."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        for side in SIDES:
+            connection.execute(MAKE.format(side=side))
+
+    def fill(self, side: str, entries: Iterable[Entry]) -> None:
+        """Take in a side, a or b. A key that comes again is the next copy of it."""
+        add, add_copy = ADD.format(side=side), ADD_COPY.format(side=side)
+        self._connection.execute("BEGIN")
+        for position, one in enumerate(entries):
+            span = (one.passage, one.start, one.stop, one.spot)
+            row = (one.key, position, *span, one.body, one.look)
+            if not self._connection.execute(add, row).rowcount:
+                self._connection.execute(add_copy, row)
+        for index in INDEXES:
+            self._connection.execute(index.format(side=side))
+        self._connection.execute("COMMIT")
+
+    def count(self, side: str) -> tuple[int, int]:
+        """How many items a side has, and how many of them come again."""
+        row: tuple[int, int] = self._connection.execute(COUNT.format(side=side)).fetchone()
+        return row
+
+    def same(self) -> int:
+        """How many items are the same on both sides."""
+        return int(self._connection.execute(COUNT_SAME).fetchone()[0])
+
+    def different(self) -> Iterator[DifferentPair]:
+        """What is not the same: in the order of b, then what only a has, in the order of a."""
+        for statement in (DIFFERENT, READ_GONE):
+            for key, body, look, other, other_look in self._connection.execute(statement):
+                yield DifferentPair(
+                    key,
+                    None if body is None else (body, look),
+                    None if other is None else (other, other_look),
+                )
+
+    def moved(self) -> Iterator[tuple[bytes, bytes]]:
+        """Keys of what only a has and only b has where both overlap in one passage."""
+        yield from self._connection.execute(MOVED)
+
+    def recut(self) -> Iterator[tuple[bytes, bytes]]:
+        """Keys of what only a has and only b has where both are the same characters."""
+        yield from self._connection.execute(RECUT)
+
+    def of_a(self, key: bytes) -> tuple[bytes, bytes]:
+        """Body and look of an item of a."""
+        row: tuple[bytes, bytes] = self._connection.execute(FIRST, (key,)).fetchone()
+        return row
+
+
+@contextmanager
+def pairing() -> Iterator[Pairing]:
+    """An empty pairing, on a file of its own that is gone at the end.
+
+    Raises StoreError where the folder for passing files has no room for it.
+    """
+    with tempfile.TemporaryDirectory(prefix="nfh-tui-") as folder:
+        path = Path(folder) / "pairing.db"
+        with translated(path), closing(connect(path, "rwc")) as connection:
+            for pragma in PRAGMAS:
+                connection.execute(pragma)
+            yield Pairing(connection)

@@ -1,4 +1,5 @@
-"""Connections to the SQLite file: how they are opened, written through, and how they fail.
+"""Connections to the SQLite file: how they are opened, written through and fail; the
+checkpoint of the write-ahead log, and the size of one write of long work.
 
 Every SQLite error that a person can do something about becomes a sentence here. One
 connection writes, in `BEGIN IMMEDIATE`; readers are separate and read-only.
@@ -12,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nfh_db.disk import Trouble, trouble
 from nfh_db.errors import (
     BusyError,
     ForeignPartsError,
@@ -23,14 +23,8 @@ from nfh_db.errors import (
     ReadOnlyError,
     StoreError,
 )
-from nfh_db.open_files import (
-    OpenFiles,
-    abandon,
-    check_others,
-    file_identity,
-    is_without_log,
-    state_of,
-)
+from nfh_db.open_files import OpenFiles, abandon, check_others, is_without_log, state_of
+from nfh_db.system import Trouble, trouble
 
 if TYPE_CHECKING:
     import sqlite3
@@ -47,7 +41,6 @@ __all__ = [
     "Writer",
     "check_sqlite",
     "connect",
-    "file_identity",
     "identify",
     "prepare_writer",
     "sqlite3",
@@ -250,7 +243,7 @@ def identify(connection: Connection, path: Path, *, any_parts: bool = False) -> 
 def _check_parts(connection: Connection, path: Path, version: int) -> None:
     """Raise unless the schema is what the migrations build. A missing index costs time only."""
     from nfh_db import schema_parts
-    from nfh_db.formats.wording import visible
+    from nfh_db.messages import visible
 
     found = schema_parts.foreign(connection, version)
     if found:
@@ -530,3 +523,88 @@ class Readers:
                 connection.close()
             self._free.clear()
             self._all.clear()
+
+
+# Carrying the write-ahead log over into the database, beside the writing.
+#
+# SQLite would do it inside whichever commit fills the log, and that commit, a person's
+# answer, would take ten times as long as the others.
+
+WRITES_BETWEEN = 64
+"""Writes of this store between two checkpoints: some 600 pages of log."""
+
+PASSIVE = "PRAGMA wal_checkpoint(PASSIVE)"
+"""As much as can be done without making anybody wait."""
+
+
+class Checkpointer:
+    """A thread with a connection of its own; it starts when there is something to do."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._writes = 0
+        self._wanted = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._stop = False
+        self._lock = threading.Lock()
+
+    def wrote(self) -> None:
+        """Count a write."""
+        with self._lock:
+            self._writes += 1
+            if self._writes % WRITES_BETWEEN or self._stop:
+                return
+            if self._thread is None:
+                self._thread = threading.Thread(
+                    target=self._run, name="nfh-checkpoint", daemon=True
+                )
+                self._thread.start()
+        self._wanted.set()
+
+    def close(self) -> None:
+        """Stop, after the checkpoint that is under way."""
+        with self._lock:
+            self._stop = True
+            thread = self._thread
+        self._wanted.set()
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        while not self._stop:
+            self._wanted.wait()
+            self._wanted.clear()
+            if not self._stop:
+                self._carry_over()
+
+    def _carry_over(self) -> None:
+        try:
+            connection = connect(self._path, "rw")
+            try:
+                connection.execute(PASSIVE)
+            finally:
+                connection.close()
+        except (sqlite3.Error, GoneError):
+            # The log keeps everything: another checkpoint, or closing, carries it over, and
+            # where the disk is full, or the log lost, the next write says so to somebody.
+            return
+
+
+PAUSE_SECONDS = 0.003
+"""Between two writes of a long run: whoever waits looks every half a millisecond, and is to
+find a gap."""
+
+SHORTEST = 1e-6
+"""Seconds: a clock that has not moved is no division by zero."""
+
+
+def next_stretch(
+    size: int, seconds: float, *, wanted: float, smallest: int, largest: int
+) -> int:
+    """How many rows the next write should have, where one of `size` took `seconds`.
+
+    As many as take `wanted` seconds, but at most twice as many as before: one lucky write
+    says little.
+    """
+    fitting = int(size * wanted / max(seconds, SHORTEST))
+    return max(smallest, min(fitting, 2 * size, largest))

@@ -1,19 +1,8 @@
-"""What a person does to an anchor: each an act with its events, inside one transaction."""
+"""What a person does to an anchor, each an act with its events inside one transaction; and
+what a person left unfinished: drafts, queue position, saved views.
+"""
 
-from nfh_db import (
-    acts,
-    anchors,
-    answers,
-    assignments,
-    changes,
-    clock,
-    drafts,
-    flags,
-    gold,
-    passages,
-    settings,
-    summary,
-)
+from nfh_db import anchors, answers, assignments, clock, event_log, passages
 from nfh_db.connection import Connection
 from nfh_db.errors import StaleLabelsError, StoreError
 from nfh_db.passages import PassageCache
@@ -21,16 +10,118 @@ from nfh_db.records import (
     NO_LABELS,
     PERSON,
     Annotator,
+    Draft,
     FlagName,
     Gold,
+    Place,
     Role,
     Rule,
     Saved,
     Seen,
     StaleLabels,
 )
-from nfh_db.values import AnchorValue, FlagValue, answer_value, gold_value
+from nfh_db.serialization import AnchorValue, FlagValue, answer_value, gold_value
 from nfh_models.domain import Anchor, Answer, Kind, Passage
+
+READ_DRAFT = """
+SELECT body, drafted_at FROM draft
+WHERE anchor_id = :anchor AND annotator_id = :me AND role = :role"""
+UPSERT_DRAFT = """
+INSERT INTO draft (anchor_id, annotator_id, role, body, drafted_at)
+VALUES (:anchor, :me, :role, :body, :at)
+ON CONFLICT (anchor_id, annotator_id, role) DO UPDATE SET
+    body = excluded.body, drafted_at = excluded.drafted_at"""
+DELETE_DRAFT = """
+DELETE FROM draft WHERE anchor_id = :anchor AND annotator_id = :me AND role = :role"""
+COPY_DRAFTS = """
+INSERT INTO draft (anchor_id, annotator_id, role, body, drafted_at)
+SELECT :target, annotator_id, role, body, drafted_at FROM draft
+WHERE anchor_id = :source AND annotator_id = :me
+ON CONFLICT (anchor_id, annotator_id, role) DO UPDATE SET
+    body = excluded.body, drafted_at = excluded.drafted_at"""
+READ_PLACE = """
+SELECT query, anchor_id, token FROM place WHERE annotator_id = :me AND mode = :mode"""
+SUCCESSOR = "SELECT replaced_by FROM anchor WHERE id = :id"
+UPSERT_PLACE = """
+INSERT INTO place (annotator_id, mode, query, anchor_id, token, left_at)
+VALUES (:me, :mode, :query, :anchor, :token, :at)
+ON CONFLICT (annotator_id, mode) DO UPDATE SET
+    query = excluded.query, anchor_id = excluded.anchor_id, token = excluded.token,
+    left_at = excluded.left_at"""
+READ_VIEWS = "SELECT name, query FROM saved_view WHERE annotator_id = :me ORDER BY name"
+UPSERT_VIEW = """
+INSERT INTO saved_view (annotator_id, name, query, saved_at)
+VALUES (:me, :name, :query, :at)
+ON CONFLICT (annotator_id, name) DO UPDATE SET
+    query = excluded.query, saved_at = excluded.saved_at"""
+DELETE_VIEW = "DELETE FROM saved_view WHERE annotator_id = :me AND name = :name"
+
+
+def draft(connection: Connection, anchor_id: int, me_id: int, role: str) -> Draft | None:
+    """Somebody's unfinished answer."""
+    row = connection.execute(
+        READ_DRAFT, {"anchor": anchor_id, "me": me_id, "role": role}
+    ).fetchone()
+    return None if row is None else Draft(*row)
+
+
+def save_draft(
+    connection: Connection, anchor_id: int, me_id: int, role: str, body: str | None
+) -> None:
+    """Keep an unfinished answer; None forgets it."""
+    key = {"anchor": anchor_id, "me": me_id, "role": role}
+    if body is None:
+        connection.execute(DELETE_DRAFT, key)
+    else:
+        connection.execute(UPSERT_DRAFT, key | {"body": body, "at": clock.now()})
+
+
+def copy_drafts(connection: Connection, source: int, target: int, me_id: int) -> None:
+    """Give an anchor one's drafts of the anchor that it replaces."""
+    connection.execute(COPY_DRAFTS, {"source": source, "target": target, "me": me_id})
+
+
+def place(connection: Connection, me_id: int, mode: str) -> Place:
+    """Where somebody stood when last in this mode; a replaced anchor gives its successor."""
+    row = connection.execute(READ_PLACE, {"me": me_id, "mode": mode}).fetchone()
+    if row is None:
+        return Place()
+    query, anchor_id, token = row
+    after = anchor_id
+    while after is not None:
+        anchor_id = after
+        after = connection.execute(SUCCESSOR, {"id": anchor_id}).fetchone()[0]
+    return Place(query, anchor_id, token)
+
+
+def save_place(connection: Connection, me_id: int, mode: str, where: Place) -> None:
+    """Remember where somebody stands."""
+    connection.execute(
+        UPSERT_PLACE,
+        {
+            "me": me_id,
+            "mode": mode,
+            "query": where.query,
+            "anchor": where.anchor_id,
+            "token": where.token,
+            "at": clock.now(),
+        },
+    )
+
+
+def views(connection: Connection, me_id: int) -> tuple[tuple[str, str], ...]:
+    """Name and query of somebody's saved views, by name."""
+    return tuple(connection.execute(READ_VIEWS, {"me": me_id}))
+
+
+def save_view(connection: Connection, me_id: int, name: str, query: str | None) -> None:
+    """Keep a query under a name; None forgets it."""
+    if query is None:
+        connection.execute(DELETE_VIEW, {"me": me_id, "name": name})
+    else:
+        connection.execute(
+            UPSERT_VIEW, {"me": me_id, "name": name, "query": query, "at": clock.now()}
+        )
 
 
 def commit_answer(
@@ -50,19 +141,19 @@ def commit_answer(
     answer.check(tokens, target.anchor.start, target.anchor.end)
     at = clock.now()
     before = answers.read(connection, anchor_id, me.id, role.value)
-    value = answer_value(answer, at, seen, settings.guideline_version(connection))
+    value = answer_value(answer, at, seen, passages.guideline_version(connection))
     second = role is Role.ADJUDICATOR and assignments.is_second(connection, anchor_id, me.id)
     words = _answer_summary(role, answer, again=before is not None, second=second)
-    act_id = acts.add(connection, me.id, "do", words, at)
-    changes.change(
+    act_id = event_log.add(connection, me.id, "do", words, at)
+    event_log.change(
         connection, act_id, "answer", anchor_id, me.id, role.value, value, confirm=True
     )
     if role is Role.ADJUDICATOR and not second:
         decided = gold_value(Gold(answer, Rule.EXPERT, me.name, at), None)
-        changes.change(connection, act_id, "gold", anchor_id, None, "", decided)
-    changes.change(connection, act_id, "flag", anchor_id, me.id, FlagName.SKIP.value, None)
-    drafts.save_draft(connection, anchor_id, me.id, role.value, None)
-    return Saved(act_id, anchor_id, summary.recompute(connection, anchor_id), at)
+        event_log.change(connection, act_id, "gold", anchor_id, None, "", decided)
+    event_log.change(connection, act_id, "flag", anchor_id, me.id, FlagName.SKIP.value, None)
+    save_draft(connection, anchor_id, me.id, role.value, None)
+    return Saved(act_id, anchor_id, answers.recompute(connection, anchor_id), at)
 
 
 def _answer_summary(role: Role, answer: Answer, *, again: bool, second: bool) -> str:
@@ -77,12 +168,12 @@ def withdraw(connection: Connection, anchor_id: int, me: Annotator, role: Role) 
     """Mark somebody's answer removed, and the gold it made. Raises StoreError if none."""
     anchors.need_live(connection, anchor_id)
     at = clock.now()
-    act_id = acts.add(connection, me.id, "do", f"{_noun(role)} withdrawn", at)
-    if not changes.change(connection, act_id, "answer", anchor_id, me.id, role.value, None):
+    act_id = event_log.add(connection, me.id, "do", f"{_noun(role)} withdrawn", at)
+    if not event_log.change(connection, act_id, "answer", anchor_id, me.id, role.value, None):
         raise StoreError(f"{me.name} has no {_noun(role)} of anchor {anchor_id} to withdraw")
     if role is Role.ADJUDICATOR and _made_the_gold(connection, anchor_id, me):
-        changes.change(connection, act_id, "gold", anchor_id, None, "", None)
-    return Saved(act_id, anchor_id, summary.recompute(connection, anchor_id), at)
+        event_log.change(connection, act_id, "gold", anchor_id, None, "", None)
+    return Saved(act_id, anchor_id, answers.recompute(connection, anchor_id), at)
 
 
 def _noun(role: Role) -> str:
@@ -90,7 +181,7 @@ def _noun(role: Role) -> str:
 
 
 def _made_the_gold(connection: Connection, anchor_id: int, me: Annotator) -> bool:
-    found = gold.read(connection, anchor_id)
+    found = answers.read_gold(connection, anchor_id)
     return found is not None and found.rule == Rule.EXPERT and found.by == me.name
 
 
@@ -100,11 +191,13 @@ def set_flag(
     """Set or clear somebody's flag. Where it is so already nothing is written: act_id is 0."""
     target = anchors.need_live(connection, anchor_id)
     at = clock.now()
-    if on is (flags.read(connection, anchor_id, me.id, name.value) is not None):
+    if on is (answers.read_flag(connection, anchor_id, me.id, name.value) is not None):
         return Saved(0, anchor_id, target.state, at)
-    act_id = acts.add(connection, me.id, "do", f"flag {name} {'set' if on else 'cleared'}", at)
+    act_id = event_log.add(
+        connection, me.id, "do", f"flag {name} {'set' if on else 'cleared'}", at
+    )
     value = FlagValue(at) if on else None
-    changes.change(connection, act_id, "flag", anchor_id, me.id, name.value, value)
+    event_log.change(connection, act_id, "flag", anchor_id, me.id, name.value, value)
     return Saved(act_id, anchor_id, target.state, at)
 
 
@@ -124,7 +217,7 @@ def propose_span(
     old = anchors.need_live(connection, anchor_id)
     passage = passages.read_one(connection, old.passage_id, cache)
     at, name = clock.now(), FlagName.ANCHOR.value
-    before = flags.read(connection, anchor_id, me.id, name)
+    before = answers.read_flag(connection, anchor_id, me.id, name)
     value = None
     words = "the proposed span taken back"
     if anchor is not None and anchor != old.anchor:
@@ -136,8 +229,8 @@ def propose_span(
         value is None
     ):
         return Saved(0, anchor_id, old.state, at)
-    act_id = acts.add(connection, me.id, "do", words, at)
-    changes.change(connection, act_id, "flag", anchor_id, me.id, name, value)
+    act_id = event_log.add(connection, me.id, "do", words, at)
+    event_log.change(connection, act_id, "flag", anchor_id, me.id, name, value)
     return Saved(act_id, anchor_id, old.state, at)
 
 
@@ -159,7 +252,7 @@ def _check_free(
 
 def stale_labels(connection: Connection, anchor_id: int, me: Annotator) -> StaleLabels:
     """What becomes stale where somebody replaces an anchor."""
-    decided = gold.read(connection, anchor_id)
+    decided = answers.read_gold(connection, anchor_id)
     votes = answers.votes(connection, [anchor_id]).get(anchor_id, ())
     given = {(vote.annotator, vote.role) for vote in votes if vote.type == PERSON}
     if decided is not None and decided.by is not None:
@@ -203,11 +296,11 @@ def replace_anchor(
     at = clock.now()
     was = passage.words(old.anchor.start, old.anchor.end)
     now = passage.words(anchor.start, anchor.end)
-    act_id = acts.add(connection, me.id, "do", f"anchor “{was}” made “{now}”", at)
+    act_id = event_log.add(connection, me.id, "do", f"anchor “{was}” made “{now}”", at)
     new_id = known[0] if known else anchors.insert(connection, old.passage_id, passage, anchor)
     former = anchors.links(connection, new_id)[2]
     taken_over = AnchorValue(old.passage_id, anchor.start, anchor.end, replaces=anchor_id)
-    changes.change(connection, act_id, "anchor", new_id, None, "", taken_over)
+    event_log.change(connection, act_id, "anchor", new_id, None, "", taken_over)
     replaced = AnchorValue(
         old.passage_id,
         old.anchor.start,
@@ -215,8 +308,8 @@ def replace_anchor(
         replaces=anchors.links(connection, anchor_id)[1],
         replaced_by=new_id,
     )
-    changes.change(connection, act_id, "anchor", anchor_id, None, "", replaced)
-    drafts.copy_drafts(connection, anchor_id, new_id, me.id)
+    event_log.change(connection, act_id, "anchor", anchor_id, None, "", replaced)
+    copy_drafts(connection, anchor_id, new_id, me.id)
     touched = [anchor_id, new_id] if former is None else [anchor_id, new_id, former]
-    summary.recompute_with_successors(connection, touched)
+    answers.recompute_with_successors(connection, touched)
     return Saved(act_id, new_id, anchors.state(connection, new_id), at)

@@ -12,10 +12,10 @@ from nfh_db import clock
 from nfh_db.anchors import VISIBLE
 from nfh_db.connection import Connection
 from nfh_db.errors import ChangedSinceError, StoreError
-from nfh_db.query.binding import LOADING
-from nfh_db.query.blind import NOT_BLIND
+from nfh_db.query.parser import LOADING
+from nfh_db.query.visibility import NOT_BLIND
 from nfh_db.records import Annotator
-from nfh_db.values import json_of
+from nfh_db.serialization import json_of
 from nfh_models.domain import rule_id, tag_forms
 
 READ_ALL = """

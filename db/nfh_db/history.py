@@ -13,7 +13,7 @@ from nfh_db.errors import StoreError
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
 from nfh_db.records import HistoryLine
-from nfh_db.values import json_of
+from nfh_db.serialization import json_of
 from nfh_models.domain import Anchor, Passage, anchor_id
 
 LINES = """

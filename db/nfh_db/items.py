@@ -1,34 +1,110 @@
-"""One anchor with all that the screen needs of it, in a dozen keyed look-ups.
+"""Items read as a whole: one anchor for the screen, ballots, what an export or a release
+writes, and where anchors came from.
 
 What somebody is not to know of it is not in it: an annotator may be given nothing of others
 nor of the gold; an adjudicator who has to decide blind is given no decision, and in an audit
 no answer and no flag of others either.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import re
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import msgspec
 
 from nfh_db import (
     anchors,
     answers,
     assignments,
-    competences,
-    doubts,
-    drafts,
-    flags,
-    gold,
-    identifications,
+    audits,
+    batches,
+    edits,
+    guidelines,
     models,
     passages,
     predictions,
-    summary,
 )
+from nfh_db.anchors import VISIBLE
 from nfh_db.assignments import Purpose
-from nfh_db.connection import Connection
+from nfh_db.audits import Audit
+from nfh_db.connection import SCHEMA_VERSION, Connection
+from nfh_db.errors import StoreError
+from nfh_db.guidelines import Guideline
+from nfh_db.models import Activation, Model
 from nfh_db.passages import PassageCache
-from nfh_db.records import Annotator, Item, Role, Sibling, State, Vote
-from nfh_db.values import gold_of
-from nfh_models.domain import Anchor, Passage, anchor_id
+from nfh_db.query import Query
+from nfh_db.query import compile as compile_query
+from nfh_db.records import (
+    Annotator,
+    Ballot,
+    ExportRecord,
+    Item,
+    Role,
+    Rule,
+    Sibling,
+    State,
+    Vote,
+)
+from nfh_db.serialization import GoldValue, answer_of, decode_gold, gold_of, json_of
+from nfh_models.domain import Anchor, Answer, Passage, anchor_id
+
+# The order is that of the index that makes spans unique.
+BALLOT_ANCHORS = """
+SELECT a.id FROM anchor AS a WHERE {where} ORDER BY a.passage_id, a.start, a.stop"""
+BALLOT_DETAILS = """
+SELECT a.id, a.passage_id, d.name, a.start, a.stop, a.state,
+    (SELECT s.split FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
+     WHERE s.anchor_id = a.id AND c.state <> 'loading'
+     ORDER BY s.batch_id, s.line LIMIT 1)
+FROM json_each(:ids) AS j
+JOIN anchor AS a ON a.id = j.value
+JOIN passage AS p ON p.id = a.passage_id
+JOIN document AS d ON d.id = p.document_id
+ORDER BY a.passage_id, a.start, a.stop"""
+
+AT_ONCE = 1_000
+
+
+def ballots(connection: Connection, query: Query, me_id: int) -> Iterator[Ballot]:
+    """What everybody says of each anchor that `query` finds, by passage and span.
+
+    On a connection that is in a read transaction.
+    """
+    compiled = compile_query(query, me_id)
+    cursor = connection.execute(
+        BALLOT_ANCHORS.format(where=compiled.where), compiled.parameters
+    )
+    while rows := cursor.fetchmany(AT_ONCE):
+        yield from of_anchors(connection, [row[0] for row in rows])
+
+
+def of_anchors(connection: Connection, ids: Sequence[int]) -> Iterator[Ballot]:
+    """What everybody says of each of these anchors, by passage and span.
+
+    On a connection that is in a read transaction.
+    """
+    rows = connection.execute(BALLOT_DETAILS, {"ids": json_of(ids)}).fetchall()
+    texts = passages.read(connection, sorted({row[1] for row in rows}))
+    golds = answers.read_all_gold(connection, ids)
+    votes = answers.votes(connection, ids)
+    marks = answers.marks(connection, ids)
+    for id_, passage_id, document, start, stop, state, split in rows:
+        decided = golds.get(id_)
+        yield Ballot(
+            id_,
+            passage_id,
+            document,
+            split,
+            texts[passage_id],
+            Anchor(start, stop),
+            State(state),
+            tuple(votes.get(id_, ())),
+            gold_of(decided) if decided else None,
+            tuple(marks.get(id_, ())),
+        )
+
 
 READ = f"""
 SELECT a.passage_id, a.start, a.stop, a.state, a.blocking, a.notes, a.pattern, a.replaces,
@@ -152,9 +228,9 @@ def _whole(
     passage_id, start, stop, state, blocking, notes, pattern, replaces, document, split = row
     passage = passages.read_one(connection, passage_id, cache)
     anchor = Anchor(start, stop)
-    before = summary.predecessor(connection, id_) if replaces is not None else None
+    before = answers.predecessor(connection, id_) if replaces is not None else None
     votes = answers.votes(connection, [id_] if before is None else [id_, before])
-    decided = gold.read(connection, id_)
+    decided = answers.read_gold(connection, id_)
     model = models.active(connection, "resolution")
     identifier = models.active(connection, "identification")
     return Item(
@@ -170,18 +246,18 @@ def _whole(
         votes=tuple(votes.get(id_, ())),
         stale_votes=() if before is None else tuple(votes.get(before, ())),
         gold=gold_of(decided) if decided else None,
-        flags=tuple(flags.marks(connection, [id_]).get(id_, ())),
-        blocking=summary.blocking_names(blocking),
-        notes=summary.note_names(notes),
+        flags=tuple(answers.marks(connection, [id_]).get(id_, ())),
+        blocking=answers.blocking_names(blocking),
+        notes=answers.note_names(notes),
         pattern=pattern,
-        draft=drafts.draft(connection, id_, me_id, role.value),
+        draft=edits.draft(connection, id_, me_id, role.value),
         prediction=predictions.read(connection, id_, model[0]) if model else None,
         others=predictions.read_others(connection, id_, model[0]) if model else (),
-        identification=identifications.read(connection, id_, identifier[0])
+        identification=predictions.read_identification(connection, id_, identifier[0])
         if identifier
         else None,
-        competences=competences.of_votes(connection, votes.get(id_, ())),
-        doubted=doubts.told(connection, id_) if decided else None,
+        competences=models.of_votes(connection, votes.get(id_, ())),
+        doubted=answers.told(connection, id_) if decided else None,
     )
 
 
@@ -190,7 +266,7 @@ def _siblings(connection: Connection, passage_id: int) -> tuple[Sibling, ...]:
     found = anchors.siblings(connection, passage_id)
     if len(found) == 1:
         return found
-    nouns = gold.nouns(connection, passage_id)
+    nouns = answers.nouns(connection, passage_id)
     return tuple(replace(one, nouns=nouns.get(one.anchor_id, ())) for one in found)
 
 
@@ -201,3 +277,383 @@ def read_passages(
     found = anchors.spans(connection, ids)
     texts = passages.read(connection, sorted({passage_id for _, passage_id, _ in found}))
     return {id_: (texts[passage_id], anchor) for id_, passage_id, anchor in found}
+
+
+# Every anchor of a query once. The order is that of the index that makes spans unique.
+EXPORT_ANCHORS = """
+SELECT a.id, NULL, NULL, NULL, 0
+FROM anchor AS a WHERE {where}
+ORDER BY a.passage_id, a.start, a.stop"""
+
+# Rows of files in the release's form whose labels are gold: those that came in as somebody's
+# answers would repeat every anchor once for each annotator.
+FROM_RELEASE = "c.format = 'nfh' AND c.annotator_id IS NULL AND c.state <> 'loading'"
+
+# A row whose anchor was replaced leaves with the one that stands in its place now.
+SUCCESSORS = """RECURSIVE chain (origin, id) AS (
+    SELECT id, replaced_by FROM anchor WHERE replaced_by IS NOT NULL
+    UNION
+    SELECT c.origin, n.replaced_by FROM chain AS c JOIN anchor AS n ON n.id = c.id
+    WHERE n.replaced_by IS NOT NULL
+), successor (origin, id) AS (
+    SELECT c.origin, c.id FROM chain AS c JOIN anchor AS n ON n.id = c.id
+    WHERE n.replaced_by IS NULL
+)"""
+SOURCE_ROWS = f"""
+WITH {SUCCESSORS}
+SELECT a.id, s.split, s.labels, s.batch_id, a.id <> s.anchor_id
+FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
+LEFT JOIN successor AS x ON x.origin = s.anchor_id
+JOIN anchor AS a ON a.id = coalesce(x.id, s.anchor_id)
+WHERE {FROM_RELEASE} AND {{where}}
+ORDER BY s.batch_id, s.line"""  # noqa: S608 - made of constants
+OTHER_ANCHORS = f"""
+WITH {SUCCESSORS}
+SELECT a.id, NULL, NULL, NULL, 0
+FROM anchor AS a
+WHERE {{where}} AND a.id NOT IN (
+    SELECT coalesce(x.id, s.anchor_id)
+    FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
+    LEFT JOIN successor AS x ON x.origin = s.anchor_id
+    WHERE {FROM_RELEASE})
+ORDER BY a.passage_id, a.start, a.stop"""  # noqa: S608 - made of constants
+STALE_GOLD = f"""
+WITH {SUCCESSORS}
+SELECT count(DISTINCT a.id)
+FROM gold AS g JOIN successor AS x ON x.origin = g.anchor_id JOIN anchor AS a ON a.id = x.id
+WHERE g.removed = 0 AND {VISIBLE}
+    AND NOT EXISTS (SELECT 1 FROM gold AS n WHERE n.anchor_id = a.id AND n.removed = 0)"""  # noqa: S608 - made of constants
+EXPORT_DETAILS = """
+SELECT a.id, a.passage_id, a.start, a.stop,
+    (SELECT s.split FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
+     WHERE s.anchor_id = a.id AND c.state <> 'loading'
+     ORDER BY s.batch_id, s.line LIMIT 1),
+    (SELECT s.labels FROM source_row AS s JOIN batch AS c ON c.id = s.batch_id
+     WHERE s.anchor_id = a.id AND c.state <> 'loading' AND s.labels LIKE '{%'
+     ORDER BY s.batch_id, s.line LIMIT 1)
+FROM anchor AS a WHERE a.id IN (SELECT value FROM json_each(:ids))"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """An anchor to leave, and the imported row that it leaves as, if it does."""
+
+    anchor_id: int
+    split: str | None
+    labels: str | None
+    batch: int | None
+    moved: bool
+
+
+def records(
+    connection: Connection, query: Query, me_id: int, layout: Literal["nfh", "gold"]
+) -> Iterator[ExportRecord]:
+    """What leaves of a query, on a connection that is in a read transaction.
+
+    gold: each anchor once, by passage and span. nfh: each row of the imports of that
+    format whose labels are gold, in order and repeats included, then the other anchors. A
+    row has its labels while the gold still is as imported: its own, or that of an earlier
+    row which won over it; else it leaves with the present gold.
+    """
+    statements = (EXPORT_ANCHORS,) if layout == "gold" else (SOURCE_ROWS, OTHER_ANCHORS)
+    compiled = compile_query(query, me_id)
+    for statement in statements:
+        cursor = connection.execute(statement.format(where=compiled.where), compiled.parameters)
+        while rows := cursor.fetchmany(AT_ONCE):
+            yield from _records(connection, [_Row(*row) for row in rows])
+
+
+def count_stale_gold(connection: Connection) -> int:
+    """How many anchors have no gold, and stand in place of one that had it when replaced.
+
+    What was decided there counts for nothing until the new span is decided, too.
+    """
+    found: int = connection.execute(STALE_GOLD).fetchone()[0]
+    return found
+
+
+def _records(connection: Connection, rows: Sequence[_Row]) -> Iterator[ExportRecord]:
+    ids = sorted({row.anchor_id for row in rows})
+    found = {
+        id_: (passage, Anchor(start, stop), split, carried)
+        for id_, passage, start, stop, split, carried in connection.execute(
+            EXPORT_DETAILS, {"ids": json_of(ids)}
+        )
+    }
+    texts = passages.read(connection, sorted({passage for passage, *_ in found.values()}))
+    golds = answers.read_all_gold(connection, ids)
+    votes = answers.votes(connection, ids)
+    marks = answers.marks(connection, ids)
+    for row in rows:
+        passage_id, anchor, split, carried = found[row.anchor_id]
+        passage = texts[passage_id]
+        decided = golds.get(row.anchor_id)
+        yield ExportRecord(
+            public_id=anchor_id(passage.digest, anchor),
+            passage=passage,
+            anchor=anchor,
+            split=split if row.batch is None else row.split,
+            gold=gold_of(decided) if decided else None,
+            votes=tuple(votes.get(row.anchor_id, ())),
+            flags=tuple(marks.get(row.anchor_id, ())),
+            labels=row.labels if _as_it_came(row, decided) else None,
+            carried=carried,
+        )
+
+
+def _as_it_came(row: _Row, decided: GoldValue | None) -> bool:
+    """True if nobody, no rule and no later file has decided the row's anchor otherwise."""
+    if row.batch is None or row.moved or decided is None or decided.batch is None:
+        return False
+    return decided.rule == Rule.IMPORTED and decided.batch <= row.batch
+
+
+COUNT_ANCHORS = f"SELECT count(*) FROM anchor AS a WHERE {VISIBLE}"  # noqa: S608 - constants
+# What people did to the data, and what else a release tells of: audits drawn, guidelines.
+LAST_CHANGE = """
+SELECT max(at) FROM (
+    SELECT max(acted_at) AS at FROM act
+    UNION ALL SELECT max(assigned_at) FROM assignment
+    UNION ALL SELECT max(created_at) FROM guideline WHERE annotator_id IS NOT NULL)"""
+# In the order in which they came to this database, which no later act changes.
+PEOPLE = "SELECT id, name, type FROM annotator ORDER BY id"
+IMPORTS = """
+SELECT b.id, b.name, b.format, b.sha256, b.rows, n.name FROM batch AS b
+LEFT JOIN annotator AS n ON n.id = b.annotator_id
+WHERE b.state = 'ready' AND b.format NOT IN (SELECT value FROM json_each(:bulk))
+ORDER BY b.id"""
+TEXTS_OF = """
+SELECT d.batch_id, a.id FROM anchor AS a
+JOIN passage AS p ON p.id = a.passage_id JOIN document AS d ON d.id = p.document_id
+WHERE d.batch_id IS NOT NULL"""
+GOLD_OF = "SELECT batch_id, anchor_id FROM gold WHERE batch_id IS NOT NULL AND removed = 0"
+ANSWERS_OF = "SELECT batch_id, anchor_id FROM answer WHERE batch_id IS NOT NULL AND removed = 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A file that came in. annotator: whose answers its labels are; None where they are gold,
+    or each row names its own.
+    """
+
+    id: int
+    name: str
+    format: str
+    sha256: str
+    rows: int
+    annotator: str | None
+
+
+class Frozen:
+    """What a connection in a read transaction sees: all of one moment, whoever writes."""
+
+    schema = SCHEMA_VERSION
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def ballots(self, query: Query) -> Iterator[Ballot]:
+        """Everything said of each anchor of a query, by passage and span."""
+        return ballots(self._connection, query, 0)
+
+    def rows(self, query: Query) -> Iterator[ExportRecord]:
+        """What an export to `nfh` writes of a query; see `nfh_db.items`."""
+        return records(self._connection, query, 0, "nfh")
+
+    def anchors(self) -> int:
+        """How many anchors there are to be found."""
+        return int(self._connection.execute(COUNT_ANCHORS).fetchone()[0])
+
+    def stale_gold(self) -> int:
+        """How many anchors lost their gold with their span; see `nfh_db.items`."""
+        return count_stale_gold(self._connection)
+
+    def people(self) -> tuple[Annotator, ...]:
+        """All annotators, in the order in which they came to be here."""
+        return tuple(Annotator(*row) for row in self._connection.execute(PEOPLE))
+
+    def guidelines(self) -> tuple[Guideline, ...]:
+        """All versions of the guidelines, the first one first."""
+        return guidelines.everything(self._connection)
+
+    def audits(self) -> tuple[Audit, ...]:
+        """All audits, oldest first, with what their auditors say now."""
+        return audits.audits(self._connection)
+
+    def models(self) -> tuple[Model, ...]:
+        """All models, in the order in which they were registered."""
+        return models.read_all(self._connection)
+
+    def activations(self) -> tuple[Activation, ...]:
+        """Each time that a task came to use another model, the oldest first."""
+        return models.read_activations(self._connection)
+
+    def imports(self) -> tuple[Imported, ...]:
+        """The files that came in, in order."""
+        bulk = json_of(sorted(batches.BULK_FORMATS))
+        rows = self._connection.execute(IMPORTS, {"bulk": bulk})
+        return tuple(Imported(*row) for row in rows)
+
+    def texts_of(self) -> Iterator[tuple[int, int]]:
+        """File and anchor, of each anchor that stands in a text of a file."""
+        yield from self._connection.execute(TEXTS_OF)
+
+    def gold_of(self) -> Iterator[tuple[int, int]]:
+        """File and anchor, of each gold that came with a file and counts still."""
+        yield from self._connection.execute(GOLD_OF)
+
+    def answers_of(self) -> Iterator[tuple[int, int]]:
+        """File and anchor, of each answer that came with a file and stands still."""
+        yield from self._connection.execute(ANSWERS_OF)
+
+    def last_change(self) -> str | None:
+        """When anybody last changed anything; None where nobody ever did."""
+        found: str | None = self._connection.execute(LAST_CHANGE).fetchone()[0]
+        return found
+
+
+# An anchor that replaces another came from that one's rows, with their labels of old.
+ROWS = """
+WITH RECURSIVE origin (id, row_of) AS (
+    SELECT value, value FROM json_each(:ids)
+    UNION
+    SELECT a.replaces, o.row_of FROM origin AS o JOIN anchor AS a ON a.id = o.id
+    WHERE a.replaces IS NOT NULL
+)
+SELECT o.row_of, c.name, s.line, s.split, s.labels, n.name, c.format, o.id <> o.row_of
+FROM origin AS o
+JOIN source_row AS s ON s.anchor_id = o.id
+JOIN batch AS c ON c.id = s.batch_id
+LEFT JOIN annotator AS n ON n.id = c.annotator_id
+WHERE c.state <> 'loading'
+ORDER BY o.row_of, s.batch_id, s.line"""
+# The walk is that of the index that makes spans unique, which is in passage order.
+BY_PASSAGE = """
+SELECT a.passage_id, a.id FROM anchor AS a WHERE {where}
+ORDER BY a.passage_id, a.start, a.stop"""
+REPORTS = """
+SELECT c.id, c.name, c.report FROM batch AS c
+WHERE c.state = 'ready' AND CASE WHEN json_valid(c.report)
+    THEN json_type(c.report) <> 'object'
+        OR coalesce(json_array_length(c.report, '$.conflicts'), 0) > 0
+    ELSE 1 END ORDER BY c.id"""
+ROW_OF_LINE = """
+SELECT s.anchor_id, s.labels FROM source_row AS s
+WHERE s.batch_id = :batch AND s.line = :line ORDER BY s.anchor_id"""
+# What was known when the item was drawn: gold may have changed since.
+CHECK_ANSWERS = """
+SELECT w.anchor_id, n.name, w.expected
+FROM assignment AS w JOIN annotator AS n ON n.id = w.annotator_id
+WHERE w.purpose = 'check' AND w.role = 'annotator' AND w.state = 'done'
+    AND w.expected IS NOT NULL"""
+
+_LINE = re.compile(r"line (\d{1,18}): (.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """A row of an imported file that an anchor came from. line counts from 1.
+
+    labels: JSON of what the row said, where its format keeps that; None too where the
+    anchor replaces the one that the row named. annotator: whose answers the file held;
+    None where they were gold, or each row's its own. format: of the file, by its name.
+    """
+
+    file: str
+    line: int
+    split: str | None
+    labels: str | None
+    annotator: str | None = None
+    format: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NotTaken:
+    """A row that an import did not take over. what: the import's own words for why."""
+
+    file: str
+    line: int
+    what: str
+    anchor_id: int
+    labelled: bool
+
+
+class _Report(msgspec.Struct):
+    conflicts: list[str] = []
+
+
+_reports = msgspec.json.Decoder(_Report)
+
+
+def rows(
+    connection: Connection, anchor_ids: Sequence[int]
+) -> Mapping[int, tuple[SourceRow, ...]]:
+    """The rows that these anchors came from, by anchor, in the order of the imports."""
+    found: dict[int, list[SourceRow]] = {}
+    for id_, file, line, split, labels, annotator, format_, moved in connection.execute(
+        ROWS, {"ids": json_of(list(anchor_ids))}
+    ):
+        kept = None if moved else _said(labels)
+        row = SourceRow(file, line, split, kept, annotator, format_)
+        found.setdefault(id_, []).append(row)
+    return {id_: tuple(some) for id_, some in found.items()}
+
+
+def by_passage(connection: Connection, query: Query, me_id: int) -> Iterator["array[int]"]:
+    """The anchors that a query finds, those of one passage together, by span."""
+    compiled = compile_query(query, me_id)
+    some, passage_of_some = array("q"), None
+    for passage, id_ in connection.execute(
+        BY_PASSAGE.format(where=compiled.where), compiled.parameters
+    ):
+        if some and passage != passage_of_some:
+            yield some
+            some = array("q")
+        some.append(id_)
+        passage_of_some = passage
+    if some:
+        yield some
+
+
+def not_taken(connection: Connection) -> Iterator[NotTaken]:
+    """The rows that imports reported as not taken over, as far as they list them.
+
+    Raises StoreError for a report that no import would have made.
+    """
+    for batch, file, report in connection.execute(REPORTS).fetchall():
+        for conflict in _conflicts(batch, file, report):
+            told = _LINE.fullmatch(conflict)
+            if told is None:
+                continue
+            line = int(told[1])
+            for anchor, labels in connection.execute(
+                ROW_OF_LINE, {"batch": batch, "line": line}
+            ):
+                yield NotTaken(file, line, told[2], anchor, _said(labels) is not None)
+
+
+def _conflicts(batch: int, file: str, report: str) -> Sequence[str]:
+    try:
+        return _reports.decode(report).conflicts
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise StoreError(
+            f"What the import {batch} of {file} reported cannot be read: {error}. "
+            "`nfh-tui doctor` tells what else is broken"
+        ) from error
+
+
+def _said(labels: str | None) -> str | None:
+    """The label of a row; None where it only carries along, as an object, what another tool's
+    file holds besides.
+    """
+    return None if labels is None or labels.startswith("{") else labels
+
+
+def check_answers(connection: Connection) -> dict[tuple[int, str], Answer]:
+    """What was known of each check item that is answered, by anchor and annotator's name."""
+    found = {}
+    for anchor, name, expected in connection.execute(CHECK_ANSWERS):
+        gold = decode_gold(expected)
+        if gold is not None:
+            found[anchor, name] = answer_of(gold)
+    return found

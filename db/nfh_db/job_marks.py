@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from nfh_db import settings
+from nfh_db import passages
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
-from nfh_db.user_folder import data_folder
+from nfh_db.system import data_folder
 
 DATABASE_ID = "database id"
 """The setting that holds it: 32 hexadecimal digits, made with the database or an upgrade."""
@@ -38,7 +38,7 @@ class Marks:
     @classmethod
     def to_read(cls, connection: Connection) -> Self:
         """To tell own marks from others; without a secret no mark is an own one."""
-        database = settings.read(connection, DATABASE_ID) or ""
+        database = passages.read_setting(connection, DATABASE_ID) or ""
         return cls(_key() if database else None, database)
 
     @classmethod
@@ -47,10 +47,10 @@ class Marks:
 
         Raises StoreError where it can be neither read nor made.
         """
-        database = settings.read(connection, DATABASE_ID) or ""
+        database = passages.read_setting(connection, DATABASE_ID) or ""
         if not database:
             database = os.urandom(ID_BYTES).hex()
-            settings.write(connection, DATABASE_ID, database)
+            passages.write_setting(connection, DATABASE_ID, database)
         return cls(_key_made(), database)
 
     def mark(self, what: str, *asked: object) -> str:

@@ -1,21 +1,24 @@
-"""Jobs: long work, from when it is asked for until it has ended, one row each.
+"""Jobs: long work from when it is asked for until it has ended, the queue of it, what goes
+on in the background, and scheduled retraining.
 
 A row is changed by the process that runs its job, and only while it runs: so whoever sets it
 to cancelled stops it, and nothing brings it back. A process that was taken for dead, and whose
-job another one has, changes nothing any more. `job_queue` says which job is next.
+job another one has, changes nothing any more. The queue says which job is next.
 """
 
 import json
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from nfh_db import clock, processes
+from nfh_db import clock, event_log, passages, system
 from nfh_db.connection import Connection
 from nfh_db.job_marks import Marks
-from nfh_db.values import object_of
+from nfh_db.models import Activation
+from nfh_db.serialization import object_of
 
 INSERT = """
 INSERT INTO job (task, kind, version, arguments, asked_by, after_id, created_at)
@@ -226,8 +229,8 @@ def me() -> dict[str, object]:
     pid = os.getpid()
     return {
         "pid": pid,
-        "pid_started": processes.started(pid),
-        "place": processes.place(),
+        "pid_started": system.started(pid),
+        "place": system.place(),
         "at": clock.now(),
     }
 
@@ -348,3 +351,489 @@ def _job(row: tuple[Any, ...], marks: Marks) -> Job:
         finished_at,
         own,
     )
+
+
+# The queue of jobs: which one is next, who runs it, and which were left by their process.
+#
+# Everything here happens in the transaction there is, which has locked the file for writing:
+# so of two who claim a job at one time, one gets it.
+
+START = """
+UPDATE job SET state = 'running', pid = :pid, pid_started = :pid_started, place = :place,
+    heartbeat = :at, started_at = coalesce(started_at, :at), finished_at = NULL, error = NULL,
+    phase = NULL, done = 0, total = NULL, attempts = attempts + 1
+WHERE id = :id AND state IN ('queued', 'interrupted')"""
+# kinds: a JSON array of [kind, lowest version, highest version, heavy], heavy 0 or 1.
+NEXT = f"""
+SELECT j.attempts, {MARKED}
+FROM job AS j JOIN json_each(:kinds) AS k ON json_extract(k.value, '$[0]') = j.kind
+WHERE j.state IN ('queued', 'interrupted') AND j.mark <> '' AND (:only IS NULL OR j.id = :only)
+    AND j.version BETWEEN json_extract(k.value, '$[1]') AND json_extract(k.value, '$[2]')
+    AND NOT EXISTS (
+        SELECT 1 FROM job AS b WHERE b.id = j.after_id
+        AND b.state NOT IN ('done', 'failed', 'cancelled'))
+    AND (json_extract(k.value, '$[3]') = 0 OR :trainings > (
+        SELECT count(*) FROM job AS r
+        JOIN json_each(:kinds) AS o ON json_extract(o.value, '$[0]') = r.kind
+        WHERE r.state = 'running' AND json_extract(o.value, '$[3]') = 1))
+ORDER BY j.id"""  # noqa: S608 - of columns' names
+RUNNING = """
+SELECT id, pid, pid_started, place, heartbeat FROM job
+WHERE state = 'running' AND (:only IS NULL OR id = :only)"""
+INTERRUPT = """
+UPDATE job SET state = 'interrupted', finished_at = :at, error = :error
+WHERE id = :id AND state = 'running' AND pid IS :pid"""
+# The pid stays: a process that is still at the job it was cancelled in is not to end this one.
+# Its time is counted from when it is begun again: the pause before was no work.
+TRY_AGAIN = """
+UPDATE job SET state = 'queued', attempts = 0, error = NULL, started_at = NULL,
+    finished_at = NULL
+WHERE id = :id AND state IN ('interrupted', 'failed', 'cancelled')"""
+
+GONE = "the process that ran it has ended without saying how"
+TOO_OFTEN = (
+    "its process has ended {attempts} times without saying how, the last time in the phase "
+    "“{phase}”. Its log may say why; it can be tried again"
+)
+
+MOST_ATTEMPTS = 5
+"""So often a job is begun by itself: what ends its process each time is not tried for ever."""
+
+SILENT = timedelta(minutes=2)
+"""How long a process of another place may say nothing before it counts as gone."""
+
+Kinds = Mapping[str, tuple[int, int, bool]]
+"""By a kind's name: lowest and highest version of its arguments that are known, and whether
+it is one of the heavy ones, of which few may run at a time."""
+
+
+def start(connection: Connection, job_id: int) -> bool:
+    """Claim a job for this process; False if it waits no more."""
+    return bool(connection.execute(START, me() | {"id": job_id}).rowcount)
+
+
+def claim(
+    connection: Connection, kinds: Kinds, trainings: int = 1, only: int | None = None
+) -> int | None:
+    """The number of the oldest own job that can be run now, claimed; None if there is none.
+
+    trainings: so many heavy jobs may run at a time, whoever runs them. only: that job alone. A
+    job that was begun too often is failed instead.
+    """
+    interrupt_lost(connection)
+    while (row := waiting(connection, kinds, trainings, only)) is not None:
+        job_id, attempts = row
+        if attempts < MOST_ATTEMPTS:
+            return job_id if start(connection, job_id) else None
+        found = read(connection, job_id)
+        phase = found.phase if found is not None and found.phase else "starting"
+        error = TOO_OFTEN.format(attempts=attempts, phase=phase)
+        end(connection, job_id, JobState.FAILED, anyone=True, error=error)
+    return None
+
+
+def waiting(
+    connection: Connection, kinds: Kinds, trainings: int = 1, only: int | None = None
+) -> tuple[int, int] | None:
+    """The oldest job that can be run now, and how often it was begun; None if none can.
+
+    Foreign jobs are passed over: this is the one place where that is done for whoever claims.
+    """
+    known = json.dumps([[name, *about[:2], int(about[2])] for name, about in kinds.items()])
+    asked = {"kinds": known, "trainings": trainings, "only": only}
+    marks = Marks.to_read(connection)
+    for attempts, mark, job_id, *rest in connection.execute(NEXT, asked):
+        if is_own(marks, mark, job_id, *rest):
+            return job_id, attempts
+    return None
+
+
+def try_again(connection: Connection, job_id: int) -> bool:
+    """Put an ended or interrupted job back into the queue; False if it is none of those, or
+    foreign."""
+    found = read(connection, job_id)
+    if found is None or found.foreign:
+        return False
+    return bool(connection.execute(TRY_AGAIN, {"id": job_id}).rowcount)
+
+
+def lost(connection: Connection, only: int | None = None) -> list[tuple[int, int | None]]:
+    """Number and pid of each running job whose process is gone. only: that job alone."""
+    here = system.place()
+    found = []
+    for job_id, *who, heartbeat in connection.execute(RUNNING, {"only": only}).fetchall():
+        if _gone(who, heartbeat, here):
+            found.append((job_id, who[0]))
+    return found
+
+
+def _gone(who: Sequence[Any], heartbeat: str | None, here: str) -> bool:
+    """Whether the process of a running job is gone. who: pid, its start, and its place."""
+    pid, started, place = who
+    if place not in (None, here):
+        return _silent(heartbeat)
+    if pid is None or not system.alive(pid, started):
+        return True
+    # Numbers are used again. Where nothing tells when a process started, its silence does.
+    return started is None and _silent(heartbeat)
+
+
+def interrupt_lost(connection: Connection, only: int | None = None) -> None:
+    """Mark the running jobs whose process is gone as interrupted. only: that job alone."""
+    for job_id, pid in lost(connection, only):
+        row = {"id": job_id, "pid": pid, "at": clock.now(), "error": GONE}
+        connection.execute(INTERRUPT, row)
+
+
+def _silent(heartbeat: str | None) -> bool:
+    """Whether a process that cannot be looked up here has said nothing for long.
+
+    A heartbeat from the future is that of a clock that was set back, and says no more; nor does
+    one that is no time. Whose process is there all the same beats again, and has its job back.
+    """
+    if heartbeat is None:
+        return True
+    try:
+        age = datetime.fromisoformat(clock.now()) - datetime.fromisoformat(heartbeat)
+    except (ValueError, TypeError):
+        return True
+    return abs(age) > SILENT
+
+
+# What goes on beside the people: jobs that wait or run, and models that came into use.
+#
+# Read every second by each screen that is open, so it is little.
+
+CHANGES = """
+SELECT a.id, a.task, a.model_id, m.name, a.before_id, b.name, a.who, a.reason, a.job_id, a.at
+FROM activation AS a JOIN model AS m ON m.id = a.model_id
+LEFT JOIN model AS b ON b.id = a.before_id
+WHERE a.id > :after ORDER BY a.id"""
+LAST = "SELECT coalesce(max(id), 0) FROM activation"
+JOBS = f"""
+SELECT {MARKED}, j.state,
+    CASE WHEN json_valid(j.arguments) THEN json_extract(j.arguments, '$.recipe') END,
+    coalesce(j.phase, ''), j.done, coalesce(j.total, 0)
+FROM job AS j WHERE j.state IN ('queued', 'running', 'interrupted')
+ORDER BY j.id"""  # noqa: S608 - of columns' names
+ACTIVE = """
+SELECT id FROM model WHERE task IN ('resolution', 'both') AND state = 'active'
+ORDER BY task = 'both', id DESC LIMIT 1"""
+SAID = """
+SELECT (SELECT count(*) FROM prediction),
+    (SELECT total(margin) FROM prediction WHERE model_id = :model),
+    (SELECT count(*) FROM identification), count(*), coalesce(max(job_id), 0) FROM doubt"""
+
+
+@dataclass(frozen=True, slots=True)
+class JobNow:
+    """A job as it is now. recipe: of a training, else ""; total: 0 where it is not known."""
+
+    id: int
+    kind: str
+    task: str
+    state: JobState
+    recipe: str = ""
+    phase: str = ""
+    done: int = 0
+    total: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pulse:
+    """jobs: that wait or run, the oldest first; no foreign ones that wait. changes: of which
+    model is used, those asked for. last: the number of the last change.
+    """
+
+    jobs: tuple[JobNow, ...] = ()
+    changes: tuple[Activation, ...] = ()
+    last: int = 0
+
+
+def read_pulse(connection: Connection, after: int) -> Pulse:
+    """What goes on, with the changes of models after the one of a number."""
+    marks = Marks.to_read(connection)
+    told = (_background_job(marks, *row) for row in connection.execute(JOBS))
+    jobs = tuple(job for job in told if job is not None)
+    rows = connection.execute(CHANGES, {"after": after}).fetchall()
+    last = connection.execute(LAST).fetchone()[0]
+    return Pulse(jobs, tuple(Activation(*row) for row in rows), last)
+
+
+def orders_version(connection: Connection) -> tuple[float, ...]:
+    """Numbers that change whenever an order that models make may have.
+
+    The active model of resolution, how much models have said, and which doubts there are.
+    """
+    row = connection.execute(ACTIVE).fetchone()
+    model = 0 if row is None else row[0]
+    found: tuple[float, ...] = connection.execute(SAID, {"model": model}).fetchone()
+    return (model, *found)
+
+
+def _background_job(
+    marks: Marks,
+    mark: str,
+    id_: int,
+    created_at: str,
+    kind: str,
+    version: int,
+    task: str,
+    asked_by: str,
+    arguments: str,
+    state: str,
+    recipe: object,
+    phase: str,
+    done: int,
+    total: int,
+) -> JobNow | None:
+    """A job as it is now; None for a foreign one that no runner of this user will take."""
+    asked = (id_, created_at, kind, version, task, asked_by, arguments)
+    own = version == IN_PLACE or is_own(marks, mark, *asked)
+    if not own and state != JobState.RUNNING:
+        return None
+    named = recipe if isinstance(recipe, str) else ""
+    return JobNow(id_, kind, task, JobState(state), named, phase, done, total)
+
+
+# Trainings that come round: one after every so many decisions, for each task that wants it.
+#
+# A decision is an anchor that got gold by a person or by a settlement, and still has that act
+# in force; what files brought is not counted. Counted is from the place in the log where the
+# last training of the task began, whoever asked for that one and whenever the number was set;
+# where none has begun yet, from when it was set.
+
+SETTING = "retrain every"
+
+RETRAINING_ORDER = "every"
+"""The sort of order that a mark is of."""
+
+ASKED_BY = "every {number} decisions"
+
+# LIMIT: nobody needs to know how many there are beyond what makes a training due.
+DECISIONS = """
+SELECT count(*) FROM (
+    SELECT DISTINCT e.anchor_id FROM event AS e JOIN act AS c ON c.id = e.act_id
+    LEFT JOIN batch AS b ON b.id = c.batch_id
+    WHERE e.id > :since AND e.entity = 'gold' AND e.after IS NOT NULL
+        AND c.kind IN ('do', 'settle') AND c.undone = 0 AND coalesce(b.state, '') <> 'loading'
+    LIMIT :most)"""
+LAST_BEGUN = """
+SELECT id, started_at FROM job
+WHERE kind = :kind AND task = :task AND id > :after AND started_at IS NOT NULL
+ORDER BY id DESC LIMIT 1"""
+EVENTS_BEFORE = """
+SELECT e.id FROM event AS e JOIN act AS c ON c.id = e.act_id
+WHERE c.acted_at <= :at ORDER BY e.id DESC LIMIT 1"""
+NOT_ENDED = f"""
+SELECT j.state = 'running' OR j.version = {IN_PLACE}, {MARKED} FROM job AS j
+WHERE j.kind = :kind AND j.task = :task AND j.state IN ('queued', 'running', 'interrupted')
+ORDER BY j.id"""  # noqa: S608 - of columns' names
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    """A training that comes round.
+
+    number: of decisions from one to the next. version, arguments: of the job. since: the last
+    event of the log that is not counted. job: the last training that was seen to begin.
+    count: decisions since, at most `number` of them; not stored. held_by: the job, a training
+    of this task, that has to end before another is queued; 0 for none; not stored. mark: of
+    the installation that set it. own: whether that is this user's; not stored.
+    """
+
+    task: str
+    number: int
+    version: int
+    arguments: Mapping[str, object]
+    since: int = 0
+    job: int = 0
+    count: int = field(default=0, compare=False)
+    held_by: int = field(default=0, compare=False)
+    mark: str = ""
+    own: bool = field(default=True, compare=False)
+
+    @property
+    def new(self) -> NewJob:
+        """The job that is queued each time."""
+        return NewJob(
+            TRAIN, self.version, self.task, self.arguments,
+            ASKED_BY.format(number=self.number),
+        )  # fmt: skip
+
+    @property
+    def due(self) -> bool:
+        """Whether there are decisions enough, for a training that this user's installation set.
+
+        What somebody else set, as in a database that was sent, queues nothing here.
+        """
+        return self.own and self.count >= self.number
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What there is to do about trainings that come round.
+
+    to_do: `queue_due` would write something: a training is due, or one has begun by itself,
+    and what is counted from is to be noted while the clock by which that is found can be
+    trusted. blocked: one is due that waits for another training of its task to end.
+    """
+
+    to_do: bool = False
+    blocked: bool = False
+
+
+def read_retraining(connection: Connection) -> tuple[Every, ...]:
+    """All that is set, with how far each has come; on one moment of the database."""
+    return tuple(_counted(connection, one) for one in _stored(connection))
+
+
+def put(connection: Connection, task: str, number: int, new: NewJob | None) -> None:
+    """Set what comes round for a task; None: nothing does.
+
+    Counted is from the last training of the task, as before where something was set. Raises
+    StoreError where no mark can be made.
+    """
+    found = read_retraining(connection)
+    kept = [one for one in found if one.task != task]
+    if new is not None:
+        before = next((one for one in found if one.task == task), None)
+        since, job = _from_the_last(connection, task, before)
+        set_now = Every(task, number, new.version, new.arguments, since, job)
+        mark = Marks.to_make(connection).mark(RETRAINING_ORDER, *_retraining_order(set_now))
+        kept.append(replace(set_now, mark=mark))
+    _store(connection, kept)
+
+
+def queue_due(connection: Connection, held: Container[str] = ()) -> tuple[int, ...]:
+    """Queue what is due, in the transaction there is; the numbers of the new jobs.
+
+    A task of which a training waits or runs gets no second one. What has come round is counted
+    from now on. held: tasks of which nothing is queued, since there is nothing to learn yet.
+    """
+    found = read_retraining(connection)
+    queued, kept = [], []
+    for one in found:
+        if one.due and not one.held_by and one.task not in held:
+            queued.append(add(connection, one.new))
+            last = connection.execute(event_log.LAST_EVENT).fetchone()[0]
+            one = replace(one, since=last)  # noqa: PLW2901 - what is kept of it
+        kept.append(one)
+    if tuple(kept) != _stored(connection):
+        _store(connection, kept)
+    return tuple(queued)
+
+
+def look(connection: Connection) -> Look:
+    """What is to be done now, without doing it."""
+    found = read_retraining(connection)
+    due = [one for one in found if one.due]
+    blocked = any(one.held_by for one in due)
+    free = any(not one.held_by for one in due)
+    return Look(free or found != _stored(connection), blocked)
+
+
+# --- helpers ----------------------------------------------------------------------------------
+
+
+def _counted(connection: Connection, one: Every) -> Every:
+    """With the decisions made since the last training of its task began."""
+    begun = _last_begun(connection, one.task, one.job)
+    if begun is not None:
+        job, at = begun
+        row = connection.execute(EVENTS_BEFORE, {"at": at}).fetchone()
+        # Never back: a clock that was set back must not have decisions counted twice.
+        one = replace(one, job=job, since=max(one.since, 0 if row is None else row[0]))
+    asked = {"since": one.since, "most": one.number}
+    count = connection.execute(DECISIONS, asked).fetchone()[0]
+    return replace(one, count=count, held_by=_under_way(connection, one.task))
+
+
+def _from_the_last(connection: Connection, task: str, before: Every | None) -> tuple[int, int]:
+    """The event up to which nothing is counted, and the training that began there.
+
+    before: what is set now. It was noted while the clock could be trusted.
+    """
+    if before is not None:
+        return before.since, before.job
+    begun = _last_begun(connection, task, 0)
+    if begun is None:
+        return connection.execute(event_log.LAST_EVENT).fetchone()[0], 0
+    job, at = begun
+    row = connection.execute(EVENTS_BEFORE, {"at": at}).fetchone()
+    return (0 if row is None else row[0]), job
+
+
+def _last_begun(connection: Connection, task: str, after: int) -> tuple[int, str] | None:
+    asked = {"kind": TRAIN, "task": task, "after": after}
+    row: tuple[int, str] | None = connection.execute(LAST_BEGUN, asked).fetchone()
+    return row
+
+
+def _under_way(connection: Connection, task: str) -> int:
+    """The oldest training of a task that has not ended; 0 for none.
+
+    A foreign one that waits is none: nobody knows when it will end.
+    """
+    asked = {"kind": TRAIN, "task": task}
+    marks = Marks.to_read(connection)
+    for goes_on, mark, job_id, *rest in connection.execute(NOT_ENDED, asked):
+        if goes_on or is_own(marks, mark, job_id, *rest):
+            return int(job_id)
+    return 0
+
+
+def _stored(connection: Connection) -> tuple[Every, ...]:
+    """What is set; nothing where that cannot be read, e.g. since a newer program wrote it."""
+    text = passages.read_setting(connection, SETTING)
+    try:
+        rows = json.loads(text) if text else []
+    except json.JSONDecodeError:
+        return ()
+    found = (_every(row) for row in rows) if isinstance(rows, list) else ()
+    marks = Marks.to_read(connection)
+    return tuple(
+        replace(one, own=marks.knows(one.mark, RETRAINING_ORDER, *_retraining_order(one)))
+        for one in found
+        if one is not None
+    )
+
+
+def _retraining_order(one: Every) -> tuple[object, ...]:
+    """What its mark is made of: all that was asked for."""
+    return one.task, one.number, one.version, json.dumps(one.arguments, sort_keys=True)
+
+
+def _every(row: object) -> Every | None:
+    match row:
+        case {
+            "task": str(task),
+            "every": int(number),
+            "version": int(version),
+            "arguments": dict(arguments),
+            "since": int(since),
+            "job": int(job),
+            **more,
+        } if number > 0:
+            mark = more.get("mark")
+            return Every(
+                task, number, version, arguments, since, job,
+                mark=mark if isinstance(mark, str) else "",
+            )  # fmt: skip
+    return None
+
+
+def _store(connection: Connection, found: Iterable[Every]) -> None:
+    rows = [
+        {
+            "task": one.task,
+            "every": one.number,
+            "version": one.version,
+            "arguments": dict(one.arguments),
+            "since": one.since,
+            "job": one.job,
+            "mark": one.mark,
+        }
+        for one in found
+    ]
+    passages.write_setting(connection, SETTING, json.dumps(rows))

@@ -1,36 +1,239 @@
-"""Models: their registration, and which one is active."""
+"""Models: their registration and which one is active, the log of activations, what became of
+a trained model, what it learnt from, and remembered competence figures.
+"""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
-from nfh_db import clock, settings
-from nfh_db.activations import SINGLE_TASKS, Because, active, noted
+from nfh_db import clock
+from nfh_db import passages as db_passages
+from nfh_db.clock import now
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
-from nfh_db.values import object_of
+from nfh_db.query import Query
+from nfh_db.query import compile as compile_query
+from nfh_db.records import Competence, Remembered, Vote
+from nfh_db.serialization import json_of, object_of
 
-__all__ = [
-    "SINGLE_TASKS",
-    "TASKS",
-    "Model",
-    "NewModel",
-    "activate",
-    "active",
-    "ensure",
-    "find",
-    "put_back",
-    "read",
-    "read_all",
-    "read_named",
-    "register",
-    "set_state",
-    "set_version",
-    "stand_down",
-    "stand_in",
-    "standing_in",
-    "tasks_of",
-]
+# Which model came to be the one that a task uses: when, in place of which, and why.
+#
+# Every change of it is noted, whoever makes it, one row a task. Going back follows these rows:
+# each task has a pile of the models that it used, the one in use on top. Going back takes from
+# it, any other change puts a model on it. So going back twice goes back by two.
+
+BACK = "went back"
+"""The reason of whoever goes back, by which the rows are told from others."""
+
+SINGLE_TASKS = ("identification", "resolution")
+
+# A model of one task goes before one of both, which may be active for the other task alone.
+ACTIVE = """
+SELECT id, name FROM model
+WHERE task IN (:task, 'both') AND state = 'active' ORDER BY task = 'both', id DESC LIMIT 1"""
+INSERT_ACTIVATION = """
+INSERT INTO activation (task, model_id, before_id, who, reason, job_id, at)
+VALUES (:task, :model, :before, :who, :reason, :job, :at)"""
+READ = """
+SELECT a.id, a.task, a.model_id, m.name, a.before_id, b.name, a.who, a.reason, a.job_id, a.at
+FROM activation AS a JOIN model AS m ON m.id = a.model_id
+LEFT JOIN model AS b ON b.id = a.before_id
+ORDER BY a.id"""
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """Who changed which model is used, and why. job: the training that did it by itself."""
+
+    who: str = ""
+    reason: str = ""
+    job: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Activation:
+    """A model that came to be the one that a task uses. before: None where there was none."""
+
+    id: int
+    task: str
+    model_id: int
+    model: str
+    before_id: int | None
+    before: str | None
+    who: str
+    reason: str
+    job: int | None
+    at: str
+
+
+def active(connection: Connection, task: str) -> tuple[int, str] | None:
+    """Id and name of the model that a task uses."""
+    row: tuple[int, str] | None = connection.execute(ACTIVE, {"task": task}).fetchone()
+    return row
+
+
+@contextmanager
+def noted(connection: Connection, because: Because | None = None) -> Iterator[None]:
+    """Note which tasks use another model than before, in the transaction there is."""
+    before = _in_use(connection)
+    yield
+    after = _in_use(connection)
+    why, at = because or Because(), clock.now()
+    rows = [
+        {
+            "task": task,
+            "model": after[task],
+            "before": before[task],
+            "who": why.who,
+            "reason": why.reason,
+            "job": why.job,
+            "at": at,
+        }
+        for task in SINGLE_TASKS
+        if after[task] is not None and after[task] != before[task]
+    ]
+    connection.executemany(INSERT_ACTIVATION, rows)
+
+
+def _in_use(connection: Connection) -> dict[str, int | None]:
+    found = {task: active(connection, task) for task in SINGLE_TASKS}
+    return {task: None if one is None else one[0] for task, one in found.items()}
+
+
+def read_activations(connection: Connection) -> tuple[Activation, ...]:
+    """All of them, the oldest first."""
+    return tuple(Activation(*row) for row in connection.execute(READ))
+
+
+# --- the way back -----------------------------------------------------------------------------
+
+
+def piles(told: Iterable[Activation]) -> Mapping[str, Sequence[Activation]]:
+    """The changes of each task that nobody has gone back on, in order; see the module."""
+    found: dict[str, list[Activation]] = {task: [] for task in SINGLE_TASKS}
+    for one in told:
+        pile = found[one.task]
+        if one.reason != BACK:
+            pile.append(one)
+            continue
+        while pile and pile[-1].model_id != one.model_id:
+            pile.pop()
+    return found
+
+
+def last_changed(told: Iterable[Activation]) -> tuple[str, ...]:
+    """The tasks of the last change that nobody has gone back on, and that was not the first of
+    its task: both, where both changed at once."""
+    tops = [pile[-1] for pile in piles(told).values() if pile]
+    from_another = [one for one in tops if one.before_id is not None]
+    if not from_another:
+        return ()
+    last = max(from_another, key=lambda one: one.id)
+    # Two changes may be made within a millisecond; one change brings one model.
+    same = ((one.task, (one.model_id, one.at)) for one in from_another)
+    return tuple(task for task, change in same if change == (last.model_id, last.at))
+
+
+def earlier(pile: Sequence[Activation]) -> Iterator[int]:
+    """The models that a task used before, by number, the last one first; of one pile."""
+    for one in reversed(pile):
+        if one.before_id is not None:
+            yield one.before_id
+
+
+# How far each annotator was found to be right: figures that somebody asked to be remembered.
+#
+# They are kept whole, as one setting, so that an item is read with one look-up more, and are
+# replaced or forgotten whole.
+
+SETTING = "competence"
+"""Name of the setting; its value is JSON, "" where nothing is remembered."""
+
+
+def remember(connection: Connection, source: str, people: Sequence[Competence]) -> None:
+    """Keep these figures in place of all that there were. source: what they were measured by.
+
+    Raises ValueError for an accuracy that is not between 0 and 1.
+    """
+    for one in people:
+        if not 0.0 <= one.accuracy <= 1.0:
+            raise ValueError(f"an accuracy of {one.accuracy} is not between 0 and 1")
+    told = {
+        "source": source,
+        "at": now(),
+        "people": {one.annotator: [one.accuracy, one.answers] for one in people},
+    }
+    db_passages.write_setting(connection, SETTING, json.dumps(told))
+
+
+def forget(connection: Connection) -> bool:
+    """Remember nothing any more; whether there was something."""
+    if remembered(connection) is None:
+        return False
+    db_passages.write_setting(connection, SETTING, "")
+    return True
+
+
+def remembered(connection: Connection) -> Remembered | None:
+    """What is remembered; None for nothing, also where another program wrote what is none."""
+    return _read(db_passages.read_setting(connection, SETTING) or "")
+
+
+def of_votes(connection: Connection, votes: Sequence[Vote]) -> tuple[Competence, ...]:
+    """The figures of those who answered, as far as there are any."""
+    found = remembered(connection) if votes else None
+    if found is None:
+        return ()
+    names = {vote.annotator for vote in votes if vote.counts}
+    return tuple(one for one in found.people if one.annotator in names)
+
+
+@lru_cache(maxsize=4)
+def _read(text: str) -> Remembered | None:
+    if not text:
+        return None
+    try:
+        told = json.loads(text)
+        people = tuple(
+            Competence(str(name), float(accuracy), int(answers))
+            for name, (accuracy, answers) in sorted(told["people"].items())
+            if 0.0 <= float(accuracy) <= 1.0
+        )
+        return Remembered(str(told["source"]), str(told["at"]), people)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+# What a file brought may have been decided long before. sides: whether what was dealt to
+# judge by was kept out. A model that is older than the dealing of a passage knew nothing of it.
+PASSAGES = """
+SELECT DISTINCT lower(hex(q.digest))
+FROM anchor AS a JOIN gold AS g ON g.anchor_id = a.id AND g.removed = 0
+JOIN passage AS q ON q.id = a.passage_id LEFT JOIN batch AS c ON c.id = g.batch_id
+WHERE {where} AND coalesce(c.created_at, g.decided_at, '') <= :made_at
+    AND NOT (:sides AND EXISTS (
+        SELECT 1 FROM side AS d
+        WHERE d.passage_id = q.id AND d.side = 'dev' AND d.dealt_at <= :made_at))
+    AND q.id NOT IN (
+        SELECT o.passage_id FROM source_row AS r JOIN anchor AS o ON o.id = r.anchor_id
+        JOIN batch AS b ON b.id = r.batch_id AND b.state <> 'loading'
+        WHERE r.split IN (SELECT value FROM json_each(:splits)))"""
+
+
+def passages(
+    connection: Connection, query: Query, made_at: str, splits: Sequence[str], *, sides: bool
+) -> frozenset[str]:
+    """The digests of the passages in which a query finds gold that was there at a time.
+
+    splits: passages that also stand in one of these were kept out.
+    """
+    compiled = compile_query(query, 0)
+    row = {"made_at": made_at, "splits": json_of(list(splits)), "sides": sides}
+    found = connection.execute(PASSAGES.format(where=compiled.where), compiled.parameters | row)
+    return frozenset(digest for (digest,) in found)
+
 
 TASKS = ("identification", "resolution", "both")
 
@@ -232,19 +435,19 @@ def put_back(
 def _nobody_stands_in(connection: Connection, tasks: Iterable[str]) -> None:
     for task in tasks:
         if standing_in(connection, task) is not None:
-            settings.write(connection, STANDS_IN.format(task=task), "")
+            db_passages.write_setting(connection, STANDS_IN.format(task=task), "")
 
 
 def standing_in(connection: Connection, task: str) -> str | None:
     """The built-in model that stands in for a task; None if none does."""
-    return settings.read(connection, STANDS_IN.format(task=task)) or None
+    return db_passages.read_setting(connection, STANDS_IN.format(task=task)) or None
 
 
 def stand_in(connection: Connection, task: str, name: str) -> None:
     """Let a built-in model answer in place of the active one of both tasks, until that can."""
     with noted(connection, Because(reason=STOOD_IN)):
         connection.execute(STAND_IN, {"name": name, "task": task})
-    settings.write(connection, STANDS_IN.format(task=task), name)
+    db_passages.write_setting(connection, STANDS_IN.format(task=task), name)
 
 
 def stand_down(connection: Connection, task: str) -> None:
@@ -253,7 +456,7 @@ def stand_down(connection: Connection, task: str) -> None:
     if name is not None:
         with noted(connection, Because(reason=CAN_AGAIN)):
             connection.execute(RETIRE_BUILT_IN, {"name": name, "task": task})
-        settings.write(connection, STANDS_IN.format(task=task), "")
+        db_passages.write_setting(connection, STANDS_IN.format(task=task), "")
 
 
 def read(connection: Connection, model_id: int) -> Model | None:
@@ -303,3 +506,69 @@ def _model(
         created_at,
         object_of(verdict),
     )
+
+
+# What becomes of a model that a training made: put to use, kept, or rejected.
+#
+# The verdict was given before, beside the models that were in use then. Where others are now,
+# it says nothing of them, and the model is kept as a candidate.
+
+PROMOTED = "promoted"
+CANDIDATE = "candidate"
+REJECTED = "rejected"
+FIRST_VERDICT = "first"
+VERDICTS = (PROMOTED, CANDIDATE, REJECTED, FIRST_VERDICT)
+
+HELD_BACK = "It was not to take over by itself."
+OTHERS = "Meanwhile {names} came into use, beside which it was not judged."
+
+
+def settled(
+    connection: Connection, verdict: Mapping[str, object] | None, *, promote: bool
+) -> dict[str, object]:
+    """The verdict as it holds now: one that cannot be followed makes a candidate."""
+    found = dict(verdict or {})
+    if found.get("verdict") not in (PROMOTED, FIRST_VERDICT):
+        return found
+    others = _others(connection, found)
+    if others:
+        return _kept(found, OTHERS.format(names=" and ".join(others)))
+    held_back = found["verdict"] == PROMOTED and not promote
+    return _kept(found, HELD_BACK) if held_back else found
+
+
+def _kept(verdict: Mapping[str, object], why: str) -> dict[str, object]:
+    return {**verdict, "verdict": CANDIDATE, "reason": f"{verdict.get('reason', '')} {why}"}
+
+
+def _others(connection: Connection, verdict: Mapping[str, object]) -> list[str]:
+    """Models in use that are not those beside which it was judged."""
+    trials = verdict.get("trials")
+    others = []
+    for one in trials if isinstance(trials, list) else []:
+        found = active(connection, str(one.get("task")))
+        if found is not None and found[0] != one.get("active_id"):
+            others.append(found[1])
+    return list(dict.fromkeys(others))
+
+
+def register_trained(
+    connection: Connection, new: NewModel, verdict: Mapping[str, object], job_id: int
+) -> int:
+    """The number of a trained model, which is in use where the verdict says so."""
+    because = Because(reason=str(verdict.get("reason", "")), job=job_id)
+    model_id = register(connection, replace(new, verdict=verdict), because)
+    made = read(connection, model_id)
+    if made is None:
+        return model_id
+    if verdict.get("verdict") == PROMOTED:
+        activate(connection, made, because)
+    elif verdict.get("verdict") == REJECTED:
+        set_state(connection, model_id, REJECTED)
+    return model_id
+
+
+def in_use(connection: Connection, model_id: int) -> bool:
+    """Whether some task uses a model."""
+    found = (active(connection, task) for task in SINGLE_TASKS)
+    return any(one is not None and one[0] == model_id for one in found)

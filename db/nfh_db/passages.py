@@ -1,12 +1,70 @@
-"""Documents and passages: text, and apart from it tokens, lemmas and turns."""
+"""Documents and passages, the people and models that answer, and the settings of a database."""
 
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 
+from nfh_db import clock
 from nfh_db.connection import Connection
-from nfh_db.values import decode_lemmas, decode_passage, json_of
+from nfh_db.errors import StoreError
+from nfh_db.records import MODEL, PERSON, RULE, Annotator
+from nfh_db.serialization import decode_lemmas, decode_passage, json_of
 from nfh_models.domain import Passage
+
+FIND = "SELECT id, name, type FROM annotator WHERE name = :name"
+ALL = "SELECT id, name, type FROM annotator ORDER BY name"
+INSERT_ANNOTATOR = """
+INSERT INTO annotator (name, type, created_at) VALUES (:name, :type, :at)
+ON CONFLICT (name) DO NOTHING"""
+
+LONGEST_NAME = 100
+TYPES = (PERSON, MODEL, RULE)
+
+
+def check_name(name: str) -> None:
+    """Raise StoreError unless `name` is a line that can stand in a list."""
+    if not name.strip() or name != name.strip() or len(name) > LONGEST_NAME:
+        raise StoreError(
+            f"{name!r} cannot be an annotator's name: it must hold 1 to {LONGEST_NAME} "
+            "characters and neither begin nor end with a space"
+        )
+    if not name.isprintable():
+        raise StoreError(f"{name!r} cannot be an annotator's name: it holds control characters")
+
+
+def find(connection: Connection, name: str) -> Annotator | None:
+    """Somebody by name."""
+    row = connection.execute(FIND, {"name": name}).fetchone()
+    return None if row is None else Annotator(*row)
+
+
+def everybody(connection: Connection) -> tuple[Annotator, ...]:
+    """All annotators, by name."""
+    return tuple(Annotator(*row) for row in connection.execute(ALL))
+
+
+def add(connection: Connection, name: str, type_: str = PERSON) -> Annotator:
+    """Somebody by name, made if unknown.
+
+    Raises StoreError for a name that cannot be one, or is that of another type.
+    """
+    check_name(name)
+    if type_ not in TYPES:
+        raise StoreError(f"{type_!r} is no type of annotator: use one of {', '.join(TYPES)}")
+    connection.execute(INSERT_ANNOTATOR, {"name": name, "type": type_, "at": clock.now()})
+    found = Annotator(*connection.execute(FIND, {"name": name}).fetchone())
+    check_type(found, type_)
+    return found
+
+
+def check_type(found: Annotator, wanted: str) -> None:
+    """Raise StoreError where a name stands for something of another type."""
+    if found.type != wanted:
+        raise StoreError(
+            f"{found.name!r} is the name of a {found.type} here, and cannot be that of a "
+            f"{wanted}: take another name"
+        )
+
 
 READ = """
 SELECT p.id, p.text, t.offsets, t.lemmas, t.turns
@@ -99,3 +157,27 @@ def add_document(connection: Connection, name: str, batch_id: int | None) -> int
 def drop_empty_document(connection: Connection, document_id: int) -> None:
     """Remove a document none of whose passages was new."""
     connection.execute(DROP_EMPTY_DOCUMENT, {"id": document_id})
+
+
+READ_SETTING = "SELECT value FROM setting WHERE name = :name"
+UPSERT_SETTING = """
+INSERT INTO setting (name, value) VALUES (:name, :value)
+ON CONFLICT (name) DO UPDATE SET value = excluded.value"""
+GUIDELINE_VERSION = "SELECT max(version) FROM guideline"
+
+
+def read_setting(connection: Connection, name: str, default: str | None = None) -> str | None:
+    """A setting's value, or `default`."""
+    row = connection.execute(READ_SETTING, {"name": name}).fetchone()
+    return default if row is None else row[0]
+
+
+def write_setting(connection: Connection, name: str, value: str) -> None:
+    """Set a setting."""
+    connection.execute(UPSERT_SETTING, {"name": name, "value": value})
+
+
+def guideline_version(connection: Connection) -> int | None:
+    """The version of the guideline that holds now; None if there is none."""
+    version: int | None = connection.execute(GUIDELINE_VERSION).fetchone()[0]
+    return version

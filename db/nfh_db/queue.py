@@ -12,8 +12,8 @@ from nfh_db.errors import QueryError
 from nfh_db.items import own_state
 from nfh_db.query import Query, keys_for
 from nfh_db.query import compile as compile_query
-from nfh_db.query.identified import ACTIVE as ACTIVE_IDENTIFIER
-from nfh_db.query.wording import shown
+from nfh_db.query.parser import shown
+from nfh_db.query.sql import ACTIVE_IDENTIFIER
 from nfh_db.records import FlagName, QueueRow, Role, State
 from nfh_models.domain import Blocking, Kind
 

@@ -1,4 +1,5 @@
-"""What the store gives and takes: frozen records, no rows, no SQL.
+"""What the store gives and takes: frozen records, no rows, no SQL; the weights of votes
+among them.
 
 Ids are the store's own integers. Times are UTC, ISO 8601 with milliseconds and "Z".
 """
@@ -7,11 +8,31 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from nfh_db.trusted import Competence
 from nfh_models.domain import Anchor, Answer, Blocking, Kind, Note, Passage
 
 if TYPE_CHECKING:
-    from nfh_db.doubts import Doubted
+    from nfh_db.answers import Doubted
+
+
+@dataclass(frozen=True, slots=True)
+class Competence:
+    """How often somebody was found to be right. accuracy: 0 to 1. answers: that it rests on."""
+
+    annotator: str
+    accuracy: float
+    answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """The figures that votes are weighed by. source: what they were measured by, in words.
+
+    at: when. people: by name.
+    """
+
+    source: str
+    at: str
+    people: tuple[Competence, ...]
 
 
 class Role(StrEnum):

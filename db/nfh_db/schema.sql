@@ -1,4 +1,4 @@
--- What the migrations build. Written by `python -m nfh_db.snapshot`; not read.
+-- What the migrations build. Written by `python -m nfh_db.schema`; not read.
 
 CREATE TABLE "_sqlite_migrations" (
    "id" INTEGER PRIMARY KEY,

@@ -102,7 +102,7 @@ def expected(version: int) -> dict[str, Part]:
 def _migrated(empty: Connection, version: int) -> None:
     from sqlite_utils import Database
 
-    from nfh_db.migrations import migrations
+    from nfh_db.schema import migrations
 
     database = Database(empty, execute_plugins=False)
     later = [one.name for one in migrations.pending(database)][version:]

@@ -1,6 +1,6 @@
 """Settling votes: gold made of annotators' answers by a rule, as one act that can be undone.
 
-The rules themselves are `nfh_models.domain.settling`; here is what they may and may not do
+The rules themselves are `nfh_models.domain.settlement`; here is what they may and may not do
 to the gold that is there. An expert's decision stands, and so does a file's gold; an `NFH`
 from a file, which leaves a number open, gives way to what does not contradict it. Gold that
 a rule made before is looked at again: made otherwise if the votes now settle otherwise, and
@@ -13,15 +13,15 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from nfh_db import answers, clock, gold
-from nfh_db.bulk import BulkAct, bulk_connection, finish_leftovers
+from nfh_db import answers, clock
+from nfh_db.batches import SettleReport
+from nfh_db.bulk_run import BulkAct, bulk_connection, finish_leftovers
 from nfh_db.connection import Connection, translated
-from nfh_db.moment import connect_to_read
+from nfh_db.database import connect_to_read
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
 from nfh_db.records import BY_RULE, Annotator, Gold, Rule
-from nfh_db.settle_report import SettleReport
-from nfh_db.values import (
+from nfh_db.serialization import (
     AnswerValue,
     GoldValue,
     decode_gold,
@@ -197,7 +197,7 @@ def _some(
     tally: _Tally,
 ) -> Iterator[tuple[int, str | None, str | None]]:
     ids = [row[0] for row in rows]
-    golds = gold.read_all(connection, ids)
+    golds = answers.read_all_gold(connection, ids)
     votes: dict[int, list[Vote]] = {
         id_: [(vote.annotator, vote.answered_at, vote.answer) for vote in given if vote.counts]
         for id_, given in answers.votes(connection, ids).items()

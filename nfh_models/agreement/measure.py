@@ -1,7 +1,69 @@
-"""What a measure is: a value with its interval, or a sentence that says why there is none."""
+"""What agreement is measured on and what a measure is: anchors with everybody's answers,
+kinds as numbers, and a value with its interval or the reason why there is none.
+"""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from nfh_models.domain import PAPER_CLASSES, Anchor, Answer, Blocking, Kind
+
+CODED: tuple[Kind, ...] = tuple(Kind)
+"""Every kind by its code: REFERENCE 0, YEAR 1 … UNKNOWN 7, NOT_NFH 8, BROKEN 9, NFH 10."""
+
+CODE: dict[Kind, int] = {kind: code for code, kind in enumerate(CODED)}
+
+KINDS: tuple[Kind, ...] = CODED[: CODE[Kind.NFH]]
+"""What a vote may name, by code. NFH names nothing, and could become any but NOT_NFH."""
+
+CLASSES = PAPER_CLASSES
+"""The paper's seven classes; their codes are those of the kinds, and UNKNOWN is OTHER."""
+
+BLOCKING: tuple[Blocking, ...] = tuple(Blocking)
+"""Differences by code, strongest first."""
+
+REFERENCE = CODE[Kind.REFERENCE]
+OTHER = CODE[Kind.OTHER]
+UNKNOWN = CODE[Kind.UNKNOWN]
+NOT_NFH = CODE[Kind.NOT_NFH]
+BROKEN = CODE[Kind.BROKEN]
+NFH = CODE[Kind.NFH]
+EQUAL = -1
+"""Stands in a column of differences where nothing blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """One person's answer, with when and how fast it was given.
+
+    at: UTC, ISO 8601. seconds: of work on it; None where nobody measured.
+    """
+
+    answer: Answer
+    at: str
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One anchor with the answers of everybody, by name.
+
+    passage: any number that tells passages apart; intervals resample whole passages.
+    lemmas: one a token of the passage. votes: annotators'. experts: adjudicators'; never
+    mixed with votes. gold: the answer that counts, if there is one; expert_gold: whether an
+    expert decided it. nearest: token of the closest noun before the anchor (else after it);
+    None where that was not looked for, or there is no noun.
+    """
+
+    key: int
+    passage: int
+    anchor: Anchor
+    lemmas: Sequence[str]
+    votes: Mapping[str, Timed]
+    experts: Mapping[str, Timed]
+    gold: Answer | None = None
+    expert_gold: bool = False
+    nearest: int | None = None
+
 
 NOT_ASKED = "No intervals were asked for."
 """Why a measure has no interval where nobody wanted one."""

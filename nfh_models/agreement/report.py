@@ -1,35 +1,206 @@
-"""All measures of agreement on some items, as one value."""
+"""All measures of agreement, and all that is told of annotators' competence, each as one
+value.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from nfh_models.agreement.ac1 import gwet_ac1
-from nfh_models.agreement.alpha import krippendorff_alpha
 from nfh_models.agreement.bootstrap import Resampling
-from nfh_models.agreement.coding import BLOCKING, KINDS, NFH
-from nfh_models.agreement.kappa import Fleiss, fleiss
-from nfh_models.agreement.matrix import Matrix, majority_matrix
-from nfh_models.agreement.measure import LeftOut, Measure, left_out
-from nfh_models.agreement.nouns import (
-    NounAgreement,
-    equal_share,
-    noun_agreement,
-    same_kind_share,
-)
-from nfh_models.agreement.patterns import Patterns, class_patterns, noun_patterns
-from nfh_models.agreement.people import MOST_PAIRS, PeopleAgreement, people_agreement
-from nfh_models.agreement.positive import (
+from nfh_models.agreement.coefficients import (
+    MOST_PAIRS,
+    Fleiss,
     KindAgreement,
+    Matrix,
+    PeopleAgreement,
     ScopeAgreement,
+    Skill,
+    fleiss,
+    gwet_ac1,
     kind_agreement,
+    krippendorff_alpha,
+    majority_matrix,
+    people_agreement,
     scope_agreement,
 )
-from nfh_models.agreement.skill import Skill
-from nfh_models.agreement.tables import Tables
-from nfh_models.domain import Blocking
+from nfh_models.agreement.competence import (
+    Against,
+    Confusion,
+    Known,
+    Latent,
+    Mark,
+    Marks,
+    against_known,
+    against_others,
+    estimate,
+)
+from nfh_models.agreement.drift import Cut, Drift, Habit, Trend, corrected, drift, habits
+from nfh_models.agreement.measure import BLOCKING, KINDS, NFH, LeftOut, Measure, left_out
+from nfh_models.agreement.pairs import (
+    NounAgreement,
+    Patterns,
+    Tables,
+    class_patterns,
+    equal_share,
+    noun_agreement,
+    noun_patterns,
+    same_kind_share,
+)
+from nfh_models.domain import Blocking, Kind
+
+NO_EXPERT = "No expert decided an item that they answered."
+NO_CHECKS = "No check item was given to them and answered."
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """One annotator.
+
+    own: votes on items that they decided themselves, as an expert; left out of `expert`.
+    expert, checks: against an expert's decisions, and against check items. others: kinds
+    against the majority of the others, where no expert decided.
+    """
+
+    name: str
+    answers: int
+    kinds: Mapping[Kind, int]
+    own: int
+    expert: Known
+    checks: Known
+    others: Confusion | None
+    drift: Drift
+    habits: tuple[Habit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Competence:
+    """Everybody. items: of the query; decided: by an expert; unanimous: of these, how many
+    have two votes and more that do not differ. tests: how many trends were tested."""
+
+    items: int
+    decided: int
+    unanimous: int
+    latent: Latent
+    people: tuple[Person, ...]
+    tests: int
+
+
+def competence(
+    marks: Marks, cut: Cut = "tenths", closest: Mapping[str, tuple[int, int]] | None = None
+) -> Competence:
+    """The whole report. closest: as `closest_nouns` gives it, where nouns were looked for."""
+    people = [_person(name, marks, cut, closest or {}) for name in marks.people]
+    trends = corrected([trend for person in people for trend in person.drift.trends])
+    return Competence(
+        marks.items,
+        marks.decided,
+        marks.unanimous,
+        estimate(marks),
+        tuple(_with_trends(people, trends)),
+        len(trends),
+    )
+
+
+def _person(
+    name: str, marks: Marks, cut: Cut, closest: Mapping[str, tuple[int, int]]
+) -> Person:
+    given = marks.people[name]
+    return Person(
+        name,
+        len(given),
+        dict(Counter(mark.kind for mark in given)),
+        marks.own.get(name, 0),
+        against_known(given, _expert, NO_EXPERT),
+        against_known(given, _check, NO_CHECKS),
+        against_others(given),
+        drift(given, cut),
+        habits(name, given, marks.together, closest.get(name, (0, 0))),
+    )
+
+
+def _expert(mark: Mark) -> Against | None:
+    return mark.expert
+
+
+def _check(mark: Mark) -> Against | None:
+    return mark.check
+
+
+def _with_trends(people: list[Person], trends: list[Trend]) -> list[Person]:
+    """The people with their own trends, which stand in `trends` one person after the other."""
+    left = iter(trends)
+    return [
+        replace(
+            person,
+            drift=replace(person.drift, trends=tuple(next(left) for _ in person.drift.trends)),
+        )
+        for person in people
+    ]
+
+
+LEAST = 10
+"""Answers that a figure must rest on; the bound is ours."""
+
+CHECKS = "hidden check items"
+EXPERT = "what experts decided"
+DAWID_SKENE = "Dawid and Skene's model, over kinds"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """How probably somebody is right, 0 to 1, by so many answers."""
+
+    accuracy: float
+    answers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The figures, all by one source, since figures by different ones do not compare.
+
+    source: in words, "" where nobody has a figure. people: by name.
+    """
+
+    source: str
+    people: Mapping[str, Figure]
+
+
+def chosen(found: Competence) -> Chosen:
+    """The source that gives most people a figure; of those equal the one listed first.
+
+    Check items come first: they are a sample of ordinary items. What experts decided comes
+    before Dawid and Skene's model, which leaves heads out and believes what most say.
+    """
+    sources = (
+        Chosen(CHECKS, _figures({p.name: p.checks.equal for p in found.people})),
+        Chosen(EXPERT, _figures({p.name: p.expert.equal for p in found.people})),
+        Chosen(DAWID_SKENE, _figures(_modelled(found))),
+    )
+    best = max(sources, key=lambda one: len(one.people))
+    return best if best.people else Chosen("", {})
+
+
+def _modelled(found: Competence) -> dict[str, Measure]:
+    people: dict[str, Person] = {person.name: person for person in found.people}
+    return {
+        name: model.accuracy for name, model in found.latent.people.items() if name in people
+    }
+
+
+def _figures(measures: Mapping[str, Measure]) -> dict[str, Figure]:
+    return {
+        name: Figure(_smoothed(measure.value, measure.n), measure.n)
+        for name, measure in measures.items()
+        if measure.value is not None and measure.n >= LEAST
+    }
+
+
+def _smoothed(share: float, n: int) -> float:
+    """The share as Laplace's rule of succession has it: nobody is sure after a few answers."""
+    return (share * n + 1) / (n + 2)
+
 
 THE_EXPERT = "expert"
 """Stands for whoever decided, where annotators are set against experts."""

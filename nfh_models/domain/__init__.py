@@ -6,6 +6,7 @@ tokens are token indices, end-exclusive.
 
 from nfh_models.domain.answer import (
     IMPLICIT_KINDS,
+    PAPER_CLASSES,
     RELEASE_CLASSES,
     Answer,
     AnswerError,
@@ -16,9 +17,10 @@ from nfh_models.domain.answer import (
     Relation,
     Sort,
     class_answer,
+    identified,
+    paper_class,
     reference_answer,
 )
-from nfh_models.domain.classes import PAPER_CLASSES, identified, paper_class
 from nfh_models.domain.compare import (
     Blocking,
     Comparison,
@@ -29,9 +31,18 @@ from nfh_models.domain.compare import (
     compare_all,
     same_head,
 )
-from nfh_models.domain.passage import Anchor, Passage, PassageError, Token, Turn, anchor_id
-from nfh_models.domain.settling import Reason, Settled, SettlingRule, settle
-from nfh_models.domain.tags import rule_id, rule_words, tag_forms
+from nfh_models.domain.passage import (
+    Anchor,
+    Passage,
+    PassageError,
+    Token,
+    Turn,
+    anchor_id,
+    rule_id,
+    rule_words,
+    tag_forms,
+)
+from nfh_models.domain.settlement import Reason, Settled, SettlingRule, settle
 
 __all__ = [
     "IMPLICIT_KINDS",

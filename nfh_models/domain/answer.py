@@ -1,4 +1,6 @@
-"""The answer: what one annotator says of one anchor, as one value."""
+"""The answer: what one annotator says of one anchor, as one value; and the classes of the
+paper (section 5.3).
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -177,3 +179,26 @@ def reference_answer(
     if len(built) > 1 and relation is None:
         relation = Relation.UNSTATED
     return Answer(Kind.REFERENCE, built, relation=relation, comment=comment)
+
+
+PAPER_CLASSES: tuple[Kind, ...] = (Kind.REFERENCE, *IMPLICIT_KINDS)
+"""REFERENCE, then the six implicit classes; OTHER holds UNKNOWN, too."""
+
+
+def paper_class(kind: Kind) -> Kind | None:
+    """The class of the paper that a kind falls in.
+
+    UNKNOWN is OTHER. None for what the paper's annotators could not say: NOT_NFH, BROKEN,
+    and NFH, which names no class.
+    """
+    if kind is Kind.UNKNOWN:
+        return Kind.OTHER
+    return kind if kind in PAPER_CLASSES else None
+
+
+def identified(kind: Kind) -> bool | None:
+    """Whether a kind says that the number's noun is missing; None for BROKEN, which says
+    neither."""
+    if kind is Kind.BROKEN:
+        return None
+    return kind is not Kind.NOT_NFH

@@ -1,7 +1,10 @@
-"""A passage: text, tokens by offset, and the turns they belong to."""
+"""A passage: text, tokens by offset, and the turns they belong to; and the ids of guideline
+rules that decisions are tagged with.
+"""
 
 import hashlib
 import json
+import re
 import sys
 from array import array
 from collections.abc import Sequence
@@ -162,3 +165,27 @@ def anchor_id(digest: str, anchor: Anchor) -> str:
     """The public id of an anchor: 32 hex digits from the passage's digest and the span."""
     content = f"{digest}:{anchor.start}:{anchor.end}"
     return hashlib.sha256(content.encode("ascii")).hexdigest()[:32]
+
+
+_ID = re.compile(r"[Rr]?([1-9][0-9]{0,2})")
+
+
+def rule_id(tag: str) -> str:
+    """The id of the rule that a tag names: "R12" for "R12", "r12" and "12".
+
+    Of a tag that is no such id, as another tool may have written it, the tag itself.
+    """
+    found = _ID.fullmatch(tag.strip())
+    return f"R{found[1]}" if found else tag
+
+
+def tag_forms(tag: str) -> tuple[str, ...]:
+    """Every way in which answers may be tagged with the rule of `tag`, its id first."""
+    id_ = rule_id(tag)
+    found = _ID.fullmatch(id_)
+    return (id_, id_.lower(), found[1]) if found else (id_,)
+
+
+def rule_words(tag: str) -> str:
+    """A tag as it is named in a sentence: "rule R12"."""
+    return f"rule {rule_id(tag)}"

@@ -18,6 +18,6 @@ def load_encoder(folder: Path) -> "EncoderModel":
 
     Raises ModelFileError for a folder that does not hold.
     """
-    from nfh_models.encoder.files import load
+    from nfh_models.encoder.model import load
 
     return load(folder)

@@ -1,24 +1,398 @@
-"""Pretrained encoders: out of a folder or by name for training, and built anew for use.
+"""Pretrained encoders: read out of a folder or by name for training, built anew for use, run
+without `transformers`, several side by side as one, and their word pieces.
 
 Only safetensors are read and no code of a model is run. The network is not asked unless the
 settings say so.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import msgspec
-from torch import nn
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
 
-from nfh_models.encoder import bert, columns
-from nfh_models.encoder.bert import Bert, BertShape
-from nfh_models.encoder.columns import Columns, ColumnsShape
-from nfh_models.encoder.hub import may_be_a_name
-from nfh_models.encoder.pieces import Pieces, Specials, TokenizerError
+from nfh_models.encoder.settings import may_be_a_name
 from nfh_models.errors import ModelsError
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+
+# BERT's forward pass, so that a model of that kind runs without `transformers`.
+#
+# Devlin et al. (2019), "BERT: Pre-training of Deep Bidirectional Transformers"; parameters are
+# named as in Hugging Face's BertModel, and the numbers come out the same.
+
+BERT_KIND = "bert"
+"""The `model_type` of the architectures that this can run."""
+
+
+Size = Annotated[int, msgspec.Meta(ge=1, le=2**31)]
+
+
+class States(NamedTuple):
+    """B x L x D, of the last layer."""
+
+    last_hidden_state: Tensor
+
+
+class BertShape(msgspec.Struct, frozen=True, kw_only=True):
+    """What an architecture says that matters here; other keys of it are passed over."""
+
+    vocab_size: Size
+    hidden_size: Size
+    num_hidden_layers: Size
+    num_attention_heads: Size
+    intermediate_size: Size
+    max_position_embeddings: Size
+    type_vocab_size: Size = 2
+    layer_norm_eps: float = 1e-12
+    hidden_act: str = "gelu"
+    position_embedding_type: str = "absolute"
+    is_decoder: bool = False
+
+    @property
+    def can_run(self) -> bool:
+        """Whether this module knows such an architecture."""
+        return (
+            self.hidden_act == "gelu"
+            and self.position_embedding_type == "absolute"
+            and not self.is_decoder
+            and self.hidden_size % self.num_attention_heads == 0
+        )
+
+
+class Bert(nn.Module):
+    """The encoder, for use alone: it has no dropout. words: whether it has a word table."""
+
+    def __init__(self, shape: BertShape, *, words: bool = True) -> None:
+        super().__init__()
+        self.embeddings = _Embeddings(shape, words=words)
+        self.encoder = _Layers(shape)
+
+    def get_input_embeddings(self) -> nn.Embedding:
+        """The word table."""
+        return self.embeddings.word_embeddings
+
+    def set_input_embeddings(self, table: nn.Embedding) -> None:
+        """Put another word table in its place."""
+        self.embeddings.word_embeddings = table
+
+    def forward(self, inputs_embeds: Tensor, attention_mask: Tensor) -> States:
+        """inputs_embeds: B x L x D. attention_mask: B x L, 0 at what is not read."""
+        mask = None
+        if not bool(attention_mask.all()):
+            mask = attention_mask[:, None, None, :].bool()
+        states = self.embeddings(inputs_embeds)
+        for layer in self.encoder.layer:
+            states = layer(states, mask)
+        return States(states)
+
+
+class _Embeddings(nn.Module):
+    def __init__(self, shape: BertShape, *, words: bool) -> None:
+        super().__init__()
+        width = shape.hidden_size
+        if words:
+            self.word_embeddings = nn.Embedding(shape.vocab_size, width)
+        self.position_embeddings = nn.Embedding(shape.max_position_embeddings, width)
+        self.token_type_embeddings = nn.Embedding(shape.type_vocab_size, width)
+        self.LayerNorm = nn.LayerNorm(width, eps=shape.layer_norm_eps)
+
+    def forward(self, words: Tensor) -> Tensor:
+        places = self.position_embeddings.weight[: words.shape[1]]
+        kind = self.token_type_embeddings.weight[0]
+        return cast("Tensor", self.LayerNorm(words + kind + places))
+
+
+class _Layers(nn.Module):
+    def __init__(self, shape: BertShape) -> None:
+        super().__init__()
+        self.layer = nn.ModuleList(_Layer(shape) for _ in range(shape.num_hidden_layers))
+
+
+class _Layer(nn.Module):
+    def __init__(self, shape: BertShape) -> None:
+        super().__init__()
+        width = shape.hidden_size
+        self.attention = _Attention(shape)
+        self.intermediate = _Dense(width, shape.intermediate_size)
+        self.output = _Closing(shape.intermediate_size, shape)
+
+    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
+        states = self.attention(states, mask)
+        wide = functional.gelu(self.intermediate.dense(states))
+        return cast("Tensor", self.output(wide, states))
+
+
+class _Attention(nn.Module):
+    def __init__(self, shape: BertShape) -> None:
+        super().__init__()
+        self.self = Heads(shape)
+        self.output = _Closing(shape.hidden_size, shape)
+
+    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
+        return cast("Tensor", self.output(self.self(states, mask), states))
+
+
+class Heads(nn.Module):
+    """Attention without what closes it."""
+
+    def __init__(self, shape: BertShape) -> None:
+        super().__init__()
+        width = shape.hidden_size
+        self.heads = shape.num_attention_heads
+        self.query = nn.Linear(width, width)
+        self.key = nn.Linear(width, width)
+        self.value = nn.Linear(width, width)
+        self.joined: nn.Module | None = None
+
+    def join(self, layer: nn.Module) -> None:
+        """Put one layer in place of the three: queries, then keys, then values."""
+        self.joined = layer
+        del self.query, self.key, self.value
+
+    def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
+        """states: B x L x D. mask: B x 1 x 1 x L, False at what is not read."""
+        if self.joined is None:
+            parts = [self.query(states), self.key(states), self.value(states)]
+        else:
+            parts = list(self.joined(states).chunk(3, -1))
+        query, key, value = map(self._apart, parts)
+        mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
+        return mixed.transpose(1, 2).flatten(2)
+
+    def _apart(self, states: Tensor) -> Tensor:
+        """B x L x D to B x heads x L x width of a head."""
+        batch, length, _ = states.shape
+        return states.view(batch, length, self.heads, -1).transpose(1, 2)
+
+
+class _Dense(nn.Module):
+    def __init__(self, wide: int, narrow: int) -> None:
+        super().__init__()
+        self.dense = nn.Linear(wide, narrow)
+
+
+class _Closing(nn.Module):
+    """A layer's way back to the width, added to what went in."""
+
+    def __init__(self, wide: int, shape: BertShape) -> None:
+        super().__init__()
+        self.dense = nn.Linear(wide, shape.hidden_size)
+        self.LayerNorm = nn.LayerNorm(shape.hidden_size, eps=shape.layer_norm_eps)
+
+    def forward(self, states: Tensor, before: Tensor) -> Tensor:
+        return cast("Tensor", self.LayerNorm(self.dense(states) + before))
+
+
+# Several BERTs side by side as one encoder: all read the same word vectors, each with marks of
+# its own, and their states stand beside each other.
+#
+# So two models that were trained apart become one, whose logits are the means of
+# theirs (Hansen and Salamon 1990, "Neural Network Ensembles"); and one that can be trained
+# further like any other.
+
+COLUMNS_KIND = "bert-columns"
+"""The `model_type` of the architectures that this can run."""
+
+
+class ColumnsShape(msgspec.Struct, frozen=True, kw_only=True):
+    """What an architecture says that matters here; other keys of it are passed over.
+
+    hidden_size: of all columns together. num_attention_heads, intermediate_size: of each.
+    """
+
+    columns: Annotated[int, msgspec.Meta(ge=1, le=64)]
+    vocab_size: Size
+    hidden_size: Size
+    num_hidden_layers: Size
+    num_attention_heads: Size
+    intermediate_size: Size
+    max_position_embeddings: Size
+    type_vocab_size: Size = 2
+    layer_norm_eps: float = 1e-12
+
+    def __post_init__(self) -> None:
+        if self.hidden_size % (self.columns * self.num_attention_heads):
+            raise ValueError(
+                f"a width of {self.hidden_size} cannot be shared out among {self.columns} "
+                f"columns of {self.num_attention_heads} heads"
+            )
+
+    @property
+    def each(self) -> BertShape:
+        """Of one column."""
+        return BertShape(
+            vocab_size=self.vocab_size,
+            hidden_size=self.hidden_size // self.columns,
+            num_hidden_layers=self.num_hidden_layers,
+            num_attention_heads=self.num_attention_heads,
+            intermediate_size=self.intermediate_size,
+            max_position_embeddings=self.max_position_embeddings,
+            type_vocab_size=self.type_vocab_size,
+            layer_norm_eps=self.layer_norm_eps,
+        )
+
+
+class Words(nn.Module):
+    """One word table for all columns."""
+
+    def __init__(self, count: int, width: int, columns: int) -> None:
+        super().__init__()
+        self.word_embeddings = nn.Embedding(count, width)
+        self._columns = columns
+
+    @property
+    def weight(self) -> Tensor:
+        """The table, as each column reads it."""
+        return self.word_embeddings.weight
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """ids: B x L. Gives B x L x D, the same numbers for each column."""
+        found = cast("Tensor", self.word_embeddings(ids))
+        return found.repeat(*(1 for _ in ids.shape), self._columns)
+
+
+class Columns(nn.Module):
+    """The encoder; it has no dropout."""
+
+    def __init__(self, shape: ColumnsShape) -> None:
+        super().__init__()
+        each = shape.each
+        self.words = Words(shape.vocab_size, each.hidden_size, shape.columns)
+        self.columns = nn.ModuleList(Bert(each, words=False) for _ in range(shape.columns))
+
+    def get_input_embeddings(self) -> Words:
+        """The word table."""
+        return self.words
+
+    def forward(self, inputs_embeds: Tensor, attention_mask: Tensor) -> States:
+        """inputs_embeds: B x L x D. attention_mask: B x L, 0 at what is not read."""
+        shares = inputs_embeds.chunk(len(self.columns), -1)
+        states = [
+            column(share.contiguous(), attention_mask).last_hidden_state
+            for column, share in zip(self.columns, shares, strict=True)
+        ]
+        return States(torch.cat(states, -1))
+
+
+MOST = 8
+"""Pieces of one word; the first one stands for the word, the rest only help to read it."""
+
+LONGEST = 200
+"""Characters of a word that are looked at."""
+
+REMEMBERED = 100_000
+"""Words whose pieces are kept in memory."""
+
+
+class TokenizerError(ModelsError):
+    """A tokenizer that cannot be used; the sentence says why."""
+
+
+class Specials(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The pieces that are no words. cls begins the text, sep stands between turns and ends
+    it, unk stands for what is not known. glue: put before each word ("" or a space)."""
+
+    cls: str
+    sep: str
+    pad: str
+    unk: str
+    glue: str = ""
+
+
+class Pieces:
+    """Cuts words; each word alone, so that what stands beside it changes nothing."""
+
+    def __init__(self, tokenizer: "Tokenizer", specials: Specials) -> None:
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        self._tokenizer = tokenizer
+        self.specials = specials
+        self.cls = _place(tokenizer, specials.cls)
+        self.sep = _place(tokenizer, specials.sep)
+        self.pad = _place(tokenizer, specials.pad)
+        self.unk = _place(tokenizer, specials.unk)
+        self._reserved = frozenset((self.cls, self.sep, self.pad))
+        _check_special(tokenizer, (specials.cls, specials.sep, specials.pad))
+        self._known: dict[str, tuple[int, ...]] = {}
+
+    @classmethod
+    def of(cls, content: str, specials: Specials) -> "Pieces":
+        """From the content of a tokenizer.json. Raises TokenizerError."""
+        from tokenizers import Tokenizer
+
+        try:
+            tokenizer = Tokenizer.from_str(content)
+        except Exception as error:  # the library raises bare Exception
+            raise TokenizerError(f"this tokenizer cannot be read: {error}") from error
+        return cls(tokenizer, specials)
+
+    @property
+    def size(self) -> int:
+        """One more than the largest number of a piece."""
+        return max(self._tokenizer.get_vocab(with_added_tokens=True).values()) + 1
+
+    @property
+    def content(self) -> str:
+        """The tokenizer as tokenizer.json has it."""
+        return str(self._tokenizer.to_str())
+
+    def cut(self, words: Sequence[str]) -> list[tuple[int, ...]]:
+        """The pieces of each word, one at least and MOST at most."""
+        known = self._known
+        new = list({word for word in words if word not in known})
+        if new:
+            if len(known) > REMEMBERED:
+                known.clear()
+                new = list(set(words))
+            known.update(zip(new, self._cut(new), strict=True))
+        return [known[word] for word in words]
+
+    def _cut(self, words: Sequence[str]) -> list[tuple[int, ...]]:
+        glue = self.specials.glue
+        given = [glue + _sound(word[:LONGEST]) for word in words]
+        found = self._tokenizer.encode_batch(given, add_special_tokens=False)
+        return [self._plain(one.ids) for one in found]
+
+    def _plain(self, ids: Sequence[int]) -> tuple[int, ...]:
+        """A word that spells a special piece is no such piece; one without pieces is unk."""
+        reserved, unk = self._reserved, self.unk
+        return tuple(unk if one in reserved else one for one in ids[:MOST]) or (unk,)
+
+
+def _sound(word: str) -> str:
+    """Without halves of surrogate pairs, which no tokenizer takes."""
+    try:
+        word.encode("utf-8")
+    except UnicodeEncodeError:
+        return word.encode("utf-8", "replace").decode("utf-8")
+    return word
+
+
+def _place(tokenizer: "Tokenizer", piece: str) -> int:
+    found = tokenizer.token_to_id(piece)
+    if found is None:
+        raise TokenizerError(f"the tokenizer has no piece {piece!r}")
+    return int(found)
+
+
+def _check_special(tokenizer: "Tokenizer", pieces: Sequence[str]) -> None:
+    """Raise TokenizerError for a piece that words are cut to: nothing would know those."""
+    added = tokenizer.get_added_tokens_decoder().values()
+    special = {one.content for one in added if one.special}
+    for piece in pieces:
+        if piece not in special:
+            raise TokenizerError(
+                f"the piece {piece!r} is a word's, and cannot begin, part or fill up a text"
+            )
+
 
 TOKENIZERS = (
     "tokenizer.json",
@@ -83,7 +457,7 @@ def limit_of(architecture: Architecture) -> int:
     most = architecture.get("max_position_embeddings")
     if not isinstance(most, int) or most < 1:
         return 512
-    whole = architecture.get("model_type") in (bert.KIND, columns.KIND)
+    whole = architecture.get("model_type") in (BERT_KIND, COLUMNS_KIND)
     return max(8, most if whole else most - ROOM)
 
 
@@ -293,10 +667,10 @@ def own_shape(architecture: Architecture) -> BertShape | ColumnsShape | None:
     """The shape of an encoder that runs without `transformers`; None for others."""
     kind, given = architecture.get("model_type"), dict(architecture)
     try:
-        if kind == bert.KIND:
+        if kind == BERT_KIND:
             shape = msgspec.convert(given, BertShape)
             return shape if shape.can_run else None
-        if kind == columns.KIND:
+        if kind == COLUMNS_KIND:
             return msgspec.convert(given, ColumnsShape)
     except msgspec.ValidationError as error:
         raise EncoderError(f"the encoder's architecture does not hold: {error}") from error

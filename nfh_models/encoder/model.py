@@ -1,23 +1,353 @@
-"""decide: a network with its tokenizer, ready to resolve and to identify."""
+"""The model of `encoder` and `small`: the network, its class priors, scoring in batches, and
+the model directory.
+"""
 
-from collections.abc import Sequence
+import hashlib
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, TypeVar, cast
 
+import msgspec
 import numpy as np
 import torch
+from msgspec import Meta
 from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
 
-from nfh_models.encoder.backbone import Architecture, Backbone, limit_of
-from nfh_models.encoder.network import SHUT, Network
-from nfh_models.encoder.pieces import Pieces
-from nfh_models.encoder.priors import NO_SHIFT, Shift
-from nfh_models.encoder.reading import Shown, read
-from nfh_models.encoder.rows import CLASSES, Featuriser, Row
-from nfh_models.encoder.settings import EncoderSettings, Task
+from nfh_models.domain import IMPLICIT_KINDS, Kind, paper_class
+from nfh_models.encoder import quantization
+from nfh_models.encoder.backbone import (
+    OWN,
+    Architecture,
+    Backbone,
+    EncoderError,
+    Pieces,
+    Specials,
+    TokenizerError,
+    built,
+    limit_of,
+    own_shape,
+    width_of,
+)
+from nfh_models.encoder.features import (
+    CLASSES,
+    NO_DISTANCE,
+    SPEAKERS,
+    TURNS,
+    Featuriser,
+    Padded,
+    Row,
+    by_length,
+    pad,
+)
+from nfh_models.encoder.settings import Candidates, EncoderSettings, Task, Weights
 from nfh_models.errors import ModelsError
-from nfh_models.identification.case import Case, Decision
-from nfh_models.parsing.parsed import Layer
-from nfh_models.resolution.item import Choice, Item, Several
+from nfh_models.identification.base import Case, Decision
+from nfh_models.model_files import (
+    CONFIG,
+    FORMAT_VERSION,
+    WEIGHTS,
+    Config,
+    ModelFileError,
+    ModelFiles,
+    damaged,
+    read_arrays,
+    read_config,
+    read_text,
+    settings_of,
+    write_model,
+)
+from nfh_models.parsing import Layer
+from nfh_models.resolution.base import Choice, Item, ResolutionExample, Several
+from nfh_models.training.loop import autocast, choose_device
+
+# The network: an encoder over marked words, and what scores its candidates.
+#
+# For each anchor a, and candidate c (six class vectors and each word's first piece), the score
+# is MLP([c; a; c*a]), as in the paper (section 6.1), with the bucket of the word's distance
+# added before the hidden layer's GELU. Into the encoder's word embeddings go a mark of the
+# anchor, the distance of the turn, and whether the anchor's speaker says it. From a alone come
+# the logit that the noun is missing, and those for one head, several by AND, several by OR.
+
+M = TypeVar("M", bound=nn.Module)
+
+SEVERAL = 3
+"""One head, several joined by AND, several joined by OR."""
+
+SHUT = -1e4
+"""The score of what is no candidate: its probability is 0 in 32 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """logits: B x C, SHUT where closed. nfh: B, above 0 for a missing noun. several: B x 3."""
+
+    logits: Tensor
+    nfh: Tensor
+    several: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Tensors:
+    """A Padded on a device; the fields are its."""
+
+    ids: Tensor
+    attention: Tensor
+    mark: Tensor
+    turns: Tensor
+    speakers: Tensor
+    first: Tensor
+    anchor: Tensor
+    open: Tensor
+    distance: Tensor
+
+    @classmethod
+    def of(cls, padded: Padded, on: torch.device | None = None) -> "Tensors":
+        """Copied there."""
+        names = cls.__slots__
+        return cls(*(torch.from_numpy(getattr(padded, name)).to(on) for name in names))
+
+
+class Network(nn.Module):
+    """encoder: takes inputs_embeds (B x L x D) and attention_mask, gives last_hidden_state;
+    knows its word table by get_input_embeddings. width: D. pair: of the hidden layer.
+    """
+
+    def __init__(
+        self, encoder: nn.Module, width: int, pair: int, *, dropout: float, distance: bool
+    ) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.mark = nn.Parameter(_mark(encoder, width))
+        self.turns = _zeros(nn.Embedding(TURNS, width))
+        self.speakers = _zeros(nn.Embedding(SPEAKERS, width))
+        # Of about the length of an encoder's states, halved: found to learn fastest.
+        self.classes = nn.Parameter(torch.randn(CLASSES, width) * 0.01 * width**0.5)
+        self.up = nn.Linear(3 * width, pair)
+        self.distance = _zeros(nn.Embedding(NO_DISTANCE + 1, pair)) if distance else None
+        self.out = nn.Linear(pair, 1)
+        self.nfh = _head(width, 1)
+        self.several = _head(width, SEVERAL)
+        _zeros(self.several[2])
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, batch: Tensors) -> Scored:
+        """Read, then score."""
+        return self.score(self.read(batch), batch)
+
+    def read(self, batch: Tensors) -> Tensor:
+        """The state of each word: B x W x D. The one part that takes time."""
+        table = cast("nn.Module", self.encoder.get_input_embeddings())  # type: ignore[operator]
+        embedded = table(batch.ids)
+        embedded = embedded + batch.mark.unsqueeze(-1) * self.mark
+        embedded = embedded + self.turns(batch.turns) + self.speakers(batch.speakers)
+        read = self.encoder(inputs_embeds=embedded, attention_mask=batch.attention)
+        states = read.last_hidden_state.float()
+        places = batch.first.unsqueeze(-1).expand(-1, -1, states.shape[-1])
+        return cast("Tensor", states.gather(1, places))
+
+    def score(self, words: Tensor, batch: Tensors) -> Scored:
+        """Of anchors whose words were read; `batch` says where they stand in them."""
+        anchor = (words * batch.anchor.unsqueeze(-1)).sum(1)
+        alone = self.dropout(anchor)
+        classes = self.classes.unsqueeze(0).expand(len(words), -1, -1)
+        hidden = self._paired(torch.cat([classes, words], 1), anchor)
+        if self.distance is not None:
+            hidden = hidden + self.distance(batch.distance)
+        logits = self.out(self.dropout(functional.gelu(hidden))).squeeze(-1)
+        return Scored(
+            logits.masked_fill(~batch.open, SHUT),
+            self.nfh(alone).squeeze(-1),
+            self.several(alone),
+        )
+
+    def _paired(self, candidates: Tensor, anchor: Tensor) -> Tensor:
+        """up([c; a; c*a]) of each candidate: B x C x pair."""
+        beside = anchor.unsqueeze(1)
+        if self.training:
+            beside = beside.expand_as(candidates)
+            pairs = torch.cat([candidates, beside, candidates * beside], -1)
+            return cast("Tensor", self.up(self.dropout(pairs)))
+        # The same with a third of the products: c meets one matrix for each anchor.
+        own, other, both = self.up.weight.chunk(3, -1)
+        matrix = own + beside * both
+        shift = functional.linear(anchor, other, self.up.bias)
+        return torch.baddbmm(shift.unsqueeze(1), candidates, matrix.transpose(1, 2))
+
+
+def _head(width: int, outputs: int) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Linear(width, width // 2), nn.GELU(), nn.Linear(width // 2, outputs)
+    )
+
+
+def _zeros(module: M) -> M:
+    for parameter in module.parameters():
+        nn.init.zeros_(parameter)
+    return module
+
+
+def _mark(encoder: nn.Module, width: int) -> Tensor:
+    """Where an encoder tells two kinds of text apart, what makes the second kind the second;
+    else a small vector by chance."""
+    embeddings = getattr(encoder, "embeddings", None)
+    kinds = getattr(embeddings, "token_type_embeddings", None)
+    if kinds is None or len(kinds.weight) < 2:
+        return torch.randn(width) * 0.02
+    return cast("Tensor", (kinds.weight[1] - kinds.weight[0]).detach().clone())
+
+
+# How much more often a class is met in use than in what was learnt from.
+#
+# A network learns the shares of its examples. Where others are met, the logits of the classes
+# are shifted by the logarithm of the ratio of shares, relative to that of the words (Saerens
+# et al. 2002, "Adjusting the Outputs of a Classifier to New a Priori Probabilities").
+
+PAPER = {
+    Kind.REFERENCE: 4_237,
+    Kind.YEAR: 485,
+    Kind.AGE: 1_081,
+    Kind.CURRENCY: 386,
+    Kind.PEOPLE: 799,
+    Kind.TIME: 216,
+    Kind.OTHER: 2_208,
+}
+"""Examples of each class in all of the paper's annotated corpus (section 5, 9,412)."""
+
+
+Shift = tuple[float, float, float, float, float, float]
+"""What is added to the logits of the six classes, in the order of IMPLICIT_KINDS."""
+
+NO_SHIFT: Shift = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def shift_to_paper(examples: Iterable[ResolutionExample]) -> Shift:
+    """For a network that learnt from these examples; 0 for a class that none of them has, and
+    for all of them where no example is a Reference."""
+    counted = Counter(paper_class(example.gold.kind) for example in examples)
+    words = counted[Kind.REFERENCE]
+    if not words:
+        return NO_SHIFT
+    base = math.log(PAPER[Kind.REFERENCE] / words)
+
+    def of(kind: Kind) -> float:
+        return round(math.log(PAPER[kind] / counted[kind]) - base, 4) if counted[kind] else 0.0
+
+    year, age, currency, people, time, other = map(of, IMPLICIT_KINDS)
+    return year, age, currency, people, time, other
+
+
+Floats = NDArray[np.float32]
+States = NDArray[np.float16]
+
+BATCH = 8
+"""Rows at a time for our own encoders on a CPU: what lies between two layers then still stands
+in its cache; 32 are a fifth slower."""
+
+MANY = 32
+"""Rows at a time for encoders of `transformers`, whose weights are made narrow anew for each
+batch, and elsewhere than on a CPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An encoder's states of the words of a row, W x D. offset: of its first word in the
+    passage."""
+
+    offset: int
+    states: States
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Of each row, in order. logits: one a candidate of the row, SHUT where closed. nfh: a
+    logit. several: three probabilities. shown: where asked for."""
+
+    logits: list[Floats]
+    nfh: Floats
+    several: Floats
+    shown: list[Shown]
+
+
+def read(
+    network: Network,
+    rows: Sequence[Row],
+    empty: int,
+    *,
+    on: torch.device | None = None,
+    precision: str = "fp32",
+    candidates: Candidates = Candidates.ALL,
+    batch: int | None = None,
+    states: bool = False,
+) -> Read:
+    """Score all candidates of some rows. The network is to be in eval mode, on that device."""
+    device = on or torch.device("cpu")
+    own = isinstance(network.encoder, OWN)
+    size = batch or (BATCH if own and device.type == "cpu" else MANY)
+    logits: list[Floats] = [np.empty(0, np.float32)] * len(rows)
+    nfh = np.zeros(len(rows), np.float32)
+    several = np.zeros((len(rows), 3), np.float32)
+    seen = [Shown(row.offset, np.empty(0, np.float16)) for row in rows if states]
+
+    def score(places: list[int]) -> None:
+        some = [rows[place] for place in places]
+        with torch.inference_mode(), autocast(device, precision):
+            inputs = Tensors.of(pad(some, empty), device)
+            words = network.read(inputs)
+            scored = network.score(words, inputs)
+            found = shut(scored.logits.float(), candidates).cpu().numpy()
+            nfh[places] = scored.nfh.float().cpu().numpy()
+            several[places] = scored.several.float().softmax(-1).cpu().numpy()
+        for number, place in enumerate(places):
+            logits[place] = found[number, : CLASSES + rows[place].words].copy()
+            if states:
+                kept = words[number, : rows[place].words]
+                own = kept.to(torch.float16).cpu().numpy().copy()
+                seen[place] = Shown(rows[place].offset, own)
+
+    # The longest first: what is left for the end is short, and no thread waits long.
+    batches = by_length(rows, size)[::-1]
+    if device.type == "cpu" and (own or len(batches) > 1):
+        _side_by_side(score, batches)
+    else:
+        for places in batches:
+            score(places)
+    return Read(logits, nfh, several, seen)
+
+
+def _side_by_side(score: Callable[[list[int]], None], batches: Sequence[list[int]]) -> None:
+    """Batches in threads of one core each, as many as torch has cores.
+
+    Threads that share one product wait for each other many times a batch, and spin while they
+    do: beside another busy process that made a batch ten times as slow (measured on 2 cores).
+    """
+    threads = torch.get_num_threads()
+    if not batches:
+        return
+    try:
+        with ThreadPoolExecutor(
+            min(threads, len(batches)), initializer=torch.set_num_threads, initargs=(1,)
+        ) as pool:
+            for _ in pool.map(score, batches):
+                pass
+    finally:
+        # What a thread sets is its own, but torch gives it on to threads that begin later.
+        torch.set_num_threads(threads)
+
+
+def shut(logits: torch.Tensor, candidates: Candidates) -> torch.Tensor:
+    """The scores with the candidates closed that an oracle run leaves out."""
+    if candidates is Candidates.ALL:
+        return logits
+    words = torch.arange(logits.shape[-1], device=logits.device) >= CLASSES
+    closed = words if candidates is Candidates.IMPLICIT else ~words
+    return logits.masked_fill(closed, SHUT)
+
 
 VERSION = "1"
 """Of what is made of the network's numbers; the numbers are the directory's."""
@@ -27,8 +357,6 @@ AT_ONCE = 4_096
 
 LEAST = 1e-30
 """The least probability of what can be chosen at all."""
-
-Floats = NDArray[np.float32]
 
 
 class TaskError(ModelsError):
@@ -213,3 +541,235 @@ def several_of(shares: Floats) -> Several:
 def nfh_of(logit: float) -> float:
     """The probability that a logit says."""
     return float(1 / (1 + np.exp(-np.float64(logit))))
+
+
+# A model of `encoder` or `small` as a model directory, and back.
+#
+# Beside what every model directory has: tokenizer.json, as the `tokenizers` library reads it,
+# and for a model that is given away NOTICE, the licence of its base.
+
+ENCODER = "encoder"
+SMALL = "small"
+
+TOKENIZER = "tokenizer.json"
+NOTICE = "NOTICE"
+
+Array = NDArray[np.generic]
+
+_Shift = Annotated[float, Meta(ge=-100, le=100)]
+
+
+class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The settings as config.json holds them.
+
+    architecture: the encoder's own config. tokenizer: SHA-256 (hex) of tokenizer.json, for
+    numbers of pieces mean nothing under another; None in what was saved without it.
+    """
+
+    base: str
+    training: EncoderSettings
+    architecture: dict[str, object]
+    specials: Specials
+    temperature: Annotated[float, Meta(gt=0, le=1_000)] = 1.0
+    threshold: Annotated[float, Meta(ge=-1_000, le=1_000)] = 0.0
+    shift: tuple[_Shift, _Shift, _Shift, _Shift, _Shift, _Shift] = NO_SHIFT
+    tokenizer: str | None = None
+
+
+# --- writing --------------------------------------------------------------------------------
+
+
+def save(
+    whole: Whole,
+    folder: Path,
+    *,
+    recipe: str = ENCODER,
+    name: str | None = None,
+    created_at: str = "",
+    metrics: dict[str, object] | None = None,
+    card: str = "",
+    notice: str = "",
+) -> str:
+    """Write a model directory, whole or not at all; its digest.
+
+    Weights are kept as the settings say. Raises FolderTakenError where something is there
+    already, OSError.
+    """
+    config = config_of(whole, recipe, name or folder.name, created_at)
+    more = {TOKENIZER: whole.pieces.content} | ({NOTICE: notice} if notice else {})
+    arrays = kept(whole.network, whole.settings.weights)
+    return write_model(folder, ModelFiles(config, arrays, None, metrics or {}, card, more))
+
+
+def config_of(whole: Whole, recipe: str, name: str, created_at: str) -> Config:
+    """What config.json says of a model."""
+    # A folder's path says nothing elsewhere, and may tell more than it should.
+    training = msgspec.structs.replace(whole.settings, encoder=whole.base)
+    stored = Stored(
+        base=whole.base,
+        training=training,
+        architecture=dict(whole.architecture),
+        specials=whole.pieces.specials,
+        temperature=whole.temperature,
+        threshold=whole.threshold,
+        shift=whole.shift,
+        tokenizer=_digest(whole.pieces.content),
+    )
+    return Config(
+        format_version=FORMAT_VERSION,
+        name=name,
+        task=whole.settings.task.value,
+        recipe=recipe,
+        version=VERSION,
+        created_at=created_at,
+        parser=None,
+        settings=msgspec.to_builtins(stored),
+    )
+
+
+def kept(network: nn.Module, weights: Weights) -> dict[str, Array]:
+    """The numbers of a network as its directory has them."""
+    arrays = {
+        name: tensor.detach().float().cpu().numpy()
+        for name, tensor in network.state_dict().items()
+        if tensor.is_floating_point()
+    }
+    return quantization.packed(arrays, weights)
+
+
+# --- reading --------------------------------------------------------------------------------
+
+
+def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> EncoderModel:
+    """A model out of its directory, ready to use.
+
+    device: as `choose_device` has it. bytes_: weights in 8 and 4 bits stay so while they run,
+    where the processor is faster so; False widens them first. Raises ModelFileError for a
+    folder that does not hold, DeviceError.
+    """
+    config = read_config(folder)
+    if config.recipe not in (ENCODER, SMALL):
+        raise ModelFileError(
+            f"{folder} is a model of {config.recipe!r}, not of {ENCODER!r} or {SMALL!r}"
+        )
+    stored = settings_of(folder, config, Stored)
+    _check_task(folder, config, stored)
+    on = choose_device(device)
+    pieces = _pieces(folder, stored)
+    try:
+        network = _network(folder, stored)
+    except (EncoderError, RuntimeError) as error:
+        raise damaged(folder / CONFIG, error) from error
+    arrays = _arrays(folder, network, stored.training.weights)
+    _check_pieces(folder, pieces, network)
+    own = isinstance(network.encoder, OWN)
+    stay = bytes_ and own and on.type == "cpu"
+    _fill(network, arrays, in_bytes=stay and quantization.fast())
+    network.eval().requires_grad_(requires_grad=False)
+    whole = Whole(
+        network.to(on),
+        stored.training,
+        stored.architecture,
+        pieces,
+        stored.base,
+        stored.temperature,
+        stored.threshold,
+        stored.shift,
+    )
+    return EncoderModel(whole, config.recipe, on, "fp32" if own else "auto")
+
+
+def _check_task(folder: Path, config: Config, stored: Stored) -> None:
+    own = stored.training.task.value
+    if config.task != own:
+        raise damaged(
+            folder / CONFIG, f"it says the task {config.task!r}, and was trained for {own!r}"
+        )
+
+
+def _pieces(folder: Path, stored: Stored) -> Pieces:
+    """The tokenizer, if it is the one that the model was trained with."""
+    content = read_text(folder, TOKENIZER)
+    if stored.tokenizer is not None and _digest(content) != stored.tokenizer:
+        raise damaged(folder / TOKENIZER, "it is not the one that the model was trained with")
+    try:
+        return Pieces.of(content, stored.specials)
+    except TokenizerError as error:
+        raise damaged(folder / TOKENIZER, error) from error
+
+
+def _digest(content: str) -> str:
+    return hashlib.sha256(content.encode("utf-8")).hexdigest()
+
+
+def _network(folder: Path, stored: Stored) -> Network:
+    """The network without its numbers."""
+    own = own_shape(stored.architecture) is not None
+    if not own:
+        _check_size(folder, stored)
+    # Without memory of its own where nothing but the numbers themselves is needed.
+    with torch.device("meta" if own else "cpu"):
+        return network_of(stored.architecture, built(stored.architecture), stored.training)
+
+
+def _check_size(folder: Path, stored: Stored) -> None:
+    """Raise EncoderError where config.json describes more numbers than the weights can hold,
+    at two of them a byte, before there is memory for them.
+    """
+    with torch.device("meta"):
+        described = sum(one.numel() for one in built(stored.architecture).parameters())
+    path = folder / WEIGHTS
+    there = path.stat().st_size if path.is_file() else 0
+    if described > 2 * there:
+        raise EncoderError(
+            f"it describes {described:,} numbers, and {WEIGHTS} has {there:,} bytes"
+        )
+
+
+def network_of(
+    architecture: Architecture, encoder: nn.Module, settings: EncoderSettings
+) -> Network:
+    """A network on an encoder; what stands on it is as chance has it."""
+    return Network(
+        encoder,
+        width_of(architecture),
+        settings.pair,
+        dropout=settings.dropout,
+        distance=settings.distance,
+    )
+
+
+def _arrays(folder: Path, network: Network, weights: Weights) -> dict[str, Array]:
+    shapes = {
+        name: tuple(tensor.shape)
+        for name, tensor in network.state_dict().items()
+        if tensor.is_floating_point()
+    }
+    wanted = quantization.wanted(shapes, weights)
+    found = read_arrays(folder, {name: kind for name, (kind, _) in wanted.items()})
+    for name, (_, shape) in wanted.items():
+        if found[name].shape != shape:
+            raise damaged(
+                folder / WEIGHTS,
+                f"{name} has the shape {found[name].shape}, {CONFIG} describes {shape}",
+            )
+    return found
+
+
+def _check_pieces(folder: Path, pieces: Pieces, network: Network) -> None:
+    rows = network.encoder.get_input_embeddings().weight.shape[0]  # type: ignore[operator]
+    if pieces.size > rows:
+        raise damaged(
+            folder / TOKENIZER, f"it has {pieces.size:,} pieces, the weights have {rows:,}"
+        )
+
+
+def _fill(network: Network, arrays: Mapping[str, Array], *, in_bytes: bool) -> None:
+    """Put the numbers into a network; its shapes fit."""
+    taken = quantization.kept_in_bytes(network, arrays) if in_bytes else frozenset()
+    state = {
+        name: torch.from_numpy(quantization.widened_array(name, arrays))
+        for name in arrays
+        if not name.endswith(quantization.SCALE) and name not in taken
+    }
+    network.load_state_dict(state, strict=False, assign=True)

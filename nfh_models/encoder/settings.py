@@ -1,5 +1,6 @@
 """The settings of `encoder` as command lines and config.json have them."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from enum import StrEnum
@@ -8,10 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from nfh_models.setting_words import SEED, read_settings
+from nfh_models.model_files import SEED, read_settings
 
 if TYPE_CHECKING:
-    from nfh_models.training.loop import Plan
+    from nfh_models.training.plan import Plan
+
+
+HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
+
+
+def may_be_a_name(word: str) -> bool:
+    """True if an encoder of the hub could be called so; else it can only be a folder."""
+    return HUB_NAME.fullmatch(word) is not None
 
 
 class Task(StrEnum):
@@ -98,7 +107,7 @@ class EncoderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
 
     def plan(self, checkpoint_every: int | None = None) -> "Plan":
         """What the training loop is told. checkpoint_every: in steps; None as by default."""
-        from nfh_models.training.loop import Plan
+        from nfh_models.training.plan import Plan
 
         plan = Plan(
             epochs=self.epochs,

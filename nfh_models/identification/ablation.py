@@ -8,14 +8,11 @@ speech of the head, without those of the window, and without both; the others ar
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from nfh_models.identification import paper
-from nfh_models.identification.case import Case, Decision
-from nfh_models.identification.features import Feature
-from nfh_models.identification.paper import Published
-from nfh_models.identification.rules import RULES
-from nfh_models.identification.rules_rule import Rule
-from nfh_models.identification.rules_view import View
-from nfh_models.identification.svm import SvmSettings
+from nfh_models.identification import scores
+from nfh_models.identification.base import Case, Decision
+from nfh_models.identification.rules import RULES, Rule, View
+from nfh_models.identification.scores import Published
+from nfh_models.identification.svm import Feature, SvmSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +30,13 @@ class Removal:
 
 
 REMOVALS = (
-    Removal("all four features", frozenset(), paper.SVM_DEV),
-    Removal("without head-pos", frozenset({Feature.HEAD_POS}), paper.WITHOUT_HEAD_POS),
-    Removal("without window-pos", frozenset({Feature.WINDOW_POS}), paper.WITHOUT_WINDOW_POS),
+    Removal("all four features", frozenset(), scores.SVM_DEV),
+    Removal("without head-pos", frozenset({Feature.HEAD_POS}), scores.WITHOUT_HEAD_POS),
+    Removal("without window-pos", frozenset({Feature.WINDOW_POS}), scores.WITHOUT_WINDOW_POS),
     Removal(
         "without both",
         frozenset({Feature.HEAD_POS, Feature.WINDOW_POS}),
-        paper.WITHOUT_BOTH,
+        scores.WITHOUT_BOTH,
     ),
     Removal("without window", frozenset({Feature.WINDOW})),
     Removal("without anchor", frozenset({Feature.ANCHOR})),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nfh_models.errors import ModelsError
-from nfh_models.identification.case import Identifier
+from nfh_models.identification.base import Identifier
 
 RULES = "rules"
 SVM = "svm"
@@ -31,7 +31,7 @@ def load_identifier(recipe: str, folder: Path | None = None) -> Identifier:
 
         return Rules()
     if recipe == SVM and folder is not None:
-        from nfh_models.identification.svm_files import load_svm
+        from nfh_models.identification.svm import load_svm
 
         return load_svm(folder)
     if recipe == SMALL or (recipe == ENCODER and folder is not None):

@@ -1,16 +1,500 @@
-"""The recipe `rules`: the first rule that holds decides, and gives the decision its name."""
+"""Recipe `rules`: the first rule that holds decides, and gives the decision its name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
-from nfh_models.identification import dependency, patterns, phrases, rules_names
-from nfh_models.identification.case import Case, Decision
-from nfh_models.identification.currency import has_sign
-from nfh_models.identification.rules_rule import Group, Rule
-from nfh_models.identification.rules_view import View, lower
-from nfh_models.parsing.parsed import Layer
-from nfh_models.parsing.stretch import Stretch
+from nfh_models.identification.base import Case, Decision
+from nfh_models.identification.rule_words import (
+    ASIDE,
+    CLOCK,
+    FRACTIONS,
+    GROUPS,
+    LABELS,
+    LOOSE_LABELS,
+    MARKS,
+    MONTHS,
+    NO_LABELS,
+    NO_NOUNS,
+    O_CLOCK,
+    QUANTITIES,
+    RATES,
+    SCALES,
+    SIGNS_AFTER,
+    SIGNS_BEFORE,
+    TENS,
+    TIMES,
+    UNITS,
+    WHEN,
+    YOU_AND_US,
+)
+from nfh_models.parsing import Layer, Parsed, Stretch, Tree
+from nfh_models.text.numbers import is_ordinal, parts_of
 
-__all__ = ["RULES", "Group", "Rule", "Rules", "rule_named"]
+NOUNS = frozenset({"NOUN", "PROPN"})
+CLIMB = 8
+"""Arcs that are followed from a number to the larger one that it is part of."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A number at tokens [start, end) of a parsed sentence.
+
+    behind: the first token behind the whole number, past marks of emphasis and past what its
+    anchor leaves out: "and a half" always, and in some files the rest of a number, as
+    "hundred" where the anchor is the *eleven* of "eleven hundred".
+    lows: the words in lower case, with straight apostrophes.
+    """
+
+    start: int
+    end: int
+    behind: int
+    words: Sequence[str]
+    lows: Sequence[str]
+    parsed: Parsed
+
+    @classmethod
+    def of(cls, case: Case, lows: Sequence[str] | None = None) -> "View":
+        """The view of a case. lows: the words in lower case, if they are known.
+
+        Raises ValueError for a case without parts of speech or arcs, or outside its sentence.
+        """
+        parsed = case.parsed
+        words = case.stretch.words
+        size = len(words)
+        if parsed is None or not len(parsed.pos) == len(parsed.heads) == size:
+            raise ValueError("the rules need a case with parts of speech and dependencies")
+        if not 0 <= case.start < case.end <= size:
+            raise ValueError(
+                f"the number at tokens {case.start} to {case.end} lies outside its sentence of "
+                f"{size} tokens"
+            )
+        known = lower(words) if lows is None else lows
+        return cls(case.start, case.end, _behind(known, case.end), words, known, parsed)
+
+    def word(self, place: int) -> str:
+        """The token as it stands."""
+        return self.words[place] if 0 <= place < len(self.words) else ""
+
+    def low(self, place: int) -> str:
+        """The token in lower case."""
+        return self.lows[place] if 0 <= place < len(self.lows) else ""
+
+    def pos(self, place: int) -> str:
+        """The universal part of speech."""
+        return self.parsed.pos[place] if 0 <= place < len(self.lows) else ""
+
+    def tag(self, place: int) -> str:
+        """The Penn Treebank's tag; empty where the parser gives none."""
+        tags = self.parsed.tags
+        return tags[place] if 0 <= place < len(tags) else ""
+
+    def head(self, place: int) -> int:
+        """The token that a token hangs on; itself for a root."""
+        return self.parsed.heads[place]
+
+    def relation(self, place: int) -> str:
+        """What a token is to its head."""
+        return self.parsed.relations[place] if 0 <= place < len(self.lows) else ""
+
+    def noun(self, place: int) -> bool:
+        """Whether a token is a noun or a name."""
+        return self.pos(place) in NOUNS
+
+    def plural(self, place: int) -> bool:
+        """Whether a token is tagged as a plural common noun."""
+        return self.tag(place) == "NNS"
+
+    def counted(self, place: int) -> bool:
+        """Whether a token is a noun that a number before it may count."""
+        return self.noun(place) and self.low(place) not in NO_NOUNS
+
+    def quantity(self, place: int) -> bool:
+        """Whether a token is a word that numbers count whatever it is taken for."""
+        word = self.low(place)
+        return word in QUANTITIES or (word == "per" and self.low(place + 1) == "cent")
+
+    def number(self, place: int) -> bool:
+        """Whether a token is a number by itself."""
+        return 0 <= place < len(self.words) and bool(parts_of(self.words[place]))
+
+    def top(self) -> int:
+        """The token that the number hangs by, or that of the larger number that it is in."""
+        place = self.end - 1
+        for inner in range(self.start, self.end):
+            head = self.head(inner)
+            if head == inner or not self.start <= head < self.end:
+                place = inner
+        for _ in range(CLIMB):
+            head = self.head(place)
+            if head == place or self.pos(head) != "NUM":
+                break
+            place = head
+        return place
+
+    @property
+    def is_one(self) -> bool:
+        """Whether the number is the word *one*, a pronoun more often than not."""
+        return self.end == self.start + 1 and self.lows[self.start] == "one"
+
+    @property
+    def trees(self) -> tuple[Tree, ...]:
+        """The phrases, where the parser gives them."""
+        return tuple(self.parsed.trees)
+
+
+def lower(words: Sequence[str]) -> list[str]:
+    """Words in lower case, with straight apostrophes."""
+    return [word.lower().replace("\u2019", "'") for word in words]
+
+
+def _behind(lows: Sequence[str], place: int) -> int:
+    """Past what belongs to the number but not to its anchor, and past marks of emphasis."""
+    while place < len(lows):
+        if _goes_on(lows[place - 1], lows[place]) or lows[place] in MARKS:
+            place += 1
+        elif lows[place] == "and" and (parts := _part_behind_and(lows, place)):
+            place += parts
+        else:
+            break
+    return place
+
+
+def _goes_on(last: str, word: str) -> bool:
+    return word in SCALES or (last in TENS and word in UNITS)
+
+
+def _part_behind_and(lows: Sequence[str], place: int) -> int:
+    """Tokens of "and a half", or of "and five" behind a hundred; 0 where there is neither."""
+    behind = lows[place + 1 : place + 3]
+    if len(behind) == 2 and behind[0] == "a" and behind[1] in FRACTIONS:
+        return 3
+    in_words = behind[:1] and behind[0].replace("-", "").isalpha() and parts_of(behind[0])
+    return 2 if in_words and lows[place - 1] in SCALES else 0
+
+
+_GLUED = frozenset("$\u00a3\u20ac\u00a5%")
+
+
+def has_sign(view: View) -> bool:
+    """A sign of money, # or % right before the number, right behind it, or in its token."""
+    if view.low(view.start - 1) in SIGNS_BEFORE or view.low(view.behind) in SIGNS_AFTER:
+        return True
+    first, last = view.lows[view.start], view.lows[view.end - 1]
+    return not _GLUED.isdisjoint((first[0], first[-1], last[-1]))
+
+
+# Phrases that hold a number and no noun, where a parser gives phrases.
+#
+# The paper's first step (section 4.1) takes phrases of five types from a constituency parse.
+# What "no noun" means follows the authors' repository, in our own words: a phrase falls out if
+# it has a part, right under it, that could be a head or brings one along; a part that is
+# nothing but one number is let pass whatever it is tagged as. Unlike theirs, ours lets pass
+# what only points or owns ("her two", "which one", "the baker's two").
+
+TYPES = frozenset({"NP", "QP", "NP-TMP", "NX", "SQ", "WHNP"})
+"""The types of the paper, section 4.1, and WHNP for "which one"."""
+
+_BARRED = frozenset(
+    "NN NNS NNP NNPS NP NP-TMP NX NAC NML PRP EX WP WRB WHNP WHADVP WHPP "
+    "WHADJP -LRB- -RRB- $ # VB VBD VBG VBN VBP VBZ MD VP S SBAR SBARQ SINV SQ FW UH "
+    "INTJ".split()
+)
+_LONE = frozenset({"RB", "ADVP", "CC", "CONJP"})
+
+
+def without_noun(view: View) -> bool:
+    """Whether the number stands in a phrase of the five types that has no noun."""
+    return any(
+        tree.label in TYPES and _is_bare(view, tree) for tree in _around(view, view.trees)
+    )
+
+
+def in_tree(view: View) -> bool:
+    """Whether the parser gave phrases for the sentence that the number is in."""
+    return any(tree.start <= view.start and view.end <= tree.end for tree in view.trees)
+
+
+def _around(view: View, trees: tuple[Tree, ...]) -> Iterator[Tree]:
+    """The phrases that hold the whole number, from the outside in."""
+    waiting = trees
+    while True:
+        holding = [t for t in waiting if t.start <= view.start and view.end <= t.end]
+        if not holding or not holding[0].children:
+            return
+        yield holding[0]
+        waiting = holding[0].children
+
+
+def _is_bare(view: View, tree: Tree) -> bool:
+    if len(tree.children) == 1 and tree.children[0].label in _LONE:
+        return False
+    return not any(_bars(view, child) for child in tree.children)
+
+
+def _bars(view: View, child: Tree) -> bool:
+    if child.end - child.start == 1 and view.number(child.start):
+        return False
+    owner = bool(child.children) and child.children[-1].label == "POS"
+    return child.label in _BARRED and not owner
+
+
+_OBJECTS = frozenset({"dobj", "obj", "attr", "pobj", "obl"})
+_GIVEN = frozenset({"dative", "iobj", "dobj", "obj"})
+_NUMBERED = frozenset({"No", "Nos"})
+_DAY_DIGITS = 2
+_WORDS_TOO = frozenset({"may", "march", "mar", "dec", "sep"})
+_IN_NAMES = NOUNS | {"ADJ", "VERB"}
+
+
+def no_number(view: View) -> bool:
+    """No token of the anchor is a number, or part of one."""
+    return not any(view.number(place) for place in range(view.start, view.end))
+
+
+def date(view: View) -> bool:
+    """The day beside the name of a month, or the year right behind it: "June 6", "6 June"."""
+    if any(_month(view, place) for place in range(view.start, view.end)):
+        return True
+    if not view.lows[view.start][0].isdecimal():
+        return False
+    day = len(view.lows[view.start]) <= _DAY_DIGITS
+    return _month(view, view.start - 1) or (day and _month(view, view.end))
+
+
+def _month(view: View, place: int) -> bool:
+    """Whether a token names a month; *may* and *march* do with a capital only."""
+    month = view.low(place)
+    return month in MONTHS and (month not in _WORDS_TOO or view.word(place)[0].isupper())
+
+
+def one_and_only(view: View) -> bool:
+    """The words "one and only" before a noun."""
+    behind = [view.low(view.end), view.low(view.end + 1)]
+    return view.is_one and behind == ["and", "only"] and view.counted(view.end + 2)
+
+
+def labelled(view: View) -> bool:
+    """A noun stands before the number that numbers name, in any company: "volume one of"."""
+    if view.low(view.start - 1) not in LABELS and not _abbreviated(view):
+        return False
+    return view.low(view.behind) != "of" or view.low(view.behind + 1) not in GROUPS
+
+
+def _abbreviated(view: View) -> bool:
+    """Whether "No." or "Nos." stands before figures, in two tokens and not as an answer."""
+    place = view.start - 2
+    named = place > 0 and view.word(place) in _NUMBERED and view.low(place + 1) == "."
+    return named and view.lows[view.start][0].isdecimal()
+
+
+def title(view: View) -> bool:
+    """A number written as part of a name: "the Chosen One", "the Furious Five"."""
+    word, before = view.words[view.start], view.word(view.start - 1)
+    capitals = word[0].isupper() and word[1:].islower() and before[:1].isupper()
+    kinds = _IN_NAMES if view.start > 1 else NOUNS
+    return capitals and not view.number(view.start - 1) and view.pos(view.start - 1) in kinds
+
+
+def name(view: View) -> bool:
+    """A noun or a name stands right before the number, which numbers it: "Apollo 11"."""
+    place = view.start - 1
+    before = view.low(place)
+    if before in LOOSE_LABELS:
+        return before != "point" or not view.number(place - 1)
+    if not view.noun(place) or view.plural(place) or before in NO_LABELS:
+        return False
+    if not before[-1].isalnum() or is_ordinal(before):
+        return False
+    relation, head = view.relation(view.end - 1), view.head(view.end - 1)
+    if relation in _OBJECTS and (head == place or view.relation(place) in _GIVEN):
+        return False
+    if view.lows[view.start] == view.words[view.start] == "one" and relation in _GIVEN:
+        return False
+    return not (view.is_one and relation.startswith("nsubj"))
+
+
+# Text patterns: what the words around a number say, whatever the parser makes of them.
+#
+# The ten patterns of the paper (section 4.1), as its authors' repository has them and as we
+# tell them here, make nine of these functions: "you two" is two of theirs, by what follows.
+# "One another" and the first of two numbers are ours, after section 3 of the paper.
+
+FARTHEST = 8
+"""Adjectives that are looked past on the way to a noun."""
+_BETWEEN = frozenset({"ADJ", "NUM"})
+_BETWEEN_WORDS = frozenset({"*", "more", "most"})
+_RANGE_WORDS = frozenset({"to", "-", "\u2013", ",", "but"})
+
+
+def no_one(view: View) -> bool:
+    """The words "no one"."""
+    return view.is_one and view.low(view.start - 1) == "no"
+
+
+def one_another(view: View) -> bool:
+    """The words "one another", with no noun behind."""
+    return view.is_one and view.low(view.end) == "another" and not view.noun(view.end + 1)
+
+
+def num_of(view: View) -> bool:
+    """A number before "of": "three of them"."""
+    return view.low(view.behind) == "of" and not labelled(view)
+
+
+def before_or(view: View) -> bool:
+    """A number before "or": "eight or nine clubs" lacks the clubs at the eight."""
+    return view.low(view.behind) == "or" and not labelled(view)
+
+
+def after_or(view: View) -> bool:
+    """A number behind "or" with no noun of its own: "a week or two"."""
+    if view.low(view.start - 1) != "or" or not (view.noun(view.start - 2)):
+        return False
+    return not has_noun_behind(view)
+
+
+def before_s(view: View) -> bool:
+    """A number before 's, with no noun before the number: "one's own", "the 50's"."""
+    if view.low(view.end) != "'s":
+        return False
+    return not view.noun(view.start - 1)
+
+
+def the_one_who(view: View) -> bool:
+    """The words "the one who", or another number in it."""
+    return view.low(view.start - 1) == "the" and view.low(view.end) in ("who", "whom")
+
+
+def clock(view: View) -> bool:
+    """A number before a.m. or p.m., with or without dots."""
+    return view.low(view.end) in CLOCK
+
+
+def height(view: View) -> bool:
+    """Feet and inches: 6 ' 2."""
+    return view.end - view.start == 3 and view.low(view.start + 1) in ("'", "\u2032")
+
+
+def you_two(view: View) -> bool:
+    """A pronoun before the number, and no noun of its own behind: "you two", "us three"."""
+    if view.low(view.start - 1) not in YOU_AND_US or view.is_one:
+        return False
+    return not has_noun_behind(view)
+
+
+def first_of_two(view: View) -> bool:
+    """The first of two numbers before one noun: "two, three hundred miles", "9 to 5"."""
+    if view.low(view.start - 1) in LOOSE_LABELS:
+        return False
+    return view.low(view.behind) in _RANGE_WORDS and view.number(view.behind + 1)
+
+
+def has_noun_behind(view: View) -> bool:
+    """Whether a noun follows at once or behind adjectives."""
+    place = view.behind
+    limit = place + FARTHEST
+    while place < limit and (view.pos(place) in _BETWEEN or view.low(place) in _BETWEEN_WORDS):
+        place += 1
+    return view.counted(place) or view.quantity(place)
+
+
+_COUNTS = frozenset({"nummod", "compound", "amod", "quantmod", "nmod", "det"})
+_OUTSIDE = frozenset({"ADP", "SCONJ"})
+"""They begin a phrase whose noun the number does not count: "nine out of ten men"."""
+_POINTERS = frozenset("this that the same which any every each another other only".split())
+
+
+def o_clock(view: View) -> bool:
+    """The word "o'clock" follows, which is what the number counts."""
+    return view.low(view.behind) in O_CLOCK
+
+
+def noun_next(view: View) -> bool:
+    """The next token is a noun or a name; behind a year in figures a name may begin anew."""
+    if view.quantity(view.behind):
+        return True
+    if view.pos(view.behind) == "PROPN" and view.low(view.behind) not in NO_NOUNS:
+        return not (_pointed(view) or view.low(view.start).isdecimal())
+    return view.counted(view.behind)
+
+
+def adjectives_and_noun(view: View) -> bool:
+    """A noun follows behind adjectives or a participle: "two big dogs", "two lost dogs"."""
+    if view.low(view.behind) == "left" or _is_when(view):
+        return False
+    if view.pos(view.behind) == "ADJ":
+        return has_noun_behind(view)
+    if view.tag(view.behind) not in ("VBN", "VBG") or _pointed(view):
+        return False
+    return view.counted(view.behind + 1)
+
+
+def _is_when(view: View) -> bool:
+    """Whether "last week" or the like follows as a time: only one of them could be counted."""
+    if view.low(view.behind) not in ("last", "next"):
+        return False
+    if view.low(view.behind + 1) not in TIMES:
+        return False
+    return not view.is_one or view.head(view.top()) != view.behind + 1
+
+
+def _pointed(view: View) -> bool:
+    """Whether it is a *one* that something points at: "this one", "the only one"."""
+    return view.is_one and view.low(view.start - 1) in _POINTERS
+
+
+def counts_a_noun(view: View) -> bool:
+    """The number, or the larger one that it is part of, hangs on a noun as what counts it."""
+    top = view.top()
+    head = view.head(top)
+    if view.relation(top).partition(":")[0] not in _COUNTS or head < view.behind:
+        return False
+    behind = view.low(view.behind)
+    if behind in ASIDE or behind in RATES or behind in WHEN:
+        return False
+    if view.pos(view.behind) in _OUTSIDE:
+        return False
+    return view.counted(head) or _is_plural(view, head)
+
+
+def _is_plural(view: View, head: int) -> bool:
+    """Whether a token looks like a plural that the tagger took for something else.
+
+    The parser lets the number count it; "pierogis" may still be tagged as a determiner.
+    """
+    return head == view.behind and not view.is_one and view.low(head)[2:].endswith("s")
+
+
+Test = Callable[[View], bool]
+
+
+class Group(StrEnum):
+    """Which part of the method a rule belongs to; a group can be left out as a whole."""
+
+    PATTERNS = "patterns"
+    NAMES = "names"
+    CURRENCY = "currency"
+    DEPENDENCY = "dependency"
+    PHRASES = "phrases"
+    REST = "rest"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: where its test holds, and that of no rule before it, it decides.
+
+    name: stays the same for good, since stored decisions carry it. nfh: what it decides.
+    sentence: for a person, why. source: where it is from.
+    """
+
+    name: str
+    nfh: bool
+    group: Group
+    sentence: str
+    source: str
+    test: Test
+
 
 VERSION = "rules 2"
 """Changes with any decision; a test ties it to what is decided of a list of sentences."""
@@ -32,7 +516,7 @@ RULES: tuple[Rule, ...] = (
         Group.NAMES,
         "The marked words hold no number.",
         OURS,
-        rules_names.no_number,
+        no_number,
     ),
     Rule(
         "no-one",
@@ -40,7 +524,7 @@ RULES: tuple[Rule, ...] = (
         Group.PATTERNS,
         "“No one” means nobody: the missing noun is people.",
         PATTERN,
-        patterns.no_one,
+        no_one,
     ),
     Rule(
         "one-another",
@@ -48,7 +532,7 @@ RULES: tuple[Rule, ...] = (
         Group.PATTERNS,
         "“One another” names no noun.",
         OURS,
-        patterns.one_another,
+        one_another,
     ),
     Rule(
         "currency",
@@ -64,7 +548,7 @@ RULES: tuple[Rule, ...] = (
         Group.NAMES,
         "The number is the day beside the name of a month, or the year right behind it.",
         SCOPE,
-        rules_names.date,
+        date,
     ),
     Rule(
         "num-of",
@@ -72,7 +556,7 @@ RULES: tuple[Rule, ...] = (
         Group.PATTERNS,
         "“Of” follows the number: it takes a part of what is named behind.",
         PATTERN,
-        patterns.num_of,
+        num_of,
     ),
     Rule(
         "before-or",
@@ -80,7 +564,7 @@ RULES: tuple[Rule, ...] = (
         Group.PATTERNS,
         "“Or” follows the number; a noun behind the second number is missing at the first.",
         PATTERN,
-        patterns.before_or,
+        before_or,
     ),
     Rule(
         "after-or",
@@ -88,7 +572,7 @@ RULES: tuple[Rule, ...] = (
         Group.PATTERNS,
         "The number stands behind a noun and “or”, and no noun follows: “a week or two”.",
         PATTERN,
-        patterns.after_or,
+        after_or,
     ),
     Rule(
         "before-s",
@@ -96,7 +580,7 @@ RULES: tuple[Rule, ...] = (
         Group.PATTERNS,
         "“'s” follows the number, and no noun stands before it.",
         PATTERN,
-        patterns.before_s,
+        before_s,
     ),
     Rule(
         "the-one-who",
@@ -104,7 +588,7 @@ RULES: tuple[Rule, ...] = (
         Group.PATTERNS,
         "“The one who”: the missing noun is a person.",
         PATTERN,
-        patterns.the_one_who,
+        the_one_who,
     ),
     Rule(
         "clock",
@@ -112,7 +596,7 @@ RULES: tuple[Rule, ...] = (
         Group.PATTERNS,
         "A.m. or p.m. follows: the number is an hour, and no noun says so.",
         PATTERN,
-        patterns.clock,
+        clock,
     ),
     Rule(
         "height",
@@ -120,7 +604,7 @@ RULES: tuple[Rule, ...] = (
         Group.PATTERNS,
         "Feet and inches in figures, with no noun.",
         PATTERN,
-        patterns.height,
+        height,
     ),
     Rule(
         "you-two",
@@ -128,7 +612,7 @@ RULES: tuple[Rule, ...] = (
         Group.PATTERNS,
         "A pronoun stands before the number and no noun behind it: “you two”.",
         PATTERN,
-        patterns.you_two,
+        you_two,
     ),
     Rule(
         "one-and-only",
@@ -136,7 +620,7 @@ RULES: tuple[Rule, ...] = (
         Group.NAMES,
         "“One and only” stands before a noun, as an adjective does.",
         OURS,
-        rules_names.one_and_only,
+        one_and_only,
     ),
     Rule(
         "label",
@@ -144,7 +628,7 @@ RULES: tuple[Rule, ...] = (
         Group.NAMES,
         "The number names the noun before it: “chapter five”.",
         SCOPE,
-        rules_names.labelled,
+        labelled,
     ),
     Rule(
         "o-clock",
@@ -152,7 +636,7 @@ RULES: tuple[Rule, ...] = (
         Group.DEPENDENCY,
         "“O'clock” follows, which is what the number counts.",
         OURS,
-        dependency.o_clock,
+        o_clock,
     ),
     Rule(
         "first-of-two",
@@ -160,7 +644,7 @@ RULES: tuple[Rule, ...] = (
         Group.PATTERNS,
         "A second number follows: both share the noun behind it, or have none.",
         "paper, section 3, approximate numbers",
-        patterns.first_of_two,
+        first_of_two,
     ),
     Rule(
         "title",
@@ -168,7 +652,7 @@ RULES: tuple[Rule, ...] = (
         Group.NAMES,
         "The number is written with a capital as part of a name.",
         SCOPE,
-        rules_names.title,
+        title,
     ),
     Rule(
         "noun-next",
@@ -176,7 +660,7 @@ RULES: tuple[Rule, ...] = (
         Group.DEPENDENCY,
         "A noun follows the number.",
         FILTER,
-        dependency.noun_next,
+        noun_next,
     ),
     Rule(
         "adjectives-and-noun",
@@ -184,7 +668,7 @@ RULES: tuple[Rule, ...] = (
         Group.DEPENDENCY,
         "A noun follows the number behind adjectives.",
         OURS,
-        dependency.adjectives_and_noun,
+        adjectives_and_noun,
     ),
     Rule(
         "name",
@@ -192,7 +676,7 @@ RULES: tuple[Rule, ...] = (
         Group.NAMES,
         "A noun or a name stands right before the number, which belongs to it: “Apollo 11”.",
         FILTER,
-        rules_names.name,
+        name,
     ),
     Rule(
         "counts-a-noun",
@@ -200,7 +684,7 @@ RULES: tuple[Rule, ...] = (
         Group.DEPENDENCY,
         "The parser lets the number count a noun behind it.",
         FILTER,
-        dependency.counts_a_noun,
+        counts_a_noun,
     ),
     Rule(
         "phrase-without-noun",
@@ -208,7 +692,7 @@ RULES: tuple[Rule, ...] = (
         Group.PHRASES,
         "The number stands in a phrase that has no noun.",
         "paper, section 4.1, phrases",
-        phrases.without_noun,
+        without_noun,
     ),
     Rule(
         "no-bare-phrase",
@@ -216,7 +700,7 @@ RULES: tuple[Rule, ...] = (
         Group.PHRASES,
         "The parser gave phrases, and none around the number is without a noun.",
         "paper, section 4.1, phrases",
-        phrases.in_tree,
+        in_tree,
     ),
     Rule(
         "not-nummod",

@@ -3,16 +3,22 @@
 Importing this package loads no framework: a parser loads its own when it is made.
 """
 
-from nfh_models.parsing.choosing import load_parser
-from nfh_models.parsing.parsed import Layer, Parsed, Parser, ParserError, Tree
-from nfh_models.parsing.pipelines import (
+from nfh_models.parsing.base import (
+    Layer,
+    Parsed,
+    Parser,
+    ParserError,
+    Stretch,
+    Tree,
+    load_parser,
+)
+from nfh_models.parsing.spacy_parser import (
     NoPipelineError,
     Pipeline,
     Tagger,
     installed_pipelines,
     load_tagger,
 )
-from nfh_models.parsing.stretch import Stretch
 
 __all__ = [
     "Layer",

@@ -1,24 +1,370 @@
-"""Stanza's models from a folder as a parser: part of speech, lemma, dependency, constituency.
+"""Stanza's models from a folder as a parser: which there are, whether they may be loaded,
+and their weights read without running anything in the file.
 
 Nothing is downloaded, nothing written to the folder, and no model that can run code is
-opened (`stanza_weights`). Runs on the processor.
+opened. Runs on the processor.
 """
 
+import hashlib
 import json
 import logging
+import shlex
+import sys
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from nfh_models.parsing.parsed import Layer, Parsed, ParserError, Tree
-from nfh_models.parsing.pieces import STAND_IN, Piece, batches, groups
-from nfh_models.parsing.pipelines import first_line
-from nfh_models.parsing.stanza_files import LANGUAGE, StanzaFolder, find_models
-from nfh_models.parsing.stanza_weights import Part
-from nfh_models.parsing.stretch import Stretch
+from nfh_models.parsing.base import (
+    STAND_IN,
+    Layer,
+    Parsed,
+    ParserError,
+    Piece,
+    Stretch,
+    Tree,
+    batches,
+    groups,
+)
+from nfh_models.parsing.spacy_parser import first_line
+
+# What a stanza model file holds, read without running anything in it.
+#
+# A .pt file is a pickle, which can run code when it is loaded. Each file is read here first by
+# torch's reader of weights, which builds tensors and plain containers and refuses anything
+# else (https://docs.pytorch.org/docs/stable/generated/torch.load.html, weights_only); only a
+# folder whose files all pass is given to stanza. Stanza 1.15 reads with the same reader; older
+# ones unpickled what it refused.
+
+_PICKLED_DICTIONARY = 2
+"""`dicts_version` of lemmatizers that hold a pickle inside their weights, as some older stanza
+wrote them; stanza 1.15 refuses them too."""
+
+
+class Part(StrEnum):
+    """A kind of model file, by the name of its folder in stanza's layout."""
+
+    POS = "pos"
+    LEMMA = "lemma"
+    DEPPARSE = "depparse"
+    CONSTITUENCY = "constituency"
+    PRETRAIN = "pretrain"
+    FORWARD = "forward_charlm"
+    BACKWARD = "backward_charlm"
+
+
+def read_weights(path: Path) -> Mapping[str, Any]:
+    """The tensors and plain values of a .pt file; nothing in it is run.
+
+    Raises ParserError for a file that is damaged or holds more than that.
+    """
+    import pickle
+
+    import torch
+
+    _check_packed(path)
+    try:
+        weights = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError as error:
+        raise ParserError(
+            f"{path} is damaged or holds more than weights; it was not opened, since such a "
+            "file can run code"
+        ) from error
+    except Exception as error:  # a damaged file makes the reader raise anything
+        raise ParserError(
+            f"{path} cannot be read as a model of stanza ({first_line(error)})"
+        ) from error
+    if not isinstance(weights, dict):
+        raise ParserError(f"{path} is no model of stanza")
+    return weights
+
+
+def _check_packed(path: Path) -> None:
+    """Raise ParserError for members that are packed: torch writes none, but unpacks them, to
+    a thousand times of what they are.
+    """
+    try:
+        with zipfile.ZipFile(path) as parts:
+            packed = [
+                one for one in parts.infolist() if one.compress_type != zipfile.ZIP_STORED
+            ]
+    except (zipfile.BadZipFile, OSError):
+        return  # torch says what is wrong, or reads its form of old
+    if packed:
+        raise ParserError(
+            f"{path} holds a packed part, which torch writes none of: copy or download it again"
+        )
+
+
+def kind_of(weights: Mapping[str, Any]) -> Part | None:
+    """What a file of weights is; None for what is of no use here."""
+    vocabulary = weights.get("vocab")
+    keys = set(vocabulary) if isinstance(vocabulary, dict) else set()
+    if "dicts" in weights:
+        return Part.LEMMA
+    if "deprel" in keys:
+        return Part.DEPPARSE
+    if "upos" in keys:
+        return Part.POS
+    if "emb" in weights:
+        return Part.PRETRAIN
+    params = weights.get("params")
+    if isinstance(params, dict) and "transitions" in params:
+        return Part.CONSTITUENCY
+    inner = weights.get("model", weights)
+    forward = weights.get("is_forward_lm", _get(inner, "is_forward_lm"))
+    return None if forward is None else Part.FORWARD if forward else Part.BACKWARD
+
+
+def _get(weights: object, key: str) -> object:
+    return weights.get(key) if isinstance(weights, dict) else None
+
+
+def config_of(weights: Mapping[str, Any]) -> Mapping[str, Any]:
+    inner = weights.get("params", weights)
+    config = inner.get("config") if isinstance(inner, dict) else None
+    return config if isinstance(config, dict) else {}
+
+
+def needs(need: Part, part: Part, weights: Mapping[str, Any]) -> bool:
+    """Whether a model cannot be loaded without word vectors or a character model.
+
+    A lemmatizer may hold classifiers for words as 's, which have needs of their own.
+    """
+    config = config_of(weights)
+    inner = [one.get("args", {}) for one in weights.get("contextual") or ()]
+    if need is Part.PRETRAIN:
+        if part is Part.LEMMA:
+            return bool(inner)
+        return bool(config.get("wordvec_pretrain_file")) and bool(config.get("pretrain", True))
+    key = "charlm_forward_file" if need is Part.FORWARD else "charlm_backward_file"
+    own = bool(config.get("charlm", part is Part.CONSTITUENCY)) and bool(config.get(key))
+    return own or any(args.get("use_charlm") for args in inner)
+
+
+def refuse_foreign(path: Path, weights: Mapping[str, Any]) -> None:
+    """Raise ParserError for a model that reaches beyond its folder or hides a pickle."""
+    transformer = _transformer(weights)
+    if transformer is not None:
+        raise ParserError(
+            f"{path} needs the transformer {transformer}, which is in no file here: take the "
+            "package of that model without a transformer"
+        )
+    if weights.get("dicts_version") == _PICKLED_DICTIONARY:
+        raise ParserError(
+            f"{path} keeps its dictionary as a pickle, which is not opened: get the lemmatizer "
+            "of a newer stanza"
+        )
+
+
+def _transformer(part: object) -> str | None:
+    """The transformer that a model, or one inside it, names; None if none does."""
+    todo = [part]
+    while todo:
+        one = todo.pop()
+        if isinstance(one, dict):
+            if one.get("bert_model"):
+                return str(one["bert_model"])
+            todo += [value for key, value in one.items() if key != "vocab"]
+        elif isinstance(one, (list, tuple)) and one and isinstance(one[0], dict):
+            todo += one
+    return None
+
+
+# Which stanza models are in a folder, and whether they may be loaded.
+#
+# Two layouts are understood. Stanza's own: FOLDER/resources.json and FOLDER/en/pos/NAME.pt,
+# en/lemma, en/depparse, en/constituency, en/pretrain, en/forward_charlm, en/backward_charlm
+# (or the folder "en" itself). And a plain folder of .pt files, each told by what it holds.
+#
+# Every file is checked before stanza gets it.
+
+LANGUAGE = "en"
+SUFFIX = ".pt"
+
+PROCESSORS = (Part.POS, Part.LEMMA, Part.DEPPARSE, Part.CONSTITUENCY)
+SUPPORT = (Part.PRETRAIN, Part.FORWARD, Part.BACKWARD)
+_NAMED = {
+    Part.POS: "taggers",
+    Part.LEMMA: "lemmatizers",
+    Part.DEPPARSE: "dependency parsers",
+    Part.CONSTITUENCY: "constituency parsers",
+    Part.PRETRAIN: "files of word vectors",
+    Part.FORWARD: "forward character models",
+    Part.BACKWARD: "backward character models",
+}
+
+
+@dataclass(frozen=True)
+class StanzaModel:
+    """A model file with the files that it needs beside it."""
+
+    path: Path
+    support: Mapping[Part, Path] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StanzaFolder:
+    """The models of a folder, checked. digest: of the files' bytes, 8 hex digits."""
+
+    folder: Path
+    models: Mapping[Part, StanzaModel]
+    digest: str
+
+
+def find_models(folder: Path) -> StanzaFolder:
+    """The models in a folder, one a kind, each of them safe to load.
+
+    Raises ParserError, which names folder or file: no such folder, none in it, several of a
+    kind, a damaged file, one that holds more than weights, a part that is missing.
+    """
+    if not folder.is_dir():
+        raise ParserError(
+            f"there is no folder {folder} with stanza models. {how_to_get(folder)}"
+        )
+    base = folder / LANGUAGE if (folder / LANGUAGE).is_dir() else folder
+    laid_out = any((base / part).is_dir() for part in PROCESSORS)
+    found = _laid_out(folder, base) if laid_out else _plain(folder)
+    if not any(part in found for part in PROCESSORS):
+        raise ParserError(
+            f"the folder {folder} holds no stanza model for English (.pt files). "
+            f"{how_to_get(folder)}"
+        )
+    packages = _packages(folder, base) if laid_out else {}
+    checked = set() if laid_out else {path for paths in found.values() for path in paths}
+    models = {
+        part: _with_support(part, found, packages, checked)
+        for part in PROCESSORS
+        if part in found
+    }
+    return StanzaFolder(folder, models, _digest(models))
+
+
+def how_to_get(folder: Path) -> str:
+    """Which command gets stanza's own English models into a folder."""
+    code = f"import stanza; stanza.download('en', model_dir={str(folder)!r})"
+    quoted = shlex.quote(code) if set(code) & set('"$`\\!') else f'"{code}"'
+    return f"Get stanza's own with `{sys.executable} -c {quoted}`."
+
+
+def _plain(folder: Path) -> dict[Part, list[Path]]:
+    """The .pt files right in a folder, by kind."""
+    found: dict[Part, list[Path]] = {}
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        part = kind_of(read_weights(path))
+        if part is not None:
+            found.setdefault(part, []).append(path)
+    return found
+
+
+def _laid_out(folder: Path, base: Path) -> dict[Part, list[Path]]:
+    """The .pt files of stanza's own layout; of several models of a kind the default one."""
+    preferred = _entry(_entry(_packages(folder, base), "packages"), "default")
+    found: dict[Part, list[Path]] = {}
+    for part in Part:
+        paths = sorted((base / part).glob(f"*{SUFFIX}"))
+        chosen = base / part / f"{preferred.get(part)}{SUFFIX}"
+        if part in PROCESSORS and chosen in paths:
+            paths = [chosen]
+        if paths:
+            found[part] = paths
+    return found
+
+
+def _packages(folder: Path, base: Path) -> dict[str, Any]:
+    """What resources.json says of English; empty where it is not there or not to be read."""
+    for place in (folder, base.parent):
+        try:
+            known = json.loads((place / "resources.json").read_text("utf-8"))[LANGUAGE]
+            if isinstance(known, dict):
+                return known
+        except (OSError, ValueError, LookupError, TypeError):
+            continue
+    return {}
+
+
+def _with_support(
+    part: Part,
+    found: Mapping[Part, list[Path]],
+    packages: Mapping[str, Any],
+    checked: set[Path],
+) -> StanzaModel:
+    """The one model of a kind and, from the same folder, what it needs.
+
+    checked: files known to be safe, added to; word vectors are large, and several need them.
+    """
+    path = _only(part, found[part])
+    weights = read_weights(path)
+    if kind_of(weights) is not part:
+        raise ParserError(f"{path} is no stanza model of the kind {part}")
+    refuse_foreign(path, weights)
+    config = config_of(weights)
+    support = {}
+    for need in SUPPORT:
+        candidates = found.get(need, [])
+        named = _dependency(packages, part, path.stem, need)
+        candidates = [one for one in candidates if one.stem == named] or candidates
+        if needs(need, part, weights):
+            if not candidates:
+                raise ParserError(
+                    f"{path} needs one of stanza's {_NAMED[need]}, and there is none beside it"
+                )
+            support[need] = _only(need, _by_name(candidates, config, need))
+            if support[need] not in checked:
+                read_weights(support[need])
+                checked.add(support[need])
+    return StanzaModel(path, support)
+
+
+def _only(part: Part, paths: list[Path]) -> Path:
+    if len(paths) > 1:
+        names = ", ".join(path.name for path in paths)
+        raise ParserError(
+            f"the folder {paths[0].parent} holds several {_NAMED[part]} ({names}): "
+            "put the one to be used into a folder of its own"
+        )
+    return paths[0]
+
+
+def _dependency(packages: Mapping[str, Any], part: Part, name: str, need: Part) -> str | None:
+    """The package that resources.json names for a model's vectors or character model."""
+    listed = _entry(_entry(packages, part), name).get("dependencies")
+    for one in listed if isinstance(listed, list) else ():
+        if isinstance(one, dict) and one.get("model") == need:
+            return str(one.get("package"))
+    return None
+
+
+def _entry(listed: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = listed.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _by_name(paths: list[Path], config: Mapping[str, Any], need: Part) -> list[Path]:
+    """Of several, the one whose name the model remembers from its training."""
+    key = {
+        Part.PRETRAIN: "wordvec_pretrain_file",
+        Part.FORWARD: "charlm_forward_file",
+        Part.BACKWARD: "charlm_backward_file",
+    }[need]
+    trained = Path(str(config.get(key) or "")).name
+    return [path for path in paths if path.name == trained] or paths
+
+
+def _digest(models: Mapping[Part, StanzaModel]) -> str:
+    """Of all files that are loaded, in a fixed order."""
+    whole = hashlib.sha256()
+    for part in sorted(models):
+        for path in (models[part].path, *models[part].support.values()):
+            with path.open("rb") as file:
+                whole.update(hashlib.file_digest(file, "sha256").digest())
+    return whole.hexdigest()[:8]
+
 
 LONGEST = 100
 """Tokens of a piece. The dependency parser scores every pair of tokens, so that memory grows

@@ -1,4 +1,5 @@
-"""The number grammar: where in a row of tokens the candidate anchors are.
+"""The number grammar: where in a row of tokens the candidate anchors are, and what each says
+as a number.
 
 A candidate is every number that somebody could judge, with or without a noun of its own:
 "one" in "no one", "5" in "$5", "99" in "99%", "two" in "two dozen". What is never judged is
@@ -9,13 +10,657 @@ Commas, dots and the words or, to, and (but for the inner *and* of "a hundred an
 numbers. The article of "a hundred" stays outside, and so does the half of "two and a half".
 """
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from itertools import groupby
 
-from nfh_models.text import lexicon
-from nfh_models.text.cardinals import cardinals
-from nfh_models.text.lexicon import Shape, parts_of
-from nfh_models.text.runs import Atom, Line, read_run
-from nfh_models.text.series import Group, series
+# What one token says as a number: the words, the digits, and nothing about its neighbours.
+#
+# A token is read into parts: "three" is one part, "twenty-four" and "fortytwo" are two, and
+# "apple" is none. The parts of one token are joined by hyphens, written or left out.
+#
+# Digits are Unicode decimal digits of any script (Arabic-Indic, Devanagari, full-width):
+# Python reads their value. Characters that stand for a number without being decimal digits
+# (Roman numerals, circled and superscript digits, Chinese numerals, a lone fraction sign) are
+# none, as in the release.
+
+CACHE_SIZE = 1 << 16
+LONGEST = 256
+"""A token of more characters is nobody's number, and is not looked into."""
+
+
+class Shape(StrEnum):
+    """How a part may combine with the parts beside it."""
+
+    ZERO = "zero"
+    UNIT = "unit"
+    TEEN = "teen"
+    TENS = "tens"
+    HUNDRED = "hundred"
+    SCALE = "scale"
+    DIGITS = "digits"
+    FRACTION = "fraction"
+    CODE = "code"
+    AND = "and"
+    POINT = "point"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of a number. value: 0 where there is none, as in a code.
+
+    plain: the digits, where the token was nothing else, as in a telephone number.
+    """
+
+    shape: Shape
+    value: float = 0.0
+    plain: str = ""
+
+
+SAID = frozenset({Shape.ZERO, Shape.UNIT, Shape.TEEN, Shape.TENS})
+"""Words below a hundred: what digits, clock times and years are said with."""
+
+HYPHENS = frozenset("-\u2010\u2011\u2013")
+"""Hyphen-minus, hyphen, non-breaking hyphen and en dash: what joins the parts of a number."""
+
+AND = Part(Shape.AND)
+POINT = Part(Shape.POINT)
+OH = Part(Shape.ZERO)
+OH_WORDS = frozenset({"oh", "o"})
+
+_UNIT_WORDS = "one two three four five six seven eight nine".split()
+_TEENS = (
+    "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+)
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_SCALE_VALUES = {
+    "thousand": 1e3,
+    "million": 1e6,
+    "billion": 1e9,
+    "trillion": 1e12,
+    "quadrillion": 1e15,
+    "quintillion": 1e18,
+    "sextillion": 1e21,
+    "septillion": 1e24,
+}
+_UNBOUNDED = "zillion gazillion bazillion gajillion jillion kajillion squillion".split()
+_SPELLINGS = {
+    "niner": Part(Shape.UNIT, 9.0),
+    "fourty": Part(Shape.TENS, 40.0),
+    "ninty": Part(Shape.TENS, 90.0),
+    "eleventy": Part(Shape.TENS, 110.0),
+}
+
+
+def _number_words() -> dict[str, tuple[Part, ...]]:
+    words = {name: Part(Shape.ZERO) for name in ("zero", "nil", "nought")}
+    words |= {name: Part(Shape.UNIT, float(i)) for i, name in enumerate(_UNIT_WORDS, 1)}
+    words |= {name: Part(Shape.TEEN, float(i)) for i, name in enumerate(_TEENS, 10)}
+    words |= {name: Part(Shape.TENS, 10.0 * i) for i, name in enumerate(_TENS, 2)}
+    words |= {name: Part(Shape.SCALE, value) for name, value in _SCALE_VALUES.items()}
+    words |= {name: Part(Shape.SCALE, 1e30) for name in _UNBOUNDED}
+    words |= _SPELLINGS
+    words["hundred"] = Part(Shape.HUNDRED, 100.0)
+    read = {name: (part,) for name, part in words.items()}
+    return read | _run_together(words)
+
+
+def _run_together(words: dict[str, Part]) -> dict[str, tuple[Part, ...]]:
+    """Numbers written without the space or hyphen: "fortytwo", "onehundred"."""
+    small = [*_UNIT_WORDS, *_TEENS, *_TENS]
+    pairs = [(tens, unit) for tens in (*_TENS, "fourty") for unit in _UNIT_WORDS]
+    pairs += [(name, scale) for name in small for scale in ("hundred", *_SCALE_VALUES)]
+    return {left + right: (words[left], words[right]) for left, right in pairs}
+
+
+_WORDS = _number_words()
+
+_ORDINAL_UNITS = "first second third fourth fifth sixth seventh eighth ninth".split()
+_ORDINAL_ROUND = (
+    "tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth "
+    "nineteenth twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth"
+).split()
+POWER_ORDINALS = frozenset({"hundredth", *(name + "th" for name in _SCALE_VALUES)})
+ORDINALS = frozenset({*_ORDINAL_UNITS, *_ORDINAL_ROUND}) | POWER_ORDINALS
+ORDINAL_ENDINGS = frozenset({"st", "nd", "rd", "th"})
+
+_ORDINAL_DIGITS = re.compile(r"\d[\d,.]*(?:st|nd|rd|th)")
+_AMOUNT = re.compile(
+    r"(?P<sign>[+\-\u2212~\u00b1]?[$\u00a3\u20ac\u00a5]?)"
+    r"(?P<number>\d+(?:,\d+)*(?:\.\d+)?|\.\d+)"
+    r"(?P<tail>[%$\u00a3\u20ac\u00a5]|k|m|mm|mn|bn)?"
+    r"\.?"  # left on the token where the tokenizer does not know the character before it
+)
+_SUFFIX_FACTORS = {"k": 1e3, "m": 1e6, "mm": 1e6, "mn": 1e6, "bn": 1e9}
+_FRACTION = re.compile(r"(\d+)/(\d+)")
+_MIXED = re.compile(r"(\d+)[ \u00a0]\d+/\d+|(\d+)[\u00bc-\u00be\u2150-\u215e]")
+_DENOMINATORS = frozenset({2, 3, 4, 5, 6, 8, 10, 16})
+_GROUPED = re.compile(r"\d+(?:[ \u00a0]\d+)+")
+_CODES = re.compile(
+    r"\d+(?:[./,]\d+)+"  # 9/11, 24/7, 13.2.74, 1,2,4,7,11
+    r"|\d{1,2}(?:[ap]m|[ap]\.m\.?)"  # 7AM as one token
+    r"|'\d\d"  # '64 as one token
+)
+_HEIGHT = re.compile(r"[1-9]'(?:\d|1[01])(?:\"|''|\u2033)?")
+_PLAIN_APOSTROPHES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u2032": "'"})
+
+
+def is_hyphen(word: str) -> bool:
+    """Whether a token is a single hyphen that can join numbers."""
+    return word in HYPHENS
+
+
+def is_ordinal(word: str) -> bool:
+    """Whether a token is an ordinal: "4th", "third", "twenty-first"."""
+    low = word.lower()
+    if low in ORDINALS or _ORDINAL_DIGITS.fullmatch(low) is not None:
+        return True
+    pieces = _hyphen_pieces(low)
+    return len(pieces) > 1 and pieces[-1] in ORDINALS
+
+
+def is_round_ordinal(word: str) -> bool:
+    """Whether an ordinal stands at the end of a larger one: "(one hundred) twentieth"."""
+    return is_ordinal(word) and word.lower() not in _ORDINAL_UNITS
+
+
+def parts_of(word: str) -> tuple[Part, ...]:
+    """The number parts of one token, in order; empty if the token is no number."""
+    return _read(word) if len(word) <= LONGEST else ()
+
+
+@lru_cache(maxsize=CACHE_SIZE)
+def _read(word: str) -> tuple[Part, ...]:
+    low = word.lower().translate(_PLAIN_APOSTROPHES)
+    known = _WORDS.get(low)
+    if known is not None:
+        return known
+    part = _digits(low)
+    if part is not None:
+        return (part,)
+    return _hyphened(low)
+
+
+def _digits(low: str) -> Part | None:
+    if not any(letter.isdecimal() for letter in low):
+        return None
+    amount = _AMOUNT.fullmatch(low)
+    if amount is not None:
+        return _amount(low, amount)
+    return _fraction(low) or _code(low)
+
+
+def _amount(low: str, amount: re.Match[str]) -> Part:
+    value = float(amount["number"].replace(",", ""))
+    factor = _SUFFIX_FACTORS.get(amount["tail"] or "", 1.0)
+    return Part(Shape.DIGITS, value * factor, low if low.isdecimal() else "")
+
+
+def _fraction(low: str) -> Part | None:
+    fraction = _FRACTION.fullmatch(low)
+    if fraction is not None and int(fraction[2][:3]) in _DENOMINATORS:
+        return Part(Shape.FRACTION)
+    mixed = _MIXED.fullmatch(low)
+    if mixed is not None:
+        return Part(Shape.DIGITS, float(mixed[1] or mixed[2]) + 0.5)
+    return None
+
+
+def _code(low: str) -> Part | None:
+    if _GROUPED.fullmatch(low) is not None:
+        return Part(Shape.DIGITS, plain="".join(low.split()))
+    if _CODES.fullmatch(low) is None and _HEIGHT.fullmatch(low) is None:
+        return None
+    return Part(Shape.CODE)
+
+
+def _hyphen_pieces(low: str) -> list[str]:
+    for hyphen in HYPHENS - {"-"}:
+        low = low.replace(hyphen, "-")
+    return low.split("-")
+
+
+def _hyphened(low: str) -> tuple[Part, ...]:
+    """Parts of "twenty-four", "7-7-3", "one-hundred-and-five"; none if one piece is none."""
+    pieces = _hyphen_pieces(low)
+    if len(pieces) < 2:
+        return ()
+    if pieces[-3:] == ["and", "a", "half"]:  # the half is in the token: it cannot stay outside
+        del pieces[-3:]
+    parts: list[Part] = []
+    for piece in pieces:
+        found = _piece(piece)
+        if not found:
+            return ()
+        parts.extend(found)
+    return tuple(parts) if _is_number(parts[0]) and _is_number(parts[-1]) else ()
+
+
+def _piece(piece: str) -> tuple[Part, ...]:
+    if piece == "and":
+        return (AND,)
+    if piece == "point":
+        return (POINT,)
+    if piece in OH_WORDS:
+        return (OH,)
+    known = _WORDS.get(piece)
+    if known is not None:
+        return known
+    part = _digits(piece)
+    return () if part is None else (part,)
+
+
+def _is_number(part: Part) -> bool:
+    return part.shape not in (Shape.AND, Shape.POINT)
+
+
+# Whether a text may hold a number at all: a quick search, before any tokenizer.
+#
+# Only what passes is tokenized, and most sentences do not. The search answers yes too often
+# (an ordinal in digits, a clock time) and never no where the number grammar finds something: a
+# token is a number only if it holds a decimal digit, is a number word, or is a chain of those
+# and *oh* joined by hyphens, and the tokenizer never parts two letters of the
+# English alphabet, but for codes that colour a terminal: they end with a letter.
+
+_FILTER_UNITS = "one two three four five six seven eight niner nine".split()
+_SMALL = [
+    *_FILTER_UNITS,
+    *"ten eleventy eleven twelve thirteen fourteen fifteen sixteen seventeen".split(),
+    *"eighteen nineteen twenty thirty fourty forty fifty sixty seventy eighty".split(),
+    *"ninety ninty".split(),
+]
+_FILTER_SCALES = [
+    *"hundred thousand million billion trillion quadrillion quintillion sextillion".split(),
+    *"septillion zillion gazillion bazillion gajillion jillion kajillion squillion".split(),
+]
+_ALONE = [*_FILTER_SCALES, "zero", "nil", "nought"]
+_OH_CHAIN = "[oO][hH]?[-\u2010\u2011\u2013]"
+"""What a chain without a number word starts with: "oh-oh" in one token."""
+
+_KELVIN = "\u212a"
+"""The only other character whose small letter is an English one: k."""
+
+
+def may_hold_number(text: str) -> bool:
+    """False only where `find_numbers` finds nothing in the tokens of `text`."""
+    return _digit().search(text) is not None or _word().search(f" {text}") is not None
+
+
+@lru_cache(maxsize=1)
+def _digit() -> re.Pattern[str]:
+    """A digit, or what a code for a terminal starts with."""
+    return re.compile(r"[\d\x1b\x9b]")
+
+
+@lru_cache(maxsize=1)
+def _word() -> re.Pattern[str]:
+    """A number word with the character before it, which is no letter.
+
+    It starts with that character rather than a look behind, and each choice with the two
+    cases of one letter, since the search skips what is neither several times as fast.
+    """
+    behind = "|".join([*_FILTER_UNITS, *_FILTER_SCALES])  # as in "fortytwo" and "onehundred"
+    words = f"(?:{_by_letter(_SMALL)})(?i:{behind})?|{_by_letter(_ALONE)}"
+    return re.compile(f"[^a-zA-Z](?:(?:{words})(?![a-zA-Z])|{_OH_CHAIN})")
+
+
+def _by_letter(words: list[str]) -> str:
+    letters = sorted({word[0] for word in words})
+    return "|".join(
+        f"[{letter}{letter.upper()}{_KELVIN if letter == 'k' else ''}]"
+        f"(?i:{'|'.join(word[1:] for word in words if word[0] == letter)})"
+        for letter in letters
+    )
+
+
+_BEFORE_AND = frozenset({Shape.HUNDRED, Shape.SCALE, Shape.DIGITS})
+_BEFORE_POINT = SAID | {Shape.HUNDRED, Shape.SCALE}
+_AFTER_OH = frozenset({Shape.ZERO, Shape.UNIT})
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Tokens with what is known of the white space between them.
+
+    Places outside the line may be asked for: no word stands there.
+    """
+
+    words: Sequence[str]
+    glued: Sequence[bool] | None
+
+    def low(self, place: int) -> str:
+        """The token in lower case."""
+        return self.words[place].lower() if self._has(place) else ""
+
+    def parts(self, place: int) -> tuple[Part, ...]:
+        """The number parts of the token."""
+        return parts_of(self.words[place]) if self._has(place) else ()
+
+    def hyphen(self, place: int) -> bool:
+        """Whether the token is a hyphen."""
+        return self._has(place) and is_hyphen(self.words[place])
+
+    def touches(self, place: int) -> bool | None:
+        """Whether token `place` has no white space before it; None if not known."""
+        if self.glued is None:
+            return None
+        return 0 < place < len(self.words) and bool(self.glued[place])
+
+    def tight(self, place: int) -> bool | None:
+        """Whether no white space stands on either side of token `place`; None: not known."""
+        if self.glued is None:
+            return None
+        return bool(self.touches(place) and self.touches(place + 1))
+
+    def joint(self, place: int) -> bool:
+        """Whether token `place` is a hyphen that may join: not known to be a dash."""
+        return self.hyphen(place) and self.tight(place) is not False
+
+    def _has(self, place: int) -> bool:
+        return 0 <= place < len(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """A part of a number, or a word between two of them, where it stands: tokens [start, end).
+
+    hyphen: joined by one to the atom before.
+    """
+
+    part: Part
+    start: int
+    end: int
+    hyphen: bool
+
+
+def read_run(line: Line, place: int) -> list[Atom]:
+    """The run that starts with the number at token `place`; it ends with a number."""
+    run = _atoms(line, place, hyphen=False)
+    while following := (
+        _behind_hyphen(line, run[-1])
+        or _behind_link(line, run[-1])
+        or _atoms(line, run[-1].end, hyphen=False)
+    ):
+        run.extend(following)
+    return run
+
+
+def _atoms(line: Line, place: int, *, hyphen: bool) -> list[Atom]:
+    return [
+        Atom(part, place, place + 1, hyphen or i > 0)
+        for i, part in enumerate(line.parts(place))
+    ]
+
+
+def _behind_hyphen(line: Line, last: Atom) -> list[Atom]:
+    """The number behind a hyphen. With a space beside it, it joins tens and units only."""
+    if not line.hyphen(last.end):
+        return []
+    atoms = _atoms(line, last.end + 1, hyphen=True)
+    if not atoms or line.joint(last.end):
+        return atoms
+    compound = last.part.shape is Shape.TENS and atoms[0].part.shape is Shape.UNIT
+    return atoms if compound else []
+
+
+def _behind_link(line: Line, last: Atom) -> list[Atom]:
+    """ "and", "point" or "oh" with the number behind it, hyphens around it or none."""
+    place = last.end
+    hyphen = line.joint(place)
+    link = place + hyphen
+    part = _link(line.low(link), last.part.shape)
+    after = link + 1
+    if part is None or line.joint(after) is not hyphen:
+        return []
+    atoms = _atoms(line, after + hyphen, hyphen=hyphen)
+    if not atoms or not _may_join(last.part.shape, part, atoms[0].part.shape):
+        return []
+    return [Atom(part, link, link + 1, hyphen), *atoms]
+
+
+def _link(word: str, before: Shape) -> Part | None:
+    if word in ("and", "&") and before in _BEFORE_AND:
+        return AND
+    if word == "point" and before in _BEFORE_POINT:
+        return POINT
+    if word in OH_WORDS and before in SAID:
+        return OH
+    return None
+
+
+def _may_join(before: Shape, link: Part, after: Shape) -> bool:
+    if link is AND:
+        return before is not Shape.DIGITS or after is Shape.FRACTION
+    return after in (_AFTER_OH if link is OH else SAID)
+
+
+# Which stretch of number parts is one number: "two hundred and five" is, "two, five" is not.
+#
+# A cardinal is what English grammar allows as one number. Several may make one anchor: that
+# is a series.
+
+_LINKS = frozenset({Shape.AND, Shape.POINT})
+
+
+@dataclass(frozen=True, slots=True)
+class Cardinal:
+    """Atoms [start, end) that make one number. link: AND or POINT before it, if any."""
+
+    start: int
+    end: int
+    link: Shape | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """A number up to its scales: "two hundred", "five million", "forty".
+
+    limit: what may follow must be smaller; 0.0 if nothing may.
+    """
+
+    end: int
+    value: float
+    limit: float
+    bare: bool
+
+
+def cardinals(atoms: Sequence[Atom], between: bool) -> list[Cardinal]:
+    """Cut a run of atoms into numbers, each as long as grammar allows.
+
+    between: the run stands behind the word *between*, and the first *and* that parts two
+    numbers is that word's own, not the inner one of a number.
+    """
+    found: list[Cardinal] = []
+    place = 0
+    while place < len(atoms):
+        link = None
+        if atoms[place].part.shape in _LINKS:
+            link = atoms[place].part.shape
+            place += 1
+        end = _cardinal(atoms, place, with_and=True)
+        if between and not found and _shape(atoms, end) is not Shape.AND:
+            end = _cardinal(atoms, place, with_and=False)
+        found.append(Cardinal(place, end, link))
+        place = end
+    return found
+
+
+def _shape(atoms: Sequence[Atom], place: int) -> Shape | None:
+    return atoms[place].part.shape if place < len(atoms) else None
+
+
+def _cardinal(atoms: Sequence[Atom], place: int, *, with_and: bool) -> int:
+    term = _term(atoms, place, with_and)
+    if term is None:  # a code or a fraction: a number by itself
+        return place + 1
+    limit, end = term.limit, term.end
+    while limit:
+        start = end
+        if with_and and _shape(atoms, start) is Shape.AND:
+            start += 1
+        following = _term(atoms, start, with_and)
+        if following is None or following.bare or not 0 < following.value < limit:
+            break
+        limit, end = following.limit, following.end
+    return end
+
+
+def _term(atoms: Sequence[Atom], place: int, with_and: bool) -> _Term | None:
+    shape = _shape(atoms, place)
+    if shape in (Shape.SCALE, Shape.HUNDRED):
+        end, value, bare = place, 1.0, True
+    else:
+        head = _below_hundred(atoms, place) or _figures(atoms, place)
+        if head is None:
+            return None
+        (end, value), bare = head, False
+    if value > 0 and _shape(atoms, end) is Shape.HUNDRED:
+        end, value = _hundreds(atoms, end + 1, value * 100, with_and)
+    return _scaled(atoms, end, value, bare)
+
+
+def _scaled(atoms: Sequence[Atom], end: int, value: float, bare: bool) -> _Term:
+    limit = 0.0
+    while value > 0 and _shape(atoms, end) is Shape.SCALE:
+        limit = atoms[end].part.value
+        value *= limit
+        end += 1
+    return _Term(end, value, limit, bare)
+
+
+def _hundreds(
+    atoms: Sequence[Atom], place: int, value: float, with_and: bool
+) -> tuple[int, float]:
+    """What follows *hundred*: "five", "and five"; but not "and two" of "and two hundred"."""
+    start = place
+    if with_and and _shape(atoms, start) is Shape.AND:
+        start += 1
+    tail = _below_hundred(atoms, start) or _figures(atoms, start)
+    if tail is None or not 0 < tail[1] < 100 or _shape(atoms, tail[0]) is Shape.HUNDRED:
+        return place, value
+    return tail[0], value + tail[1]
+
+
+def _below_hundred(atoms: Sequence[Atom], place: int) -> tuple[int, float] | None:
+    """The end and value of a number in words below a hundred."""
+    shape = _shape(atoms, place)
+    if shape not in SAID:
+        return None
+    value = atoms[place].part.value
+    if shape is Shape.TENS and _shape(atoms, place + 1) is Shape.UNIT:
+        return place + 2, value + atoms[place + 1].part.value
+    return place + 1, value
+
+
+def _figures(atoms: Sequence[Atom], place: int) -> tuple[int, float] | None:
+    """The end and value of a number in digits, with its fraction: "2 1/2", "3 and 1/2"."""
+    if _shape(atoms, place) is not Shape.DIGITS:
+        return None
+    value = atoms[place].part.value
+    end = place + 1
+    after = end + (_shape(atoms, end) is Shape.AND)
+    if _shape(atoms, after) is Shape.FRACTION and not atoms[after].hyphen:
+        return after + 1, value + 0.5
+    return end, value
+
+
+# Numbers said one after the other that are one anchor.
+#
+# Digit by digit ("nine one one"), a time ("ten thirty"), a year ("nineteen ninety-five"), a
+# decimal ("two point five"), a chain with hyphens ("7-7-3", "ten-four"), digits in groups
+# ("18 000", "0118 999 881").
+
+_POINTERS = frozenset(
+    "the this that these those which no any every each another other last next first only new "
+    "right wrong same".split()
+)
+"""Before "one": it stands for a noun, and the number behind it is another."""
+
+_PRONOUNS = frozenset("you us them we these those".split())
+"""Before any number: "you two" is whole, and the number behind it is another."""
+
+_BEHIND_ONE = frozenset("of at who that more another".split())
+"""Behind a second number "one": it begins something new, "you marry seven | one at a time"."""
+
+Group = list[Cardinal]
+
+
+def series(line: Line, atoms: Sequence[Atom], numbers: Sequence[Cardinal]) -> list[Group]:
+    """The cardinals of a run, those that are one anchor together."""
+    groups: list[Group] = []
+    for number in numbers:
+        if groups and _joins(line, atoms, groups[-1], number):
+            groups[-1].append(number)
+        else:
+            groups.append([number])
+    return _join_figures(atoms, groups)
+
+
+def _joins(line: Line, atoms: Sequence[Atom], group: Group, number: Cardinal) -> bool:
+    last, first = atoms[group[-1].end - 1], atoms[number.start]
+    if last.start == first.start:  # parts of one token are never torn apart
+        return True
+    if number.link is not None:
+        return number.link is Shape.POINT and not _at_one_point(line, atoms, group)
+    if first.hyphen:
+        return True
+    spoken = _is_said(atoms, group[-1]) and _is_said(atoms, number)
+    alone = _stands_alone(line, atoms, group) or _begins_anew(line, atoms, group, number)
+    return spoken and not alone
+
+
+def _is_said(atoms: Sequence[Atom], number: Cardinal) -> bool:
+    return all(atom.part.shape in SAID for atom in atoms[number.start : number.end])
+
+
+def _at_one_point(line: Line, atoms: Sequence[Atom], group: Group) -> bool:
+    return line.low(atoms[group[0].start].start - 1) == "at"
+
+
+def _stands_alone(line: Line, atoms: Sequence[Atom], group: Group) -> bool:
+    """Whether a group is a pronoun rather than a digit: "the one | two weeks ago"."""
+    if len(group) > 1 or group[0].end - group[0].start > 1:
+        return False
+    atom = atoms[group[0].start]
+    before = line.low(atom.start - 1)
+    return before in _PRONOUNS or (before in _POINTERS and line.low(atom.start) == "one")
+
+
+def _begins_anew(line: Line, atoms: Sequence[Atom], group: Group, number: Cardinal) -> bool:
+    if len(group) > 1 or number.end - number.start > 1:
+        return False
+    atom = atoms[number.start]
+    return line.low(atom.start) == "one" and line.low(atom.end) in _BEHIND_ONE
+
+
+def _join_figures(atoms: Sequence[Atom], groups: list[Group]) -> list[Group]:
+    """Join neighbours that are plain digits and look like one number in groups."""
+    joined: list[Group] = []
+    for plain, neighbours in groupby(groups, key=lambda group: bool(_plain(atoms, group))):
+        members = list(neighbours)
+        if plain and _is_grouped([_plain(atoms, group) for group in members]):
+            joined.append([number for group in members for number in group])
+        else:
+            joined.extend(members)
+    return joined
+
+
+def _plain(atoms: Sequence[Atom], group: Group) -> str:
+    if len(group) > 1 or group[0].end - group[0].start > 1:
+        return ""
+    return atoms[group[0].start].part.plain
+
+
+def _is_grouped(figures: Sequence[str]) -> bool:
+    """Thousands ("18 000"), a telephone number ("555 1234"), or three groups and more."""
+    if len(figures) == 2:
+        left, right = figures
+        return (len(left) <= 3 and right == "000") or (len(left), len(right)) == (3, 4)
+    return len(figures) > 2
+
 
 Span = tuple[int, int]
 
@@ -124,20 +769,20 @@ def _is_ordinal(line: Line, run: Sequence[Atom], group: Group) -> bool:
     last = run[group[-1].end - 1]
     shape, place = last.part.shape, last.end
     if shape is Shape.DIGITS:
-        return line.low(place) in lexicon.ORDINAL_ENDINGS
+        return line.low(place) in ORDINAL_ENDINGS
     hyphen = line.joint(place)
     place += hyphen
     linked = line.low(place) == "and"
     place += linked + (linked and line.joint(place + 1))
     word = line.low(place)
-    if not lexicon.is_ordinal(word):
+    if not is_ordinal(word):
         return False
     if shape is Shape.TENS:
         return hyphen or (not linked and word != "second")
-    round_one = word in lexicon.POWER_ORDINALS or lexicon.is_round_ordinal(word)
+    round_one = word in POWER_ORDINALS or is_round_ordinal(word)
     if shape in (Shape.HUNDRED, Shape.SCALE):
         return hyphen or linked or round_one
-    return word in lexicon.POWER_ORDINALS and not linked
+    return word in POWER_ORDINALS and not linked
 
 
 def _is_part_of_word(line: Line, span: Span) -> bool:

@@ -1,4 +1,5 @@
-"""The training loop: a generator of step reports, which goes on where a kill cut it off.
+"""The training loop: a generator of step reports, which goes on where a kill cut it off;
+what it is told of a network, its targets, devices, and averaged weights.
 
     training = train(learner, Plan(epochs=5), folder)
     try:
@@ -20,24 +21,226 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Generator, Mapping
-from contextlib import suppress
-from dataclasses import asdict
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import msgspec
 import torch
 from torch import Tensor, nn
 
+from nfh_models.domain import IMPLICIT_KINDS, Head, Kind, paper_class
+from nfh_models.resolution.base import Item, ResolutionExample
+from nfh_models.statistics import distance
 from nfh_models.training import checkpoints
-from nfh_models.training.averaging import Average
 from nfh_models.training.checkpoints import BEST, LAST, Best, Checkpoint, Identity, Progress
-from nfh_models.training.devices import autocast, choose_device, kind_of
-from nfh_models.training.learner import SCORE, Learner, Outcome, StepReport
-from nfh_models.training.plan import DivergedError, Plan, TrainingError
+from nfh_models.training.plan import PRECISIONS, DivergedError, Plan, TrainingError
 
-__all__ = ["Plan", "train"]
+if TYPE_CHECKING:
+    from torch import device
+
+
+class Average:
+    """The averaged floating-point parameters and buffers of a network.
+
+    keep: how much of itself the average keeps at a step, at most; while few steps are made it
+    keeps less, (1 + step) / (10 + step), so that the first weights are soon forgotten (as in
+    torch.optim.swa_utils' and TensorFlow's moving averages). 0: no average is held, and the
+    network's own weights stand for it. away: the network does not have its own weights now.
+    """
+
+    def __init__(self, network: nn.Module, keep: float) -> None:
+        self.keep = keep
+        self._own = {
+            name: tensor
+            for name, tensor in network.state_dict(keep_vars=True).items()
+            if tensor.is_floating_point()
+        }
+        self.tensors: dict[str, Tensor] = {}
+        self.away = False
+        if keep:
+            self.tensors = {name: one.detach().clone() for name, one in self._own.items()}
+
+    @torch.no_grad()
+    def move(self, step: int) -> None:
+        """Take in the network's weights after a step, counted from 1."""
+        if self.tensors:
+            kept = min(self.keep, (1 + step) / (10 + step))
+            own = [self._own[name] for name in self.tensors]
+            torch._foreach_lerp_(list(self.tensors.values()), own, 1 - kept)
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """The network with the averaged weights, and with its own again afterwards."""
+        own = {name: self._own[name].detach().clone() for name in self.tensors}
+        self.away = True
+        try:
+            self._put(self.tensors)
+            yield
+        finally:
+            self._put(own)
+            self.away = False
+
+    @torch.no_grad()
+    def _put(self, tensors: dict[str, Tensor]) -> None:
+        for name, tensor in tensors.items():
+            self._own[name].copy_(tensor)
+
+
+DEVICES = "auto, cpu, cuda, cuda:NUMBER or mps"
+
+FAST_BF16 = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
+"""What torch.cpu is asked: instructions that multiply bfloat16. Where a processor has none,
+torch can still do it, more slowly than 32 bits."""
+
+
+class DeviceError(TrainingError):
+    """A device that is not there, or that cannot do what is asked of it."""
+
+
+def choose_device(name: str | None = None) -> torch.device:
+    """The device of a name; for None and "auto" the fastest that is there.
+
+    Raises DeviceError for a name that is none, and for a device that is not there.
+    """
+    if name is None or name == "auto":
+        return torch.device(_fastest())
+    try:
+        chosen = torch.device(name)
+    except RuntimeError as error:
+        raise DeviceError(f"{name!r} is no device: wanted {DEVICES}") from error
+    if chosen.type not in ("cpu", "cuda", "mps"):
+        raise DeviceError(f"{name!r} is no device that is used here: wanted {DEVICES}")
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise DeviceError(f"There is no {name} here that torch can use. Try cpu, or auto")
+    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
+        raise DeviceError(f"{name} is not here: there are {torch.cuda.device_count()} of cuda")
+    if chosen.type == "mps" and not torch.backends.mps.is_available():
+        raise DeviceError("There is no mps here that torch can use. Try cpu, or auto")
+    return chosen
+
+
+def _fastest() -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def kind_of(on: torch.device, precision: str = "auto") -> torch.dtype:
+    """The type that matrix products are made in.
+
+    "auto": 16 bits where the device is faster with them (bfloat16 before float16), else 32.
+    Raises DeviceError for a precision that the device is not good for.
+    """
+    if precision not in PRECISIONS:
+        raise ValueError(f"{precision!r} is no precision: wanted one of {PRECISIONS}")
+    good = [kind for kind in (torch.bfloat16, torch.float16) if _fast(on, kind)]
+    if precision == "auto":
+        return good[0] if good else torch.float32
+    wanted = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}[precision]
+    if wanted is not torch.float32 and wanted not in good:
+        raise DeviceError(f"This {on.type} is not made for {precision}. Try auto, or fp32")
+    return wanted
+
+
+def _fast(on: torch.device, kind: torch.dtype) -> bool:
+    if on.type == "cuda":
+        return kind is torch.float16 or torch.cuda.is_bf16_supported(False)
+    if on.type == "cpu" and kind is torch.bfloat16:
+        asked = (getattr(torch.cpu, name, None) for name in FAST_BF16)
+        return any(ask is not None and ask() for ask in asked)
+    return False
+
+
+def autocast(on: torch.device, precision: str = "auto") -> AbstractContextManager[object]:
+    """A context in which products are made in the precision: see `kind_of`."""
+    kind = kind_of(on, precision)
+    if kind is torch.float32:
+        return nullcontext()
+    return torch.autocast(on.type, dtype=kind)
+
+
+SCORE = "score"
+"""The dev figure that is maximised; every judgement holds it, a fraction."""
+
+Batch = TypeVar("Batch")
+
+
+@dataclass(frozen=True, slots=True)
+class StepReport:
+    """How far a training is.
+
+    phase: "training", "judging", "saving". step: of `steps` in all, 0 before the first. epoch:
+    that it is about, counted from 1; 0 is what is begun with. loss: mean of the epoch so far;
+    None before its first step. metrics: the dev figures of the last judgement, fractions;
+    empty before the first. seconds: since the training, resumed or not, began in this process.
+    """
+
+    phase: str
+    step: int
+    steps: int
+    epoch: int
+    loss: float | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A training that came to its end.
+
+    metrics: of the best judgement. epoch, step: where it was. stopped_early: dev got no
+    better for `patience` judgements. curve: one entry a judgement, with epoch, step, loss and
+    metrics, for the model's metrics.json.
+    """
+
+    metrics: Mapping[str, float]
+    epoch: int
+    step: int
+    stopped_early: bool
+    curve: Sequence[Mapping[str, float]]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Parameters that learn at one rate. rate: at its peak. decay: of the weights."""
+
+    parameters: Sequence["nn.Parameter"]
+    rate: float
+    decay: float
+
+
+class Learner(Protocol, Generic[Batch]):
+    """A network with its examples: what the loop needs of it, and nothing of how it is run."""
+
+    @property
+    def network(self) -> "nn.Module":
+        """What is trained; all of its parameters and buffers are saved."""
+        ...
+
+    def groups(self) -> Sequence[Group]:
+        """All parameters that learn, in an order that is always alike."""
+        ...
+
+    def batches(self, epoch: int) -> Sequence[Batch]:
+        """The batches of an epoch, shuffled by the learner's seed and the epoch alone.
+
+        The same arguments give the same batches: a training that goes on after a kill passes
+        over those that it had.
+        """
+        ...
+
+    def loss(self, batch: Batch, on: "device") -> "Tensor":
+        """The mean loss of a batch, a scalar. Called in train mode, under autocast."""
+        ...
+
+    def judge(self, on: "device") -> Mapping[str, float]:
+        """The figures on dev, SCORE among them. Called in eval mode, without gradients."""
+        ...
+
 
 BETAS = (0.9, 0.98)
 """Of AdamW: the second is that of "Attention is all you need" (section 5.3)."""
@@ -340,3 +543,46 @@ def _digest(learner: Learner[Any], per_epoch: int) -> str:
     own = str(getattr(learner, "fingerprint", ""))
     spelled = json.dumps([tensors, groups, per_epoch, own])
     return hashlib.sha256(spelled.encode()).hexdigest()
+
+
+def learnable(example: ResolutionExample) -> bool:
+    """Whether gold says what is missing: NOT_NFH, BROKEN and NFH do not."""
+    return paper_class(example.gold.kind) is not None
+
+
+def right_class(example: ResolutionExample) -> int | None:
+    """The place in IMPLICIT_KINDS of an implicit gold, UNKNOWN as OTHER; else None."""
+    kind = paper_class(example.gold.kind)
+    if kind is None or kind is Kind.REFERENCE:
+        return None
+    return IMPLICIT_KINDS.index(kind)
+
+
+def right_tokens(example: ResolutionExample) -> list[list[int]]:
+    """Of each head of a Reference `mentions_of`; empty of an implicit gold."""
+    return [mentions_of(head, example.item) for head in example.gold.heads]
+
+
+def mentions_of(head: Head, item: Item) -> list[int]:
+    """The tokens that are right for a head: ascending, outside the anchor.
+
+    Its marked mentions, and each token with the lemma of one of them: files mark one mention
+    of a noun, or some, and a network that picks another is not to be told that it is wrong.
+    """
+    tokens = item.passage.tokens
+    marked = {mention.head for mention in head.live}
+    lemmas = {tokens[place].lemma.lower() for place in marked}
+    anchor = range(item.anchor.start, item.anchor.end)
+    return [
+        place
+        for place, token in enumerate(tokens)
+        if place not in anchor and (place in marked or token.lemma.lower() in lemmas)
+    ]
+
+
+def nearest_token(example: ResolutionExample) -> int | None:
+    """The marked head token nearest to the anchor, the earlier of two: the paper's target
+    (section 6.1). None of an implicit gold."""
+    anchor = example.item.anchor
+    heads = example.gold.head_tokens()
+    return min(heads, key=lambda head: (distance(anchor, head), head), default=None)

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from nfh_tui import places
-from nfh_tui.cli.common import (
+from nfh_tui import config
+from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
     db_option,
@@ -66,13 +66,12 @@ def agreement(
     """
     from nfh_db.query import parse
     from nfh_models.agreement.bootstrap import Resampling
-    from nfh_tui.cli.agreement_json import Asked
-    from nfh_tui.cli.agreement_json import as_json as written
-    from nfh_tui.judging import measure
+    from nfh_tui.cli.agreement_report import Asked, agreement_json
+    from nfh_tui.services.agreement import measure
 
     text = " ".join(query)
     parsed = parse(text)
-    database = places.database(db)
+    database = config.database(db)
     with (
         open_to_read(database) as store,
         RowCounter("reading") as reading,
@@ -89,8 +88,8 @@ def agreement(
         )
     asked = Asked(text, resamples, seed, db)
     if as_json:
-        emit(written(found, asked))
+        emit(agreement_json(found, asked))
         return
-    from nfh_tui.cli.agreement_text import as_text
+    from nfh_tui.cli.agreement_report import as_text
 
     click.echo(as_text(found, asked, matrix=matrix), nl=False)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nfh_tui import places
-from nfh_tui.cli.common import (
+from nfh_tui import config
+from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
     as_option,
@@ -73,14 +73,14 @@ def annotators(
     """
     from nfh_db.query import parse
     from nfh_db.store import Store
-    from nfh_tui.people import look_at_people, remember_people
+    from nfh_tui.services.annotators import look_at_people, remember_people
 
     if forget:
-        _forget(places.database(db), remember=remember, as_json=as_json)
+        _forget(config.database(db), remember=remember, as_json=as_json)
         return
     parsed = parse(" ".join(query))
     opened = Store.open if remember else open_to_read
-    with opened(places.database(db)) as store, RowCounter("reading answers") as progress:
+    with opened(config.database(db)) as store, RowCounter("reading answers") as progress:
         told = look_at_people(
             store,
             parsed,
@@ -94,8 +94,7 @@ def annotators(
     missing = [name for name in only if name not in {p.name for p in told.competence.people}]
     if missing:
         raise Failure(f"{missing[0]} answered none of these items as an annotator")
-    from nfh_tui.cli.annotators_json import as_object
-    from nfh_tui.cli.annotators_text import as_text
+    from nfh_tui.cli.annotators_report import as_object, as_text
 
     if as_json:
         emit(as_object(told, only))

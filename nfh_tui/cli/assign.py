@@ -1,14 +1,20 @@
 """`nfh-tui assign`: who answers what, and how far everybody is."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from nfh_tui import places
-from nfh_tui.cli.common import (
+from nfh_db.assignment_plan import Progress, Wanted
+from nfh_db.messages import counted, visible
+from nfh_db.records import Role
+from nfh_db.store import Dealt
+from nfh_tui import config
+from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
     db_option,
@@ -24,11 +30,11 @@ from nfh_tui.cli.common import (
 from nfh_tui.cli.progress import RowCounter
 
 if TYPE_CHECKING:
-    from nfh_db.assigning_store import Dealt
-    from nfh_db.distributing import Amount, Wanted
+    from nfh_db.assignment_plan import Amount
     from nfh_db.query import Query
     from nfh_db.records import Annotator
     from nfh_db.store import Store
+
 
 TAKE_BACK = "--take-back"
 DAYS = 14
@@ -75,7 +81,7 @@ class AmountType(click.ParamType):  # type: ignore[type-arg]  # generic in new c
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> "Amount":
         """The amount that a text such as "20" or "5%" says."""
-        from nfh_db.distributing import Amount
+        from nfh_db.assignment_plan import Amount
 
         text = str(value)
         digits = text.removesuffix("%")
@@ -175,30 +181,29 @@ def assign(
     """
     from nfh_db.query import parse
     from nfh_db.store import Store
-    from nfh_tui.cli import assign_text
 
     names = [_name(one) for one in to]
     _check(names, role, each, limit, checks, doubles, seed)
     parsed = parse(" ".join(query))
     writes = not dry_run and (names or take_back is not None)
     opened = Store.open if writes else open_to_read
-    with opened(places.database(db)) as store:
+    with opened(config.database(db)) as store:
         who = known(store, me or user())
         report: dict[str, object] = {}
         lines: list[str] = []
         if take_back is not None:
             returned = _take_back(store, parsed, who, take_back, days, dry_run=dry_run)
             report["taken_back"] = returned
-            lines += assign_text.returned_lines(returned, days, dry_run=dry_run)
+            lines += returned_lines(returned, days, dry_run=dry_run)
         if names:
             wanted = _wanted(each, role, checks, doubles, seed, days)
             dealt = _deal(store, parsed, who, names, wanted, limit, dry_run=dry_run)
-            report |= assign_text.dealt_json(dealt)
-            lines += assign_text.dealt_lines(dealt, wanted)
+            report |= dealt_json(dealt)
+            lines += dealt_lines(dealt, wanted)
         if not report:
             people = store.progress(parsed, who, _before(days))
-            report = {"people": [assign_text.progress_json(one) for one in people]}
-            lines = assign_text.progress_lines(people)
+            report = {"people": [progress_json(one) for one in people]}
+            lines = progress_lines(people)
     if as_json:
         emit(report)
     else:
@@ -238,7 +243,7 @@ def _check(
 
 
 def _before(days: float) -> str:
-    from nfh_db.progress import days_ago
+    from nfh_db.assignment_plan import days_ago
 
     return days_ago(days)
 
@@ -251,8 +256,6 @@ def _wanted(
     seed: int | None,
     days: float,
 ) -> "Wanted":
-    from nfh_db.distributing import Wanted
-    from nfh_db.records import Role
 
     return Wanted(each or 1, Role(role), checks, doubles, seed, _before(days))
 
@@ -284,3 +287,155 @@ def _deal(
         return store.assign(
             query, who, names, wanted, limit=limit, dry_run=dry_run, tell=counter
         )
+
+
+NAME_WIDTH = 40
+"""Most code points of a name that a table shows."""
+
+NOBODY = "Nobody has been given anything of this yet: nfh-tui assign --to NAME gives it out."
+PURPOSES = {
+    "work": ("item", "items"),
+    "double": ("item to be decided by two", "items to be decided by two"),
+    "check": ("hidden check", "hidden checks"),
+}
+HEADINGS = (
+    "person",
+    "role",
+    "assigned",
+    "done",
+    "open",
+    "returned",
+    "checks right",
+    "last answer",
+    "abandoned",
+)
+WORDS = 2
+"""So many columns hold words, and stand at the left."""
+
+
+# --- what was given out ---------------------------------------------------------------------
+
+
+def dealt_json(dealt: Dealt) -> dict[str, object]:
+    """The report of what was given out."""
+    return asdict(dealt)
+
+
+def dealt_lines(dealt: Dealt, wanted: Wanted) -> list[str]:
+    """What was given out, in sentences."""
+    total = sum(sum(counts.values()) for counts in dealt.given.values())
+    answers = counted(wanted.each, "answer")
+    lack = dealt.items - dealt.filled
+    lines = [f"{counted(dealt.items, 'item')} to have {answers} each; {lack:,} lacked some."]
+    if total:
+        many = "would be given" if dealt.dry_run else "given"
+        lines.append(f"{counted(total, 'assignment')} {many} to these people:")
+        lines += [
+            f"  {visible(who, NAME_WIDTH)}: {_kinds(n)}" for who, n in dealt.given.items()
+        ]
+    else:
+        lines.append("Nothing to give out.")
+    if dealt.returned:
+        lines.append(
+            f"{counted(dealt.returned, 'assignment')} came back for it, abandoned by those who "
+            "had them."
+        )
+    if dealt.short:
+        lines.append(
+            f"{counted(dealt.short, 'item')} will still lack answers: nobody named here could "
+            "give them. Name more people with --to."
+        )
+    if dealt.checks_short:
+        lines.append(
+            f"{counted(dealt.checks_short, 'hidden check')} could not be had: there is too "
+            "little gold by experts or from files that these people do not know."
+        )
+    if total and not dealt.dry_run:
+        how = "adjudicate" if wanted.role is Role.ADJUDICATOR else "annotate"
+        lines.append(f"They find theirs with nfh-tui {how} --as NAME.")
+    return lines
+
+
+def _kinds(counts: Mapping[str, int]) -> str:
+    said = [counted(counts[what], *names) for what, names in PURPOSES.items() if counts[what]]
+    return ", ".join(said) or "nothing"
+
+
+def returned_lines(returned: Mapping[str, int], days: float, *, dry_run: bool) -> list[str]:
+    """What was taken back, in sentences."""
+    if not returned:
+        if days == 0:
+            return ["There is nothing to take back."]
+        return [
+            f"There is nothing to take back: nobody has been idle for {_days(days)}. "
+            "--abandoned-after 0 takes back all that is open."
+        ]
+    many = "to be taken back" if dry_run else "taken back"
+    return [
+        f"{visible(who, NAME_WIDTH)}: {counted(number, 'item')} {many}."
+        for who, number in returned.items()
+    ]
+
+
+def _days(days: float) -> str:
+    number = int(days) if days == int(days) else days
+    return f"{number} day" if number == 1 else f"{number} days"
+
+
+# --- how far everybody is -------------------------------------------------------------------
+
+
+def progress_json(one: Progress) -> dict[str, object]:
+    """One person in one role, for programs. checks: right of those answered, and all given."""
+    return {
+        "person": one.name,
+        "role": one.role.value,
+        "assigned": one.assigned,
+        "done": one.done,
+        "open": one.open,
+        "returned": one.returned,
+        "checks": {"right": one.checks_right, "done": one.checks_done, "given": one.checks},
+        "last": one.last,
+        "abandoned": one.abandoned,
+    }
+
+
+def progress_lines(people: Sequence[Progress]) -> list[str]:
+    """A table, a line a person and role."""
+    if not people:
+        return [NOBODY]
+    rows = [HEADINGS, *map(_row, people)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
+    return ["  ".join(_cells(row, widths)).rstrip() for row in rows]
+
+
+def _row(one: Progress) -> tuple[str, ...]:
+    checks = f"{one.checks_right:,} of {one.checks_done:,}" if one.checks_done else "–"
+    return (
+        visible(one.name, NAME_WIDTH),
+        one.role.value,
+        f"{one.assigned:,}",
+        f"{one.done:,}",
+        f"{one.open:,}",
+        f"{one.returned:,}",
+        checks,
+        _when(one.last),
+        f"{one.abandoned:,}",
+    )
+
+
+def _when(at: str | None) -> str:
+    """A time of the store in the time of this place, to the minute; as it is if odd."""
+    if at is None:
+        return "–"
+    try:
+        return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return visible(at, 16)
+
+
+def _cells(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    return [
+        cell.ljust(width) if column < WORDS else cell.rjust(width)
+        for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+    ]

@@ -1,16 +1,25 @@
-"""`nfh-tui doctor`: is everything there, and as it should be?"""
+"""`nfh-tui doctor`, `backup` and `merge`: the database and its labels checked, copied, and
+brought together with another copy.
+"""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from nfh_db.formats.wording import counted, visible
-from nfh_tui import places
-from nfh_tui.cli.common import (
+from nfh_db.errors import StoreError
+from nfh_db.merge.log_diff import REASONS, Conflict, MergeReport, Side
+from nfh_db.messages import counted, visible
+from nfh_db.query import Query
+from nfh_tui import config
+from nfh_tui.cli.options import (
     QueryCommand,
+    as_option,
     db_option,
     emit,
     json_option,
@@ -18,11 +27,222 @@ from nfh_tui.cli.common import (
     reporting,
     say,
     tell,
+    user,
 )
-from nfh_tui.cli.steps import Steps
+from nfh_tui.cli.progress import Steps
 
 if TYPE_CHECKING:
     from nfh_db.doctor import Finding, Outcome, Repaired, Report
+    from nfh_db.store import Store
+    from nfh_tui.cli.report import Page
+    from nfh_tui.cli.settle import Asked
+    from nfh_tui.services.label_checks import Hit, Place, Result, Trouble
+
+
+SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
+
+
+@click.command(short_help="Copy the database, also while others work in it.")
+@click.argument("dest", type=click.Path())
+@db_option
+@json_option
+@reporting
+def backup(dest: str, db: Path | None, as_json: bool) -> None:
+    """Copy the database to DEST: the name of a new file, or a folder to make one in.
+
+    The copy is of one moment, drafts included, and holds all that was saved before. It is
+    looked through before it gets its name; a file that is there is never replaced.
+    """
+    from nfh_db.database import back_up
+
+    if not dest:
+        # A path of nothing is this folder: no place that anybody named.
+        raise click.UsageError("DEST is empty: name a new file, or a folder")
+    source = config.database(db)
+    target = Path(dest)
+    if dest.endswith(SEPARATORS) and not target.is_dir():
+        # A path forgets the sign that says "a folder".
+        raise StoreError(f"There is no folder {dest}: make it first, or leave the sign away")
+    with Steps(source.name) as steps:
+        copied = back_up(source, target, lambda done, total: steps.step("page", done, total))
+    if as_json:
+        emit({"db": str(source)} | asdict(copied) | {"path": str(copied.path)})
+        return
+    tell(
+        f"{visible(str(copied.path), 200)}: {counted(copied.anchors, 'anchor')}, "
+        f"{counted(copied.answers, 'answer')}, {counted(copied.golds, 'gold')}, "
+        f"{counted(copied.drafts, 'draft')}; {copied.bytes / 1e6:.1f} MB, looked through"
+    )
+
+
+FINDINGS_SHOWN = 5
+"""Findings of a check that are printed; --json has all."""
+SHOWN_ROWS = 3
+SHOWN_NOTE = 300
+SHOWN_BEFORE, SHOWN_AFTER = 40, 24
+LONGEST_QUERY = 72
+"""Characters; a longer one finds the first anchor only, so that it fits on one line."""
+
+
+def run_corpus(
+    store: "Store", query: Query, as_json: bool, limit: int = FINDINGS_SHOWN
+) -> None:
+    """Look through what a query finds and print what was found.
+
+    limit: findings of each check that are printed, 0 for all; JSON has all of them. To find
+    something is no failure: the checks point at what a person should look at.
+    """
+    from nfh_tui.services.label_checks import find_trouble
+
+    with Steps(store.path.name) as steps:
+        tell = partial(steps.step, "looking at passages,")
+        found = find_trouble(store, query, tell)
+    if as_json:
+        emit(_json(found))
+    else:
+        click.echo(_text(found, limit), nl=False)
+
+
+# --- text --------------------------------------------------------------------------------
+
+
+def _text(found: "Trouble", limit: int) -> str:
+    from nfh_tui.cli.report import Page
+
+    page = Page()
+    where = f"{counted(found.anchors, 'anchor')} in {counted(found.passages, 'passage')}"
+    by = f"parts of speech by {found.tagger}" if found.tagger else "no parts of speech"
+    page.say(f"Labels of {where}; {by}.")
+    told = [result for result in found.results if result.hits]
+    for severity, meaning in MEANINGS.items():
+        some = [result for result in told if result.check.severity.value == severity]
+        if some:
+            page.title(meaning)
+            page.table(
+                ("check", "findings:", "anchors:"),
+                [(r.check.name, f"{len(r.hits):,}", f"{r.anchors:,}") for r in some],
+            )
+    for result in told:
+        _tell_check(page, result, limit)
+    _rest(page, found)
+    return page.text()
+
+
+MEANINGS = {
+    "error": "Contradictions",
+    "doubt": "Probably wrong",
+    "note": "Worth a look",
+}
+"""What each severity is called."""
+
+
+def _tell_check(page: "Page", result: "Result", limit: int) -> None:
+    check = result.check
+    page.title(f"{check.name}: {counted(len(result.hits), 'finding')}")
+    page.say(check.sentence)
+    shown = result.hits[:limit] if limit else result.hits
+    for hit in shown:
+        _tell_hit(page, hit)
+    if len(shown) < len(result.hits):
+        page.note(f"and {len(result.hits) - len(shown):,} more; --json lists all of them")
+
+
+def _tell_hit(page: "Page", hit: "Hit") -> None:
+    who = f"{hit.who}: " if hit.who else ""
+    note = visible(f"{who}{hit.note}", SHOWN_NOTE)
+    if not hit.places:
+        page.note(note)
+        return
+    first = hit.places[0]
+    more = len(hit.places) - 1
+    also = f", and {counted(more, 'other anchor')}" if more else ""
+    page.note(f"anchor {first.anchor_id}, {_rows(first)}{also}: {note}")
+    page.note(f"  {snippet(first)}")
+    page.note(f"  {hit.query if len(hit.query) <= LONGEST_QUERY else first.query}")
+
+
+def _rows(place: "Place") -> str:
+    if not place.rows:
+        return "of no file"
+    shown = [f"{row.file} line {row.line}" for row in place.rows[:SHOWN_ROWS]]
+    return " and ".join(shown) + (" and more" if len(place.rows) > SHOWN_ROWS else "")
+
+
+def snippet(place: "Place") -> str:
+    """The anchor in square brackets, with the text around it, on one line."""
+    before = _line(place.before)
+    after = _line(place.after)
+    head = before[-SHOWN_BEFORE:]
+    tail = after[:SHOWN_AFTER]
+    lead = "\u2026" if len(head) < len(before) else ""
+    trail = "\u2026" if len(tail) < len(after) else ""
+    return visible(f"{lead}{head}[{_line(place.word)}]{tail}{trail}", SHOWN_NOTE)
+
+
+def _line(text: str) -> str:
+    return text.replace("\n", " / ")
+
+
+def _rest(page: "Page", found: "Trouble") -> None:
+    clean = [r.check.name for r in found.results if not r.hits and not r.skipped]
+    skipped = [r.check.name for r in found.results if r.skipped]
+    page.title("Nothing found")
+    page.say(f"{', '.join(clean)}." if clean else "Each check found something.")
+    if skipped:
+        page.title("Not looked for, without a parser")
+        page.say(f"{', '.join(skipped)}. {found.why or ''}")
+    page.say(
+        "Under each anchor stands a query that finds it: type it behind a : in the workbench."
+    )
+
+
+# --- JSON --------------------------------------------------------------------------------
+
+
+def _json(found: "Trouble") -> dict[str, object]:
+    return {
+        "passages": found.passages,
+        "anchors": found.anchors,
+        "tagger": found.tagger,
+        "why_no_tagger": found.why,
+        "checks": [_result(result) for result in found.results],
+    }
+
+
+def _result(result: "Result") -> dict[str, object]:
+    check = result.check
+    return {
+        "check": check.name,
+        "severity": check.severity.value,
+        "sentence": check.sentence,
+        "rule": check.rule,
+        "skipped": result.skipped,
+        "anchors": result.anchors,
+        "findings": [_hit(hit) for hit in result.hits],
+    }
+
+
+def _hit(hit: "Hit") -> dict[str, object]:
+    anchors = _places(hit.places)
+    return {"note": hit.note, "who": hit.who, "query": hit.query or None, "anchors": anchors}
+
+
+def _places(places: "Sequence[Place]") -> list[dict[str, object]]:
+    return [
+        {
+            "anchor_id": place.anchor_id,
+            "id": place.public_id,
+            "before": place.before,
+            "word": place.word,
+            "after": place.after,
+            "rows": [
+                {"file": row.file, "line": row.line, "split": row.split} for row in place.rows
+            ],
+            "query": place.query,
+        }
+        for place in places
+    ]
+
 
 SHOWN = 10
 """Findings of one check that are printed; --json has more of them."""
@@ -71,7 +291,7 @@ def doctor(
         raise click.UsageError("a QUERY belongs to --corpus; doctor checks the whole database")
     if limit is not None and not corpus:
         raise click.UsageError("--limit belongs to --corpus")
-    path = places.database(db)
+    path = config.database(db)
     if corpus:
         _corpus(path, " ".join(query), as_json=as_json, limit=limit)
         return
@@ -86,17 +306,15 @@ def doctor(
 
 def _corpus(path: Path, text: str, *, as_json: bool, limit: int | None) -> None:
     from nfh_db.query import parse
-    from nfh_tui.cli.corpus import SHOWN as SHOWN_OF_CORPUS
-    from nfh_tui.cli.corpus import run_corpus
 
     query = parse(text)
     with open_to_read(path) as store:
-        run_corpus(store, query, as_json, SHOWN_OF_CORPUS if limit is None else limit)
+        run_corpus(store, query, as_json, FINDINGS_SHOWN if limit is None else limit)
 
 
 def _examine(path: Path, *, mend: bool) -> "tuple[Report, Repaired | None]":
     from nfh_db.doctor import examine, repair
-    from nfh_tui.importing import collecting_rarely
+    from nfh_tui.services.imports import collecting_rarely
 
     with Steps(path.name) as steps, collecting_rarely():
 
@@ -112,7 +330,7 @@ def _read_draft(body: str) -> object:
     """Raise ValueError for a draft that the editor cannot read."""
     import msgspec
 
-    from nfh_tui.editing import EditState
+    from nfh_tui.editor.state import EditState
 
     try:
         return msgspec.json.decode(body, type=EditState)
@@ -212,3 +430,163 @@ def _as_json(report: "Report", repaired: "Repaired | None") -> dict[str, object]
             "failed": list(repaired.failed),
         },
     }
+
+
+PHASES = {
+    "compared": "passages compared",
+    "copied": "pages copied",
+    "written": "changes written",
+    "applied": "changes applied",
+}
+
+
+@click.command(short_help="Bring in what was done in another copy of the database.")
+@click.argument("other", type=click.Path(path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would come in; store nothing.")
+@as_option
+@db_option
+@json_option
+@reporting
+def merge(other: Path, dry_run: bool, me: str | None, db: Path | None, as_json: bool) -> None:
+    """Bring in what was done in OTHER, a copy of the database that somebody worked on.
+
+    Answers, decisions, flags, corrections of spans and imports come in with their persons
+    and times. What both copies changed, each otherwise, stays as it is here and is listed.
+    OTHER is only read. A copy of the database is made beside it before anything is written.
+    """
+    from nfh_db.store import Store
+    from nfh_tui.cli.settle import Asked
+
+    path = config.database(db)
+    opened = open_to_read if dry_run else Store.open
+    with opened(path) as store, Steps("merge") as steps:
+        report = store.merge(
+            other,
+            me or user(),
+            dry_run=dry_run,
+            progress=lambda phase, done: steps.step(f"{done:,} {PHASES[phase]}", 0, 0),
+        )
+    if as_json:
+        emit(merge_json(report, path))
+        return
+    for line in merge_lines(report, path, Asked(user(), db)):
+        tell(line)
+
+
+SHOWN_ITEMS = 20
+NAMES_SHOWN = 10
+LINE_SHOWN = 300
+PATH_SHOWN = 200
+
+BY_VOTES = {"unanimous", "majority"}
+BETWEEN_EXPERTS = "experts:differ"
+"""The query of items that experts decided otherwise."""
+
+
+def merge_json(report: MergeReport, path: Path) -> dict[str, object]:
+    """The report for programs."""
+    content = asdict(report)
+    content["conflicts"] = [
+        asdict(one) | {"reason": REASONS[one.why]} for one in report.conflicts
+    ]
+    return {"db": str(path), "changed": report.changes and not report.dry_run} | content
+
+
+def merge_lines(report: MergeReport, path: Path, asked: "Asked") -> Iterator[str]:
+    """The report in words."""
+    other = visible(report.other, PATH_SHOWN)
+    if not report.changes:
+        yield f"{other}: nothing new"
+    else:
+        yield f"{other}: {_came(report)}"
+        yield from _new(report)
+    yield from _same(report)
+    for sentence in report.left:
+        yield f"Left there: {visible(sentence, LINE_SHOWN)}"
+    yield from _conflicts(report.conflicts, asked)
+    if report.dry_run:
+        yield "Nothing was stored"
+    elif report.backup is not None:
+        yield f"As it was before: {visible(report.backup, PATH_SHOWN)}"
+        yield f"  to go back, close nfh-tui and put that in the place of {visible(str(path))}"
+
+
+def _came(report: MergeReport) -> str:
+    changes = counted(report.events, "change")
+    items = counted(report.items, "item")
+    acts = counted(report.acts, "act")
+    verb = "would come in" if report.dry_run else "came in"
+    return f"{changes} of {items} {verb}, in {acts}"
+
+
+def _new(report: MergeReport) -> Iterator[str]:
+    things = [
+        counted(number, thing, plural)
+        for number, thing, plural in (
+            (report.passages_new, "passage", None),
+            (report.anchors_new, "number", None),
+            (report.assignments_new, "assignment", None),
+            (report.drafts_new, "draft", None),
+            (report.places_new, "place where somebody stood", "places where people stood"),
+            (report.views_new, "saved view", None),
+            (report.guidelines_new, "version of the guidelines", "versions of the guidelines"),
+        )
+        if number
+    ]
+    if report.people_new:
+        yield f"People new: {_names(report.people_new)}"
+    if report.imports_new:
+        yield f"Files new: {_names(report.imports_new)}"
+    if things:
+        yield f"Also new: {', '.join(things)}"
+
+
+def _names(names: Sequence[str]) -> str:
+    shown = ", ".join(visible(name) for name in names[:NAMES_SHOWN])
+    more = len(names) - NAMES_SHOWN
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def _same(report: MergeReport) -> Iterator[str]:
+    if report.agreed:
+        yield (
+            f"{counted(report.agreed, 'thing')} changed in both, to the same, or decided here: "
+            "as here"
+        )
+    if report.taken_back:
+        yield f"{counted(report.taken_back, 'thing')} changed there and changed back: as here"
+
+
+def _conflicts(conflicts: Sequence[Conflict], asked: "Asked") -> Iterator[str]:
+    if not conflicts:
+        return
+    items = [list(group) for _, group in groupby(conflicts, lambda one: one.public_id)]
+    yield f"{counted(len(items), 'item')} left as here, for you to decide:"
+    for group in items[:SHOWN_ITEMS]:
+        for one in group:
+            yield f"  {_conflict(one)}"
+        yield f"    {asked.command('adjudicate', group[0].query)}"
+    if len(items) > SHOWN_ITEMS:
+        yield f"  and {len(items) - SHOWN_ITEMS:,} more; --json lists them all"
+    golds = [{one.here.rule, one.there.rule} for one in conflicts if one.what == "gold"]
+    if {"expert"} in golds:
+        yield "Those that experts decided otherwise, now that both decisions are here:"
+        yield f"  {asked.command('adjudicate', BETWEEN_EXPERTS)}"
+    if any(rules <= BY_VOTES for rules in golds):
+        yield "Where a rule made both golds, nfh-tui settle makes it anew, of all votes"
+
+
+def _conflict(one: Conflict) -> str:
+    whose = f" of {visible(one.whose)}" if one.whose else ""
+    text = (
+        f"{one.what}{whose} for “{one.word}”: here {_side(one.here)}; there "
+        f"{_side(one.there)}; {REASONS[one.why]}"
+    )
+    return visible(text, LINE_SHOWN)
+
+
+def _side(side: Side) -> str:
+    """What a copy says, by whom and when: the time is UTC, to the minute."""
+    by = f" by {side.by}" if side.by else ""
+    at = f" at {side.at[:16].replace('T', ' ')}" if side.at else ""
+    return f"{side.said}{by}{at}"

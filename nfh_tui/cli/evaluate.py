@@ -5,15 +5,17 @@ from pathlib import Path
 
 import click
 
-from nfh_tui.cli.common import (
+from nfh_tui.cli.options import (
+    FormatName,
     QueryCommand,
+    background_option,
     db_option,
     json_option,
+    of_file,
+    reading_options,
     reporting,
     word,
 )
-from nfh_tui.cli.format_options import FormatName, of_file, reading_options
-from nfh_tui.cli.queueing import background_option
 
 TASKS = {
     "identification": "evaluate_identification",
@@ -205,7 +207,7 @@ def evaluate(
     )
     call.check()
     if background:
-        from nfh_tui.cli.evaluate_job import queue_evaluation
+        from nfh_tui.cli.evaluate_call import queue_evaluation
 
         queue_evaluation(call)
         return

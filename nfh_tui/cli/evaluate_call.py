@@ -1,19 +1,252 @@
-"""What `nfh-tui evaluate` is asked for, and whether that goes together."""
+"""What `nfh-tui evaluate` is asked for, on both tasks: the call, its source, the trial of
+identification, its words and JSON, and the call as a job.
+"""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
+from nfh_db.messages import counted, visible
+from nfh_db.query import Query, parse
 from nfh_models.agreement.bootstrap import Resampling
-from nfh_models.identification.recipes import TRAINED
-from nfh_tui import places
-from nfh_tui.cli.evaluate_json import Asked
-from nfh_tui.cli.overwriting import check_out
+from nfh_models.agreement.measure import Measure
+from nfh_models.errors import ModelsError
+from nfh_models.identification.evaluation import LABELS, Comparison, Error, Evaluation, Part
+from nfh_models.identification.recipes import RULES, SVM, TRAINED
+from nfh_models.identification.scores import Counts
+from nfh_models.parsing import Parser, load_parser
+from nfh_tui import config
+from nfh_tui.cli.options import check_out, command, open_to_read, queued, say, user
+from nfh_tui.cli.progress import Steps
+from nfh_tui.jobs.descriptions import count, fraction, whole_model, whole_parser
+from nfh_tui.services.evaluate import (
+    IdentificationEntrant,
+    IdentificationTrial,
+    JudgedIdentification,
+    Lesson,
+    hold_identification,
+    identification_layers,
+    in_folds,
+    other_identifier_parser,
+    taught,
+)
+from nfh_tui.services.examples import Examples, examples_of_file, examples_of_store
+from nfh_tui.services.models import IDENTIFICATION as IDENTIFICATIONS
+from nfh_tui.services.models import RESOLUTION as RESOLUTIONS
+from nfh_tui.services.models import identifier_for
 
 if TYPE_CHECKING:
-    from nfh_tui.transfer import ImportOptions
+    from nfh_db.jobs import Job
+    from nfh_db.store import Store
+    from nfh_models.identification.svm import SvmSettings
+    from nfh_tui.services.imports import ImportOptions
+
+
+Json = dict[str, object]
+
+TASK = "identification"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the report was asked for. query, split, file: what it is about, as typed."""
+
+    query: str
+    split: str | None
+    file: str | None
+    resamples: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Versus:
+    """Two of the entrants compared, by name."""
+
+    first: str
+    second: str
+    comparison: Comparison
+
+
+def as_json(
+    trial: IdentificationTrial,
+    found: Sequence[Evaluation],
+    versus: Sequence[Versus],
+    asked: Asked,
+) -> Json:
+    """The whole report: of one entrant its own keys, of several a list of such objects."""
+    judged = [
+        _entrant_json(trial, one, evaluation)
+        for one, evaluation in zip(trial.judged, found, strict=True)
+    ]
+    told = about(trial, asked)
+    if len(judged) == 1:
+        return told | judged[0]
+    return told | {"models": judged, "comparisons": [_versus(one) for one in versus]}
+
+
+class Held(Protocol):
+    """What the trials of both tasks say of what they were held on."""
+
+    @property
+    def source(self) -> str: ...
+    @property
+    def format(self) -> str | None: ...
+    @property
+    def parser(self) -> str | None: ...
+    @property
+    def left_out(self) -> Mapping[str, int]: ...
+    @property
+    def warnings(self) -> Sequence[str]: ...
+
+
+def about(trial: IdentificationTrial, asked: Asked) -> Json:
+    """What was measured on, and what was left out of it."""
+    return held_on(TASK, trial, asked) | {
+        "no_number": trial.no_number,
+        "saw_model": sum(example.saw_model for example in trial.examples),
+    }
+
+
+def held_on(task: str, trial: Held, asked: Asked) -> Json:
+    """The keys that both tasks have."""
+    return {
+        "task": task,
+        "query": asked.query,
+        "split": asked.split,
+        "file": asked.file,
+        "source": trial.source,
+        "format": trial.format,
+        "parser": trial.parser,
+        "interval": {"coverage": 0.95, "resamples": asked.resamples, "seed": asked.seed},
+        "left_out": dict(trial.left_out),
+        "warnings": list(trial.warnings),
+    }
+
+
+def _entrant_json(
+    trial: IdentificationTrial, judged: JudgedIdentification, found: Evaluation
+) -> Json:
+    entrant = judged.entrant
+    parsing = trial.parsing if entrant.needs else 0.0
+    return {
+        "model": entrant.name,
+        "recipe": entrant.recipe,
+        "version": entrant.version,
+        "model_id": entrant.model_id,
+        "folds": entrant.folds,
+        "trained_on": trained_on(entrant),
+        **figures(found.counts),
+        "groups": found.groups,
+        "ci95": {
+            "precision": interval_ends(found.precision),
+            "recall": interval_ends(found.recall),
+            "f1": interval_ends(found.f1),
+            "accuracy": interval_ends(found.accuracy),
+        },
+        "confusion": {"labels": list(LABELS), "rows": [list(row) for row in found.counts.rows]},
+        "seconds": round(parsing + judged.seconds, 3),
+        "seconds_parsing": round(parsing, 3),
+        "per_rule": [_rule(part) for part in found.by_rule],
+        "per_word": _parts("word", found.by_word),
+        "per_kind": _parts("kind", found.by_kind),
+        "per_length": _parts("length", found.by_length),
+        "errors": [error(one) for one in found.errors],
+    }
+
+
+def trained_on(entrant: IdentificationEntrant) -> Json | None:
+    """What an entrant was fitted on, for the trial."""
+    lesson = entrant.lesson
+    if lesson is None:
+        return None
+    return {"file": lesson.name, "examples": lesson.size, "left_out": lesson.dropped}
+
+
+def figures(counts: Counts) -> Json:
+    """The figures that follow from counts."""
+    return {
+        "n": counts.n,
+        "nfh": counts.nfh,
+        "precision": counts.precision,
+        "recall": counts.recall,
+        "f1": counts.f1,
+        "accuracy": counts.accuracy,
+    }
+
+
+def interval_ends(measure: Measure) -> list[float] | None:
+    """The ends of a measure's interval; None where it has none."""
+    if measure.low is None or measure.high is None:
+        return None
+    return [measure.low, measure.high]
+
+
+def _rule(part: Part) -> Json:
+    counts = part.counts
+    return {
+        "rule": part.name,
+        "n": counts.n,
+        "called_nfh": counts.hit + counts.false,
+        "right": counts.right,
+        "wrong": counts.wrong,
+        "accuracy": counts.accuracy,
+    }
+
+
+def _parts(key: str, parts: Iterable[Part]) -> list[Json]:
+    return [
+        {key: part.name, **figures(part.counts), "wrong": part.counts.wrong} for part in parts
+    ]
+
+
+def error(one: Error) -> Json:
+    """An error: start and end are code points of its text, end-exclusive."""
+    text, start, end = spelled(one)
+    decision = one.decision
+    return {
+        "where": one.example.where,
+        "text": text,
+        "start": start,
+        "end": end,
+        "label": LABELS[not one.example.nfh],
+        "decision": LABELS[not decision.nfh],
+        "rule": decision.rule,
+        "score": decision.score,
+        "weights": [[name, weight] for name, weight in decision.weights],
+    }
+
+
+def spelled(one: Error) -> tuple[str, int, int]:
+    """The sentence of an error, and the code points [start, end) of its number."""
+    case = one.example.case
+    words, spaces = case.stretch.words, case.stretch.spaces
+    starts = []
+    text = ""
+    for word, space in zip(words, spaces, strict=True):
+        starts.append(len(text))
+        text += word + " " * space
+    end = starts[case.end - 1] + len(words[case.end - 1])
+    return text.rstrip(), starts[case.start], end
+
+
+def _versus(one: Versus) -> Json:
+    comparison = one.comparison
+    return {
+        "first": one.first,
+        "second": one.second,
+        "f1_difference": comparison.difference.value,
+        "ci95": interval_ends(comparison.difference),
+        "p": comparison.p,
+        "only_first_right": comparison.only_first,
+        "only_second_right": comparison.only_second,
+        "why": comparison.difference.why,
+    }
+
 
 IDENTIFICATION = "identification"
 RESOLUTION = "resolution"
@@ -77,7 +310,7 @@ class Call:
             )
         if self.report is not None:
             read = [one for one in (self.file, self.train) if one is not None]
-            check_out(self.report, read, places.database(self.db), "--report")
+            check_out(self.report, read, config.database(self.db), "--report")
         if any(one.startswith("folds=") for one in self.sets):
             raise click.UsageError("the number of folds is set with --folds")
         if self.sets:
@@ -111,8 +344,8 @@ class Call:
             raise click.UsageError("--format is of a --file")
 
     def _check_settings(self) -> None:
-        from nfh_models.identification.svm_settings import plan_of
-        from nfh_models.setting_words import SettingError
+        from nfh_models.identification.svm import plan_of
+        from nfh_models.model_files import SettingError
 
         try:
             plan_of(self.sets)
@@ -139,3 +372,351 @@ class Call:
         """What the report says of the call."""
         file = None if self.file is None else str(self.file)
         return Asked(self.query, self.split, file, self.resamples, self.seed)
+
+
+WARNING_SHOWN = 500
+
+Tell = Callable[[str, int, int], None]
+"""Told what is being done, how much of it is done, and how much there is."""
+
+
+@contextmanager
+def watched(tell: Tell | None) -> Iterator[Tell]:
+    """Who is told how far an evaluation is: `tell`, else whoever watches the terminal."""
+    if tell is not None:
+        yield tell
+        return
+    with Steps("evaluating") as steps:
+        yield steps.step
+
+
+@contextmanager
+def opened(call: Call, *, looks_up: bool) -> Iterator["Store | None"]:
+    """The database; None where it is not measured on and nothing has to be looked up.
+
+    looks_up: whether a model may be one of the database's.
+    """
+    database = config.database(call.db)
+    named = config.named_database(call.db) is not None
+    if not call.of_database and not (looks_up and (named or database.exists())):
+        yield None
+        return
+
+    with open_to_read(database) as store:
+        yield store
+
+
+def named_file(call: Call) -> Path:
+    """The file of a call that is not about a database. ValueError where it names none."""
+    if call.file is None:
+        raise ValueError("neither a file nor a database to measure on")
+    return call.file
+
+
+def parsed_query(call: Call) -> Query:
+    """The anchors that are measured on. Raises QueryError."""
+    return parse(call.query)
+
+
+def warn(sentences: Iterable[str]) -> None:
+    """Say warnings on standard error."""
+    for sentence in sentences:
+        say(f"warning: {visible(sentence, WARNING_SHOWN)}")
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise UsageError where two models are the same one by two of its names."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise click.UsageError(f"--model names {name} twice")
+        seen.add(name)
+
+
+PATHS = ("file", "train", "report")
+"""Options that are paths, whole in the row: the job may run in another folder."""
+
+NOT_KEPT = ("db", "as_json", "task", "models", "query", "split", "report")
+"""Fields of a call that a row has no place for, or has it elsewhere."""
+
+DEFAULTS: dict[str, object] = {
+    "query": "",
+    "models": (),
+    "several_heads": False,
+    "sets": (),
+    "ablation": False,
+    "oracle": False,
+    "baselines": False,
+    "errors": 10,
+    "resamples": 1_000,
+    "seed": 1,
+    "blind": False,
+}
+"""Of options that a row may leave out; the others are None."""
+
+FIGURES = {
+    "identification": ("precision", "recall", "f1", "accuracy"),
+    RESOLUTION: ("accuracy", "accuracy_inclusive", "accuracy_nearest"),
+}
+
+
+def queue_evaluation(call: Call) -> None:
+    """Queue a job that does what the call asks for.
+
+    Raises UsageError, QueryError, StoreError, and RecipeError for a model that is none.
+    """
+    from nfh_db.store import Store
+    from nfh_tui.jobs.tasks import evaluation_asked
+
+    if call.ablation:
+        raise click.UsageError("--ablation is done at once: leave out --background")
+    parse(call.query)
+    with Store.open(config.database(call.db)) as store:
+        whole = _whole(store, call)
+        kept = {name: value for name, value in asdict(whole).items() if name not in NOT_KEPT}
+        new = evaluation_asked(
+            whole.task,
+            whole.models,
+            query=whole.query,
+            split=whole.split,
+            report=None if whole.report is None else str(whole.report),
+            more={k: str(v) if isinstance(v, Path) else v for k, v in kept.items()},
+            asked_by=user(),
+        )
+        queued(store, new, call.db, as_json=call.as_json)
+
+
+def _whole(store: "Store", call: Call) -> Call:
+    """The call with whole paths in it."""
+    models = store.models()
+    known = {word for m in models for word in (str(m.id), m.name, m.recipe)}
+    for word in call.models:
+        if word not in known and not Path(word).is_dir():
+            _check_recipe(word, call.task)
+    return replace(
+        call,
+        models=tuple(whole_model(word, known) for word in call.models),
+        parser=whole_parser(call.parser),
+        file=None if call.file is None else call.file.resolve(),
+        train=None if call.train is None else call.train.resolve(),
+        report=None if call.report is None else call.report.resolve(),
+    )
+
+
+def _check_recipe(word: str, task: str) -> None:
+    choosing = RESOLUTIONS if task == RESOLUTION else IDENTIFICATIONS
+    if word.partition(":")[0] not in choosing.recipes:
+        raise choosing.error(
+            f"{word!r} names no model of {task}: `nfh-tui models` lists those of the database"
+        )
+
+
+def evaluated(database: Path, given: Mapping[str, object], tell: Tell) -> dict[str, object]:
+    """The report of an evaluation that a job's row asks for. Raises what its work raises."""
+    call = _call(database, given)
+    try:
+        call.check()
+        module = import_module(f"nfh_tui.cli.evaluate_{call.task}")
+        found: dict[str, object] = module.report(call, tell)
+    except click.ClickException as error:
+        raise ModelsError(error.message) from error
+    return found
+
+
+def _call(database: Path, given: Mapping[str, object]) -> Call:
+    values: dict[str, object] = {}
+    for one in fields(Call):
+        value = given.get(one.name, DEFAULTS.get(one.name))
+        if isinstance(value, list):
+            value = tuple(value)
+        if one.name in PATHS and isinstance(value, str):
+            value = Path(value)
+        if one.name == "reading" and isinstance(value, Mapping):
+            value = _reading(value)
+        values[one.name] = value
+    values |= {"db": database, "as_json": True}
+    return Call(**values)  # type: ignore[arg-type]  # the fields are as a call had them
+
+
+def _reading(given: Mapping[str, object]) -> "ImportOptions":
+    from msgspec import convert
+
+    from nfh_tui.services.imports import ImportOptions
+
+    return convert(given, ImportOptions)
+
+
+def evaluated_lines(job: "Job", db: Path | None) -> Iterator[str]:
+    """The figures that count, of each model, for a person."""
+    result = job.result
+    each = result.get("models")
+    for one in each if isinstance(each, list) else [result]:
+        if not isinstance(one, Mapping):
+            continue
+        told = counted(count(one.get("n")), "example")
+        yield f"{visible(str(one.get('model')), 60)}, {job.task}, on {told}:"
+        for name in FIGURES.get(job.task, ()):
+            value = fraction(one.get(name))
+            if value is not None:
+                yield f"  {name:19} {100 * value:>6.1f}"
+    page = job.arguments.get("report")
+    if isinstance(page, str):
+        yield f"The page is {visible(page, 400)}"
+    yield f"All of it: {command(f'jobs show {job.id} --json', db)}"
+
+
+MakeEntrants = Callable[[Call, "Store | None", Lesson | None], Sequence[IdentificationEntrant]]
+
+
+def held(
+    call: Call, entrants_of: MakeEntrants, tell: Tell | None = None
+) -> IdentificationTrial:
+    """The trial of those whom `entrants_of` makes; its warnings have been said.
+
+    tell: told how far it is, in place of the terminal. Raises what reading, parsing and
+    fitting raise.
+    """
+    with opened(call, looks_up=_looks_up(call)) as store, watched(tell) as step:
+        source = _examples(call, store)
+        lesson = _lesson(call, step)
+        entrants = entrants_of(call, store, lesson)
+        parser = _parser(call, entrants)
+        if lesson is not None:
+            lesson.parser = parser
+        trial = hold_identification(source, entrants, parser, step)
+        found = [*_strangers(entrants, parser), *_remembering(store, entrants, trial)]
+    trial = replace(trial, warnings=(*trial.warnings, *found))
+    warn(trial.warnings)
+    return trial
+
+
+def _looks_up(call: Call) -> bool:
+    """Whether a model has to be looked up in the database."""
+    if call.ablation:
+        return False
+    if not call.models:
+        return not call.fits
+    known = (RULES, *TRAINED) if call.fits else (RULES,)
+    return any(spec not in known and not Path(spec).is_dir() for spec in call.models)
+
+
+def _examples(call: Call, store: "Store | None") -> Examples:
+    if store is None or call.file is not None:
+        return examples_of_file(
+            named_file(call), call.format, blind=call.blind, options=call.reading
+        )
+    return examples_of_store(store, parsed_query(call), call.split, blind=call.blind)
+
+
+def _lesson(call: Call, step: Tell) -> Lesson | None:
+    if call.train is None:
+        return None
+    source = examples_of_file(call.train, blind=call.blind)
+    return Lesson(source, lambda done, total: step("parsed to learn from", done, total))
+
+
+def _parser(call: Call, entrants: Iterable[IdentificationEntrant]) -> Parser | None:
+    """The parser that they need; None where none needs one."""
+    layers = identification_layers(entrants)
+    return load_parser(call.parser, layers) if layers else None
+
+
+def _strangers(
+    entrants: Iterable[IdentificationEntrant], parser: Parser | None
+) -> Iterator[str]:
+    for one in entrants:
+        said = (
+            other_identifier_parser(one.identifier, one.name, parser)
+            if one.identifier
+            else None
+        )
+        if said is not None:
+            yield said
+
+
+def _remembering(
+    store: "Store | None", entrants: Iterable[IdentificationEntrant], trial: IdentificationTrial
+) -> Iterator[str]:
+    """A warning of each registered model that learnt from some of what it is tried on."""
+    if store is None:
+        return
+    from nfh_tui.services.evaluate import learnt_from
+
+    for one in entrants:
+        learnt = learnt_from(store, one)
+        known = sum(example.group in learnt for example in trial.examples)
+        if known:
+            passages = "passage" if known == 1 else "passages"
+            yield (
+                f"{one.name} learnt from the {passages} of {known:,} of these "
+                f"{counted(len(trial.examples), 'example')}: its figures say how well it "
+                f"remembers them. How it does on others, --folds {DEFAULT_FOLDS} shows"
+            )
+
+
+# --- who is judged --------------------------------------------------------------------------
+
+
+def named(
+    call: Call, store: "Store | None", lesson: Lesson | None
+) -> list[IdentificationEntrant]:
+    """Those that --model names, else the active model, or svm where recipes are fitted."""
+    specs: Sequence[str | None] = call.models or ((SVM,) if call.fits else (None,))
+    found = [_one_entrant(call, spec, store, lesson) for spec in specs]
+    check_names(one.name for one in found)
+    return found
+
+
+def _one_entrant(
+    call: Call, spec: str | None, store: "Store | None", lesson: Lesson | None
+) -> IdentificationEntrant:
+    if spec == SVM and call.fits:
+        return fitted(call, SVM, settings(call), lesson)
+    chosen = identifier_for(store, spec, register=False)
+    return IdentificationEntrant.ready(chosen.name, chosen.model, chosen.model_id)
+
+
+def fitted(
+    call: Call, name: str, wanted: "SvmSettings", lesson: Lesson | None
+) -> IdentificationEntrant:
+    """`svm` with these settings, fitted on what --train names, else in folds."""
+    if lesson is not None:
+        return taught(name, wanted, lesson)
+    return in_folds(name, wanted, call.folds or DEFAULT_FOLDS, call.seed)
+
+
+def settings(call: Call) -> "SvmSettings":
+    """The settings of `svm` that --set names. Raises SettingError."""
+    from nfh_models.identification.svm import plan_of
+
+    return plan_of(call.sets).settings
+
+
+NONE = "–"
+
+
+def percent(value: float | None) -> str:
+    """A fraction in percent, to one place."""
+    return NONE if value is None else f"{100 * value:.1f}"
+
+
+def interval_words(one: Measure) -> str:
+    """The ends of an interval in percent."""
+    if one.low is None or one.high is None:
+        return NONE
+    return f"{100 * one.low:.1f}–{100 * one.high:.1f}"
+
+
+def signed(one: Measure, places: int = 1) -> str:
+    """The ends of the interval of a difference, in points."""
+    if one.low is None or one.high is None:
+        return NONE
+    return f"{100 * one.low:+.{places}f} to {100 * one.high:+.{places}f}"
+
+
+def where(source: str, format_: str | None, asked: Asked) -> str:
+    """What was measured on."""
+    place = source if format_ is None else f"{source} ({format_})"
+    if asked.query:
+        place += f", query {asked.query}"
+    return place + (f", split {asked.split}" if asked.split else "")

@@ -1,22 +1,87 @@
-"""`nfh-tui evaluate identification`: the trial, measured and told."""
+"""`nfh-tui evaluate identification`: the trial, its ablation, and the report in words,
+tables and HTML.
+"""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from nfh_db.formats.files import write_lines
+from nfh_db.messages import counted, visible
 from nfh_models.agreement.bootstrap import Resampling
-from nfh_models.identification.evaluating import Evaluation, evaluate
-from nfh_models.identification.example import Example
-from nfh_models.identification.intervals import compare
-from nfh_tui.cli.common import emit
-from nfh_tui.cli.evaluate_call import Call
-from nfh_tui.cli.evaluate_html import write_report
-from nfh_tui.cli.evaluate_json import Json, Versus, as_json
-from nfh_tui.cli.evaluate_source import Tell
-from nfh_tui.cli.evaluate_trial import held, named
-from nfh_tui.evaluating import Judged, Trial
+from nfh_models.agreement.measure import Measure
+from nfh_models.identification.ablation import REMOVALS, rule_removals
+from nfh_models.identification.base import Example
+from nfh_models.identification.evaluation import (
+    Comparison,
+    Error,
+    Evaluation,
+    Part,
+    compare,
+    evaluate,
+    measures,
+)
+from nfh_models.identification.recipes import RULES, SVM
+from nfh_models.identification.scores import RESULTS, Counts, Published, count
+from nfh_models.identification.svm import Feature
+from nfh_tui.cli.evaluate_call import (
+    NONE,
+    Asked,
+    Call,
+    Json,
+    Tell,
+    Versus,
+    about,
+    as_json,
+    figures,
+    fitted,
+    held,
+    interval_ends,
+    interval_words,
+    named,
+    percent,
+    settings,
+    signed,
+    spelled,
+    trained_on,
+    where,
+)
+from nfh_tui.cli.options import emit
+from nfh_tui.cli.report import Page
+from nfh_tui.services.evaluate import (
+    IdentificationEntrant,
+    IdentificationTrial,
+    JudgedIdentification,
+    Lesson,
+    rules_without,
+)
+
+if TYPE_CHECKING:
+    from nfh_db.store import Store
+
+
+STYLE = "body{margin:2em auto;max-width:100ch;padding:0 1em}pre{white-space:pre-wrap}"
+
+
+def write_report(path: Path, title: str, text: str) -> None:
+    """Write a report as HTML, in place of what stood there. Raises ExportError."""
+    name = escape(title)
+    write_lines(
+        path,
+        [
+            '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n',
+            '<meta name="viewport" content="width=device-width">\n',
+            f"<title>{name}</title>\n<style>{STYLE}</style>\n",
+            f"<h1>{name}</h1>\n<pre>{escape(click.unstyle(text))}</pre>\n</html>\n",
+        ],
+    )
+
 
 TITLE = "Identification"
 
@@ -24,9 +89,7 @@ TITLE = "Identification"
 def run(call: Call) -> None:
     """Do it, and print the report."""
     if call.ablation:
-        from nfh_tui.cli.evaluate_ablation import run as ablate
-
-        ablate(call)
+        run_ablation(call)
         return
     whole = measured(call)
     write_page(whole, call)
@@ -47,7 +110,7 @@ def report(call: Call, tell: Tell) -> Json:
 class Measured:
     """All that was found. found: one an entrant of the trial, in their order."""
 
-    trial: Trial
+    trial: IdentificationTrial
     found: Sequence[Evaluation]
     versus: Sequence[Versus]
 
@@ -68,13 +131,12 @@ def write_page(whole: Measured, call: Call) -> None:
 
 
 def _text(whole: Measured, call: Call, errors: int) -> str:
-    from nfh_tui.cli.evaluate_text import as_text
 
     return as_text(whole.trial, whole.found, whole.versus, call.asked, errors=errors)
 
 
 def _compared(
-    tried: Sequence[Example], judged: Sequence[Judged], resampling: Resampling
+    tried: Sequence[Example], judged: Sequence[JudgedIdentification], resampling: Resampling
 ) -> list[Versus]:
     """Every two of them, in the order in which they were named."""
     said = {one.entrant.name: [it.nfh for it in one.decisions] for one in judged}
@@ -82,3 +144,492 @@ def _compared(
         Versus(first, second, compare(tried, said[first], said[second], resampling))
         for first, second in combinations(said, 2)
     ]
+
+
+WORDS = 15
+"""Anchor words that the table names; --json has all."""
+RULES_SHOWN = 40
+LEFT_OF_ANCHOR = 34
+RIGHT_OF_ANCHOR = 34
+WEIGHTS_SHOWN = 3
+MOST_ENTRANTS = 5
+"""Entrants whose seconds are told one by one."""
+FIGURES = ("", "precision:", "recall:", "F1:", "accuracy:")
+
+Found = Sequence[tuple[JudgedIdentification, Evaluation]]
+
+
+def as_text(
+    trial: IdentificationTrial,
+    found: Sequence[Evaluation],
+    versus: Sequence[Versus],
+    asked: Asked,
+    *,
+    errors: int,
+) -> str:
+    """The report, ready to print. errors: how many wrong decisions of each to show."""
+    page = Page()
+    both = list(zip(trial.judged, found, strict=True))
+    head(page, trial, asked)
+    if trial.examples:
+        _figures_table(page, both, asked)
+        _versus(page, versus)
+        _confusion(page, both)
+        _rules(page, both)
+        _parts(page, both)
+        _errors(page, both, errors)
+    seconds(page, trial)
+    return page.text()
+
+
+def head(page: Page, trial: IdentificationTrial, asked: Asked) -> None:
+    """What was measured on, and what was left out of it."""
+    yes = sum(example.nfh for example in trial.examples)
+    size = len(trial.examples)
+    place = where(trial.source, trial.format, asked)
+    page.say(
+        f"Identification on {counted(size, 'labelled number')} of {place}: "
+        f"{yes:,} NFHs, {size - yes:,} others"
+    )
+    for reason, times in trial.left_out.items():
+        page.note(f"left out: {counted(times, 'anchor')}, {reason}")
+    if trial.no_number:
+        page.note(
+            f"{counted(trial.no_number, 'label')} at words that are no number; counted like "
+            "the others"
+        )
+    for sentence in {
+        one.entrant.lesson.sentence() for one in trial.judged if one.entrant.lesson
+    }:
+        page.note(sentence)
+    if not size:
+        page.note("there is nothing to measure: no anchor here has a label")
+    if size and yes in (0, size):
+        only = "an NFH" if yes else "no NFH"
+        page.note(f"every label says {only}: nothing here can show the other kind of error")
+
+
+# --- figures --------------------------------------------------------------------------------
+
+
+def _figures_table(page: Page, both: Found, asked: Asked) -> None:
+    page.title("Percent")
+    rows: list[tuple[str, ...]] = []
+    for judged, found in both:
+        measures = (found.precision, found.recall, found.f1, found.accuracy)
+        rows.append((entrant(judged.entrant), *(percent(one.value) for one in measures)))
+        if asked.resamples:
+            rows.append(("  95 % interval", *(interval_words(one) for one in measures)))
+    rows += [published(one) for one in RESULTS]
+    page.table(FIGURES, rows)
+    undefined = {
+        one.why
+        for _, found in both
+        for one in (found.precision, found.recall, found.f1)
+        if one.value is None and one.why
+    }
+    for why in sorted(undefined):
+        page.note(why)
+    tail(page, asked)
+
+
+def tail(page: Page, asked: Asked) -> None:
+    """How to read the table of figures."""
+    if asked.resamples:
+        page.note(
+            f"intervals: {asked.resamples:,} resamples of whole passages, seed {asked.seed}"
+        )
+    page.note("the paper's figures are of its own data, not of this")
+
+
+def entrant(one: IdentificationEntrant) -> str:
+    """The name of an entrant, and how it came to its knowledge where that matters."""
+    if one.folds is not None:
+        return f"{one.name}, {one.folds} folds"
+    if one.lesson is not None:
+        return f"{one.name}, fitted"
+    return one.name
+
+
+def published(one: Published) -> tuple[str, ...]:
+    """A line of the paper, as a row under FIGURES."""
+    figures = (f"{value:.1f}" for value in (one.precision, one.recall, one.f1))
+    return (f"paper: {one.what}, {one.data}", *figures, "")
+
+
+def _versus(page: Page, versus: Sequence[Versus]) -> None:
+    if not versus:
+        return
+    page.title("Difference in F1, on the same examples")
+    rows = []
+    for one in versus:
+        comparison = one.comparison
+        value = comparison.difference.value
+        rows.append(
+            (
+                f"{one.first} less {one.second}",
+                NONE if value is None else f"{100 * value:+.1f}",
+                signed(comparison.difference),
+                NONE if comparison.p is None else f"{comparison.p:.3f}",
+                f"{comparison.only_first:,}",
+                f"{comparison.only_second:,}",
+            )
+        )
+    page.table(("", "points:", "95 % interval:", "p:", "only 1st:", "only 2nd:"), rows)
+    page.note(
+        "only 1st, only 2nd: numbers that this one alone decides rightly; p: paired bootstrap"
+    )
+
+
+def _confusion(page: Page, both: Found) -> None:
+    page.title("Label against decision")
+    rows = []
+    for judged, found in both:
+        (hit, missed), (false, passed) = found.counts.rows
+        name = f"{judged.entrant.name}: " if len(both) > 1 else ""
+        rows.append((f"{name}label NFH", f"{hit:,}", f"{missed:,}"))
+        rows.append((f"{name}label not", f"{false:,}", f"{passed:,}"))
+    page.table(("", "decided NFH:", "decided not:"), rows)
+
+
+# --- breakdowns -----------------------------------------------------------------------------
+
+
+def _rules(page: Page, both: Found) -> None:
+    for judged, found in both:
+        if len(found.by_rule) < 2:
+            continue
+        page.title(f"By rule of {judged.entrant.name}")
+        rows = [
+            (
+                part.name,
+                _decides(part.counts),
+                f"{part.counts.n:,}",
+                f"{part.counts.right:,}",
+                f"{part.counts.wrong:,}",
+                percent(part.counts.accuracy),
+            )
+            for part in found.by_rule[:RULES_SHOWN]
+        ]
+        page.table(("rule", "decides", "n:", "right:", "wrong:", "right %:"), rows)
+
+
+def _decides(counts: Counts) -> str:
+    called = counts.hit + counts.false
+    if called == counts.n:
+        return "NFH"
+    return "not" if not called else "both"
+
+
+def _parts(page: Page, both: Found) -> None:
+    first = both[0][1]
+    breakdowns = (
+        ("By what the number is written with", "written with", first.by_kind, "by_kind"),
+        ("By length", "length", first.by_length, "by_length"),
+        (_word_title(first), "number", first.by_word[:WORDS], "by_word"),
+    )
+    for title, column, parts, key in breakdowns:
+        page.title(title)
+        if len(both) == 1:
+            page.table(
+                (column, "n:", "NFH:", "precision:", "recall:", "F1:", "wrong:"),
+                [_part(part) for part in parts],
+            )
+        else:
+            _side_by_side(page, column, parts, key, both)
+
+
+def _word_title(found: Evaluation) -> str:
+    words = len(found.by_word)
+    if words <= WORDS:
+        return "By the number's words"
+    return f"By the number's words, the {WORDS} most frequent of {words:,}"
+
+
+def _part(part: Part) -> tuple[str, ...]:
+    counts = part.counts
+    figures = (percent(value) for value in (counts.precision, counts.recall, counts.f1))
+    name = visible(part.name, 24)
+    return (name, f"{counts.n:,}", f"{counts.nfh:,}", *figures, f"{counts.wrong:,}")
+
+
+def _side_by_side(
+    page: Page, column: str, parts: Iterable[Part], key: str, both: Found
+) -> None:
+    """The wrong decisions of each entrant, for the same parts."""
+    columns = [column, "n:", "NFH:"]
+    wrong = []
+    for judged, found in both:
+        columns.append(f"{judged.entrant.name} wrong:")
+        wrong.append({part.name: part.counts.wrong for part in getattr(found, key)})
+    page.table(
+        columns,
+        [
+            (
+                visible(part.name, 24),
+                f"{part.counts.n:,}",
+                f"{part.counts.nfh:,}",
+                *(f"{one[part.name]:,}" for one in wrong),
+            )
+            for part in parts
+        ],
+    )
+
+
+# --- errors ---------------------------------------------------------------------------------
+
+
+def _errors(page: Page, both: Found, most: int) -> None:
+    if not most:
+        return
+    for judged, found in both:
+        if not found.errors:
+            page.title(f"No wrong decision of {judged.entrant.name}")
+            continue
+        total = len(found.errors)
+        shown = worst(found.errors)[:most]
+        which = "all of them" if len(shown) == total else f"{len(shown)} of {total:,}"
+        order = ", the surest first" if shown[0].decision.score is not None else ""
+        page.title(f"Wrong decisions of {judged.entrant.name}: {which}{order}")
+        for error in shown:
+            page.note(described(error))
+            page.note(f"  {around(error)}")
+        if len(shown) < total:
+            page.note("--errors N shows more, --json has them all")
+
+
+def worst(errors: Sequence[Error]) -> list[Error]:
+    """The surest first where they have scores, else as they come."""
+    return sorted(errors, key=lambda one: -abs(one.decision.score or 0.0))
+
+
+def described(error: Error) -> str:
+    """A wrong decision: where, what and why."""
+    decision = error.decision
+    label, said = ("NFH", "not") if error.example.nfh else ("not", "NFH")
+    why = decision.rule
+    if decision.score is not None:
+        why += f" {decision.score:+.2f}"
+    weights = [f"{name} {weight:+.2f}" for name, weight in decision.weights[:WEIGHTS_SHOWN]]
+    if weights:
+        why += f": {', '.join(weights)}"
+    return f"{error.example.where}: label {label}, decided {said} ({why})"
+
+
+def around(error: Error) -> str:
+    """The words around the number, which stands in square brackets."""
+    text, start, end = spelled(error)
+    before, number, behind = text[:start], text[start:end], text[end:]
+    if len(before) > LEFT_OF_ANCHOR:
+        before = "…" + before[-LEFT_OF_ANCHOR:]
+    if len(behind) > RIGHT_OF_ANCHOR:
+        behind = behind[:RIGHT_OF_ANCHOR] + "…"
+    return f"{before}[{number}]{behind}"
+
+
+def seconds(page: Page, trial: IdentificationTrial) -> None:
+    """How long it took."""
+    page.title("Seconds")
+    if trial.parser is not None:
+        page.note(f"parsing, once for all: {trial.parsing:.1f} ({trial.parser})")
+    if len(trial.judged) > MOST_ENTRANTS:
+        total = sum(judged.seconds for judged in trial.judged)
+        page.note(f"fitting and deciding, all {len(trial.judged)} together: {total:.1f}")
+        return
+    for judged in trial.judged:
+        fits = judged.entrant.cross is not None
+        what = "fitting and deciding" if fits else "deciding"
+        page.note(f"{what}, {judged.entrant.name}: {judged.seconds:.1f}")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the table. versus: the whole recipe against it; None of the whole itself.
+
+    touched: examples that the rules decide which are left out, None where none is.
+    """
+
+    judged: JudgedIdentification
+    counts: Counts
+    f1: Measure
+    versus: Comparison | None
+    published: Published | None
+    touched: int | None
+
+
+def run_ablation(call: Call) -> None:
+    """Do it, and print the table."""
+    recipe = call.models[0] if call.models else SVM
+    if recipe not in (SVM, RULES) or len(call.models) > 1:
+        raise click.UsageError(f"--ablation is of one recipe: --model {SVM} or {RULES}")
+    if recipe == RULES and call.sets:
+        raise click.UsageError("--set is of svm: the recipe rules is not fitted")
+    trial = held(call, _without_rules if recipe == RULES else _without_features)
+    rows = _rows(call, trial, recipe)
+    if call.report is not None:
+        write_report(call.report, f"Ablation of {recipe}", _as_text(call, trial, recipe, rows))
+    if call.as_json:
+        emit(_as_json(call, trial, recipe, rows))
+    else:
+        click.echo(_as_text(call, trial, recipe, rows), nl=False)
+
+
+def _without_features(
+    call: Call,
+    store: "Store | None",  # noqa: ARG001
+    lesson: Lesson | None,
+) -> list[IdentificationEntrant]:
+    whole = settings(call)
+    kept = set(whole.features.features)
+    names = {} if kept == set(Feature) else {REMOVALS[0].name: "the features that are set"}
+    return [
+        fitted(call, names.get(removal.name, removal.name), removal.settings(whole), lesson)
+        for removal in REMOVALS
+        if removal.without < kept
+    ]
+
+
+def _without_rules(
+    call: Call,  # noqa: ARG001
+    store: "Store | None",  # noqa: ARG001
+    lesson: Lesson | None,  # noqa: ARG001
+) -> list[IdentificationEntrant]:
+    return rules_without()
+
+
+def _rows(call: Call, trial: IdentificationTrial, recipe: str) -> list[Row]:
+    published = {one.name: one.published for one in REMOVALS}
+    if trial.judged[0].entrant.name != REMOVALS[0].name:
+        published = {}  # the paper's table is of all four features
+    removed = {one.name: one.rules for one in rule_removals() if one.rules}
+    labels = [one.nfh for one in trial.examples]
+    whole = trial.judged[0]
+    rules = Counter(one.rule for one in whole.decisions)
+    said = [[it.nfh for it in one.decisions] for one in trial.judged]
+    rows = []
+    for judged, own in zip(trial.judged, said, strict=True):
+        name = judged.entrant.name
+        versus = None
+        if judged is not whole:
+            versus = compare(trial.examples, said[0], own, call.resampling)
+        touched = None
+        if recipe == RULES and name in removed:
+            touched = sum(rules[rule] for rule in removed[name])
+        counts = count(zip(labels, own, strict=True))
+        f1 = measures(trial.examples, own, call.resampling)["f1"]
+        rows.append(Row(judged, counts, f1, versus, published.get(name), touched))
+    return rows
+
+
+# --- told -----------------------------------------------------------------------------------
+
+
+def _as_json(call: Call, trial: IdentificationTrial, recipe: str, rows: Sequence[Row]) -> Json:
+    return about(trial, call.asked) | {
+        "ablation": recipe,
+        "folds": trial.judged[0].entrant.folds,
+        "trained_on": trained_on(trial.judged[0].entrant),
+        "rows": [_row_json(row) for row in rows],
+        "seconds": round(trial.parsing + sum(one.seconds for one in trial.judged), 3),
+        "seconds_parsing": round(trial.parsing, 3),
+    }
+
+
+def _row_json(row: Row) -> Json:
+    versus, paper = row.versus, row.published
+    return {
+        "name": row.judged.entrant.name,
+        **figures(row.counts),
+        "ci95": {"f1": interval_ends(row.f1)},
+        "f1_lost": versus.difference.value if versus else None,
+        "f1_lost_ci95": interval_ends(versus.difference) if versus else None,
+        "p": versus.p if versus else None,
+        "decided_by_it": row.touched,
+        "paper_dev": None
+        if paper is None
+        else {
+            "precision": round(paper.precision / 100, 3),
+            "recall": round(paper.recall / 100, 3),
+            "f1": round(paper.f1 / 100, 3),
+        },
+        "seconds": round(row.judged.seconds, 3),
+    }
+
+
+def _as_text(call: Call, trial: IdentificationTrial, recipe: str, rows: Sequence[Row]) -> str:
+    page = Page()
+    head(page, trial, call.asked)
+    if trial.examples:
+        page.title(_title(trial, recipe))
+        if recipe == RULES:
+            _rules_table(page, rows)
+        else:
+            _features_table(page, rows)
+        page.note("lost: points of F1 that go with what is left out")
+        tail(page, call.asked)
+    seconds(page, trial)
+    return page.text()
+
+
+def _title(trial: IdentificationTrial, recipe: str) -> str:
+    first = trial.judged[0].entrant
+    if first.folds is not None:
+        return f"{recipe}, {first.folds} folds: percent, beside it the paper's dev set"
+    if first.lesson is not None:
+        return f"{recipe}, fitted on another file: percent, beside it the paper's dev set"
+    return f"{recipe} with parts left out: percent"
+
+
+def _features_table(page: Page, rows: Sequence[Row]) -> None:
+    page.table(
+        ("", "P:", "R:", "F1:", "lost:", "95 %:", "paper P R F1:"),
+        [
+            (
+                *_figures_row(row),
+                *_lost(row),
+                ""
+                if row.published is None
+                else f"{row.published.precision} {row.published.recall} {row.published.f1}",
+            )
+            for row in rows
+        ],
+    )
+
+
+def _rules_table(page: Page, rows: Sequence[Row]) -> None:
+    order = sorted(rows[1:], key=lambda row: (not _of_group(row), -(_value(row) or 0.0)))
+    page.table(
+        ("left out", "decides:", "P:", "R:", "F1:", "lost:", "95 %:"),
+        [
+            (
+                row.judged.entrant.name.removeprefix("without ") if row.versus else "nothing",
+                "" if row.touched is None else f"{row.touched:,}",
+                percent(row.counts.precision),
+                percent(row.counts.recall),
+                percent(row.counts.f1),
+                *_lost(row, places=2),
+            )
+            for row in (rows[0], *order)
+        ],
+    )
+
+
+def _of_group(row: Row) -> bool:
+    return row.judged.entrant.name.startswith("without group ")
+
+
+def _figures_row(row: Row) -> tuple[str, ...]:
+    counts = row.counts
+    shown = (percent(value) for value in (counts.precision, counts.recall, counts.f1))
+    return (row.judged.entrant.name, *shown)
+
+
+def _value(row: Row) -> float | None:
+    return row.versus.difference.value if row.versus else None
+
+
+def _lost(row: Row, places: int = 1) -> tuple[str, str]:
+    value = _value(row)
+    if row.versus is None or value is None:
+        return "", ""
+    return f"{100 * value:.{places}f}", signed(row.versus.difference, places)

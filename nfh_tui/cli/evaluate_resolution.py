@@ -1,47 +1,86 @@
-"""`nfh-tui evaluate resolution`: the trial, measured and told."""
+"""`nfh-tui evaluate resolution`: the trial, and its report in words, tables and JSON, beside
+the paper's figures.
+"""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from itertools import combinations
+from math import exp, isfinite
 from typing import TYPE_CHECKING
 
 import click
 
+from nfh_db.messages import counted, visible
+from nfh_models.domain import IMPLICIT_KINDS, Passage
 from nfh_models.parsing import load_parser
-from nfh_models.resolution.recipes import NEAREST, load_resolver
-from nfh_models.resolution.scoring import (
-    Entrant as Scored,
-)
-from nfh_models.resolution.scoring import (
+from nfh_models.resolution import scoring
+from nfh_models.resolution.base import Choice, Item
+from nfh_models.resolution.evaluation import (
+    Calibration,
     Evaluation,
     Paired,
+    Reliability,
     compare,
     evaluate,
-    on_references,
 )
-from nfh_tui.cli.common import emit
-from nfh_tui.cli.evaluate_call import Call
-from nfh_tui.cli.evaluate_source import (
+from nfh_models.resolution.recipes import NEAREST, TRAINED, load_resolver
+from nfh_models.resolution.scoring import (
+    COLUMNS,
+    REF_WRONG,
+    ClassPart,
+    Figures,
+    HeadFigures,
+    Judged,
+    Mistake,
+    Mistaken,
+    Part,
+    on_references,
+    score_of,
+)
+from nfh_models.resolution.scoring import Entrant as Scored
+from nfh_tui.cli.evaluate_call import (
+    NONE,
+    RESOLUTION,
+    Asked,
+    Call,
+    Json,
     Tell,
     check_names,
+    held_on,
+    interval_ends,
+    interval_words,
     named_file,
     opened,
     parsed_query,
+    percent,
+    signed,
     warn,
     watched,
+    where,
 )
-from nfh_tui.resolution_entrants import entrant_for, other_parser, remembering
-from nfh_tui.resolution_examples import (
+from nfh_tui.cli.options import emit
+from nfh_tui.cli.report import Page
+from nfh_tui.services.evaluate import (
+    JudgedResolution,
+    ResolutionEntrant,
+    ResolutionTrial,
+    entrant_for,
+    hold_resolution,
+    layers_needed,
+    other_resolver_parser,
+    remembering,
+)
+from nfh_tui.services.examples import (
     ResolutionExamples,
     resolution_examples_of_file,
     resolution_examples_of_package,
     resolution_examples_of_store,
 )
-from nfh_tui.resolution_trial import Entrant, Trial, hold, needed
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
-    from nfh_tui.cli.evaluate_json import Json
+
 
 NOUNS = ("first", "last", "closest", "closest-before")
 """The noun baselines, the paper's three first (section 6.3)."""
@@ -69,7 +108,7 @@ class Found:
     and the entrants on References alone; empty where nobody asked for them.
     """
 
-    trial: Trial
+    trial: ResolutionTrial
     evaluations: tuple[Evaluation, ...]
     versus: tuple[Versus, ...]
     baselines: tuple[Scored, ...]
@@ -80,19 +119,14 @@ def run(call: Call) -> None:
     found = measured(call)
     _write_page(found, call)
     if call.as_json:
-        from nfh_tui.cli.evaluate_resolution_json import as_json
-
         emit(as_json(found, call.asked))
     else:
-        from nfh_tui.cli.evaluate_resolution_text import as_text
-
         text = as_text(found, call.asked, oracle=call.oracle, errors=call.errors)
         click.echo(text, nl=False)
 
 
 def report(call: Call, tell: Tell) -> "Json":
     """The report as JSON; the page of the call is written. tell: told how far it is."""
-    from nfh_tui.cli.evaluate_resolution_json import as_json
 
     found = measured(call, tell)
     _write_page(found, call)
@@ -101,8 +135,8 @@ def report(call: Call, tell: Tell) -> "Json":
 
 def _write_page(found: Found, call: Call) -> None:
     if call.report is not None:
-        from nfh_db.formats.writing import write_lines
-        from nfh_tui.cli.evaluate_resolution_html import as_page
+        from nfh_db.formats.files import write_lines
+        from nfh_tui.cli.evaluation_page import as_page
 
         write_lines(call.report, as_page(found, call.asked))
 
@@ -118,10 +152,10 @@ def measured(call: Call, tell: Tell | None = None) -> Found:
         entrants = _entrants(call, store)
         baselines = _baselines() if call.baselines else []
         everybody = [*entrants, *baselines]
-        layers = needed(everybody)
+        layers = layers_needed(everybody)
         parser = load_parser(call.parser, layers) if layers else None
-        trial = hold(source, everybody, parser, step)
-        strange = [other_parser(one, parser) for one in entrants]
+        trial = hold_resolution(source, everybody, parser, step)
+        strange = [other_resolver_parser(one, parser) for one in entrants]
         warnings = [
             *trial.warnings,
             *(one.aside for one in entrants if one.aside),
@@ -134,7 +168,7 @@ def measured(call: Call, tell: Tell | None = None) -> Found:
     return found
 
 
-def _found(whole: Trial, entrants: int, call: Call) -> Found:
+def _found(whole: ResolutionTrial, entrants: int, call: Call) -> Found:
     """entrants: how many of those in the trial are no baselines."""
     trial = replace(whole, judged=whole.judged[:entrants])
     evaluations = tuple(
@@ -155,7 +189,7 @@ def _found(whole: Trial, entrants: int, call: Call) -> Found:
 
 
 def _compared(
-    trial: Trial, evaluations: Sequence[Evaluation], call: Call
+    trial: ResolutionTrial, evaluations: Sequence[Evaluation], call: Call
 ) -> tuple[Versus, ...]:
     """Every two of them, in the order in which they were named."""
     pairs = zip(trial.judged, evaluations, strict=True)
@@ -183,7 +217,7 @@ def _examples(call: Call, store: "Store | None") -> ResolutionExamples:
     return resolution_examples_of_store(store, parsed_query(call), call.split, blind=call.blind)
 
 
-def _entrants(call: Call, store: "Store | None") -> list[Entrant]:
+def _entrants(call: Call, store: "Store | None") -> list[ResolutionEntrant]:
     """Those that --model names, else the active model."""
     specs: Sequence[str | None] = call.models or (None,)
     found = [entrant_for(store, spec) for spec in specs]
@@ -199,6 +233,1037 @@ def _entrants(call: Call, store: "Store | None") -> list[Entrant]:
     return called
 
 
-def _baselines() -> list[Entrant]:
+def _baselines() -> list[ResolutionEntrant]:
     kinds = (*NOUNS, *(f"{kind}{NAMES}" for kind in NOUNS))
-    return [Entrant(f"{NEAREST}:{kind}", load_resolver(NEAREST, spec=kind)) for kind in kinds]
+    return [
+        ResolutionEntrant(f"{NEAREST}:{kind}", load_resolver(NEAREST, spec=kind))
+        for kind in kinds
+    ]
+
+
+AROUND_ERROR = 300
+"""Code points of a passage on either side of an anchor that an error quotes."""
+
+
+def as_json(found: "Found", asked: Asked) -> Json:
+    """The whole report: of one entrant its own keys, of several a list of such objects."""
+    trial = found.trial
+    told = held_on(RESOLUTION, trial, asked) | {
+        "unknown": trial.unknown,
+        "saw_model": trial.saw_model,
+        "saw_model_share": _share(trial.saw_model, len(trial.examples)),
+    }
+    if found.baselines:
+        told["baselines"] = [_baseline(one) for one in found.baselines]
+    judged = [
+        _entrant(trial, one, evaluation)
+        for one, evaluation in zip(trial.judged, found.evaluations, strict=True)
+    ]
+    if len(judged) == 1:
+        return told | judged[0]
+    return told | {"models": judged, "comparisons": [_versus_json(one) for one in found.versus]}
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None
+
+
+def _entrant(trial: ResolutionTrial, said: JudgedResolution, found: Evaluation) -> Json:
+    entrant = said.entrant
+    parsing = trial.parsing if entrant.needs else 0.0
+    calibration = found.calibration
+    return {
+        "model": entrant.name,
+        "recipe": entrant.resolver.recipe,
+        "version": entrant.resolver.version,
+        "model_id": entrant.model_id,
+        **figures(found.figures),
+        "groups": found.groups,
+        "lost": found.lost,
+        "heads": heads(found.heads),
+        "heads_several": heads(found.heads_several),
+        "mentions": mentions(found.heads),
+        "ci95": {name: interval_ends(measure) for name, measure in found.ci95.items()},
+        "confusion": {
+            "labels": list(COLUMNS),
+            "rows": [list(row) for row in found.confusion.rows],
+            "unanswered": list(found.confusion.unanswered),
+        },
+        "ece": None if calibration is None else calibration.before.ece,
+        "calibration": _calibration_json(calibration),
+        "noun_calibration": _calibration_json(found.noun_calibration),
+        "oracle": None if found.oracle is None else figures(found.oracle),
+        "seconds": round(parsing + said.seconds, 3),
+        "seconds_parsing": round(parsing, 3),
+        "per_class": [_class_json(one) for one in found.by_class],
+        "per_word": _parts("word", found.by_word),
+        "per_shape": _parts("shape", found.by_shape),
+        "per_distance": _parts("distance", found.by_distance),
+        "per_turns": _parts("turns", found.by_turns),
+        "per_side": _parts("side", found.by_side),
+        "per_error": [
+            {"kind": one.mistake.value, "n": one.n, "share": one.share}
+            for one in found.by_mistake
+        ],
+        "errors": [error(one) for one in found.mistakes],
+    }
+
+
+def figures(one: Figures) -> Json:
+    """The figures that follow from counts; they are those of all examples."""
+    return {
+        "n": one.n,
+        "answered": one.answered_n,
+        "accuracy": one.accuracy,
+        "accuracy_inclusive": one.accuracy_inclusive,
+        "accuracy_nearest": one.accuracy_nearest,
+        "binary": one.binary,
+        "class_accuracy": one.class_accuracy,
+        "references": one.reference_n,
+        "reference": one.reference,
+        "reference_inclusive": one.reference_inclusive,
+        "reference_nearest": one.reference_nearest,
+        "implicit": one.implicit,
+    }
+
+
+def heads(one: HeadFigures | None) -> Json | None:
+    """How well heads are found as nouns; None without answers."""
+    if one is None:
+        return None
+    return {
+        "n": one.n,
+        "exact": one.exact,
+        "precision": one.precision,
+        "recall": one.recall,
+        "f1": one.f1,
+        "relations": one.relation_n,
+        "relation": one.relation,
+    }
+
+
+def mentions(one: HeadFigures | None) -> Json | None:
+    """How well heads are found as tokens; None without answers."""
+    if one is None:
+        return None
+    return {
+        "exact": one.exact_mentions,
+        "precision": one.mentions.precision,
+        "recall": one.mentions.recall,
+        "f1": one.mentions.f1,
+    }
+
+
+def _calibration_json(one: Calibration | None) -> Json | None:
+    if one is None:
+        return None
+    return {
+        "n": one.n,
+        "temperature": one.temperature,
+        "temperature_halves": None if one.halves is None else list(one.halves),
+        "before": _reliability(one.before),
+        "after": _reliability(one.after),
+    }
+
+
+def _reliability(one: Reliability | None) -> Json | None:
+    if one is None:
+        return None
+    return {
+        "ece": one.ece,
+        "nll": one.nll,
+        "bins": [
+            {
+                "low": part.low,
+                "high": part.high,
+                "n": part.n,
+                "confidence": part.confidence,
+                "accuracy": part.accuracy,
+            }
+            for part in one.bins
+        ],
+    }
+
+
+def _class_json(one: ClassPart) -> Json:
+    return {
+        "class": one.label,
+        "n": one.n,
+        "predicted": one.predicted,
+        "precision": one.precision,
+        "recall": one.recall,
+        "f1": one.f1,
+        "accuracy": one.accuracy,
+    }
+
+
+def _parts(key: str, parts: Iterable[Part]) -> list[Json]:
+    return [{key: part.name, **figures(part.figures)} for part in parts]
+
+
+def _baseline(one: Scored) -> Json:
+    return {
+        "model": one.name,
+        "n": one.figures.reference_n,
+        "reference": one.figures.reference,
+        "reference_inclusive": one.figures.reference_inclusive,
+        "reference_nearest": one.figures.reference_nearest,
+    }
+
+
+def _versus_json(one: "Versus") -> Json:
+    return {
+        "first": one.first,
+        "second": one.second,
+        "tests": [_test(test) for test in one.tests],
+    }
+
+
+def _test(one: Paired) -> Json:
+    return {
+        "figure": one.measure,
+        "first": one.first,
+        "second": one.second,
+        "difference": one.difference.value,
+        "ci95": interval_ends(one.difference),
+        "p": one.p,
+        "sign_flips": one.sign_flips,
+        "mcnemar_p": one.mcnemar_p,
+        "both_right": one.both,
+        "only_first_right": one.only_first,
+        "only_second_right": one.only_second,
+        "neither_right": one.neither,
+        "why": one.difference.why,
+    }
+
+
+# --- errors ---------------------------------------------------------------------------------
+
+
+def error(one: Mistaken) -> Json:
+    """An error: start and end are code points of its text, end-exclusive; tokens are those
+    of the whole passage."""
+    judged = one.judged
+    item, choice = judged.example.item, judged.choice
+    text, start, end = quoted(judged)
+    return {
+        "where": judged.example.where,
+        "kind": one.mistake.value,
+        "text": text,
+        "start": start,
+        "end": end,
+        "anchor": [item.anchor.start, item.anchor.end],
+        "label": judged.gold,
+        "heads": [_token(judged, at) for at in judged.example.gold.head_tokens()],
+        "answer": judged.predicted,
+        "token": None if judged.token is None else _token(judged, judged.token),
+        "score": confidence(judged),
+        "second": None if choice is None else choice.second,
+        "margin": None if choice is None else choice.margin,
+    }
+
+
+def _token(judged: Judged, at: int) -> Json:
+    return {"token": at, "word": judged.example.item.passage.word(at)}
+
+
+def confidence(judged: Judged) -> float | None:
+    """The score of what was chosen; None where it has none."""
+    choice = judged.choice
+    return None if choice is None else score_of(choice, choice.choice)
+
+
+def quoted(judged: Judged) -> tuple[str, int, int]:
+    """Text around an anchor, and the code points [start, end) in it that are the anchor."""
+    passage, anchor = judged.example.item.passage, judged.example.item.anchor
+    first, last = passage.tokens[anchor.start].start, passage.tokens[anchor.end - 1].end
+    start = max(0, first - AROUND_ERROR)
+    return passage.text[start : last + AROUND_ERROR], first - start, last - start
+
+
+def worst(mistakes: Sequence[Mistaken], *, probabilities: bool) -> list[Mistaken]:
+    """The surest first where scores say how sure a model is, else as they come."""
+    if not probabilities:
+        return list(mistakes)
+    return sorted(mistakes, key=lambda one: -(confidence(one.judged) or 0.0))
+
+
+# An answer in its passage, as the paper shows errors (table 7): tokens shaded by score.
+#
+# The anchor is bold and blue, gold heads are underlined italics, and a token is shaded in one
+# of the paper's three reds by its score beside that of the best candidate. A frame marks the
+# token that was chosen, so that nothing is told by colour alone.
+
+BEFORE = 45
+BEHIND = 30
+"""Tokens on either side of the anchor that are shown."""
+AROUND_HEAD = 6
+"""Tokens on either side of a head or a chosen token that stands further off."""
+MOST_HEADS = 3
+"""Gold mentions outside the window that are shown, the nearest first."""
+LONGEST_WORD = 48
+LONGEST_SPEAKER = 40
+
+SHADES = ((0.6, "strong"), (0.3, "medium"), (0.1, "weak"))
+"""From which share of the best candidate's score on a token has which of the three reds."""
+CANDIDATES = 4
+"""Candidates that are listed with their scores."""
+
+
+def strengths(choice: Choice) -> list[float | None]:
+    """The share that each token has of the best candidate's score, classes included.
+
+    One a token; None for what is no candidate. Scores below 0 are no shares: where there are
+    any, all are taken as logarithms.
+    """
+    known = [score for score in choice.scores if score is not None and isfinite(score)]
+    if not known:
+        return [None] * (len(choice.scores) - len(IMPLICIT_KINDS))
+    best = max(known)
+    logarithms = min(known) < 0
+
+    def strength(score: float | None) -> float | None:
+        if score is None or not isfinite(score):
+            return None
+        if logarithms:
+            return exp(score - best)
+        return score / best if best else 0.0
+
+    return [strength(score) for score in choice.scores[len(IMPLICIT_KINDS) :]]
+
+
+def shade(strength: float | None) -> str | None:
+    """The red of a token: "strong", "medium" or "weak"; None for none."""
+    if strength is None:
+        return None
+    return next((name for least, name in SHADES if strength >= least), None)
+
+
+def passage_html(
+    item: Item, choice: Choice | None, chosen: int | None, heads: Sequence[int]
+) -> str:
+    """The passage around the anchor, a line a turn. heads: the gold head tokens."""
+    passage = item.passage
+    shares = strengths(choice) if choice is not None else []
+    spans = shown_spans(item, chosen, heads)
+    lines = []
+    last = 0
+    for start, end in spans:
+        lines += _gap(start - last)
+        lines += _turns(item, start, end, chosen, heads, shares)
+        last = end
+    lines += _gap(len(passage.tokens) - last)
+    return f'<div class="passage">{"".join(lines)}</div>'
+
+
+def shown_spans(item: Item, chosen: int | None, heads: Sequence[int]) -> list[tuple[int, int]]:
+    """The tokens that are shown: spans [start, end), ascending, apart from each other."""
+    anchor, size = item.anchor, len(item.passage.tokens)
+    first, last = max(0, anchor.start - BEFORE), min(size, anchor.end + BEHIND)
+    far = [head for head in heads if not first <= head < last]
+    far.sort(key=lambda head: max(anchor.start - head, head - anchor.end))
+    wanted = [*far[:MOST_HEADS], *([] if chosen is None else [chosen])]
+    spans = [(max(0, at - AROUND_HEAD), min(size, at + AROUND_HEAD + 1)) for at in wanted]
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted([(first, last), *spans]):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _gap(tokens: int) -> list[str]:
+    if tokens <= 0:
+        return []
+    return [f'<p class="cut">… {counted(tokens, "word")} left out …</p>']
+
+
+def _turns(
+    item: Item,
+    start: int,
+    end: int,
+    chosen: int | None,
+    heads: Sequence[int],
+    shares: Sequence[float | None],
+) -> Iterator[str]:
+    passage = item.passage
+    rank = passage.turn_of(start)
+    while rank < len(passage.turns) and passage.turns[rank].start < end:
+        turn = passage.turns[rank]
+        from_, to = max(start, turn.start), min(end, turn.end)
+        speaker = visible(turn.speaker or "", LONGEST_SPEAKER)
+        name = f"<b class=who><bdi>{escape(speaker)}</bdi></b> " if speaker else ""
+        before = "… " if from_ > turn.start else ""
+        after = " …" if to < turn.end else ""
+        words = "".join(_words(item, from_, to, chosen, heads, shares))
+        yield f"<p>{name}{before}{words}{after}</p>"
+        rank += 1
+
+
+def _words(
+    item: Item,
+    start: int,
+    end: int,
+    chosen: int | None,
+    heads: Sequence[int],
+    shares: Sequence[float | None],
+) -> Iterator[str]:
+    passage, anchor = item.passage, item.anchor
+    for at in range(start, end):
+        word = escape(visible(passage.word(at), LONGEST_WORD))
+        space = " " if at + 1 < end and _apart(passage, at) else ""
+        if anchor.start <= at < anchor.end:
+            yield f"<b class=anchor>{word}</b>{space}"
+            continue
+        strength = shares[at] if at < len(shares) else None
+        names = [shade(strength), "chosen" if at == chosen else None]
+        inner = f"<i class=gold>{word}</i>" if at in heads else word
+        marks = " ".join(name for name in names if name)
+        yield (f'<span class="{marks}">{inner}</span>' if marks else inner) + space
+
+
+def _apart(passage: Passage, at: int) -> bool:
+    return passage.tokens[at].end < passage.tokens[at + 1].start
+
+
+# --- candidates -----------------------------------------------------------------------------
+
+
+def candidates(item: Item, choice: Choice, most: int = CANDIDATES) -> list[tuple[str, float]]:
+    """The best candidates with their scores, best first: a class, or the token's word."""
+    scored = [
+        (score, place)
+        for place, score in enumerate(choice.scores)
+        if score is not None and isfinite(score)
+    ]
+    scored.sort(key=lambda one: (-one[0], one[1]))
+    return [(_candidate(item, place), score) for score, place in scored[:most]]
+
+
+def _candidate(item: Item, place: int) -> str:
+    if place < len(IMPLICIT_KINDS):
+        return IMPLICIT_KINDS[place].value
+    return visible(item.passage.word(place - len(IMPLICIT_KINDS)), LONGEST_WORD)
+
+
+def words_of(passage: Passage, tokens: Iterable[int], most: int = 6) -> str:
+    """The words at tokens, each spelling once, in their order."""
+    words = list(dict.fromkeys(visible(passage.word(at), LONGEST_WORD) for at in tokens))
+    return ", ".join(words[:most]) + (", …" if len(words) > most else "")
+
+
+LONGEST_NAME = 22
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table with its heading. A column whose name ends in ":" holds numbers.
+
+    styles: of each row "", "lead" and "sub" (a row and the smaller one below it), or "paper"
+    for one whose figures are the paper's. notes: sentences below it.
+    """
+
+    title: str
+    columns: Row
+    rows: tuple[Row, ...]
+    styles: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+Both = Sequence[tuple[ResolutionEntrant, Evaluation]]
+
+
+def both(found: "Found") -> Both:
+    """Each entrant with what was found of it."""
+    return [
+        (judged.entrant, evaluation)
+        for judged, evaluation in zip(found.trial.judged, found.evaluations, strict=True)
+    ]
+
+
+# --- what it is about -----------------------------------------------------------------------
+
+
+def head(found: "Found", asked: Asked) -> tuple[str, list[str]]:
+    """What was measured on, and what was left out of it."""
+    trial = found.trial
+    size = len(trial.examples)
+    references = sum(bool(example.gold.heads) for example in trial.examples)
+    place = where(trial.source, trial.format, asked)
+    first = (
+        f"Resolution on {counted(size, 'labelled number')} of {place}: "
+        f"{counted(references, 'Reference')}, {size - references:,} of the six classes"
+    )
+    notes = [
+        f"left out: {counted(count, 'anchor')}, {reason}"
+        for reason, count in trial.left_out.items()
+    ]
+    if trial.unknown:
+        notes.append(f"{counted(trial.unknown, 'label')} UNKNOWN, counted as OTHER")
+    if trial.saw_model:
+        share = percent(trial.saw_model / size)
+        notes.append(
+            f"{counted(trial.saw_model, 'label')} ({share} %) given with a model's answer in "
+            "view, which may favour models; --blind leaves them out"
+        )
+    notes += list(_reservations(found, size, references))
+    return first, notes
+
+
+def _reservations(found: "Found", size: int, references: int) -> Iterator[str]:
+    if not size:
+        yield "there is nothing to measure: no anchor here has a label that names a head"
+        return
+    if not references:
+        yield "no label is a Reference: nothing here says how well heads are found"
+    elif references == size:
+        yield "every label is a Reference: nothing here says how well classes are told"
+    for entrant, one in both(found):
+        if one.figures.answered_n < size:
+            silent = size - one.figures.answered_n
+            yield (
+                f"{entrant.name} has nothing to say of {silent:,} of them; they count as "
+                f"wrong. Of the others {percent(one.figures.accuracy_answered)} % are right"
+            )
+        if one.lost:
+            yield (
+                f"{entrant.name} cannot see or choose any gold head of "
+                f"{counted(one.lost, 'Reference')}: too far off, or no candidate by its rules"
+            )
+
+
+def short(name: str) -> str:
+    """A model's name, cut where it is too long for a column."""
+    return visible(name, LONGEST_NAME)
+
+
+# The figures of an evaluation of resolution as tables, beside the paper's.
+#
+# The same rows stand on a terminal and on a page.
+
+INTERVAL = "  95 % interval"
+
+
+def tables(found: "Found", asked: Asked, *, oracle: bool) -> Iterator[Table]:
+    """The tables of figures, in order; those that say nothing are left out."""
+    pairs = both(found)
+    yield _accuracies(pairs, asked)
+    yield _kinds(pairs, asked)
+    if any(one.heads is not None and one.heads.n for _, one in pairs):
+        yield _heads(pairs, asked)
+    if oracle:
+        yield _oracle(pairs)
+    if found.baselines:
+        yield _baselines_table(found)
+    yield _calibrations(pairs)
+    if found.versus:
+        yield _versus_table(found)
+
+
+def _measured(pairs: Both, asked: Asked, names: Sequence[str]) -> tuple[list[Row], list[str]]:
+    """A row an entrant with the figures of `names` and, where asked for, their intervals."""
+    rows: list[Row] = []
+    styles: list[str] = []
+    for entrant, one in pairs:
+        value = [_value(one, name) for name in names]
+        rows.append((short(entrant.name), *value))
+        styles.append("lead" if asked.resamples else "")
+        if asked.resamples:
+            found = [one.ci95.get(name) for name in names]
+            rows.append(
+                (INTERVAL, *(NONE if it is None else interval_words(it) for it in found))
+            )
+            styles.append("sub")
+    return rows, styles
+
+
+def _value(one: Evaluation, name: str) -> str:
+    measure = one.ci95.get(name)
+    if measure is not None:
+        return percent(measure.value)
+    return percent(getattr(one.figures, name))
+
+
+def _accuracies(pairs: Both, asked: Asked) -> Table:
+    names = ("accuracy", "accuracy_inclusive", "accuracy_nearest")
+    rows, styles = _measured(pairs, asked, names)
+    told = [
+        (_paper(one.what, one.data), NONE, f"{one.percent:.1f}", NONE)
+        for one in scoring.RESULTS
+    ]
+    below = f"under {scoring.LINEAR_BELOW.percent:.0f}"
+    told.append(
+        (_paper(scoring.LINEAR_BELOW.what, scoring.LINEAR_BELOW.data), NONE, below, NONE)
+    )
+    notes = [
+        "right are: accuracy, any gold mention; inclusive, also a word spelled like one (the "
+        "figure that the paper prints); nearest, the nearest gold mention alone",
+        *_tail(asked),
+    ]
+    columns = ("", "accuracy:", "inclusive:", "nearest:")
+    return Table("Accuracy in percent", columns, *_with_paper(rows, styles, told), tuple(notes))
+
+
+def _tail(asked: Asked) -> list[str]:
+    notes = []
+    if asked.resamples:
+        notes.append(
+            f"intervals: {asked.resamples:,} resamples of whole passages, seed {asked.seed}"
+        )
+    notes.append("paper: on its own dev and test sets, by a model of 7,447 training examples")
+    return notes
+
+
+def _kinds(pairs: Both, asked: Asked) -> Table:
+    names = ("binary", "class_accuracy", "reference", "reference_inclusive", "implicit")
+    rows, styles = _measured(pairs, asked, names)
+    told: list[Row] = []
+    for what in (scoring.PLAIN, scoring.ELMO):
+        known = {
+            one.figure: f"{one.percent:.1f}"
+            for one in (*scoring.KINDS_TOLD, *scoring.BY_KIND)
+            if one.what == what
+        }
+        told.append((_paper(what, scoring.DEV), *(known.get(name, NONE) for name in names)))
+    notes = (
+        "binary: word or class; class: the seven classes, any word is REFERENCE; Reference, "
+        "Implicit: accuracy within gold of the kind, inclusive as above",
+    )
+    columns = ("", "binary:", "class:", "Reference:", "inclusive:", "Implicit:")
+    return Table("Reference and classes", columns, *_with_paper(rows, styles, told), notes)
+
+
+def _heads(pairs: Both, asked: Asked) -> Table:
+    rows: list[Row] = []
+    styles: list[str] = []
+    for entrant, one in pairs:
+        if one.heads is None:
+            continue
+        rows.append((short(entrant.name), *_head_row(one.heads)))
+        styles.append("lead")
+        if asked.resamples:
+            names = ("heads_exact", "heads_f1", "mentions_f1")
+            found = [one.ci95.get(name) for name in names]
+            exact, nouns, words = (NONE if it is None else interval_words(it) for it in found)
+            rows.append((INTERVAL, exact, "", "", nouns, words))
+            styles.append("sub")
+        if one.heads_several is not None and one.heads_several.n:
+            some = one.heads_several
+            rows.append((f"  {some.n:,} with two nouns", *_head_row(some)))
+            styles.append("sub")
+    n = next(one.heads.n for _, one in pairs if one.heads is not None)
+    notes = [
+        "heads by noun, whichever mention is named; exact: the same set of nouns; mentions: F1 "
+        "over the single words; with two nouns: gold names two different ones",
+        *_relations(pairs),
+    ]
+    columns = ("", "exact:", "precision:", "recall:", "F1:", "mentions:")
+    title = f"Heads of {counted(n, 'Reference')}: percent"
+    return Table(title, columns, tuple(rows), tuple(styles), tuple(notes))
+
+
+def _head_row(one: HeadFigures) -> tuple[str, ...]:
+    values = (one.exact, one.precision, one.recall, one.f1, one.mentions.f1)
+    return tuple(percent(value) for value in values)
+
+
+def _relations(pairs: Both) -> Iterator[str]:
+    for entrant, one in pairs:
+        if one.heads is not None and one.heads.relation_n:
+            yield (
+                f"{entrant.name}: the relation, AND or OR, is right in "
+                f"{one.heads.relation_right:,} of the {one.heads.relation_n:,} in which gold "
+                "states one"
+            )
+
+
+# --- oracle, baselines, calibration ---------------------------------------------------------
+
+
+def _oracle(pairs: Both) -> Table:
+    rows = [
+        (
+            short(entrant.name),
+            percent(one.oracle.reference if one.oracle else None),
+            percent(one.oracle.reference_inclusive if one.oracle else None),
+            percent(one.oracle.implicit if one.oracle else None),
+        )
+        for entrant, one in pairs
+    ]
+    told: list[Row] = []
+    for what in (scoring.PLAIN, scoring.ELMO):
+        known = {one.figure: one.percent for one in scoring.BY_KIND if one.what == what}
+        reference, implicit = known["oracle reference"], known["oracle implicit"]
+        told.append((_paper(what, scoring.DEV), NONE, f"{reference:.1f}", f"{implicit:.1f}"))
+    notes = (
+        *(_told_so(entrant, one) for entrant, one in pairs),
+        "the paper limits the candidates in training, too",
+    )
+    return Table(
+        "Oracle: percent with candidates of the right kind only",
+        ("", "Reference:", "inclusive:", "Implicit:"),
+        *_with_paper(rows, (), told),
+        notes,
+    )
+
+
+def _told_so(entrant: ResolutionEntrant, one: Evaluation) -> str:
+    """Whether a model was made for candidates of one kind."""
+    only = one_kind(one)
+    if only is None:
+        return f"{entrant.name}: limited in this test only; it chooses among words and classes"
+    trained = entrant.resolver.recipe in TRAINED
+    how = "was trained to choose" if trained else "chooses"
+    return f"{entrant.name} {how} among {only} alone"
+
+
+def one_kind(one: Evaluation) -> str | None:
+    """What a model's candidates are if they are of one kind: "words" or "classes"."""
+    words = classes = False
+    for judged in one.judged:
+        scores = judged.choice.scores if judged.choice is not None else ()
+        classes = classes or any(score is not None for score in scores[:6])
+        words = words or any(score is not None for score in scores[6:])
+        if words and classes:
+            return None
+    return {(True, False): "words", (False, True): "classes"}.get((words, classes))
+
+
+def _baselines_table(found: "Found") -> Table:
+    n = next((one.figures.reference_n for one in found.baselines), 0)
+    rows = [
+        (
+            one.name,
+            percent(one.figures.reference),
+            percent(one.figures.reference_inclusive),
+            percent(one.figures.reference_nearest),
+        )
+        for one in found.baselines
+    ]
+    told = [
+        (f"paper: {one.what}", f"{one.percent:.1f}", NONE, NONE) for one in scoring.BASELINES
+    ]
+    return Table(
+        f"A noun by its place: percent of {counted(n, 'Reference')}",
+        ("", "accuracy:", "inclusive:", "nearest:"),
+        *_with_paper(rows, (), told),
+        ("+names: names count as nouns; else they are taken where there is no noun",),
+    )
+
+
+def _calibrations(pairs: Both) -> Table:
+    rows = []
+    styles = []
+    silent = []
+    for entrant, one in pairs:
+        if one.calibration is None:
+            silent.append(entrant.name)
+            continue
+        rows.append((short(entrant.name), *_calibration_row(one.calibration)))
+        styles.append("lead")
+        if one.noun_calibration is not None:
+            rows.append(("  by noun", *_calibration_row(one.noun_calibration)))
+            styles.append("sub")
+    notes = []
+    if rows:
+        notes.append(
+            "ECE in points over 15 bins; scaled: each half of the passages by the temperature "
+            "that fits the other; by noun: all mentions of the chosen noun together"
+        )
+    if silent:
+        notes.append(f"{', '.join(silent)}: no probabilities, so nothing to calibrate")
+    columns = ("", "ECE:", "scaled:", "temperature:", "NLL:", "scaled:")
+    return Table(
+        "Calibration", columns if rows else (), tuple(rows), tuple(styles), tuple(notes)
+    )
+
+
+def _calibration_row(one: Calibration) -> tuple[str, ...]:
+    after = one.after
+    return (
+        percent(one.before.ece),
+        NONE if after is None else percent(after.ece),
+        NONE if one.temperature is None else f"{one.temperature:.2f}",
+        _nats(one.before.nll),
+        NONE if after is None else _nats(after.nll),
+    )
+
+
+def _nats(value: float | None) -> str:
+    return NONE if value is None else f"{value:.3f}"
+
+
+def _versus_table(found: "Found") -> Table:
+    rows = []
+    for one in found.versus:
+        for test in one.tests:
+            value = test.difference.value
+            name = test.measure.removeprefix("accuracy_")
+            rows.append(
+                (
+                    f"{short(one.first)} less {short(one.second)}",
+                    name,
+                    NONE if value is None else f"{100 * value:+.1f}",
+                    signed(test.difference),
+                    NONE if test.p is None else f"{test.p:.3f}",
+                    f"{test.only_first:,}",
+                    f"{test.only_second:,}",
+                )
+            )
+    columns = ("", "by", "points:", "95 % interval:", "p:", "only 1st:", "only 2nd:")
+    note = "only 1st, only 2nd: numbers that this one alone gets right; p: paired bootstrap"
+    return Table("Difference, on the same examples", columns, tuple(rows), (), (note,))
+
+
+def _with_paper(
+    rows: Sequence[Row], styles: Sequence[str], told: Sequence[Row]
+) -> tuple[tuple[Row, ...], tuple[str, ...]]:
+    """Rows with the paper's below them, and the styles of all."""
+    own = [*styles, *[""] * (len(rows) - len(styles))]
+    return (*rows, *told), (*own, *["paper"] * len(told))
+
+
+def _paper(what: str, data: str) -> str:
+    """How the paper's rows are called."""
+    name = {scoring.PLAIN: "paper", scoring.ELMO: "paper with ELMo"}.get(what, f"paper: {what}")
+    return f"{name}, {data.removeprefix('its ').removesuffix(' set')}"
+
+
+# An evaluation of resolution taken apart: by class, by word, by distance, by what went wrong.
+#
+# The same rows stand on a terminal and on a page.
+
+WORDS = 15
+"""Anchor words that the table names; --json has all that occur five times."""
+
+
+def breakdowns(pairs: Both) -> Iterator[Table]:
+    """By class, by the anchor's words and shape, and by where the heads are."""
+    yield from _classes(pairs)
+    yield from _by_something(pairs)
+
+
+def _classes(pairs: Both) -> Iterator[Table]:
+    columns = ("gold", "n:", "answered:", "precision:", "recall:", "F1:", "right:")
+    for entrant, one in pairs:
+        name = f" of {entrant.name}" if len(pairs) > 1 else ""
+        yield Table(
+            f"By class{name}: percent",
+            columns,
+            tuple(_class_row(part) for part in one.by_class if part.n or part.predicted),
+            (),
+            ("precision, recall, F1: any word is REFERENCE; right: it is a gold head, too",),
+        )
+
+
+def _class_row(one: ClassPart) -> tuple[str, ...]:
+    values = (one.precision, one.recall, one.f1, one.accuracy)
+    return (one.label, f"{one.n:,}", f"{one.predicted:,}", *map(percent, values))
+
+
+def _by_something(pairs: Both) -> Iterator[Table]:
+    frequent = [part.name for part in pairs[0][1].by_word[:WORDS]]
+    kinds: tuple[tuple[str, str, str], ...] = (
+        ("By the number's words, the most frequent", "number", "by_word"),
+        ("By what the number is written with", "written with", "by_shape"),
+        ("References by distance to the nearest head", "distance", "by_distance"),
+        ("References by turns to the nearest head", "turns", "by_turns"),
+        ("References by the side of their heads", "heads", "by_side"),
+    )
+    for title, column, key in kinds:
+        found = [(name, getattr(one, key)) for name, one in pairs]
+        if key == "by_word":
+            found = [
+                (name, [part for part in parts if part.name in frequent])
+                for name, parts in found
+            ]
+        if found[0][1]:
+            yield _breakdown(title, column, found)
+
+
+def _breakdown(
+    title: str, column: str, found: Sequence[tuple[ResolutionEntrant, Sequence[Part]]]
+) -> Table:
+    first = found[0][1]
+    if len(found) == 1:
+        return Table(
+            f"{title}: percent",
+            (column, "n:", "accuracy:", "inclusive:", "nearest:"),
+            tuple(
+                (visible(part.name, 24), f"{part.figures.n:,}", *_three(part.figures))
+                for part in first
+            ),
+        )
+    columns = (column, "n:", *(f"{short(entrant.name)}:" for entrant, _ in found))
+    values = [{part.name: part.figures.accuracy for part in parts} for _, parts in found]
+    return Table(
+        f"{title}: accuracy in percent",
+        columns,
+        tuple(
+            (
+                visible(part.name, 24),
+                f"{part.figures.n:,}",
+                *(percent(one.get(part.name)) for one in values),
+            )
+            for part in first
+        ),
+    )
+
+
+def _three(one: Figures) -> tuple[str, str, str]:
+    return (
+        percent(one.accuracy),
+        percent(one.accuracy_inclusive),
+        percent(one.accuracy_nearest),
+    )
+
+
+def confusion(one: Evaluation) -> tuple[Row, list[Row]]:
+    """The columns and rows of a confusion matrix that fits a terminal."""
+    short_names = {"CURRENCY": "CURR.", "REFERENCE": "REF.", REF_WRONG: "WRONG"}
+    silent = any(one.confusion.unanswered)
+    columns = [f"{short_names.get(name, name)}:" for name in one.confusion.columns]
+    rows = [
+        (label, *(f"{cell:,}" for cell in cells), *([f"{none:,}"] if silent else []))
+        for label, cells, none in zip(
+            one.confusion.labels,
+            one.confusion.rows,
+            one.confusion.unanswered,
+            strict=True,
+        )
+    ]
+    return ("gold", *columns, *(["none:"] if silent else [])), rows
+
+
+def mistakes(pairs: Both) -> Table:
+    """How many wrong answers there are of each kind, an entrant a column."""
+    counts = [{one.mistake: one.n for one in found.by_mistake} for _, found in pairs]
+    kinds = [kind for kind in Mistake if any(kind in some for some in counts)]
+    kinds.sort(key=lambda kind: -counts[0].get(kind, 0))
+    if len(pairs) == 1:
+        columns: tuple[str, ...] = ("", "wrong:", "share:")
+        total = sum(counts[0].values())
+        rows: list[Row] = [
+            (kind.value, f"{counts[0][kind]:,}", percent(counts[0][kind] / total))
+            for kind in kinds
+        ]
+    else:
+        columns = ("", *(f"{short(entrant.name)}:" for entrant, _ in pairs))
+        rows = [(kind.value, *(f"{some.get(kind, 0):,}" for some in counts)) for kind in kinds]
+    return Table("Wrong answers by kind", columns, tuple(rows))
+
+
+LEFT_OF_ANCHOR = 34
+RIGHT_OF_ANCHOR = 34
+
+
+def as_text(found: "Found", asked: Asked, *, oracle: bool, errors: int) -> str:
+    """The report, ready to print. errors: how many wrong answers of each to show."""
+    page = Page()
+    first, notes = head(found, asked)
+    page.say(first)
+    for note in notes:
+        page.note(note)
+    if found.trial.examples:
+        pairs = both(found)
+        for table in tables(found, asked, oracle=oracle):
+            _show(page, table)
+        _confusions(page, pairs)
+        for table in breakdowns(pairs):
+            _show(page, table)
+        if any(one.mistakes for _, one in pairs):
+            _show(page, mistakes(pairs))
+        _errors(page, pairs, errors)
+    _seconds(page, found)
+    return page.text()
+
+
+def _show(page: Page, table: Table) -> None:
+    page.title(table.title)
+    if table.rows:
+        page.table(table.columns, table.rows)
+    for note in table.notes:
+        page.note(note)
+
+
+def _confusions(page: Page, pairs: Both) -> None:
+    for entrant, one in pairs:
+        name = f" of {entrant.name}" if len(pairs) > 1 else ""
+        page.title(f"Gold against answer{name}")
+        page.table(*confusion(one))
+    page.note("WRONG: REF-WRONG, a word for a Reference that is no gold mention")
+
+
+def _errors(page: Page, pairs: Both, most: int) -> None:
+    if not most:
+        return
+    for entrant, one in pairs:
+        if not one.mistakes:
+            page.title(f"No wrong answer of {entrant.name}")
+            continue
+        sure = entrant.resolver.probabilities
+        shown = worst(one.mistakes, probabilities=sure)[:most]
+        total = len(one.mistakes)
+        which = "all of them" if len(shown) == total else f"{len(shown)} of {total:,}"
+        order = ", the surest first" if sure else ""
+        page.title(f"Wrong answers of {entrant.name}: {which}{order}")
+        for mistake in shown:
+            page.note(described(mistake, sure=sure))
+            page.note(f"  {around(mistake.judged)}")
+        if len(shown) < total:
+            page.note("--errors N shows more, --report and --json have them all")
+
+
+def described(one: Mistaken, *, sure: bool) -> str:
+    """A wrong answer: where, what and of which kind. sure: its score says how sure it is."""
+    judged = one.judged
+    said = answered(judged)
+    score = confidence(judged)
+    if sure and score is not None:
+        said += f" {score:.2f}"
+    return f"{judged.example.where}: gold {wanted(judged)}, said {said} ({one.mistake})"
+
+
+def wanted(judged: Judged) -> str:
+    """The gold label: a class in capitals, or the words of the heads."""
+    heads = judged.example.gold.head_tokens()
+    return words_of(judged.example.item.passage, heads) if heads else judged.gold
+
+
+def answered(judged: Judged) -> str:
+    """The answer: a class in capitals, or the word of the token."""
+    if judged.choice is None:
+        return "nothing"
+    if judged.token is None:
+        return judged.choice.choice
+    return words_of(judged.example.item.passage, [judged.token])
+
+
+def around(judged: Judged) -> str:
+    """The words around the number, which stands in square brackets."""
+    text, start, end = quoted(judged)
+    before, number, behind = text[:start], text[start:end], text[end:]
+    if len(before) > LEFT_OF_ANCHOR:
+        before = "…" + before[-LEFT_OF_ANCHOR:]
+    if len(behind) > RIGHT_OF_ANCHOR:
+        behind = behind[:RIGHT_OF_ANCHOR] + "…"
+    return visible(f"{before}[{number}]{behind}", 500)
+
+
+def _seconds(page: Page, found: "Found") -> None:
+    """How long it took."""
+    trial = found.trial
+    page.title("Seconds")
+    if trial.parser is not None:
+        page.note(f"parsing, once for all: {trial.parsing:.1f} ({trial.parser})")
+    for judged in trial.judged:
+        rate = _rate(found, judged.seconds)
+        page.note(f"answering, {judged.entrant.name}: {judged.seconds:.1f}{rate}")
+
+
+def _rate(found: "Found", seconds: float) -> str:
+    size = len(found.trial.examples)
+    return f" ({size / seconds:,.0f} numbers a second)" if size and seconds > 0 else ""

@@ -1,8 +1,9 @@
-"""`nfh-tui import` and `nfh-tui export`."""
+"""`nfh-tui import` and `nfh-tui export`, and what `nfh-tui formats` says of each format."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -10,18 +11,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nfh_db.errors import ExportError, FormatError, GoneError, StoreError
-from nfh_db.formats.options import LabelMap, Writing
-from nfh_db.formats.release import MENTIONS, Mentions
-from nfh_db.formats.wording import counted, visible
-from nfh_tui import places
-from nfh_tui.cli.common import (
+from nfh_db.formats.base import Format, How, Takes, What
+from nfh_db.formats.registry import SAYS, by_how
+from nfh_db.formats.rows import MENTIONS, LabelMap, Mentions, Writing
+from nfh_db.messages import counted, visible
+from nfh_tui import config
+from nfh_tui.cli.options import (
     Failure,
+    FormatName,
     QueryCommand,
+    background_option,
     db_option,
     emit,
+    is_database,
     json_option,
+    map_option,
     name,
     open_to_read,
+    queued,
+    reading_options,
     reporting,
     say,
     sentence,
@@ -29,17 +37,79 @@ from nfh_tui.cli.common import (
     user,
     word,
 )
-from nfh_tui.cli.files_text import in_words, noted, stale_gold_words
-from nfh_tui.cli.format_options import FormatName, map_option, reading_options
-from nfh_tui.cli.overwriting import is_database
 from nfh_tui.cli.progress import RowCounter
-from nfh_tui.cli.queueing import background_option, queued
 
 if TYPE_CHECKING:
+    from nfh_db.formats.registry import Opened
     from nfh_db.jobs import NewJob
     from nfh_db.store import Store
-    from nfh_tui.formats.opening import Opened
-    from nfh_tui.transfer import ExportReport, ImportOptions
+    from nfh_tui.services.imports import ExportReport, ImportOptions
+
+
+SHOWN_CONFLICTS = 10
+
+
+def imported_lines(report: Mapping[str, object]) -> Iterator[str]:
+    """Warnings, labels that differ from what was kept, and what is new."""
+    name = visible(str(report.get("name")), 200)
+    if "error" in report:
+        yield f"{name}: {visible(str(report['error']), 2_000)}"
+        return
+    yield from noted(report)
+    yield f"{name}: {in_words(report)}"
+
+
+def noted(report: Mapping[str, object]) -> Iterator[str]:
+    """What a person should know besides the figures."""
+    name = visible(str(report.get("name")), 200)
+    for warning in _texts(report.get("warnings")):
+        yield f"{name}: warning: {visible(warning, 500)}"
+    conflicts = _texts(report.get("conflicts"))
+    for conflict in conflicts[:SHOWN_CONFLICTS]:
+        yield f"{name}: {visible(conflict, 500)}"
+    if len(conflicts) > SHOWN_CONFLICTS:
+        yield f"{name}: and more like these; --json lists them"
+
+
+def in_words(report: Mapping[str, object]) -> str:
+    """What came in, on one line."""
+    if report.get("already") is True:
+        return "imported before; nothing changed"
+
+    def number(key: str) -> int:
+        value = report.get(key)
+        return value if isinstance(value, int) else 0
+
+    new = f"{counted(number('passages_new'), 'passage')}, "
+    new += counted(number("anchors_new"), "anchor")
+    parts = [
+        f"{counted(number('rows'), 'row')}: {new} new",
+        f"gold {number('gold_new'):,} new, {number('gold_same'):,} the same, "
+        f"{number('gold_replaced'):,} replaced",
+    ]
+    if number("votes_new"):
+        parts.append(f"{counted(number('votes_new'), 'answer')} new")
+    if number("flags_new"):
+        parts.append(f"{counted(number('flags_new'), 'flag')} new")
+    if _texts(report.get("conflicts")):
+        parts.append("labels that differ from what was kept are listed above")
+    return "; ".join(parts) + (". Nothing was stored" if report.get("dry_run") is True else "")
+
+
+def stale_gold_words(count: int) -> str:
+    """What an export or a release says of gold that no file has."""
+    one = count == 1
+    return (
+        f"{counted(count, 'number')} of the database {'has' if one else 'have'} stale gold, "
+        f"which is in no file: {'its' if one else 'their'} span was replaced after "
+        f"{'it was' if one else 'they were'} decided, and nobody has decided "
+        f"{'it' if one else 'them'} anew (state:stale finds what nobody has answered anew)"
+    )
+
+
+def _texts(value: object) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list | tuple) else []
+
 
 REASONS = {
     "open": "undecided",
@@ -110,11 +180,11 @@ def import_(
         if refused:
             raise Failure(f"{counted(refused, 'file')} cannot be read: nothing was queued")
         new = _asked(files, format_name, options)
-        with _store(places.database(db), dry_run=False) as store:
+        with _store(config.database(db), dry_run=False) as store:
             queued(store, new, db, as_json=as_json)
         return
     if any(not isinstance(result, FormatError) for result in results):
-        outcomes = _import_all(results, places.database(db), options, quiet=as_json)
+        outcomes = _import_all(results, config.database(db), options, quiet=as_json)
     else:
         outcomes = [_refused(e.name, e) for e in results if isinstance(e, FormatError)]
     failed = any("error" in outcome for outcome in outcomes)
@@ -126,7 +196,7 @@ def import_(
 
 def import_options(said: Mapping[str, Any]) -> "ImportOptions":
     """What the options of the command say; those that were not said are left to defaults."""
-    from nfh_tui.transfer import ImportOptions
+    from nfh_tui.services.imports import ImportOptions
 
     return ImportOptions(**{key: value for key, value in said.items() if value is not None})
 
@@ -135,7 +205,7 @@ def _look(
     path: Path, format_name: str | None, options: "ImportOptions"
 ) -> "Opened | FormatError":
     """The file with its format; a refusal is said at once."""
-    from nfh_tui.importing import look
+    from nfh_tui.services.imports import look
 
     try:
         ready = look(path, format_name, options)
@@ -150,9 +220,9 @@ def _look(
 def _asked(
     files: tuple[Path, ...], format_name: str | None, options: "ImportOptions"
 ) -> "NewJob":
-    from nfh_tui.jobs.import_files import asked
+    from nfh_tui.jobs.tasks import import_asked
 
-    return asked(files, format_name=format_name, options=options, asked_by=user())
+    return import_asked(files, format_name=format_name, options=options, asked_by=user())
 
 
 def _import_all(
@@ -162,7 +232,7 @@ def _import_all(
     *,
     quiet: bool,
 ) -> list[dict[str, object]]:
-    from nfh_tui.importing import collecting_rarely
+    from nfh_tui.services.imports import collecting_rarely
 
     outcomes = []
     with collecting_rarely(), _store(database, dry_run=options.dry_run) as store:
@@ -178,13 +248,13 @@ def _import_all(
 def _store(database: Path, *, dry_run: bool) -> Iterator["Store"]:
     """The database, made if need be; a trial run without one works on a passing one."""
     from nfh_db.store import Store
-    from nfh_tui.guidelines import first_text
-    from nfh_tui.packaged import ensure_small
+    from nfh_tui.services.guidelines import first_text
+    from nfh_tui.services.models import ensure_small
 
     with TemporaryDirectory(prefix="nfh-tui-") as folder:
         if dry_run and not database.exists():
-            database = Path(folder) / places.DATABASE_NAME
-        places.make_folder_for(database)
+            database = Path(folder) / config.DATABASE_NAME
+        config.make_folder_for(database)
         new = not database.exists()
         opened = Store.open(database, create=True) if new or not dry_run else None
         with opened or open_to_read(database) as store:
@@ -197,7 +267,7 @@ def _store(database: Path, *, dry_run: bool) -> Iterator["Store"]:
 def _import_one(
     store: "Store", ready: "Opened", options: "ImportOptions", *, quiet: bool
 ) -> dict[str, object]:
-    from nfh_tui.transfer import import_file
+    from nfh_tui.services.imports import import_file
 
     source = ready.source
     try:
@@ -263,14 +333,13 @@ def export(
     A file is written beside its place and renamed into it when it is complete; one that was
     there is replaced then, and that is said.
     """
+    from nfh_db.formats.registry import by_name
     from nfh_db.query import parse
-    from nfh_tui.cli.formats_text import before_export
-    from nfh_tui.formats.registry import by_name
-    from nfh_tui.transfer import export_file
+    from nfh_tui.services.imports import export_file
 
     target = None if out is None or str(out) == "-" else out
     parsed = parse(" ".join(query))
-    database = places.database(db)
+    database = config.database(db)
     if target is not None and is_database(target, database):
         raise Failure(f"{target} is the database itself; name another file")
     there = target is not None and target.is_file()
@@ -291,7 +360,6 @@ def export(
 
 
 def _say_export(report: "ExportReport", *, as_json: bool) -> None:
-    from nfh_tui.cli.formats_text import after_export
 
     for reason, number in report.left_out.items():
         words = REASONS.get(reason, reason)
@@ -314,3 +382,115 @@ def _say_export(report: "ExportReport", *, as_json: bool) -> None:
         emit(asdict(report))
     else:
         tell(f"{visible(report.out, 200)}: {counted(report.rows, 'row')} written")
+
+
+WIDTH = 80
+SETTINGS = ("map", "offsets", "columns", "pause", "encoding", "window")
+TAKES = {
+    Takes.TEXT: "a text file",
+    Takes.BYTES: "a file of bytes",
+    Takes.FOLDER: "a folder or zip",
+}
+
+
+def overview(formats: tuple[Format, ...]) -> Iterator[str]:
+    """A line or two a format, those with labels first."""
+    name = max(len(format_.name) for format_ in formats)
+    groups = (("Annotations", True), ("Dialogs without labels", False))
+    for title, labelled in groups:
+        yield title
+        for format_ in formats:
+            if format_.labelled is labelled:
+                way = "in, out" if format_.writable else "in"
+                ends = " ".join(format_.extensions)
+                yield f"  {format_.name:<{name}}  {way:<7}  {ends}"
+                yield from _wrapped(format_.description, " " * (name + 4))
+        yield ""
+    yield "`nfh-tui formats NAME` says what one can hold, its settings, and shows a line of it."
+
+
+def details(format_: Format) -> Iterator[str]:
+    """All of one format."""
+    yield f"{format_.name}  ({' '.join(format_.extensions)}; {format_.direction})"
+    yield from _wrapped(format_.description, "  ")
+    yield f"  is {' or '.join(TAKES[takes] for takes in format_.takes)}"
+    for how, whats in by_how(format_).items():
+        if whats:
+            yield from _wrapped(f"{SAYS[how]}: {'; '.join(whats)}", "  ", "    ")
+    if format_.limits:
+        yield from _wrapped(format_.limits, "  ", "    ")
+    settings = [f"--{name}" for name in SETTINGS if name in format_.settings]
+    if settings:
+        yield f"  settings of an import: {', '.join(settings)}"
+    if format_.extra:
+        yield f"  needs {format_.extra}: {_installed(format_.extra)}"
+    if format_.example:
+        yield "  for example:"
+        yield f"  {format_.example}"
+
+
+def described(format_: Format) -> dict[str, object]:
+    """The same as JSON has it."""
+    return {
+        "name": format_.name,
+        "extensions": list(format_.extensions),
+        "import": True,
+        "export": format_.writable,
+        "labelled": format_.labelled,
+        "takes": [str(takes) for takes in format_.takes],
+        "holds": {str(what): str(how) for what, how in (format_.holds or {}).items()},
+        "settings": sorted(format_.settings),
+        "extra": format_.extra or None,
+        "installed": not format_.extra or _version(format_.extra) is not None,
+        "description": format_.description,
+        "example": format_.example,
+    }
+
+
+def before_export(format_: Format) -> Iterator[str]:
+    """What the format has no terms for: said before anything is written."""
+    held = by_how(format_)
+    if held[How.SIDE]:
+        yield f"{format_.name} keeps in a side file: {'; '.join(held[How.SIDE])}"
+    if held[How.NO]:
+        yield f"{format_.name} cannot hold: {'; '.join(held[How.NO])}"
+    if format_.limits:
+        yield f"{format_.name}: {format_.limits}"
+
+
+def after_export(name: str, lost: Mapping[str, int]) -> str | None:
+    """How many anchors lost what the format cannot hold; None where none did.
+
+    Tokens and turns are every anchor's, so that their number says nothing.
+    """
+    told = [
+        f"{what} of {number:,}"
+        for what, number in lost.items()
+        if number and what not in (What.TOKENS, What.SPEAKERS)
+    ]
+    return f"{name}: anchors that lost something: {'; '.join(told)}" if told else None
+
+
+def _installed(extra: str) -> str:
+    found = _version(extra)
+    return f"{found} is there" if found else "pip install 'nfh-tui[formats]'"
+
+
+def _version(extra: str) -> str | None:
+    try:
+        return version(extra)
+    except PackageNotFoundError:
+        return None
+
+
+def _wrapped(text: str, first: str, rest: str | None = None) -> Iterator[str]:
+    from textwrap import wrap
+
+    yield from wrap(
+        text,
+        WIDTH,
+        initial_indent=first,
+        subsequent_indent=first if rest is None else rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,13 +1,17 @@
 """`nfh-tui guidelines`: the rules by which people decide, and their versions."""
 
 import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from nfh_tui import places
-from nfh_tui.cli.common import (
+from nfh_db.messages import visible
+from nfh_tui import config
+from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
     as_option,
@@ -20,10 +24,22 @@ from nfh_tui.cli.common import (
     tell,
     user,
 )
+from nfh_tui.services.guidelines import (
+    Guide,
+    GuidelinesError,
+    Rule,
+    RuleCount,
+    by_words,
+    changed_words,
+    changes_of,
+    rules_of,
+)
 
 if TYPE_CHECKING:
     from nfh_db.guidelines import Guideline
     from nfh_db.store import Store
+    from nfh_tui.services.guidelines_report import Topic
+
 
 STANDARD_INPUT = "-"
 
@@ -47,10 +63,9 @@ def guidelines(
     ctx.obj = (db, as_json)
     if ctx.invoked_subcommand is not None:
         return
-    from nfh_tui.cli.guidelines_text import as_object, as_text, rule_rows
-    from nfh_tui.guidelines.guide import counts_of, guide_of
+    from nfh_tui.services.guidelines import counts_of, guide_of
 
-    with open_to_read(places.database(db)) as store:
+    with open_to_read(config.database(db)) as store:
         shown = _one(store, version)
         guide = guide_of(store.guidelines())
         counts = counts_of(guide, store.tagged_items(), store.tagged_decisions())
@@ -76,17 +91,13 @@ def set_(
 
     It becomes a version of its own; earlier ones stay. The same text again is none.
     """
-    from nfh_db.formats.wording import counted, visible
+    from nfh_db.messages import counted
     from nfh_db.store import Store
-    from nfh_tui.cli.guidelines_text import LINE
-    from nfh_tui.guidelines import first_text
-    from nfh_tui.guidelines.guide import guide_of
-    from nfh_tui.guidelines.parts import changes_of
-    from nfh_tui.guidelines.words import changed_words
+    from nfh_tui.services.guidelines import first_text, guide_of
 
     db, as_json = _given(ctx, db, as_json)
     text = _text_of(file)
-    with Store.open(places.database(db)) as store:
+    with Store.open(config.database(db)) as store:
         store.begin_guidelines(first_text())
         before = _one(store, None)
         saved, new = store.add_guideline(text, store.annotator(me or user()))
@@ -114,7 +125,7 @@ HOW = ("changed", "new", "gone")
 
 def _text_of(file: Path) -> str:
     """The text of a file, which must have rules. Raises Failure, GuidelinesError, OSError."""
-    from nfh_tui.guidelines import GuidelinesError, checked
+    from nfh_tui.services.guidelines import checked
 
     name = "standard input" if str(file) == STANDARD_INPUT else str(file)
     body = sys.stdin.buffer.read() if str(file) == STANDARD_INPUT else file.read_bytes()
@@ -136,10 +147,9 @@ def _text_of(file: Path) -> str:
 @reporting
 def versions(ctx: click.Context, db: Path | None, as_json: bool) -> None:
     """List the versions of the guidelines, the newest first: by whom, when, what changed."""
-    from nfh_tui.cli.guidelines_text import version_objects, version_rows
 
     db, as_json = _given(ctx, db, as_json)
-    with open_to_read(places.database(db)) as store:
+    with open_to_read(config.database(db)) as store:
         _one(store, None)
         found = store.guidelines()
     if as_json:
@@ -157,13 +167,10 @@ def versions(ctx: click.Context, db: Path | None, as_json: bool) -> None:
 @reporting
 def diff(ctx: click.Context, a: int, b: int | None, db: Path | None, as_json: bool) -> None:
     """Tell what changed from version A to version B, else to the one that holds."""
-    from nfh_db.formats.wording import visible
-    from nfh_tui.cli.guidelines_text import LINE
-    from nfh_tui.guidelines.parts import changes_of
-    from nfh_tui.guidelines.words import change_lines
+    from nfh_tui.services.guidelines import change_lines
 
     db, as_json = _given(ctx, db, as_json)
-    with open_to_read(places.database(db)) as store:
+    with open_to_read(config.database(db)) as store:
         earlier, later = _one(store, a), _one(store, b)
     changes = changes_of(earlier.body, later.body)
     if as_json:
@@ -209,18 +216,17 @@ def discuss(
     Each item with the passage around its number, everybody's answers and comments, the
     rules that they name, and what counts so far.
     """
-    from nfh_db.formats.wording import counted, visible
-    from nfh_db.formats.writing import write_lines
+    from nfh_db.formats.files import write_lines
+    from nfh_db.messages import counted
     from nfh_db.query import parse
-    from nfh_tui.cli.guidelines_text import topic_object
-    from nfh_tui.cli.overwriting import check_out
-    from nfh_tui.guidelines.guide import guide_of
-    from nfh_tui.guidelines.sheet import page, topic
+    from nfh_tui.cli.options import check_out
+    from nfh_tui.services.guidelines import guide_of
+    from nfh_tui.services.guidelines_report import page, topic
 
     db, as_json = _given(ctx, db, as_json)
     asked = " ".join(query) or "flag:guideline"
     parsed = parse(asked)
-    path = places.database(db)
+    path = config.database(db)
     to_file = out is not None and str(out) != STANDARD_INPUT
     if out is not None and to_file:
         check_out(out, [], path)
@@ -263,3 +269,102 @@ def _one(store: "Store", version: int | None) -> "Guideline":
             "it is opened, and `nfh-tui guidelines set FILE` one of your own"
         )
     raise Failure(f"there is no version {version}: there are 1 to {last.version}")
+
+
+Json = dict[str, object]
+
+LINE = 10_000
+"""Code points of a line that are printed."""
+
+
+def as_text(shown: "Guideline") -> str:
+    """The text itself, safe to print, so that it can go to a file and come back."""
+    lines = shown.body.split("\n")
+    return "\n".join("\t".join(visible(part, LINE) for part in _parts(line)) for line in lines)
+
+
+def _parts(line: str) -> list[str]:
+    return line.removesuffix("\r").split("\t")
+
+
+def as_object(shown: "Guideline", guide: Guide, counts: Mapping[str, RuleCount]) -> Json:
+    """The text with its rules and how often each was used."""
+    return {
+        "version": shown.version,
+        "holds": shown.version == guide.version,
+        "by": shown.by,
+        "at": shown.at,
+        "rules": [
+            {"id": rule.id, "title": rule.title, "line": rule.line}
+            | asdict(counts.get(rule.id, RuleCount()))
+            for rule in _rules(shown)
+        ],
+        "other_tags": sorted(counts.keys() - {rule.id for rule in _rules(shown)}),
+        "text": shown.body,
+    }
+
+
+def _rules(shown: "Guideline") -> tuple[Rule, ...]:
+    try:
+        return rules_of(shown.body)
+    except GuidelinesError:
+        return ()
+
+
+def rule_rows(
+    shown: "Guideline", guide: Guide, counts: Mapping[str, RuleCount]
+) -> Iterator[str]:
+    """A line for each rule: items tagged with it, decisions under an older text, title."""
+    yield f"{'rule':<6}{'items':>7}{'decided':>9}{'old text':>10}  title"
+    rules = _rules(shown)
+    for rule in rules:
+        yield _row(rule.id, counts.get(rule.id, RuleCount()), visible(rule.title, LINE))
+    for tag in sorted(counts.keys() - {rule.id for rule in rules}):
+        yield _row(visible(tag), counts[tag], "(no such rule in this version)")
+    if shown.version != guide.version:
+        yield f"Version {shown.version}; version {guide.version} holds now."
+
+
+def _row(name: str, count: RuleCount, title: str) -> str:
+    return f"{name:<6}{count.items:>7,}{count.decisions:>9,}{count.older:>10,}  {title}"
+
+
+def version_rows(found: "Sequence[Guideline]") -> Iterator[str]:
+    """A line for each version, the newest first."""
+    for one in reversed(version_objects(found)):
+        yield f"{one['version']:>4}  {visible(str(one['words']), LINE)}"
+
+
+def version_objects(found: "Sequence[Guideline]") -> list[Json]:
+    """Each version, without its text, with what it changed."""
+    changed: list[str] = ["the first one"]
+    changed += [changed_words(changes_of(old.body, new.body)) for old, new in pairwise(found)]
+    last = found[-1].version if found else None
+    return [
+        {
+            "version": one.version,
+            "by": one.by,
+            "at": one.at,
+            "holds": one.version == last,
+            "characters": len(one.body),
+            "words": f"{by_words(one)} · {words}",
+        }
+        for one, words in zip(found, changed, strict=True)
+    ]
+
+
+def topic_object(one: "Topic") -> Json:
+    """An item of the sheet."""
+    return {
+        "id": one.public_id,
+        "anchor": one.anchor_id,
+        "document": one.document,
+        "word": one.word,
+        "turns": [
+            {"speaker": speaker or None, "before": before, "word": word, "after": behind}
+            for speaker, before, word, behind in one.turns
+        ],
+        "answers": [asdict(said) for said in one.said],
+        "gold": one.gold or None,
+        "flags": [{"name": name, "by": list(people)} for name, people in one.flags],
+    }

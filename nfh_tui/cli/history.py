@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from nfh_db.errors import StoreError
-from nfh_db.formats.wording import counted, visible
-from nfh_tui import places
-from nfh_tui.cli.common import (
+from nfh_db.messages import counted, visible
+from nfh_tui import config
+from nfh_tui.cli.options import (
     QueryCommand,
     db_option,
     json_option,
@@ -78,7 +78,7 @@ def history(
     if item is not None and query:
         raise click.UsageError("give a QUERY or --item, not both")
     start = _time(since)
-    with open_to_read(places.database(db)) as store:
+    with open_to_read(config.database(db)) as store:
         names = _names(store, people)
         if item is not None:
             pasts: Iterable[Past] = [store.past_of(item, since=start, people=names)]
@@ -140,7 +140,7 @@ def _tell(pasts: "Iterable[Past]") -> None:
 
 
 def _rows(past: "Past") -> Iterator[str]:
-    from nfh_tui.desk.history import block, changed
+    from nfh_tui.services.history import block, changed
 
     split = f", {past.split}" if past.split else ""
     yield f"{_context(past)}  {past.document}{split}; {past.state}"
@@ -193,7 +193,7 @@ def _item(past: "Past") -> dict[str, object]:
 
 
 def _change(line: "HistoryLine", past: "Past") -> dict[str, object]:
-    from nfh_tui.desk.history import changed
+    from nfh_tui.services.history import changed
 
     told = changed(line, past.passage)
     return {

@@ -1,16 +1,27 @@
-"""`nfh-tui identify`: numbers found, and decided: is the noun of each missing?"""
+"""`nfh-tui identify`: numbers found in a database or in a text, and decided: is the noun of
+each missing?
+"""
 
+import json
+import re
+import shutil
+import sys
+import textwrap
 import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
-from nfh_db.formats.wording import visible
-from nfh_tui import places
-from nfh_tui.cli.common import (
+from nfh_db.messages import command_line, counted, visible
+from nfh_tui import config
+from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
+    check_out,
     db_option,
     emit,
     json_option,
@@ -21,14 +32,15 @@ from nfh_tui.cli.common import (
     tell,
     user,
 )
-from nfh_tui.cli.steps import Steps
+from nfh_tui.cli.progress import Steps
 
 if TYPE_CHECKING:
     from nfh_db.query import Query
     from nfh_db.store import Store
-    from nfh_models.identification.case import Identifier
-    from nfh_tui.choosing_models import Chosen
-    from nfh_tui.identifying import Tools
+    from nfh_models.identification.base import Identifier
+    from nfh_tui.services.identify import FoundNumber, Identification, Tools, Wanted
+    from nfh_tui.services.models import Chosen
+
 
 NAME_SHOWN = 100
 PARSERS = "spacy, spacy:NAME (an installed pipeline, or its folder) or stanza:FOLDER"
@@ -102,7 +114,6 @@ def identify(
         _in_database(parse(" ".join(query)), model, spec, db, as_json, (new, again, dry_run))
         return
     _check_alone(query, new=new, again=again, dry_run=dry_run)
-    from nfh_tui.cli.identify_file import identify_file
 
     identify_file(file, out, model, spec, db, per_line=per_line, as_json=as_json)
 
@@ -128,14 +139,13 @@ def _in_database(
     from nfh_db.records import Annotator
     from nfh_db.store import Store
     from nfh_models.identification.recipes import RULES
-    from nfh_tui.choosing_models import identifier_for
-    from nfh_tui.cli.identify_text import Told, report_json, report_lines
-    from nfh_tui.identifying import Wanted, identify
+    from nfh_tui.services.identify import Wanted, identify
+    from nfh_tui.services.models import identifier_for
 
     new, again, dry_run = how
     began = time.perf_counter()
     opened = open_to_read if dry_run else Store.open
-    with opened(places.database(db)) as store:
+    with opened(config.database(db)) as store:
         me = known(store, user()) or Annotator(0, user())
         chosen = identifier_for(store, model, register=not dry_run)
         if chosen.model_id is None and not dry_run:
@@ -180,14 +190,14 @@ def tools_of(chosen: "Chosen[Identifier]", spec: str | None) -> "Tools":
     Raises ParserError.
     """
     from nfh_models.parsing import load_parser
-    from nfh_tui.entrants import other_parser
-    from nfh_tui.identifying import Tools
+    from nfh_tui.services.evaluate import other_identifier_parser
+    from nfh_tui.services.identify import Tools
 
     if chosen.aside:
         say(f"nfh-tui: {chosen.aside}")
     identifier = chosen.model
     parser = load_parser(spec, identifier.needs) if identifier.needs else None
-    warning = other_parser(identifier, chosen.name, parser)
+    warning = other_identifier_parser(identifier, chosen.name, parser)
     if warning is not None:
         say(f"nfh-tui: {warning}")
     return Tools(chosen, parser, _from_anywhere(spec))
@@ -204,3 +214,294 @@ def _from_anywhere(spec: str | None) -> str | None:
         if is_package(name):
             return spec
     return f"{kind}:{Path(name).resolve()}"
+
+
+WHITE_SPACE = re.compile(r"\s+")
+ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
+"""In lines of JSON: what ends a line for many programs, and what terminals obey."""
+
+RULE_WIDTH = 20
+LEAST_WIDTH = 40
+FILE_NAME_SHOWN = 200
+
+
+@dataclass(slots=True)
+class Counts:
+    """What was found so far; rules: by rule, yes and no."""
+
+    numbers: int = 0
+    yes: int = 0
+    rules: dict[str, list[int]] = field(default_factory=dict)
+
+    def add(self, found: "FoundNumber") -> None:
+        """Count one."""
+        self.numbers += 1
+        self.yes += found.decision.nfh
+        self.rules.setdefault(found.decision.rule, [0, 0])[0 if found.decision.nfh else 1] += 1
+
+
+def identify_file(
+    place: str,
+    out: Path | None,
+    model: str | None,
+    spec: str | None,
+    db: Path | None,
+    *,
+    per_line: bool,
+    as_json: bool,
+) -> None:
+    """Decide the numbers of a file, or of standard input, and write what was found."""
+    from nfh_tui.services.identify import check_running, numbers_in_text, read_text
+
+    began = time.perf_counter()
+    if out is not None:
+        check_out(out, [Path(place)], config.database(db))
+    name, text = read_text(place)
+    check_running(place)
+    tools = tools_of(_chosen(model, db), spec)
+    counts = Counts()
+    listed: list[dict[str, object]] = []
+    # What is printed line by line shows itself how far it is.
+    shown = out is None and not as_json and _watched()
+    with ExitStack() as stack:
+        steps = stack.enter_context(Steps("identify"))
+        write = _writer(stack, out, listed, as_json=as_json)
+        for found in numbers_in_text(text, tools, per_line=per_line):
+            counts.add(found)
+            write(found)
+            if not shown:
+                steps.step("characters read:", found.end, len(text))
+    if as_json:
+        report = _report(name, text, tools, counts, out)
+        seconds = {"seconds": round(time.perf_counter() - began, 3)}
+        emit(report | seconds | ({"found": listed} if out is None else {}))
+    else:
+        _say_how_many(name, counts, out)
+
+
+def _chosen(model: str | None, db: Path | None) -> "Chosen[Identifier]":
+    """The model; names and numbers of models are looked up in a database that is named."""
+    from nfh_tui.services.models import identifier_for
+
+    if db is None:
+        return identifier_for(None, model)
+
+    with open_to_read(db) as store:
+        return identifier_for(store, model, register=False)
+
+
+def _writer(
+    stack: ExitStack, out: Path | None, listed: list[dict[str, object]], *, as_json: bool
+) -> "Callable[[FoundNumber], object]":
+    """What is done with each number: lines of JSON, a line for a person, or the list."""
+    if out is not None:
+        from nfh_db.formats.files import replacing
+
+        return _lines_to(stack.enter_context(replacing(out)))
+    if as_json:
+        return lambda found: listed.append(number_json(found))
+    if _watched():
+        width = max(LEAST_WIDTH, shutil.get_terminal_size().columns)
+        return lambda found: tell(number_line(found, width))
+    from nfh_tui.services.imports import standard_output
+
+    file = standard_output()
+    stack.callback(file.flush)
+    return _lines_to(file)
+
+
+def _watched() -> bool:
+    """True if a person watches standard output."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _lines_to(file: BinaryIO) -> "Callable[[FoundNumber], object]":
+    def write(found: "FoundNumber") -> None:
+        line = json.dumps(number_json(found), ensure_ascii=False).translate(ESCAPED)
+        file.write(line.encode("utf-8") + b"\n")
+
+    return write
+
+
+def number_json(found: "FoundNumber") -> dict[str, object]:
+    """A number as a line of JSON has it."""
+    decision = found.decision
+    values: dict[str, object] = {
+        "start": found.start,
+        "end": found.end,
+        "text": found.text,
+        "nfh": decision.nfh,
+        "rule": decision.rule,
+        "score": decision.score,
+        "sentence": found.sentence,
+    }
+    if decision.weights:
+        values["weights"] = [list(pair) for pair in decision.weights]
+    return values
+
+
+def number_line(found: "FoundNumber", width: int) -> str:
+    """A number for a person, on one line: yes or no, the rule, the sentence around it."""
+    decision = found.decision
+    said = "NFH" if decision.nfh else "no "
+    why = decision.rule if decision.score is None else f"{decision.rule} {decision.score:+.2f}"
+    head = f"{said}  {visible(why, RULE_WIDTH):<{RULE_WIDTH}}  "
+    room = width - len(head)
+    number = visible(f"[{_one_line(found.text)}]", room)
+    side = max(0, room - len(number) - 2)
+    after = visible(_one_line(found.after), side // 2)
+    before = visible(_one_line(found.before)[::-1], max(0, side - len(after)))[::-1]
+    return f"{head}{before}{number}{after}"
+
+
+def _one_line(text: str) -> str:
+    return WHITE_SPACE.sub(" ", text)
+
+
+def _say_how_many(name: str, counts: Counts, out: Path | None) -> None:
+    """Where lines went to standard output of a program, nothing is said."""
+    told = (
+        f"{name}: {counted(counts.numbers, 'number')}, {counts.yes:,} without a noun (NFH), "
+        f"{counts.numbers - counts.yes:,} with"
+    )
+    if out is not None:
+        tell(f"{told}; {visible(str(out), FILE_NAME_SHOWN)}: a line for each")
+    elif _watched():
+        say(told)
+
+
+def _report(
+    name: str, text: str, tools: "Tools", counts: Counts, out: Path | None
+) -> dict[str, object]:
+    chosen = tools.chosen
+    rules = {rule: {"yes": yes, "no": no} for rule, (yes, no) in sorted(counts.rules.items())}
+    return {
+        "file": name,
+        "out": None if out is None else str(out),
+        "model": chosen.name,
+        "recipe": chosen.model.recipe,
+        "version": chosen.model.version,
+        "parser": tools.parser_name or None,
+        "characters": len(text),
+        "numbers": counts.numbers,
+        "nfh": {"yes": counts.yes, "no": counts.numbers - counts.yes},
+        "rules": rules,
+    }
+
+
+WIDTH = 80
+RULE_NAME_SHOWN = 100
+COMMAND_SHOWN = 5_000
+MOST_RULES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What was asked, with what it was done, and what came of it.
+
+    active: the workbench shows what this model says. db: where the call names it.
+    """
+
+    wanted: "Wanted"
+    tools: "Tools"
+    report: "Identification"
+    seconds: float
+    active: bool
+    db: Path | None
+
+    @property
+    def differing(self) -> str:
+        """The query that finds what gold says otherwise of."""
+        from nfh_tui.services.identify import differing
+
+        return differing(self.wanted.query)
+
+    def command(self, name: str, *arguments: str) -> str:
+        """A command to be typed, in quotes where a shell needs them."""
+        db = [] if self.db is None else ["--db", str(self.db)]
+        return visible(command_line(["nfh-tui", name, *arguments, *db]), COMMAND_SHOWN)
+
+
+def report_lines(told: Told) -> Iterator[str]:
+    """What was found and decided, or would be."""
+    report, tools = told.report, told.tools
+    name = visible(tools.chosen.name, RULE_NAME_SHOWN)
+    parser = f", with {visible(tools.parser_name, RULE_NAME_SHOWN)}" if tools.parser else ""
+    yield f"{counted(report.passages, 'passage')}, decided by {name}{parser}"
+    yield f"  {counted(report.numbers, 'number')}, {_new(told)}"
+    yield (
+        f"  {report.yes:,} without a noun (NFH), {report.no:,} with; "
+        f"{report.decided:,} decided now, {report.numbers - report.decided:,} before"
+    )
+    yield from _rules(report)
+    yield from _against_gold(told)
+    if told.wanted.dry_run:
+        yield "Nothing was stored"
+    elif not told.active and report.numbers:
+        yield from _wrapped(
+            f"{name} is not the active model, so that the workbench and queries do not show "
+            f"this: {told.command('models', 'activate', tools.chosen.name)}"
+        )
+
+
+def _new(told: Told) -> str:
+    if not told.wanted.new:
+        return "none added (--no-new)"
+    would = " would be" if told.wanted.dry_run else ""
+    return f"{told.report.new:,} of them{would} new"
+
+
+def _rules(report: "Identification") -> Iterator[str]:
+    """A line for each rule, the most frequent first."""
+    if not report.rules:
+        return
+    width = max(len("rule"), *map(len, report.rules))
+    yield f"  {'rule':<{width}}  {'NFH':>9}  {'not':>9}"
+    ranked = sorted(report.rules.items(), key=lambda pair: (-sum(pair[1]), pair[0]))
+    for rule, (yes, no) in ranked[:MOST_RULES]:
+        yield f"  {visible(rule, RULE_NAME_SHOWN):<{width}}  {yes:>9,}  {no:>9,}"
+
+
+def _against_gold(told: Told) -> Iterator[str]:
+    report = told.report
+    if not report.compared:
+        return
+    yield from _wrapped(
+        f"gold says otherwise of {report.differ:,} of {report.compared:,} that have gold"
+    )
+    if report.differ and told.active and not told.wanted.dry_run:
+        yield f"  Look at them: {told.command('browse', told.differing)}"
+
+
+def _wrapped(sentence: str) -> list[str]:
+    return textwrap.wrap(
+        sentence, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+    )
+
+
+def report_json(told: Told) -> dict[str, object]:
+    """The same for programs."""
+    report, tools, wanted = told.report, told.tools, told.wanted
+    return {
+        "query": wanted.query.text,
+        "model": tools.chosen.name,
+        "recipe": tools.chosen.model.recipe,
+        "version": tools.chosen.model.version,
+        "parser": tools.parser_name or None,
+        "active": told.active,
+        "passages": report.passages,
+        "numbers": report.numbers,
+        "new": report.new,
+        "decided": report.decided,
+        "nfh": {"yes": report.yes, "no": report.no},
+        "rules": {
+            rule: {"yes": yes, "no": no} for rule, (yes, no) in sorted(report.rules.items())
+        },
+        "gold": {
+            "compared": report.compared,
+            "differ": report.differ,
+            "query": told.differing,
+        },
+        "dry_run": wanted.dry_run,
+        "seconds": round(told.seconds, 3),
+    }

@@ -1,28 +1,243 @@
-"""`nfh-tui jobs`: the queue of long work, and what became of it."""
+"""`nfh-tui jobs`: the queue of long work, one job followed, its log, and what became of it."""
 
+import os
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Self
 
 import click
 
-from nfh_tui import places
-from nfh_tui.cli.common import (
+from nfh_db.clock import now
+from nfh_db.jobs import JobState
+from nfh_db.messages import visible
+from nfh_tui import config
+from nfh_tui.cli.options import (
+    MESSAGE_LIMIT,
     Failure,
     as_option,
+    command,
     db_option,
     emit,
     json_option,
     open_to_read,
     reporting,
     say,
+    start,
     tell,
     user,
 )
-from nfh_tui.cli.queueing import command
+from nfh_tui.cli.progress import Steps
+from nfh_tui.jobs.descriptions import (
+    CHECK,
+    EVALUATE,
+    IMPORT,
+    PREDICT,
+    job_name,
+    log_of,
+    phase_of,
+    phase_words,
+    ruled,
+    took,
+)
+from nfh_tui.jobs.runner import READS, WRITES, job_paths
+from nfh_tui.process_signals import EndedError
 
 if TYPE_CHECKING:
-    from nfh_db.jobs import Job
+    from nfh_db.jobs import Job, JobPoint
+    from nfh_db.models import Model
     from nfh_db.store import Store
+
+
+BETWEEN_LOOKS = 0.1
+"""Seconds between two looks at a job."""
+
+LOOKED_AFTER = 5.0
+"""Seconds between two looks whether a runner is wanted: one may have been killed."""
+
+PHASE_SHOWN = 40
+"""Characters: with figures and what is followed it fits on a line."""
+
+
+class ProgressAside(Steps):
+    """Progress that shows also while standard error goes to the log of a job."""
+
+    _file: IO[str] | None = None
+
+    def __enter__(self) -> Self:
+        if self.watched:
+            self._file = os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding="utf-8")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _write(self, text: str) -> None:
+        if self._file is not None:
+            self._file.write(text)
+            self._file.flush()
+
+
+def follow(store: "Store", job_id: int, db: Path | None, name: str) -> "Job":
+    """A job once it has ended; it is taken up again where its process is gone.
+
+    name: of what is shown on a terminal. Raises Failure for a job that nobody can run here,
+    and at Ctrl-C; StoreError; EndedError, with a note on what becomes of the job.
+    """
+    from nfh_tui.jobs.runner import HERE, asked_for
+
+    if asked_for(HERE):
+        return _work_here(store, job_id, db, name)
+    wait, cancel = command(f"jobs wait {job_id}", db), command(f"jobs cancel {job_id}", db)
+    try:
+        return _watch(store, job_id, db, name)
+    except EndedError as ended:
+        ended.add_note(f"Job {job_id} goes on: {wait} follows it.")
+        raise
+    except KeyboardInterrupt as interrupt:
+        raise Failure(
+            f"stopped following; job {job_id} goes on.\n{wait} follows it,\n{cancel} ends it."
+        ) from interrupt
+
+
+def wait_and_report(
+    store: "Store", job_id: int, db: Path | None, name: str, *, as_json: bool
+) -> None:
+    """Follow a job that waits or runs, and print its report. Raises as `follow`, and Failure
+    for a job that is not done in the end."""
+
+    job = read(store, job_id, db)
+    if job.state in (JobState.QUEUED, JobState.INTERRUPTED):
+        _check_runnable(job, db)
+        start(store, db, waits=True)
+    job = follow(store, job_id, db, name)
+    check_done(job, db)
+    if as_json:
+        emit(done_json(store, job))
+        return
+    for line in done_lines(store, job, db):
+        tell(line)
+
+
+def read(store: "Store", job_id: int, db: Path | None) -> "Job":
+    """A job by its number. db: as the call named it. Raises Failure for none."""
+    found = store.job(job_id)
+    if found is None:
+        raise Failure(f"there is no job {job_id}; {command('jobs', db)} lists them")
+    return found
+
+
+def foreign_words(job: "Job", db: Path | None) -> str:
+    """Why no runner of this user takes a job, and what to do. db: as the call named it."""
+    return (
+        f"job {job.id} was not queued from here, so no runner starts it.\n"
+        f"{command(f'jobs show {job.id}', db)} says what it would do,\n"
+        f"{command(f'jobs run --accept {job.id}', db)} starts it"
+    )
+
+
+def check_done(job: "Job", db: Path | None) -> None:
+    """Raise Failure, with why, unless an ended job is done."""
+    if job.state is JobState.DONE:
+        return
+    if job.state is JobState.CANCELLED:
+        by = f" ({visible(job.error)})" if job.error else ""
+        raise Failure(f"job {job.id} was cancelled{by}")
+    log = command(f"jobs log {job.id}", db)
+    said = visible(job.error or "it failed without a word", MESSAGE_LIMIT)
+    raise Failure(f"{said}\nJob {job.id} has failed; its log: {log}")
+
+
+def how_far(job: "Job") -> str:
+    """What a job is at, how much of it is done, and its loss, in words."""
+    words = visible(phase_words(job.phase or "") or "starting", PHASE_SHOWN)
+    if job.total:
+        words += f": {job.done:,} of {job.total:,}"
+    elif job.done:
+        words += f": {job.done:,}"
+    loss = job.metrics.get("loss")
+    return f"{words}, loss {loss:.3f}" if isinstance(loss, float) else words
+
+
+def _watch(store: "Store", job_id: int, db: Path | None, name: str) -> "Job":
+    from nfh_tui.jobs.runner import ensure_runner
+
+    looked = time.monotonic()
+    with Steps(name) as steps:
+        while not (job := read(store, job_id, db)).state.ended:
+            _check_runnable(job, db)
+            running = job.state is JobState.RUNNING
+            steps.step(how_far(job) if running else _waiting(store, job), 0, 0)
+            time.sleep(BETWEEN_LOOKS)
+            if time.monotonic() - looked > LOOKED_AFTER:
+                looked = time.monotonic()
+                with suppress(OSError):  # it was said when the job was queued
+                    ensure_runner(store)
+        return job
+
+
+def _work_here(store: "Store", job_id: int, db: Path | None, name: str) -> "Job":
+    """Work the queue until the job has ended."""
+    from nfh_tui.jobs.runner import work
+
+    def ended() -> bool:
+        return read(store, job_id, db).state.ended
+
+    try:
+        with ProgressAside(name) as steps:
+            while not (job := read(store, job_id, db)).state.ended:
+                _check_runnable(job, db)
+                if not work(store, steps.step, enough=ended):
+                    time.sleep(BETWEEN_LOOKS)
+            return job
+    except KeyboardInterrupt as interrupt:
+        wait = command(f"jobs wait {job_id}", db)
+        interrupt.add_note(f"Job {job_id} is interrupted; {wait} goes on with it.")
+        raise
+
+
+def _waiting(store: "Store", job: "Job") -> str:
+    """Why a job is not running, in words."""
+    said = "waits" if job.state is JobState.QUEUED else "was interrupted, and waits"
+    other = None if job.after is None else store.job(job.after)
+    behind = "" if other is None or other.state.ended else f" for job {other.id}"
+    return f"job {job.id} {said}{behind}"
+
+
+def _check_runnable(job: "Job", db: Path | None) -> None:
+    """Raise Failure for a job that waits, and that no runner of this program will take."""
+    from nfh_db.jobs import IN_PLACE
+    from nfh_tui.jobs.descriptions import known
+
+    if job.state is JobState.RUNNING:
+        return
+    if job.held:
+        raise Failure(foreign_words(job, db))
+    if known(job.kind, job.version):
+        return
+    if job.version == IN_PLACE:
+        raise Failure(
+            f"job {job.id} was interrupted, and was run by the command that asked for it:\n"
+            "give that command again"
+        )
+    raise Failure(
+        f"job {job.id} is of a kind that this program does not know "
+        f"({visible(job.kind, 20)} {job.version}):\na newer nfh-tui made it, and can run it"
+    )
+
 
 LISTED = 20
 
@@ -49,10 +264,9 @@ def jobs(ctx: click.Context, every: bool, db: Path | None, as_json: bool) -> Non
     ctx.obj = (db, as_json)
     if ctx.invoked_subcommand is not None:
         return
-    from nfh_tui.cli.jobs_text import left_over, listed, summary_json
-    from nfh_tui.jobs.every import told
+    from nfh_tui.jobs.training import told
 
-    with open_to_read(places.database(db)) as store:
+    with open_to_read(config.database(db)) as store:
         found = store.jobs()
         names = _names(store)
         again = [told(one) for one in store.every()]
@@ -75,10 +289,9 @@ def jobs(ctx: click.Context, every: bool, db: Path | None, as_json: bool) -> Non
 @reporting
 def show(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> None:
     """Show a job: what was asked for, how far it is, what came of it."""
-    from nfh_tui.cli.jobs_text import full_json, full_lines
 
     db, as_json = _given(ctx, db, as_json)
-    with open_to_read(places.database(db)) as store:
+    with open_to_read(config.database(db)) as store:
         job = _one(store, number, db)
         names, points = _names(store), store.job_points(number)
     if as_json:
@@ -96,10 +309,9 @@ def show(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> Non
 @reporting
 def log(ctx: click.Context, number: int, follow: bool, db: Path | None) -> None:
     """Print what a job's process wrote: when it was at what, and what its libraries said."""
-    from nfh_tui.cli.jobs_log import followed, written
 
     db, _ = _given(ctx, db, False)
-    with open_to_read(places.database(db)) as store:
+    with open_to_read(config.database(db)) as store:
         job = _one(store, number, db)
         lines = followed(store, job, db) if follow else written(store, job)
         for line in lines:
@@ -120,11 +332,10 @@ def cancel(
 
     It leaves no model. What was stored before stays: predictions, files that came in.
     """
-    from nfh_db.jobs import JobState
     from nfh_db.store import Store
 
     db, as_json = _given(ctx, db, as_json)
-    with Store.open(places.database(db)) as store:
+    with Store.open(config.database(db)) as store:
         before = _one(store, number, db)
         if not store.end_job(number, JobState.CANCELLED, f"by {me or user()}"):
             raise Failure(
@@ -149,10 +360,9 @@ def wait(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> Non
     One that was interrupted is taken up again. Ctrl-C stops following; the job goes on.
     """
     from nfh_db.store import Store
-    from nfh_tui.cli.following import wait_and_report
 
     db, as_json = _given(ctx, db, as_json)
-    with Store.open(places.database(db)) as store:
+    with Store.open(config.database(db)) as store:
         wait_and_report(store, number, db, f"job {number}", as_json=as_json)
 
 
@@ -168,12 +378,10 @@ def retry(ctx: click.Context, number: int, db: Path | None, as_json: bool) -> No
     It goes on from what it saved, where it saved something.
     """
     from nfh_db.store import Store
-    from nfh_tui.cli.following import foreign_words
-    from nfh_tui.cli.queueing import start
-    from nfh_tui.jobs.kinds import known
+    from nfh_tui.jobs.descriptions import known
 
     db, as_json = _given(ctx, db, as_json)
-    with Store.open(places.database(db)) as store:
+    with Store.open(config.database(db)) as store:
         job = _one(store, number, db)
         if not known(job.kind, job.version):
             raise Failure(
@@ -221,11 +429,10 @@ def run_(
     database that was sent to you, are left alone; with --accept one of them is run.
     """
     from nfh_db.store import Store
-    from nfh_tui.cli.following import ProgressAside
     from nfh_tui.jobs.runner import work
 
     db, as_json = _given(ctx, db, as_json)
-    with Store.open(places.database(db)) as store:
+    with Store.open(config.database(db)) as store:
         if accept is not None:
             _accept(store, accept, db, as_json=as_json)
         with ProgressAside("jobs") as steps:
@@ -245,7 +452,6 @@ def run_(
 
 def _accept(store: "Store", number: int, db: Path | None, *, as_json: bool) -> None:
     """Show a foreign job and make it this installation's own, as it was shown."""
-    from nfh_tui.cli.jobs_text import full_lines
 
     job = _one(store, number, db)
     if not job.held:
@@ -280,3 +486,322 @@ def _one(store: "Store", number: int, db: Path | None) -> "Job":
 def _names(store: "Store") -> dict[int, str]:
     """Models' names by their numbers."""
     return {model.id: model.name for model in store.models()}
+
+
+BETWEEN_LINES = 0.2
+"""Seconds between two looks at the file."""
+
+LONGEST = 4_000
+"""Code points of a line that are printed."""
+
+
+def written(store: "Store", job: "Job") -> Iterator[str]:
+    """The lines there are. Raises Failure where there is no log (yet)."""
+    path = log_of(store.path, job)
+    try:
+        with path.open("rb") as file:
+            yield from map(_line, file)
+    except FileNotFoundError as error:
+        raise Failure(_no_log(job, path)) from error
+
+
+def followed(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
+    """The lines there are, and those that come until the job has ended. db: as `read`."""
+    place = 0
+    while True:
+        job = read(store, job.id, db)
+        ended, path = job.state.ended, log_of(store.path, job)
+        if path.is_file():
+            with path.open("rb") as file:
+                file.seek(place)
+                for line in file:
+                    if not line.endswith(b"\n") and not ended:
+                        break  # the rest of it comes
+                    place += len(line)
+                    yield _line(line)
+        if ended:
+            return
+        time.sleep(BETWEEN_LINES)
+
+
+def _line(raw: bytes) -> str:
+    return visible(raw.decode("utf-8", "replace").rstrip("\r\n"), LONGEST)
+
+
+def _no_log(job: "Job", path: Path) -> str:
+    if job.attempts == 0 and not job.state.ended:
+        return f"job {job.id} has not begun, and so has no log yet"
+    return f"job {job.id} has no log: there is no {visible(str(path), 200)}"
+
+
+WIDTH = 80
+LABEL = 10
+MINUTES = 16
+"""Characters of a time as far as its minutes."""
+
+NAME_WIDTH, STATE_WIDTH, OUTCOME_WIDTH, ASKED_WIDTH = 21, 11, 28, 11
+
+FOREIGN = "foreign"
+NOT_FROM_HERE = (
+    "your installation did not queue it, or what it asks for was changed since, so no runner "
+    "starts it."
+)
+
+CALLED = {"words": "settings", "report": "page", "replace_gold": "replaces", "sets": "settings"}
+"""Arguments whose names would say little."""
+
+SHOWN = 2_000
+
+Names = Mapping[int, str]
+"""Models' names by their numbers."""
+
+
+# --- JSON -----------------------------------------------------------------------------------
+
+
+def summary_json(job: "Job", names: Names) -> dict[str, object]:
+    """A job in short. model: the name of what it made. progress: how far it is, or was."""
+    return {
+        "id": job.id,
+        "kind": job.kind,
+        "task": job.task or None,
+        "recipe": job.arguments.get("recipe"),
+        "state": job.state.value,
+        "foreign": job.foreign,
+        "pid": job.pid,
+        "progress": {
+            "phase": job.phase,
+            "done": job.done,
+            "total": job.total,
+            "metrics": dict(job.metrics),
+        },
+        "model": names.get(job.model_id or 0),
+        "model_id": job.model_id,
+        "error": job.error,
+        "created_at": job.created_at,
+        "started_at": job.started_at,
+        "finished_at": job.finished_at,
+    }
+
+
+def full_json(job: "Job", names: Names, points: Sequence["JobPoint"]) -> dict[str, object]:
+    """A job in full. points: of its curves."""
+    return summary_json(job, names) | {
+        "version": job.version,
+        "arguments": dict(job.arguments),
+        "asked_by": job.asked_by,
+        "after": job.after,
+        "attempts": job.attempts,
+        "heartbeat": job.heartbeat,
+        "log": job.log,
+        "snapshot": job.snapshot,
+        "result": dict(job.result),
+        "reads": [path for does, path in job_paths(job) if does == READS],
+        "writes": [path for does, path in job_paths(job) if does == WRITES],
+        "points": [asdict(point) for point in points],
+    }
+
+
+# --- lines ----------------------------------------------------------------------------------
+
+
+def listed(found: Sequence["Job"], names: Names, db: Path | None) -> Iterator[str]:
+    """A line a job, under a line that says what stands in it. db: as the call named it."""
+    if not found:
+        yield f"no jobs yet: {command('retrain TASK', db)} makes one"
+        return
+    yield (
+        f"{'id':>4}  {'job':{NAME_WIDTH}} {'state':{STATE_WIDTH}} "
+        f"{'how far':{OUTCOME_WIDTH}} {'asked (UTC)':>{ASKED_WIDTH}}"
+    )
+    for job in found:
+        yield (
+            f"{job.id:>4}  {_cut(job_name(names, job), NAME_WIDTH)} "
+            f"{_state(job):{STATE_WIDTH}} {_cut(outcome(job, names), OUTCOME_WIDTH)} "
+            f"{_cut(_minutes(job.created_at)[5:], ASKED_WIDTH)}"
+        )
+
+
+def _state(job: "Job") -> str:
+    """Where a job stands; a foreign one that would wait for a runner waits for nobody."""
+    return FOREIGN if job.held else job.state.value
+
+
+def left_over(found: Sequence["Job"], db: Path | None) -> Iterator[str]:
+    """What takes up the jobs that were interrupted, and the foreign ones, a line for all."""
+    if held := [job.id for job in found if job.held]:
+        number = held[-1]
+        yield (
+            f"foreign: not queued from here, so not run; {command(f'jobs show {number}', db)} "
+            f"says what job {number} would do"
+        )
+    left = [job.id for job in found if job.state is JobState.INTERRUPTED and not job.held]
+    if left:
+        number = left[-1]
+        yield f"interrupted: {command(f'jobs wait {number}', db)} takes job {number} up again"
+
+
+def outcome(job: "Job", names: Names) -> str:
+    """How far a job is, or what came of it, in a few words."""
+    if job.state is JobState.RUNNING:
+        share = f"{100 * min(job.done / job.total, 1):.0f} % " if job.total else ""
+        return share + phase_of(job)
+    if job.state is not JobState.DONE:
+        return job.error or ""
+    if job.model_id is not None:
+        word = ruled(job.result.get("verdict")).word
+        name = names.get(job.model_id, f"model {job.model_id}")
+        return f"{name}, {word}" if word else name
+    return result_words(job)
+
+
+def result_words(job: "Job") -> str:
+    """The result of a job that makes no model, in a few words."""
+    result = job.result
+    for key, what in (("predicted", "predicted"), ("doubted", "doubted"), ("n", "examples")):
+        value = result.get(key)
+        if isinstance(value, int):
+            return f"{value:,} {what}"
+    files = result.get("files")
+    if isinstance(files, list):
+        return f"{len(files)} {'file' if len(files) == 1 else 'files'}"
+    return ""
+
+
+def full_lines(job: "Job", names: Names, db: Path | None) -> Iterator[str]:
+    """A job in full, for a person. db: as the call named it."""
+    yield f"job {job.id}: {visible(job_name(names, job), 60)}, {_state(job)}"
+    if job.held:
+        accept = command(f"jobs run --accept {job.id}", db)
+        yield from _labelled("foreign", f"{NOT_FROM_HERE} {accept} starts it.")
+        for label, path in job_paths(job):
+            yield from _labelled(label, path)
+    yield from _times(job)
+    if job.state is JobState.RUNNING:
+        yield from _labelled("process", f"{job.pid}")
+        yield from _labelled("how far", how_far(job))
+    yield from _labelled("task", job.task)
+    for key, value in job.arguments.items():
+        if key != "task":
+            yield from _labelled(CALLED.get(key, key.replace("_", " ")), _said(value))
+    yield from _labelled("waits for", "" if job.after is None else f"job {job.after}")
+    yield from _labelled("log", job.log or "")
+    yield from _labelled("error", job.error or "")
+    if job.state is JobState.DONE:
+        yield from _labelled("result", outcome(job, names))
+    yield from _labelled("verdict", ruled(job.result.get("verdict")).reason)
+
+
+def _times(job: "Job") -> Iterator[str]:
+    by = f" by {visible(job.asked_by)}" if job.asked_by else ""
+    yield from _labelled("asked", f"{_minutes(job.created_at)} UTC{by}")
+    if job.started_at is None:
+        return
+    times = "once" if job.attempts <= 1 else f"{job.attempts} times"
+    ran = took(job, now())
+    took_words = f"; {ran} (m:ss){'' if job.state.ended else ' so far'}" if ran else ""
+    yield from _labelled("begun", f"{_minutes(job.started_at)} UTC, {times}{took_words}")
+
+
+def _labelled(label: str, text: str) -> Iterator[str]:
+    """A line, or several, no wider than WIDTH but for words that are; none for no text."""
+    yield from textwrap.wrap(
+        visible(text, SHOWN),
+        WIDTH,
+        initial_indent=f"  {label:{LABEL}}",
+        subsequent_indent=" " * (LABEL + 2),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _said(value: object) -> str:
+    """An argument as a person reads it; "" for one that says nothing."""
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={said}" for key, one in value.items() if (said := _said(one)))
+    if value is None or value is False:
+        return ""
+    return "yes" if value is True else str(value)
+
+
+def _minutes(at: str) -> str:
+    return at[:MINUTES].replace("T", " ")
+
+
+def _cut(text: str, width: int) -> str:
+    """Exactly so many characters."""
+    shown = visible(text, width)
+    return f"{shown if len(shown) <= width else shown[: width - 1] + '…':{width}}"
+
+
+Lines = Callable[["Job", Path | None], Iterator[str]]
+
+
+def done_json(store: "Store", job: "Job") -> dict[str, object]:
+    """Of a training the report of `retrain`; of others the row with its result."""
+    if job.model_id is not None:
+        from nfh_tui.cli.retrain import retrained_json
+
+        return retrained_json(job, model_of(store, job), store.path)
+    return summary_json(job, {}) | {"result": dict(job.result)}
+
+
+def done_lines(store: "Store", job: "Job", db: Path | None) -> Iterator[str]:
+    """The same for a person. db: as the call named it."""
+    if job.model_id is not None:
+        from nfh_tui.cli.retrain import retrained_lines
+
+        yield from retrained_lines(job, model_of(store, job), store.path, db)
+        return
+    lines = OF_KIND.get(job.kind)
+    if lines is None:
+        yield f"job {job.id} is done"
+    else:
+        yield from lines(job, db)
+
+
+def model_of(store: "Store", job: "Job") -> "Model":
+    """The model that a job made. Raises Failure for one that is gone."""
+    found = next((model for model in store.models() if model.id == job.model_id), None)
+    if found is None:
+        raise Failure(f"the model that job {job.id} made is no longer in the database")
+    return found
+
+
+def _predicted(job: "Job", db: Path | None) -> Iterator[str]:
+    from nfh_tui.cli.predict import predicted_lines
+
+    yield from predicted_lines(job.result, db)
+
+
+def _imported(job: "Job", db: Path | None) -> Iterator[str]:  # noqa: ARG001 - as the others
+    from nfh_tui.cli.files import imported_lines
+    from nfh_tui.cli.retrain import wrapped
+
+    files = job.result.get("files")
+    for one in files if isinstance(files, list) else []:
+        if isinstance(one, Mapping):
+            for line in imported_lines(one):
+                yield from wrapped(line)
+
+
+def _evaluated(job: "Job", db: Path | None) -> Iterator[str]:
+    from nfh_tui.cli.evaluate_call import evaluated_lines
+
+    yield from evaluated_lines(job, db)
+
+
+def _checked(job: "Job", db: Path | None) -> Iterator[str]:
+    from nfh_tui.cli.doubts import checked_lines
+
+    yield from checked_lines(job.result, db)
+
+
+OF_KIND: dict[str, Lines] = {
+    PREDICT: _predicted,
+    IMPORT: _imported,
+    EVALUATE: _evaluated,
+    CHECK: _checked,
+}

@@ -1,24 +1,498 @@
-"""`nfh-tui models`: the registered models, one of them in full, and which one is used."""
+"""`nfh-tui models`: the registered models, one in full, two compared, which one is used, and
+the way back to the model before.
+"""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from nfh_tui import places
-from nfh_tui.cli.common import (
+from nfh_db.messages import counted, quoted, visible
+from nfh_models.errors import ModelsError
+from nfh_models.model_files import CARD
+from nfh_models.resolution.recipes import SMALL
+from nfh_tui import config
+from nfh_tui.cli.options import (
+    Failure,
+    QueryCommand,
     as_option,
+    command,
     db_option,
     emit,
     json_option,
+    known,
     open_to_read,
     reporting,
+    say,
     tell,
     user,
 )
-from nfh_tui.cli.models_back import back, history
-from nfh_tui.cli.models_compare import compare
-from nfh_tui.cli.models_given import all_models, given, one_model
+from nfh_tui.cli.retrain import (
+    WIDTH,
+    failure_lines,
+    figure_lines,
+    in_words,
+    left_out_lines,
+    percent,
+    wrapped,
+)
+from nfh_tui.jobs.promotion import signed
+from nfh_tui.services.models import (
+    checked_folder,
+    folder_of,
+    is_packaged,
+    packaged_folder,
+    packaged_metrics,
+)
+
+if TYPE_CHECKING:
+    from nfh_db.models import Activation, Model
+    from nfh_db.query import Query
+    from nfh_db.store import Store
+    from nfh_tui.services.compare_models import Compared, Comparison, Difference, Figures
+    from nfh_tui.services.models import Back
+
+
+NAME = 12
+AROUND = 36
+"""Code points shown of the text before and behind a number."""
+
+GROUPS = {
+    "both": (True, True),
+    "only_first": (True, False),
+    "only_second": (False, True),
+    "neither": (False, False),
+}
+"""Groups of items, and whether the first and the second model has those right."""
+
+
+# --- JSON -----------------------------------------------------------------------------------
+
+
+def comparison_json(found: "Comparison") -> dict[str, object]:
+    """The comparison. difference: of the first figure, the first model's less the second's."""
+    main = found.figures.differences[0]
+    return {
+        "task": found.task,
+        "query": found.query.text,
+        "first": {"id": found.first.id, "name": found.first.name},
+        "second": {"id": found.second.id, "name": found.second.name},
+        "n": found.figures.n,
+        "passages": found.figures.passages,
+        "missing": list(found.missing),
+        "learnt": list(found.learnt),
+        "saw_model": found.saw_model,
+        **_difference_json(main),
+        "figures": [_difference_json(one) for one in found.figures.differences],
+        "unseen": None if found.unseen is None else _figures_json(found.unseen),
+        "counts": {name: len(found.of(right)) for name, right in GROUPS.items()},
+        "queries": {name: found.query_of(right) or None for name, right in GROUPS.items()},
+        "items": [_item_json(one) for one in found.items if one.right[0] != one.right[1]],
+    }
+
+
+def _figures_json(figures: "Figures") -> Mapping[str, object]:
+    return {
+        "n": figures.n,
+        "passages": figures.passages,
+        "figures": [_difference_json(one) for one in figures.differences],
+    }
+
+
+def _difference_json(one: "Difference") -> dict[str, object]:
+    found = one.difference
+    return {
+        "figure": one.figure,
+        "first_value": one.first,
+        "second_value": one.second,
+        "difference": found.value,
+        "low": found.low,
+        "high": found.high,
+        "p": one.p,
+        "why": found.why,
+    }
+
+
+def _item_json(one: "Compared") -> dict[str, object]:
+    return {
+        "id": one.anchor_id,
+        "document": one.ballot.document,
+        "gold": one.gold,
+        "first": one.first,
+        "second": one.second,
+        "right": list(one.right),
+        "seen": one.seen,
+    }
+
+
+# --- for a person ---------------------------------------------------------------------------
+
+
+def lines(found: "Comparison", items: int, db: "Path | None" = None) -> Iterator[str]:
+    """The comparison, and some of the items that one model alone has right.
+
+    db: the database, where it was named.
+    """
+    first, second = (_short(model.name) for model in (found.first, found.second))
+    if not found.items:
+        yield "Both have answered none of the items with gold that were asked for."
+        yield from _missing(found, db)
+        return
+    of = counted(found.figures.passages, "passage")
+    yield f"{found.task.capitalize()}, {counted(found.figures.n, 'item')} in {of}:"
+    yield from _table(found.figures, first, second)
+    if found.unseen is not None:
+        yield ""
+        yield f"On {counted(found.unseen.n, 'item')} of passages that neither learnt from:"
+        yield from _table(found.unseen, first, second)
+    yield ""
+    yield from _groups(found, first, second, "" if db is None else f" --db {quoted(str(db))}")
+    yield from _notes(found, db)
+    for right in ((True, False), (False, True)):
+        yield from _items(found, right, items)
+
+
+def _table(figures: "Figures", first: str, second: str) -> Iterator[str]:
+    yield f"  {'':18} {first:>{NAME}} {second:>{NAME}}   difference"
+    for one in figures.differences:
+        yield (
+            f"  {one.figure:18} {percent(one.first):>{NAME}} {percent(one.second):>{NAME}}   "
+            f"{_told(one)}"
+        )
+
+
+def _told(one: "Difference") -> str:
+    found = one.difference
+    if found.value is None:
+        return ""
+    told = signed(found.value)
+    if found.low is not None and found.high is not None:
+        told += f" [{signed(found.low)}, {signed(found.high)}]"
+    return told if one.p is None else f"{told} p {one.p:.3f}"
+
+
+def _groups(found: "Comparison", first: str, second: str, where: str) -> Iterator[str]:
+    names = {
+        "both": "both right",
+        "only_first": f"only {first}",
+        "only_second": f"only {second}",
+        "neither": "neither",
+    }
+    for name, right in GROUPS.items():
+        yield f"  {names[name]:22} {len(found.of(right)):>7,}"
+        query = found.query_of(right)
+        if query and found.of(right):
+            yield f"      nfh-tui browse {quoted(query)}{where}"
+
+
+def _notes(found: "Comparison", db: "Path | None") -> Iterator[str]:
+    notes = [
+        f"{_short(model.name)} learnt from the {'passage' if number == 1 else 'passages'} of "
+        f"{number:,} of these items, and may do worse on others."
+        for model, number in zip((found.first, found.second), found.learnt, strict=True)
+        if number
+    ]
+    if found.saw_model:
+        have = "has" if found.saw_model == 1 else "have"
+        notes.append(
+            f"{found.saw_model:,} {have} gold that was given with a model's answer in view, "
+            "which favours that model."
+        )
+    if notes:
+        yield ""
+    for note in notes:
+        yield from wrapped(note, "  ")
+    if any(found.missing):
+        yield ""
+        yield from _missing(found, db)
+
+
+def _missing(found: "Comparison", db: "Path | None") -> Iterator[str]:
+    for model, number in zip((found.first, found.second), found.missing, strict=True):
+        if number:
+            how = (
+                "--predict has it answer"
+                if found.task == "resolution"
+                else command(f"identify --model {model.id}", db)
+            )
+            yield from wrapped(
+                f"{_short(model.name)} has not answered {counted(number, 'item')} with gold: "
+                f"{how}.",
+                "  ",
+            )
+
+
+def _items(found: "Comparison", right: tuple[bool, bool], most: int) -> Iterator[str]:
+    # What neither learnt from says more of them.
+    some = sorted(found.of(right), key=lambda one: one.seen)
+    if not some or not most:
+        return
+    model = found.first if right[0] else found.second
+    yield ""
+    shown = "" if len(some) <= most else f", the first {most} of {len(some):,}"
+    yield f"Only {_short(model.name)} is right{shown}:"
+    for one in some[:most]:
+        yield from _item(found, one)
+
+
+def _item(found: "Comparison", one: "Compared") -> Iterator[str]:
+    passage, anchor = one.ballot.passage, one.ballot.anchor
+    start, end = passage.tokens[anchor.start].start, passage.tokens[anchor.end - 1].end
+    number = visible(passage.text[start:end], AROUND)
+    frame = f"  {one.anchor_id}  … [{number}] …"
+    side = min(AROUND, max(0, WIDTH - len(frame)) // 2)
+    before = _line(passage.text[:start][-AROUND:])
+    before = before[max(0, len(before) - side) :]
+    after = _line(passage.text[end:][:AROUND])[:side]
+    yield f"  {one.anchor_id}  …{before} [{number}] {after}…"
+    answers = ((found.first, one.first), (found.second, one.second))
+    said = [f"gold {_words(one, one.gold)}"]
+    if one.seen:
+        said[0] += " (its passage was learnt from)"
+    said += [f"{_short(model.name)} {_words(one, answer)}" for model, answer in answers]
+    yield from wrapped("; ".join(said), "      ")
+
+
+def _words(one: "Compared", said: str) -> str:
+    """A class, or the words that stand at some tokens."""
+    if not said[:1].isdigit():
+        return said
+    passage = one.ballot.passage
+    places = [int(it) for it in said.split(",")]
+    return ", ".join(
+        f"“{visible(passage.word(it), AROUND)}”" for it in places if it < len(passage.tokens)
+    )
+
+
+def _line(text: str) -> str:
+    return visible(" ".join(text.split()), 2 * AROUND)
+
+
+def _short(name: str) -> str:
+    return visible(name, NAME)
+
+
+def given(ctx: click.Context, db: Path | None, as_json: bool) -> tuple[Path | None, bool]:
+    """The options, whether they stand before or behind the command's name."""
+    outer_db, outer_json = ctx.obj
+    return db or outer_db, as_json or outer_json
+
+
+def all_models(store: "Store") -> tuple["Model", ...]:
+    """All models; those that need no training are registered, where that can be written."""
+    from nfh_tui.services.models import ensure_built_in
+
+    ensure_built_in(store)
+    return store.models()
+
+
+def one_model(store: "Store", wanted: str) -> "Model":
+    """A model by its number or name. Raises Failure for one that is not there."""
+    from nfh_db.messages import shown
+
+    found = all_models(store)
+    for model in found:
+        if wanted in (str(model.id), model.name):
+            return model
+    names = ", ".join(f"{model.id} ({model.name})" for model in found) or "none yet"
+    raise Failure(f"there is no model {shown(wanted)}; there are: {names}")
+
+
+TASKS = ("identification", "resolution")
+SHOWN = 400
+MINUTES = 16
+"""Characters of a time as far as its minutes."""
+
+
+@click.command(short_help="Go back to the model that was used before.")
+@click.argument("task", required=False, type=click.Choice(TASKS))
+@as_option
+@db_option
+@json_option
+@click.pass_context
+@reporting
+def back(
+    ctx: click.Context, task: str | None, me: str | None, db: Path | None, as_json: bool
+) -> None:
+    """Use the model again that TASK used before; by default undo the last change of model.
+
+    Nothing is lost: the model that is left is kept, and can be activated again. One that
+    cannot be used any more is passed over. Going back again goes back further.
+    """
+    from nfh_db.store import Store
+    from nfh_tui.services.models import go_back
+
+    db, as_json = given(ctx, db, as_json)
+    with Store.open(config.database(db)) as store:
+        done = go_back(store, task, who=me or user())
+    for name, why in done.passed_over.items():
+        say(f"warning: {visible(name)} is passed over: {visible(why, SHOWN)}")
+    if as_json:
+        emit(_json(done))
+        return
+    for line in _lines(done):
+        tell(line)
+
+
+def _json(done: "Back") -> dict[str, object]:
+    return {
+        "before": dict(done.before),
+        "after": dict(done.after),
+        "passed_over": dict(done.passed_over),
+    }
+
+
+def _lines(done: "Back") -> Iterator[str]:
+    for task, name in done.after.items():
+        before = done.before.get(task)
+        instead = "" if before is None else f", in place of {visible(before)}"
+        yield f"{visible(name)} is again the active model of {task}{instead}"
+
+
+@click.command(short_help="Which models were used, since when, and why.")
+@db_option
+@json_option
+@click.pass_context
+@reporting
+def history(ctx: click.Context, db: Path | None, as_json: bool) -> None:
+    """List each time that a task came to use another model, the newest first."""
+
+    db, as_json = given(ctx, db, as_json)
+    with open_to_read(config.database(db)) as store:
+        told = tuple(reversed(store.activations()))
+    if as_json:
+        emit({"activations": [activation_json(one) for one in told]})
+        return
+    if not told:
+        tell("No change of model has been noted yet.")
+    for line in history_lines(told):
+        tell(line)
+
+
+def activation_json(one: "Activation") -> Mapping[str, object]:
+    """A change of model. before: null where there was none. job: null where a person did it."""
+    return {
+        "at": one.at,
+        "task": one.task,
+        "model": one.model,
+        "model_id": one.model_id,
+        "before": one.before,
+        "who": one.who or None,
+        "reason": one.reason or None,
+        "job": one.job,
+    }
+
+
+def history_lines(told: "Sequence[Activation]") -> Iterator[str]:
+    """Each change for a person: a line, and one with the reason where there is one."""
+    for one in told:
+        instead = "" if one.before is None else f" in place of {visible(one.before)}"
+        by = f" by {visible(one.who)}" if one.who else ""
+        by = f" by job {one.job}" if one.job is not None else by
+        at = one.at[:MINUTES].replace("T", " ")
+        yield f"{at} UTC  {one.task}: {visible(one.model)}{instead}{by}"
+        if one.reason:
+            yield from wrapped(one.reason, "    ")
+
+
+ITEMS = 10
+
+
+@click.command(cls=QueryCommand, short_help="Two models item by item, on the gold.")
+@click.argument("first", metavar="A")
+@click.argument("second", metavar="B")
+@click.argument("query", nargs=-1)
+@click.option(
+    "--task",
+    type=click.Choice(("identification", "resolution")),
+    help="In which task; resolution where both do both.",
+)
+@click.option("--predict", is_flag=True, help="Have both answer first what they have not yet.")
+@click.option(
+    "--parser",
+    metavar="SPEC",
+    help="With --predict: spacy, spacy:NAME or stanza:FOLDER.",
+)
+@click.option(
+    "--items",
+    type=click.IntRange(min=0),
+    default=ITEMS,
+    show_default=True,
+    help="Of those that one alone has right, show so many of each.",
+)
+@as_option
+@db_option
+@json_option
+@click.pass_context
+@reporting
+def compare(
+    ctx: click.Context,
+    first: str,
+    second: str,
+    query: tuple[str, ...],
+    task: str | None,
+    predict: bool,
+    parser: str | None,
+    items: int,
+    me: str | None,
+    db: Path | None,
+    as_json: bool,
+) -> None:
+    """Compare the models A and B on the gold that QUERY finds, item by item.
+
+    Compared is what both have answered and is stored, as by `nfh-tui predict --model A`; an
+    item is right as in `hit:` and `miss:` of the query language. The difference is tested as
+    `nfh-tui evaluate` does. What you have still to decide blind is left out.
+    """
+    from nfh_db.query import parse
+    from nfh_tui.services.compare_models import compare_models, task_of
+
+    wanted = parse(" ".join(query))
+    db, as_json = given(ctx, db, as_json)
+    with open_to_read(config.database(db)) as store:
+        models = one_model(store, first), one_model(store, second)
+        if models[0].id == models[1].id:
+            raise click.UsageError(f"{models[0].name} is compared with itself: name another")
+        chosen = task_of(*models, task)
+        if predict:
+            _predict(store, chosen, models, wanted, parser)
+        found = compare_models(store, chosen, *models, wanted, _hidden(store, me or user()))
+    if as_json:
+        emit(comparison_json(found))
+        return
+    for line in lines(found, items, db):
+        tell(line)
+
+
+def _hidden(store: "Store", me: str) -> frozenset[int]:
+    """What somebody has still to decide blind: its gold is not told."""
+    found = known(store, me)
+    return frozenset() if found is None else store.to_decide_blind(found)
+
+
+def _predict(
+    store: "Store",
+    task: str,
+    models: "tuple[Model, Model]",
+    query: "Query",
+    parser: str | None,
+) -> None:
+    """Have both answer what they have not yet, and store it."""
+    from nfh_tui.cli.progress import Steps
+    from nfh_tui.services.predict import Wanted, predict_all
+
+    if task != "resolution":
+        raise click.UsageError(
+            "--predict is of resolution; what models of identification say of passages is "
+            "stored by nfh-tui identify --model M"
+        )
+    text = " ".join([*([query.text] if query.text else []), "state:decided"])
+    with Steps("predict") as steps:
+        for model in models:
+            wanted = Wanted(query=text, model=str(model.id), parser=parser, who=user())
+            predict_all(store, wanted, steps.step)
+
 
 DOES = {"identification": "identifies", "resolution": "resolves"}
 """Each task that uses a model, and what a model does for it."""
@@ -40,9 +514,8 @@ def models(ctx: click.Context, db: Path | None, as_json: bool) -> None:
     ctx.obj = (db, as_json)
     if ctx.invoked_subcommand is not None:
         return
-    from nfh_tui.cli.models_text import listed, summary_json
 
-    with open_to_read(places.database(db)) as store:
+    with open_to_read(config.database(db)) as store:
         found = all_models(store)
         database = store.path
     if as_json:
@@ -60,10 +533,9 @@ def models(ctx: click.Context, db: Path | None, as_json: bool) -> None:
 @reporting
 def show(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> None:
     """Show a model: what it is, how it was made, how good it was, and whether it is whole."""
-    from nfh_tui.cli.models_text import full_json, full_lines
 
     db, as_json = given(ctx, db, as_json)
-    with open_to_read(places.database(db)) as store:
+    with open_to_read(config.database(db)) as store:
         found = one_model(store, model)
         used = [one for one in store.activations() if found.id in (one.model_id, one.before_id)]
         database = store.path
@@ -89,15 +561,12 @@ def activate(
     Refused where its folder is gone, its files are not what they were when it was made, or
     this program cannot use it.
     """
-    from nfh_db.activations import Because
+    from nfh_db.models import Because
     from nfh_db.store import Store
-    from nfh_tui.choosing_models import check_usable
-    from nfh_tui.cli.models_text import summary_json
-    from nfh_tui.cli.retrain_text import in_words, wrapped
-    from nfh_tui.going_back import in_use
+    from nfh_tui.services.models import check_usable, in_use
 
     db, as_json = given(ctx, db, as_json)
-    with Store.open(places.database(db)) as store:
+    with Store.open(config.database(db)) as store:
         found = one_model(store, model)
         before = in_use(store)
         check_usable(store, found)
@@ -127,3 +596,227 @@ def _instead(name: str, task: str | None) -> str:
 models.add_command(back)
 models.add_command(compare)
 models.add_command(history)
+
+
+MEASURES = (("accuracy_inclusive", "incl"), ("accuracy", "acc"))
+"""Accuracies of resolution, the one that counts first, and what they are called in a list."""
+
+NOT_INCLUSIVE = MEASURES[1][1]
+
+FIGURES = ("precision", "recall", "f1", "accuracy")
+
+
+def summary_json(model: "Model", database: Path) -> dict[str, object]:
+    """A model in short. folder: whole; null for one without."""
+    return {
+        "id": model.id,
+        "name": model.name,
+        "task": model.task,
+        "recipe": model.recipe,
+        "version": model.version,
+        "state": model.state,
+        "f1": _number(metrics_of(model), "f1"),
+        "accuracy": _accuracy(model, "accuracy"),
+        "accuracy_inclusive": _accuracy(model, "accuracy_inclusive"),
+        "folder": _folder(model, database),
+        "created_at": model.created_at,
+    }
+
+
+def full_json(
+    model: "Model", database: Path, used: "Sequence[Activation]" = ()
+) -> dict[str, object]:
+    """A model in full. used: each time that it came into use, or went out of it. verdict: null
+    where it was not judged. trouble: what is wrong with its folder; null where nothing is."""
+    return summary_json(model, database) | {
+        "verdict": dict(model.verdict) or None,
+        "used": [activation_json(one) for one in used],
+        "digest": model.digest,
+        "snapshot": model.snapshot,
+        "config": dict(model.config),
+        "metrics": dict(metrics_of(model)),
+        "trouble": trouble(model, database),
+    }
+
+
+def trouble(model: "Model", database: Path) -> str | None:
+    """What is wrong with a model's folder, in a sentence; None where nothing is."""
+    if model.path is None:
+        return None
+    try:
+        checked_folder(database, model)
+    except ModelsError as error:
+        return str(error)
+    return None
+
+
+def listed(found: Sequence["Model"], database: Path) -> Iterator[str]:
+    """A line a model, under a line that says what stands in it."""
+    yield (
+        f"{'id':>4}  {'name':12} {'task':14} {'recipe':12} {'state':9} {'F1':>5} {'acc':>5}"
+        "   made"
+    )
+    marked = gone = False
+    for model in found:
+        metrics = metrics_of(model)
+        f1, (right, measure) = _number(metrics, "f1"), accuracy_of(model)
+        mark = "*" if measure == NOT_INCLUSIVE else " "
+        marked = marked or mark == "*"
+        lost = _is_gone(model, database)
+        gone = gone or lost
+        yield (
+            f"{model.id:>4} {'!' if lost else ' '}{visible(model.name, 12):12} {model.task:14} "
+            f"{visible(model.recipe, 12):12} {model.state:9} "
+            f"{'' if f1 is None else percent(f1):>5} "
+            f"{'' if right is None else percent(right):>5}{mark} "
+            f"{visible(model.created_at[:10])}"
+        )
+    if marked:
+        yield "* in folds: without words that are spelled like a head, which acc else counts"
+    if gone:
+        yield "! gone: its folder is not there; `nfh-tui models show` says which"
+
+
+def accuracy_of(model: "Model") -> tuple[float | None, str]:
+    """How often a model finds the head, and by which measure; None and "" where unknown.
+
+    In folds words of the same form are not told apart, so there is no inclusive accuracy.
+    """
+    known = ((_accuracy(model, name), word) for name, word in MEASURES)
+    return next(((value, word) for value, word in known if value is not None), (None, ""))
+
+
+def _accuracy(model: "Model", name: str) -> float | None:
+    """An accuracy of resolution: one of identification is another thing."""
+    return None if model.task == "identification" else _number(metrics_of(model), name)
+
+
+def metrics_of(model: "Model") -> Mapping[str, object]:
+    """The figures of a model; those of the one in the package lie there."""
+    packaged = model.recipe == SMALL and model.path is None
+    return packaged_metrics() if packaged else model.metrics
+
+
+def _is_gone(model: "Model", database: Path) -> bool:
+    if model.path is None:
+        return model.recipe == SMALL and not is_packaged()
+    return not _there(model, database)
+
+
+def full_lines(
+    model: "Model", database: Path, used: "Sequence[Activation]" = ()
+) -> Iterator[str]:
+    """A model in full, for a person. used: as in `full_json`."""
+    yield f"{model.name}: {model.recipe} for {in_words(model.task)}, {model.state}"
+    yield f"  number    {model.id}"
+    yield f"  version   {visible(model.version)}"
+    yield f"  made      {visible(model.created_at[:MINUTES]).replace('T', ' ')} UTC"
+    folder = _folder(model, database)
+    if folder is not None:
+        yield f"  folder    {visible(folder, 400)}"
+        yield f"  card      {visible(str(Path(folder) / CARD), 400)}"
+    for key, value in model.config.items():
+        yield f"  {key:9} {visible(_said(value))}"
+    yield from _verdict_lines(model)
+    if used:
+        yield ""
+        yield from history_lines(used)
+    metrics = metrics_of(model)
+    if model.task == "identification":
+        yield from _figures(metrics)
+    elif metrics:
+        yield from _resolution_figures(metrics)
+    found = trouble(model, database)
+    if found is not None:
+        yield ""
+        yield f"It cannot be used: {visible(found, 2000)}"
+
+
+def _verdict_lines(model: "Model") -> Iterator[str]:
+    """What became of it when it was made, and why."""
+    kind, reason = model.verdict.get("verdict"), model.verdict.get("reason")
+    if not isinstance(kind, str) or not isinstance(reason, str):
+        return
+    yield ""
+    yield from wrapped(f"Judged when it was made, {kind}: {reason}")
+    on = model.verdict.get("on")
+    if isinstance(on, str) and on:
+        yield from wrapped(f"(on {on})", "  ")
+
+
+def _figures(metrics: Mapping[str, object]) -> Iterator[str]:
+    examples, folds = metrics.get("examples"), metrics.get("folds")
+    if not isinstance(examples, int) or not isinstance(folds, int):
+        return
+    yield ""
+    yield f"Learnt from {counted(examples, 'number')}. In {folds} folds:"
+    per_fold = metrics.get("per_fold")
+    spreads = per_fold if isinstance(per_fold, dict) else {}
+    for name in FIGURES:
+        own = spreads.get(name)
+        deviation = _number(own, "deviation") if isinstance(own, dict) else None
+        value = percent(_number(metrics, name))
+        yield f"  {name:10} {value:>5}, deviation between folds {percent(deviation)}"
+    left_out = metrics.get("left_out")
+    if isinstance(left_out, dict):
+        counts = {key: number for key, number in left_out.items() if isinstance(number, int)}
+        yield from left_out_lines(counts)
+    yield from _worst(metrics.get("worst"))
+
+
+def _resolution_figures(metrics: Mapping[str, object]) -> Iterator[str]:
+    yield ""
+    examples, passages = metrics.get("examples"), metrics.get("passages")
+    if isinstance(examples, int) and isinstance(passages, int):
+        told = counted(passages, "passage")
+        yield f"Learnt from {counted(examples, 'example')} in {told}."
+    yield from figure_lines(metrics)
+    left_out = metrics.get("left_out")
+    if isinstance(left_out, dict):
+        counts = {key: count for key, count in left_out.items() if isinstance(count, int)}
+        yield from left_out_lines(counts)
+    yield from failure_lines(metrics)
+
+
+def _worst(worst: object) -> Iterator[str]:
+    if not isinstance(worst, list) or not worst:
+        return
+    yield ""
+    yield "Anchors with most errors in the folds:"
+    yield f"  {'anchor':20} {'numbers':>8} {'missed':>8} {'false':>8}"
+    for one in worst:
+        if isinstance(one, dict):
+            counts = "".join(f" {_count(one.get(key)):>8}" for key in ("n", "missed", "false"))
+            yield f"  {visible(str(one.get('anchor')), 20):20}{counts}"
+
+
+def _said(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    if value is None:
+        return "none"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _number(metrics: Mapping[str, object], name: str) -> float | None:
+    value = metrics.get(name)
+    if isinstance(value, int) and abs(value) > 1:  # no share of anything
+        return None
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _count(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else "?"
+
+
+def _folder(model: "Model", database: Path) -> str | None:
+    if model.path is not None:
+        return str(folder_of(database, model.path))
+    return str(packaged_folder()) if model.recipe == SMALL else None
+
+
+def _there(model: "Model", database: Path) -> bool:
+    try:
+        return model.path is not None and folder_of(database, model.path).is_dir()
+    except OSError:  # one that nobody may look into
+        return False

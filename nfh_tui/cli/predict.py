@@ -1,14 +1,47 @@
 """`nfh-tui predict`: which heads numbers have, in a database or in any text."""
 
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 import click
 
-from nfh_tui.cli.common import QueryCommand, db_option, json_option, reporting
-from nfh_tui.cli.format_options import FormatName, of_file, reading_options
-from nfh_tui.cli.identify import PARSERS
-from nfh_tui.cli.queueing import background_option
+from nfh_db.messages import counted, visible
+from nfh_models.domain import Answer, Kind, Relation
+from nfh_tui import config
+from nfh_tui.cli.identify import ESCAPED, PARSERS
+from nfh_tui.cli.options import (
+    FormatName,
+    QueryCommand,
+    background_option,
+    check_out,
+    command,
+    db_option,
+    emit,
+    json_option,
+    of_file,
+    open_to_read,
+    reading_options,
+    reporting,
+    say,
+    tell,
+    user,
+)
+from nfh_tui.cli.progress import Steps
+from nfh_tui.cli.retrain import wrapped
+from nfh_tui.jobs.descriptions import count, text
+
+if TYPE_CHECKING:
+    from nfh_db.formats.files import Origin
+    from nfh_db.store import Store
+    from nfh_tui.services.imports import ImportOptions
+    from nfh_tui.services.predict import Counts, PredictedNumber, Tools
 
 
 @click.command(cls=QueryCommand, short_help="Predict the heads of numbers.")
@@ -109,7 +142,6 @@ def predict(
                 "--out, --format, --identifier, --anchors, --deterministic, --scores and --all "
                 "go with --file"
             )
-        from nfh_tui.cli.predict_database import predict_database, queue_prediction
 
         if background:
             queue_prediction(
@@ -139,7 +171,6 @@ def predict(
             "with --file, --json reports on what is written with --out; without it the lines "
             "themselves, which are JSON, go to standard output"
         )
-    from nfh_tui.cli.predict_file import Call, predict_file
 
     predict_file(
         Call(
@@ -158,3 +189,336 @@ def predict(
             reading=reading,
         )
     )
+
+
+def predict_database(
+    words: str,
+    model: str | None,
+    spec: str | None,
+    db: Path | None,
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Predict the anchors that a query finds, and say what came of it."""
+    from nfh_db.query import parse
+    from nfh_db.store import Store
+    from nfh_tui.services.predict import Wanted, predict_all
+
+    parse(words)  # before a database is looked for
+    wanted = Wanted(words, model, spec, force, user())
+    with Store.open(config.database(db)) as store, Steps("predict") as steps:
+        found = predict_all(store, wanted, steps.step)
+    if found.aside:
+        say(f"nfh-tui: {found.aside}")
+    if as_json:
+        emit(found.report)
+        return
+    for line in predicted_lines(found.report, db):
+        tell(line)
+
+
+def queue_prediction(
+    words: str,
+    model: str | None,
+    spec: str | None,
+    db: Path | None,
+    *,
+    force: bool,
+    scheduler: str | None,
+    as_json: bool,
+) -> None:
+    """Queue a job that does the same; what is called wrongly is refused at once."""
+    from nfh_db.query import parse
+    from nfh_db.store import Store
+    from nfh_tui.cli.options import queued
+    from nfh_tui.cli.retrain import check_parser, check_scheduler
+    from nfh_tui.jobs.descriptions import whole_parser
+    from nfh_tui.jobs.tasks import prediction_asked
+    from nfh_tui.services.models import RESOLUTION
+
+    parse(words)
+    check_parser(spec)
+    check_scheduler(scheduler)
+    with Store.open(config.database(db)) as store:
+        if model is not None and RESOLUTION.named(store, model) is None:
+            _check_recipe(model)
+        new = prediction_asked(
+            words,
+            model=model,
+            parser=whole_parser(spec),
+            force=force,
+            scheduler=scheduler,
+            asked_by=user(),
+        )
+        queued(store, new, db, as_json=as_json)
+
+
+def _check_recipe(model: str) -> None:
+    """Raise RecipeError for what is neither registered nor will be."""
+    from nfh_models.resolution.recipes import RecipeError
+    from nfh_tui.services.models import RESOLUTION
+
+    if model not in RESOLUTION.registered:
+        raise RecipeError(
+            f"{model!r} names no model of this database: `nfh-tui models` lists them"
+        )
+
+
+WHITE_SPACE = re.compile(r"\s+")
+SAID_WIDTH = 24
+LEAST_WIDTH = 48
+FILE_SHOWN = 200
+AROUND = 40
+"""Tokens of the passage around a number of which a line for a person is cut."""
+
+
+def prediction_text(one: "PredictedNumber", width: int) -> str:
+    """A prediction on one line: the head or the class, and the words around the number."""
+    passage, anchor = one.numbers.passage, one.anchor
+    head = f"{visible(said(one), SAID_WIDTH):<{SAID_WIDTH}}  "
+    room = max(LEAST_WIDTH, width) - len(head)
+    number = visible(f"[{_one_line(passage.words(anchor.start, anchor.end))}]", room)
+    side = max(0, room - len(number) - 2)
+    first, last = anchor.start - AROUND, anchor.end + AROUND
+    before = _one_line(passage.words(max(0, first), anchor.start))
+    after = _one_line(passage.words(anchor.end, min(len(passage.tokens), last)))
+    shown = visible(after, side // 2)
+    before = visible(before[::-1], max(0, side - len(shown)))[::-1]
+    return f"{head}{before}{' ' if before else ''}{number}{' ' if shown else ''}{shown}"
+
+
+def said(one: "PredictedNumber") -> str:
+    """What was predicted in a word or two: "tickets", "AGE", "not an NFH"."""
+    answer = one.answer
+    if answer.kind is Kind.NOT_NFH:
+        return "not an NFH"
+    if answer.kind is not Kind.REFERENCE:
+        return answer.kind.value
+    words = [one.numbers.passage.word(head.mentions[0].head) for head in answer.heads]
+    return f" {_joint(answer)} ".join(words)
+
+
+def _joint(answer: Answer) -> str:
+    return {Relation.AND: "and", Relation.OR: "or"}.get(
+        answer.relation or Relation.UNSTATED, "+"
+    )
+
+
+def _one_line(text: str) -> str:
+    return WHITE_SPACE.sub(" ", text)
+
+
+def summary(name: str, counts: "Counts", out: Path | None) -> str:
+    """How many numbers there were and what they are."""
+    heads = counts.kinds[Kind.REFERENCE]
+    told = (
+        f"{name}: {counted(counts.numbers, 'number')}, {counts.nfh:,} without a noun (NFH): "
+        f"{heads:,} with a head in the text, {counts.nfh - heads:,} without"
+    )
+    return told if out is None else f"{told}; written to {visible(str(out), FILE_SHOWN)}"
+
+
+def window_note(model: str, cut: int, nfh: int) -> str:
+    """The sentence on numbers whose passage the model did not see whole; "" for none."""
+    if not cut:
+        return ""
+    return (
+        f"{cut:,} of {nfh:,} have longer passages than {visible(model, FILE_SHOWN)} looks at: "
+        "a head outside the words around the number is lost"
+    )
+
+
+def report_json(
+    name: str, format_: str, out: Path | None, tools: "Tools", counts: "Counts", seconds: float
+) -> dict[str, object]:
+    """The summary for programs."""
+    identifier, resolver = tools.identifier, tools.resolver
+    return {
+        "file": name,
+        "format": format_,
+        "out": None if out is None else str(out),
+        "model": resolver.name,
+        "recipe": resolver.model.recipe,
+        "version": resolver.model.version,
+        "identifier": None if identifier is None else identifier.name,
+        "parser": None if tools.parser is None else tools.parser.name,
+        "passages": counts.passages,
+        "numbers": counts.numbers,
+        "nfh": {"yes": counts.nfh, "no": counts.numbers - counts.nfh},
+        "kinds": {kind.value: counts.kinds[kind] for kind in Kind if counts.kinds[kind]},
+        "patterns": dict(sorted(counts.patterns.items())),
+        "several": counts.several,
+        "beyond_window": counts.cut,
+        "seconds": round(seconds, 3),
+    }
+
+
+Write = Callable[["PredictedNumber"], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What was asked for; see the options of `nfh-tui predict`."""
+
+    place: str
+    out: Path | None
+    format_name: str | None
+    model: str | None
+    identifier: str | None
+    anchors: Literal["given", "found"] | None
+    patterns: bool | None
+    parser: str | None
+    scores: bool
+    every: bool
+    db: Path | None
+    as_json: bool
+    reading: "ImportOptions | None" = None
+
+
+def predict_file(call: Call) -> None:
+    """Predict the numbers of a file, or of standard input, and write what was predicted."""
+    from nfh_tui.services.predict import Counts, predict
+    from nfh_tui.services.predict_sources import (
+        LABELLED,
+        STANDARD_INPUT,
+        format_of,
+        opened,
+        other_format,
+        passages,
+        passages_of,
+    )
+
+    began = time.perf_counter()
+    if call.out is not None:
+        check_out(call.out, [Path(call.place)], config.database(call.db))
+    counts = Counts()
+    with ExitStack() as stack:
+        other = other_format(call.place, call.format_name, call.reading)
+        if other is not None:
+            stream: Origin = other.source
+            format_name, taken = other.format.name, other.format.labelled
+            found = passages_of(other, call.anchors or "given", call.reading)
+        else:
+            lines = stack.enter_context(opened(call.place))
+            stream = lines
+            format_name = call.format_name or format_of(lines)
+            if call.place != STANDARD_INPUT:
+                lines.encodable = format_name == "dialog"
+            # The rows of nfh-ident are numbers of both kinds.
+            taken = format_name in LABELLED and format_name != "nfh-ident"
+            found = passages(lines, format_name, call.anchors or "given")
+        tools = _tools(call, taken=taken and call.anchors != "found")
+        # What is printed line by line shows itself how far it is.
+        shown = call.out is None and _watched()
+        steps = stack.enter_context(Steps("predict"))
+        write = _writer(stack, call, tools)
+        for one in predict(found, tools, counts):
+            if one.nfh or call.every:
+                write(one)
+            if not shown:
+                steps.step(f"{counts.numbers:,} numbers, {counts.nfh:,} without a noun", 0, 0)
+    _say_all(stream, tools, counts.cut, counts.nfh)
+    seconds = time.perf_counter() - began
+    if call.as_json:
+        emit(report_json(stream.name, format_name, call.out, tools, counts, seconds))
+    elif call.out is not None:
+        tell(summary(stream.name, counts, call.out))
+    elif shown:
+        say(summary(stream.name, counts, None))
+
+
+def _tools(call: Call, *, taken: bool) -> "Tools":
+    """taken: the file's own numbers are, as fused heads, unless somebody wants that decided."""
+    from nfh_tui.services.predict import Asked, tools_for
+
+    asked = Asked(
+        model=call.model,
+        identifier=call.identifier,
+        identify=call.identifier is not None or not taken,
+        patterns=call.patterns,
+        parser=call.parser,
+    )
+    with _store(call) as store:
+        tools, notes = tools_for(store, asked)
+    for note in notes:
+        say("\n".join(wrapped(f"nfh-tui: {note}")))
+    return tools
+
+
+@contextmanager
+def _store(call: Call) -> "Iterator[Store | None]":
+    """The database in which names of models are looked up, if the call names one."""
+    if call.db is None or (call.model is None and call.identifier is None):
+        yield None
+        return
+
+    with open_to_read(call.db) as store:
+        yield store
+
+
+def _writer(stack: ExitStack, call: Call, tools: "Tools") -> Write:
+    """What is done with each prediction: a line of JSON, or one for a person."""
+    from nfh_db.clock import now
+    from nfh_tui.services.predict import Lines
+
+    lines = Lines(tools, now(), scores=call.scores)
+    if call.out is not None:
+        from nfh_db.formats.files import replacing
+
+        return _lines_to(stack.enter_context(replacing(call.out)), lines.line)
+    if _watched():
+        width = shutil.get_terminal_size().columns
+        return lambda one: tell(prediction_text(one, width))
+    from nfh_tui.services.imports import standard_output
+
+    file = standard_output()
+    stack.callback(file.flush)
+    return _lines_to(file, lines.line)
+
+
+def _lines_to(file: BinaryIO, line: "Callable[[PredictedNumber], str]") -> Write:
+    def write(one: "PredictedNumber") -> None:
+        file.write(line(one).translate(ESCAPED).encode("utf-8"))
+
+    return write
+
+
+def _watched() -> bool:
+    """True if a person watches standard output."""
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _say_all(stream: "Origin", tools: "Tools", cut: int, nfh: int) -> None:
+    """What a person should know of the file and of what was not looked at."""
+    for warning in stream.warnings:
+        say(f"nfh-tui: {stream.name}: {warning}")
+    note = window_note(tools.resolver.name, cut, nfh)
+    if note:
+        say("\n".join(wrapped(f"nfh-tui: {note}")))
+
+
+MODEL_NAME_SHOWN = 100
+
+
+def predicted_lines(report: Mapping[str, object], db: Path | None) -> Iterator[str]:
+    """How many were predicted, as what, and whether it is shown. db: as the call named it."""
+    name = visible(text(report.get("model")), MODEL_NAME_SHOWN)
+    used = text(report.get("parser"))
+    parser = f", with {visible(used, MODEL_NAME_SHOWN)}" if used else ""
+    anchors, now = count(report.get("anchors")), count(report.get("predicted"))
+    silent = count(report.get("silent"))
+    yield f"{counted(anchors, 'number')}, predicted by {name}{parser}"
+    yield f"  {now:,} predicted now, {anchors - now - silent:,} before"
+    if silent:
+        yield f"  {silent:,} of which it says nothing"
+    found = report.get("kinds")
+    if isinstance(found, Mapping) and found:
+        kinds = (f"{kind} {count(number):,}" for kind, number in found.items())
+        yield f"  now: {', '.join(kinds)}"
+    note = window_note(text(report.get("model")), count(report.get("beyond_window")), now)
+    if note:
+        yield from wrapped(note, "  ")
+    if report.get("active") is not True:
+        activate = command(f"models activate {count(report.get('model_id'))}", db)
+        yield f"  {name} is not the active model, whose predictions are shown: {activate}"

@@ -1,12 +1,14 @@
-"""Progress of long work: on a terminal a line that is rewritten, on a pipe nothing."""
+"""Progress of long work, in rows or in steps: on a terminal a line that is rewritten, on a
+pipe nothing.
+"""
 
 import sys
 import time
 from types import TracebackType
 from typing import Self
 
-from nfh_db.formats.wording import visible
-from nfh_tui.cli.common import on_terminal
+from nfh_db.messages import visible
+from nfh_tui.cli.options import on_terminal
 
 SECONDS_BETWEEN = 0.1
 CLEAR = "\r\x1b[K"
@@ -47,3 +49,12 @@ class RowCounter:
     def _write(self, text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
+
+
+class Steps(RowCounter):
+    """Shows what is being done and how much of it, if a person watches standard error."""
+
+    def step(self, what: str, done: int, total: int) -> None:
+        """Show a step, at most ten times a second; total 0: how much there is is not known."""
+        words = what.removesuffix(":")
+        self.show(f"{words}: {done:,} of {total:,}" if total else words)

@@ -1,14 +1,22 @@
-"""`nfh-tui release`: gold frozen into a folder that others can use and check."""
+"""`nfh-tui release` and `nfh-tui diff`: gold frozen into a folder, and what changed between
+two releases, files or databases.
+"""
 
+import json
 import re
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from nfh_db.formats.wording import counted, visible
-from nfh_tui import places
-from nfh_tui.cli.common import (
+from nfh_db.comparisons import Pairing
+from nfh_db.messages import counted, visible
+from nfh_tui import config
+from nfh_tui.cli.files import stale_gold_words
+from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
     db_option,
@@ -18,8 +26,291 @@ from nfh_tui.cli.common import (
     reporting,
     tell,
 )
-from nfh_tui.cli.files_text import stale_gold_words
 from nfh_tui.cli.progress import RowCounter
+from nfh_tui.services.diff import (
+    Change,
+    Changed,
+    Counts,
+    Look,
+    OneSide,
+    Said,
+    Side,
+    rules_of,
+    told,
+)
+
+SHOWN = 10
+
+
+@click.command(short_help="Tell what changed between two releases or databases.")
+@click.argument("a", metavar="A", type=click.Path(path_type=Path))
+@click.argument("b", metavar="B", type=click.Path(path_type=Path))
+@click.option(
+    "--most",
+    type=click.IntRange(0),
+    default=SHOWN,
+    show_default=True,
+    metavar="N",
+    help="Numbers shown of each kind of change; 0 for all.",
+)
+@click.option(
+    "--db",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    expose_value=False,
+    help="Accepted as on every command; A and B say what is compared.",
+)
+@json_option
+@reporting
+def diff(a: Path, b: Path, most: int, as_json: bool) -> None:
+    """Tell what changed from A to B, by kind of change.
+
+    Each is the folder of a release, a gold or nfh file, or a database. Numbers are known by
+    their passage and place. With an nfh file only what that format has is compared.
+    """
+    from nfh_db.comparisons import pairing
+    from nfh_tui.services.diff import changed, entries, in_form, side_of
+
+    left, right = side_of(a), side_of(b)
+    form = in_form(left, right)
+    with pairing() as pairs:
+        for name, side in (("a", left), ("b", right)):
+            with RowCounter(side.name) as progress:
+                pairs.fill(name, entries(side, form=form, progress=progress))
+        counts = Counts()
+        for one in changed(pairs, counts.undecided):
+            counts.add(one)
+        again = changed(pairs, Counter())
+        if as_json:
+            write_json(left, right, pairs, counts, again, form=form)
+        else:
+            write_text(left, right, pairs, counts, again, form=form, most=most)
+
+
+def write_json(
+    left: Side,
+    right: Side,
+    pairs: Pairing,
+    counts: Counts,
+    changed: Iterable[Changed],
+    *,
+    form: bool,
+) -> None:
+    """Print it: the figures, then under "items" every number that changed."""
+    figures: dict[str, object] = {
+        "a": _side(left, pairs, "a", counts),
+        "b": _side(right, pairs, "b", counts),
+        "form": "nfh" if form else "gold",
+        "same": pairs.same(),
+        "changed": counts.changed,
+        "changes": {change.value: counts.items[change] for change in Change},
+        "kinds": [
+            {"from": before, "to": after, "items": number}
+            for (before, after), number in sorted(counts.kinds.items())
+        ],
+    }
+    click.echo(f'{json.dumps(figures)[:-1]}, "items": [', nl=False)
+    for number, one in enumerate(changed):
+        item = _item(one, left, right, form=form)
+        click.echo(f"{', ' if number else ''}{json.dumps(item)}", nl=False)
+    click.echo("]}")
+
+
+def _side(side: Side, pairs: Pairing, letter: str, counts: Counts) -> dict[str, object]:
+    items, again = pairs.count(letter)
+    rules = rules_of(side)
+    return {
+        "path": str(side.path),
+        "sort": side.sort,
+        "items": items,
+        "repeats": again,
+        "guidelines": None if rules is None else rules[0],
+        "undecided_only_here": counts.undecided[letter],
+    }
+
+
+def _item(one: Changed, left: Side, right: Side, *, form: bool) -> dict[str, object]:
+    return {
+        "id": one.key.hex(),
+        "changes": [change.value for change in one.changes],
+        "a": _one(one.left, left, form=form),
+        "b": _one(one.right, right, form=form),
+        "votes": [
+            {"annotator": name, "a": _said(before), "b": _said(after)}
+            for name, before, after in one.voices
+        ],
+    }
+
+
+def _one(there: OneSide | None, side: Side, *, form: bool) -> dict[str, object] | None:
+    if there is None:
+        return None
+    look, body = there.look, there.body
+    number = "anchor" if side.sort == "database" and not form else "line"
+    return {
+        "file": look.place,
+        number: look.line,
+        "text": [look.before, look.number, look.behind],
+        "gold": _said(body.said),
+        "words": {str(token): word for token, word in look.words.items()},
+        "rule": body.rule,
+        "adjudicator": body.decision[0],
+        "decided_at": body.decision[1],
+        "split": body.split,
+        "flags": [
+            [flag.name, flag.annotator, flag.at, *([flag.span] if flag.span else [])]
+            for flag in body.flags
+        ],
+    }
+
+
+def _said(said: Said | None) -> dict[str, object] | None:
+    if said is None:
+        return None
+    return {
+        "kind": said.kind,
+        "heads": said.heads,
+        "relation": said.relation,
+        "sort": said.sort,
+        "noun": said.noun,
+        "comment": said.comment,
+    }
+
+
+SORTS = {
+    "release": "a release",
+    "gold": "a gold file",
+    "nfh": "an nfh file",
+    "database": "a database",
+}
+MEANINGS = {
+    Change.ADDED: "decided in B, and not in A",
+    Change.REMOVED: "decided in A, and not in B",
+    Change.SPAN: "the number itself has another span",
+    Change.PASSAGE: "the same text, cut into other tokens or turns",
+    Change.DECIDED: "undecided in A",
+    Change.UNDECIDED: "undecided in B",
+    Change.KIND: "another kind",
+    Change.HEADS: "other nouns",
+    Change.RELATION: "AND, OR, unstated",
+    Change.MENTIONS: "the same nouns, marked elsewhere",
+    Change.SORT: "another sort of OTHER",
+    Change.NOUN: "another noun in words",
+    Change.RULE: "the same answer, by another rule",
+    Change.SPLIT: "another split",
+    Change.VOTES: "answers given, taken back, or changed",
+    Change.FLAGS: "flags set or cleared",
+    Change.COMMENT: "another comment on the gold",
+    Change.DETAILS: "who, when, or what was in view, only",
+}
+
+
+IN_FORM = {
+    Change.ADDED: "a row in B, and none in A",
+    Change.REMOVED: "a row in A, and none in B",
+}
+"""What a change means where only what `nfh` has is compared."""
+
+WIDTH = 100
+
+
+def write_text(
+    left: Side,
+    right: Side,
+    pairs: Pairing,
+    counts: Counts,
+    changed: Iterable[Changed],
+    *,
+    form: bool,
+    most: int,
+) -> None:
+    """Print it. most: numbers shown under each kind of change, 0 for all."""
+    for line in _head(left, right, pairs, counts, form=form):
+        tell(line)
+    shown: dict[Change, list[Changed]] = {}
+    found: Counter[Change] = Counter()
+    for one in changed:
+        first = one.changes[0]
+        found[first] += 1
+        if not most or found[first] <= most:
+            shown.setdefault(first, []).append(one)
+    for change in Change:
+        if found[change]:
+            _section(change, shown[change], found[change], left, right, form=form)
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_on_hyphens=False,
+    )
+
+
+def _head(
+    left: Side, right: Side, pairs: Pairing, counts: Counts, *, form: bool
+) -> Iterator[str]:
+    for letter, side in (("A", left), ("B", right)):
+        items, again = pairs.count(letter.lower())
+        repeats = f", {again:,} of them again" if again else ""
+        yield f"{letter}  {side.name}: {SORTS[side.sort]}, {counted(items, 'number')}{repeats}"
+    if form:
+        yield "Compared in the form of nfh: classes, and words that are heads"
+    same = pairs.same()
+    yield f"{counted(same, 'number')} the same, {counts.changed:,} changed"
+    yield from _guidelines(rules_of(left), rules_of(right))
+    for letter in ("a", "b"):
+        if counts.undecided[letter]:
+            yield (
+                f"{counts.undecided[letter]:,} only in {letter.upper()} and undecided there: "
+                "not counted"
+            )
+    meanings = MEANINGS | IN_FORM if form else MEANINGS
+    rows = [(c.value, counts.items[c], meanings[c]) for c in Change if counts.items[c]]
+    width = max((len(name) for name, _, _ in rows), default=0)
+    digits = max((len(f"{count:,}") for _, count, _ in rows), default=0)
+    for name, count, meaning in rows:
+        yield f"  {name:<{width}}  {count:>{digits},}  {meaning}"
+    ranked = sorted(counts.kinds.items(), key=lambda one: (-one[1], one[0]))
+    if ranked:
+        kinds = ", ".join(f"{a} to {b} {n:,}" for (a, b), n in ranked)
+        yield from _wrapped(f"kinds: {kinds}", "  ")
+
+
+def _guidelines(before: tuple[int, str] | None, after: tuple[int, str] | None) -> Iterator[str]:
+    if before is None or after is None or before[1] == after[1]:
+        return
+    again = " with another text" if before[0] == after[0] else ""
+    yield f"guidelines: version {before[0]} in A, version {after[0]}{again} in B"
+
+
+def _section(
+    change: Change, shown: list[Changed], found: int, left: Side, right: Side, *, form: bool
+) -> None:
+    tell(f"\n{change.value}")
+    for one in shown:
+        there = one.right or one.left
+        if there is not None:
+            place = _where(right if one.right else left, there.look, form=form)
+            tell(f"  {place}  {_text(there.look)}")
+            for line in _wrapped("; ".join(told(one)), "    "):
+                tell(line)
+    if found > len(shown):
+        tell(f"  and {found - len(shown):,} more; --most 0 shows all")
+
+
+def _where(side: Side, look: Look, *, form: bool) -> str:
+    """File and line; in a database the document, and a query that finds the number."""
+    if side.sort != "database":
+        return f"{look.place}:{look.line}"
+    return f"{visible(look.place)} {'row ' if form else 'id:'}{look.line}"
+
+
+def _text(look: Look) -> str:
+    return f"{visible(look.before)}[{visible(look.number)}]{visible(look.behind)}"
+
 
 NAME_SHOWN = 200
 LARGEST_ABOUT = 1_000_000
@@ -62,12 +353,12 @@ def release(
         _check(folder, as_json=as_json)
         return
     from nfh_db.query import parse
-    from nfh_tui.releasing import release as frozen
+    from nfh_tui.services.release import release as frozen
 
     parsed = parse(" ".join(query))
     text = "" if about is None else _text_of(about)
     with (
-        open_to_read(places.database(db)) as store,
+        open_to_read(config.database(db)) as store,
         RowCounter("release") as progress,
     ):
         done = frozen(
@@ -113,7 +404,7 @@ def _text_of(path: Path) -> str:
 
 
 def _check(folder: Path, *, as_json: bool) -> None:
-    from nfh_tui.releasing_check import check
+    from nfh_tui.services.release import check
 
     with RowCounter("check") as progress:
         found = check(folder, progress)

@@ -1,29 +1,36 @@
-"""`nfh-tui retrain`: a model out of the gold of the database."""
+"""`nfh-tui retrain`: a model trained on the gold of the database, and what is said of it."""
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from nfh_tui import places
-from nfh_tui.cli.common import (
+from nfh_db.messages import counted, visible
+from nfh_tui import config
+from nfh_tui.cli.options import (
     QueryCommand,
     as_option,
+    command,
     db_option,
     emit,
     json_option,
+    queued,
     reporting,
     tell,
     user,
     word,
 )
-from nfh_tui.cli.queueing import queued
+from nfh_tui.jobs.descriptions import count, fraction, ruled
+from nfh_tui.services.models import folder_of
 
 if TYPE_CHECKING:
-    from nfh_db.jobs import NewJob
+    from nfh_db.jobs import Job, NewJob
+    from nfh_db.models import Model
     from nfh_db.store import Store
+
 
 IDENTIFICATION, RESOLUTION = "identification", "resolution"
 
@@ -128,9 +135,8 @@ def retrain(
     """
     from nfh_db.query import parse
     from nfh_db.store import Store
-    from nfh_tui.jobs.at_hand import check_at_hand
-    from nfh_tui.jobs.train import asked
-    from nfh_tui.jobs.words import whole_parser, whole_setting
+    from nfh_tui.jobs.descriptions import whole_parser, whole_setting
+    from nfh_tui.jobs.training import asked, check_at_hand
 
     if every is not None and wait:
         raise click.UsageError("--every trains later: there is nothing to --wait for")
@@ -139,7 +145,7 @@ def retrain(
     parse(words)
     check_parser(parser)
     check_scheduler(scheduler)
-    with Store.open(places.database(db)) as store:
+    with Store.open(config.database(db)) as store:
         chosen = recipe or usual(store, task)
         check_settings(store, task, chosen, settings)
         new = asked(
@@ -158,7 +164,7 @@ def retrain(
             return
         check_at_hand(store, new)
         if wait:
-            from nfh_tui.cli.following import wait_and_report
+            from nfh_tui.cli.jobs import wait_and_report
 
             number = store.queue_job(new)
             wait_and_report(store, number, db, "retrain", as_json=as_json)
@@ -167,8 +173,7 @@ def retrain(
 
 
 def _come_round(store: "Store", every: int, new: "NewJob", *, as_json: bool) -> None:
-    from nfh_tui.cli.retrain_text import in_words
-    from nfh_tui.jobs.every import replaced, set_every, stop_every, told, too_few
+    from nfh_tui.jobs.training import replaced, set_every, stop_every, told, too_few
 
     before = None
     if every:
@@ -193,8 +198,8 @@ def usual(store: "Store", task: str) -> str:
     """The recipe of a task where none is named."""
     if task != RESOLUTION:
         return TRAINABLE[task][0]
-    from nfh_tui.choosing_models import ensure_built_in
-    from nfh_tui.training_base import usual_recipe
+    from nfh_tui.services.models import ensure_built_in
+    from nfh_tui.services.training import usual_recipe
 
     ensure_built_in(store)
     return usual_recipe(store)
@@ -218,13 +223,12 @@ def check_settings(store: "Store", task: str, recipe: str, settings: tuple[str, 
     from nfh_models.model_files import ModelFileError
 
     if task == IDENTIFICATION:
-        from nfh_tui.jobs.training_order import check_identification
+        from nfh_tui.jobs.training import check_identification
 
         with called_wrongly(ModelsError):
             check_identification(recipe, settings)
         return
-    from nfh_tui.training_base import base_for, general_of
-    from nfh_tui.training_trainers import trainer_for
+    from nfh_tui.services.training import base_for, general_of, trainer_for
 
     with called_wrongly(ModelsError):
         general = general_of(settings)
@@ -235,8 +239,8 @@ def check_settings(store: "Store", task: str, recipe: str, settings: tuple[str, 
 
 def check_parser(spec: str | None) -> None:
     """Raise UsageError for what describes no parser, or one that is not there."""
-    from nfh_models.parsing.parsed import ParserError
-    from nfh_tui.jobs.at_hand import check_parser_there
+    from nfh_models.parsing import ParserError
+    from nfh_tui.jobs.training import check_parser_there
 
     with called_wrongly(ParserError):
         check_parser_there(spec)
@@ -246,8 +250,8 @@ def check_scheduler(address: str | None) -> None:
     """Raise UsageError for what is no address, or where Dask is missing."""
     if address is None:
         return
-    from nfh_tui.scanning.connecting import check_address
-    from nfh_tui.scanning.crew import CrewError
+    from nfh_tui.scanning.cluster import check_address
+    from nfh_tui.scanning.worker import CrewError
 
     with called_wrongly(CrewError):
         check_address(address)
@@ -264,3 +268,245 @@ def called_wrongly(
         raise
     except kind as error:
         raise click.UsageError(str(error)) from error
+
+
+FEW = 300
+"""Labels under which figures are rough enough to be said so: of 100 fused heads, the interval
+of a share of 95 % is 4 points to each side."""
+
+FIGURES = ("precision", "recall", "f1", "accuracy")
+
+WIDTH = 80
+
+VERDICTS = {
+    "promoted": "It is better, and has taken over",
+    "candidate": "It is kept as a candidate",
+    "rejected": "It is rejected",
+    "first": "It is the first model of its task, and in use",
+}
+"""What is said before the reason of a verdict."""
+
+
+def retrained_json(job: "Job", model: "Model", database: Path) -> dict[str, object]:
+    """The report of a training that is done; id is the job's."""
+    return {
+        "id": job.id,
+        "task": model.task,
+        "recipe": model.recipe,
+        "state": job.state.value,
+        "model": model.name,
+        "model_id": model.id,
+        "model_state": model.state,
+        "verdict": job.result.get("verdict"),
+        "folder": None if model.path is None else str(folder_of(database, model.path)),
+        "version": model.version,
+        "parser": model.config.get("parser"),
+        "metrics": dict(model.metrics),
+        "snapshot": model.snapshot,
+        "notes": notes_of(job),
+        "seconds": seconds_of(job),
+    }
+
+
+def retrained_lines(
+    job: "Job", model: "Model", database: Path, db: Path | None
+) -> Iterator[str]:
+    """The same for a person. db: as the call named the database."""
+    if model.task == "identification":
+        yield from _identification(job, model)
+    else:
+        yield from resolution_lines(job, model)
+    yield ""
+    yield from verdict_lines(job.result.get("verdict"))
+    yield from what_now(job, model, database, db)
+
+
+def _identification(job: "Job", model: "Model") -> Iterator[str]:
+    metrics = model.metrics
+    examples = count(metrics.get("examples"))
+    passages = count(metrics.get("passages"))
+    yield (
+        f"{model.name}: learnt from {counted(examples, 'number')} in "
+        f"{counted(passages, 'passage')}, {count(metrics.get('nfh')):,} of them fused heads"
+    )
+    yield from left_out_of(metrics)
+    yield from note_lines(job)
+    yield ""
+    folds = count(metrics.get("folds"))
+    yield f"In {folds} folds, each passage by a model that has not seen it:"
+    yield f"  {'':10} {'all':>6}   {'mean of folds':>13}"
+    per_fold = metrics.get("per_fold")
+    spreads = per_fold if isinstance(per_fold, dict) else {}
+    for name in FIGURES:
+        own = spreads.get(name)
+        spread = own if isinstance(own, dict) else {}
+        yield (
+            f"  {name:10} {percent(fraction(metrics.get(name))):>6}   "
+            f"{percent(fraction(spread.get('mean'))):>6} ± "
+            f"{percent(fraction(spread.get('deviation')))}"
+        )
+    if examples < FEW:
+        yield f"  With {counted(examples, 'label')} only, these figures are rough."
+    if metrics.get("converged") is False:
+        yield "  The fitting was broken off before it came to its end: a smaller c gets there."
+
+
+def verdict_lines(kept: object) -> Iterator[str]:
+    """What became of a model beside the one that was in use, and why."""
+    ruling = ruled(kept)
+    if not ruling.word:
+        return
+    said = VERDICTS.get(ruling.word, visible(ruling.word, 40))
+    yield from wrapped(f"{said}: {ruling.reason}" if ruling.reason else f"{said}.")
+
+
+def what_now(job: "Job", model: "Model", database: Path, db: Path | None) -> Iterator[str]:
+    """Where a new model is, whether it is used, and how to use it."""
+    if model.path is not None:
+        folder = visible(str(folder_of(database, model.path)), 200)
+        yield f"Saved in {folder}; {seconds_of(job):.1f} s in all."
+    if model.state == "active":
+        yield f"It is the active model of {in_words(model.task)}."
+        return
+    activate = command(f"models activate {model.name}", db)
+    if model.state == "candidate" and not ruled(job.result.get("verdict")).word:
+        yield f"It is a candidate. To use it: {activate}"
+    else:
+        yield f"To use it all the same: {activate}"
+
+
+def left_out_of(metrics: Mapping[str, object]) -> Iterator[str]:
+    """What was not learnt from, as a model's figures have it."""
+    kept = metrics.get("left_out")
+    if isinstance(kept, dict):
+        yield from left_out_lines({str(why): count(n) for why, n in kept.items()})
+
+
+def left_out_lines(left_out: Mapping[str, int]) -> Iterator[str]:
+    """What was not learnt from, by reason."""
+    for reason, number in sorted(left_out.items()):
+        yield f"  left out: {counted(number, 'anchor')} ({visible(reason)})"
+
+
+def notes_of(job: "Job") -> list[str]:
+    """Sentences for a person that a job left."""
+    notes = job.result.get("notes")
+    return [str(one) for one in notes] if isinstance(notes, list) else []
+
+
+def note_lines(job: "Job") -> Iterator[str]:
+    """The same, indented."""
+    for note in notes_of(job):
+        yield from wrapped(note, "  ")
+
+
+def seconds_of(job: "Job") -> float:
+    """How long a job took, as it says itself."""
+    return round(fraction(job.result.get("seconds")) or 0.0, 3)
+
+
+def wrapped(text: str, indent: str = "") -> list[str]:
+    """A sentence as lines of WIDTH at most, but for words that are longer."""
+    return textwrap.wrap(
+        visible(text, 2_000),
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def percent(value: float | None) -> str:
+    """A fraction as a person reads it, in hundredths."""
+    return "none" if value is None else f"{100 * value:.1f}"
+
+
+def in_words(task: str) -> str:
+    """A task as a sentence names it."""
+    return "both tasks" if task == "both" else task
+
+
+RESOLUTION_FIGURES = (
+    "accuracy",
+    "accuracy_inclusive",
+    "accuracy_nearest",
+    "reference",
+    "implicit",
+    "binary",
+)
+IDENTIFICATION_FIGURES = ("precision", "recall", "f1")
+
+SHOWN_WORST = 8
+
+
+def number(metrics: Mapping[str, object], name: str) -> float | None:
+    """A figure; None where there is none of that name."""
+    value = metrics.get(name)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def figure_lines(metrics: Mapping[str, object]) -> Iterator[str]:
+    """On what it was judged, and how well it did."""
+    count = number(metrics, "dev_examples")
+    if count is None:
+        folds = number(metrics, "folds") or 0
+        yield f"In {int(folds)} folds, each passage by a model that has not seen it:"
+    else:
+        on = visible(str(metrics.get("judged_on", "")), 80)
+        told = counted(int(count), "example")
+        yield from wrapped(f"On {told} that it did not learn from ({on}):")
+    for name in RESOLUTION_FIGURES:
+        value = number(metrics, name)
+        if value is not None:
+            yield f"  {name:19} {percent(value):>6}"
+    if number(metrics, "numbers") is not None or number(metrics, "f1") is not None:
+        for name in IDENTIFICATION_FIGURES:
+            value = number(metrics, name)
+            if value is not None:
+                yield f"  {'identification ' + name:24} {percent(value):>1}"
+
+
+def failure_lines(metrics: Mapping[str, object]) -> Iterator[str]:
+    """Where it fails: by kind, by mistake, by the anchor's words."""
+    yield from _table("kind", ("n", "right"), metrics.get("by_kind"))
+    yield from _table("mistake", ("n",), metrics.get("mistakes"))
+    yield from _table("anchor", ("n", "wrong"), metrics.get("worst"))
+
+
+def _table(what: str, counts: tuple[str, ...], rows: object) -> Iterator[str]:
+    if not isinstance(rows, list) or not rows:
+        return
+    yield ""
+    yield f"  {what:34}" + "".join(f" {name:>7}" for name in counts)
+    for row in rows[:SHOWN_WORST]:
+        if isinstance(row, dict):
+            cells = "".join(f" {_count(row.get(name)):>7}" for name in counts)
+            yield f"  {visible(str(row.get(what)), 34):34}{cells}"
+
+
+def _count(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else "?"
+
+
+def resolution_lines(job: "Job", model: "Model") -> Iterator[str]:
+    """What it learnt from, and how good it is."""
+    metrics = model.metrics
+    examples = count(metrics.get("examples"))
+    yield (
+        f"{model.name}: learnt from {counted(examples, 'example')} in "
+        f"{counted(count(metrics.get('passages')), 'passage')}"
+    )
+    numbers = count(metrics.get("numbers"))
+    if numbers:
+        yield (
+            f"  and, for identification, from {counted(numbers, 'number')}, "
+            f"{count(metrics.get('numbers_nfh')):,} of them fused heads"
+        )
+    yield from left_out_of(metrics)
+    yield from note_lines(job)
+    yield ""
+    yield from figure_lines(metrics)
+    judged = number(metrics, "dev_examples") or examples
+    if judged < FEW:
+        yield f"  Of {counted(int(judged), 'example')} only, these figures are rough."

@@ -1,21 +1,23 @@
 """`nfh-tui scan`: the share of fused heads among the numbers of text files of any size."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from nfh_db.messages import counted, visible
 from nfh_models.errors import ModelsError
-from nfh_tui.cli.common import emit, json_option, open_to_read, reporting, say, tell
-from nfh_tui.cli.steps import Steps
+from nfh_tui.cli.options import emit, json_option, open_to_read, reporting, say, tell
+from nfh_tui.cli.progress import Steps
+from nfh_tui.scanning.blocks import Count, Tally, wilson
+from nfh_tui.scanning.scan import Progress, Scan, Scanned
 
 if TYPE_CHECKING:
-    from nfh_tui.scanning.crew import Crew
-    from nfh_tui.scanning.engine import Task
-    from nfh_tui.scanning.scan import Scan
-    from nfh_tui.scanning.sources import Source
+    from nfh_tui.scanning.scan import Source
+    from nfh_tui.scanning.worker import Crew, Task
+
 
 TOP = 15
 
@@ -73,11 +75,8 @@ def scan(
     """
     if scheduler is not None and processes is not None:
         raise click.UsageError("--processes is for this machine: leave it out with --scheduler")
-    from nfh_tui.cli.scan_json import report_json
-    from nfh_tui.cli.scan_notes import say_twice
-    from nfh_tui.cli.scan_text import report_lines
-    from nfh_tui.scanning.engine import Task
-    from nfh_tui.scanning.reading import distinct
+    from nfh_tui.scanning.blocks import distinct
+    from nfh_tui.scanning.worker import Task
 
     _check_out(out, files)
     source = _source(model, db)
@@ -100,7 +99,7 @@ def scan(
 
 def _check_out(out: Path | None, files: Sequence[str]) -> None:
     """Refuse to write over a file that is to be scanned."""
-    from nfh_tui.scanning.reading import place_of
+    from nfh_tui.scanning.blocks import place_of
 
     place = None if out is None else place_of(str(out))
     if place is not None and place in map(place_of, files):
@@ -108,7 +107,7 @@ def _check_out(out: Path | None, files: Sequence[str]) -> None:
 
 
 def _source(model: str | None, db: Path | None) -> "Source":
-    from nfh_tui.scanning.sources import source_of
+    from nfh_tui.scanning.scan import source_of
 
     if db is None:
         return source_of(None, model)
@@ -137,9 +136,7 @@ def _crew(task: "Task", processes: int | None, scheduler: str | None) -> "Iterat
 
 
 def _run(names: list[str], task: "Task", crew: "Crew", *, fresh: bool, top: int) -> "Scan":
-    from nfh_tui.cli.scan_notes import kept, say_known, say_rest
-    from nfh_tui.cli.scan_text import progress_words
-    from nfh_tui.scanning.scan import Call, Scan
+    from nfh_tui.scanning.scan import Call
 
     with Steps("scan") as steps:
         steps.show("the workers load the parser")
@@ -167,28 +164,320 @@ def _run(names: list[str], task: "Task", crew: "Crew", *, fresh: bool, top: int)
 
 def _journals() -> Path | None:
     """The folder of journals; None, and a sentence, for a user who can have none."""
-    from nfh_tui.scanning import journal
+    from nfh_tui.scanning import scan
 
     try:
-        return journal.folder()
+        return scan.folder()
     except OSError:
         say("nfh-tui: there is no data folder, so a scan that is stopped cannot go on later")
         return None
 
 
 def _tidy(home: Path | None) -> None:
-    from nfh_tui.scanning import journal
+    from nfh_tui.scanning import scan
 
     if home is not None:
-        journal.tidy(home)
+        scan.tidy(home)
 
 
 def _write(path: Path, report: dict[str, object]) -> None:
     import json
 
-    from nfh_db.formats.writing import replacing
+    from nfh_db.formats.files import replacing
 
     with replacing(path) as file:
         text = json.dumps(report, ensure_ascii=False, indent=2)
         # A file's name may hold bytes that are no UTF-8: they are escaped as JSON has it.
         file.write(text.encode("utf-8", "backslashreplace") + b"\n")
+
+
+def report_json(job: "Scan", source: "Source", task: "Task", top: int) -> dict[str, object]:
+    """The report. `all` is the sum of the files that were read to their end."""
+    return {
+        "model": source.name,
+        "recipe": source.recipe,
+        "version": job.hello.version,
+        "parser": job.hello.parser,
+        "tokenizer": job.hello.tokenizer,
+        "per_line": task.per_line,
+        "files": [_file(file, top) for file in job.files],
+        "all": figures(job.whole, job.seconds, top, len(job.whole.anchors)),
+    }
+
+
+def figures(tally: Tally, seconds: float, top: int, distinct: int) -> dict[str, object]:
+    """The figures of a text; shares are fractions, None where there is nothing to share.
+
+    distinct: different anchors, of which the tally may hold the most common only.
+    """
+    return {
+        "bytes": tally.bytes,
+        "words": tally.words,
+        "sentences": tally.sentences,
+        "sentences_with_number": tally.sentences_with_number,
+        **_count(tally.total),
+        "seconds": round(seconds, 3),
+        "words_per_second": round(tally.words / seconds) if seconds else None,
+        "undecodable": tally.undecodable,
+        "nul_bytes": tally.nul,
+        "distinct_anchors": distinct,
+        "anchors_not_apart": tally.rest.numbers,
+        "anchors": [
+            {
+                "anchor": words,
+                "numbers": count.numbers,
+                "nfh": count.nfh,
+                "share_of_nfh": count.nfh / tally.total.nfh,
+                "share": count.nfh / count.numbers,
+            }
+            for words, count in tally.common(top)
+        ],
+        "rules": [
+            {"rule": rule, **_plain(count, tally.total.numbers)}
+            for rule, count in sorted(
+                tally.rules.items(), key=lambda item: (-item[1].numbers, item[0])
+            )
+        ],
+    }
+
+
+def _file(file: "Scanned", top: int) -> dict[str, object]:
+    if not file.counted:
+        return {"file": file.name, "failed": file.failed}
+    return {
+        "file": file.name,
+        "failed": None,
+        "changed_meanwhile": file.changed,
+        "scanned_before": file.before or None,
+        "resumed_at_byte": file.resumed or None,
+        **figures(file.tally, file.state.seconds, top, file.distinct),
+    }
+
+
+def _count(count: Count) -> dict[str, object]:
+    interval = wilson(count)
+    return {
+        "numbers": count.numbers,
+        "nfh": count.nfh,
+        "share": count.nfh / count.numbers if count.numbers else None,
+        "share_95": None if interval is None else list(interval),
+    }
+
+
+def _plain(count: Count, of: int) -> dict[str, object]:
+    return {
+        "numbers": count.numbers,
+        "nfh": count.nfh,
+        "share_of_numbers": count.numbers / of,
+    }
+
+
+ANCHOR_WIDTH = 34
+NAME_LENGTH = 200
+PROGRESS_NAME = 20
+"""Characters of a file's name in the line of progress, which has to fit a terminal."""
+
+SURE_AFTER = 2.0
+"""Seconds before which a rate says little of the time left."""
+
+RATED_FROM = 10_000
+"""Words of a text below which its rate says little: starting takes longer than reading."""
+
+Figures = Mapping[str, Any]
+
+
+def shown(text: str) -> str:
+    """Text from outside, safe to print."""
+    return visible(text, NAME_LENGTH)
+
+
+def progress_words(now: Progress) -> str:
+    """How far a scan is, how fast, and how long it will take."""
+    rate = (now.done - now.started) / now.seconds if now.seconds else 0.0
+    name = visible(Path(now.file).name or now.file, PROGRESS_NAME)
+    parts = [name, f"{rate / 1e6:.1f} MB/s"]
+    if now.seconds:
+        parts.append(f"{now.words / now.seconds:,.0f} words/s")
+    if now.total:
+        parts.insert(1, f"{min(now.done / now.total, 1.0):.0%} of {now.total / 1e6:,.0f} MB")
+        if now.seconds > SURE_AFTER and rate:
+            parts.append(f"{_clock(max(0, now.total - now.done) / rate)} left")
+    else:
+        parts.insert(1, f"{now.done / 1e6:,.0f} MB")
+    return ", ".join(parts)
+
+
+def report_lines(report: Figures) -> Iterator[str]:
+    """The report, line by line."""
+    files = [file for file in report["files"] if file["failed"] is None]
+    for file in files:
+        yield shown(file["file"])
+        yield from _figures(file)
+        yield ""
+    if not files:
+        return
+    whole = report["all"]
+    if len(report["files"]) > 1:
+        yield f"in all, {counted(len(files), 'file')}"
+        yield from _figures(whole)
+        yield ""
+    yield from _anchors(whole)
+    yield from _rules(whole)
+    parser = f", parser {shown(report['parser'])}" if report["parser"] else ""
+    yield f"model {shown(report['model'])}{parser}"
+
+
+def _figures(found: Figures) -> Iterator[str]:
+    yield (
+        f"  {counted(found['bytes'], 'byte')}, {counted(found['words'], 'word')}, "
+        f"{counted(found['sentences'], 'sentence')}, "
+        f"{found['sentences_with_number']:,} with a number"
+    )
+    if found["numbers"]:
+        low, high = found["share_95"]
+        yield (
+            f"  {counted(found['numbers'], 'number')}, {found['nfh']:,} of them fused heads: "
+            f"{found['share']:.1%} (95 % interval {low:.1%} to {high:.1%})"
+        )
+    else:
+        yield "  no number, so no share of fused heads"
+    rate = f", {found['words_per_second']:,} words/s" if found["words"] >= RATED_FROM else ""
+    yield f"  {found['seconds']:,.1f} s{rate}"
+    if found["undecodable"]:
+        yield (
+            f"  {counted(found['undecodable'], 'place')} no UTF-8, replaced. Is it another "
+            "encoding?"
+        )
+    if found["nul_bytes"]:
+        yield f"  {counted(found['nul_bytes'], 'NUL byte')}, taken for white space"
+
+
+def _anchors(found: Figures) -> Iterator[str]:
+    if not found["anchors"]:
+        return
+    rows = [
+        (
+            visible(one["anchor"], ANCHOR_WIDTH),
+            f"{one['nfh']:,}",
+            f"{one['share_of_nfh']:.1%}",
+            f"{one['numbers']:,}",
+            f"{one['share']:.1%}",
+        )
+        for one in found["anchors"]
+    ]
+    heads = ("anchor", "NFH", "of all NFH", "numbers", "of them NFH")
+    yield from _table(heads, rows)
+    if found["anchors_not_apart"]:
+        yield (
+            f"  {counted(found['distinct_anchors'], 'distinct anchor')} counted apart; "
+            f"{counted(found['anchors_not_apart'], 'number')} more met later"
+        )
+    yield ""
+
+
+def _rules(found: Figures) -> Iterator[str]:
+    if not found["rules"]:
+        return
+    rows = [
+        (
+            visible(one["rule"], ANCHOR_WIDTH),
+            f"{one['numbers']:,}",
+            f"{one['share_of_numbers']:.1%}",
+            f"{one['nfh']:,}",
+        )
+        for one in found["rules"]
+    ]
+    yield from _table(("decided by", "numbers", "of all", "NFH"), rows)
+    yield ""
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
+    for row in [heads, *rows]:
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        yield "  " + "  ".join(cells).rstrip()
+
+
+def _clock(seconds: float) -> str:
+    whole = round(seconds)
+    hours, minutes = divmod(whole // 60, 60)
+    return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"
+
+
+APART = 5
+"""Files that are spoken of one by one; of more, their number is said."""
+
+
+def say_twice(pairs: Sequence[tuple[str, str]]) -> None:
+    """Of names that were left out, which other name the same file has."""
+    _each([f"{shown(one)}: the same file as {shown(other)}" for one, other in pairs])
+
+
+def say_known(files: Sequence[Scanned]) -> None:
+    """What earlier runs have done."""
+    _each(
+        [
+            f"{shown(file.name)}: scanned before, on {file.before[:10]}, unchanged since"
+            for file in files
+            if file.before
+        ],
+        "; --fresh scans it again",
+    )
+    _each(
+        [
+            f"{shown(file.name)}: goes on where an earlier run stopped, {file.resumed:,} "
+            "bytes in"
+            for file in files
+            if file.resumed
+        ],
+        "; --fresh starts again",
+    )
+
+
+def say_rest(job: Scan) -> None:
+    """What went wrong. Each file that is not counted has its sentence."""
+    for file in job.files:
+        if file.failed:
+            say(f"nfh-tui: {shown(file.name)}: {shown(file.failed)}. It is not counted")
+    _each(
+        [f"nfh-tui: {shown(file.name)}" for file in job.files if file.changed],
+        ": it was written to while it was read; the figures are of no one state of it",
+    )
+    _each(
+        [
+            f"nfh-tui: {shown(file.name)}: how far it is could not be kept "
+            f"({shown(file.unkept)})"
+            for file in job.files
+            if file.unkept
+        ],
+        "; a scan that is stopped starts again",
+    )
+
+
+def kept(job: Scan) -> str:
+    """How far a scan is that was stopped, and whether it can go on from there."""
+    done = sum(file.state.done for file in job.files)
+    parts = [f"{done} of {len(job.files)} files are done"] if len(job.files) > 1 else []
+    lost = []
+    for file in job.files:
+        if file.state.done or not file.state.start or file.failed:
+            continue
+        if file.size is None:
+            lost.append(f"{file.name} is lost, since a pipe cannot be read again.")
+        elif file.unkept:
+            lost.append(f"{file.name} is lost: it could not be kept ({file.unkept}).")
+        else:
+            parts.append(f"{file.name} is at byte {file.state.start:,}")
+    if parts:
+        found = f"{'; '.join(parts)}. That is kept: the same command goes on from there."
+        return " ".join([found, *lost])
+    return " ".join(lost) or "Nothing was done yet."
+
+
+def _each(beginnings: Sequence[str], end: str = "") -> None:
+    """A sentence of each of a few files; of more, how many there are."""
+    for beginning in beginnings[:APART]:
+        say(f"{beginning}{end}")
+    if len(beginnings) > APART:
+        say(f"and so of {len(beginnings) - APART:,} more")

@@ -1,23 +1,192 @@
-"""The commands that open the workbench: `demo`, `browse`, `annotate`, `adjudicate`."""
+"""The commands that open the workbench or serve it, `nfh-tui init`, `nfh-tui formats` and
+`nfh-tui keys`.
+"""
 
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from nfh_tui import places
-from nfh_tui.cli.common import (
+from nfh_db.messages import visible
+from nfh_tui import config
+from nfh_tui.cli.options import (
+    MESSAGE_LIMIT,
     Failure,
     QueryCommand,
     as_option,
     db_option,
+    emit,
+    json_option,
+    name,
     no_db_option,
+    reporting,
     reporting_screen,
     say,
+    tell,
     user,
 )
+
+if TYPE_CHECKING:
+    from nfh_tui.actions import Action
+    from nfh_tui.config import Config
+    from nfh_tui.serving.server import Service
+
+
+@click.command(short_help="List the file formats, or say all of one.")
+@click.argument("name", required=False)
+@no_db_option
+@json_option
+@reporting
+def formats(name: str | None, as_json: bool) -> None:
+    """List the file formats: which way they go, what they are; of NAME all there is to say.
+
+    That is what it can hold of an answer and where, its settings, and a line of it.
+    """
+    from nfh_db.formats.registry import known
+    from nfh_tui.cli.files import described, details, overview
+
+    found, troubles = known()
+    for trouble in troubles:
+        say(f"nfh-tui: {visible(trouble, MESSAGE_LIMIT)}")
+    if name is not None:
+        found = tuple(format_ for format_ in found if format_.name == name)
+        if not found:
+            raise click.UsageError(_no_format(name, [one.name for one in known()[0]]))
+    if as_json:
+        emit({"formats": list(map(described, found))})
+        return
+    for line in overview(found) if name is None else details(found[0]):
+        tell(line)
+
+
+def _no_format(name: str, names: Sequence[str]) -> str:
+    from difflib import get_close_matches
+
+    from nfh_db.formats.unsupported import REMOVED
+
+    if name in REMOVED:
+        return f"The format {name} was removed: {REMOVED[name]}"
+    near = [one for one in names if name and name in one] or get_close_matches(name, names, 1)
+    meant = f"; {near[0]} may be meant" if near else ""
+    return f"There is no format {visible(name)}{meant}; there are {', '.join(names)}"
+
+
+@click.command(short_help="List the keys of the workbench, your own among them.")
+@click.option("--check", is_flag=True, help="Only say what of your file cannot be used.")
+@no_db_option
+@json_option
+@reporting
+def keys(check: bool, as_json: bool) -> None:
+    """List the keys of the workbench, by what they are for, and where your own are read.
+
+    Your file is nfh-tui.toml in your data folder. With --check the exit status is 1 if
+    something in it cannot be used.
+    """
+    from nfh_tui.actions import key_table_text
+    from nfh_tui.config import config_files, load
+
+    config = load()
+    files = config_files()
+    troubles = [*config.troubles, *_theme_troubles(config)]
+    if as_json:
+        emit(
+            {
+                "keys": [_key_report(action, config) for action in config.keymap.actions],
+                "files": [{"path": str(f), "found": f in config.files} for f in files],
+                "theme": config.theme,
+                "themes": [theme.name for theme in config.themes],
+                "workbench": asdict(config.options),
+                "troubles": troubles,
+            }
+        )
+    elif not check:
+        tell(key_table_text(config.keymap.actions), nl=False)
+        tell(_files_text(config, files), nl=False)
+    for trouble in troubles:
+        say(f"nfh-tui: {visible(trouble, MESSAGE_LIMIT)}")
+    if check and troubles:
+        raise click.exceptions.Exit(1)
+    if check and not as_json:
+        tell("Nothing is wrong with your settings." if config.files else NO_FILE)
+
+
+NO_FILE = "There is no file of your own; the keys are those of the program."
+
+
+def _key_report(action: "Action", config: "Config") -> dict[str, object]:
+    return {
+        "id": action.id,
+        "group": action.group,
+        "keys": list(action.keys),
+        "shown": action.shown,
+        "title": action.title,
+        "description": action.description,
+        "own": action.id in config.keymap.own,
+    }
+
+
+def _files_text(config: "Config", files: Sequence[Path]) -> str:
+    """Where a person's settings are looked for, and which acts have keys of their own."""
+    from nfh_tui.actions import key_line
+
+    own = [a for a in config.keymap.actions if a.id in config.keymap.own]
+    lines = ["", "Your own settings"]
+    lines += [
+        f"  {visible(str(path), MESSAGE_LIMIT)}  ({'read' if path in config.files else 'none'})"
+        for path in files
+        if path in config.files or path == files[0]
+    ]
+    lines += [
+        key_line(action.shown, f"{action.title} ({action.id})", config.keymap.actions)
+        for action in own
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _theme_troubles(config: "Config") -> list[str]:
+    """What is wrong with the theme that is named; Textual is asked only if one is."""
+    if config.theme is None or config.theme in [theme.name for theme in config.themes]:
+        return []
+    from textual.theme import BUILTIN_THEMES
+
+    from nfh_tui.config import theme_trouble
+    from nfh_tui.theme import THEMES
+
+    known = {**BUILTIN_THEMES, **{theme.name: theme for theme in THEMES}}
+    trouble = theme_trouble(config.theme, known)
+    return [trouble] if trouble else []
+
+
+@click.command(short_help="Make a new, empty database.")
+@db_option
+@json_option
+@reporting
+def init(db: Path | None, as_json: bool) -> None:
+    """Make a new, empty database: at --db, else at $NFH_TUI_DB, else nfh.db here.
+
+    The small model that comes with the program is active in it, and the guidelines begin
+    with the text that comes with it. A database that is there already is left as it is.
+    """
+    from nfh_db.store import Store
+    from nfh_tui.services.guidelines import first_text
+    from nfh_tui.services.models import ensure_small
+
+    path = config.new_database(db)
+    existed = path.exists()
+    with Store.open(path, create=True) as store:
+        if not existed:
+            ensure_small(store)
+            store.begin_guidelines(first_text())
+    if as_json:
+        emit({"db": str(path), "created": not existed})
+    else:
+        shown = visible(str(path), 200)
+        tell(f"{shown} is there already" if existed else f"Made {shown}")
+
 
 MODES = ("browse", "annotate", "adjudicate")
 
@@ -86,7 +255,7 @@ def _start(db: Path | None, me: str | None, mode: str, query: Sequence[str]) -> 
     role = Role.ANNOTATOR if mode == "annotate" else Role.ADJUDICATOR
     asked_by(parse(text), role, me or user())
     _need_terminal()
-    _open(places.database(db), me, mode, text or None)
+    _open(config.database(db), me, mode, text or None)
 
 
 def _open(path: Path, me: str | None, mode: str, query: str | None) -> None:
@@ -106,3 +275,172 @@ def _need_terminal() -> None:
     if term in ("", "dumb") and os.name != "nt":
         why = f"TERM is {term}" if term else "TERM is not set"
         raise Failure(f"this terminal cannot draw screens ({why}): set TERM, or use another")
+
+
+PORT = 8000
+PEOPLE_AT_ONCE = 24
+NEEDED = ("aiohttp", "aiohttp_jinja2", "jinja2", "textual_serve")
+INSTALL = "serve needs packages that are not installed: pip install 'nfh-tui[serve]'"
+OPEN_TO_ALL = (
+    "Other machines can connect to {host}, and nothing on the way is encrypted: whoever is on "
+    "the network can read along, links included. Better leave --host out, let a proxy with TLS "
+    "pass on to 127.0.0.1:{port}, and name its address: --public-url https://…"
+)
+TO_EACH = "Whoever has a link is that person: send each to its own. Ctrl-C ends the server."
+
+
+def _names(
+    ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
+) -> tuple[str, ...]:
+    return tuple(name(ctx, parameter, value) or "" for value in values)
+
+
+def _public_url(
+    ctx: click.Context,  # noqa: ARG001
+    parameter: click.Parameter,  # noqa: ARG001
+    value: str | None,
+) -> str | None:
+    if value is None:
+        return None
+    from nfh_tui.serving.access import public_url
+
+    try:
+        return public_url(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@click.command(cls=QueryCommand, short_help="Open the workbench in browsers, by invitation.")
+@query_argument
+@click.option(
+    "--invite",
+    "invited",
+    multiple=True,
+    callback=_names,
+    metavar="NAME",
+    help="Somebody who gets a link; again for each.",
+)
+@click.option(
+    "--adjudicator",
+    "adjudicators",
+    multiple=True,
+    callback=_names,
+    metavar="NAME",
+    help="Somebody who gets a link and decides the gold, whatever --mode says.",
+)
+@click.option(
+    "--admin",
+    "admins",
+    multiple=True,
+    callback=_names,
+    metavar="NAME",
+    help="Somebody invited who also manages models, jobs and settings.",
+)
+@click.option(
+    "--mode",
+    type=click.Choice(MODES),
+    default="annotate",
+    show_default=True,
+    help="What those of --invite do; who annotates or reads cannot change it.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=PORT,
+    show_default=True,
+    help="Where to listen; 0 takes one that is free.",
+)
+@click.option(
+    "--public-url",
+    callback=_public_url,
+    metavar="URL",
+    help="The address of a proxy in front, as https://nfh.example.org.",
+)
+@click.option(
+    "--at-most",
+    type=click.IntRange(1, 1000),
+    default=PEOPLE_AT_ONCE,
+    show_default=True,
+    help="Workbenches open at once.",
+)
+@db_option
+@json_option
+@reporting_screen
+def serve(
+    query: Sequence[str],
+    invited: tuple[str, ...],
+    adjudicators: tuple[str, ...],
+    admins: tuple[str, ...],
+    mode: str,
+    host: str,
+    port: int,
+    public_url: str | None,
+    at_most: int,
+    db: Path | None,
+    as_json: bool,
+) -> None:
+    """Serve the workbench on the anchors that QUERY finds, to those who were invited.
+
+    Prints a link for each of them. Links hold until the server ends (Ctrl-C).
+    """
+    from nfh_db.query import asked_by, parse
+    from nfh_db.records import Role
+
+    people = [(one, mode) for one in invited] + [(one, "adjudicate") for one in adjudicators]
+    _check_names([one for one, _ in people], admins)
+    text = " ".join(query)
+    asked = parse(text)
+    for person, what_for in people:
+        role = Role.ANNOTATOR if what_for == "annotate" else Role.ADJUDICATOR
+        asked_by(asked, role, person)
+    try:
+        from nfh_tui.serving import server
+        from nfh_tui.serving.access import Guest
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in NEEDED:
+            raise
+        raise Failure(INSTALL) from error
+
+    guests = tuple(Guest(one, what_for, one in admins) for one, what_for in people)
+    path = config.database(db)
+    call = server.Call(path, guests, host, port, public_url, text or None, at_most)
+    with server.opened(call) as made:
+        address = made.plan.address
+        if not address.is_local and public_url is None:
+            say(OPEN_TO_ALL.format(host=host, port=address.port))
+        _print_links(made, as_json=as_json)
+        made.run()
+
+
+def _check_names(names: Sequence[str], admins: Sequence[str]) -> None:
+    if not names:
+        raise click.UsageError("Nobody is invited: name somebody with --invite.")
+    twice = next((one for one in names if names.count(one) > 1), None)
+    if twice is not None:
+        raise click.UsageError(f"{twice!r} is invited twice: one name, one person.")
+    missing = next((one for one in admins if one not in names), None)
+    if missing is not None:
+        raise click.UsageError(
+            f"--admin {missing!r} is not invited: name them with --invite, too, or with "
+            "--adjudicator."
+        )
+
+
+def _print_links(made: "Service", *, as_json: bool) -> None:
+    if as_json:
+        links = [
+            {
+                "name": link.guest.name,
+                "mode": link.guest.mode,
+                "admin": link.guest.admin,
+                "url": link.url,
+            }
+            for link in made.links
+        ]
+        emit({"database": str(made.plan.database), "links": links})
+    else:
+        for link in made.links:
+            tell(f"{link.guest.name} ({link.guest.words}): {link.url}")
+        say(TO_EACH)
+    sys.stdout.flush()

@@ -1,4 +1,5 @@
-"""The predictor child: `python -m nfh_tui.jobs.predictor --db PATH`.
+"""The predictor child, `python -m nfh_tui.jobs.predictor --db PATH`: identification and
+resolution of one anchor at a time by the active models, over one JSON line each way.
 
 It loads the active models once, and another where that has become active, which it looks for
 also while nothing is asked. It reads asks from
@@ -13,20 +14,33 @@ import os
 import sys
 import threading
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
 from nfh_db.errors import StoreError
-from nfh_db.records import Annotator, Role
+from nfh_db.records import Annotator, Identified, Identifying, Item, Prediction, Role
 from nfh_db.store import Store
-from nfh_models.parsing import NoPipelineError
-from nfh_tui.jobs.live_identifier import LiveIdentifier
-from nfh_tui.jobs.live_resolver import LiveResolver
+from nfh_models.errors import ModelsError
+from nfh_models.identification.base import Identifier, cases_of, decide
+from nfh_models.parsing import (
+    Layer,
+    NoPipelineError,
+    Parsed,
+    Parser,
+    Stretch,
+    Tagger,
+    load_parser,
+    load_tagger,
+)
+from nfh_models.resolution.base import Choice, Resolver, parse_items, reach
+from nfh_models.resolution.base import Item as ResolutionItem
+from nfh_models.resolution.recipes import TASK
 from nfh_tui.jobs.protocol import (
     NO_PIPELINE,
     Aside,
@@ -38,6 +52,280 @@ from nfh_tui.jobs.protocol import (
     decode_ask,
     encode,
 )
+from nfh_tui.services.models import TASK as IDENTIFICATION_TASK
+from nfh_tui.services.models import (
+    Chosen,
+    Loaded,
+    answers_with,
+    identifier_for,
+    is_there,
+    resolver_for,
+)
+
+if TYPE_CHECKING:
+    from nfh_db.models import Model
+
+
+REMEMBERED = 128
+"""Parses kept: the anchors of one passage are mostly asked one after the other."""
+
+TAGS_ONLY = frozenset({Layer.POS})
+
+
+class TaggingParser:
+    """A tagger as a parser that gives parts of speech and nothing else."""
+
+    layers = TAGS_ONLY
+
+    def __init__(self, tagger: Tagger) -> None:
+        self.name = tagger.name
+        self._tagger = tagger
+
+    def parse(self, stretches: Iterable[Stretch]) -> Iterator[Parsed]:
+        """One parse a stretch, in their order."""
+        asked = list(stretches)
+        for stretch, tags in zip(asked, self._tagger.tag(asked), strict=True):
+            yield Parsed(stretch.words, tags)
+
+
+class LiveResolver:
+    """The active model of resolution, loaded anew where another one has become active.
+
+    name: of the model that answers; "" while none can. pipeline: the parser that it needs; ""
+    for none. trouble: what a person should know of it, in a sentence; "" for nothing.
+    """
+
+    def __init__(self, store: "Store", loaded: Loaded) -> None:
+        """Load what is active. Raises NoPipelineError where it needs one and there is none."""
+        self.name = ""
+        self.trouble = ""
+        self._there = True
+        self._store = store
+        self._loaded = loaded
+        self._present: Model | None = None
+        self._chosen: Chosen[Resolver] | None = None
+        self._parser: Parser | None = None
+        self._parses: OrderedDict[tuple[str, int, int], ResolutionItem] = OrderedDict()
+        try:
+            self._load()
+        except NoPipelineError:
+            raise
+        except ModelsError as error:
+            self._stop(error)
+
+    @property
+    def pipeline(self) -> str:
+        """The name of the parser that the model needs; "" for none."""
+        return "" if self._parser is None else self._parser.name
+
+    @property
+    def model(self) -> object:
+        """What is loaded; None for nothing."""
+        return None if self._chosen is None else self._chosen.model
+
+    def refresh(self) -> bool:
+        """Load what is active now, if that is another than before; True if it was.
+
+        One that cannot be loaded answers nothing, and `trouble` says why; it is tried again
+        once its folder is back.
+        """
+        active = self._store.active_model(TASK)
+        if active is not None and _same(active, self._present):
+            there = is_there(self._store.path, active)
+            if there == self._there:
+                return False
+            self._there = there
+            if self._chosen is not None:
+                self.trouble = "" if there else out_of_memory(active.name)
+                return False
+            if not there:
+                return False
+        try:
+            self._load()
+        except ModelsError as error:
+            self._stop(error)
+        return True
+
+    def resolve(self, item: Item, *, force: bool = False) -> bool:
+        """Answer an anchor that the active model has not answered, and store it; True if so.
+
+        force: also one that it has. Raises StoreError.
+        """
+        chosen = self._chosen
+        known = item.prediction is not None
+        if chosen is None or chosen.model_id is None or (known and not force):
+            return False
+        try:
+            ready = self._ready(ResolutionItem(item.passage, item.anchor))
+            (choice,) = chosen.model.resolve([ready])
+        except ModelsError as error:
+            self._stop(error)
+            return False
+        if choice is None:
+            return False
+        said = _prediction(chosen.name, choice)
+        self._store.save_predictions(chosen.model_id, [(item.anchor_id, said)])
+        return True
+
+    # --- helpers ------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        self._chosen, self._parser, self.name, self.trouble = None, None, "", ""
+        self._present = self._store.active_model(TASK)
+        self._there = self._present is None or is_there(self._store.path, self._present)
+        chosen = resolver_for(self._store, loaded=self._loaded)
+        needs = chosen.model.needs
+        if needs:
+            light = needs <= TAGS_ONLY
+            self._parser = TaggingParser(load_tagger()) if light else load_parser(None, needs)
+        answers_with(self._store, chosen, self.pipeline)
+        self._parses.clear()
+        self._chosen, self.name = chosen, chosen.name
+        self._present = self._store.active_model(TASK)
+        if chosen.aside:
+            self.trouble = _sentence(chosen.aside)
+
+    def _stop(self, error: ModelsError) -> None:
+        self._chosen = None
+        self.name = ""
+        self._present = self._store.active_model(TASK)
+        self.trouble = f"No prediction: {error}"
+
+    def _ready(self, item: ResolutionItem) -> ResolutionItem:
+        """The item with what the model needs; parses are remembered."""
+        chosen = self._chosen
+        if chosen is None or not chosen.model.needs:
+            return item
+        found = self._parses.get(_key(item))
+        if found is not None:
+            return replace(item, parsed=found.parsed, parsed_from=found.parsed_from)
+        (parsed,) = parse_items([item], chosen.model.needs, self._parser)
+        self._parses[_key(item)] = parsed
+        if len(self._parses) > REMEMBERED:
+            self._parses.popitem(last=False)
+        return parsed
+
+
+def out_of_memory(name: str) -> str:
+    """That a model is used whose folder is gone."""
+    return (
+        f"The folder of the model {name} is gone. It answers out of memory until the workbench "
+        "is left: put the folder back, or put another to use with nfh-tui models activate"
+    )
+
+
+def _key(item: ResolutionItem) -> tuple[str, int, int]:
+    return (item.passage.digest, *reach(item.passage, item.anchor))
+
+
+def _same(one: "Model", other: "Model | None") -> bool:
+    """Whether two readings of the active model say the same of what would be loaded."""
+    return other is not None and (
+        (one.id, one.version, one.path, one.digest)
+        == (other.id, other.version, other.path, other.digest)
+    )
+
+
+def _prediction(name: str, choice: Choice) -> Prediction:
+    return Prediction(name, choice.choice, choice.second, choice.margin, choice.scores)
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+class LiveIdentifier:
+    """The active model of identification, loaded when it is first needed.
+
+    It is loaded anew where another one has become active. trouble: why it cannot decide, in a
+    sentence; "" while it can.
+    """
+
+    def __init__(self, store: "Store", loaded: Loaded | None = None) -> None:
+        """loaded: models that are in memory already, and those that get there by this one."""
+        self.trouble = ""
+        self._there = True
+        self._store = store
+        self._loaded = loaded
+        self._present: Identifying | None = None
+        self._chosen: Chosen[Identifier] | None = None
+        self._parser: Parser | None = None
+
+    @property
+    def model(self) -> object:
+        """What is loaded; None for nothing."""
+        return None if self._chosen is None else self._chosen.model
+
+    def identify(self, item: Item, *, force: bool = False) -> bool:
+        """Decide an anchor that has no decision yet, and store it; True if it was.
+
+        force: also one that has. Raises StoreError.
+        """
+        active = self._store.identifying()
+        if active is None or active != self._present:
+            active = self._load(active)
+        else:
+            active = self._glance(active)
+        known = item.identification is not None and active is not None
+        if self._chosen is None or active is None or (known and not force):
+            return False
+        (case,) = cases_of(item.passage, [item.anchor])
+        try:
+            ((_, decision),) = decide([case], self._chosen.model, self._parser)
+        except ModelsError as error:
+            self._stop(error)
+            return False
+        said = Identified(
+            active.name, decision.nfh, decision.rule, decision.score, decision.weights
+        )
+        try:
+            self._store.save_identifications(
+                active.model_id, active.version, [(item.anchor_id, said)], active.parser
+            )
+        except StoreError:
+            self._present = None
+            raise
+        return True
+
+    def _glance(self, active: Identifying) -> Identifying | None:
+        """Note that the model's folder is gone, or is back; one that failed is loaded then."""
+        model = self._store.active_model(IDENTIFICATION_TASK)
+        there = model is None or is_there(self._store.path, model)
+        if there == self._there:
+            return active
+        self._there = there
+        if self._chosen is None:
+            return self._load(active) if there else active
+        self.trouble = "" if there else out_of_memory(active.name)
+        return active
+
+    def _load(self, active: Identifying | None) -> Identifying | None:
+        """Load what is active now, with the parser with which it decided before."""
+        self._chosen, self._parser, self.trouble = None, None, ""
+        model = self._store.active_model(IDENTIFICATION_TASK)
+        self._there = model is None or is_there(self._store.path, model)
+        spec = None if active is None else active.spec
+        try:
+            chosen = identifier_for(self._store, loaded=self._loaded)
+            needs = chosen.model.needs
+            self._parser = load_parser(spec, needs) if needs else None
+        except ModelsError as error:
+            self._stop(error)
+            self._present = self._store.identifying()
+            return self._present
+        if chosen.model_id is not None:
+            name = "" if self._parser is None else self._parser.name
+            self._store.decide_with(chosen.model_id, name, spec)
+        self._chosen = chosen
+        if chosen.aside:
+            self.trouble = chosen.aside[:1].upper() + chosen.aside[1:]
+        self._present = self._store.identifying()
+        return self._present
+
+    def _stop(self, error: ModelsError) -> None:
+        self._chosen = None
+        self.trouble = f"No identification: {error}"
+
 
 PARENT_CHECK = 2.0
 """Seconds between two looks at whether the parent still lives, and the same models are in use,

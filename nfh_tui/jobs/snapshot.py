@@ -1,25 +1,404 @@
-"""What a training, or a trial of the labels, works on: the labels of one moment, in one value.
+"""The labels of one moment that a training or a trial works on: how they are taken, which
+are kept out, and whether they are enough.
 
-It is taken from the database once (`taking`), and lies in the job's folder from then on. So
+It is taken from the database once, and lies in the job's folder from then on. So
 nobody's later decision changes a job that is at work, a job that was killed goes on with the
 same labels, and a job on another machine needs no database.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping
+import random
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from nfh_models.domain import Anchor, Answer, Passage, Token, Turn
+from nfh_db.holdout import Side
+from nfh_db.messages import counted
+from nfh_db.query import Match, Query
+from nfh_db.records import Ballot
+from nfh_models.domain import (
+    IMPLICIT_KINDS,
+    Anchor,
+    Answer,
+    Kind,
+    Passage,
+    Token,
+    Turn,
+    identified,
+)
 from nfh_models.errors import ModelsError
-from nfh_models.identification.cases import cases_of
-from nfh_models.identification.example import Example
-from nfh_models.resolution.item import Item, ResolutionExample
-from nfh_tui.jobs.whole_files import write_whole
-from nfh_tui.training_trainers import Lessons
+from nfh_models.identification.base import Example, cases_of
+from nfh_models.resolution.base import Item, ResolutionExample
+from nfh_tui.jobs.reporting import Phase, held_out_splits
+from nfh_tui.jobs.runner import write_whole
+from nfh_tui.services.examples import BROKEN, NO_HEAD, NOT_NFH, Labelled, resolution_gold
+from nfh_tui.services.training import BOTH, Lessons
+
+if TYPE_CHECKING:
+    from nfh_db.store import Store
+    from nfh_tui.jobs.reporting import JobReporter
+
+
+# Which passages are kept out of learning: planned here, without a database.
+#
+# A unit is what stays together: a document where it holds but a small part of the labels, else
+# the passages that have a long turn in common, since one scene is often cut into several. What
+# was dealt once stays where it is; what is new and belongs to a unit that was dealt follows
+# it. Of the units that nobody knew, so many are kept out that the share of each kind of answer
+# comes right again.
+
+LONG_TURN = 8
+"""Words, from which on a turn stands in two passages by no chance."""
+
+FORMULA = 20
+"""Passages; a turn that stands in more of them is a formula, and ties none together."""
+
+SMALL_DOCUMENT = 0.1
+"""The largest part of all labels that a document may hold to be a unit."""
+
+FEW_LABELS = 200
+"""Labels of a kind up to which a larger share is kept out, to judge by more than a few."""
+
+SHARE_OF_FEW = 0.2
+SHARE = 0.1
+
+SEED = "kept out"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage with gold. digest: its own. kinds: of its labels, so many of each."""
+
+    passage_id: int
+    digest: str
+    document: int
+    kinds: Mapping[str, int]
+    turns: frozenset[str] = frozenset()
+
+    @property
+    def labels(self) -> int:
+        """How many it has."""
+        return sum(self.kinds.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """new: passages to be dealt. units: of each passage that was found. both: passages that
+    belong to units on both sides, and so to none."""
+
+    new: tuple[Side, ...]
+    units: Mapping[int, str]
+    both: frozenset[int]
+
+
+@dataclass(slots=True)
+class _Unit:
+    """Passages that stay together. side: the one that they are on, None for none yet."""
+
+    name: str
+    side: bool | None
+    members: list[Found] = field(default_factory=list)
+
+    def kinds(self) -> Counter[str]:
+        total: Counter[str] = Counter()
+        for one in self.members:
+            total.update(one.kinds)
+        return total
+
+
+def long_turns(passage: Passage) -> frozenset[str]:
+    """A hash of each long turn of a passage, whoever says it."""
+    return frozenset(_long_turns(passage))
+
+
+def _long_turns(passage: Passage) -> Iterator[str]:
+    for turn in passage.turns:
+        if turn.end - turn.start >= LONG_TURN:
+            said = " ".join(passage.word(place) for place in range(turn.start, turn.end))
+            hashed = hashlib.sha256(said.casefold().encode("utf-8", "surrogatepass"))
+            yield hashed.hexdigest()[:24]
+
+
+def wanted_out(labels: int, share: float | None) -> float:
+    """How many of so many labels of a kind are to be kept out. share: None for the usual."""
+    if share is not None:
+        return share * labels
+    return max(SHARE_OF_FEW * min(labels, FEW_LABELS), SHARE * labels)
+
+
+def plan(
+    found: Sequence[Found],
+    dealt: Sequence[Side],
+    known_turns: Mapping[int, frozenset[str]],
+    labels: Mapping[bool, Counter[str]],
+    share: float | None,
+) -> Plan:
+    """Deal what was not dealt yet.
+
+    known_turns: long turns of passages that were dealt. labels: the gold of each kind there is
+    now in what was dealt, kept out (True) and not. share: of the labels, to be kept out; 0
+    deals nothing, and only tells the units.
+    """
+    sides = {one.passage_id: one for one in dealt}
+    units, both = _units(found, sides, known_turns)
+    names = {one.passage_id: unit.name for unit in units for one in unit.members}
+    if share == 0:
+        return Plan((), names, frozenset())
+    fresh = [unit for unit in units if unit.side is None]
+    out = _kept_out(fresh, labels, share)
+    new = [
+        Side(one.passage_id, unit.name in out if unit.side is None else unit.side, unit.name)
+        for unit in units
+        for one in unit.members
+        if one.passage_id not in sides and one.passage_id not in both
+    ]
+    return Plan(tuple(new), names, both)
+
+
+# --- units ----------------------------------------------------------------------------------
+
+
+def _units(
+    found: Sequence[Found],
+    sides: Mapping[int, Side],
+    known_turns: Mapping[int, frozenset[str]],
+) -> tuple[list[_Unit], frozenset[int]]:
+    """What stays together, in the order of the passages, and what belongs to both sides."""
+    formulas = _formulas(found, known_turns)
+    whole = _whole_documents(found, sides)
+    ties = _Ties()
+    names: dict[str, str] = {}
+    torn: set[str] = set()
+    for side in sides.values():
+        turns = known_turns.get(side.passage_id, frozenset()) - formulas
+        own = f"passage {side.passage_id}"
+        ties.tie(own, [f"unit {side.unit}"], side.dev)
+        torn |= {turn for turn in turns if not ties.tie(f"turn {turn}", [own], side.dev)}
+    both = set()
+    for one in found:
+        own, turns = f"passage {one.passage_id}", one.turns - formulas
+        others = [f"turn {turn}" for turn in sorted(turns)]
+        if one.document in whole:
+            others.append(f"unit document {one.document}")
+        if one.passage_id in sides:
+            continue
+        if torn & turns or not ties.tie(own, others):
+            both.add(one.passage_id)
+    for side in sides.values():
+        names.setdefault(ties.root(f"passage {side.passage_id}"), side.unit)
+    made: dict[str, _Unit] = {}
+    for one in found:
+        root = ties.root(f"passage {one.passage_id}")
+        by_document = one.document in whole and one.passage_id not in both
+        fresh = f"document {one.document}" if by_document else f"passage {one.digest[:16]}"
+        unit = made.setdefault(root, _Unit(names.get(root, fresh), ties.side(root)))
+        unit.members.append(one)
+    return list(made.values()), frozenset(both)
+
+
+def _whole_documents(found: Sequence[Found], sides: Mapping[int, Side]) -> set[int]:
+    """Documents that are units: small ones among several, and those that were units before."""
+    labels: Counter[int] = Counter()
+    begun: set[int] = set()
+    for one in found:
+        labels[one.document] += one.labels
+        if one.passage_id in sides:
+            begun.add(one.document)
+    most = SMALL_DOCUMENT * labels.total()
+    small = {document for document, count in labels.items() if count <= most}
+    before = {side.unit for side in sides.values()}
+    known = {document for document in labels if f"document {document}" in before}
+    return known | (small - begun)
+
+
+def _formulas(
+    found: Iterable[Found], known_turns: Mapping[int, frozenset[str]]
+) -> frozenset[str]:
+    turns = dict(known_turns) | {one.passage_id: one.turns for one in found}
+    stands = Counter(turn for some in turns.values() for turn in some)
+    return frozenset(turn for turn, passages in stands.items() if passages > FORMULA)
+
+
+class _Ties:
+    """Names that belong together (union-find), each group with the side that it is on."""
+
+    def __init__(self) -> None:
+        self._above: dict[str, str] = {}
+        self._sides: dict[str, bool] = {}
+
+    def root(self, name: str) -> str:
+        """The name that stands for its group."""
+        self._above.setdefault(name, name)
+        while self._above[name] != name:
+            self._above[name] = name = self._above[self._above[name]]
+        return name
+
+    def side(self, name: str) -> bool | None:
+        """The side of its group; None for one that is on none."""
+        return self._sides.get(self.root(name))
+
+    def tie(self, name: str, others: Iterable[str], dev: bool | None = None) -> bool:
+        """Put a name and others into one group; False, and nothing is done, where they are on
+        both sides. dev: the side of the name."""
+        roots = {self.root(one) for one in (name, *others)}
+        sides = {self._sides[root] for root in roots if root in self._sides}
+        sides |= set() if dev is None else {dev}
+        if len(sides) > 1:
+            return False
+        top = self.root(name)
+        for root in roots:
+            self._above[root] = top
+        if sides:
+            self._sides[top] = sides.pop()
+        return True
+
+
+# --- dealing --------------------------------------------------------------------------------
+
+
+def _kept_out(
+    fresh: Sequence[_Unit], labels: Mapping[bool, Counter[str]], share: float | None
+) -> set[str]:
+    """The names of the units that are to be kept out: of each kind so many as it is to have,
+    and where the kinds are too few for that, so many as all of them."""
+    out, every = Counter(labels[True]), labels[True] + labels[False]
+    waiting: dict[str, deque[_Unit]] = defaultdict(deque)
+    for unit in sorted(fresh, key=_drawn):
+        kinds = unit.kinds()
+        every += kinds
+        waiting[max(kinds, key=lambda kind: (kinds[kind], kind))].append(unit)
+    wanted = {kind: wanted_out(count, share) for kind, count in every.items()}
+    chosen: set[str] = set()
+
+    def lacking(kind: str) -> float:
+        return wanted[kind] - out[kind]
+
+    while True:
+        open_ = [kind for kind in waiting if waiting[kind] and wanted[kind] >= 1]
+        kind = max(open_, key=lambda one: (lacking(one), one), default="")
+        if not kind or lacking(kind) <= 0:
+            break
+        unit = waiting[kind].popleft()
+        kinds = unit.kinds()
+        # What it brings of other kinds may be more than is wanted of those.
+        if sum(count * (lacking(one) - count / 2) for one, count in kinds.items()) >= 0:
+            chosen.add(unit.name)
+            out += kinds
+    total = sum(wanted.values())
+    rare = out.total() < total / 2
+    while rare and any(waiting.values()):
+        there = (kind for kind in waiting if waiting[kind])
+        unit = waiting[max(there, key=lambda one: (lacking(one), one))].popleft()
+        if out.total() + unit.kinds().total() / 2 <= total:
+            chosen.add(unit.name)
+            out += unit.kinds()
+    return chosen
+
+
+def _drawn(unit: _Unit) -> float:
+    """A draw that is the same for the same unit."""
+    return random.Random(f"{SEED} {unit.name}").random()  # noqa: S311 - no secret
+
+
+LEAST = 10
+"""Examples, fewer of which make no model."""
+
+TOO_FEW = 5
+"""Examples of a class, fewer of which teach it badly."""
+
+ROUGH = 30
+"""Examples kept out, fewer of which say next to nothing of how good a model is."""
+
+
+NO_HEADS = (
+    "no number found here has gold that says what its noun is. Settle or decide some first, or "
+    "ask for others"
+)
+
+
+class TooFewError(ModelsError):
+    """Not enough gold to learn from; the sentence says what there is."""
+
+
+def check_resolution(snapshot: "Snapshot", *, kept_out: bool) -> None:
+    """Raise TooFewError unless resolution, and identification where both are asked for, can
+    be learnt. kept_out: the recipe cannot do without examples to judge by."""
+    train, found = snapshot.train, len(snapshot.train)
+    if not found and not snapshot.dev:
+        raise TooFewError(f"there is nothing to learn resolution from: {_why(snapshot)}")
+    if found < LEAST:
+        raise TooFewError(
+            f"too few examples to learn resolution from: {found:,} "
+            f"{'is' if found == 1 else 'are'} left to learn from, wanted {LEAST} or more"
+        )
+    kinds = {one.gold.kind for one in train}
+    if len(kinds) < 2:
+        raise TooFewError(
+            f"there is nothing to tell apart: all {found:,} examples are {kinds.pop()}"
+        )
+    if kept_out and not snapshot.dev:
+        raise TooFewError(
+            f"nothing is left to judge the training by: {counted(found, 'example')} in "
+            f"{counted(snapshot.passages, 'passage')}, and none is kept out. Take more "
+            "examples, a larger --set dev=SHARE, or --set dev_split=SPLIT"
+        )
+    labels = {one.nfh for one in snapshot.numbers}
+    if snapshot.task == BOTH and len(labels) < 2:
+        raise TooFewError(alike(len(snapshot.numbers), fused=True in labels, alone=True))
+
+
+def alike(numbers: int, *, fused: bool, alone: bool) -> str:
+    """That identification cannot be learnt from numbers that are all fused heads, or none.
+
+    alone: resolution, asked for with it, could be learnt without it.
+    """
+    which, wanted = ("fused heads", "not") if fused else ("no fused heads", "fused heads")
+    instead = "; or train resolution alone: nfh-tui retrain resolution" if alone else ""
+    return (
+        f"identification has nothing to tell apart: of {counted(numbers, 'number')} with gold "
+        f"all are {which}. Decide some that are {wanted} (nfh-tui identify brings in the "
+        f"numbers of your texts){instead}"
+    )
+
+
+def _why(snapshot: "Snapshot") -> str:
+    dropped = sum(n for why, n in snapshot.left_out.items() if why.startswith("in a "))
+    if dropped:
+        return (
+            f"the {counted(dropped, 'example')} found are in passages that are kept out of "
+            "training"
+        )
+    return NO_HEADS
+
+
+def remarks(snapshot: "Snapshot") -> Iterator[str]:
+    """What the labels are too few for, though a model can be made of them."""
+    yield from snapshot.notes
+    if snapshot.train:
+        yield from _classes(snapshot)
+    judging = max(len(snapshot.dev), len(snapshot.dev_numbers))
+    if 0 < judging < ROUGH:
+        yield (
+            f"only {counted(judging, 'example')} {'is' if judging == 1 else 'are'} kept out to "
+            "judge it by: its figures say next to nothing"
+        )
+
+
+def _classes(snapshot: "Snapshot") -> Iterator[str]:
+    kinds = Counter(one.gold.kind for one in snapshot.train)
+    every = (Kind.REFERENCE, *IMPLICIT_KINDS)
+    few = [f"{kind} ({kinds[kind]})" for kind in every if 0 < kinds[kind] < TOO_FEW]
+    none = [str(kind) for kind in every if not kinds[kind]]
+    if few:
+        yield f"too few examples to learn well: {', '.join(few)}; {TOO_FEW} or more are wanted"
+    if none:
+        yield f"no example at all: {', '.join(none)}; it learns nothing of these"
+
 
 FORMAT_VERSION = 2
 
@@ -247,3 +626,242 @@ class _Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
         """SHA-256 (hex) of all of it as JSON, but for this hash itself."""
         content = msgspec.json.encode(msgspec.structs.replace(self, whole=""))
         return hashlib.sha256(content).hexdigest()
+
+
+IDENTIFICATION, RESOLUTION = "identification", "resolution"
+
+BOTH_SIDES = "in a passage that has long turns of both sides in common"
+
+REPORT_EVERY = 500
+"""Passages between two reports."""
+
+
+class SplitError(ModelsError):
+    """A split that cannot judge a training; the sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Which gold is taken. task: identification, resolution or both.
+
+    split: only of anchors that an imported row put there. dev_split: what judges, in place of
+    what the database keeps out. dev: the share of the labels that is to be kept out, None for
+    the usual one; 0 keeps nothing out.
+    """
+
+    task: str
+    query: Query = field(default_factory=Query)
+    split: str | None = None
+    dev_split: str | None = None
+    dev: float | None = None
+
+
+@dataclass(slots=True)
+class _Read:
+    """A passage with its labels, and the kinds of all its gold."""
+
+    passage_id: int
+    passage: Passage
+    labels: list[Label]
+    kinds: Counter[str]
+
+
+def take(store: "Store", which: Which, report: "JobReporter") -> Snapshot:
+    """The gold that is asked for, as it is now; what has no side yet is dealt.
+
+    The labels are of one moment. Raises SplitError, StoreError, and what `report` raises.
+    """
+    if which.dev_split is not None and which.dev_split == which.split:
+        raise SplitError(
+            f"the split {which.split} cannot be learnt from and judge the model, too: name "
+            "another with --set dev_split=…"
+        )
+    judging = () if which.dev_split is None else (which.dev_split,)
+    held_out = store.passages_of_splits(
+        tuple(dict.fromkeys((*held_out_splits(which.split), *judging)))
+    )
+    left_out: Counter[str] = Counter()
+    read = _read(store, which, within(which.query, which.split), left_out, report)
+    if which.split is not None and not any(one.kinds for one in read):
+        raise SplitError(
+            f"nothing can be learnt from the split {which.split}: no number found there has "
+            "gold. Name another with --split, or leave it out"
+        )
+    learnt = []
+    for one in read:
+        if one.passage_id in held_out:
+            left_out[f"in a passage of the split {held_out[one.passage_id]}"] += len(one.labels)
+        elif one.labels:
+            learnt.append(one)
+    if which.dev_split is not None:
+        return _by_split(store, which, learnt, left_out, report)
+    return _by_side(store, which, learnt, left_out, report)
+
+
+def within(query: Query, split: str | None) -> Query:
+    """A query, of the anchors of a split alone where one is named."""
+    if split is None:
+        return query
+    return replace(query, terms=(*query.terms, Match("split", (split,))))
+
+
+# --- reading --------------------------------------------------------------------------------
+
+
+def _read(
+    store: "Store",
+    which: Which,
+    query: Query,
+    left_out: Counter[str],
+    report: "JobReporter",
+) -> list[_Read]:
+    found: list[_Read] = []
+    for ballot in store.labelled(query):
+        if not found or found[-1].passage_id != ballot.passage_id:
+            if not len(found) % REPORT_EVERY:
+                report.step(Phase("reading", len(found)))
+            found.append(_Read(ballot.passage_id, ballot.passage, [], Counter()))
+        gold = ballot.gold
+        if gold is None:
+            continue
+        found[-1].kinds[gold.answer.kind.value] += 1
+        label = _label(ballot, which.task)
+        if isinstance(label, Label):
+            found[-1].labels.append(label)
+        else:
+            left_out[label] += 1
+    report.step(Phase("reading", len(found), len(found)))
+    return found
+
+
+def _label(ballot: Ballot, task: str) -> Label | str:
+    """What a number's gold teaches of a task; why it teaches nothing."""
+    assert ballot.gold is not None  # noqa: S101 - whoever calls has looked
+    answer = ballot.gold.answer
+    where = f"anchor {ballot.anchor_id}"
+    heads = None if task == IDENTIFICATION else resolution_gold(answer)
+    nfh = None if task == RESOLUTION else identified(answer.kind)
+    if heads is None and nfh is None:
+        if answer.kind is Kind.BROKEN:
+            return BROKEN
+        return NOT_NFH if answer.kind is Kind.NOT_NFH else NO_HEAD
+    saw_model = Labelled(ballot.anchor, ballot.gold, ballot.votes, where).saw_model
+    return Label(ballot.anchor.start, ballot.anchor.end, where, heads, nfh, saw_model)
+
+
+# --- sides ----------------------------------------------------------------------------------
+
+
+def _by_side(
+    store: "Store",
+    which: Which,
+    learnt: list[_Read],
+    left_out: Counter[str],
+    report: "JobReporter",
+) -> Snapshot:
+    """Kept out is what the database keeps out of every training."""
+    report.step(Phase("dealing", 0, len(learnt)))
+    dealt = _dealt(store, learnt, which.dev)
+    sides = {one.passage_id: one.dev for one in store.sides()} if which.dev != 0 else {}
+    sheets = []
+    for one in learnt:
+        if one.passage_id in dealt.both:
+            left_out[BOTH_SIDES] += len(one.labels)
+            continue
+        dev = sides.get(one.passage_id, False)
+        unit = dealt.units[one.passage_id]
+        sheets.append(Sheet(one.passage, tuple(one.labels), unit, dev))
+    return Snapshot(which.task, tuple(sheets), dict(left_out), _said(sheets))
+
+
+def _said(sheets: Iterable[Sheet]) -> str:
+    """What is kept out, in words; "" for nothing."""
+    counts = Counter({True: 0, False: 0})
+    for sheet in sheets:
+        counts[sheet.dev] += len(sheet.labels)
+    if not counts[True]:
+        return ""
+    share = 100 * counts[True] / counts.total()
+    return f"{share:.0f} % of the labels, in passages that are kept out of every training"
+
+
+def _dealt(store: "Store", learnt: list[_Read], share: float | None) -> Plan:
+    """What `learnt` is dealt to, with what is new among it dealt now."""
+    documents = _documents(store, learnt)
+    found = [
+        Found(
+            one.passage_id,
+            one.passage.digest,
+            documents[one.passage_id],
+            one.kinds,
+            long_turns(one.passage),
+        )
+        for one in learnt
+    ]
+    there = {one.passage_id for one in found}
+    while True:
+        dealt = store.sides()
+        elsewhere: dict[int, frozenset[str]] = {}
+        if there - {one.passage_id for one in dealt}:
+            others = [one.passage_id for one in dealt if one.passage_id not in there]
+            elsewhere = {key: long_turns(text) for key, text in store.passage_texts(others)}
+        known = elsewhere | {one.passage_id: one.turns for one in found}
+        planned = plan(found, dealt, known, store.side_labels(), share)
+        if store.deal_sides(planned.new, len(dealt)):
+            return planned
+
+
+def _documents(store: "Store", learnt: list[_Read]) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for start in range(0, len(learnt), REPORT_EVERY):
+        some = [one.passage_id for one in learnt[start : start + REPORT_EVERY]]
+        found.update(store.documents_of(some))
+    return found
+
+
+# --- a split that judges --------------------------------------------------------------------
+
+
+def _by_split(
+    store: "Store",
+    which: Which,
+    learnt: list[_Read],
+    left_out: Counter[str],
+    report: "JobReporter",
+) -> Snapshot:
+    """Kept out is a split; what has no side yet is dealt accordingly, for later trainings."""
+    nothing: Counter[str] = Counter()
+    judging = _read(store, which, within(Query(), which.dev_split), nothing, report)
+    dev = [one for one in judging if one.labels]
+    if not dev:
+        raise SplitError(
+            f"the split {which.dev_split} holds no gold to judge a model by: name another "
+            "with --set dev_split=…, or leave it out, and a part of the passages is kept out"
+        )
+    both = [*learnt, *dev]
+    units = _dealt(store, both, 0.0).units
+    out = {one.passage_id for one in dev}
+    kept_out = _note(store, units, {one.passage_id: one.passage_id in out for one in both})
+    notes = []
+    if kept_out:
+        notes.append(
+            f"{counted(kept_out, 'passage')} that other trainings keep out to judge by "
+            f"{'was' if kept_out == 1 else 'were'} learnt from, since the split "
+            f"{which.dev_split} was to judge"
+        )
+    sheets = tuple(
+        Sheet(one.passage, tuple(one.labels), units[one.passage_id], one.passage_id in out)
+        for one in both
+    )
+    said = f"split {which.dev_split}"
+    return Snapshot(which.task, sheets, dict(left_out), said, tuple(notes))
+
+
+def _note(store: "Store", units: Mapping[int, str], dev: Mapping[int, bool]) -> int:
+    """Deal what was not dealt yet; how many passages are learnt from that were kept out."""
+
+    while True:
+        dealt = {one.passage_id: one.dev for one in store.sides()}
+        new = [Side(key, out, units[key]) for key, out in dev.items() if key not in dealt]
+        if store.deal_sides(new, len(dealt)):
+            return sum(dealt.get(key, False) and not out for key, out in dev.items())

@@ -1,35 +1,414 @@
-"""Makes the sample corpus from its source: `python -m nfh_tui.sample.build`.
+"""Makes the sample corpus from its source: `python -m nfh_tui.sample.build`. The dialogs'
+markup, the notation of answers, and what each anchor is there to show.
+
+The notation of answers in the dialogs' source.
+
+    CURRENCY   CURRENCY:pound   OTHER/noun:joke   NOT_NFH      a class, its sort, its noun
+    t          t<1   t>2        the noun labelled t; one token more before, two behind
+    t+b        t-w              with another word for the same thing; without a mention
+    s & g      l | m            several heads: both; either
+
+As the tool does, the other mentions of a marked noun's lemma are added to its head.
+
+Reads the dialogs' source into records; what they mean is not known here yet.
+
+    === slug                      a passage; the lines of its dialog follow
+    Ada: Whose {t:tent} is it?    {label:word}: a noun that an answer may name
+    Ben: I have [one].            [number]: the anchor; [label:number] where there are several
+    --- turn-before               the anchor's label, if it has one; what it shows; cut
+    gold unanimous                or majority, or open, or an editor's answer as below
+    ann1,ann2 t 5s 8s             names, answer, seconds; one line for equal answers
+    ann3 t<1 9s !ambiguous "why"  flags and comment, if any, of one person
+
+`cut` says that the anchor holds only a part of the number. An editor's answer to a gold is
+`gold t 12s r6 !anchor "why"`: seconds, the number of the guideline rule it turns on, and so
+on. Answers are read by `answers`. Blank lines and lines that start with # are skipped.
 
 Reads `dialogs/*.txt` in the order of their names and writes `corpus.jsonl` beside them, in
 the form that `nfh-tui export --format gold` gives. Deterministic: the same source, the same
 bytes. Refuses, with file and line, what is no answer or points nowhere.
 """
 
+import re
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from nfh_db.errors import ExportError, FormatError
-from nfh_db.formats.gold_form import GoldWriter
+from nfh_db.formats.dialog import split_speaker
+from nfh_db.formats.files import write_lines
+from nfh_db.formats.gold import GoldWriter
 from nfh_db.formats.rows import RawPassage
-from nfh_db.formats.writing import write_lines
 from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Role, Rule, Vote
-from nfh_models.domain import Anchor, Passage, SettlingRule, Turn, anchor_id, settle
-from nfh_tui.sample import corpus_path
-from nfh_tui.sample.answers import read_answer
-from nfh_tui.sample.markup import (
-    ANNOTATORS,
-    GOLD,
-    Place,
-    Said,
-    SourceAnchor,
-    SourcePassage,
-    read,
-    refusal,
+from nfh_models.domain import (
+    Anchor,
+    Answer,
+    AnswerError,
+    Head,
+    Kind,
+    Mention,
+    Origin,
+    Passage,
+    Relation,
+    SettlingRule,
+    Sort,
+    Turn,
+    anchor_id,
+    settle,
 )
-from nfh_tui.sample.phenomena import PHENOMENA
+from nfh_tui.sample import corpus_path
+
+_CLASS = re.compile(r"(?P<kind>[A-Z_]+)(?:/(?P<sort>[a-z]+))?(?::(?P<noun>[a-z ]+))?")
+_HEAD = re.compile(
+    r"(?P<label>[a-z][a-z0-9]*)(?:<(?P<before>\d))?(?:>(?P<behind>\d))?"
+    r"(?P<others>(?:[+-][a-z][a-z0-9]*)*)"
+)
+_OTHER = re.compile(r"([+-])([a-z][a-z0-9]*)")
+_RELATIONS = {"&": Relation.AND, "|": Relation.OR}
+
+
+def read_answer(
+    text: str,
+    nouns: Mapping[str, int],
+    lemmas: Sequence[str],
+    anchor: Anchor,
+    comment: str = "",
+) -> Answer:
+    """The answer that `text` writes down.
+
+    nouns: the token of each label. lemmas: one a token of the passage. Raises AnswerError
+    with a sentence for what is no answer.
+    """
+    found = _CLASS.fullmatch(text)
+    if found is not None:
+        return _class_answer(text, found, comment)
+    signs = set(re.findall(r" ([&|]) ", text))
+    if len(signs) > 1:
+        raise AnswerError(f'"{text}" mixes & and |')
+    heads = [_head(part, nouns, lemmas, anchor) for part in re.split(r" [&|] ", text)]
+    live = [mention.head for head in heads for mention in head.live]
+    if len(live) != len(set(live)):
+        raise AnswerError(f'"{text}" names one noun in two heads')
+    relation = _RELATIONS[signs.pop()] if signs else None
+    answer = Answer(Kind.REFERENCE, tuple(heads), relation=relation, comment=comment)
+    answer.check(len(lemmas), anchor.start, anchor.end)
+    return answer
+
+
+def _class_answer(text: str, found: re.Match[str], comment: str) -> Answer:
+    try:
+        kind = Kind(found["kind"])
+        sort = Sort(found["sort"].upper()) if found["sort"] else None
+    except ValueError as error:
+        raise AnswerError(f'"{text}" is no kind of answer') from error
+    return Answer(kind, sort=sort, noun=found["noun"], comment=comment)
+
+
+def _head(text: str, nouns: Mapping[str, int], lemmas: Sequence[str], anchor: Anchor) -> Head:
+    found = _HEAD.fullmatch(text)
+    if found is None:
+        raise AnswerError(f'"{text}" is neither a class nor a labelled noun')
+    token = _token(found["label"], nouns)
+    start, end = token - int(found["before"] or 0), token + 1 + int(found["behind"] or 0)
+    others: dict[int, Origin] = {}
+    for sign, label in _OTHER.findall(found["others"]):
+        others[_token(label, nouns)] = Origin.ADDED if sign == "+" else Origin.REMOVED
+    named = [token, *(place for place, origin in others.items() if origin is Origin.ADDED)]
+    for place in _same_noun(named, lemmas, anchor):
+        others.setdefault(place, Origin.ADDED)
+    mentions = [
+        Mention(place, place + 1, place, origin) for place, origin in sorted(others.items())
+    ]
+    return Head((Mention(start, end, token), *mentions))
+
+
+def _token(label: str, nouns: Mapping[str, int]) -> int:
+    if label not in nouns:
+        raise AnswerError(f'no noun is labelled "{label}" in the dialog')
+    return nouns[label]
+
+
+def _same_noun(named: Sequence[int], lemmas: Sequence[str], anchor: Anchor) -> Iterator[int]:
+    """The other tokens with a lemma of the tokens `named`."""
+    wanted = {lemmas[place].casefold() for place in named}
+    for place, lemma in enumerate(lemmas):
+        inside = anchor.start <= place < anchor.end
+        if lemma.casefold() in wanted and place not in named and not inside:
+            yield place
+
+
+ANNOTATORS = ("ann1", "ann2", "ann3")
+GOLD = "gold"
+
+_LABEL = r"[a-z][a-z0-9]*"
+_MARK = re.compile(
+    rf"\[(?:(?P<anchor>{_LABEL}):)?(?P<number>[^][{{}}]+)\]"
+    rf"|\{{(?P<noun>{_LABEL}):(?P<words>[^][{{}}]+)\}}"
+)
+_SAID = re.compile(
+    r"(?P<who>gold|ann\d(?:,ann\d)*) +(?P<answer>.+?)"
+    r"(?P<seconds>(?: +\d+s)*)(?: +r(?P<rule>\d+))?(?P<flags>(?: +![a-z]+)*)"
+    r'(?: +"(?P<comment>.+)")?'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A marked stretch of a passage's text: code points [start, end)."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Words of one turn: code points [start, end) of the passage's text."""
+
+    speaker: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A vote, or a gold, as written. rule: of the guidelines, gold only; seconds: or None."""
+
+    line: int
+    answer: str
+    seconds: int | None = None
+    rule: str | None = None
+    flags: tuple[str, ...] = ()
+    comment: str = ""
+
+
+@dataclass(slots=True)
+class SourceAnchor:
+    """One anchor with all that is said of it: by each annotator, and under "gold"."""
+
+    line: int
+    label: str
+    phenomenon: str
+    cut: bool
+    said: dict[str, Said] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class SourcePassage:
+    """A dialog, its marks taken out of the text and kept by label."""
+
+    file: str
+    line: int
+    slug: str
+    text: str = ""
+    turns: list[Line] = field(default_factory=list)
+    anchor_places: dict[str, Place] = field(default_factory=dict)
+    noun_places: dict[str, Place] = field(default_factory=dict)
+    anchors: list[SourceAnchor] = field(default_factory=list)
+
+
+def refusal(passage: SourcePassage, line: int, message: str) -> FormatError:
+    """The error to raise about a line of the passage's file."""
+    return FormatError(passage.file, line, f"passage {passage.slug}: {message}")
+
+
+def read(file: str, lines: Iterable[str]) -> Iterator[SourcePassage]:
+    """The passages of one source file. Raises FormatError with the line that does not hold."""
+    passage: SourcePassage | None = None
+    for number, raw in enumerate(lines, start=1):
+        text = raw.rstrip()
+        if not text or text.startswith("#"):
+            continue
+        if text.startswith("=== "):
+            if passage is not None:
+                yield _complete(passage)
+            passage = SourcePassage(file, number, text.removeprefix("=== "))
+        elif passage is None:
+            raise FormatError(file, number, 'wanted "=== name" before the lines of a dialog')
+        else:
+            _add(passage, number, text)
+    if passage is not None:
+        yield _complete(passage)
+
+
+def _add(passage: SourcePassage, number: int, text: str) -> None:
+    if text.startswith("--- "):
+        passage.anchors.append(_anchor(passage, number, text.split()[1:]))
+    elif passage.anchors:
+        _add_said(passage, number, text)
+    else:
+        _add_turn(passage, number, text)
+
+
+def _add_turn(passage: SourcePassage, number: int, marked: str) -> None:
+    if passage.text:
+        passage.text += "\n"
+    start = len(passage.text)
+    plain, place = "", 0
+    for mark in _MARK.finditer(marked):
+        plain += marked[place : mark.start()]
+        words = mark["number"] or mark["words"]
+        where = Place(start + len(plain), start + len(plain) + len(words))
+        _add_mark(passage, number, mark, where)
+        plain += words
+        place = mark.end()
+    plain += marked[place:]
+    if set(plain) & set("[]{}"):
+        raise refusal(passage, number, "a bracket or brace that marks nothing")
+    speaker, shift = split_speaker(plain)
+    if speaker is None:
+        raise refusal(passage, number, 'wanted "Speaker: words", each word capitalised')
+    passage.text += plain
+    passage.turns.append(Line(speaker, start + shift, len(passage.text)))
+
+
+def _add_mark(passage: SourcePassage, number: int, mark: re.Match[str], where: Place) -> None:
+    if mark["noun"]:
+        known, label = passage.noun_places, mark["noun"]
+    else:
+        known, label = passage.anchor_places, mark["anchor"] or ""
+    if label in known:
+        raise refusal(passage, number, f'label "{label}" stands here for the second time')
+    known[label] = where
+
+
+def _anchor(passage: SourcePassage, number: int, words: list[str]) -> SourceAnchor:
+    label = "" if "" in passage.anchor_places else words.pop(0)
+    if label not in passage.anchor_places:
+        raise refusal(passage, number, f'no anchor "{label}" in the dialog')
+    if any(anchor.label == label for anchor in passage.anchors):
+        raise refusal(passage, number, f'anchor "{label}" is described for the second time')
+    if not words or words[1:] not in ([], ["cut"]):
+        raise refusal(passage, number, 'wanted the anchor\'s phenomenon, then "cut" or nothing')
+    return SourceAnchor(number, label, words[0], cut=len(words) > 1)
+
+
+def _add_said(passage: SourcePassage, number: int, text: str) -> None:
+    anchor = passage.anchors[-1]
+    found = _SAID.fullmatch(text)
+    if found is None:
+        wanted = '"gold ANSWER" or "ann1 ANSWER 5s", then flags, then a comment in quotes'
+        raise refusal(passage, number, f"wanted {wanted}; found: {text}")
+    seconds = [int(word[:-1]) for word in found["seconds"].split()]
+    flags = tuple(word[1:] for word in found["flags"].split())
+    said = Said(
+        line=number,
+        answer=found["answer"],
+        seconds=seconds[0] if seconds else None,
+        rule=found["rule"],
+        flags=flags,
+        comment=found["comment"] or "",
+    )
+    if found["who"] == GOLD:
+        _add_one(passage, anchor, GOLD, said)
+    else:
+        _add_votes(passage, anchor, found["who"].split(","), said, seconds)
+
+
+def _add_votes(
+    passage: SourcePassage,
+    anchor: SourceAnchor,
+    names: list[str],
+    said: Said,
+    seconds: list[int],
+) -> None:
+    if len(seconds) != len(names):
+        raise refusal(passage, said.line, f"wanted {len(names)} times in seconds")
+    if said.rule is not None or (len(names) > 1 and (said.flags or said.comment)):
+        raise refusal(
+            passage, said.line, "a rule is an editor's; flags and comments are one person's"
+        )
+    for name, time in zip(names, seconds, strict=True):
+        _add_one(passage, anchor, name, replace(said, seconds=time))
+
+
+def _add_one(passage: SourcePassage, anchor: SourceAnchor, name: str, said: Said) -> None:
+    if name in anchor.said:
+        raise refusal(passage, said.line, f"{name} stands here for the second time")
+    anchor.said[name] = said
+
+
+def _complete(passage: SourcePassage) -> SourcePassage:
+    """The passage, checked. Raises FormatError for an anchor or an answer that is missing."""
+    described = {anchor.label for anchor in passage.anchors}
+    for label in passage.anchor_places:
+        if label not in described:
+            raise refusal(passage, passage.line, f'anchor "{label}" is not described')
+    if not passage.anchors:
+        raise refusal(passage, passage.line, "has no anchor")
+    for anchor in passage.anchors:
+        if sorted(anchor.said) != [*ANNOTATORS, GOLD]:
+            wanted = "a gold line and the answers of " + ", ".join(ANNOTATORS)
+            raise refusal(passage, anchor.line, f"wanted {wanted}")
+    return passage
+
+
+ONE_NOUN = "REFERENCE, one noun"
+REPEATED = "REFERENCE, repeated mentions"
+BEHIND = "REFERENCE, noun behind"
+SEVERAL = "REFERENCE, several heads"
+
+
+@dataclass(frozen=True, slots=True)
+class Phenomenon:
+    """group: as the guidelines' table of the sample names it. kinds: of a gold in it."""
+
+    group: str
+    kinds: tuple[Kind, ...]
+
+
+def _of(group: str, kinds: tuple[Kind, ...], names: str) -> dict[str, Phenomenon]:
+    return {name: Phenomenon(group, kinds) for name in names.split()}
+
+
+def _class_phenomenon(kind: Kind, names: str) -> dict[str, Phenomenon]:
+    return _of(kind.value, (kind,), names)
+
+
+PHENOMENA: dict[str, Phenomenon] = {
+    **_of(
+        ONE_NOUN,
+        (Kind.REFERENCE,),
+        "turn-before same-turn number-differs three-away nearer-wrong modifier compound-last "
+        "compound-first possessive-measure partitive-noun partitive-pronoun chain percent",
+    ),
+    **_of(
+        REPEATED, (Kind.REFERENCE,), "several-mentions singular-plural other-sense two-words"
+    ),
+    # Of "A or B noun" the first number refers to the noun; the second has it as its own.
+    **_of(BEHIND, (Kind.REFERENCE, Kind.NOT_NFH), "pair"),
+    **_of(BEHIND, (Kind.REFERENCE,), "behind"),
+    **_of(
+        SEVERAL,
+        (Kind.REFERENCE,),
+        "and-nouns and-names and-twice or-side or-twice or-more name-as-kind",
+    ),
+    **_class_phenomenon(Kind.AGE, "age-predicate age-name age-turn age-years-word"),
+    **_class_phenomenon(Kind.YEAR, "year-four-digits year-two-digits year-words year-decade"),
+    **_class_phenomenon(
+        Kind.CURRENCY,
+        "currency-bare currency-money-word currency-note currency-bid currency-hundreds",
+    ),
+    **_class_phenomenon(Kind.TIME, "time-at time-minutes time-morning time-oclock"),
+    **_class_phenomenon(
+        Kind.PEOPLE,
+        "people-generic people-you people-only people-one-another people-table "
+        "people-is-the-one",
+    ),
+    **_class_phenomenon(
+        Kind.OTHER,
+        "countdown list-mark sum count-in code-telephone code-model code-radio code-size "
+        "measure-score measure-speed measure-degrees measure-marks noun-joke noun-favour "
+        "noun-drink noun-blow clause",
+    ),
+    **_class_phenomenon(Kind.UNKNOWN, "pointing cut-off"),
+    **_class_phenomenon(
+        Kind.NOT_NFH, "adjectives label-noun name as-name one-and-only no-number"
+    ),
+    **_class_phenomenon(Kind.BROKEN, "words-lost interleaved rubbish foreign"),
+}
+
 
 EDITOR = "editor"
 FIRST_DAY = datetime(2025, 3, 3, tzinfo=UTC)
@@ -202,8 +581,8 @@ class _Maker:
 def _passage(source: SourcePassage) -> Passage:
     """The passage as an import of its plain text would make it."""
     # Imported here: only who builds the corpus pays for the tokenizer and the lemmas.
-    from nfh_models.text.tokenize import spans
-    from nfh_tui.incoming import passage_of
+    from nfh_models.text.tokens import spans
+    from nfh_tui.services.imports import passage_of
 
     offsets: list[tuple[int, int]] = []
     turns = []

@@ -11,10 +11,18 @@ import msgspec
 
 from nfh_models.errors import ModelsError
 from nfh_tui.jobs.logs import log_path, open_private
-from nfh_tui.scanning.crew import ATTEMPTS, UNKEPT, CrewError, Piece
-from nfh_tui.scanning.engine import Hello, Task
-from nfh_tui.scanning.tally import Tally
-from nfh_tui.scanning.worker import Reply, receive, send
+from nfh_tui.scanning.blocks import Tally
+from nfh_tui.scanning.worker import (
+    ATTEMPTS,
+    UNKEPT,
+    CrewError,
+    Hello,
+    Piece,
+    Reply,
+    Task,
+    receive,
+    send,
+)
 
 MODULE = "nfh_tui.scanning.worker"
 LOG_NAME = "scan.log"

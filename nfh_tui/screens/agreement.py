@@ -8,10 +8,8 @@ import asyncio
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from nfh_db.confusions import Confusions, Pair
-from nfh_tui.desk.report import report
-from nfh_tui.screens.panes import Panes
-from nfh_tui.sheets.agreement import (
+from nfh_db.comparisons import AnnotatorPair, Confusions
+from nfh_tui.screens.agreement_figures import (
     POOLED,
     Measured,
     figure_lines,
@@ -19,7 +17,9 @@ from nfh_tui.sheets.agreement import (
     pair_name,
     pair_of,
 )
-from nfh_tui.sheets.line import Line, Stop, items, sentence
+from nfh_tui.screens.base import Panes
+from nfh_tui.services.report_process import report
+from nfh_tui.widgets.figure_lines import Line, Stop, items, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ class AgreementScreen(Panes):
         self.counts: Confusions | None = None
         self.measured = Measured()
         pair = self.memory.get("pair", POOLED)
-        self.pair: Pair = pair if isinstance(pair, tuple) else POOLED
+        self.pair: AnnotatorPair = pair if isinstance(pair, tuple) else POOLED
 
     # --- reading ------------------------------------------------------------------------
 

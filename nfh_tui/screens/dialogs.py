@@ -1,6 +1,9 @@
-"""The dialogs: a text, a question, a list to choose from. Nothing in them is markup."""
+"""The dialogs: a text, a question, lists to choose from, the keys, bulk operations, views,
+and what is to be trained. Nothing in them is markup.
+"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rich.console import Group
@@ -12,11 +15,35 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen, ScreenResultType
-from textual.widgets import OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from nfh_tui.visible import visible
-from nfh_tui.widgets.enduring import Enduring
+from nfh_db.bulk_plan import BulkPreview, Deed, Sampled
+from nfh_db.similar_items import Alike, Precedent, Similar
+from nfh_models.domain import Answer, Kind, Passage, class_answer
+from nfh_tui.actions import ACTIONS, GROUPS, PANE_GROUPS, Action, Line, Mode, table_lines
+from nfh_tui.config import LEGEND
+from nfh_tui.display_text import clip, isolated, visible
+from nfh_tui.editor.votes import describe
+from nfh_tui.screens.training_form import (
+    FIELDS,
+    RECIPE_WORDS,
+    SETTINGS,
+    TASKS,
+    USUAL,
+    Choices,
+    Form,
+    command_of,
+    turned,
+)
+from nfh_tui.services.history import local
+from nfh_tui.services.report_process import ReportError
+from nfh_tui.textual_support import Enduring, start
+from nfh_tui.widgets.evidence_rows import fitted, sentence_parts
+from nfh_tui.widgets.input_bar import BarInput
+from nfh_tui.widgets.substitution import sentence
+from nfh_tui.workbench.availability import told
+from nfh_tui.workbench.completion import View
 
 FRAME_ROWS = 8
 """Rows of a dialog that are no text: border, title, hint, margins, and air around it."""
@@ -214,3 +241,633 @@ class ChooseDialog(Dialog[str | None]):
             choices.action_cursor_down()
         else:
             choices.action_cursor_up()
+
+
+CLOSING = "Every act is also in the palette, ctrl+p. To select text with the mouse, hold shift."
+
+Why = Callable[[Action], str]
+"""Why an act cannot be done now; "" for one that can."""
+
+
+def help_table(
+    pane: str, mode: Mode, actions: Sequence[Action] = ACTIONS, why: Why | None = None
+) -> Table:
+    """All keys in two columns. why: tells of each act what is in its way now."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    for keys, words in help_rows(pane, mode, actions, why):
+        table.add_row(keys, words)
+    return table
+
+
+def help_rows(
+    pane: str, mode: Mode, actions: Sequence[Action] = ACTIONS, why: Why | None = None
+) -> Iterator[tuple[Text, Text]]:
+    """Keys and what they do, group by group; what this mode does not do says where it is."""
+    reasons = {} if why is None else {action.id: why(action) for action in actions}
+    first = PANE_GROUPS[pane]
+    for group in (*first, *(group for group in GROUPS if group not in first)):
+        lines = list(table_lines([group], actions))
+        elsewhere = all(mode not in line.modes for line in lines)
+        heading = Text(group, "bold underline")
+        if elsewhere:
+            heading = Text.assemble(heading, (f"  in {_modes(lines[0].modes)}", "italic"))
+        now = [""] * len(lines) if elsewhere else [_now(line, mode, reasons) for line in lines]
+        if len(set(now)) == 1 and now[0]:
+            heading = Text.assemble(heading, (f"  not now: {now[0]}", "italic"))
+            now = [""] * len(lines)
+        yield Text(), heading
+        for line, reason in zip(lines, now, strict=True):
+            yield Text(line.keys, "bold"), _words(line, mode, reason, told=elsewhere)
+        yield Text(), Text()
+    yield Text(), Text("Signs", "bold underline")
+    for sign, meaning in LEGEND:
+        yield Text(sign, "bold"), Text(meaning)
+    yield Text(), Text()
+    yield Text(), Text(CLOSING)
+
+
+def side_table(pane: str, first: Sequence[str], acts: Sequence[Action], why: Why) -> Table:
+    """The keys of a screen beside the workbench, in two columns.
+
+    pane: what the pane in use is called. first: ids of the acts that are about a pane. acts:
+    those of the screen. why: tells of each what is in its way now.
+    """
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    by_id = {act.id: act for act in acts}
+    here = [by_id[one] for one in first if one in by_id]
+    # What the pane cannot do stands below what it can.
+    here.sort(key=lambda act: bool(why(act)))
+    rest = [act for act in acts if act.id not in first]
+    for heading, group in ((pane, here), ("This screen", rest)):
+        table.add_row(Text(), Text(heading, "bold underline"))
+        for keys, words in _side_rows(group, why):
+            table.add_row(keys, words)
+        table.add_row(Text(), Text())
+    table.add_row(Text(), Text(CLOSING))
+    return table
+
+
+def _side_rows(acts: Sequence[Action], why: Why) -> Iterator[tuple[Text, Text]]:
+    """A row an act; acts that are listed together make one."""
+    told: set[str] = set()
+    for act in acts:
+        if act.listed in told:
+            continue
+        words = Text(act.listed or act.title)
+        reason = "" if act.listed else why(act)
+        if act.listed:
+            told.add(act.listed)
+        if reason:
+            words.append(f"  not now: {reason}", "italic")
+        if act.description and not act.listed:
+            words.append(f"  {act.description}", "dim")
+        yield Text(act.shown, "bold"), words
+
+
+def _now(line: Line, mode: Mode, reasons: Mapping[str, str]) -> str:
+    """Why none of a line's acts can be done now; in other modes its modes say it."""
+    told = [reasons.get(action_id, "") for action_id in line.ids]
+    return told[0] if mode in line.modes and all(told) else ""
+
+
+def _words(line: Line, mode: Mode, now: str, *, told: bool) -> Text:
+    """Title and description. told: the group has said already in which modes it works."""
+    text = Text(line.title)
+    if mode not in line.modes and not told:
+        text.append(f"  in {_modes(line.modes)}", "italic")
+    if now:
+        text.append(f"  not now: {now}", "italic")
+    if line.description:
+        text.append(f"  {line.description}", "dim")
+    return text
+
+
+def _modes(modes: frozenset[Mode]) -> str:
+    return " and ".join(mode.value for mode in Mode if mode in modes)
+
+
+SIDES = 7
+"""Cells of a dialog's width that are no text: its border, its padding, the list's own."""
+
+
+class ListDialog(Dialog[ScreenResultType]):
+    """Title, a head of a few lines, the list, a hint. What it does is said by who uses it."""
+
+    DEFAULT_CSS = f"""
+    ListDialog {{
+        {BOX}
+        & .head {{ height: auto; margin-bottom: 1; }}
+        & OptionList {{
+            height: auto; border: none; padding: 0; background: $surface;
+            scrollbar-size-vertical: 1;
+            &:focus {{ border: none; background-tint: $surface 0%; }}
+        }}
+    }}
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "close", show=False),
+        Binding("j", "step(1)", show=False),
+        Binding("k", "step(-1)", show=False),
+        Binding("g", "edge(0)", show=False),
+        Binding("G", "edge(1)", show=False),
+    ]
+
+    def __init__(self, title: str, head: Text | None, hint: str) -> None:
+        super().__init__()
+        self._title = title
+        self._head = head
+        self._hint = hint
+
+    def compose(self) -> ComposeResult:
+        """Title, head, list, hint."""
+        with Vertical(classes="box"):
+            yield Static(visible(self._title), classes="title", markup=False)
+            if self._head is not None:
+                yield Static(self._head, classes="head", id="head", markup=False)
+            yield OptionList(markup=False)
+            yield Static(self._hint, classes="hint", id="hint", markup=False)
+
+    def on_mount(self) -> None:
+        """Fill the list."""
+        self.fill()
+        self.list.focus()
+
+    def on_resize(self) -> None:
+        """Give the list the rows that the frame leaves, and write its lines anew."""
+        head = 0 if self._head is None else self._rows_of(self._head) + 1
+        self.list.styles.max_height = max(3, self.app.size.height - FRAME_ROWS - head)
+        self.fill()
+
+    def _rows_of(self, text: Text) -> int:
+        """Rows that a text takes here, wrapped lines counted."""
+        return sum(max(1, -(-len(line) // self.room)) for line in text.plain.split("\n"))
+
+    @property
+    def list(self) -> OptionList:
+        """The list."""
+        return self.query_one(OptionList)
+
+    @property
+    def room(self) -> int:
+        """Cells of a line of the list."""
+        return max(20, min(96, self.app.size.width * 9 // 10) - SIDES)
+
+    def entries(self) -> Sequence[Text]:
+        """What the list shows now."""
+        raise NotImplementedError
+
+    def fill(self, at: int | None = None) -> None:
+        """Write the list anew; the mark stays where it is, or goes to a place."""
+        place = self.list.highlighted if at is None else at
+        self.list.set_options([Option(text) for text in self.entries()])
+        if self.list.option_count:
+            self.list.highlighted = min(place or 0, self.list.option_count - 1)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """Enter on an entry."""
+        event.stop()
+        self.chosen(event.option_index)
+
+    def chosen(self, place: int) -> None:
+        """What enter does on the entry in a place."""
+        raise NotImplementedError
+
+    def action_close(self) -> None:
+        """Close without choosing."""
+        self.dismiss(None)
+
+    def action_step(self, by: int) -> None:
+        """Move by one."""
+        if by > 0:
+            self.list.action_cursor_down()
+        else:
+            self.list.action_cursor_up()
+
+    def action_edge(self, end: int) -> None:
+        """Go to the start (0) or the end (1)."""
+        if end:
+            self.list.action_last()
+        else:
+            self.list.action_first()
+
+
+NO_GOLD = "no gold"
+INDENT = 4
+NO_NOUN = class_answer(Kind.NOT_NFH)
+"""Read with it, a sentence stands as it is."""
+
+RULE_WORDS = {"unanimous": "all agreed", "majority": "a majority", "imported": "a file"}
+
+
+def answer_line(answer: Answer | None, passage: Passage, absent: str = NO_GOLD) -> str:
+    """An answer in words, without control characters."""
+    return visible(describe(answer, passage)) if answer is not None else absent
+
+
+class PreviewDialog(ListDialog[bool | None]):
+    """What would be done to many items; y does it, and gives True."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "do", show=False)]
+
+    def __init__(self, preview: BulkPreview) -> None:
+        words = preview.wish.words
+        head = Text("\n".join(visible(line) for line in told(preview)))
+        self._preview = preview
+        count = len(preview.ids)
+        shown = len(preview.sample)
+        if count:
+            head.append(f"\n{'All of them' if shown == count else f'{shown} of them'}:", "bold")
+        hint = "y does it, one undo takes it back · j k read · esc: not"
+        super().__init__(words[:1].upper() + words[1:], head, hint if count else "esc closes")
+
+    def entries(self) -> Sequence[Text]:
+        """Each item of the sample: its sentence, and below it what becomes of what."""
+        return [self._entry(one) for one in self._preview.sample]
+
+    def _entry(self, one: Sampled) -> Text:
+        text = sentence(one.passage, one.anchor, self.room)
+        change = self._change(one)
+        if change:
+            text.append(f"\n{' ' * INDENT}{clip(change, self.room - INDENT)}", "dim")
+        return text
+
+    def _change(self, one: Sampled) -> str:
+        deed = self._preview.wish.deed
+        if deed in (Deed.FLAG, Deed.UNFLAG, Deed.SKIP, Deed.UNSKIP):
+            return ""
+        before = answer_line(one.before, one.passage)
+        after = answer_line(one.after, one.passage, absent="withdrawn")
+        return f"{before} → {after}"
+
+    def chosen(self, place: int) -> None:
+        """Enter does nothing: held from the list before, it would decide unread."""
+        del place
+        if self._preview.ids:
+            self.query_one("#hint", Static).update("y does it · esc leaves all as it is")
+
+    def action_do(self) -> None:
+        """Do it."""
+        self.dismiss(bool(self._preview.ids))
+
+    def action_close(self) -> None:
+        """Leave all as it is."""
+        self.dismiss(False)
+
+
+class SimilarDialog(ListDialog[tuple[Similar, ...] | None]):
+    """Items that are like one, one kind of likeness at a time; gives those that are ticked."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "tick", show=False),
+        Binding("asterisk", "tick_all", show=False),
+        Binding("tab,l,right", "turn(1)", show=False),
+        Binding("shift+tab,h,left", "turn(-1)", show=False),
+    ]
+
+    def __init__(self, title: str, alike: Sequence[Alike]) -> None:
+        hint = "space ticks · * all, none · tab next kind · enter applies · esc closes"
+        super().__init__(title, Text(), hint)
+        self._alike = alike
+        self._at = next((n for n, one in enumerate(alike) if one.items), 0)
+        # What would lose gold is not ticked unless one does so.
+        self._ticked = {s.anchor_id for one in alike for s in one.items if not s.note}
+
+    @property
+    def _items(self) -> tuple[Similar, ...]:
+        return self._alike[self._at].items
+
+    def entries(self) -> Sequence[Text]:
+        """Each item: whether it is ticked, its sentence, and what becomes of what."""
+        self._paint_head()
+        return [self._entry(one) for one in self._items] or [Text("Nothing is like it so.")]
+
+    def _entry(self, one: Similar) -> Text:
+        mark = "☑" if one.anchor_id in self._ticked else "☐"
+        text = Text(f"{mark} ")
+        text.append_text(sentence(one.passage, one.anchor, self.room - 2))
+        before = answer_line(one.before, one.passage)
+        votes = f"votes {one.pattern} · " if one.pattern else ""
+        note = f" · {one.note}" if one.note else ""
+        change = f"{votes}{before} → {answer_line(one.answer, one.passage)}{note}"
+        text.append(f"\n{' ' * INDENT}{clip(change, self.room - INDENT)}", "dim")
+        return text
+
+    def _paint_head(self) -> None:
+        head = Text()
+        for place, one in enumerate(self._alike):
+            here = place == self._at
+            ticked = sum(s.anchor_id in self._ticked for s in one.items)
+            head.append("▸ " if here else "  ")
+            head.append(
+                f"{one.likeness}: {len(one.items):,}, {ticked:,} ticked",
+                "bold" if here else "dim",
+            )
+            left = f" · {one.left:,} more cannot be given it" if one.left else ""
+            head.append(f"{left}\n", "dim")
+        head.rstrip()
+        self._head = head
+        self.query_one("#head", Static).update(head)
+
+    def action_tick(self) -> None:
+        """Tick an item, or take its tick away, and go on to the next."""
+        place = self.list.highlighted
+        if place is not None and place < len(self._items):
+            self._ticked ^= {self._items[place].anchor_id}
+            self.fill(min(place + 1, len(self._items) - 1))
+
+    def action_tick_all(self) -> None:
+        """Tick all that are shown, or none, where all are."""
+        ids = {one.anchor_id for one in self._items}
+        self._ticked = self._ticked - ids if ids <= self._ticked else self._ticked | ids
+        self.fill()
+
+    def action_turn(self, by: int) -> None:
+        """Go to another kind of likeness."""
+        self._at = (self._at + by) % len(self._alike)
+        self.fill(0)
+
+    def chosen(self, place: int) -> None:
+        """Apply it to those that are shown and ticked."""
+        del place
+        ticked = tuple(one for one in self._items if one.anchor_id in self._ticked)
+        if ticked:
+            self.dismiss(ticked)
+        else:
+            self.query_one("#hint", Static).update("Nothing is ticked here: space ticks one.")
+
+
+def _read_again(one: Precedent, room: int) -> Text:
+    """Its sentence with the number bold and the noun in brackets, as the evidence shows it."""
+    made = fitted(one, one.answer, room, 0, 1) or fitted(one, NO_NOUN, room, 0, 1)
+    text = Text()
+    for part, role in sentence_parts(made) if made is not None else ():
+        text.append(isolated(visible(part)), "bold" if role in ("number", "put") else "")
+    return text
+
+
+class PrecedentDialog(ListDialog[int | None]):
+    """Earlier decisions; gives the anchor of the one to open."""
+
+    def __init__(self, precedents: Sequence[Precedent], *, named: bool) -> None:
+        super().__init__("Precedents", None, "enter opens it beside the queue · esc closes")
+        self._precedents = precedents
+        self._named = named
+
+    def entries(self) -> Sequence[Text]:
+        """Each decision: the answer, who and when and why; its sentence below."""
+        return [self._entry(one) for one in self._precedents]
+
+    def _entry(self, one: Precedent) -> Text:
+        who = RULE_WORDS.get(one.rule.value, "an expert")
+        if self._named and one.by:
+            who = visible(one.by)
+        when = local(one.at)[:10] if one.at else ""
+        tag = one.tag if one.tag and f"rule {one.tag}" not in one.why else ""
+        notes = " · ".join(filter(None, [who, when, tag, f"same {', '.join(one.why)}"]))
+        said = clip(answer_line(one.answer, one.passage), max(10, self.room - len(notes) - 3))
+        text = Text()
+        text.append(said, "bold")
+        text.append(f" · {notes}", "dim")
+        text.append(f"\n{' ' * INDENT}")
+        text.append_text(_read_again(one, self.room - INDENT))
+        return text
+
+    def chosen(self, place: int) -> None:
+        """Open it."""
+        self.dismiss(self._precedents[place].anchor_id)
+
+
+Count = Callable[[str], Awaitable[str]]
+"""How many items with gold a query finds, in words."""
+
+Begin = Callable[[Form], Awaitable[int]]
+"""Queues what was typed, if it is right; the job's number. Raises ReportError."""
+
+LABELS = {
+    "task": "task",
+    "recipe": "recipe",
+    "base": "starts from",
+    "settings": "settings",
+    "split": "of the split",
+    "query": "learns from",
+    "promote": "takes over",
+}
+LABEL = 14
+NOTHING = "nothing: this recipe learns anew"
+USUAL_WORDS = "as usual: the model in use if it is one of these, else that in the package"
+HINT = "enter starts it · h l change · j k move · esc closes"
+TYPING = "key=value, blanks between them · enter or esc: back to the form"
+CHECKING = "checking it…"
+UNSET = "as the recipe has them"
+
+
+class TrainingDialog(ListDialog[Form | None]):
+    """A form of a few lines; gives it back as it is when enter is pressed.
+
+    form: as it stands. job_id: of the job, where that was queued already.
+    """
+
+    DEFAULT_CSS = """
+    TrainingDialog BarInput { display: none; margin-top: 1; background: $boost; }
+    TrainingDialog .hint { height: auto; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("l,right,space", "turn(1)", show=False),
+        Binding("h,left", "turn(-1)", show=False),
+    ]
+
+    def __init__(self, form: Form, choices: Choices, count: Count, begin: Begin) -> None:
+        super().__init__("Train a model", _head(form), HINT)
+        self.form = form
+        self.job_id: int | None = None
+        self._begin = begin
+        self._checking = False
+        self._input = BarInput()
+        self._choices = choices
+        self._count = count
+        self._counts: dict[str, str] = {}
+
+    def on_mount(self) -> None:
+        """Fill the list and count what there is to learn from."""
+        # Only while one types in it is it in view.
+        self.query_one(".box").mount(self._input, before="#hint")
+        start(self, self._count_all, group="counts", description="what can be learnt from")
+
+    async def _count_all(self) -> None:
+        for query in self._choices.queries:
+            self._counts[query] = await self._count(query)
+            if self.is_attached:
+                self.fill()
+
+    def entries(self) -> Sequence[Text]:
+        """A line a choice: what it is about, what is chosen, what that means."""
+        return [self._entry(field) for field in FIELDS]
+
+    def _entry(self, field: str) -> Text:
+        value, faint = self._said(field)
+        text = Text(f"{LABELS[field]:{LABEL}}")
+        fixed = field == "base" and not self.form.warm
+        shown = f"{visible(value)}" if fixed else f"‹ {visible(value)} ›"
+        text.append(clip(shown, self.room - LABEL), "dim" if fixed else "bold")
+        rest = self.room - len(text.plain) - 2
+        if faint and rest > 8:
+            text.append(f"  {clip(visible(faint), rest)}", "dim")
+        return text
+
+    def _said(self, field: str) -> tuple[str, str]:
+        form = self.form
+        if field == "task":
+            return form.task, TASKS[form.task]
+        if field == "recipe":
+            return form.recipe, RECIPE_WORDS.get(form.recipe, "")
+        if field == "base":
+            if not form.warm:
+                return NOTHING, ""
+            return (USUAL_WORDS, "") if form.base == USUAL else (form.base, "")
+        if field == SETTINGS:
+            return form.settings or UNSET, "" if form.settings else "l types some"
+        if field == "split":
+            return form.split or "any", ""
+        if field == "query":
+            return form.query or "all gold", self._counts.get(form.query, "…")
+        if form.promote:
+            return "if it is better", "on gold neither learnt from"
+        return "never", "it stays a candidate until u uses it"
+
+    def action_turn(self, by: int) -> None:
+        """The next choice of the line one stands on; what is typed is typed below."""
+        field = FIELDS[self.list.highlighted or 0]
+        if self._checking:
+            return
+        if field == SETTINGS:
+            self._input.value = self.form.settings
+            self._input.display = True
+            self._input.focus()
+            self._hint_is(TYPING)
+        else:
+            self._is(turned(self.form, field, by, self._choices))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """The settings are typed."""
+        event.stop()
+        self._typed()
+
+    def action_close(self) -> None:
+        """Close without starting anything; from the line that is typed in, back to the form."""
+        if self._input.display:
+            self._typed()
+        else:
+            super().action_close()
+
+    def _typed(self) -> None:
+        self._input.display = False
+        self.list.focus()
+        self._is(replace(self.form, settings=self._input.value.strip()))
+
+    def _is(self, form: Form) -> None:
+        self.form = form
+        self.query_one("#head", Static).update(_head(form))
+        self._hint_is(HINT)
+        self.fill()
+
+    def _hint_is(self, words: str) -> None:
+        self.query_one("#hint", Static).update(visible(" ".join(words.split())))
+
+    def chosen(self, place: int) -> None:
+        """Start it. What was typed is checked first; a mistake leaves the form open."""
+        del place
+        if self.form.simple:
+            self.dismiss(self.form)
+        elif not self._checking:
+            self._checking = True
+            self._hint_is(CHECKING)
+            start(self, self._check, group="checking", description="checking a training")
+
+    async def _check(self) -> None:
+        try:
+            self.job_id = await self._begin(self.form)
+        except (ReportError, ValueError) as error:
+            self._hint_is(f"! {_sentence(str(error))}")
+        else:
+            self.dismiss(self.form)
+        finally:
+            self._checking = False
+
+
+def _sentence(said: str) -> str:
+    """What a command says of a mistake, without how it is called."""
+    return said.rpartition("Error: ")[2].removeprefix("nfh-tui: ")
+
+
+def _head(form: Form) -> Text:
+    return Text(visible(command_of(form)), "dim")
+
+
+MOST_NAME = 28
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """What was chosen of a view: to open, rename or delete it."""
+
+    act: str
+    view: View
+
+
+class ViewDialog(ListDialog[Picked | None]):
+    """Views to open; one's own can be renamed and deleted."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("r", "pick('rename')", show=False),
+        Binding("x,delete", "pick('delete')", show=False),
+        Binding("at", "close", show=False),
+    ]
+
+    def __init__(self, views: Sequence[View], count: Count) -> None:
+        hint = "enter opens · r renames and x deletes one of your own (•) · esc closes"
+        super().__init__("Views", None, hint)
+        self._views = views
+        self._count = count
+        self._counts: dict[int, str] = {}
+
+    def on_mount(self) -> None:
+        """Fill the list and begin to count."""
+        start(self, self._count_all, group="counts", description="what each view finds")
+
+    async def _count_all(self) -> None:
+        for place, view in enumerate(self._views):
+            self._counts[place] = await self._count(view.query)
+            if self.is_attached:
+                self.fill()
+
+    def entries(self) -> Sequence[Text]:
+        """A line for each view: its name, how many it finds, its query."""
+        names = [clip(visible(view.name), MOST_NAME) for view in self._views]
+        longest = max(map(len, names))
+        counts = [self._counts.get(place, "…") for place in range(len(names))]
+        wide = max(map(len, counts))
+        lines = []
+        for view, name, count in zip(self._views, names, counts, strict=True):
+            line = Text(f"{'•' if view.saved else ' '} {name:<{longest}}  {count:>{wide}}  ")
+            rest = max(0, self.room - len(line.plain))
+            line.append(clip(visible(view.query), rest), "dim")
+            lines.append(line)
+        return lines
+
+    def chosen(self, place: int) -> None:
+        """Open it."""
+        self.dismiss(Picked("open", self._views[place]))
+
+    def action_pick(self, act: str) -> None:
+        """Rename or delete one of one's own."""
+        place = self.list.highlighted
+        if place is not None and self._views[place].saved:
+            self.dismiss(Picked(act, self._views[place]))
+        else:
+            self.query_one("#hint").update(  # type: ignore[attr-defined]  # a Static
+                "This one is always there; only your own (•) can be renamed or deleted."
+            )

@@ -9,28 +9,31 @@ from pathlib import Path
 
 from textual.app import ComposeResult
 
-from nfh_db.comparisons import GOLD, Compared, Side
-from nfh_db.earlier_gold import Changes
+from nfh_db.comparisons import GOLD, Changes, Compared, Side
 from nfh_tui.actions import Access
-from nfh_tui.desk.paths import completed
-from nfh_tui.desk.report import output, report
-from nfh_tui.messages import RowsRead
-from nfh_tui.screens.panes import Panes
-from nfh_tui.sheets.evaluation import (
+from nfh_tui.screens.base import Panes
+from nfh_tui.screens.evaluation_figures import (
     CHOOSE_LEFT,
+    MODEL_STOP,
     NO_PREDICTIONS,
+    Judged,
     Sides,
     change_lines,
     change_matrix,
     choice_lines,
     compared_lines,
     compared_matrix,
+    judged_of,
+    learning_lines,
+    model_of,
     side_name,
 )
-from nfh_tui.sheets.learning import MODEL_STOP, Judged, judged_of, learning_lines, model_of
-from nfh_tui.sheets.line import BLANK, Line, Stop, items, sentence
-from nfh_tui.widgets.query_bar import InputBar
-from nfh_tui.widgets.status_line import Foot
+from nfh_tui.services.report_process import output, report
+from nfh_tui.textual_support import RowsRead
+from nfh_tui.widgets.figure_lines import BLANK, Line, Stop, items, sentence
+from nfh_tui.widgets.input_bar import InputBar
+from nfh_tui.widgets.status_bar import Foot
+from nfh_tui.workbench.completion import completed
 
 FIGURES, MATRIX = "figures", "matrix"
 COUNTING = "Counting…"

@@ -11,12 +11,12 @@ from textual.content import Content
 from textual.screen import Screen
 
 from nfh_tui.actions import BY_ID, Action
-from nfh_tui.desk.reasons import denied
-from nfh_tui.screens.side import BACK_AND_ON, SideScreen
-from nfh_tui.widgets.enduring import Enduring
+from nfh_tui.screens.base import BACK_AND_ON, SideScreen
+from nfh_tui.textual_support import Enduring
+from nfh_tui.workbench.availability import denied
 
 if TYPE_CHECKING:
-    from nfh_tui.screens.workbench import Workbench
+    from nfh_tui.workbench.screen import Workbench
 
 
 SIGN = "✗ "

@@ -1,6 +1,4 @@
-"""Serving the workbench to browsers: the people invited, the gate, a child for each visit.
-
-`guests`, `address`, `wire` and `meter` are plain values and functions. `server` joins them to
-textual-serve; `child` is what runs in the process of one visit, and the only part that
-imports the screen.
+"""Serving the workbench to browsers. `access` says who may, `server` joins that to
+textual-serve, `visit` is the server's side of one visit, and `child` runs in the process of
+a visit, the only part that imports the screen.
 """

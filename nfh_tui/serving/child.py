@@ -22,19 +22,18 @@ from textual.drivers.web_driver import WebDriver
 from textual.screen import Screen
 
 from nfh_db.errors import StoreError
-from nfh_db.formats.wording import lines_visible
+from nfh_db.messages import lines_visible
 from nfh_db.records import Annotator
 from nfh_db.store import Store
 from nfh_tui.actions import BY_ID, Access, Mode
 from nfh_tui.app import TOUR_VARIABLE, WorkbenchApp
 from nfh_tui.client import StoreClient
-from nfh_tui.desk.reasons import denied
-from nfh_tui.desk.work import start
-from nfh_tui.messages import PredictorChanged
-from nfh_tui.places import READ_ONLY_VARIABLE
-from nfh_tui.predictor_client import PredictorClient
-from nfh_tui.screens.workbench import PREDICTOR_VARIABLE, Workbench
+from nfh_tui.config import READ_ONLY_VARIABLE
+from nfh_tui.services.predictor_client import PredictorClient
 from nfh_tui.serving.guest_client import ACCESS_OF, GuestClient
+from nfh_tui.textual_support import PredictorChanged, start
+from nfh_tui.workbench.availability import denied
+from nfh_tui.workbench.screen import PREDICTOR_VARIABLE, Workbench
 
 WANTED = "nfh_predict"
 """The type of the packet in which predictions are asked for; the server knows it, too."""

@@ -8,21 +8,21 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+from nfh_db.bulk_plan import DECIDING, Wish
 from nfh_db.errors import NotAllowedError
 from nfh_db.query import Query
 from nfh_db.records import Annotator, Role
 from nfh_db.store import Store
-from nfh_db.wishes import DECIDING, Wish
 from nfh_tui.actions import Access, Mode
 from nfh_tui.client import StoreClient
-from nfh_tui.desk.nearby import name_of
-from nfh_tui.desk.reasons import denied
-from nfh_tui.desk.tour import SETTING as TOUR
-from nfh_tui.guidelines import BEGUN
+from nfh_tui.services.guidelines import BEGUN
 from nfh_tui.theme import SETTING as THEME
+from nfh_tui.workbench.availability import denied
+from nfh_tui.workbench.background import SETTING as TOUR
+from nfh_tui.workbench.session import name_of
 
 if TYPE_CHECKING:
-    from nfh_db.earlier_gold import Changes
+    from nfh_db.comparisons import Changes
 
 P = ParamSpec("P")
 T = TypeVar("T")

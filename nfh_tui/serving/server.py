@@ -1,4 +1,5 @@
-"""The server: textual-serve's, for people who were invited, without a shell.
+"""The server: textual-serve's, for people who were invited, without a shell; with one
+predictor for all visitors, and scheduled trainings that it queues.
 
 Of textual-serve come the page's scripts and fonts, the packets between a child and a page,
 and downloads. What it leaves open is closed here: who may come, from which page, what may be
@@ -8,48 +9,250 @@ said, how many, and how each visit and the server itself end.
 import asyncio
 import logging
 import os
+import signal
 import socket
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from http import HTTPStatus
 from importlib.resources import files
 from pathlib import Path
 
-from aiohttp import WSMsgType, web
+from aiohttp import WSCloseCode, WSMsgType, web
 from textual_serve.app_service import AppService
 from textual_serve.server import Server
 
-from nfh_tui.serving import pages
-from nfh_tui.serving.address import Address
-from nfh_tui.serving.answering import PageSocket, Runner
-from nfh_tui.serving.closing import (
+from nfh_db.errors import StoreError
+from nfh_db.store import Store
+from nfh_tui.jobs.runner import ensure_runner
+from nfh_tui.jobs.training import queue_due
+from nfh_tui.services.guidelines import first_text
+from nfh_tui.services.predictor_client import PredictorClient, PredictorState
+from nfh_tui.serving import access
+from nfh_tui.serving.access import (
     BAD_MESSAGE,
+    ENTER,
+    FAULT,
+    GUEST,
+    HEADERS,
+    LINGERING,
     NO_START,
+    SECONDS_TO_ASK,
     SERVER_ENDS,
+    TOO_LARGE,
     TOO_MANY,
     TOO_MANY_OF_YOURS,
     TOO_MUCH,
+    UNREADABLE,
+    Address,
     Closing,
+    Connections,
+    Guest,
+    Guests,
+    Meter,
+    limits_of,
+    logging_to_stderr,
+    make_gate,
+    note_loop_error,
+    open_files,
+    plain,
+    put_headers,
+    refused,
+    shown,
 )
-from nfh_tui.serving.connections import Connections, limits_of, open_files
-from nfh_tui.serving.gate import ENTER, GUEST, make_gate, put_headers, refused, shown
-from nfh_tui.serving.guests import Guest, Guests
-from nfh_tui.serving.meter import Meter
-from nfh_tui.serving.predictions import Predictions
-from nfh_tui.serving.visit import Visit, command
-from nfh_tui.serving.wire import (
+from nfh_tui.serving.visit import (
     LARGEST,
     Focus,
     Message,
     Ping,
     Size,
     Typed,
+    Visit,
     WireError,
+    command,
     parse,
     size_of,
 )
 
+# Connections as this server holds them, and what aiohttp would answer by itself.
+#
+# That is never a word of the request.
+
+
+class Runner(web.AppRunner):
+    """Runs the application on connections of our own kind.
+
+    connections: told of each.
+    """
+
+    def __init__(
+        self, app: web.Application, connections: Connections, *, shutdown_timeout: float
+    ) -> None:
+        super().__init__(app, access_log=None, shutdown_timeout=shutdown_timeout)
+        self._connections = connections
+
+    async def _make_server(self) -> web.Server:
+        made = await super()._make_server()
+        server = _Server(
+            made.request_handler,
+            request_factory=made.request_factory,
+            access_log=None,
+            debug=False,
+            keepalive_timeout=SECONDS_TO_ASK,
+            lingering_time=LINGERING,
+        )
+        server.held = self._connections
+        return server
+
+
+class _Server(web.Server):
+    held: Connections
+
+    def __call__(self) -> web.RequestHandler:
+        made = _Connection(self, loop=self._loop, **self._kwargs)
+        made.held = self.held
+        return made
+
+
+class _Connection(web.RequestHandler):
+    """A connection that counts, and whose errors are told in a short page."""
+
+    __slots__ = ("held",)
+    held: Connections
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin to count."""
+        super().connection_made(transport)
+        peer = transport.get_extra_info("peername")
+        self.held.came(self, str(peer[0]) if peer else "")
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Count no more."""
+        self.held.gone(self)
+        super().connection_lost(exc)
+
+    def drop(self) -> None:
+        """End it at once, whatever was to be said yet."""
+        if isinstance(self.transport, asyncio.WriteTransport):
+            self.transport.abort()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = HTTPStatus.INTERNAL_SERVER_ERROR,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Log it, and answer in our own words: aiohttp's repeat the request."""
+        super().handle_error(request, status, exc, message)
+        answer = plain(
+            FAULT if status >= HTTPStatus.INTERNAL_SERVER_ERROR else UNREADABLE, status
+        )
+        answer.headers.update(HEADERS)
+        answer.force_close()
+        return answer
+
+
+class PageSocket(web.WebSocketResponse):
+    """A page's socket; one that is closed for the size of a message tells so."""
+
+    async def close(
+        self, *, code: int = WSCloseCode.OK, message: bytes = b"", drain: bool = True
+    ) -> bool:
+        """Close it, with a reason where aiohttp has none."""
+        if code == WSCloseCode.MESSAGE_TOO_BIG and not message:
+            message = TOO_LARGE.reason.encode()
+        return await super().close(code=code, message=message, drain=drain)
+
+
 log = logging.getLogger("nfh_tui.serving")
+
+OFF_VARIABLE = "NFH_TUI_PREDICTOR"
+MOST = 64
+"""Anchors that wait at most; what was asked for longest ago is forgotten first."""
+
+Make = Callable[
+    [Path, Callable[[int], object], Callable[[PredictorState], object]], PredictorClient
+]
+
+
+class Predictions:
+    """Asks one predictor child for what all visitors want, the latest first.
+
+    It is started when the first of them asks. It writes into the database; their workbenches
+    see there what has come, as they see what other people wrote.
+    """
+
+    def __init__(self, database: Path, make: Make = PredictorClient) -> None:
+        self._client = make(database, self._done, self._changed)
+        self._waiting: list[int] = []
+        self._task: asyncio.Task[None] | None = None
+        self._off = os.environ.get(OFF_VARIABLE) == "off"
+
+    def want(self, anchors: list[int]) -> None:
+        """Have these predicted before all that was asked for earlier. Never blocks."""
+        if self._off:
+            return
+        kept = [one for one in self._waiting if one not in anchors]
+        self._waiting = [*anchors, *kept][:MOST]
+        self._client.ask(self._waiting)
+        if self._task is None:
+            self._task = asyncio.create_task(self._client.start(), name="predictions")
+
+    async def stop(self) -> None:
+        """End the child."""
+        self._off = True
+        if self._task is not None:
+            await self._task
+            await self._client.stop()
+
+    def _done(self, anchor: int) -> None:
+        if anchor in self._waiting:
+            self._waiting.remove(anchor)
+
+    def _changed(self, state: PredictorState) -> None:
+        level = logging.INFO if state.status in {"ready", "starting"} else logging.WARNING
+        log.log(level, "predictor: %s", state.sentence)
+
+
+LOOK = 10.0
+"""Seconds between two looks at whether a training is due."""
+
+
+class Retraining:
+    """Looks now and then whether a training is due, and sees that somebody runs it."""
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._too_few_at: tuple[int, int] | None = None
+
+    async def run(self) -> None:
+        """Look until cancelled."""
+        while True:
+            try:
+                queued = await asyncio.to_thread(self.look)
+            except (StoreError, OSError) as error:
+                log.warning("trainings that come round: %s", error)
+            else:
+                if queued:
+                    log.info("queued trainings that were due: %s", ", ".join(map(str, queued)))
+            await asyncio.sleep(LOOK)
+
+    def look(self) -> tuple[int, ...]:
+        """Queue what is due; the numbers of the jobs. Raises StoreError, OSError.
+
+        What had too little to learn from is looked at again once somebody has written.
+        """
+        with Store.open(self._database) as store:
+            version = store.answers_version()
+            queued: tuple[int, ...] = ()
+            if version != self._too_few_at and store.retraining().to_do:
+                queued = queue_due(store)
+                self._too_few_at = None if queued else version
+            ensure_runner(store)
+        return queued
+
 
 FOR_ONE_PERSON = 4
 """Workbenches that one person may have open: tabs, and those that are just ending."""
@@ -149,8 +352,8 @@ class GuestServer(Server):
         guest = self.guests.by_token(request.query.get("token", ""))
         if guest is None:
             refused(request, "a link of nobody invited")
-            return pages.plain(pages.NO_SUCH_LINK, 403)
-        response = pages.entered(guest)
+            return access.plain(access.NO_SUCH_LINK, 403)
+        response = access.entered(guest)
         address = self.plan.address
         response.set_cookie(
             address.cookie_name,
@@ -166,7 +369,7 @@ class GuestServer(Server):
         """The page of the terminal. Of the query only the size of letters counts."""
         if any(name != "fontsize" for name in request.query):
             return web.Response(status=303, headers={"Location": "/"})
-        return pages.workbench(request[GUEST], request.query.get("fontsize", ""))
+        return access.workbench(request[GUEST], request.query.get("fontsize", ""))
 
     async def handle_download(self, request: web.Request) -> web.StreamResponse:
         """A file that one of the guest's own workbenches has ready: always saved, once."""
@@ -195,7 +398,7 @@ class GuestServer(Server):
         if not self.plan.address.trusts_origin(request.headers.get("Origin"), request.host):
             origin = shown(request.headers.get("Origin", "of nobody"))
             refused(request, f"from the page {origin!r}")
-            raise web.HTTPForbidden(text=pages.ELSEWHERE[0])
+            raise web.HTTPForbidden(text=access.ELSEWHERE[0])
         size = _asked_size(request.query)
         page = PageSocket(timeout=GOODBYE, heartbeat=HEARTBEAT, max_msg_size=LARGEST)
         await page.prepare(request)
@@ -306,3 +509,101 @@ def listen(host: str, port: int) -> socket.socket:
         why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
         what = f"{why}: choose another --port, or another --host"
         raise OSError(error.errno, what, f"{host}:{port}") from error
+
+
+SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What to serve, to whom, and where. port: 0 for one that is free."""
+
+    database: Path
+    guests: tuple[Guest, ...]
+    host: str
+    port: int
+    public_url: str | None
+    query: str | None
+    at_most: int
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What is sent to one guest."""
+
+    guest: Guest
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A server that listens and has not begun to answer. links: one for each guest."""
+
+    plan: Plan
+    guests: Guests
+    links: tuple[Link, ...]
+    listening: socket.socket
+
+    def run(self) -> None:
+        """Serve until Ctrl-C, SIGTERM or SIGHUP; a second one ends at once."""
+        with logging_to_stderr():
+            asyncio.run(self._run())
+
+    async def _run(self) -> None:
+        asyncio.get_running_loop().set_exception_handler(note_loop_error)
+        stop = asyncio.Event()
+        server = GuestServer(self.plan, self.guests, Predictions(self.plan.database))
+        rounds = asyncio.create_task(Retraining(self.plan.database).run(), name="retraining")
+        try:
+            with _told(stop):
+                await server.run(self.listening, stop)
+        finally:
+            rounds.cancel()
+
+
+@contextmanager
+def opened(call: Call) -> Iterator[Service]:
+    """The service of a call, while it listens.
+
+    The database is looked at and the guests are made known to it, so that what cannot work
+    fails here and not in their browsers. Raises StoreError and OSError.
+    """
+    with Store.open(call.database) as store:
+        for guest in call.guests:
+            store.annotator(guest.name)
+        # Not left to the first guest, who may be one who changes nothing.
+        store.begin_guidelines(first_text())
+    with listen(call.host, call.port) as listening:
+        address = Address(call.host, listening.getsockname()[1], call.public_url)
+        guests = Guests(call.guests)
+        links = tuple(
+            Link(guest, f"{address.url}/enter?token={guests.invite(guest)}")
+            for guest in call.guests
+        )
+        plan = Plan(call.database.resolve(), address, call.query, call.at_most)
+        yield Service(plan, guests, links, listening)
+
+
+@contextmanager
+def _told(stop: asyncio.Event) -> Iterator[None]:
+    """Set `stop` at the first signal; from then on signals end the process as usual."""
+    loop = asyncio.get_running_loop()
+    numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
+
+    def end() -> None:
+        stop.set()
+        forget()
+
+    def forget() -> None:
+        for number in numbers:
+            with suppress(NotImplementedError, ValueError):
+                loop.remove_signal_handler(number)
+
+    for number in numbers:
+        # Windows has no such handlers; there Ctrl-C ends it by KeyboardInterrupt.
+        with suppress(NotImplementedError, RuntimeError):
+            loop.add_signal_handler(number, end)
+    try:
+        yield
+    finally:
+        forget()

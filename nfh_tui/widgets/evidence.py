@@ -1,4 +1,6 @@
-"""The evidence: the answer being edited, and all that is known besides of the item."""
+"""The evidence pane: the answer being edited, and all that is known besides of the item,
+with a scrolling size that stays the same.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
@@ -8,17 +10,16 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from nfh_db.records import HistoryLine, Item
-from nfh_tui.editing import EditState
-from nfh_tui.evidence_rows import evidence
-from nfh_tui.guidelines.guide import Guide
-from nfh_tui.passage_lanes import MOST_LANES
-from nfh_tui.rows import Row
-from nfh_tui.widgets.enduring import EnduringPane
-from nfh_tui.widgets.lanes import lane_css
-from nfh_tui.widgets.painter import Painter, refresh_lines
+from nfh_tui.editor.state import EditState
+from nfh_tui.services.guidelines import Guide
+from nfh_tui.textual_support import EnduringPane, Painter, lane_css, refresh_lines
+from nfh_tui.widgets.evidence_rows import Row, evidence
+from nfh_tui.widgets.passage import PassageView
+from nfh_tui.widgets.passage_render import MOST_LANES
 
 if TYPE_CHECKING:
-    from nfh_db.precedents import Precedent
+    from nfh_db.similar_items import Precedent
+
 
 ROLES = (
     "title", "note", "kind", "head", "head-sign", "comment", "asks", "said", "same", "differs",
@@ -143,3 +144,44 @@ class EvidenceView(EnduringPane, ScrollView, can_focus=True, inherit_bindings=Fa
             self._fill()
         else:
             self.virtual_size = Size(width, len(self._rows))
+
+
+# Panes whose scrolling size stays the same while what they show fits into them.
+#
+# Each change of a scrolling size makes Textual lay the whole screen out anew, which costs more
+# than drawing an item; most items fit, and then nothing about the layout has changed.
+
+
+class SteadyPassage(PassageView):
+    """The passage, for going through many items."""
+
+    def watch_virtual_size(self) -> None:
+        """Let go of a scrollbar that nothing needs."""
+        keep_bar(self)
+
+    def validate_virtual_size(self, size: Size) -> Size:
+        """At least as high as the pane."""
+        return Size(size.width, max(size.height, self.size.height))
+
+
+class SteadyEvidence(EvidenceView):
+    """The evidence, for going through many items."""
+
+    def watch_virtual_size(self) -> None:
+        """Let go of a scrollbar that nothing needs."""
+        keep_bar(self)
+
+    def validate_virtual_size(self, size: Size) -> Size:
+        """At least as high as the pane."""
+        return Size(size.width, max(size.height, self.size.height))
+
+
+def keep_bar(view: ScrollView) -> None:
+    """Have a scrollbar only where a pane is longer than it is high.
+
+    Of a pane that has become lower Textual looks at its scrolling size of before, which was as
+    high as the pane was, and does not look again once that is put right.
+    """
+    needed = view.virtual_size.height > view.container_size.height
+    if view.show_vertical_scrollbar and not needed:
+        view._refresh_scrollbars()  # noqa: SLF001  # there is no other way to have it look

@@ -10,14 +10,11 @@ from textual.strip import Strip
 
 from nfh_db.records import FlagName, QueueRow, State
 from nfh_models.domain import Blocking, Kind
-from nfh_tui.desk.ids import IdList
-from nfh_tui.desk.work import start
-from nfh_tui.editing.describe import SHORT_KINDS
-from nfh_tui.passage_paint import Roles, Run
-from nfh_tui.visible import clip, isolated, width_of
-from nfh_tui.widgets.enduring import EnduringPane
-from nfh_tui.widgets.painter import Painter
-from nfh_tui.widgets.plain import cut_left, one_line, pad
+from nfh_tui.display_text import clip, isolated, width_of
+from nfh_tui.editor.votes import SHORT_KINDS
+from nfh_tui.textual_support import EnduringPane, Painter, cut_left, one_line, pad, start
+from nfh_tui.widgets.passage_render import Roles, Run
+from nfh_tui.workbench.session import IdList
 
 MARGIN = 40
 """Rows fetched above and below the view, so that the next key finds them there."""

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nfh_models.agreement.bootstrap import Ints, Resampling
-from nfh_models.agreement.judged import Judged, Timed
+from nfh_models.agreement.measure import Judged, Timed
 from nfh_models.domain import (
     Anchor,
     Answer,

@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfh_models.agreement.ac1 import ac1_of, ac1_rows, gwet_ac1
-from nfh_models.agreement.alpha import alpha_of, alpha_rows, krippendorff_alpha
 from nfh_models.agreement.bootstrap import Resampling
-from nfh_models.agreement.kappa import (
+from nfh_models.agreement.coefficients import (
     NONE_INSIDE,
+    ac1_of,
+    ac1_rows,
+    alpha_of,
+    alpha_rows,
     cohen,
     cohen_of,
     cohen_rows,
@@ -17,8 +19,10 @@ from nfh_models.agreement.kappa import (
     fleiss_kappa,
     fleiss_of,
     fleiss_rows,
+    gwet_ac1,
+    krippendorff_alpha,
 )
-from nfh_models.agreement.tables import NO_OVERLAP, collect
+from nfh_models.agreement.pairs import NO_OVERLAP, collect
 from nfh_models.domain import Kind
 
 NONE = None
@@ -251,7 +255,7 @@ def test_cohen_is_the_same_in_two_libraries_and_in_ours(rows: list[list[int]]) -
 
 
 def _of_kinds(rows: list[list[int]], kinds: tuple[Kind, ...]):
-    from nfh_models.agreement.judged import Judged, Timed
+    from nfh_models.agreement.measure import Judged, Timed
     from nfh_models.domain import Anchor, Mention, class_answer, reference_answer
 
     def answer(number: int) -> Timed:

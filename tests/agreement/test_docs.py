@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nfh_tui.cli.group import commands
+from nfh_tui.cli.main import commands
 from nfh_tui.demo import ensure_demo
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "agreement.md"

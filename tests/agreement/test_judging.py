@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import Ballot, Gold, IncomingAnchor, IncomingPassage, Role, Rule, Seen, Vote
 from nfh_db.store import Store
@@ -22,9 +22,15 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.resolution import nearest_noun
+from nfh_models.resolution import base
 from nfh_tui.demo import ensure_demo
-from nfh_tui.judging import ReferenceSample, SampleCorpus, judged, measure, with_nearest
+from nfh_tui.services.agreement import (
+    ReferenceSample,
+    SampleCorpus,
+    judged,
+    measure,
+    with_nearest,
+)
 
 AT = "2026-01-02T03:04:05.678Z"
 WORDS = "The dogs ate a bone . I saw two , he said ."
@@ -207,7 +213,7 @@ def test_skill_with_the_pipeline_that_is_installed(store: Store) -> None:
 def test_without_a_pipeline_skill_is_a_sentence(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nfh_models.parsing.pipelines.installed_pipelines", list)
+    monkeypatch.setattr("nfh_models.parsing.spacy_parser.installed_pipelines", list)
     load(store, "a", vote("ann", to(DOGS)), vote("bob", to(DOGS)))
     found = measure(store, parse(""), None, Resampling(0))
     assert found.tagger is None
@@ -219,8 +225,8 @@ def test_without_a_pipeline_skill_is_a_sentence(
 
 def test_the_recipe_is_the_one_that_predicts() -> None:
     text = passage(WORDS)
-    tags = ByEnding().tag([nearest_noun.stretch(text, Anchor(TWO, TWO + 1))])[0]
-    assert nearest_noun.predict(text, Anchor(TWO, TWO + 1), tags).choice == str(BONE)
+    tags = ByEnding().tag([base.stretch(text, Anchor(TWO, TWO + 1))])[0]
+    assert base.predict(text, Anchor(TWO, TWO + 1), tags).choice == str(BONE)
 
 
 def test_the_sample_corpus_is_noticed_by_what_it_holds(store: Store, tmp_path: Path) -> None:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nfh_models.agreement.coding import KINDS
-from nfh_models.agreement.positive import kind_agreement, scope_agreement
-from nfh_models.agreement.tables import NO_OVERLAP, collect
+from nfh_models.agreement.coefficients import kind_agreement, scope_agreement
+from nfh_models.agreement.measure import KINDS
+from nfh_models.agreement.pairs import NO_OVERLAP, collect
 from nfh_models.domain import Kind
 
 AGE, YEAR, NOT_NFH, BROKEN, NFH = Kind.AGE, Kind.YEAR, Kind.NOT_NFH, Kind.BROKEN, Kind.NFH

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 
 from nfh_models.agreement.bootstrap import Resampling
-from nfh_models.agreement.coding import CLASSES
-from nfh_models.agreement.kappa import fleiss, fleiss_kappa
-from nfh_models.agreement.matrix import (
+from nfh_models.agreement.coefficients import (
     Matrix,
+    fleiss,
+    fleiss_kappa,
     majority_matrix,
     matrix_counts,
     matrix_kappa,
     matrix_patterns,
 )
-from nfh_models.agreement.tables import collect
+from nfh_models.agreement.measure import CLASSES
+from nfh_models.agreement.pairs import collect
 from nfh_models.domain import Kind
 
 # The paper's figure of majority (rows) against minority (columns), in the order of CLASSES.

@@ -2,9 +2,8 @@
 
 import pytest
 
-from nfh_models.agreement.nouns import NO_REFERENCES, equal_share, noun_agreement
-from nfh_models.agreement.skill import noun_skill
-from nfh_models.agreement.tables import collect
+from nfh_models.agreement.coefficients import noun_skill
+from nfh_models.agreement.pairs import NO_REFERENCES, collect, equal_share, noun_agreement
 from nfh_models.domain import Kind, Relation
 
 DOG, CAT, DOG_AGAIN, MAN, TREE = 1, 2, 3, 5, 6

@@ -2,14 +2,14 @@
 
 import pytest
 
-from nfh_models.agreement.patterns import (
+from nfh_models.agreement.pairs import (
     OUTSIDE,
     TOO_FEW,
     class_patterns,
+    collect,
     noun_patterns,
     pattern_of,
 )
-from nfh_models.agreement.tables import collect
 from nfh_models.domain import Kind
 
 DOG, CAT, MAN = 1, 2, 5

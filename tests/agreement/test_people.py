@@ -2,8 +2,8 @@
 
 import pytest
 
-from nfh_models.agreement.people import people_agreement
-from nfh_models.agreement.tables import collect
+from nfh_models.agreement.coefficients import people_agreement
+from nfh_models.agreement.pairs import collect
 from nfh_models.domain import Blocking, Kind
 
 DOG, CAT = 1, 2

@@ -10,15 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfh_models.agreement.bootstrap import Resampling
-from nfh_models.agreement.judged import Judged, Timed
-from nfh_models.agreement.measure import Measure
+from nfh_models.agreement.coefficients import noun_skill
+from nfh_models.agreement.measure import Judged, Measure, Timed
+from nfh_models.agreement.pairs import collect
 from nfh_models.agreement.report import measure_agreement
-from nfh_models.agreement.skill import noun_skill
-from nfh_models.agreement.tables import collect
 from nfh_models.domain import Anchor, Answer, Kind, Mention, class_answer, reference_answer
-from nfh_tui.cli.agreement_json import Asked, as_json
-from nfh_tui.cli.agreement_text import as_text
-from nfh_tui.judging import Judgement
+from nfh_tui.cli.agreement_report import Asked, agreement_json, as_text
+from nfh_tui.services.agreement import Judgement
 
 LEMMAS = ("two", "dog", "cat", "dog", "year")
 
@@ -70,7 +68,7 @@ def test_whatever_people_say_each_figure_is_one_or_has_a_reason(items: list[Judg
     agreement = measure_agreement(collect(items), noun_skill(items, resampling), resampling)
     found = Judgement(agreement, False, 0, 0, None)
     asked = Asked("", 20, 1)
-    report = as_json(found, asked)
+    report = agreement_json(found, asked)
     written = json.loads(json.dumps(report, allow_nan=False))
     seen = list(measures(written))
     assert seen
@@ -122,7 +120,8 @@ def test_one_annotator_and_two_who_never_meet(kit) -> None:
 
 
 def test_libraries_are_loaded_where_they_are_used() -> None:
-    code = "import sys, nfh_models.agreement.report, nfh_tui.judging; print(*sys.modules)"
+    modules = "nfh_models.agreement.report, nfh_tui.services.agreement"
+    code = f"import sys, {modules}; print(*sys.modules)"
     listed = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     ).stdout.split()

@@ -2,9 +2,8 @@
 
 import pytest
 
-from nfh_models.agreement.coding import BLOCKING, CODE, EQUAL
-from nfh_models.agreement.pairs import match_heads
-from nfh_models.agreement.tables import NO_OVERLAP, ONLY_NFH, collect, decision
+from nfh_models.agreement.measure import BLOCKING, CODE, EQUAL
+from nfh_models.agreement.pairs import NO_OVERLAP, ONLY_NFH, collect, decision, match_heads
 from nfh_models.domain import Blocking, Kind, class_answer
 
 DOG, CAT, DOG_AGAIN, MAN = 1, 2, 3, 5

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from nfh_models.bilstm.settings import Settings, settings_of
-from nfh_models.bilstm.words import Vectors, wanted_forms
 from nfh_models.domain import (
     Anchor,
     Answer,
@@ -18,8 +16,10 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.resolution.item import Item, ResolutionExample
-from nfh_models.text.lemmas import lemmas
+from nfh_models.resolution.base import Item, ResolutionExample
+from nfh_models.resolution.bilstm_settings import Settings, settings_of
+from nfh_models.resolution.word_vectors import Vectors, wanted_forms
+from nfh_models.text.tokens import lemmas
 
 TINY = (
     "state=6",

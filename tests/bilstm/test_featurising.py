@@ -3,16 +3,6 @@
 import pytest
 import torch
 
-from nfh_models.bilstm.featurising import (
-    CLASSES,
-    REACH,
-    UNKNOWN_WORD,
-    Featuriser,
-    answered,
-    right_of,
-    row_of,
-)
-from nfh_models.bilstm.settings import Target
 from nfh_models.domain import (
     Kind,
     Mention,
@@ -21,7 +11,17 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.resolution.item import Item, ResolutionExample
+from nfh_models.resolution.base import Item, ResolutionExample
+from nfh_models.resolution.bilstm import (
+    CLASSES,
+    REACH,
+    UNKNOWN_WORD,
+    Featuriser,
+    answered,
+    right_of,
+    row_of,
+)
+from nfh_models.resolution.bilstm_settings import Target
 
 from .handmade import example_of, examples, item_of, passage_of, vectors
 

@@ -8,14 +8,18 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
-from nfh_models.bilstm import load_bilstm
-from nfh_models.bilstm.featurising import CLASSES
-from nfh_models.bilstm.files import TABLE, save_bilstm
-from nfh_models.bilstm.model import batches_by_size
-from nfh_models.bilstm.training import learner_of, make_model
 from nfh_models.domain import IMPLICIT_KINDS, Anchor
 from nfh_models.model_files import ModelFileError
-from nfh_models.resolution.item import Item
+from nfh_models.resolution.base import Item
+from nfh_models.resolution.bilstm import (
+    CLASSES,
+    TABLE,
+    batches_by_size,
+    learner_of,
+    load_bilstm,
+    make_model,
+    save_bilstm,
+)
 from nfh_models.resolution.recipes import load_folder
 
 from .handmade import examples, item_of, passage_of, settings, vectors
@@ -158,8 +162,10 @@ def test_weights_of_another_shape_or_kind_are_sentences(folder):
 
 def test_settings_and_vectors_load_no_framework():
     code = (
-        "import sys, nfh_models.bilstm, nfh_models.bilstm.settings, nfh_models.bilstm.vectors;"
-        "print([name for name in ('torch', 'spacy', 'tokenizers') if name in sys.modules])"
+        "import sys, nfh_models.resolution.bilstm_settings, "
+        "nfh_models.resolution.word_vectors;"
+        "print([name for name in ('torch', 'spacy', 'tokenizers') if name in "
+        "sys.modules])"
     )
     ran = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True

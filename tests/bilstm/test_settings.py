@@ -2,11 +2,11 @@
 
 import pytest
 
-from nfh_models.bilstm.settings import (
+from nfh_models.model_files import SettingError
+from nfh_models.resolution.bilstm_settings import (
     PRESETS,
     WANTED,
     Preset,
-    SettingError,
     Settings,
     plan_of,
     settings_of,

@@ -5,12 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from nfh_models.bilstm.featurising import CLASSES
-from nfh_models.bilstm.settings import plan_of
-from nfh_models.bilstm.training import NoExamplesError, learner_of, make_model
 from nfh_models.domain import Kind, Mention, Relation, class_answer, reference_answer
-from nfh_models.training.learner import SCORE
-from nfh_models.training.loop import train
+from nfh_models.resolution.bilstm import CLASSES, NoExamplesError, learner_of, make_model
+from nfh_models.resolution.bilstm_settings import plan_of
+from nfh_models.training.loop import SCORE, train
 
 from .handmade import SENTENCES, example_of, examples, settings, vectors
 

@@ -6,9 +6,8 @@ import struct
 import numpy as np
 import pytest
 
-from nfh_models.bilstm.vector_files import VectorError, read_vector_file
-from nfh_models.bilstm.vectors import read_vectors
-from nfh_models.setting_words import SettingError
+from nfh_models.model_files import SettingError
+from nfh_models.resolution.word_vectors import VectorError, read_vector_file, read_vectors
 
 from .handmade import glove
 
@@ -58,7 +57,7 @@ def test_gzip(tmp_path):
 
 
 def test_long_binary_is_read_in_pieces(tmp_path, monkeypatch):
-    monkeypatch.setattr("nfh_models.bilstm.vector_files.CHUNK", 64)
+    monkeypatch.setattr("nfh_models.resolution.word_vectors.CHUNK", 64)
     words = [f"word{number}" for number in range(300)]
     path = binary(tmp_path / "w2v.bin", words, width=5)
     assert list(found(path, words)) == words

@@ -6,8 +6,7 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from nfh_models.bilstm.vector_files import VectorError
-from nfh_models.bilstm.vectors import read_vectors
+from nfh_models.resolution.word_vectors import VectorError, read_vectors
 
 # --- spaCy ----------------------------------------------------------------------------------
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from nfh_db.connection import connect
-from nfh_db.load import IncomingFile
+from nfh_db.event_log import present_state, replay
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import (
     Annotator,
@@ -18,7 +19,6 @@ from nfh_db.records import (
     Rule,
     Vote,
 )
-from nfh_db.replay import present, replay
 from nfh_db.store import Store
 from nfh_models.domain import (
     Anchor,
@@ -123,6 +123,6 @@ def check(path: Path) -> None:
     unfinished = reader.execute("SELECT count(*) FROM batch WHERE state <> 'ready'").fetchone()
     assert unfinished[0] == 0
     replayed = replay(reader)
-    assert (replayed.broken, replayed.state == present(reader)) == ([], True)
+    assert (replayed.broken, replayed.state == present_state(reader)) == ([], True)
     assert reader.execute("PRAGMA foreign_key_check").fetchall() == []
     reader.close()

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import bulk, settle
+from nfh_db import bulk_run
+from nfh_db.bulk_plan import BulkDone, Deed, Wish
 from nfh_db.errors import StoreError
 from nfh_db.query import parse
 from nfh_db.records import Annotator, FlagName, Item, Role, Rule, Seen, State
 from nfh_db.store import Store
-from nfh_db.wishes import BulkDone, Deed, Wish
 from nfh_models.domain import Kind
 from tests.bulk.conftest import check, given, to
 
@@ -40,10 +40,10 @@ def golds(store: Store, me: Annotator) -> list[str]:
 
 def state(path: Path) -> dict[object, str]:
     from nfh_db.connection import connect
-    from nfh_db.replay import present
+    from nfh_db.event_log import present_state
 
     reader = connect(path, "ro")
-    found = present(reader)
+    found = present_state(reader)
     reader.close()
     return dict(found)
 
@@ -161,15 +161,15 @@ def test_whoever_decides_between_preview_and_act_is_not_overruled(
     found = store.preview_bulk(ALL, AGE, me)
     other = store.annotator("other")
     store.commit_answer(ids[0], other, Role.ADJUDICATOR, given(Kind.YEAR))
-    show = bulk.BulkAct.show
+    show = bulk_run.BulkAct.show
 
-    def late(act: bulk.BulkAct) -> None:
+    def late(act: bulk_run.BulkAct) -> None:
         # Planned by now, and not applied yet.
         with Store.open(path) as another:
             another.commit_answer(ids[1], other, Role.ADJUDICATOR, given(Kind.YEAR))
         show(act)
 
-    monkeypatch.setattr(bulk.BulkAct, "show", late)
+    monkeypatch.setattr(bulk_run.BulkAct, "show", late)
     done = store.run_bulk(found.ids, AGE, me)
     assert (done.changed, done.left) == (4, 1)
     assert golds(store, me)[:2] == ["YEAR expert", "YEAR expert"]
@@ -246,9 +246,9 @@ def test_writes_are_short_and_progress_is_told(
     store: Store, path: Path, me: Annotator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Stretches of the smallest size still hold items whole.
-    monkeypatch.setattr(settle, "FIRST_STRETCH", 5)
-    monkeypatch.setattr(settle, "LARGEST_STRETCH", 5)
-    monkeypatch.setattr(bulk, "FIRST_STRETCH", 2)
+    monkeypatch.setattr(bulk_run, "SETTLE_FIRST_STRETCH", 5)
+    monkeypatch.setattr(bulk_run, "SETTLE_LARGEST_STRETCH", 5)
+    monkeypatch.setattr(bulk_run, "BULK_FIRST_STRETCH", 2)
     do(store, me, Wish(Deed.SKIP))
     told: list[tuple[str, int]] = []
     found = store.preview_bulk(ALL, AGE, me)

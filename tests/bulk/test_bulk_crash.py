@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.store import Store
 from tests.bulk.conftest import check, one
@@ -18,10 +18,10 @@ COUNT = 120
 WORK = """
 import sys
 from pathlib import Path
-from nfh_db import bulk, settle
+from nfh_db import bulk_run
 from nfh_db.query import parse
 from nfh_db.store import Store
-from nfh_db.wishes import Deed, Wish
+from nfh_db.bulk_plan import Deed, Wish
 from nfh_models.domain import Kind, class_answer
 
 path, act, when = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -30,13 +30,13 @@ def stop(*_, **__):
     print("ready", flush=True)
     sys.stdin.read()
 
-bulk.FIRST_STRETCH = 40
+bulk_run.BULK_FIRST_STRETCH = 40
 if when == "unseen":
-    bulk.BulkAct.show = stop
+    bulk_run.BulkAct.show = stop
 elif when == "shown":
-    settle.run = stop
+    bulk_run.run_settlement = stop
 else:
-    settle.time.sleep = stop
+    bulk_run.time.sleep = stop
 store = Store.open(path)
 me = store.annotator("edith")
 if act == "do":
@@ -92,7 +92,7 @@ def test_all_or_nothing(path: Path, many: None, when: str, after: int) -> None:
 def test_its_undo(path: Path, many: None, when: str, after: int) -> None:
     with Store.open(path) as store:
         me = store.annotator("edith")
-        from nfh_db.wishes import Deed, Wish
+        from nfh_db.bulk_plan import Deed, Wish
         from nfh_models.domain import Kind, class_answer
 
         wish = Wish(Deed.CLASS, answer=class_answer(Kind.AGE))

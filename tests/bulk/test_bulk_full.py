@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import acts, batches, bulk, finishing, settle, sweep
+from nfh_db import batches, bulk_run, event_log
+from nfh_db.bulk_plan import Deed, Wish
 from nfh_db.connection import connect, sqlite3
 from nfh_db.doctor import examine
 from nfh_db.errors import FullError, StoreError
 from nfh_db.query import parse
 from nfh_db.records import Annotator
 from nfh_db.store import Store
-from nfh_db.wishes import Deed, Wish
 from nfh_models.domain import Kind, class_answer
 from tests.bulk.conftest import check
 
@@ -46,9 +46,9 @@ class Disk:
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
     """One that is full for everything but a small note."""
-    monkeypatch.setattr(finishing, "EVERY_SECONDS", NEVER)
+    monkeypatch.setattr(batches, "EVERY_SECONDS", NEVER)
     made = Disk(monkeypatch)
-    made.refuses(sweep, "run")
+    made.refuses(bulk_run, "run_sweep")
     yield made
     made.full = False
 
@@ -68,7 +68,7 @@ def do(store: Store, ids: list[int], me: Annotator) -> None:
 def test_a_plan_that_failed_stops_nobody(
     store: Store, path: Path, ids: list[int], me: Annotator, disk: Disk
 ) -> None:
-    disk.refuses(acts, "record_all")
+    disk.refuses(event_log, "record_all")
     disk.full = True
     with pytest.raises(FullError):
         do(store, ids, me)
@@ -79,8 +79,8 @@ def test_a_plan_that_failed_stops_nobody(
     assert found[0].endswith("was being prepared when its write failed")
     disk.full = False
     # As another process does it, before it writes in bulk.
-    with bulk.bulk_connection(path) as other:
-        bulk.finish_leftovers(other)
+    with bulk_run.bulk_connection(path) as other:
+        bulk_run.finish_leftovers(other)
     check(path)
     assert store.queue_count(parse("by:edith"), me) == 0
     do(store, ids, me)
@@ -90,22 +90,22 @@ def test_a_plan_that_failed_stops_nobody(
 def test_what_was_shown_is_finished_by_whoever_comes_first(
     store: Store, path: Path, ids: list[int], me: Annotator, disk: Disk
 ) -> None:
-    disk.refuses(settle, "run")
+    disk.refuses(bulk_run, "run_settlement")
     disk.full = True
     with pytest.raises(StoreError, match=r"is stored, but .* the rest is done then"):
         do(store, ids, me)
     assert state(path) == [("settling", None)]
-    with pytest.raises(FullError), bulk.bulk_connection(path) as other:
-        bulk.finish_leftovers(other)
+    with pytest.raises(FullError), bulk_run.bulk_connection(path) as other:
+        bulk_run.finish_leftovers(other)
     assert state(path) == [("settling", None)]
     disk.full = False
-    with bulk.bulk_connection(path) as other:
-        bulk.finish_leftovers(other)
+    with bulk_run.bulk_connection(path) as other:
+        bulk_run.finish_leftovers(other)
     check(path)
     assert store.queue_count(parse("class:AGE rule:expert"), me) == len(ids)
 
 
-@pytest.mark.parametrize("failing", [(acts, "record_all"), (settle, "run")])
+@pytest.mark.parametrize("failing", [(event_log, "record_all"), (bulk_run, "run_settlement")])
 def test_without_room_for_a_note_this_process_goes_on_trying(
     store: Store,
     path: Path,
@@ -115,7 +115,7 @@ def test_without_room_for_a_note_this_process_goes_on_trying(
     monkeypatch: pytest.MonkeyPatch,
     failing: tuple[object, str],
 ) -> None:
-    monkeypatch.setattr(finishing, "EVERY_SECONDS", 0.005)
+    monkeypatch.setattr(batches, "EVERY_SECONDS", 0.005)
     disk.refuses(*failing)
     disk.refuses(batches, "give_up")
     disk.full = True
@@ -123,7 +123,7 @@ def test_without_room_for_a_note_this_process_goes_on_trying(
         do(store, ids, me)
     assert state(path)[0][1] == os.getpid()
     disk.full = False
-    attempts = finishing._under_way[os.path.realpath(path)]
+    attempts = batches._under_way[os.path.realpath(path)]
     attempts._thread.join(10)
     check(path)
 
@@ -131,7 +131,7 @@ def test_without_room_for_a_note_this_process_goes_on_trying(
 def test_closing_tries_a_last_time(
     path: Path, store: Store, ids: list[int], me: Annotator, disk: Disk
 ) -> None:
-    disk.refuses(acts, "record_all")
+    disk.refuses(event_log, "record_all")
     disk.full = True
     with suppress(FullError):
         do(store, ids, me)
@@ -142,13 +142,13 @@ def test_closing_tries_a_last_time(
 
 def test_who_is_at_work_is_named(path: Path, store: Store, ids: list[int]) -> None:
     me, other = store.annotator("edith"), store.annotator("kim")
-    with bulk.bulk_connection(path) as connection:
+    with bulk_run.bulk_connection(path) as connection:
         with (
-            bulk.BulkAct(connection, "bulk", other.id, "much", "wait", items=True),
+            bulk_run.BulkAct(connection, "bulk", other.id, "much", "wait", items=True),
             pytest.raises(StoreError) as refused,
         ):
             do(store, ids, me)
-        bulk.finish_leftovers(connection)
+        bulk_run.finish_leftovers(connection)
     assert f"Many items are being changed by kim (process {os.getpid()}): wait" in str(
         refused.value
     )

@@ -3,8 +3,8 @@
 import pytest
 
 from nfh_db.connection import connect
-from nfh_db.precedents import MOST, Precedent
 from nfh_db.records import Annotator, Role, Rule, Seen
+from nfh_db.similar_items import MOST_PRECEDENTS, Precedent
 from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind
 from tests.bulk.conftest import given, to
@@ -82,5 +82,5 @@ def test_the_item_itself_is_none_and_there_are_not_too_many(
 ) -> None:
     decide(store, me, ids[0], given(Kind.AGE))
     assert ids[0] not in [one.anchor_id for one in store.precedents(ids[0], me)]
-    assert len(store.precedents(ids[0], me)) <= MOST
+    assert len(store.precedents(ids[0], me)) <= MOST_PRECEDENTS
     assert store.precedents(12_345, me) == ()

@@ -2,10 +2,10 @@
 
 import pytest
 
-from nfh_db.likeness import Alike, Likeness
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import Annotator, Role
+from nfh_db.similar_items import Alike, Likeness
 from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind, Origin, Relation, reference_answer
 from tests.bulk.conftest import given, one, to

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 from click.testing import Result
 
-from nfh_db.formats.format import What
+from nfh_db.formats.base import What
+from nfh_db.formats.registry import by_name, formats, readable, writable
 from nfh_tui.actions import ACTIONS
 from nfh_tui.cli import workbench
-from nfh_tui.cli.common import Failure
-from nfh_tui.cli.formats_text import WIDTH
-from nfh_tui.formats.registry import by_name, formats, readable, writable
+from nfh_tui.cli.files import WIDTH
+from nfh_tui.cli.options import Failure
 
 Call = Callable[..., Result]
 

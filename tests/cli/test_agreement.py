@@ -187,13 +187,13 @@ def test_on_a_pipe_it_is_plain_and_at_most_80_wide(program: Program, demo: Path)
 def test_no_number_is_cut_off_where_there_is_little_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from nfh_tui.cli import agreement_page
+    from nfh_tui.cli import report
 
-    monkeypatch.setattr(agreement_page, "PIPE_WIDTH", 40)
-    page = agreement_page.Page()
+    monkeypatch.setattr(report, "PIPE_WIDTH", 40)
+    page = report.Page()
     measure = Measure(0.5, 0.25, 0.75, 8, None)
     names = ("people", "items:", "whole", "kappa", "find")
-    brief = agreement_page.Brief(measure, interval=True)
+    brief = report.Brief(measure, interval=True)
     page.table(names, [("ann1, ann2", "184,507", measure, brief, "differs:ann1~ann2")])
     for words in ("184,507", "0.500 [0.250, 0.750]", "0.50 [0.25, 0.75]"):
         assert words in page.text()

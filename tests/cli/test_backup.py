@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_db import backup as backups
-from nfh_db import connection, opened
+from nfh_db import connection
+from nfh_db import database as backups
 from nfh_db.doctor import examine
 from nfh_db.errors import StoreError
 from nfh_db.query import parse
@@ -196,7 +196,7 @@ def test_an_upgrade_whose_copy_finds_no_room_is_a_sentence_and_changes_nothing(
     full.write_bytes(database.read_bytes())
     before = full.read_bytes()
     later = connection.SCHEMA_VERSION + 1
-    for module in (connection, opened):
+    for module in (connection, backups):
         monkeypatch.setattr(module, "SCHEMA_VERSION", later)
     result = call("history", "--db", full)
     assert result.exit_code == 1

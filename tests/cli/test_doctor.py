@@ -14,8 +14,9 @@ from nfh_db.doctor import CHECKS
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.cli import steps
-from nfh_tui.editing import EditState, dump
+from nfh_tui.cli import progress as cli_progress
+from nfh_tui.editor.commands import dump
+from nfh_tui.editor.state import EditState
 
 Call = Callable[..., Result]
 Make = Callable[..., Path]
@@ -214,7 +215,7 @@ def test_progress_is_for_terminals(
 ) -> None:
     for watched in (True, False):
         monkeypatch.setattr("nfh_tui.cli.progress.on_terminal", lambda watched=watched: watched)
-        with steps.Steps("x.db") as progress:
+        with cli_progress.Steps("x.db") as progress:
             progress.step("log", 1_000, 3_000)
             progress.step("log", 2_000, 3_000)
         shown = capsys.readouterr().err

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from nfh_tui.ending import SIGNALS, EndedError, tidily
+from nfh_tui.process_signals import SIGNALS, EndedError, tidily
 
 Make = Callable[..., Path]
 
 IN_A_WRITER = """
 import sys, time
 from pathlib import Path
-from nfh_db.backup import written
-from nfh_db.formats.writing import replacing
-from nfh_tui.cli.common import reporting
+from nfh_db.database import written
+from nfh_db.formats.files import replacing
+from nfh_tui.cli.options import reporting
 
 @reporting
 def work():

@@ -8,15 +8,17 @@ import pytest
 from click.testing import Result
 
 from nfh_models.identification.ablation import REMOVALS, holding, rule_removals, without
-from nfh_models.identification.case import Case, Decision
-from nfh_models.identification.example import Example
+from nfh_models.identification.base import Case, Decision, Example
 from nfh_models.identification.rules import RULES, Group, Rules
-from nfh_models.parsing import Layer, Parser, load_parser
-from nfh_models.parsing.stretch import Stretch
-from nfh_tui.cli import evaluate_trial
-from nfh_tui.entrants import other_parser
-from nfh_tui.evaluating import Entrant, Watched, hold
-from nfh_tui.examples import examples_of_file
+from nfh_models.parsing import Layer, Parser, Stretch, load_parser
+from nfh_tui.cli import evaluate_call
+from nfh_tui.services.evaluate import (
+    IdentificationEntrant,
+    Watched,
+    hold_identification,
+    other_identifier_parser,
+)
+from nfh_tui.services.examples import examples_of_file
 
 Call = Callable[..., Result]
 Json = dict[str, object]
@@ -63,7 +65,7 @@ def loaded(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> list[object]:
         wanted.append(layers)
         return parser
 
-    monkeypatch.setattr(evaluate_trial, "load_parser", load)
+    monkeypatch.setattr(evaluate_call, "load_parser", load)
     return wanted
 
 
@@ -322,7 +324,9 @@ class Lengths:
 
 
 def test_a_recipe_without_a_parser(file: Path) -> None:
-    trial = hold(examples_of_file(file), [Entrant.ready("tiny", Lengths(), None)], None)
+    trial = hold_identification(
+        examples_of_file(file), [IdentificationEntrant.ready("tiny", Lengths(), None)], None
+    )
     assert trial.parser is None
     assert trial.parsing == 0
     assert all(one.case.parsed is None for one in trial.examples)
@@ -338,14 +342,14 @@ def test_examples_are_parsed_only_where_something_is_fitted(file: Path, parser: 
         seen.extend(one.case.parsed is not None for one in examples)
         return [Decision(True, "any")] * len(examples)
 
-    ready = Entrant.ready("rules", Rules(), None)
-    fitted = Entrant("any", "any", "1", cross=cross, needs=Rules().needs)
+    ready = IdentificationEntrant.ready("rules", Rules(), None)
+    fitted = IdentificationEntrant("any", "any", "1", cross=cross, needs=Rules().needs)
     watched = Watched(parser)
-    both = hold(examples_of_file(file), [fitted, ready], watched)
+    both = hold_identification(examples_of_file(file), [fitted, ready], watched)
     assert [one.entrant.name for one in both.judged] == ["any", "rules"]
     assert seen == [True] * 20
     assert watched.seconds > 0
-    alone = hold(examples_of_file(file), [ready], parser)
+    alone = hold_identification(examples_of_file(file), [ready], parser)
     assert all(one.case.parsed is None for one in alone.examples)
     assert alone.judged[0].decisions == both.judged[1].decisions
 
@@ -354,15 +358,15 @@ def test_a_model_given_the_sentences_of_another_parser_is_named(parser: Parser) 
     class Learnt(Rules):
         parser = "some parser 1.0"
 
-    said = other_parser(Learnt(), "svm-3", parser)
+    said = other_identifier_parser(Learnt(), "svm-3", parser)
     assert said is not None
     assert "svm-3" in said
     assert "some parser 1.0" in said
     assert parser.name in said
     Learnt.parser = parser.name
-    assert other_parser(Learnt(), "svm-3", parser) is None
-    assert other_parser(Rules(), "rules", parser) is None
-    assert other_parser(Lengths(), "tiny", None) is None
+    assert other_identifier_parser(Learnt(), "svm-3", parser) is None
+    assert other_identifier_parser(Rules(), "rules", parser) is None
+    assert other_identifier_parser(Lengths(), "tiny", None) is None
 
 
 # --- refused --------------------------------------------------------------------------------

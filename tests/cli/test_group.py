@@ -11,7 +11,7 @@ import click
 import pytest
 from click.testing import Result
 
-from nfh_tui.cli.group import COMMANDS
+from nfh_tui.cli.main import COMMANDS
 
 Call = Callable[..., Result]
 
@@ -42,7 +42,7 @@ def loaded_by(*arguments: str) -> tuple[int, list[str], list[str]]:
 def test_help_loads_no_command_and_no_framework() -> None:
     status, loaded, ours = loaded_by("--help")
     assert (status, loaded) == (0, [])
-    assert ours == ["nfh_tui", "nfh_tui.__main__", "nfh_tui.cli", "nfh_tui.cli.group"]
+    assert ours == ["nfh_tui", "nfh_tui.__main__", "nfh_tui.cli", "nfh_tui.cli.main"]
 
 
 @pytest.mark.parametrize("command", ["init", "import", "export", "formats", "keys"])

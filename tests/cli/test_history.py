@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from nfh_db.connection import connect
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import (
     Annotator,
@@ -37,7 +37,7 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_tui.desk.history import local
+from nfh_tui.services.history import local
 
 Call = Callable[..., Result]
 Clock = Callable[[str], str]

@@ -234,11 +234,11 @@ def test_found_in_two_copies_they_are_the_same_numbers(
 
 def test_a_folder_that_the_database_does_not_know_stores_nothing(db: Path, call) -> None:
     from nfh_models.identification.rules import Rules
-    from nfh_tui.choosing_models import Chosen
+    from nfh_tui.services.models import Chosen
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "nfh_tui.choosing_models.identifier_for", lambda *_, **__: Chosen(Rules(), "else")
+            "nfh_tui.services.models.identifier_for", lambda *_, **__: Chosen(Rules(), "else")
         )
         result = call("identify", "--db", db, "--model", "some/folder")
         assert result.exit_code == 1
@@ -333,9 +333,10 @@ def test_a_trial_run_says_what_another_parser_would_decide_anew(db: Path, call) 
 def test_a_parser_that_changes_under_a_run_stops_it(
     db: Path, call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nfh_tui import identifying
+    from nfh_models.identification import base
+    from nfh_tui.services import identify
 
-    real = identifying.decide
+    real = base.decide
 
     def changing(*arguments):
         with Store.open(db) as other:
@@ -344,7 +345,7 @@ def test_a_parser_that_changes_under_a_run_stops_it(
             other.decide_with(active.model_id, "other 1")
         yield from real(*arguments)
 
-    monkeypatch.setattr(identifying, "decide", changing)
+    monkeypatch.setattr(identify, "decide", changing)
     result = call("identify", "--db", db)
     assert result.exit_code == 1
     assert "decide with another parser meanwhile" in result.stderr
@@ -382,7 +383,8 @@ def test_a_parser_that_is_not_there_is_a_sentence(db: Path, call, monkeypatch) -
 
 def test_the_command_line_stays_light(home: Path) -> None:
     code = (
-        "import sys, json; from nfh_tui.cli import identify, identify_file, identify_text;"
+        "import sys, json; "
+        "from nfh_tui.cli import identify;"
         "print(json.dumps(sorted({n.partition('.')[0] for n in sys.modules})))"
     )
     done = subprocess.run(

@@ -10,8 +10,8 @@ from click.testing import CliRunner, Result
 
 from nfh_models.identification.rules import RULES
 from nfh_models.parsing import installed_pipelines, load_parser
-from nfh_tui.cli import identify_file
-from nfh_tui.cli.group import commands
+from nfh_tui.cli import identify
+from nfh_tui.cli.main import commands
 
 TEXT = 'I have two tents, and Ann has\none. "No one," she said, "owes me $5."\n🙂 Take three.\n'
 NAMES = {rule.name for rule in RULES}
@@ -130,7 +130,7 @@ def test_hostile_text_is_read(home: Path, call: Callable[..., Result]) -> None:
 def test_a_person_sees_one_line_for_each_number(
     text: Path, call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(identify_file, "_watched", lambda: True)
+    monkeypatch.setattr(identify, "_watched", lambda: True)
     monkeypatch.setenv("COLUMNS", "60")
     result = call("identify", "--file", text)
     rows = result.stdout.splitlines()

@@ -11,16 +11,16 @@ import pytest
 
 from nfh_db.connection import connect
 from nfh_db.errors import StoreError
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import Annotator, Identified, IncomingAnchor, IncomingPassage, Role
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Passage, Token, Turn
-from nfh_models.identification.case import Case, Decision
+from nfh_models.identification.base import Case, Decision
 from nfh_models.parsing import Layer, ParserError
-from nfh_tui import identifying
-from nfh_tui.choosing_models import Chosen
-from nfh_tui.identifying import Identification, Tools, Wanted, differing, identify
+from nfh_tui.services import identify as services_identify
+from nfh_tui.services.identify import Identification, Tools, Wanted, differing, identify
+from nfh_tui.services.models import Chosen
 
 NOBODY = Annotator(0, "")
 
@@ -109,8 +109,8 @@ def test_all_numbers_of_a_passage_count_not_only_those_asked_for(path: Path) -> 
 
 
 def test_another_reader_gets_in_between(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(identifying, "SAVED_TOGETHER", 7)
-    monkeypatch.setattr(identifying, "AT_ONCE", 4)
+    monkeypatch.setattr(services_identify, "SAVED_TOGETHER", 7)
+    monkeypatch.setattr(services_identify, "AT_ONCE", 4)
     seen: list[int] = []
 
     def told(what: str, done: int, total: int) -> None:
@@ -141,8 +141,8 @@ def test_of_two_at_once_one_adds_the_numbers_and_both_say_what_they_added(path: 
 def test_broken_off_it_goes_on_where_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(identifying, "SAVED_TOGETHER", 10)
-    monkeypatch.setattr("nfh_models.identification.deciding.BATCH", 10)
+    monkeypatch.setattr(services_identify, "SAVED_TOGETHER", 10)
+    monkeypatch.setattr("nfh_models.identification.base.BATCH", 10)
 
     def stop(what: str, done: int, total: int) -> None:
         if what.startswith("passages decided") and done == 20:
@@ -193,20 +193,20 @@ import sys
 from pathlib import Path
 sys.path[:0] = sys.argv[2:]
 from nfh_db.store import Store
-from nfh_tui import identifying
+from nfh_tui.services import identify
 import test_identifying as here
 
 if __name__ == "__main__":
-    whole = identifying._Run._incoming
+    whole = identify._Run._incoming
     def waits(self):
         for number, one in enumerate(whole(self)):
             if number == 29:
                 print("ready", flush=True)
                 sys.stdin.read()
             yield one
-    identifying._Run._incoming = waits
-    from nfh_db import loading
-    loading.FIRST_STRETCH = 4
+    identify._Run._incoming = waits
+    from nfh_db import import_run
+    import_run.FIRST_STRETCH = 4
     here.run(Store.open(Path(sys.argv[1])))
 """
 

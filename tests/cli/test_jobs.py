@@ -11,7 +11,7 @@ from nfh_db.connection import connect
 from nfh_db.jobs import JobState, NewJob
 from nfh_db.query import Query
 from nfh_db.store import Store
-from nfh_tui.jobs.job_files import job_folder
+from nfh_tui.jobs.descriptions import job_folder
 
 Call = Callable[..., Result]
 

@@ -12,7 +12,7 @@ from nfh_db.store import Store
 from nfh_models.identification.recipes import RecipeError
 from nfh_models.identification.svm import Svm
 from nfh_models.model_files import ModelFileError
-from nfh_tui.choosing_models import identifier_for
+from nfh_tui.services.models import identifier_for
 
 Call = Callable[..., Result]
 

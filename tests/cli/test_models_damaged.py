@@ -12,10 +12,9 @@ from nfh_db.connection import connect
 from nfh_db.doctor import examine
 from nfh_db.models import NewModel
 from nfh_db.store import Store
-from nfh_models.identification.svm import Svm, SvmSettings
-from nfh_models.identification.svm_files import load_svm, save_svm
+from nfh_models.identification.svm import Svm, SvmSettings, load_svm, save_svm
 from nfh_models.model_files import CONFIG, ModelFileError
-from nfh_tui import choosing_models
+from nfh_tui.services import models
 
 Call = Callable[..., Result]
 
@@ -145,8 +144,8 @@ def test_a_program_that_decides_otherwise_says_so_and_forgets(
     monkeypatch.setattr("nfh_models.identification.svm.VERSION", "svm/0")
     with Store.open(db) as store:
         before = store.models()[0].version
-        choosing_models.identifier_for(store, "svm-1", register=False)
+        models.identifier_for(store, "svm-1", register=False)
         assert store.models()[0].version == before
-        chosen = choosing_models.identifier_for(store, "svm-1")
+        chosen = models.identifier_for(store, "svm-1")
         assert store.models()[0].version == chosen.model.version
         assert chosen.model.version.startswith("svm/0 ")

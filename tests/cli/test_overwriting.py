@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_tui.cli.overwriting import is_database
+from nfh_tui.cli.options import is_database
 
 Call = Callable[..., Result]
 ROWS = "text\tind_s\tind_e\ty\nI_SEP_saw_SEP_two\t2\t3\t1\n"

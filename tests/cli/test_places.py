@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_tui import places
+from nfh_db import system
+from nfh_tui import config
 
 
 @pytest.fixture
@@ -31,27 +32,27 @@ def me(monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_data_folder_is_the_systems_own(
     me: Path, environment: dict[str, str], platform: str, expected: str
 ) -> None:
-    assert places.data_folder(environment, platform) == Path(expected)
+    assert system.data_folder(environment, platform) == Path(expected)
 
 
 def test_option_then_variable_then_here_then_the_users_own(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = tmp_path / "data" / "nfh-tui" / "nfh.db"
-    assert places.database(None) == own
+    assert config.database(None) == own
     (home / "nfh.db").touch()
-    assert places.database(None).resolve() == home / "nfh.db"
+    assert config.database(None).resolve() == home / "nfh.db"
     monkeypatch.setenv("NFH_TUI_DB", "/variable.db")
-    assert places.database(None) == Path("/variable.db")
-    assert places.database(Path("given.db")) == Path("given.db")
+    assert config.database(None) == Path("/variable.db")
+    assert config.database(Path("given.db")) == Path("given.db")
     monkeypatch.setenv("NFH_TUI_DB", "")
-    assert places.database(None).resolve() == home / "nfh.db"
+    assert config.database(None).resolve() == home / "nfh.db"
 
 
 def test_only_the_users_own_folder_is_made(home: Path, tmp_path: Path) -> None:
-    places.make_folder_for(places.database(None))
+    config.make_folder_for(config.database(None))
     assert (tmp_path / "data" / "nfh-tui").is_dir()
-    places.make_folder_for(home / "other" / "x.db")
+    config.make_folder_for(home / "other" / "x.db")
     assert not (home / "other").exists()
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_db import backup, moment
+from nfh_db import connection, database
 from nfh_db.connection import connect
 from nfh_db.errors import FullError, ReadOnlyError, StoreError
 from nfh_db.query import parse
@@ -147,15 +147,14 @@ def test_a_store_says_why_it_is_read_only(shut: Path, request: pytest.FixtureReq
 def test_an_older_one_there_says_what_to_do(
     shut: Path, home: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nfh_db import connection, opened
 
     later = connection.SCHEMA_VERSION + 1
-    for module in (connection, opened):
+    for module in (connection, database):
         monkeypatch.setattr(module, "SCHEMA_VERSION", later)
     with pytest.raises(FullError, match=r"older nfh-tui.*`nfh-tui backup FOLDER`"):
         Store.open_to_read(shut)
     # The way that it names is one.
-    backup.back_up(shut, home / "copy.db")
+    database.back_up(shut, home / "copy.db")
 
 
 def test_a_log_that_cannot_be_read_is_named(
@@ -184,7 +183,7 @@ def still(home: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> Iterator[S
     (home / "talk.txt").write_text("Ann: I have two.\n", "utf-8")
     assert call("import", "talk.txt", "--db", "my.db").exit_code == 0
     path = home / "my.db"
-    way = moment.Way(moment.STILL, moment.way_to_read(path).version)
+    way = database.Way(connection.STILL, database.way_to_read(path).version)
     with Store(path, connect(path, way.mode), way, "its disk is read-only") as store:
         yield store
 

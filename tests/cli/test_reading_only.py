@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_db import moment, opened
+from nfh_db import connection, database
 from nfh_db.errors import FullError
 from nfh_db.store import Store
 from nfh_models.parsing import installed_pipelines, load_parser
-from nfh_tui.cli import evaluate_trial
+from nfh_tui.cli import evaluate_call
 
 Call = Callable[..., Result]
 ROWS = "text\tind_s\tind_e\ty\n" + "".join(
@@ -31,7 +31,7 @@ def parser(monkeypatch: pytest.MonkeyPatch) -> None:
     if not installed_pipelines():
         pytest.skip("needs an English spaCy pipeline (en_core_web_sm or a re-upload of it)")
     monkeypatch.setattr("nfh_models.parsing.load_parser", _loaded)
-    monkeypatch.setattr(evaluate_trial, "load_parser", _loaded)
+    monkeypatch.setattr(evaluate_call, "load_parser", _loaded)
 
 
 @pytest.fixture
@@ -41,18 +41,20 @@ def db(call: Call, home: Path) -> Path:
     return home / "my.db"
 
 
-@pytest.fixture(params=["ro", moment.STILL])
+@pytest.fixture(params=["ro", connection.STILL])
 def shut(db: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
     """As it is where nobody may write: tests may run as somebody who may everywhere."""
 
     def refuse(path: Path, *, create: bool) -> None:
         raise FullError(f"{path} cannot be written")
 
-    def place(path: Path) -> moment.Way:
-        return moment.Way(request.param, moment.way_to_read(path).version)
+    real = database.way_to_read
 
-    monkeypatch.setattr(opened, "open_writer", refuse)
-    monkeypatch.setattr(opened, "way_to_read", place)
+    def place(path: Path) -> database.Way:
+        return database.Way(request.param, real(path).version)
+
+    monkeypatch.setattr(database, "open_writer", refuse)
+    monkeypatch.setattr(database, "way_to_read", place)
     return db
 
 
@@ -89,7 +91,7 @@ def test_a_store_opened_to_read_refuses_to_write(shut: Path) -> None:
 def test_an_older_one_cannot_be_brought_up_to_date_there(
     shut: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opened, "way_to_read", lambda _: moment.Way("ro", 1))
+    monkeypatch.setattr(database, "way_to_read", lambda _: database.Way("ro", 1))
     with pytest.raises(FullError, match=r"an older nfh-tui .* Copy it to a folder of yours"):
         Store.open_to_read(shut)
 

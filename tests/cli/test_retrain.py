@@ -14,11 +14,11 @@ from click.testing import Result
 
 from nfh_db.jobs import JobState
 from nfh_db.store import Store
-from nfh_models.identification.svm_training import Step
+from nfh_models.identification.svm import Step
 from nfh_models.model_files import digest_of, read_config
+from nfh_tui.jobs.reporting import JobReporter
 from nfh_tui.jobs.runner import work
-from nfh_tui.jobs.train import asked
-from nfh_tui.training_jobs import JobReporter
+from nfh_tui.jobs.training import asked
 
 Call = Callable[..., Result]
 Make = Callable[..., Path]

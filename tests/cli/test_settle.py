@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_db.formats.gold_form import GoldWriter
+from nfh_db.formats.gold import GoldWriter
 from nfh_db.query import parse
 from nfh_db.records import Role, Rule
 from nfh_db.store import Store

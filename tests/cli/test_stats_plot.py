@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from nfh_models.statistics.tally import Tally
-from nfh_tui.cli.stats_charts import histogram
-from nfh_tui.cli.stats_plot import Bar, can_show_blocks, chart
-from nfh_tui.rows import EIGHTHS
+from nfh_models.statistics import Tally
+from nfh_tui.cli.stats_report import Bar, can_show_blocks, chart, histogram
+from nfh_tui.widgets.evidence_rows import EIGHTHS
 
 
 def drawn(line: str) -> str:

@@ -12,14 +12,13 @@ import pytest
 from click.testing import Result
 
 from nfh_db.connection import connect
-from nfh_db.formats.wording import lines_visible, quoted
+from nfh_db.messages import lines_visible, quoted
 from nfh_db.models import NewModel
 from nfh_db.store import Store
-from nfh_models.identification.svm import Svm, SvmSettings
-from nfh_models.identification.svm_files import save_svm
+from nfh_models.identification.svm import Svm, SvmSettings, save_svm
 from nfh_tui.cli import progress
-from nfh_tui.cli.group import COMMANDS
-from nfh_tui.cli.steps import Steps
+from nfh_tui.cli.main import COMMANDS
+from nfh_tui.cli.progress import Steps
 from nfh_tui.sample import corpus_path
 
 Call = Callable[..., Result]

@@ -8,10 +8,10 @@ import pytest
 from click.testing import Result
 
 from nfh_db.connection import connect
+from nfh_db.event_log import present_state, replay
 from nfh_db.formats.registry import GOLD
 from nfh_db.query import parse
 from nfh_db.records import Ballot, Role
-from nfh_db.replay import present, replay
 from nfh_db.store import Store
 from nfh_models.domain import Kind, Relation, class_answer
 
@@ -45,7 +45,7 @@ def check_log(path: str = "x.db") -> None:
     try:
         replayed = replay(reader)
         assert replayed.broken == []
-        assert replayed.state == present(reader)
+        assert replayed.state == present_state(reader)
     finally:
         reader.close()
 

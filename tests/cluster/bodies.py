@@ -12,10 +12,10 @@ import numpy as np
 
 from nfh_models.errors import ModelsError
 from nfh_models.model_files import Config, ModelFiles, write_model
-from nfh_tui.jobs import training_body
+from nfh_tui.jobs import training
+from nfh_tui.jobs.reporting import Phase
 from nfh_tui.jobs.snapshot import Snapshot
-from nfh_tui.jobs.training_body import Made, Tell, TrainSpec
-from nfh_tui.training_jobs import Phase
+from nfh_tui.jobs.training import Made, Tell, TrainSpec
 
 STEPS = 40
 CHECKPOINT = "last.safetensors"
@@ -88,6 +88,6 @@ def slow(
     return Made(digest, "1", {}, metrics, ("a note",), 0.5, passages=len(snapshot.sheets))
 
 
-if training_body.train_model.__module__ == training_body.__name__:
-    real = training_body.train_model
-    training_body.train_model = train_model
+if training.train_model.__module__ == training.__name__:
+    real = training.train_model
+    training.train_model = train_model

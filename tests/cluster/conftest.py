@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from distributed import Client, LocalCluster
 
+from nfh_tui.jobs.reporting import Phase, Step
 from nfh_tui.jobs.snapshot import Label, Sheet, Snapshot
-from nfh_tui.jobs.training_body import TrainSpec
-from nfh_tui.training_jobs import Phase, Step
+from nfh_tui.jobs.training import TrainSpec
 from tests.encoder.handmade import item
 from tests.retrain.conftest import add, base, path  # noqa: F401 - fixtures
 

@@ -13,11 +13,11 @@ from nfh_db.query import parse
 from nfh_db.records import Annotator, Role
 from nfh_db.store import Store
 from nfh_models.model_files import digest_of
-from nfh_tui.choosing_resolvers import resolver_for
-from nfh_tui.jobs import cluster_checkpoints, predict_all, train
-from nfh_tui.jobs.cluster_predicting import resolving_at
+from nfh_tui.jobs import cluster_work, tasks, training
+from nfh_tui.jobs.cluster_work import resolving_at
 from nfh_tui.jobs.runner import work
-from nfh_tui.resolution_examples import resolution_examples_of_store
+from nfh_tui.services.examples import resolution_examples_of_store
+from nfh_tui.services.models import resolver_for
 from tests.models.tiny_small import write_small
 from tests.retrain.handmade import Add, quiet
 
@@ -55,8 +55,8 @@ def test_a_network_whose_worker_is_killed_ends_as_a_model_in_use(
     told: Told,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cluster_checkpoints, "LEAST_SECONDS", 0.1)
-    monkeypatch.setattr(cluster_checkpoints, "SHARE", 1.0)
+    monkeypatch.setattr(cluster_work, "LEAST_SECONDS", 0.1)
+    monkeypatch.setattr(cluster_work, "SHARE", 1.0)
     add(60)
     address = cluster.scheduler_address
     words = (f"base={base}", "epochs=20", "patience=20", "batch=8", "window=40", "dev=0.2")
@@ -70,7 +70,7 @@ def test_a_network_whose_worker_is_killed_ends_as_a_model_in_use(
             os.kill(killed[0], signal.SIGKILL)
 
     with Store.open(path) as store:
-        asked = train.asked("resolution", "encoder", words=words, scheduler=address)
+        asked = training.asked("resolution", "encoder", words=words, scheduler=address)
         job = done(store, asked, kill_once)
         assert (job.state, job.error) == (JobState.DONE, None)
         assert killed
@@ -88,8 +88,8 @@ def test_a_network_whose_worker_is_killed_ends_as_a_model_in_use(
 def test_what_a_cluster_predicts_is_what_is_predicted_here_though_a_worker_is_killed(
     cluster: LocalCluster, path: Path, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nfh_models.resolution.parsing_items.BATCH", 8)
-    monkeypatch.setattr("nfh_tui.predicting_store.SAVED_TOGETHER", 8)
+    monkeypatch.setattr("nfh_models.resolution.base.BATCH", 8)
+    monkeypatch.setattr("nfh_tui.services.predict.SAVED_TOGETHER", 8)
     add(400)
     killed: list[int] = []
 
@@ -100,11 +100,11 @@ def test_what_a_cluster_predicts_is_what_is_predicted_here_though_a_worker_is_ki
             os.kill(killed[0], signal.SIGKILL)
 
     with Store.open(path) as store:
-        here = done(store, predict_all.asked(model="cues"))
+        here = done(store, tasks.prediction_asked(model="cues"))
         expected = predictions(store)
         assert len(expected) == 400
         address = cluster.scheduler_address
-        asked = predict_all.asked(model="cues", force=True, scheduler=address)
+        asked = tasks.prediction_asked(model="cues", force=True, scheduler=address)
         there = done(store, asked, kill_once)
         assert killed
         assert (there.state, there.error) == (JobState.DONE, None)
@@ -138,13 +138,13 @@ def test_a_trained_model_goes_to_the_workers(
 def test_a_scheduler_that_is_not_there_fails_the_job(
     path: Path, add: Add, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nfh_tui.scanning.connecting.CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("nfh_tui.scanning.cluster.CONNECT_SECONDS", 0.2)
     add(60)
     with Store.open(path) as store:
         nowhere = "tcp://127.0.0.1:9"
-        one = done(store, train.asked("resolution", "encoder", scheduler=nowhere))
+        one = done(store, training.asked("resolution", "encoder", scheduler=nowhere))
         assert (one.state, one.model_id) == (JobState.FAILED, None)
         assert "no scheduler answers at tcp://127.0.0.1:9" in str(one.error)
-        other = done(store, predict_all.asked(model="cues", scheduler=nowhere))
+        other = done(store, tasks.prediction_asked(model="cues", scheduler=nowhere))
         assert other.state is JobState.FAILED
         assert "no scheduler answers" in str(other.error)

@@ -16,11 +16,11 @@ from distributed import LocalCluster
 from nfh_db.jobs import JobState
 from nfh_db.store import Store
 from nfh_tui.jobs import cluster as machines
-from nfh_tui.jobs import cluster_checkpoints, train
-from nfh_tui.jobs.cluster_training import train_model_at
+from nfh_tui.jobs import cluster_work, training
+from nfh_tui.jobs.cluster_work import train_model_at
+from nfh_tui.jobs.reporting import Step
 from nfh_tui.jobs.snapshot import Snapshot
-from nfh_tui.scanning.crew import CrewError
-from nfh_tui.training_jobs import Step
+from nfh_tui.scanning.worker import CrewError
 from tests.retrain.handmade import Add
 
 from .conftest import BODIES, Told, slow
@@ -28,9 +28,9 @@ from .conftest import BODIES, Told, slow
 ASKING = """
 import sys
 from pathlib import Path
-from nfh_tui.jobs.cluster_training import train_model_at
+from nfh_tui.jobs.cluster_work import train_model_at
 from nfh_tui.jobs.snapshot import Snapshot
-from nfh_tui.jobs.training_body import TrainSpec
+from nfh_tui.jobs.training import TrainSpec
 address, work, trace = sys.argv[1:]
 spec = TrainSpec("resolution", "linear", ("slow=1", f"trace={trace}"))
 labels = Snapshot("resolution", ())
@@ -89,7 +89,7 @@ def test_a_runner_that_is_killed_and_a_job_that_is_cancelled(
     trace = tmp_path / "trace"
     add(40)
     words = ("slow=0.5", f"trace={trace}")
-    asked = train.asked(
+    asked = training.asked(
         "resolution", "linear", words=words, scheduler=cluster.scheduler_address
     )
 
@@ -173,7 +173,7 @@ def test_machines_that_go_and_do_not_come_back(
     address, begun = processes
     monkeypatch.setattr(machines, "SCHEDULER_SECONDS", 0.2)
 
-    monkeypatch.setattr(cluster_checkpoints, "LEAST_SECONDS", 0.1)
+    monkeypatch.setattr(cluster_work, "LEAST_SECONDS", 0.1)
     at_home = work / "last.safetensors"
 
     def kill(step: Step) -> None:

@@ -7,16 +7,19 @@ import pytest
 from distributed import LocalCluster
 
 from nfh_models.domain import Anchor
-from nfh_models.resolution.item import Item
+from nfh_models.resolution.base import Item
 from nfh_tui.jobs import cluster as machines
-from nfh_tui.jobs.cluster_greeting import Greeting, greeting
-from nfh_tui.jobs.cluster_parcel import ParcelError, pack, unpack
-from nfh_tui.jobs.cluster_resolving import pack_items, unpack_items
-from nfh_tui.jobs.cluster_training import train_model_at
-from nfh_tui.jobs.cluster_work import Teller, UnwantedError
+from nfh_tui.jobs.cluster import Greeting, ParcelError, greeting, pack, unpack
+from nfh_tui.jobs.cluster_work import (
+    Teller,
+    UnwantedError,
+    pack_items,
+    train_model_at,
+    unpack_items,
+)
+from nfh_tui.jobs.reporting import Phase
 from nfh_tui.jobs.snapshot import Snapshot
-from nfh_tui.scanning.crew import CrewError
-from nfh_tui.training_jobs import Phase
+from nfh_tui.scanning.worker import CrewError
 from tests.encoder.handmade import item
 
 from .conftest import Told, slow
@@ -54,7 +57,7 @@ def test_a_parcel_that_was_changed_on_the_way_is_refused(folder: Path, tmp_path:
 def test_a_parcel_writes_nowhere_else(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nfh_tui.jobs.cluster_parcel._digest", lambda _: "0")
+    monkeypatch.setattr("nfh_tui.jobs.cluster._digest", lambda _: "0")
     parcel = msgspec.msgpack.encode({"files": {name: b"x"}, "digest": "0"})
     with pytest.raises(ParcelError, match="cannot be the name"):
         unpack(parcel, tmp_path / "other")

@@ -8,11 +8,11 @@ import pytest
 from distributed import LocalCluster
 
 from nfh_models.model_files import digest_of
-from nfh_tui.jobs import cluster_checkpoints
-from nfh_tui.jobs.cluster_training import WorkerFaultError, train_model_at
+from nfh_tui.jobs import cluster_work
+from nfh_tui.jobs.cluster_work import WorkerFaultError, train_model_at
+from nfh_tui.jobs.reporting import Step
 from nfh_tui.jobs.snapshot import Snapshot
-from nfh_tui.scanning.crew import CrewError
-from nfh_tui.training_jobs import Step
+from nfh_tui.scanning.worker import CrewError
 
 from .bodies import STEPS
 from .conftest import Told, pid_at_work, slow
@@ -53,8 +53,8 @@ def test_a_worker_killed_midway_is_followed_by_another_from_the_last_checkpoint(
     told: Told,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cluster_checkpoints, "LEAST_SECONDS", 0.1)
-    monkeypatch.setattr(cluster_checkpoints, "SHARE", 1.0)
+    monkeypatch.setattr(cluster_work, "LEAST_SECONDS", 0.1)
+    monkeypatch.setattr(cluster_work, "SHARE", 1.0)
     killed: list[int] = []
 
     def kill_once(step: Step) -> None:
@@ -81,7 +81,7 @@ def test_what_kills_each_worker_is_given_up(
     told: Told,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("nfh_tui.jobs.cluster_training.TRIES", 2)
+    monkeypatch.setattr("nfh_tui.jobs.cluster_work.TRIES", 2)
     asked = slow("kill=1")
     with pytest.raises(CrewError, match="was begun several times on workers of tcp"):
         train_model_at(cluster.scheduler_address, snapshot, asked, work, out, told.append)

@@ -7,15 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from nfh_models.agreement.competence import Against, Mark, Marks
-from nfh_models.agreement.judged import Judged, Timed
-from nfh_models.domain import (
-    Anchor,
-    Answer,
-    Kind,
-    Mention,
-    class_answer,
-    reference_answer,
-)
+from nfh_models.agreement.measure import Judged, Timed
+from nfh_models.domain import Anchor, Answer, Kind, Mention, class_answer, reference_answer
 
 LEMMAS = ("two", "dog", "cat", "dog", "year", "man", "tree", "bird", "fish", "house")
 """One a token of every passage here; token 0 is the anchor, 1 and 3 are one noun."""

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from nfh_db.assignment_plan import Amount, Wanted
 from nfh_db.connection import connect
-from nfh_db.distributing import Amount, Wanted
 from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
-from nfh_models.agreement import competence_latent
-from nfh_models.agreement.competence_latent import Confusion
-from nfh_models.agreement.competence_report import competence
+from nfh_models.agreement import competence as agreement_competence
+from nfh_models.agreement.competence import Confusion
+from nfh_models.agreement.report import competence
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.cli.annotators_text import as_text
-from nfh_tui.cli.group import commands
-from nfh_tui.people import Told
+from nfh_tui.cli.annotators_report import as_text
+from nfh_tui.cli.main import commands
 from nfh_tui.sample import corpus_path
+from nfh_tui.services.annotators import Told
 
 Call = Callable[..., Result]
 
@@ -29,8 +29,8 @@ Call = Callable[..., Result]
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """One start of MACE, and a short one: its figures are tested elsewhere."""
-    monkeypatch.setattr(competence_latent, "SEEDS", 1)
-    monkeypatch.setattr(competence_latent, "MACE_ROUNDS", 5)
+    monkeypatch.setattr(agreement_competence, "SEEDS", 1)
+    monkeypatch.setattr(agreement_competence, "MACE_ROUNDS", 5)
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_too_few_items_and_no_crowd_kit_are_sentences(
 ) -> None:
     result = call("annotators", "class:AGE", "--db", database, "--no-nouns")
     assert "need 30 items with two votes" in result.stdout
-    monkeypatch.setattr(competence_latent, "find_spec", lambda name: None)
+    monkeypatch.setattr(agreement_competence, "find_spec", lambda name: None)
     result = call("annotators", "--db", database, "--no-nouns")
     assert result.exit_code == 0
     assert "nfh-tui[agreement]" in result.stdout

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu
 from statsmodels.stats.multitest import multipletests
 
-from nfh_models.agreement.competence_report import competence
 from nfh_models.agreement.drift import Trend, corrected, drift, kind_trends
+from nfh_models.agreement.report import competence
 from nfh_models.domain import Kind
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from nfh_models.agreement.competence import Together, collect
-from nfh_models.agreement.drift_habits import closest_nouns, habits
+from nfh_models.agreement.drift import closest_nouns, habits
 from nfh_models.domain import Kind
 
 

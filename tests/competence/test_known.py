@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from nfh_models.agreement.competence import Heads, collect
-from nfh_models.agreement.competence_known import exact_share
-from nfh_models.agreement.competence_report import NO_CHECKS, NO_EXPERT, competence
+from nfh_models.agreement.competence import Heads, collect, exact_share
+from nfh_models.agreement.report import NO_CHECKS, NO_EXPERT, competence
 from nfh_models.domain import Kind, class_answer
 
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from nfh_models.agreement import competence_latent
-from nfh_models.agreement.competence import Marks
-from nfh_models.agreement.competence_latent import Latent, estimate
-from nfh_models.agreement.competence_report import competence
+from nfh_models.agreement import competence as agreement_competence
+from nfh_models.agreement.competence import Latent, Marks, estimate
+from nfh_models.agreement.report import competence
 from nfh_models.domain import Kind
 
 ACCURACY = {"ann": 0.95, "bob": 0.85, "cyd": 0.7, "dee": 0.5, "eve": 0.3}
@@ -26,8 +25,8 @@ def quick() -> Estimate:
 
     def run(marks: Marks) -> Latent:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(competence_latent, "SEEDS", 1)
-            patch.setattr(competence_latent, "MACE_ROUNDS", 30)
+            patch.setattr(agreement_competence, "SEEDS", 1)
+            patch.setattr(agreement_competence, "MACE_ROUNDS", 30)
             return estimate(marks)
 
     return run
@@ -103,7 +102,7 @@ def test_the_same_votes_give_the_same_figures_and_nothing_is_printed(
     capfd: pytest.CaptureFixture[str],
     recwarn: pytest.WarningsRecorder,
 ) -> None:
-    monkeypatch.setattr(competence_latent, "MACE_ROUNDS", 5)
+    monkeypatch.setattr(agreement_competence, "MACE_ROUNDS", 5)
     marks = kit.simulated(60, ACCURACY)
     assert estimate(marks) == estimate(marks)
     assert capfd.readouterr() == ("", "")
@@ -163,7 +162,7 @@ def test_people_without_common_items_are_named_as_groups(kit: Any, quick: Estima
 def test_without_crowd_kit_the_rest_of_the_report_still_comes(
     kit: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(competence_latent, "find_spec", lambda name: None)
+    monkeypatch.setattr(agreement_competence, "find_spec", lambda name: None)
     assert importlib.util.find_spec("crowdkit") is not None
     report = competence(kit.simulated(60, ACCURACY))
     assert report.latent.why is not None

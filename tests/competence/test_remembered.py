@@ -8,16 +8,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nfh_db.query import parse
-from nfh_db.records import Annotator, Item, Role
+from nfh_db.records import Annotator, Competence, Item, Role
 from nfh_db.store import Store
-from nfh_db.trusted import Competence
-from nfh_models.agreement import competence_latent
+from nfh_models.agreement import competence as agreement_competence
 from nfh_models.agreement.competence import Against, Mark
-from nfh_models.agreement.competence_chosen import CHECKS, EXPERT, LEAST, chosen
-from nfh_models.agreement.competence_report import competence
+from nfh_models.agreement.report import CHECKS, EXPERT, LEAST, chosen, competence
 from nfh_models.domain import Kind
-from nfh_tui.cli.group import commands
-from nfh_tui.editing import proposal
+from nfh_tui.cli.main import commands
+from nfh_tui.editor.votes import proposal
 from nfh_tui.sample import corpus_path
 
 Call = Callable[..., Result]
@@ -26,7 +24,7 @@ Call = Callable[..., Result]
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without the models, which are tested elsewhere."""
-    monkeypatch.setattr(competence_latent, "PACKAGE", "no_such_package")
+    monkeypatch.setattr(agreement_competence, "PACKAGE", "no_such_package")
 
 
 def call(*arguments: object) -> Result:

@@ -9,7 +9,7 @@ import pytest
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span, Token
 
-from nfh_models.component.attributes import PLAIN, clear, register
+from nfh_models.spacy_component.attributes import PLAIN, clear, register
 
 TEXT = "I have two dogs and she has two hundred. Are you two done? See you at nine."
 SAID = [("two hundred", "dogs"), ("two", "PEOPLE"), ("nine", "TIME")]

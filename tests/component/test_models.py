@@ -10,15 +10,14 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from nfh_models.component import NumericFusedHeads
-from nfh_models.component.files import IDENTIFIER, RESOLVER
-from nfh_models.component.models import Models
-from nfh_models.component.passages import REACH, items_of_doc
 from nfh_models.domain import IMPLICIT_KINDS
-from nfh_models.identification.case import Case, Decision
+from nfh_models.identification.base import Case, Decision
 from nfh_models.identification.recipes import RecipeError
-from nfh_models.parsing.parsed import Layer
-from nfh_models.resolution.item import Choice, Item, Several
+from nfh_models.parsing import Layer
+from nfh_models.resolution.base import Choice, Item, Several
+from nfh_models.spacy_component import NumericFusedHeads
+from nfh_models.spacy_component.component import REACH, items_of_doc
+from nfh_models.spacy_component.files import IDENTIFIER, RESOLVER, Models
 
 SIX = len(IMPLICIT_KINDS)
 
@@ -174,8 +173,7 @@ def test_a_resolver_that_needs_a_parse_gets_the_docs_own(nlp: Language) -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny encoder for both tasks, with weights by chance."""
-    from nfh_models.encoder.files import network_of, save
-    from nfh_models.encoder.model import Whole
+    from nfh_models.encoder.model import Whole, network_of, save
     from nfh_models.encoder.settings import EncoderSettings, Weights
     from tests.encoder.handmade import backbone
 
@@ -252,8 +250,7 @@ def test_two_processes(folder: Path) -> None:
 def test_models_of_another_task(folder: Path, tmp_path: Path) -> None:
     import numpy as np
 
-    from nfh_models.identification.svm import Svm, SvmSettings
-    from nfh_models.identification.svm_files import save_svm
+    from nfh_models.identification.svm import Svm, SvmSettings, save_svm
 
     svm = tmp_path / "svm-1"
     save_svm(Svm(SvmSettings(), ["anchor=three"], np.array([2.0]), -1.0), svm)

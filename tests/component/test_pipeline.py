@@ -15,17 +15,14 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from nfh_models.component import NumericFusedHeads
-from nfh_models.component.files import CFG, IDENTIFIER, Settings, State, encode
-from nfh_models.component.models import Models
 from nfh_models.errors import ModelsError
-from nfh_models.identification.case import Case, Decision
+from nfh_models.identification.base import Case, Decision
 from nfh_models.identification.recipes import RecipeError
-from nfh_models.identification.svm import Svm, SvmSettings
-from nfh_models.identification.svm_files import save_svm
+from nfh_models.identification.svm import Svm, SvmSettings, save_svm
 from nfh_models.model_files import ModelFileError
-from nfh_models.parsing import ParserError
-from nfh_models.parsing.parsed import Layer
+from nfh_models.parsing import Layer, ParserError
+from nfh_models.spacy_component import NumericFusedHeads
+from nfh_models.spacy_component.files import CFG, IDENTIFIER, Models, Settings, State, encode
 
 Loader = Callable[..., Language]
 
@@ -297,6 +294,7 @@ def test_through_the_entry_point(tmp_path: Path) -> None:
         env=environment,
         check=False,
     )
-    assert (done.stdout, done.returncode) == ("nfh_models.component.fused_heads False\n", 0), (
-        done.stderr
-    )
+    assert (done.stdout, done.returncode) == (
+        "nfh_models.spacy_component.component False\n",
+        0,
+    ), done.stderr

@@ -9,12 +9,11 @@ import spacy
 from spacy.language import Language
 from spacy.util import ignore_error
 
-from nfh_models.component import NumericFusedHeads
-from nfh_models.component.files import IDENTIFIER
 from nfh_models.identification.recipes import RecipeError
-from nfh_models.identification.svm import Svm, SvmSettings
-from nfh_models.identification.svm_files import save_svm
+from nfh_models.identification.svm import Svm, SvmSettings, save_svm
 from nfh_models.model_files import ModelFileError
+from nfh_models.spacy_component import NumericFusedHeads
+from nfh_models.spacy_component.files import IDENTIFIER
 
 TEXT = "I have two. Are you two done? She has three."
 

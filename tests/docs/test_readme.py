@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from nfh_tui.actions import ACTIONS
-from nfh_tui.cli.group import COMMANDS
+from nfh_tui.cli.main import COMMANDS
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")

@@ -9,7 +9,7 @@ import pytest
 
 from nfh_db.connection import connect
 from nfh_db.doctor import Report, examine, repair
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import (
     FlagMark,

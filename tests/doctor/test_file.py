@@ -11,23 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import backup, moment, schema_parts
+from nfh_db import database, schema_parts
 from nfh_db.connection import SCHEMA_VERSION, connect, sqlite3
-from nfh_db.doctor import (
-    answer_checks,
-    derived_checks,
-    examine,
-    file_checks,
-    log_checks,
-    other_checks,
-    patient,
-    repair,
-    stretch,
-    value_checks,
-)
+from nfh_db.database import open_writer
+from nfh_db.doctor import content_checks, examine, file_checks, repair, rows
 from nfh_db.errors import NewerFileError, NotOurFileError, StoreError
 from nfh_db.store import Store
-from nfh_db.upgrade import open_writer
 
 PAGE = 4096
 
@@ -234,7 +223,7 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_read_as_it_lies(
             raise_cannot_open(path)
         return connect(place, mode)
 
-    monkeypatch.setattr(moment, "connect", refuse)
+    monkeypatch.setattr(database, "connect", refuse)
     assert found(path) == set()
     path.with_name("nfh.db-wal").write_bytes(b"something")
     with pytest.raises(StoreError, match=r"holds changes that are not in .* Copy both files"):
@@ -296,10 +285,10 @@ def test_an_import_that_becomes_ready_meanwhile_is_no_fault(
     path: Path, sql: Callable[..., None]
 ) -> None:
     sql(BATCH.format(pid=999_999_999))
-    with patient.opened(path) as opened:
-        assert len(list(other_checks.imports(opened))) == 1
+    with rows.opened(path) as opened:
+        assert len(list(file_checks.imports(opened))) == 1
         sql("UPDATE batch SET state = 'ready' WHERE id = 90")
-        assert list(other_checks.imports(opened)) == []
+        assert list(file_checks.imports(opened)) == []
 
 
 # --- SQLite itself ----------------------------------------------------------------------------
@@ -324,23 +313,23 @@ def test_the_schema_is_that_of_a_new_database(tmp_path: Path) -> None:
 def test_every_check_of_the_schema_is_looked_at() -> None:
     text = files("nfh_db").joinpath("schema.sql").read_text(encoding="utf-8")
     statements = [part.sql for part in schema_parts.expected(SCHEMA_VERSION).values()]
-    found_ = [one for sql in statements for one in value_checks.conditions(sql)]
+    found_ = [one for sql in statements for one in file_checks.conditions(sql)]
     assert len(found_) == text.count("CHECK") > 20
     assert "start >= 0 AND stop > start" in found_
 
 
 MODULES = (
-    answer_checks,
-    derived_checks,
+    content_checks,
+    content_checks,
     file_checks,
-    log_checks,
-    other_checks,
-    patient,
-    stretch,
-    value_checks,
-    backup,
-    sys.modules["nfh_db.doctor.repair"],
-    sys.modules["nfh_db.doctor.examine"],
+    content_checks,
+    file_checks,
+    rows,
+    rows,
+    file_checks,
+    database,
+    sys.modules["nfh_db.doctor.runner"],
+    sys.modules["nfh_db.doctor.runner"],
 )
 FIRST = ("SELECT", "UPDATE", "INSERT", "DELETE", "WITH")
 

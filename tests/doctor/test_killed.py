@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.backup import back_up
+from nfh_db.database import back_up
 from nfh_db.doctor import Repair, examine, repair
 from nfh_db.query import parse
 from nfh_db.records import Role
@@ -17,9 +17,9 @@ from nfh_models.domain import Kind, class_answer
 START = """
 import os, sys
 from pathlib import Path
-from nfh_db import bulk, settle
-from nfh_db.load import IncomingFile
-from nfh_db.merge import applying
+from nfh_db import bulk_run
+from nfh_db.import_run import IncomingFile
+from nfh_db.merge import apply
 from nfh_db.query import parse
 from nfh_db.records import Gold, IncomingAnchor, IncomingPassage, Role, Rule, Vote
 from nfh_db.store import Store
@@ -47,17 +47,17 @@ me = store.annotator("eva")
 
 KILLED = {
     "an import that nobody saw": "load(last=die)",
-    "an import that is seen": "load(name='first'); settle.run = die; "
+    "an import that is seen": "load(name='first'); bulk_run.run_settlement = die; "
     "store.commit_answer(20, me, Role.ANNOTATOR, class_answer(Kind.AGE)); "
     "store.load(IncomingFile('again', 'c' * 64, 'gold'), (IncomingPassage(one.passage, "
     "one.tokenizer, (IncomingAnchor(7, Anchor(0, 1), gold=Gold(class_answer(Kind.AGE), "
     "Rule.IMPORTED)),)) for one in rows(lambda: None)), replace_gold=True)",
-    "a settlement that nobody saw": "bulk.BulkAct.show = die; "
+    "a settlement that nobody saw": "bulk_run.BulkAct.show = die; "
     "store.settle(parse(''), Rule.UNANIMOUS, me)",
-    "a settlement that is seen": "settle.run = die; "
+    "a settlement that is seen": "bulk_run.run_settlement = die; "
     "store.settle(parse('-rule:majority'), Rule.UNANIMOUS, me)",
     "a settlement that is being taken back": "store.settle(parse(''), Rule.UNANIMOUS, me); "
-    "settle.run = die; store.undo(me)",
+    "bulk_run.run_settlement = die; store.undo(me)",
 }
 
 
@@ -98,7 +98,7 @@ def test_a_merge_that_was_killed(path: Path, tmp_path: Path) -> None:
         kim = store.annotator("kim")
         for anchor in (1, 2, 6):
             store.commit_answer(anchor, kim, Role.ANNOTATOR, class_answer(Kind.AGE))
-    killed(path, f"applying.run = die; store.merge(Path({str(other)!r}), 'eva')")
+    killed(path, f"apply.run = die; store.merge(Path({str(other)!r}), 'eva')")
     check(path)
     with Store.open(path) as store:
         assert store.queue_count(parse("by:kim"), store.annotator("eva")) == 3

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from nfh_db.import_run import IncomingFile
 from nfh_db.jobs import Job
-from nfh_db.load import IncomingFile
 from nfh_db.store import Store
-from nfh_tui.jobs import check, runner
+from nfh_tui.jobs import doubts, runner
 from tests.models.tiny_small import write_small
 from tests.training_jobs.handmade import FAST, passages, quiet
 
@@ -39,7 +39,7 @@ def checked(store: Store, words: tuple[str, ...]) -> Callable[..., Job]:
     """Runs a check to its end; its job."""
 
     def run(**more: object) -> Job:
-        new = check.asked(recipe="encoder", words=words, folds=3, **more)  # type: ignore[arg-type]
+        new = doubts.asked(recipe="encoder", words=words, folds=3, **more)  # type: ignore[arg-type]
         number = store.queue_job(new)
         runner.work(store, quiet)
         job = store.job(number)

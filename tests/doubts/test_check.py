@@ -12,17 +12,17 @@ from typing import Any
 
 import pytest
 
-from nfh_db.doubts import Doubt
+from nfh_db.answers import Doubt
 from nfh_db.jobs import Job, JobState
 from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.jobs import check, check_parts, runner
-from nfh_tui.jobs.check_opinions import Opinion, TrialError, asked_of
-from nfh_tui.jobs.job_files import jobs_folder
-from nfh_tui.training_jobs import JobReporter
-from nfh_tui.training_trainers import Base, Lessons
+from nfh_tui.jobs import doubts, runner
+from nfh_tui.jobs.descriptions import jobs_folder
+from nfh_tui.jobs.doubts import Opinion, TrialError, asked_of
+from nfh_tui.jobs.reporting import JobReporter
+from nfh_tui.services.training import Base, Lessons
 from tests.training_jobs.handmade import quiet
 
 from .conftest import GOLD
@@ -43,7 +43,7 @@ def decide(store: Store, anchor: int, kind: Kind) -> None:
 def lessons(monkeypatch: pytest.MonkeyPatch) -> list[Lessons]:
     """What each model learnt from, as they come."""
     seen: list[Lessons] = []
-    from nfh_tui.training_encoder import EncoderTrainer
+    from nfh_tui.services.training import EncoderTrainer
 
     train = EncoderTrainer.train
 
@@ -59,13 +59,13 @@ def lessons(monkeypatch: pytest.MonkeyPatch) -> list[Lessons]:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[Opinion]]:
     """What was said of each part, as they come."""
     said: list[list[Opinion]] = []
-    part = check_parts.Heads.part
+    part = doubts.Heads.part
 
-    def noted(self: check_parts.Heads, *some: Any) -> list[Opinion]:
+    def noted(self: doubts.Heads, *some: Any) -> list[Opinion]:
         said.append(part(self, *some))
         return said[-1]
 
-    monkeypatch.setattr(check_parts.Heads, "part", noted)
+    monkeypatch.setattr(doubts.Heads, "part", noted)
     return said
 
 
@@ -104,14 +104,14 @@ def test_what_is_doubted_is_found(store: Store, checked: Checked) -> None:
 def test_gold_that_was_given_another_kind_meanwhile_is_not_doubted(
     store: Store, checked: Checked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opinions = check._opinions
+    opinions = doubts._all_opinions
 
     def deciding(*some: Any) -> Any:
         made = opinions(*some)
         decide(store, 2, Kind.YEAR)
         return made
 
-    monkeypatch.setattr(check, "_opinions", deciding)
+    monkeypatch.setattr(doubts, "_all_opinions", deciding)
     job = checked()
     assert job.state is JobState.DONE, job.error
     assert (job.result["anchors"], job.result["saved"]) == (GOLD, GOLD - 1)
@@ -137,7 +137,7 @@ def test_a_doubt_goes_when_its_gold_is_written(store: Store, checked: Checked) -
 def test_stopped_in_a_part_it_goes_on_with_that_part(
     store: Store, words: tuple[str, ...], lessons: list[Lessons]
 ) -> None:
-    number = store.queue_job(check.asked(recipe="encoder", words=words, folds=3))
+    number = store.queue_job(doubts.asked(recipe="encoder", words=words, folds=3))
 
     def stopping(phase: str, done: int, total: int) -> None:
         if phase.startswith("part 2"):
@@ -173,7 +173,7 @@ def test_a_damaged_part_is_asked_about_again(
     (folder / "part-2.json").write_bytes(b'{"snapshot":')
     report = JobReporter(store, job.id, quiet)
     monkeypatch.setattr(report, "step", lambda _: None)
-    again = check.run(store, job, report)
+    again = doubts.run(store, job, report)
     assert len(lessons) == 4
     assert again["anchors"] == GOLD
 
@@ -182,7 +182,7 @@ def test_a_damaged_part_is_asked_about_again(
 def test_killed_for_good_it_is_taken_up_by_the_next_runner(
     store: Store, words: tuple[str, ...], lessons: list[Lessons]
 ) -> None:
-    number = store.queue_job(check.asked(recipe="encoder", words=words, folds=3))
+    number = store.queue_job(doubts.asked(recipe="encoder", words=words, folds=3))
     first = jobs_folder(store.path) / str(number) / "part-1.json"
     command = [sys.executable, "-m", "nfh_tui.jobs.runner", "--db", str(store.path)]
     killed = subprocess.Popen(command, env=_environment())
@@ -213,9 +213,9 @@ def _environment() -> dict[str, str]:
 def test_it_writes_in_short_stretches(
     store: Store, checked: Checked, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check, "FIRST", 7)
-    monkeypatch.setattr(check, "SMALLEST", 5)
-    monkeypatch.setattr(check, "WANTED_SECONDS", 0.0)
+    monkeypatch.setattr(doubts, "FIRST", 7)
+    monkeypatch.setattr(doubts, "SMALLEST", 5)
+    monkeypatch.setattr(doubts, "WANTED_SECONDS", 0.0)
     sizes = []
     save = Store.save_doubts
 
@@ -247,9 +247,9 @@ def test_what_cannot_be_is_a_sentence(
     store: Store, more: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # No parser is loaded for what fails before, or behind, it.
-    monkeypatch.setattr(check_parts, "_parser", lambda *_: None)
-    monkeypatch.setattr(check_parts, "_parsed", lambda some, *_: list(some))
-    number = store.queue_job(check.asked(**more))
+    monkeypatch.setattr(doubts, "_trainer_parser", lambda *_: None)
+    monkeypatch.setattr(doubts, "_parsed", lambda some, *_: list(some))
+    number = store.queue_job(doubts.asked(**more))
     runner.work(store, quiet)
     job = store.job(number)
     assert job is not None
@@ -260,7 +260,7 @@ def test_what_cannot_be_is_a_sentence(
 def test_a_network_needs_a_part_to_judge_its_training_by(
     store: Store, words: tuple[str, ...]
 ) -> None:
-    number = store.queue_job(check.asked(recipe="encoder", words=words, folds=2))
+    number = store.queue_job(doubts.asked(recipe="encoder", words=words, folds=2))
     runner.work(store, quiet)
     job = store.job(number)
     assert job is not None
@@ -272,14 +272,14 @@ def test_no_model_of_the_database_is_started_from(
     store: Store, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours = Base(Path("models/encoder-1"), "encoder-1", "d")
-    monkeypatch.setattr(check_parts, "base_for", lambda *_: ours)
+    monkeypatch.setattr(doubts, "base_for", lambda *_: ours)
     given = asked_of("resolution", {"recipe": "encoder", "words": ["base=active"]})
     with pytest.raises(TrialError, match="encoder-1 may have learnt from this gold"):
-        check_parts.start_of(store, given)
+        doubts.start_of(store, given)
     # Somebody's folder is taken, and told of.
     given = asked_of("resolution", {"recipe": "encoder", "words": list(words)})
-    assert check_parts.start_of(store, given) == ours
-    (note,) = check_parts.notes_of(store, given)
+    assert doubts.start_of(store, given) == ours
+    (note,) = doubts.notes_of(store, given)
     assert "starts from encoder-1" in note
 
 
@@ -289,14 +289,13 @@ def test_no_model_of_the_database_is_started_from(
 def test_identification_is_asked_about_as_well(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nfh_tui.jobs import check_numbers
 
     # Words on both sides tell the two apart, without a parser.
-    monkeypatch.setattr(check_numbers, "_parser", lambda *_: None)
-    monkeypatch.setattr(check_numbers, "Extractor", Words)
+    monkeypatch.setattr(doubts, "_identifier_parser", lambda *_: None)
+    monkeypatch.setattr(doubts, "Extractor", Words)
     for id_ in range(2, GOLD + 1, 2):
         decide(store, id_, Kind.NOT_NFH)
-    number = store.queue_job(check.asked("identification", "svm"))
+    number = store.queue_job(doubts.asked("identification", "svm"))
     runner.work(store, quiet)
     job = store.job(number)
     assert job is not None

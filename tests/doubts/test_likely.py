@@ -5,10 +5,8 @@ from collections import Counter
 import pytest
 
 from nfh_models.domain import IMPLICIT_KINDS, Kind, class_answer
-from nfh_models.resolution.item import Choice, ResolutionExample
-from nfh_tui.jobs.check_numbers import probabilities
-from nfh_tui.jobs.check_opinions import TrialError
-from nfh_tui.jobs.check_parts import likely, opinion, parts_of
+from nfh_models.resolution.base import Choice, ResolutionExample
+from nfh_tui.jobs.doubts import TrialError, likely, opinion, parts_of, probabilities
 from tests.encoder.handmade import item, reference
 
 CLASSES = len(IMPLICIT_KINDS)

@@ -4,17 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from nfh_db.records import (
-    Draft,
-    FlagMark,
-    Gold,
-    Item,
-    Prediction,
-    Role,
-    Sibling,
-    State,
-    Vote,
-)
+from nfh_db.records import Draft, FlagMark, Gold, Item, Prediction, Role, Sibling, State, Vote
 from nfh_models.domain import (
     Anchor,
     Answer,
@@ -28,7 +18,8 @@ from nfh_models.domain import (
     compare_all,
     reference_answer,
 )
-from nfh_tui.editing import EditState, Outcome, act, begin, key, move_to
+from nfh_tui.editor.commands import act, begin, key, move_to
+from nfh_tui.editor.state import EditState, Outcome
 
 LEMMAS: Mapping[str, str] = {
     "tents": "tent",

@@ -2,9 +2,8 @@
 
 import re
 
-from nfh_tui.evidence_rows import evidence
-from nfh_tui.rows import LEAST
-from nfh_tui.visible import width_of
+from nfh_tui.display_text import width_of
+from nfh_tui.widgets.evidence_rows import LEAST, evidence
 
 ISOLATES = re.compile("[\u2066\u2069]")
 

@@ -1,12 +1,10 @@
 """A passage as it is drawn, for the tests of what stands on it."""
 
 from nfh_db.records import Role
-from nfh_tui.editing import act, begin, move_to
-from nfh_tui.passage_lanes import judging, rooms, window
-from nfh_tui.passage_layout import lay_out
-from nfh_tui.passage_marks import marks
-from nfh_tui.passage_paint import paint
-from nfh_tui.visible import width_of
+from nfh_tui.display_text import width_of
+from nfh_tui.editor.commands import act, begin, move_to
+from nfh_tui.widgets.passage_layout import lay_out
+from nfh_tui.widgets.passage_render import judging, marks, paint, rooms, window
 
 
 def laid_out(item, state, width=60, heat=None, windowed=False):

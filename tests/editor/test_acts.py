@@ -15,12 +15,9 @@ from nfh_models.domain import (
     Sort,
     class_answer,
 )
-from nfh_tui.editing import (
+from nfh_tui.editor.commands import (
     ACTIONS,
-    EditState,
-    Pending,
     act,
-    answer,
     begin,
     candidates,
     key,
@@ -29,6 +26,7 @@ from nfh_tui.editing import (
     set_comment,
     set_noun,
 )
+from nfh_tui.editor.state import EditState, Pending, answer
 
 
 def one(token, origin=Origin.MARKED):

@@ -5,19 +5,8 @@ from dataclasses import replace
 import pytest
 
 from nfh_db.records import Role
-from nfh_models.domain import (
-    Answer,
-    Kind,
-    Mention,
-    Origin,
-    Relation,
-    Sort,
-    class_answer,
-)
-from nfh_tui.editing import (
-    act,
-    begin,
-)
+from nfh_models.domain import Answer, Kind, Mention, Origin, Relation, Sort, class_answer
+from nfh_tui.editor.commands import act, begin
 
 
 def one(token, origin=Origin.MARKED):

@@ -16,23 +16,9 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_tui.editing import (
-    DraftError,
-    EditState,
-    Pending,
-    Source,
-    act,
-    after_deciding,
-    answer,
-    begin,
-    blinded,
-    dump,
-    key,
-    load,
-    proposal,
-    set_comment,
-    withheld,
-)
+from nfh_tui.editor.commands import act, begin, dump, key, load, set_comment
+from nfh_tui.editor.state import DraftError, EditState, Pending, Source, answer, blinded
+from nfh_tui.editor.votes import after_deciding, proposal, withheld
 
 ADJUDICATOR, ANNOTATOR = Role.ADJUDICATOR, Role.ANNOTATOR
 NOBODY = "somebody"

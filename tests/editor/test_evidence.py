@@ -7,16 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfh_db.records import FlagMark, FlagName, Gold, HistoryLine, Role, Rule
-from nfh_db.trusted import Competence
+from nfh_db.records import Competence, FlagMark, FlagName, Gold, HistoryLine, Role, Rule
 from nfh_models.domain import Answer, Kind, Relation, Sort, class_answer
-from nfh_tui.editing import EditState, act, begin, blinded, move_to, pattern_words
-from nfh_tui.editing.describe import describe
-from nfh_tui.evidence_remarks import when
-from nfh_tui.evidence_rows import HIDDEN
-from nfh_tui.guidelines.guide import guide_of
-from nfh_tui.rows import Rows, bar, best, folded
-from nfh_tui.visible import width_of
+from nfh_tui.display_text import width_of
+from nfh_tui.editor.commands import act, begin, move_to
+from nfh_tui.editor.state import EditState, blinded
+from nfh_tui.editor.votes import describe, pattern_words
+from nfh_tui.services.guidelines import guide_of
+from nfh_tui.widgets.evidence_rows import HIDDEN, Rows, bar, best, folded, when
 
 from .evidence import rows_of, shown
 

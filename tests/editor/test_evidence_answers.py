@@ -4,18 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from nfh_db.precedents import Precedent
 from nfh_db.records import MODEL, Gold, Role, Rule, State
+from nfh_db.similar_items import Precedent
 from nfh_models.domain import Anchor, Kind, Note, Origin, Relation, class_answer, compare
-from nfh_tui.editing import act, begin, move_to
-from nfh_tui.editing.votes import lemmas
-from nfh_tui.evidence_answers import add_answers
-from nfh_tui.evidence_model import standing
-from nfh_tui.evidence_precedents import bearing
-from nfh_tui.evidence_tally import tally
-from nfh_tui.lanes import lanes
-from nfh_tui.number_words import beside, whole_number
-from nfh_tui.rows import Rows
+from nfh_tui.editor.commands import act, begin, move_to
+from nfh_tui.editor.votes import lemmas
+from nfh_tui.widgets.evidence_rows import Rows, add_answers, bearing, standing, tally
+from nfh_tui.widgets.passage_render import lanes
+from nfh_tui.widgets.substitution import beside, whole_number
 
 from .evidence import rows_of, shown
 from .test_evidence_readings import at, passage_of

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from nfh_db.records import Gold, Identified, Role, Rule
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.editing import act, begin
-from nfh_tui.evidence_identification import MOST_WEIGHTS, add_identification
-from nfh_tui.rows import Rows
+from nfh_tui.editor.commands import act, begin
+from nfh_tui.widgets.evidence_rows import MOST_WEIGHTS, Rows, add_identification
 
 from .conftest import Make
 from .evidence import rows_of, shown

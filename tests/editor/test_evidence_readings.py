@@ -16,11 +16,22 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_tui.inflecting import free_form, is_name, is_plural, noun_form, plural_of, singular_of
-from nfh_tui.phrases import phrase_start, sense
-from nfh_tui.reading_again import is_one, reading
-from nfh_tui.reading_around import LEAST_BEFORE, LEAST_BEHIND, sentence_of
-from nfh_tui.visible import visible, width_of
+from nfh_tui.display_text import visible, width_of
+from nfh_tui.widgets.substitution import (
+    LEAST_BEFORE,
+    LEAST_BEHIND,
+    free_form,
+    is_name,
+    is_one,
+    is_plural,
+    noun_form,
+    phrase_start,
+    plural_of,
+    reading,
+    sense,
+    sentence_of,
+    singular_of,
+)
 
 LEMMAS = {
     "pumps": "pump", "onions": "onion", "geese": "goose", "people": "person", "calves": "calf",

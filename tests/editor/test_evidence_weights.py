@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from nfh_db.records import MODEL, Role
-from nfh_db.trusted import Competence
+from nfh_db.records import MODEL, Competence, Role
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.desk.answering import answer_words
-from nfh_tui.editing import after_deciding, begin, proposal
-from nfh_tui.editing.blinding import blinded, without_names
-from nfh_tui.editing.weighing import weight
+from nfh_tui.editor.commands import begin
+from nfh_tui.editor.state import blinded, without_names
+from nfh_tui.editor.votes import after_deciding, proposal, weight
+from nfh_tui.widgets.evidence_rows import answer_words
 
 from .evidence import shown
 
@@ -96,7 +95,7 @@ def test_the_reason_tells_the_weight_but_not_where_names_are_hidden(split):
 
 
 def test_what_is_said_after_deciding_tells_no_weight(split, monkeypatch):
-    monkeypatch.setattr("nfh_tui.editing.votes.withheld", lambda item, me: True)
+    monkeypatch.setattr("nfh_tui.editor.votes.withheld", lambda item, me: True)
     item = known(split, ann1=0.3, ann2=0.3, ann3=0.95)
     said = after_deciding(item, "me", split.votes[2].answer)
     assert "(1 of 3)" in said

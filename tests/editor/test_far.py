@@ -6,11 +6,9 @@ import pytest
 
 from nfh_db.records import Role, Vote
 from nfh_models.domain import Kind, Mention, class_answer, reference_answer
-from nfh_tui.editing import act, blinded, key
-from nfh_tui.editing.cursor import next_head
-from nfh_tui.editing.hints import MOST, follow
-from nfh_tui.editing.state import EditState
-from nfh_tui.editing.votes import adoptable, annotators_votes, shown_reason
+from nfh_tui.editor.commands import MOST, act, follow, key, next_head
+from nfh_tui.editor.state import EditState, blinded
+from nfh_tui.editor.votes import adoptable, annotators_votes, shown_reason
 
 AT = "2025-03-04T05:06:07.000Z"
 

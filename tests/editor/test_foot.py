@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from nfh_models.domain import Relation
-from nfh_tui.passage_foot import MOST_LINES, foot
-from nfh_tui.passage_layout import lay_out
-from nfh_tui.visible import width_of
+from nfh_tui.display_text import width_of
+from nfh_tui.widgets.passage_layout import lay_out
+from nfh_tui.widgets.passage_render import MOST_LINES, foot
 
 from .painting import marked
 

@@ -5,22 +5,9 @@ from dataclasses import replace
 import pytest
 
 from nfh_db.records import Role, State
-from nfh_models.domain import (
-    Answer,
-    Kind,
-    Mention,
-    Origin,
-    Relation,
-    reference_answer,
-)
-from nfh_tui.editing import (
-    Pending,
-    act,
-    answer,
-    begin,
-    key,
-    prompt,
-)
+from nfh_models.domain import Answer, Kind, Mention, Origin, Relation, reference_answer
+from nfh_tui.editor.commands import act, begin, key, prompt
+from nfh_tui.editor.state import Pending, answer
 
 ADDED, REMOVED = Origin.ADDED, Origin.REMOVED
 

@@ -9,11 +9,24 @@ from textual.color import Color
 
 from nfh_db.records import Prediction
 from nfh_models.domain import IMPLICIT_KINDS
-from nfh_tui.heat import LEAST, SIGNS, STEPS, Heat, other_of, shares, steps, token_shares
-from nfh_tui.passage_heat import NO_MODEL, NO_OTHER, heat_foot, heat_words, warmth
-from nfh_tui.passage_marks import Warmth
-from nfh_tui.visible import width_of
-from nfh_tui.widgets.heat import hues
+from nfh_tui.display_text import width_of
+from nfh_tui.textual_support import hues
+from nfh_tui.widgets.passage_render import (
+    LEAST,
+    NO_MODEL,
+    NO_OTHER,
+    SIGNS,
+    STEPS,
+    Heat,
+    Warmth,
+    heat_foot,
+    heat_words,
+    other_of,
+    shares,
+    steps,
+    token_shares,
+    warmth,
+)
 
 from .painting import lines, looks
 

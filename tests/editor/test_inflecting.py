@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from nfh_tui.inflecting import is_name, noun_form, plural_of, singular_of
+from nfh_tui.widgets.substitution import is_name, noun_form, plural_of, singular_of
 
 from .test_evidence_readings import at, passage_of
 
@@ -89,8 +89,10 @@ def test_names(said, word, name):
 
 def test_the_library_of_plurals_is_loaded_with_the_first_noun():
     code = (
-        "import sys, nfh_tui.reading_again as r; assert 'pluralizer' not in sys.modules; "
-        "from nfh_tui.inflecting import plural_of; plural_of('dog'); "
+        "import sys; "
+        "assert 'pluralizer' not in sys.modules; "
+        "from nfh_tui.widgets.substitution import plural_of; "
+        "plural_of('dog'); "
         "assert 'pluralizer' in sys.modules"
     )
     done = subprocess.run(

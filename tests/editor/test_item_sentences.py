@@ -3,8 +3,8 @@
 import pytest
 
 from nfh_models.domain import Anchor, Passage, Token, Turn
-from nfh_tui.sentences import sentence
-from nfh_tui.visible import END_ISOLATE, ISOLATE, width_of
+from nfh_tui.display_text import END_ISOLATE, ISOLATE, width_of
+from nfh_tui.widgets.substitution import sentence
 
 ARABIC = "\u0645\u0631\u0641\u0642"
 

@@ -6,8 +6,9 @@ import pytest
 
 from nfh_db.records import Gold, Role, Rule, Sibling, State
 from nfh_models.domain import Anchor, Kind, Origin, Passage, Token, Turn
-from nfh_tui.editing import EditState, act, begin, blinded
-from nfh_tui.passage_lanes import window
+from nfh_tui.editor.commands import act, begin
+from nfh_tui.editor.state import EditState, blinded
+from nfh_tui.widgets.passage_render import window
 
 from .painting import laid_out, lines, looks, marked, runs
 

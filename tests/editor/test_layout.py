@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from nfh_models.domain import Passage, Token, Turn
-from nfh_tui.passage_layout import NO_TOKEN, lay_out
+from nfh_tui.widgets.passage_layout import NO_TOKEN, lay_out
 
 
 def drawn(layout):

@@ -4,18 +4,21 @@ import pytest
 
 from nfh_db.records import Role
 from nfh_models.domain import Kind, Mention
-from nfh_tui.editing import (
-    Pending,
+from nfh_tui.editor.commands import (
+    LETTERS,
+    MORE,
+    MOST_WORDS,
     act,
     begin,
     candidates,
     dump,
     key,
+    labels,
     load,
     open_hints,
     prompt,
 )
-from nfh_tui.editing.hints import LETTERS, MORE, MOST_WORDS, labels
+from nfh_tui.editor.state import Pending
 
 
 def one(token):

@@ -6,8 +6,9 @@ import pytest
 
 from nfh_db.records import Role
 from nfh_models.domain import Mention, Origin
-from nfh_tui.editing import EditState, Pending, act, begin, key, move_to
-from nfh_tui.passage_marks import Warmth, changed, marks
+from nfh_tui.editor.commands import act, begin, key, move_to
+from nfh_tui.editor.state import EditState, Pending
+from nfh_tui.widgets.passage_render import Warmth, changed, marks
 
 from .painting import lines, looks, marked
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from nfh_db.records import Role, Vote
 from nfh_models.domain import Mention, reference_answer
-from nfh_tui.editing import act
-from nfh_tui.editing.state import EditState
-from nfh_tui.evidence_rows import evidence
+from nfh_tui.editor.commands import act
+from nfh_tui.editor.state import EditState
+from nfh_tui.widgets.evidence_rows import evidence
 
 AT = "2025-03-04T05:06:07.000Z"
 

@@ -5,11 +5,9 @@ from hypothesis import strategies as st
 
 from nfh_db.records import Role
 from nfh_models.domain import Answer, Kind, Origin, Relation, Sort, class_answer
-from nfh_tui.editing import (
+from nfh_tui.editor.commands import (
     ACTIONS,
-    Pending,
     act,
-    answer,
     begin,
     dump,
     key,
@@ -19,7 +17,8 @@ from nfh_tui.editing import (
     set_comment,
     set_noun,
 )
-from nfh_tui.passage_marks import Warmth
+from nfh_tui.editor.state import Pending, answer
+from nfh_tui.widgets.passage_render import Warmth
 
 from .painting import lines
 

@@ -3,10 +3,8 @@
 import pytest
 
 from nfh_models.domain import Anchor, Kind, Mention, class_answer, reference_answer
-from nfh_tui.evidence_readings import fitted, sentence_parts
-from nfh_tui.reading_again import reading
-from nfh_tui.reading_around import sentence_of, tidy
-from nfh_tui.rows import Rows
+from nfh_tui.widgets.evidence_rows import Rows, fitted, sentence_parts
+from nfh_tui.widgets.substitution import reading, sentence_of, tidy
 
 from .test_evidence_readings import at, passage_of
 

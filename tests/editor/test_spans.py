@@ -4,7 +4,7 @@ import pytest
 
 from nfh_db.records import Role
 from nfh_models.domain import Mention
-from nfh_tui.editing import begin, prompt
+from nfh_tui.editor.commands import begin, prompt
 
 
 def test_a_span_shrinks_at_the_end_that_moves(item, fresh, do):

@@ -4,8 +4,7 @@ import pytest
 from rich.cells import cell_len
 
 from nfh_models.domain import Passage, Token, Turn
-from nfh_tui.passage_layout import TIMED, lay_out
-from nfh_tui.said_at import said_at
+from nfh_tui.widgets.passage_layout import TIMED, lay_out, said_at
 
 WORDS = ("two", "three", "four")
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from nfh_tui.visible import clip, glyphs, is_plain, isolated, visible, width_of
+from nfh_tui.display_text import clip, glyphs, is_plain, isolated, visible, width_of
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 

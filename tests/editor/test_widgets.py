@@ -8,10 +8,10 @@ from textual.containers import Horizontal
 
 from nfh_db.records import Gold, Role, Rule, State
 from nfh_models.domain import Relation
-from nfh_tui.editing import act, begin, move_to
-from nfh_tui.heat import Heat
+from nfh_tui.editor.commands import act, begin, move_to
 from nfh_tui.widgets.evidence import EvidenceView
-from nfh_tui.widgets.passage_view import PassageView
+from nfh_tui.widgets.passage import PassageView
+from nfh_tui.widgets.passage_render import Heat
 
 SIZES = [(80, 24), (120, 40)]
 THEMES = ["textual-dark", "textual-light", "ansi-dark", "ansi-light", "nord"]

@@ -19,14 +19,11 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.encoder.backbone import Backbone
-from nfh_models.encoder.bert import Bert, BertShape
-from nfh_models.encoder.pieces import Pieces, Specials
-from nfh_models.encoder.rows import Featuriser
-from nfh_models.identification.case import Case
-from nfh_models.identification.example import Example
-from nfh_models.parsing.stretch import Stretch
-from nfh_models.resolution.item import Item, ResolutionExample
+from nfh_models.encoder.backbone import Backbone, Bert, BertShape, Pieces, Specials
+from nfh_models.encoder.features import Featuriser
+from nfh_models.identification.base import Case, Example
+from nfh_models.parsing import Stretch
+from nfh_models.resolution.base import Item, ResolutionExample
 
 SPECIALS = Specials(cls="[CLS]", sep="[SEP]", pad="[PAD]", unk="[UNK]")
 WHOLE = "i have dog cat year old he is two three six you want of the , . ? dollar ##s".split()

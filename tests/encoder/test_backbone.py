@@ -9,12 +9,15 @@ import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 
-from nfh_models.encoder.backbone import EncoderError, built, limit_of, pretrained
-from nfh_models.encoder.bert import Bert
-from nfh_models.encoder.files import load, network_of, save
-from nfh_models.encoder.model import EncoderModel, Whole
-from nfh_models.encoder.pieces import TokenizerError
-from nfh_models.encoder.reading import read
+from nfh_models.encoder.backbone import (
+    Bert,
+    EncoderError,
+    TokenizerError,
+    built,
+    limit_of,
+    pretrained,
+)
+from nfh_models.encoder.model import EncoderModel, Whole, load, network_of, read, save
 from nfh_models.encoder.settings import EncoderSettings, Weights
 from nfh_models.encoder.training import Material, prepare
 from nfh_models.model_files import ModelFileError

@@ -10,14 +10,29 @@ import pytest
 import torch
 
 from nfh_models.domain import IMPLICIT_KINDS, Kind
-from nfh_models.encoder.files import load, network_of, save
-from nfh_models.encoder.imitation import Student, Wanted, student_of
-from nfh_models.encoder.lessons import Lesson, Shown, key_of_item
-from nfh_models.encoder.model import EncoderModel, Whole, probabilities
-from nfh_models.encoder.priors import PAPER, shift_to_paper
+from nfh_models.encoder.distillation import shown
+from nfh_models.encoder.model import (
+    PAPER,
+    EncoderModel,
+    Shown,
+    Whole,
+    load,
+    network_of,
+    probabilities,
+    save,
+    shift_to_paper,
+)
 from nfh_models.encoder.settings import EncoderSettings, Priors, Task
-from nfh_models.encoder.teaching import shown
-from nfh_models.encoder.training import Material, StartError, prepare
+from nfh_models.encoder.training import (
+    Lesson,
+    Material,
+    StartError,
+    Student,
+    Wanted,
+    key_of_item,
+    prepare,
+    student_of,
+)
 from tests.encoder.handmade import AGE, CATS, DOGS, LESSONS, backbone, implicit, reference
 from tests.encoder.test_learning import TINY, run
 
@@ -79,8 +94,8 @@ def test_a_student_learns_to_show_what_its_teacher_does(tmp_path: Path) -> None:
 def off(student: Student, lessons: list[Lesson], made) -> float:
     wanted = Wanted.of(lessons, torch.device("cpu"))
     assert wanted is not None
-    from nfh_models.encoder.network import Tensors
-    from nfh_models.encoder.rows import pad
+    from nfh_models.encoder.features import pad
+    from nfh_models.encoder.model import Tensors
 
     student.eval()
     with torch.inference_mode():

@@ -9,13 +9,10 @@ import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 
-from nfh_models.encoder import four_bit, packing
-from nfh_models.encoder.backbone import EncoderError, built
-from nfh_models.encoder.columns import KIND
-from nfh_models.encoder.files import load, network_of, save
-from nfh_models.encoder.joining import JoinError, between, joined
-from nfh_models.encoder.model import Whole
-from nfh_models.encoder.reading import Read, read
+from nfh_models.encoder import quantization
+from nfh_models.encoder.backbone import COLUMNS_KIND, EncoderError, built
+from nfh_models.encoder.distillation import JoinError, between, joined
+from nfh_models.encoder.model import Read, Whole, load, network_of, read, save
 from nfh_models.encoder.settings import EncoderSettings, Weights
 from nfh_models.encoder.training import Material, prepare, training
 from nfh_models.model_files import WEIGHTS, ModelFileError
@@ -70,7 +67,7 @@ def alike_in_words(wholes: list[Whole]) -> list[Whole]:
 def test_the_logits_of_one_are_the_means_of_those_of_all() -> None:
     members = alike_in_words([member(seed) for seed in range(3)])
     one = joined(members)
-    assert one.architecture["model_type"] == KIND
+    assert one.architecture["model_type"] == COLUMNS_KIND
     assert (one.architecture["hidden_size"], one.settings.pair) == (48, 24)
     assert (one.temperature, one.threshold) == (1.0, 0.0)
     found, each = answers(one), [answers(whole) for whole in members]
@@ -169,19 +166,24 @@ def test_half_way_between_two_states() -> None:
 def test_a_matrix_in_four_bits() -> None:
     values = np.random.default_rng(3).normal(size=(100, 768)).astype(np.float32)
     values[2] = 0
-    pairs, scales = four_bit.narrowed(values)
+    pairs, scales = quantization.narrowed_to_pairs(values)
     assert (pairs.shape, scales.shape) == ((100, 384), (100, 12))
-    found = four_bit.widened(pairs, scales)
+    found = quantization.widened_pairs(pairs, scales)
     error = np.square(found - values).mean() / np.square(values).mean()
     assert error < 0.0105  # by the largest number of each group alone it is 0.0116
     assert not found[2].any()
-    assert np.array_equal(four_bit.widened(*four_bit.narrowed(found)), found)
-    assert not four_bit.fits((5, 100))
+    assert np.array_equal(
+        quantization.widened_pairs(*quantization.narrowed_to_pairs(found)), found
+    )
+    assert not quantization.fits((5, 100))
 
 
 def test_numbers_too_small_for_a_scale_become_nothing() -> None:
     values = np.full((1, 64), 1e-9, np.float32)
-    assert np.abs(four_bit.widened(*four_bit.narrowed(values))).max() <= 1e-6
+    assert (
+        np.abs(quantization.widened_pairs(*quantization.narrowed_to_pairs(values))).max()
+        <= 1e-6
+    )
 
 
 def mixed() -> Whole:
@@ -229,7 +231,7 @@ def test_scales_of_another_shape_are_refused(tmp_path: Path) -> None:
     save(mixed(), tmp_path / "m")
     path = tmp_path / "m" / WEIGHTS
     kept = load_file(path)
-    name = TABLE + packing.SCALE
+    name = TABLE + quantization.SCALE
     save_file(kept | {name: kept[name][1:]}, path)
     with pytest.raises(ModelFileError, match="has the shape"):
         load(tmp_path / "m")

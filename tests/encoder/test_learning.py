@@ -8,24 +8,31 @@ import pytest
 import torch
 
 from nfh_models.domain import Kind, Relation, class_answer
-from nfh_models.encoder.judging import Asked, asked, figures, question
-from nfh_models.encoder.learner import NoLessonsError
-from nfh_models.encoder.lessons import (
+from nfh_models.encoder.features import CLASSES
+from nfh_models.encoder.settings import Candidates, EncoderSettings, settings_from
+from nfh_models.encoder.training import (
+    WORDS,
+    Asked,
     Lessons,
+    Material,
+    NoLessonsError,
+    Prepared,
     Silver,
     add_identification,
     add_resolution,
     add_silver,
+    asked,
     balanced,
+    figures,
     key_of_case,
     key_of_item,
+    prepare,
+    question,
+    swapped,
+    training,
 )
-from nfh_models.encoder.rows import CLASSES
-from nfh_models.encoder.settings import Candidates, EncoderSettings, settings_from
-from nfh_models.encoder.swapping import WORDS, swapped
-from nfh_models.encoder.training import Material, Prepared, prepare, training
-from nfh_models.setting_words import SettingError
-from nfh_models.training.learner import SCORE
+from nfh_models.model_files import SettingError
+from nfh_models.training.loop import SCORE
 from tests.encoder.handmade import (
     AGE,
     CATS,

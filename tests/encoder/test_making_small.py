@@ -7,19 +7,16 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from nfh_models.encoder.files import load, network_of, save
-from nfh_models.encoder.lessons import key_of_item
-from nfh_models.encoder.model import Whole
+from nfh_models.encoder.model import Whole, load, network_of, save
 from nfh_models.encoder.settings import EncoderSettings
+from nfh_models.encoder.training import key_of_item
 from nfh_models.model_files import ModelFileError
 from nfh_models.small import load_small, small_folder
-from nfh_tui.making_small import install, main, size_of
-from nfh_tui.small_figures import best_threshold
-from nfh_tui.small_labels import Labels, labels
-from nfh_tui.small_material import Part, part_of, spelled, stands_in
 from tests.encoder.handmade import AGE, CATS, DOGS, backbone, item
 from tests.encoder.test_backbone import made
 from tests.models.tiny_small import write_small
+from tools.small_model.build import best_threshold, install, main, size_of
+from tools.small_model.data import Labels, Part, labels, part_of, spelled, stands_in
 
 # --- material -------------------------------------------------------------------------------
 
@@ -56,7 +53,7 @@ def teacher(folder: Path, seed: int = 0) -> Path:
 
 
 def test_labels_are_worked_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import nfh_tui.small_labels as module
+    from tools.small_model import data as module
 
     own = teacher(tmp_path / "teacher")
     said: list[str] = []

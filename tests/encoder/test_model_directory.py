@@ -11,16 +11,24 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from nfh_models.encoder import load_encoder
-from nfh_models.encoder.files import NOTICE, TOKENIZER, load, network_of, save
-from nfh_models.encoder.model import EncoderModel, TaskError, Whole, probabilities
-from nfh_models.encoder.network import SHUT
-from nfh_models.encoder.pruning import pruned, pruned_pieces
-from nfh_models.encoder.reading import read
+from nfh_models.encoder.distillation import shown, taught
+from nfh_models.encoder.model import (
+    NOTICE,
+    SHUT,
+    TOKENIZER,
+    EncoderModel,
+    TaskError,
+    Whole,
+    load,
+    network_of,
+    probabilities,
+    read,
+    save,
+)
 from nfh_models.encoder.settings import Candidates, EncoderSettings, Task, Weights
-from nfh_models.encoder.teaching import shown, taught
 from nfh_models.model_files import CONFIG, METRICS, VOCABULARY, WEIGHTS, ModelFileError
 from nfh_models.resolution.recipes import load_resolver
-from tests.encoder.handmade import AGE, CATS, DOGS, NUMBERS, backbone, featuriser, item, pieces
+from tests.encoder.handmade import AGE, CATS, DOGS, NUMBERS, backbone, item
 
 ITEMS = [DOGS, AGE, CATS]
 CASES = [one.case for one in NUMBERS]
@@ -108,7 +116,7 @@ def test_nothing_asked_nothing_said() -> None:
 
 
 def test_many_are_answered_in_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    import nfh_models.encoder.model as module
+    from nfh_models.encoder import model as module
 
     made = model()
     at_once = made.resolve(ITEMS)
@@ -295,32 +303,3 @@ def test_no_vocabulary_is_written(tmp_path: Path) -> None:
 
 
 # --- pruning --------------------------------------------------------------------------------
-
-
-def test_a_pruned_vocabulary_reads_the_same_words() -> None:
-    own = pieces()
-    smaller, kept = pruned_pieces(own, ["dogs", "two"])
-    assert smaller.size == len(kept) < own.size
-    assert [tuple(kept[one] for one in cut) for cut in smaller.cut(["dogs", "two"])] == own.cut(
-        ["dogs", "two"]
-    )
-    [cat] = smaller.cut(["cat"])
-    assert len(cat) == 3
-    assert smaller.unk not in cat
-
-
-def test_a_pruned_encoder_gives_the_same_numbers() -> None:
-    from nfh_models.encoder.rows import Featuriser
-
-    settings = EncoderSettings(pair=8)
-    own = backbone()
-    made = network_of(own.architecture, own.module, settings).eval()
-    rows = [featuriser().row(one.passage, one.anchor) for one in ITEMS]
-    before = read(made, rows, own.pieces.pad).logits
-    words = [one.passage.word(n) for one in ITEMS for n in range(len(one.passage.tokens))]
-    smaller = pruned(own, words)
-    assert smaller.architecture["vocab_size"] == smaller.pieces.size
-    other = Featuriser(smaller.pieces, 170, 0.6, 64)
-    rows = [other.row(one.passage, one.anchor) for one in ITEMS]
-    after = read(made, rows, smaller.pieces.pad).logits
-    assert all(np.allclose(a, b, atol=1e-5) for a, b in zip(before, after, strict=True))

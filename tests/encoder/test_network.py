@@ -7,14 +7,18 @@ import pytest
 import torch
 
 from nfh_models.domain import Kind, Relation
-from nfh_models.encoder import eight_bit, kernels, packing
-from nfh_models.encoder.files import network_of
-from nfh_models.encoder.lessons import Lessons, add_resolution
-from nfh_models.encoder.losses import Targets, difference, loss_of, resolution
-from nfh_models.encoder.network import SHUT, Network, Scored, Tensors
-from nfh_models.encoder.reading import read
-from nfh_models.encoder.rows import CLASSES, pad
+from nfh_models.encoder import quantization
+from nfh_models.encoder.features import CLASSES, pad
+from nfh_models.encoder.model import SHUT, Network, Scored, Tensors, network_of, read
 from nfh_models.encoder.settings import Candidates, EncoderSettings, Weights
+from nfh_models.encoder.training import (
+    Lessons,
+    Targets,
+    add_resolution,
+    difference,
+    loss_of,
+    resolution,
+)
 from tests.encoder.handmade import (
     AGE,
     CATS,
@@ -159,8 +163,8 @@ def test_two_readings_differ_by_how_far_they_are_apart() -> None:
 def test_eight_bits_are_near() -> None:
     values = np.random.default_rng(0).normal(size=(6, 50)).astype(np.float32)
     values[2] = 0
-    whole, scales = eight_bit.narrowed(values)
-    again = eight_bit.widened(whole, scales)
+    whole, scales = quantization.narrowed_to_bytes(values)
+    again = quantization.widened_bytes(whole, scales)
     assert whole.dtype == np.int8
     assert np.abs(again - values).max() <= scales.max() / 2 + 1e-6
     assert (again[2] == 0).all()
@@ -169,12 +173,12 @@ def test_eight_bits_are_near() -> None:
 def test_kernels_of_eight_bits_give_about_the_same() -> None:
     made = network()
     arrays = {name: one.numpy() for name, one in made.state_dict().items()}
-    packed = packing.packed(arrays, Weights.BYTE)
+    packed = quantization.packed(arrays, Weights.BYTE)
     linear = made.encoder.encoder.layer[0].intermediate.dense
     values = torch.randn(2, 5, 16)
     wanted = linear(values)
     table = made.encoder.get_input_embeddings().weight.clone()
-    taken = kernels.kept_in_bytes(made, packed)
+    taken = quantization.kept_in_bytes(made, packed)
     assert "up.weight" not in taken
     assert "encoder.encoder.layer.0.intermediate.dense.bias" in taken
     assert "encoder.embeddings.position_embeddings.weight" not in taken

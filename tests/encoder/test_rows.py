@@ -4,10 +4,18 @@ import numpy as np
 import pytest
 
 from nfh_models.domain import Anchor, PassageError
-from nfh_models.encoder.pieces import MOST, Pieces, Specials, TokenizerError
-from nfh_models.encoder.rows import CLASSES, NO_DISTANCE, buckets, by_length, pad
-from nfh_models.encoder.windows import bounds, window_of, window_of_case
-from nfh_models.resolution.item import Item
+from nfh_models.encoder.backbone import MOST, Pieces, Specials, TokenizerError
+from nfh_models.encoder.features import (
+    CLASSES,
+    NO_DISTANCE,
+    bounds,
+    buckets,
+    by_length,
+    pad,
+    window_of,
+    window_of_case,
+)
+from nfh_models.resolution.base import Item
 from tests.encoder.handmade import AGE, CATS, DOGS, featuriser, item, number, pieces
 
 
@@ -89,7 +97,7 @@ def test_words_are_cut_alone_and_never_into_nothing() -> None:
 
 
 def test_remembered_words_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    import nfh_models.encoder.pieces as module
+    from nfh_models.encoder import backbone as module
 
     own = pieces()
     before = own.cut(["dogs", "two"])

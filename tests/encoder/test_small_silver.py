@@ -10,22 +10,28 @@ import numpy as np
 import pytest
 
 from nfh_models.domain import Kind
-from nfh_models.encoder.lessons import key_of_item
-from nfh_models.identification.case import Case
-from nfh_models.identification.cases import cases_of
-from nfh_models.identification.numbers import numbers_of
-from nfh_models.parsing.parsed import Layer, Parsed
-from nfh_models.parsing.stretch import Stretch
-from nfh_models.resolution.deterministic import Pattern
-from nfh_models.resolution.item import Item
-from nfh_tui import small_nouns
-from nfh_tui.small_nouns import COUNTS, elided, unnamed
-from nfh_tui.small_passages import cut, without, words_of
-from nfh_tui.small_passages import near as around
-from nfh_tui.small_silver import copies, gold_of
-from nfh_tui.small_words import near, neighbours_of, replaced
+from nfh_models.encoder.training import key_of_item
+from nfh_models.identification.base import Case, cases_of, numbers_of
+from nfh_models.parsing import Layer, Parsed, Stretch
+from nfh_models.resolution.base import Item
+from nfh_models.resolution.baselines import Pattern
 from tests.encoder.handmade import LESSONS, item, pieces
 from tests.encoder.test_backbone import made
+from tools.small_model import data
+from tools.small_model.data import (
+    COUNTS,
+    copies,
+    cut,
+    elided,
+    gold_of,
+    near_item,
+    neighbours,
+    neighbours_of,
+    replaced,
+    unnamed,
+    without,
+    words_of,
+)
 
 # --- silver ---------------------------------------------------------------------------------
 
@@ -82,10 +88,10 @@ def test_neighbours_are_words_of_one_piece() -> None:
     table = np.zeros((own.size, 2), np.float32)
     for word, vector in (("dog", (1, 0)), ("cat", (0.9, 0.1)), ("year", (0, 1))):
         table[own.cut([word])[0][0]] = vector
-    found = near(["cat", "dog", "xylophone", "year"], own, table)
+    found = neighbours(["cat", "dog", "xylophone", "year"], own, table)
     assert list(found) == ["cat", "dog", "year"]
     assert found["dog"] == ["cat", "year"]
-    assert near(["dog"], own, table) == {}
+    assert neighbours(["dog"], own, table) == {}
 
 
 def test_neighbours_in_an_encoder(tmp_path: Path) -> None:
@@ -165,12 +171,12 @@ def test_words_behind_the_number_go() -> None:
 def test_what_stands_around_a_number() -> None:
     long = "x " * 100
     one = item(f"Ann: {long}", "Ben: I have [ two ] .", f"Ann: {long}")
-    found = around(one)
+    found = near_item(one)
     assert len(found.passage.tokens) == 40 + 1 + 20
     assert found.passage.word(found.anchor.start) == "two"
     assert [turn.speaker for turn in found.passage.turns] == ["Ann", "Ben", "Ann"]
     short = item("Ann: I have [ two ] .")
-    assert around(short) == short
+    assert near_item(short) == short
 
 
 # --- nouns replaced -------------------------------------------------------------------------
@@ -223,13 +229,13 @@ def test_what_becomes_no_number() -> None:
 
 def test_no_more_is_worked_out_than_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
-    true = small_nouns._numbered
+    true = data._numbered
 
     def counting(one: Item, *more: Any) -> Item | None:
         asked.append(one)
         return true(one, *more)
 
-    monkeypatch.setattr(small_nouns, "_numbered", counting)
+    monkeypatch.setattr(data, "_numbered", counting)
     turns = [f"Ann: {word} dogs" for word in "see hear feed wash call tame".split()]
     few = numbered(*turns)
     assert (len(few), len(asked)) == (3, 3)

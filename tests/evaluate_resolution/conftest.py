@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import pytest
 
-from nfh_models.resolution.item import Resolver
-from nfh_tui import choosing_resolvers
-from nfh_tui.choosing_models import Chosen
+from nfh_models.resolution.base import Resolver
+from nfh_tui.services import models
+from nfh_tui.services.models import Chosen
 
 from .handmade import Silent, Spec, Tiny, Words, row
 
@@ -50,7 +50,7 @@ class Resolvers:
 def tiny(monkeypatch: pytest.MonkeyPatch) -> Resolvers:
     """Makes the names of KNOWN resolvers; without a name it is `tiny`."""
     found = Resolvers()
-    true = choosing_resolvers.resolver_for
+    true = models.resolver_for
 
     def resolver_for(
         store: object, spec: str | None = None, **more: object
@@ -61,5 +61,5 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Resolvers:
             return true(store, spec, **more)  # type: ignore[arg-type]
         return Chosen(known(), spec or "tiny")
 
-    monkeypatch.setattr(choosing_resolvers, "resolver_for", resolver_for)
+    monkeypatch.setattr(models, "resolver_for", resolver_for)
     return found

@@ -4,9 +4,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from nfh_models.domain import IMPLICIT_KINDS
-from nfh_models.parsing.parsed import Layer, Parsed
-from nfh_models.parsing.stretch import Stretch
-from nfh_models.resolution.item import Choice, Item
+from nfh_models.parsing import Layer, Parsed, Stretch
+from nfh_models.resolution.base import Choice, Item
 
 Spec = tuple[str, str | tuple[str, ...]]
 

@@ -9,10 +9,10 @@ import pytest
 from click.testing import Result
 
 from nfh_models.parsing import Layer, Parser
-from nfh_models.training_data.several_heads import several_heads_examples
+from nfh_models.resolution.head_examples import several_heads_examples
 from nfh_tui.cli import evaluate_resolution
-from nfh_tui.cli.evaluate_resolution_json import heads
-from nfh_tui.small_figures import evaluated
+from nfh_tui.cli.evaluate_resolution import heads
+from tools.small_model.build import evaluated
 
 from .conftest import Resolvers
 from .handmade import DEV, Nouns, Tiny

@@ -7,22 +7,24 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
 from nfh_db.formats.registry import GOLD, recognise
 from nfh_db.query import Query, parse
 from nfh_db.records import Role, Seen
 from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind, Sort, class_answer
-from nfh_tui.labelled import BROKEN, NO_GOLD, SAW_MODEL
-from nfh_tui.resolution_examples import (
+from nfh_tui.services.examples import (
+    BROKEN,
+    NO_GOLD,
     NO_HEAD,
     NOT_NFH,
+    SAW_MODEL,
     ResolutionExamples,
     resolution_examples_of_file,
     resolution_examples_of_store,
     resolution_gold,
 )
-from nfh_tui.transfer import ImportOptions, export_file, import_file
+from nfh_tui.services.imports import ImportOptions, export_file, import_file
 
 from .handmade import DEV
 

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.formats.options import LabelMap
+from nfh_db.formats.registry import by_name, opened
+from nfh_db.formats.rows import LabelMap
 from nfh_db.query import Query
 from nfh_db.store import Store
-from nfh_tui.cli.evaluate_job import _reading
-from nfh_tui.formats.opening import opened
-from nfh_tui.formats.registry import by_name
-from nfh_tui.resolution_examples import resolution_examples_of_file
+from nfh_tui.cli.evaluate_call import _reading
 from nfh_tui.sample import corpus_path
-from nfh_tui.transfer import ImportOptions, export_file, import_file
+from nfh_tui.services.examples import resolution_examples_of_file
+from nfh_tui.services.imports import ImportOptions, export_file, import_file
 from tests.formats.test_round_trips import NAMES, ways
 
 

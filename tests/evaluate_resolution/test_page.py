@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_tui.cli import evaluate_resolution_errors
-from nfh_tui.cli.evaluate_resolution_svg import Matrix, matrix
+from nfh_tui.cli import evaluation_page
+from nfh_tui.cli.evaluation_page import Matrix, matrix
 
 from .conftest import Resolvers
 from .handmade import DEV
@@ -144,8 +144,8 @@ def test_long_passages_are_cut_around_the_anchor(page: Page) -> None:
 def test_a_page_of_many_errors_stays_small(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [(f"Ann: Row {n} says {'long ' * 40} [one] .", "OTHER") for n in range(60)]
     whole = page(rows)
-    monkeypatch.setattr(evaluate_resolution_errors, "MOST", 20_000)
-    monkeypatch.setattr(evaluate_resolution_errors, "MOST_LISTED", 30_000)
+    monkeypatch.setattr(evaluation_page, "MOST", 20_000)
+    monkeypatch.setattr(evaluation_page, "MOST_LISTED", 30_000)
     small = page(rows)
     assert len(small) < len(whole)
     cards = small.count('<div class="error">')

@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
 from nfh_db.formats.registry import NFH
 from nfh_db.models import NewModel
 from nfh_db.store import Store
-from nfh_models.parsing import Layer
-from nfh_models.parsing.parsed import ParserError
-from nfh_models.resolution.item import Choice, Item
-from nfh_tui.resolution_entrants import other_parser, remembering
-from nfh_tui.resolution_examples import (
-    resolution_examples_of_file,
-    resolution_examples_of_store,
+from nfh_models.parsing import Layer, ParserError
+from nfh_models.resolution.base import Choice, Item
+from nfh_tui.services.evaluate import (
+    ResolutionEntrant,
+    hold_resolution,
+    other_resolver_parser,
+    remembering,
 )
-from nfh_tui.resolution_trial import Entrant, hold
-from nfh_tui.transfer import ImportOptions, import_file
+from nfh_tui.services.examples import resolution_examples_of_file, resolution_examples_of_store
+from nfh_tui.services.imports import ImportOptions, import_file
 
 from .handmade import DEV, Nouns, Tiny
 
@@ -44,8 +44,8 @@ class Reader(Tiny):
 def test_each_is_given_what_it_needs(write: Write) -> None:
     reader, plain = Reader(), Reader()
     plain.needs = frozenset()
-    both = [Entrant("reader", reader), Entrant("plain", plain)]
-    trial = hold(resolution_examples_of_file(write(DEV)), both, Nouns())
+    both = [ResolutionEntrant("reader", reader), ResolutionEntrant("plain", plain)]
+    trial = hold_resolution(resolution_examples_of_file(write(DEV)), both, Nouns())
     assert reader.parsed == [True] * len(DEV)
     assert plain.parsed == [False] * len(DEV)
     assert all(one.item.parsed is None for one in trial.examples)
@@ -59,7 +59,9 @@ def test_each_is_given_what_it_needs(write: Write) -> None:
 
 
 def test_a_head_is_answered_with_all_its_mentions(write: Write) -> None:
-    trial = hold(resolution_examples_of_file(write(DEV[3:4])), [Entrant("t", Tiny())], None)
+    trial = hold_resolution(
+        resolution_examples_of_file(write(DEV[3:4])), [ResolutionEntrant("t", Tiny())], None
+    )
     (answer,) = trial.judged[0].answers
     assert answer is not None
     assert answer.head_tokens() == trial.examples[0].gold.head_tokens() == (0, 2)
@@ -68,7 +70,7 @@ def test_a_head_is_answered_with_all_its_mentions(write: Write) -> None:
 def test_a_parser_that_is_missing(write: Write) -> None:
     source = resolution_examples_of_file(write(DEV[:1]))
     with pytest.raises(ParserError, match="part of speech"):
-        hold(source, [Entrant("r", Reader())], None)
+        hold_resolution(source, [ResolutionEntrant("r", Reader())], None)
 
 
 def test_fewer_answers_than_numbers_are_an_error(write: Write) -> None:
@@ -78,18 +80,18 @@ def test_fewer_answers_than_numbers_are_an_error(write: Write) -> None:
 
     source = resolution_examples_of_file(write(DEV[:2]))
     with pytest.raises(ValueError, match="1 answers to 2 items"):
-        hold(source, [Entrant("short", Short())], None)
+        hold_resolution(source, [ResolutionEntrant("short", Short())], None)
 
 
 def test_a_model_given_the_words_of_another_parser_is_named() -> None:
-    reader = Entrant("reader-1", Reader())
-    said = other_parser(reader, Nouns())
+    reader = ResolutionEntrant("reader-1", Reader())
+    said = other_resolver_parser(reader, Nouns())
     assert said is not None
     assert "reader-1" in said
     assert "another one" in said
     assert Nouns.name in said
-    assert other_parser(reader, None) is None
-    assert other_parser(Entrant("tiny", Tiny()), Nouns()) is None
+    assert other_resolver_parser(reader, None) is None
+    assert other_resolver_parser(ResolutionEntrant("tiny", Tiny()), Nouns()) is None
 
 
 def test_what_a_model_learnt_from_is_counted(write: Write, tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_what_a_model_learnt_from_is_counted(write: Write, tmp_path: Path) -> No
             import_file(store, source, NFH, ImportOptions(split=split))
         new = NewModel("enc-1", "resolution", "encoder", "1", "m", "0", {}, {"split": "train"})
         model = store.finish_training(store.begin_job("resolution", {}), new)
-        entrant = Entrant("enc-1", Tiny("encoder"), model.id)
+        entrant = ResolutionEntrant("enc-1", Tiny("encoder"), model.id)
         train = list(resolution_examples_of_store(store, split="train"))
         (said,) = remembering(store, [entrant], train)
         # The passage that also stands in dev was not learnt from.

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nfh_db.store import Store
-from nfh_tui.transfer import ImportOptions
+from nfh_tui.services.imports import ImportOptions
 from tests.formats.round_trip import gold_lines, imported
 
 Structure = dict[str, Any]

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
 from nfh_db.formats.registry import BY_NAME
 from nfh_db.formats.rows import Row
-from nfh_models.text.tokenize import spans
+from nfh_models.text.tokens import spans
 from nfh_tui.sample import corpus_path
 
 NFH_VALUES = {

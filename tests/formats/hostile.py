@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from nfh_db.formats.gold_form import GoldWriter
+from nfh_db.formats.gold import GoldWriter
 from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Role, Rule, Vote
 from nfh_models.domain import (
     Anchor,

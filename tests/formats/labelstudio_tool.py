@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from nfh_db.formats.labelstudio import LABEL_STUDIO
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
+from nfh_db.formats.label_studio import LABEL_STUDIO
+from nfh_db.formats.registry import reading
 from nfh_db.formats.rows import GoldRow, Row
-from nfh_tui.formats.reading import reading
 
 Json = dict[str, Any]
 

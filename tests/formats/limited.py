@@ -13,9 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from nfh_db.errors import FormatError
+from nfh_db.formats.registry import opened, reading
 from nfh_models.errors import ModelsError
-from nfh_tui.formats.opening import opened
-from nfh_tui.formats.reading import reading
 
 ROOM = 300 * 1024 * 1024
 
@@ -31,7 +30,7 @@ def read(path: Path, name: str | None) -> str:
 
 def vectors(path: Path, _: str | None) -> str:
     """The same of word vectors."""
-    from nfh_models.bilstm.vector_files import read_vector_file
+    from nfh_models.resolution.word_vectors import read_vector_file
 
     try:
         return str(sum(1 for _ in read_vector_file(path, {"three"}, 10)))
@@ -41,9 +40,8 @@ def vectors(path: Path, _: str | None) -> str:
 
 def scanned(path: Path, _: str | None) -> str:
     """The same of a text that is scanned: how many blocks it has."""
-    from nfh_tui.scanning.blocks import blocks
-    from nfh_tui.scanning.reading import UnreadableError
-    from nfh_tui.scanning.reading import opened as opened_text
+    from nfh_tui.scanning.blocks import UnreadableError, blocks
+    from nfh_tui.scanning.blocks import opened as opened_text
 
     try:
         with opened_text(str(path)) as reader:

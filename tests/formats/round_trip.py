@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nfh_db.formats.format import Format, How, What
-from nfh_db.formats.options import Writing
+from nfh_db.formats.base import Format, How, What
+from nfh_db.formats.registry import by_name
+from nfh_db.formats.rows import Writing
 from nfh_db.query import parse
 from nfh_db.records import ImportReport
 from nfh_db.store import Store
-from nfh_tui.formats.registry import by_name
-from nfh_tui.importing import look
-from nfh_tui.transfer import ExportReport, ImportOptions, export_file, import_file
+from nfh_tui.services.imports import ExportReport, ImportOptions, export_file, import_file, look
 from tests.formats.hostile import hostile_corpus, hostile_records
 
 __all__ = ["Trip", "hostile_corpus", "hostile_records", "imported", "round_trip"]

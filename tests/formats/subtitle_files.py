@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from nfh_db.formats.options import Reading
-from nfh_db.formats.rows import DialogBlock
-from nfh_tui.formats.opening import opened
+from nfh_db.formats.registry import opened
+from nfh_db.formats.rows import DialogBlock, Reading
 
 SUBRIP = """1
 00:00:15,100 --> 00:00:17,050

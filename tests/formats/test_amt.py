@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfh_db.errors import FormatError
-from nfh_db.formats import amt, amt_values
-from nfh_db.formats.amt_text import parse, stored
-from nfh_db.formats.reading import LINE_LIMIT, Source
+from nfh_db.formats import amt
+from nfh_db.formats.amt import parse, stored
+from nfh_db.formats.files import LINE_LIMIT, Source
 from nfh_db.formats.registry import DIALOG, check_choice, recognise
 from nfh_db.formats.rows import AssignmentRow
 from nfh_models.domain import Kind
@@ -149,7 +149,7 @@ def test_other_lines_are_no_header(line: str) -> None:
 
 
 def test_codes_have_the_meanings_of_the_form() -> None:
-    assert {code: amt_values.kind_of(str(code)) for code in range(10)} == {
+    assert {code: amt.kind_of(str(code)) for code in range(10)} == {
         0: None,
         1: Kind.REFERENCE,
         2: Kind.YEAR,
@@ -161,9 +161,9 @@ def test_codes_have_the_meanings_of_the_form() -> None:
         8: Kind.TIME,
         9: None,
     }
-    assert amt_values.kind_of(" 8.0 ") is Kind.TIME
+    assert amt.kind_of(" 8.0 ") is Kind.TIME
     for none in ("", "1|2", "1.5", "-1", "one", "1" * 5000, "\u0661"):
-        assert amt_values.kind_of(none) is None
+        assert amt.kind_of(none) is None
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_codes_have_the_meanings_of_the_form() -> None:
     ],
 )
 def test_times_are_read_in_both_forms(text: str, expected: str | None) -> None:
-    assert amt_values.time(text) == expected
+    assert amt.time(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_times_are_read_in_both_forms(text: str, expected: str | None) -> None:
      ("1e400", None), ("1e300", None), ("soon", None), ("", None)],
 )  # fmt: skip
 def test_seconds_are_numbers_from_zero(text: str, expected: float | None) -> None:
-    assert amt_values.seconds(text) == expected
+    assert amt.seconds(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,7 @@ def test_seconds_are_numbers_from_zero(text: str, expected: float | None) -> Non
      ("12,20", None), ("-1;4", None), ("", None), (f"{'9' * 5000};1", None)],
 )  # fmt: skip
 def test_offsets_are_a_pair(text: str, expected: tuple[int, int] | None) -> None:
-    assert amt_values.offsets(text) == expected
+    assert amt.offsets(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -226,7 +226,7 @@ def test_offsets_are_a_pair(text: str, expected: tuple[int, int] | None) -> None
 def test_nothing_typed_is_lost(
     kind: Kind, other: str, comment: str, noun: str | None, kept: str
 ) -> None:
-    assert amt_values.typed(kind, other, comment) == amt_values.Typed(noun, kept)
+    assert amt.typed(kind, other, comment) == amt.Typed(noun, kept)
 
 
 # --- contexts -----------------------------------------------------------------------------

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfh_db.formats import amt
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
 from nfh_db.formats.registry import AMT
 from nfh_db.records import IncomingPassage, Role, Vote
 from nfh_models.domain import Kind, Passage
-from nfh_tui.incoming import PassageMaker
+from nfh_tui.services.imports import PassageMaker
 
 LEFT_OUT = re.compile(r"rows? left out, .*?: lines? ([\d, ]+)")
 KINDS = ("", *"REFERENCE YEAR AGE CURRENCY OTHER UNKNOWN PEOPLE TIME".split())
@@ -317,7 +317,7 @@ def test_lines_that_may_name_a_speaker_are_pointed_out(bring: Bring) -> None:
 def test_without_a_parser_a_rule_finds_the_heads_and_says_so(
     bring: Bring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nfh_models.span_parser.load_parser", lambda: None)
+    monkeypatch.setattr("nfh_models.parsing.span_heads.load_parser", lambda: None)
     (passage,), warnings = bring(marked("red tents leak", "9;23"))
     (mention,) = passage.anchors[0].votes[0].answer.mentions()
     assert passage.passage.word(mention.head) == "leak"
@@ -333,7 +333,7 @@ def test_the_pipeline_is_loaded_only_for_marks_of_several_words(
     def load() -> None:
         raise AssertionError("loaded")
 
-    monkeypatch.setattr("nfh_tui.incoming_amt.load_heads", load)
+    monkeypatch.setattr("nfh_tui.services.amt_import.load_heads", load)
     bring({}, {"WorkerId": "B2"} | marked("tents", "13;18"))
     with pytest.raises(AssertionError, match="loaded"):
         bring(marked("red tents", "9;18"))

@@ -7,14 +7,21 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from nfh_db.formats import amt_anchors, amt_marks
-from nfh_db.formats.amt_anchors import Target, Worded
-from nfh_db.formats.amt_text import Layout, code_point, layouts, shown
-from nfh_db.formats.amt_trouble import Trouble, UnusableRow
-from nfh_db.formats.amt_values import offsets
+from nfh_db.formats import amt
+from nfh_db.formats.amt import (
+    Layout,
+    Target,
+    Trouble,
+    UnusableRow,
+    Worded,
+    code_point,
+    layouts,
+    offsets,
+    shown,
+)
 from nfh_db.formats.dialog import split_speaker
 from nfh_models.domain import Anchor, Turn
-from nfh_models.text.tokenize import spans
+from nfh_models.text.tokens import spans
 
 WORDS = ("one", "two", "tent", "tents", "a", "b", "\U0001f600", "e\u0301", "\U00010348x", "no,")
 SPACES = (" ", " ", " ", "  ", "\u00a0", "\t")
@@ -73,17 +80,17 @@ def test_the_right_place_is_among_the_readings_and_a_single_one_is_right(
     pair = offsets(browser.select(start, end, Random(seed)))
     assert pair is not None
     marked = text[start:end]
-    found = amt_marks.places(ways, context.letters, marked, pair)
+    found = amt.places(ways, context.letters, marked, pair)
     right = context.letters.of(start, end)
     assert right in found
     if len(found) == 1:
-        place, by_offset = amt_marks.find(context, ways, marked, pair)
+        place, by_offset = amt.find_span(context, ways, marked, pair)
         assert by_offset
         assert context.letters.of(*place) == right
         assert context.text[slice(*place)] == marked.strip()
     else:
         with pytest.raises(UnusableRow) as caught:
-            amt_marks.find(context, ways, marked, pair)
+            amt.find_span(context, ways, marked, pair)
         assert caught.value.trouble is Trouble.MARK_AMBIGUOUS
 
 
@@ -101,10 +108,10 @@ def test_wrong_offsets_give_the_right_place_or_none_where_the_text_stands_once(
     browser = crowds.Browser(text, anchor, crowds.Style())
     context = shown(text, browser.page if page else "")
     ways = layouts(context, context.letters.of(*anchor))
-    standing = amt_marks.occurrences(text, marked, 99)
+    standing = amt.occurrences(text, marked, 99)
     assert context.letters.of(start, end) in [context.letters.of(*place) for place in standing]
     try:
-        place, _ = amt_marks.find(context, ways, marked, pair)
+        place, _ = amt.find_span(context, ways, marked, pair)
     except UnusableRow:
         assert len(standing) > 1
         return
@@ -118,7 +125,7 @@ def find(
     context = shown(text, page)
     place = text.index(anchor)
     ways = layouts(context, context.letters.of(place, place + len(anchor)))
-    (start, end), by_offset = amt_marks.find(context, ways, marked, pair)
+    (start, end), by_offset = amt.find_span(context, ways, marked, pair)
     return context.text[start:end], start, by_offset
 
 
@@ -219,7 +226,7 @@ def worded(text: str, page: str = "") -> Worded:
 def where(text: str, target: Target, page: str = "") -> tuple[int, bool]:
     """The code point at which a number is found, and whether the file told."""
     context = worded(text, page)
-    anchor, told = amt_anchors.find(context, target, spans)
+    anchor, told = amt.find_anchor(context, target, spans)
     return context.tokens[anchor.start][0], told
 
 
@@ -304,7 +311,7 @@ def test_a_number_that_is_found_is_the_right_one(crowds: Any, data: st.DataObjec
     )
     lines_ = text[: place[0]].count("\n"), text[place[1] :].count("\n")
     try:
-        anchor, _ = amt_anchors.find(context, target, spans)
+        anchor, _ = amt.find_anchor(context, target, spans)
     except UnusableRow as verdict:
         assert verdict.trouble is Trouble.TARGET_AMBIGUOUS
         return
@@ -316,7 +323,7 @@ def test_a_number_that_is_found_is_the_right_one(crowds: Any, data: st.DataObjec
 
 
 def test_a_wide_target_has_all_its_tokens() -> None:
-    anchor, _ = amt_anchors.find(
+    anchor, _ = amt.find_anchor(
         worded("two  hundred\u00a0and six"), Target("two hundred and six", "", "", ""), spans
     )
     assert anchor == Anchor(0, 4)

@@ -14,15 +14,12 @@ from pyarrow import parquet
 from spacy.tokens import DocBin, Span
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.folders import Folder
+from nfh_db.formats.files import Folder
 from nfh_db.formats.limits import SMALL
-from nfh_db.formats.options import LabelMap
-from nfh_db.formats.rows import GoldRow
+from nfh_db.formats.registry import by_name, reading
+from nfh_db.formats.rows import GoldRow, LabelMap
 from nfh_db.store import Store
-from nfh_tui.formats.reading import reading
-from nfh_tui.formats.registry import by_name
-from nfh_tui.incoming import PassageMaker
-from nfh_tui.transfer import ImportOptions
+from nfh_tui.services.imports import ImportOptions, PassageMaker
 from tests.formats.cas_files import MAP, cas, lines_of, reference
 from tests.formats.hostile import at, hostile_corpus, passage, record
 from tests.formats.round_trip import Trip, imported, round_trip

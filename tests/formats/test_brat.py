@@ -8,12 +8,12 @@ from shutil import copytree, rmtree
 import pytest
 
 from nfh_db.errors import ExportError, FormatError
-from nfh_db.formats.brat_write import BratWriter
-from nfh_db.formats.options import LabelMap, Writing
+from nfh_db.formats.brat import BratWriter
+from nfh_db.formats.rows import LabelMap, Writing
 from nfh_db.records import FlagMark, FlagName, Gold, Rule
 from nfh_db.store import Store
 from nfh_tui.sample import corpus_path
-from nfh_tui.transfer import ImportOptions
+from nfh_tui.services.imports import ImportOptions
 from tests.formats.brat_rules import problems
 from tests.formats.hostile import at, one, passage, record, refer, settled, vote
 from tests.formats.round_trip import (

@@ -9,17 +9,16 @@ from types import SimpleNamespace
 import pytest
 
 from nfh_db.errors import FormatError
+from nfh_db.formats.base import First
 from nfh_db.formats.brat import BRAT
-from nfh_db.formats.brat_carried import Line, Part, lines_of
-from nfh_db.formats.folders import Folder
-from nfh_db.formats.format import First
-from nfh_db.formats.options import LabelMap
-from nfh_db.formats.rows import DialogBlock, GoldRow
+from nfh_db.formats.brat_document import Line, Part, lines_of
+from nfh_db.formats.files import Folder
+from nfh_db.formats.registry import reading
+from nfh_db.formats.rows import DialogBlock, GoldRow, LabelMap
 from nfh_db.query import parse
 from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind, Relation, Sort
-from nfh_tui.formats.reading import reading
-from nfh_tui.transfer import ImportOptions, export_file
+from nfh_tui.services.imports import ImportOptions, export_file
 from tests.formats.round_trip import gold_lines, imported
 
 TEXT = "Ann: Two red and blue tickets, tickets?\nBen: No, three, or four.\n"

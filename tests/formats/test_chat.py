@@ -8,9 +8,9 @@ import pylangacq
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.options import Reading
-from nfh_tui.formats import chat
-from nfh_tui.formats.opening import opened
+from nfh_db.formats import chat
+from nfh_db.formats.registry import opened
+from nfh_db.formats.rows import Reading
 from tests.formats.subtitle_files import Heard, words
 
 Write = Callable[..., Path]

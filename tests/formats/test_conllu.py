@@ -8,10 +8,10 @@ from pathlib import Path
 import conllu
 import pytest
 
+from nfh_db.formats.conllu import ConlluWriter
+from nfh_db.formats.conllu_reader import escaped, unescaped
 from nfh_db.records import FlagMark, FlagName, Rule
 from nfh_db.store import Store
-from nfh_tui.formats.conllu_marks import escaped, unescaped
-from nfh_tui.formats.conllu_write import ConlluWriter
 from nfh_tui.sample import corpus_path
 from tests.formats.hostile import (
     COMMENT,

@@ -9,15 +9,14 @@ import conllu
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.format import First
-from nfh_db.formats.reading import Source
+from nfh_db.formats.base import First
+from nfh_db.formats.conllu import CONLLU
+from nfh_db.formats.files import Source
+from nfh_db.formats.registry import reading
 from nfh_db.query import parse
 from nfh_db.store import Store
 from nfh_models.domain import Kind, Origin, Relation
-from nfh_tui.formats.conllu import CONLLU
-from nfh_tui.formats.reading import reading
-from nfh_tui.importing import look
-from nfh_tui.transfer import ImportOptions, export_file, import_file
+from nfh_tui.services.imports import ImportOptions, export_file, import_file, look
 
 
 def sentence(*rows: str, comments: str = "") -> str:

@@ -11,12 +11,11 @@ from click.testing import Result
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.convokit import CONVOKIT
-from nfh_db.formats.folders import Folder
-from nfh_db.formats.options import Reading
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Folder, Source
+from nfh_db.formats.registry import opened
+from nfh_db.formats.rows import Reading
 from nfh_db.query import Query
 from nfh_db.store import Store
-from nfh_tui.formats.opening import opened
 
 Write = Callable[..., Path]
 Call = Callable[..., Result]

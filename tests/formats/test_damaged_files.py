@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from nfh_db.errors import FormatError, StoreError
+from nfh_db.formats.registry import by_name, formats
 from nfh_db.query import parse
 from nfh_db.store import Store
-from nfh_tui.formats.registry import by_name, formats
-from nfh_tui.transfer import export_file
+from nfh_tui.services.imports import export_file
 from tests.formats.damage import damage_folder, damaged
 from tests.formats.random_records import random_records
 from tests.formats.round_trip import hostile_corpus, imported

@@ -8,7 +8,7 @@ import pytest
 from nfh_db.errors import FormatError
 from nfh_db.formats import dialog
 from nfh_db.formats.dialog import split_speaker
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
 from nfh_db.formats.rows import DialogBlock
 
 Rows = Callable[[str, str | bytes], list[DialogBlock]]

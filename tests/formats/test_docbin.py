@@ -13,15 +13,14 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 
 from nfh_db.errors import ExportError, FormatError
-from nfh_db.formats.options import LabelMap, Writing
+from nfh_db.formats import docbin
+from nfh_db.formats.docbin import COMPONENT
+from nfh_db.formats.rows import LabelMap, Writing
 from nfh_db.records import ExportRecord, Gold, Rule
-from nfh_models.component.attributes import Anchor, register, store
 from nfh_models.domain import Answer, Kind, Relation
 from nfh_models.parsing import installed_pipelines
-from nfh_tui.formats import docbin
-from nfh_tui.formats.docbin_rows import COMPONENT
-from nfh_tui.importing import look
-from nfh_tui.transfer import ImportOptions
+from nfh_models.spacy_component.attributes import Anchor, register, store
+from nfh_tui.services.imports import ImportOptions, look
 from tests.formats.cas_files import lines_of
 from tests.formats.hostile import ADJUDICATOR, at, one, passage, record, refer, vote
 from tests.formats.round_trip import Trip, hostile_corpus, hostile_records, round_trip
@@ -237,7 +236,7 @@ def test_a_whole_pipeline(tmp_path: Path) -> None:
     found = [one for one in installed_pipelines() if "parser" in one.components]
     if not found:
         pytest.skip("needs an English spaCy pipeline with a parser")
-    import nfh_models.component  # noqa: F401
+    import nfh_models.spacy_component  # noqa: F401
 
     nlp = spacy.load(found[0].package, exclude=["ner", "lemmatizer"])
     nlp.add_pipe("nfh")

@@ -9,15 +9,11 @@ from typing import Any
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.doccano import DOCCANO
-from nfh_db.formats.doccano_names import file_name, who_of
-from nfh_db.formats.folders import Folder
-from nfh_db.formats.options import LabelMap
-from nfh_db.formats.reading import Source
-from nfh_db.formats.rows import DialogBlock, GoldRow, Row
+from nfh_db.formats.doccano import DOCCANO, file_name, who_of
+from nfh_db.formats.files import Folder, Source
+from nfh_db.formats.registry import opened, reading
+from nfh_db.formats.rows import DialogBlock, GoldRow, LabelMap, Row
 from nfh_models.domain import Kind, Relation, Sort
-from nfh_tui.formats.opening import opened
-from nfh_tui.formats.reading import reading
 
 TEXT = "Ann: Two red tickets, or cards?\nBen: No, three."
 WIDE = "Ann: 😀 Two tickets?\nBen: No, three."

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from nfh_db.errors import FormatError
+from nfh_db.formats.registry import by_name
 from nfh_db.query import parse
 from nfh_db.store import Store
-from nfh_tui.formats.registry import by_name
 from nfh_tui.sample import corpus_path
-from nfh_tui.transfer import export_file
+from nfh_tui.services.imports import export_file
 from tests.formats.round_trip import Trip, gold_lines, hostile_corpus, imported, round_trip
 
 Line = dict[str, Any]

@@ -11,8 +11,8 @@ from spacy.tokens import Doc, DocBin, Span
 from spacy.vocab import Vocab
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.options import LabelMap
-from nfh_tui.transfer import ImportOptions
+from nfh_db.formats.rows import LabelMap
+from nfh_tui.services.imports import ImportOptions
 from tests.formats.cas_files import edit_json, lines_of
 from tests.formats.hostile import at, hostile_corpus, one, passage, record, refer, vote
 from tests.formats.round_trip import round_trip

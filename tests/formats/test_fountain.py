@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.options import Reading
-from nfh_tui.formats.opening import opened
+from nfh_db.formats.registry import opened
+from nfh_db.formats.rows import Reading
 from tests.formats.subtitle_files import Heard, words
 
 Write = Callable[..., Path]

@@ -9,17 +9,9 @@ from dataclasses import replace
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.gold_form import GoldWriter, digest_of, seal
+from nfh_db.formats.gold import GoldWriter, digest_of, seal
 from nfh_db.formats.rows import GoldRow
-from nfh_db.records import (
-    ExportRecord,
-    FlagMark,
-    FlagName,
-    Gold,
-    Role,
-    Rule,
-    Vote,
-)
+from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Role, Rule, Vote
 from nfh_models.domain import (
     Anchor,
     Answer,

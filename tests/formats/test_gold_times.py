@@ -7,18 +7,15 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.gold_form import GoldWriter, seal
-from nfh_db.formats.options import Reading
-from nfh_db.formats.reading import Source
-from nfh_db.formats.registry import BY_NAME
-from nfh_db.formats.rows import GoldRow
+from nfh_db.formats.files import Source
+from nfh_db.formats.gold import GoldWriter, seal
+from nfh_db.formats.registry import BY_NAME, by_name
+from nfh_db.formats.rows import GoldRow, Reading
 from nfh_db.query import parse
 from nfh_db.records import ExportRecord
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Passage, Token, Turn, anchor_id
-from nfh_tui.formats.registry import by_name
-from nfh_tui.importing import look
-from nfh_tui.transfer import ImportOptions, export_file, import_file
+from nfh_tui.services.imports import ImportOptions, export_file, import_file, look
 from tests.formats.subtitle_files import SUBRIP
 
 Write = Callable[..., Path]

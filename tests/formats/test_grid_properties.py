@@ -4,13 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfh_db.formats.grid import Grid, MarkError, based, checked
-from nfh_db.formats.options import Reading
-from nfh_db.formats.rows import RawPassage
-from nfh_db.formats.soundness import sound_digest
-from nfh_db.formats.utf16 import SplitPairError, Units
+from nfh_db.formats.fields import sound_digest
+from nfh_db.formats.rows import RawPassage, Reading
+from nfh_db.formats.spans import Grid, MarkError, SplitPairError, Units, based, checked
 from nfh_models.domain import Passage, PassageError, Token, Turn
-from nfh_models.text.tokenize import spans
+from nfh_models.text.tokens import spans
 
 HOW = Reading(tokenize=spans, tokenizer=lambda: "test")
 

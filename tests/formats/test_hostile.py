@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfh_db.formats import dialog, gold, nfh
-from nfh_db.formats.gold_form import GoldWriter
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
+from nfh_db.formats.gold import GoldWriter
 from nfh_db.formats.registry import BY_NAME
-from nfh_db.formats.release import RELEASE_KEYS, ReleaseWriter
-from nfh_db.formats.rows import RawPassage, joined, per_token, runs
+from nfh_db.formats.rows import RELEASE_KEYS, RawPassage, ReleaseWriter, joined, per_token, runs
 from nfh_db.query import parse
 from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Role, Rule, Vote
 from nfh_db.store import Store
@@ -28,8 +27,7 @@ from nfh_models.domain import (
     Sort,
     anchor_id,
 )
-from nfh_tui.incoming import passage_of
-from nfh_tui.transfer import ImportOptions, export_file, import_file
+from nfh_tui.services.imports import ImportOptions, export_file, import_file, passage_of
 
 NASTY = [
     "\x00", "\x1b[2J", "\t", "\n", "\r\n", "\u2028", "\x85", "[red]", "[/]", "[/b", '"', "\\",

@@ -11,17 +11,14 @@ import pytest
 from pyarrow import parquet
 
 from nfh_db.errors import ExportError, FormatError
-from nfh_db.formats.options import Writing
-from nfh_db.formats.rows import LabelledRow
+from nfh_db.formats.huggingface import HF_PARQUET
+from nfh_db.formats.registry import by_name, opened, reading
+from nfh_db.formats.rows import LabelledRow, Writing
 from nfh_db.records import ExportRecord
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind
-from nfh_tui.formats.huggingface import HF_PARQUET
-from nfh_tui.formats.opening import opened
-from nfh_tui.formats.reading import reading
-from nfh_tui.formats.registry import by_name
 from nfh_tui.sample import corpus_path
-from nfh_tui.transfer import ImportOptions, export_file, import_file
+from nfh_tui.services.imports import ImportOptions, export_file, import_file
 from tests.formats import weigh
 
 RESOLUTION = {

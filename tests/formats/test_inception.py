@@ -11,10 +11,10 @@ from pathlib import Path
 import cassis
 import pytest
 
-from nfh_db.formats.options import LabelMap, Writing
+from nfh_db.formats.rows import LabelMap, Writing
 from nfh_db.records import ExportRecord, Gold, Rule
 from nfh_models.domain import Answer, Kind, Relation
-from nfh_tui.transfer import ImportOptions
+from nfh_tui.services.imports import ImportOptions
 from tests.formats.hostile import ADJUDICATOR, at, one, passage, record, refer, vote
 from tests.formats.round_trip import Trip, hostile_corpus, hostile_records, round_trip
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.options import Writing
+from nfh_db.formats.registry import by_name
+from nfh_db.formats.rows import Writing
 from nfh_db.store import Store
-from nfh_tui.formats.registry import by_name
-from nfh_tui.transfer import ImportOptions
+from nfh_tui.services.imports import ImportOptions
 from tests.formats.hostile import hostile_records
 from tests.formats.round_trip import imported
 

@@ -11,12 +11,11 @@ import pytest
 
 from nfh_db.errors import ExportError, FormatError
 from nfh_db.formats.limits import OBJECTS
-from nfh_db.formats.options import LabelMap
+from nfh_db.formats.registry import by_name
+from nfh_db.formats.rows import LabelMap
 from nfh_db.query import Query
 from nfh_db.store import Store
-from nfh_tui.formats.registry import by_name
-from nfh_tui.importing import look
-from nfh_tui.transfer import ImportOptions, export_file
+from nfh_tui.services.imports import ImportOptions, export_file, look
 from tests.formats.cas_files import (
     LINK,
     MAP,

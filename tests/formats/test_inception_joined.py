@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from nfh_db.formats.options import Reading, Writing
+from nfh_db.formats.registry import by_name, opened
+from nfh_db.formats.rows import Reading, Writing
 from nfh_db.records import ExportRecord, Gold, Rule
 from nfh_models.domain import (
     Anchor,
@@ -16,8 +17,6 @@ from nfh_models.domain import (
     Turn,
     anchor_id,
 )
-from nfh_tui.formats.opening import opened
-from nfh_tui.formats.registry import by_name
 
 TEXT = "A red car and a blue car. Take one."
 WORDS = ["A", "red", "car", "and", "a", "blue", "car", ".", "Take", "one", "."]

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats import json_items as module
-from nfh_db.formats.json_items import first_keys, json_items
-from nfh_db.formats.reading import Source
+from nfh_db.formats import json_stream as module
+from nfh_db.formats.files import Source
+from nfh_db.formats.json_stream import first_keys, json_items
 
 OBJECTS = [
     {"a": 1},

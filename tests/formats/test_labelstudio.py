@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.formats.options import LabelMap, Writing
+from nfh_db.formats.registry import by_name
+from nfh_db.formats.rows import LabelMap, Writing
 from nfh_db.query import parse
 from nfh_db.store import Store
-from nfh_tui.formats.registry import by_name
 from nfh_tui.sample import corpus_path
-from nfh_tui.transfer import ImportOptions, export_file
+from nfh_tui.services.imports import ImportOptions, export_file
 from tests.formats.hostile import hostile_records
 from tests.formats.labelstudio_tool import NOW, Json, added, region, relation, through_the_tool
 from tests.formats.round_trip import Trip, gold_lines, hostile_corpus, imported, round_trip

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.format import First
-from nfh_db.formats.labelstudio import LABEL_STUDIO
-from nfh_db.formats.options import LabelMap
-from nfh_db.formats.reading import Source
-from nfh_db.formats.rows import DialogBlock, GoldRow, Row
+from nfh_db.formats.base import First
+from nfh_db.formats.files import Source
+from nfh_db.formats.label_studio import LABEL_STUDIO
+from nfh_db.formats.rows import DialogBlock, GoldRow, LabelMap, Row
 from nfh_db.records import FlagName, Role, Rule
 from nfh_models.domain import Kind, Origin, Relation, Sort
-from nfh_tui.importing import look
+from nfh_tui.services.imports import look
 from tests.formats.labelstudio_tool import (
     ASTRAL,
     BOTH,

@@ -151,7 +151,7 @@ def test_the_documented_example_is_read_as_it_says(tmp_path: Path) -> None:
 
 
 def test_the_configuration_has_all_labels_and_relations() -> None:
-    from nfh_db.formats.marked import LINK_LABELS, SPAN_LABELS
+    from nfh_db.formats.spans import LINK_LABELS, SPAN_LABELS
 
     rules = Rules(configuration())
     assert rules.labels == set(SPAN_LABELS)

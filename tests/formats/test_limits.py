@@ -14,8 +14,7 @@ import pytest
 
 from nfh_db.errors import FormatError
 from nfh_db.formats import gold
-from nfh_db.formats.folders import Binary
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Binary, Source
 from tests.formats import bombs
 
 pytestmark = [

@@ -2,18 +2,20 @@
 
 import pytest
 
-from nfh_db.formats.grid import Based, MarkError, based
-from nfh_db.formats.marked import (
+from nfh_db.formats.rows import LabelMap, Reading
+from nfh_db.formats.spans import (
+    Based,
     Graph,
     Link,
+    MarkError,
     Spot,
     answer_of,
+    based,
     graph_of,
     numbers,
     renamed,
     translated,
 )
-from nfh_db.formats.options import LabelMap, Reading
 from nfh_models.domain import Anchor, Answer, Head, Kind, Mention, Origin, Relation, Sort
 
 TEXT = "Ann: Two tickets and a map, tickets?\nBen: No, three."

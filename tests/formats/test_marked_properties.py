@@ -10,23 +10,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfh_db.errors import ExportError
-from nfh_db.formats.claims import Claim, outcome
-from nfh_db.formats.grid import Grid, MarkError, based
-from nfh_db.formats.marked import (
+from nfh_db.formats.annotation_tasks import Claim, outcome
+from nfh_db.formats.rows import LabelMap, RawPassage, Reading
+from nfh_db.formats.spans import (
     LINK_LABELS,
     SPAN_LABELS,
     Graph,
+    Grid,
     Link,
+    MarkError,
     Spot,
     answer_of,
+    based,
     graph_of,
     numbers,
     renamed,
     translated,
 )
-from nfh_db.formats.options import LabelMap, Reading
-from nfh_db.formats.rows import RawPassage
-from nfh_db.formats.stored import Restored, item_of, restored, stored
+from nfh_db.formats.stored_annotation import Restored, item_of, restored, stored
 from nfh_db.records import ExportRecord, FlagMark, FlagName, Role, Vote
 from nfh_models.domain import Answer, Head, Kind, Mention, Origin, Passage, Relation
 from tests.formats.random_records import Chance, random_records

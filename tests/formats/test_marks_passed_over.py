@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from nfh_tui.formats.opening import opened
-from nfh_tui.formats.reading import reading
+from nfh_db.formats.registry import opened, reading
 
 PRODIGY = {
     "text": "No, three.",

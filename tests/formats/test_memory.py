@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_tui.formats.registry import by_name
+from nfh_db.formats.registry import by_name
 
 pytestmark = pytest.mark.alone
 

@@ -8,7 +8,7 @@ import pytest
 
 from nfh_db.errors import FormatError
 from nfh_db.formats import nfh
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
 from nfh_db.formats.rows import LabelledRow
 from nfh_models.domain import Anchor, Kind, Turn
 

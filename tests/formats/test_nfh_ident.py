@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats import nfh_ident
-from nfh_db.formats.reading import Source
+from nfh_db.formats import nfh
+from nfh_db.formats.files import Source
 from nfh_db.formats.rows import LabelledRow
 from nfh_models.domain import Anchor, Kind, Turn
 
@@ -83,7 +83,7 @@ def test_a_header_alone_is_refused(rows: Rows) -> None:
 
 
 def test_the_release_file_is_read_to_the_last_row(data_dir: Path) -> None:
-    read = list(nfh_ident.read(Source(data_dir / "identification" / "dev.tsv")))
+    read = list(nfh.read_labels(Source(data_dir / "identification" / "dev.tsv")))
     assert len(read) == 18_401
     assert sum(row.kind is Kind.NFH for row in read) == 7_865
     assert sum(len(row.passage.words) for row in read) == 279_419

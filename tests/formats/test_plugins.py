@@ -86,7 +86,7 @@ def test_its_refusals_are_sentences(packages: Path, row: str, says: str) -> None
 
 
 EXITS = """
-from nfh_db.formats.format import Format
+from nfh_db.formats.base import Format
 
 class Ending(BaseException):
     pass

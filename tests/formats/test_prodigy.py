@@ -8,15 +8,12 @@ from typing import Any
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.options import LabelMap
-from nfh_db.formats.prodigy import PRODIGY
-from nfh_db.formats.prodigy_people import common_start
-from nfh_db.formats.reading import Source
-from nfh_db.formats.rows import DialogBlock, GoldRow, Row
+from nfh_db.formats.files import Source
+from nfh_db.formats.prodigy import PRODIGY, common_start
+from nfh_db.formats.registry import opened, reading
+from nfh_db.formats.rows import DialogBlock, GoldRow, LabelMap, Row
 from nfh_db.records import FlagName, Role, Rule
 from nfh_models.domain import Kind, Origin, Relation, Sort
-from nfh_tui.formats.opening import opened
-from nfh_tui.formats.reading import reading
 
 TEXT = "Ann: Two red tickets, or cards?\nBen: No, three."
 AT = "2023-11-14T22:13:20.000Z"

@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.formats.options import LabelMap
-from nfh_db.formats.rows import GoldRow
+from nfh_db.formats.registry import opened, reading
+from nfh_db.formats.rows import GoldRow, LabelMap
 from nfh_models.domain import Kind
-from nfh_tui.formats.opening import opened
-from nfh_tui.formats.reading import reading
 
 DOCS = Path(__file__).parents[2] / "docs" / "formats-prodigy-doccano.md"
 

@@ -9,13 +9,13 @@ import pytest
 import spacy
 from spacy.tokens import Doc
 
-from nfh_db.formats.options import LabelMap, Writing
-from nfh_db.formats.prodigy_form import HASHES
+from nfh_db.formats.prodigy import HASHES
+from nfh_db.formats.registry import by_name
+from nfh_db.formats.rows import LabelMap, Writing
 from nfh_db.query import parse
 from nfh_db.store import Store
-from nfh_tui.formats.registry import by_name
 from nfh_tui.sample import corpus_path
-from nfh_tui.transfer import ImportOptions, export_file
+from nfh_tui.services.imports import ImportOptions, export_file
 from tests.formats.round_trip import hostile_corpus, imported, round_trip
 
 Task = dict[str, Any]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_tui.formats.registry import by_name, formats
+from nfh_db.formats.registry import by_name, formats
 from tests.formats.random_records import random_records
 from tests.formats.round_trip import hostile_corpus, round_trip
 

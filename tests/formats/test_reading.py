@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats import reading
-from nfh_db.formats.reading import Source
+from nfh_db.formats import files
+from nfh_db.formats.files import Source
 
 Write = Callable[..., Path]
 
@@ -70,13 +70,13 @@ def test_a_line_of_fifty_megabytes_is_refused_without_being_read_whole(write: Wr
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak < 3 * reading.LINE_LIMIT
+    assert peak < 3 * files.LINE_LIMIT
 
 
 def test_a_line_just_within_the_limit_is_read(
     write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "LINE_LIMIT", 10)
+    monkeypatch.setattr(files, "LINE_LIMIT", 10)
     assert lines(write("123456789\nx\n")) == [(1, "123456789"), (2, "x")]
     with pytest.raises(
         FormatError, match="line 1: the line is 11 bytes long; wanted at most 10"

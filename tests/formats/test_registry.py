@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats import amt, nfh_ident
-from nfh_db.formats.reading import Source
+from nfh_db.formats import amt, nfh
+from nfh_db.formats.files import Source
 from nfh_db.formats.registry import BY_NAME, FORMATS, GOLD, NFH, READABLE, WRITABLE, recognise
 from nfh_db.formats.rows import Row
 
@@ -22,7 +22,7 @@ def test_the_example_line_is_one_of_the_format(
     name = next(name for name, known in BY_NAME.items() if known is format_)
     example = BY_NAME[name].example
     assert "\n" not in example
-    headers = {"nfh-ident": nfh_ident.HEADER + "\n", "amt": amt.HEADER + "\n"}
+    headers = {"nfh-ident": nfh.HEADER + "\n", "amt": amt.HEADER + "\n"}
     assert len(rows(name, headers.get(name, "") + example)) == 1
 
 

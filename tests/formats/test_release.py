@@ -4,13 +4,7 @@ import json
 
 import pytest
 
-from nfh_db.formats.release import (
-    Mentions,
-    ReleaseWriter,
-    distance,
-    release_head,
-    source_head,
-)
+from nfh_db.formats.rows import Mentions, ReleaseWriter, distance, release_head, source_head
 from nfh_db.records import ExportRecord, Gold, Rule
 from nfh_models.domain import (
     Anchor,

@@ -9,11 +9,9 @@ import pytest
 from click.testing import Result
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.folders import Folder
-from nfh_db.formats.strangers import REMOVED
-from nfh_tui.formats.opening import opened
-from nfh_tui.formats.reading import reading
-from nfh_tui.formats.registry import by_name, formats
+from nfh_db.formats.files import Folder
+from nfh_db.formats.registry import by_name, formats, opened, reading
+from nfh_db.formats.unsupported import REMOVED
 
 Call = Callable[..., Result]
 Write = Callable[..., Path]

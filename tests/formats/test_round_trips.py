@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_tui.formats.registry import by_name, formats
+from nfh_db.formats.registry import by_name, formats
 from tests.formats.round_trip import Trip, hostile_corpus, round_trip
 
 LOSSY = {"nfh": "the release's own rows: heads by noun, one label a row"}

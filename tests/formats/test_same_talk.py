@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.formats.options import Reading
-from nfh_db.formats.reading import Source
-from nfh_db.formats.rows import DialogBlock
-from nfh_tui.formats.opening import opened
-from nfh_tui.formats.registry import formats
-from nfh_tui.incoming import PassageMaker
+from nfh_db.formats.files import Source
+from nfh_db.formats.registry import formats, opened
+from nfh_db.formats.rows import DialogBlock, Reading
+from nfh_tui.services.imports import PassageMaker
 
 Write = Callable[..., Path]
 

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.gold_form import GoldWriter, seal
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
+from nfh_db.formats.gold import GoldWriter, seal
 from nfh_db.formats.registry import GOLD
 from nfh_db.formats.rows import GoldRow
 from nfh_db.query import parse
@@ -28,7 +28,7 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_tui.transfer import ImportOptions, export_file, import_file
+from nfh_tui.services.imports import ImportOptions, export_file, import_file
 
 AT, LATER = "2025-01-31T12:00:00.000Z", "2025-02-01T12:00:00.000Z"
 PASSAGE = Passage("two", (Token(0, 3, "two"),), (Turn(0, None, 0, 1),))

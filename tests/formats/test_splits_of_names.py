@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from nfh_db.formats.registry import by_name, opened
 from nfh_db.query import Query
 from nfh_db.store import Store
-from nfh_tui.formats.opening import opened
-from nfh_tui.formats.registry import by_name
-from nfh_tui.transfer import ImportOptions, export_file, import_file
+from nfh_tui.services.imports import ImportOptions, export_file, import_file
 
 TEXT = "No, three."
 FOREIGN = {

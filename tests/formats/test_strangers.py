@@ -7,9 +7,8 @@ import pytest
 from click.testing import Result
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.folders import Folder, Member
-from nfh_db.formats.reading import Source
-from nfh_tui.formats.opening import opened
+from nfh_db.formats.files import Folder, Member, Source
+from nfh_db.formats.registry import opened
 
 Write = Callable[..., Path]
 Call = Callable[..., Result]

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_tui.formats.opening import opened
-from nfh_tui.formats.registry import formats
+from nfh_db.formats.registry import formats, opened
 from tests.formats.subtitle_files import Heard
 
 Write = Callable[..., Path]

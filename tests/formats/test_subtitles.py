@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats import spoken
-from nfh_db.formats.options import Reading
+from nfh_db.formats import turns
+from nfh_db.formats.rows import Reading
 from tests.formats.subtitle_files import SUBRIP, WEBVTT, Heard, cue, words
 
 Write = Callable[..., Path]
@@ -312,7 +312,7 @@ def test_wide_encodings(write: Write, encoding: str) -> None:
 
 
 def test_an_endless_scene_is_refused(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spoken, "LINE_LIMIT", 40)
+    monkeypatch.setattr(turns, "LINE_LIMIT", 40)
     wanted = "line 3: a scene of more than 40 characters starts here; wanted pauses between"
     with pytest.raises(FormatError, match=wanted):
         Heard(write(cue("two of them") * 4))

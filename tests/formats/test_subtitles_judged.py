@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nfh_db.formats.cues import Cue, Oddities, subrip_cues, webvtt_cues
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
+from nfh_db.formats.subtitles import Cue, Oddities, subrip_cues, webvtt_cues
 from tests.formats.subtitle_files import SUBRIP, WEBVTT, Heard, words
 
 MARKS = "-‐‑–—―[](){}<>&:;♪\\"

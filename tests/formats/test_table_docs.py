@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.formats.options import Reading
-from nfh_db.formats.reading import Source
-from nfh_db.formats.table_layout import NAMES
-from nfh_tui.formats.registry import by_name
+from nfh_db.formats.files import Source
+from nfh_db.formats.registry import by_name
+from nfh_db.formats.rows import Reading
+from nfh_db.formats.tables import NAMES
 
 DOCS = Path(__file__).parents[2] / "docs" / "formats-tables.md"
 

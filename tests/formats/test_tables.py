@@ -12,14 +12,12 @@ from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfh_db.formats.options import Reading
-from nfh_db.formats.reading import Source
-from nfh_db.formats.registry import DIALOG
-from nfh_db.formats.rows import DialogBlock
+from nfh_db.formats.files import Source
+from nfh_db.formats.registry import DIALOG, opened
+from nfh_db.formats.rows import DialogBlock, Reading
 from nfh_db.formats.tables import TABLE
 from nfh_db.query import Query
 from nfh_db.store import Store
-from nfh_tui.formats.opening import opened
 
 Write = Callable[..., Path]
 Call = Callable[..., Result]

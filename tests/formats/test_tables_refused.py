@@ -7,8 +7,8 @@ import pytest
 
 from nfh_db.errors import FormatError
 from nfh_db.formats import tables
-from nfh_db.formats.options import Reading
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
+from nfh_db.formats.rows import Reading
 from nfh_db.formats.tables import TABLE
 
 Write = Callable[..., Path]

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from nfh_db.errors import FormatError
+from nfh_db.formats.registry import by_name, opened
 from nfh_db.query import parse
 from nfh_db.records import ImportReport
 from nfh_db.store import Store
-from nfh_tui.formats.opening import opened
-from nfh_tui.formats.registry import by_name
-from nfh_tui.transfer import ImportOptions, export_file, import_file
+from nfh_tui.services.imports import ImportOptions, export_file, import_file
 from tests.formats.round_trip import gold_lines
 
 TEXT = "Ann: Did you bring the tickets? Ben: Yes, three."

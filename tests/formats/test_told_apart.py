@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.format import Takes
-from nfh_tui.formats.opening import opened
-from nfh_tui.formats.registry import OURS, by_name
+from nfh_db.formats.base import Takes
+from nfh_db.formats.registry import OURS, by_name, opened
 from tests.formats import weigh
 
 MARK = b"\xef\xbb\xbf"

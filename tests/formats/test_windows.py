@@ -8,14 +8,12 @@ from click.testing import Result
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfh_db.formats.options import LabelMap
-from nfh_db.formats.reading import Source
-from nfh_db.formats.rows import DialogBlock, DialogTurn
+from nfh_db.formats.files import Source
+from nfh_db.formats.rows import DialogBlock, DialogTurn, LabelMap
 from nfh_db.query import Query
 from nfh_db.records import IncomingPassage
 from nfh_db.store import Store
-from nfh_tui.incoming import PassageMaker
-from nfh_tui.transfer import ImportOptions
+from nfh_tui.services.imports import ImportOptions, PassageMaker
 
 Write = Callable[..., Path]
 Call = Callable[..., Result]

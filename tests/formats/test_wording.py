@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfh_db.formats.wording import counted, shown, visible
+from nfh_db.messages import counted, shown, visible
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.beside import path_beside
 from nfh_db.errors import ExportError
-from nfh_db.formats.writing import write_lines
+from nfh_db.formats.files import write_lines
+from nfh_db.system import path_beside
 
 
 def names(folder: Path) -> list[str]:
@@ -123,7 +123,7 @@ def test_a_place_that_cannot_be_written_is_named(
 LEAVE = """
 import sys
 from pathlib import Path
-from nfh_db.beside import path_beside
+from nfh_db.system import path_beside
 for ending in ("tmp", "partial"):
     path_beside(Path(sys.argv[1]) / "x", ending).touch()
 """

@@ -15,16 +15,12 @@ from itertools import count, islice
 from pathlib import Path
 
 from nfh_db.formats import gold
-from nfh_db.formats.format import Format
-from nfh_db.formats.options import Writing
-from nfh_db.formats.reading import Source
-from nfh_db.formats.rows import RawPassage
-from nfh_db.formats.writing import replacing, write_members
+from nfh_db.formats.base import Format
+from nfh_db.formats.files import Source, replacing, write_members
+from nfh_db.formats.registry import by_name, origin_of, reading
+from nfh_db.formats.rows import RawPassage, Writing
 from nfh_db.records import ExportRecord
 from nfh_models.domain import Passage, Token, anchor_id
-from nfh_tui.formats.opening import origin_of
-from nfh_tui.formats.reading import reading
-from nfh_tui.formats.registry import by_name
 from nfh_tui.sample import corpus_path
 
 FEW = 200

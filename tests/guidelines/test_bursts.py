@@ -6,7 +6,7 @@ from textual.widgets import TextArea
 
 from nfh_tui.client import StoreClient
 from nfh_tui.screens.dialogs import ChooseDialog
-from nfh_tui.screens.guidelines_editor import GuidelinesEditor
+from nfh_tui.screens.guidelines import GuidelinesEditor
 from tests.guidelines.test_editing import versions
 from tests.guidelines.test_screen import drawn
 from tests.shell.test_bursts import BACK, burst

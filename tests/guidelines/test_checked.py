@@ -2,8 +2,8 @@
 
 import pytest
 
-from nfh_tui.guidelines import GuidelinesError, checked, first_text
 from nfh_tui.screens.guidelines import _edited, trouble_of
+from nfh_tui.services.guidelines import GuidelinesError, checked, first_text
 
 TEXT = "## R1 One rule\n\nWords.\n"
 

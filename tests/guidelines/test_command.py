@@ -7,14 +7,14 @@ import pytest
 from click.testing import CliRunner, Result
 from markdown_it import MarkdownIt
 
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import FlagName, Role, Seen
 from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind
-from nfh_tui.cli.group import commands
-from nfh_tui.guidelines import first_text
-from nfh_tui.guidelines.sheet import harmless
+from nfh_tui.cli.main import commands
+from nfh_tui.services.guidelines import first_text
+from nfh_tui.services.guidelines_report import harmless
 from tests.shell.conftest import PASSAGES
 
 

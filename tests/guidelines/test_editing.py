@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from nfh_db.store import Store
-from nfh_tui.guidelines import GuidelinesError, outside
 from nfh_tui.screens.dialogs import ChooseDialog
-from nfh_tui.screens.guidelines import SETTING, begun_of
-from nfh_tui.screens.guidelines_editor import GuidelinesEditor
+from nfh_tui.screens.guidelines import GuidelinesEditor, begun_of
+from nfh_tui.services import guidelines
+from nfh_tui.services.guidelines import BEGUN, GuidelinesError
 from tests.guidelines.test_screen import drawn
 
 
@@ -28,7 +28,7 @@ def versions(path: Path) -> list[tuple[int, str | None]]:
 
 def begun(path: Path) -> str | None:
     with Store.open(path) as store:
-        found = begun_of(store.setting(f"{SETTING}.edith"))
+        found = begun_of(store.setting(f"{BEGUN}.edith"))
     return None if found is None else found.text
 
 
@@ -155,15 +155,15 @@ async def test_an_editor_that_fails_is_named(guided, open_desk, monkeypatch) -> 
 
 
 def test_the_text_goes_out_and_back(tmp_path, monkeypatch) -> None:
-    assert outside.edited("a\nb", command(tmp_path, "")) == "a\nb"
+    assert guidelines.edited("a\nb", command(tmp_path, "")) == "a\nb"
     bom = 'p.write_bytes(b"\\xef\\xbb\\xbfx")'
-    assert outside.edited("a", command(tmp_path, bom)) == "x"
+    assert guidelines.edited("a", command(tmp_path, bom)) == "x"
     with pytest.raises(GuidelinesError, match="cannot be started"):
-        outside.edited("a", "/no/such/editor")
+        guidelines.edited("a", "/no/such/editor")
     with pytest.raises(GuidelinesError, match=r"no UTF-8 at byte 1.*guidelines.md"):
-        outside.edited("a", command(tmp_path, 'p.write_bytes(b"x\\xff")'))
+        guidelines.edited("a", command(tmp_path, 'p.write_bytes(b"x\\xff")'))
     with pytest.raises(GuidelinesError, match="cannot be started"):
-        outside.edited("a", "un'closed")
+        guidelines.edited("a", "un'closed")
 
 
 def test_what_is_begun_is_read_from_anything() -> None:

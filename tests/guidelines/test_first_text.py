@@ -7,8 +7,8 @@ import pytest
 from nfh_db.records import FlagName
 from nfh_models.domain import Kind, Relation, Sort
 from nfh_models.text.numbers import find_numbers
-from nfh_models.text.tokenize import spans
-from nfh_tui.guidelines import Rule, first_text, rules_of
+from nfh_models.text.tokens import spans
+from nfh_tui.services.guidelines import Rule, first_text, rules_of
 
 TEXT = first_text()
 RULES = rules_of(TEXT)

@@ -4,10 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfh_db.guidelines import Guideline
-from nfh_tui.guidelines import first_text
-from nfh_tui.guidelines.guide import guide_of, titled
-from nfh_tui.guidelines.parts import changes_of, parts_of
-from nfh_tui.guidelines.words import change_lines, changed_words
+from nfh_tui.services.guidelines import (
+    change_lines,
+    changed_words,
+    changes_of,
+    first_text,
+    guide_of,
+    parts_of,
+    titled,
+)
 
 MORE = "## R22 One more\n\nNew.\n"
 

@@ -2,7 +2,7 @@
 
 from textual.app import App
 
-from nfh_tui.widgets.plain_area import PlainArea
+from nfh_tui.widgets.guideline_text import PlainArea
 
 HOSTILE = "a\x1b[2Jb\u202ec\x9bd\te\u2066 ok"
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfh_models.errors import ModelsError
-from nfh_tui.guidelines import GuidelinesError, Rule, rules_of
+from nfh_tui.services.guidelines import GuidelinesError, Rule, rules_of
 
 TEXT = """\
 # Before the rules

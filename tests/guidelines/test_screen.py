@@ -9,9 +9,9 @@ from nfh_db.query import parse
 from nfh_db.records import Role, Seen
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.guidelines import first_text
 from nfh_tui.screens.dialogs import TextDialog
 from nfh_tui.screens.guidelines import GuidelinesScreen
+from nfh_tui.services.guidelines import first_text
 from nfh_tui.widgets.guideline_text import drawable, parser
 
 AGE = class_answer(Kind.AGE)

@@ -10,7 +10,7 @@ from nfh_db.query import parse
 from nfh_db.records import Role, Seen
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer, rule_id, rule_words, tag_forms
-from nfh_tui.guidelines.guide import counts_of, guide_of, outdated_query, query_of
+from nfh_tui.services.guidelines import counts_of, guide_of, outdated_query, query_of
 
 AGE = class_answer(Kind.AGE)
 

@@ -9,10 +9,10 @@ from nfh_db.query import parse
 from nfh_db.records import Item, Role, Seen, Vote
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.desk.choosing_rules import RuleChooser
-from nfh_tui.editing import begin, dump, load
-from nfh_tui.guidelines import first_text, rules_of
+from nfh_tui.editor.commands import begin, dump, load
 from nfh_tui.screens.dialogs import ChooseDialog
+from nfh_tui.services.guidelines import first_text, rules_of
+from nfh_tui.workbench.completion import RuleChooser
 
 AGE = class_answer(Kind.AGE)
 

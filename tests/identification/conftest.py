@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from nfh_models.identification.case import Case, Decision
-from nfh_models.identification.deciding import decide
+from nfh_models.identification.base import Case, Decision, decide
 from nfh_models.identification.rules import Rules
 from nfh_models.parsing import Parser, Stretch, load_parser
 

@@ -1,6 +1,6 @@
 """Parses written by hand: words with part of speech, and what hangs on what."""
 
-from nfh_models.identification.case import Case
+from nfh_models.identification.base import Case
 from nfh_models.parsing import Parsed, Stretch, Tree
 
 

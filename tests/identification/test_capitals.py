@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from nfh_models.identification.deciding import in_small_letters, parse_cases
+from nfh_models.identification.base import in_small_letters, parse_cases
 from nfh_models.parsing import Layer, Parsed, Stretch
 
 from .conftest import marked

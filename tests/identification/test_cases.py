@@ -5,15 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 import pytest
 
 from nfh_models.domain import Anchor, Passage, Token, Turn
-from nfh_models.identification import cases as cases_module
-from nfh_models.identification import deciding
-from nfh_models.identification.case import Case, Decision
-from nfh_models.identification.cases import cases_of
-from nfh_models.identification.deciding import BATCH, decide
+from nfh_models.identification import base
+from nfh_models.identification.base import BATCH, Case, Decision, cases_of, decide
 from nfh_models.identification.rules import Rules
 from nfh_models.parsing import Layer, Parsed, Parser, ParserError, Stretch
-from nfh_models.text.plain_words import STAND_INS, plain_words
 from nfh_models.text.sentences import sentence_spans
+from nfh_models.text.tokens import STAND_INS, plain_words
 
 from .conftest import marked
 
@@ -81,7 +78,7 @@ def test_each_turn_is_cut_once(monkeypatch: pytest.MonkeyPatch) -> None:
         cuts.append((start, end))
         return sentence_spans(text, start, end)
 
-    monkeypatch.setattr(cases_module, "sentence_spans", counting)
+    monkeypatch.setattr(base, "sentence_spans", counting)
     passage = passage_of("I saw two . " * 300, "You saw one .")
     anchors = [Anchor(4 * i + 2, 4 * i + 3) for i in range(300)]
     assert len(list(cases_of(passage, anchors))) == 300
@@ -169,7 +166,7 @@ def test_more_cases_than_a_batch_come_out_in_order() -> None:
 
 
 def test_a_sentence_of_many_numbers_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deciding, "BATCH", 50)
+    monkeypatch.setattr(base, "BATCH", 50)
     size = 90
     passage = passage_of("I saw two .", "two , " * size, "I saw two .")
     anchors = [Anchor(2, 3)]

@@ -8,12 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfh_models.agreement.bootstrap import Resampling
-from nfh_models.identification.case import Case, Decision
-from nfh_models.identification.evaluating import KINDS, LABELS, LENGTHS, evaluate
-from nfh_models.identification.example import Example
-from nfh_models.identification.intervals import compare
+from nfh_models.identification.base import Case, Decision, Example
+from nfh_models.identification.evaluation import KINDS, LABELS, LENGTHS, compare, evaluate
 from nfh_models.identification.scores import count
-from nfh_models.parsing.stretch import Stretch
+from nfh_models.parsing import Stretch
 
 FEW = Resampling(200, seed=3)
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=40)

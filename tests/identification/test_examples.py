@@ -8,13 +8,13 @@ import pytest
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.amt import HEADER as AMT_HEADER
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
 from nfh_db.formats.registry import AMT, GOLD, NFH, recognise
 from nfh_db.query import Query, parse
 from nfh_db.records import Role, Rule, Seen
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.examples import (
+from nfh_tui.services.examples import (
     BROKEN,
     NO_GOLD,
     SAW_MODEL,
@@ -22,7 +22,7 @@ from nfh_tui.examples import (
     examples_of_file,
     examples_of_store,
 )
-from nfh_tui.transfer import ImportOptions, export_file, import_file
+from nfh_tui.services.imports import ImportOptions, export_file, import_file
 
 HEADER = "text\tind_s\tind_e\ty"
 ROWS = (

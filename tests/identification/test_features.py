@@ -6,16 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfh_models.identification.case import Case
-from nfh_models.identification.features import (
+from nfh_models.identification.base import Case
+from nfh_models.identification.svm import (
     Extractor,
     Feature,
     FeatureSettings,
     PartOfSpeech,
     head_of,
 )
-from nfh_models.parsing.parsed import Layer, Parsed
-from nfh_models.parsing.stretch import Stretch
+from nfh_models.parsing import Layer, Parsed, Stretch
 
 WORDS = "We need Twenty five more of them".split()
 POS = "PRON VERB NUM NUM ADJ ADP PRON".split()

@@ -2,9 +2,9 @@
 
 import pytest
 
-from nfh_models.identification.text import cases_of_text
-from nfh_models.text.prefilter import may_hold_number
-from nfh_models.text.tokenize import spans
+from nfh_models.identification.base import cases_of_text
+from nfh_models.text.numbers import may_hold_number
+from nfh_models.text.tokens import spans
 
 
 @pytest.mark.parametrize(

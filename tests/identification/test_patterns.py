@@ -2,8 +2,7 @@
 
 import pytest
 
-from nfh_models.identification.rules import Rules
-from nfh_models.identification.rules_view import View
+from nfh_models.identification.rules import Rules, View
 
 from .handmade import parsed_case
 

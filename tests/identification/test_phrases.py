@@ -2,9 +2,7 @@
 
 import pytest
 
-from nfh_models.identification.phrases import in_tree, without_noun
-from nfh_models.identification.rules import Group, Rules
-from nfh_models.identification.rules_view import View
+from nfh_models.identification.rules import Group, Rules, View, in_tree, without_noun
 from nfh_models.parsing import Tree
 
 from .handmade import bracketed, parsed_case

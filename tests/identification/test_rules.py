@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_models.identification.case import Case
-from nfh_models.identification.deciding import parse_cases
+from nfh_models.identification.base import Case, parse_cases
 from nfh_models.identification.rules import RULES, Group, Rules, rule_named
 from nfh_models.parsing import Layer, Parser, Stretch
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_models.identification.case import Decision
-from nfh_models.identification.deciding import decide
+from nfh_models.identification.base import Decision, decide
 from nfh_models.identification.rules import Rules
 from nfh_models.parsing import Layer, Parser, load_parser
 

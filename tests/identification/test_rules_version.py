@@ -11,11 +11,10 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from nfh_models.identification import rules_words
-from nfh_models.identification.case import Case
+from nfh_models.identification import rule_words
+from nfh_models.identification.base import Case
 from nfh_models.identification.rules import RULES, VERSION, Rules
-from nfh_models.parsing import Parsed, Stretch
-from nfh_models.parsing.parsed import Tree
+from nfh_models.parsing import Parsed, Stretch, Tree
 
 DIGESTS = {"rules 2": "725d78e96caa385f"}
 """By version, of everything below. Keep the older ones: they are not to return."""
@@ -66,7 +65,7 @@ def made_up() -> Iterator[Case]:
 def word_lists() -> dict[str, list[str]]:
     return {
         name: sorted(value)
-        for name, value in sorted(vars(rules_words).items())
+        for name, value in sorted(vars(rule_words).items())
         if isinstance(value, frozenset)
     }
 

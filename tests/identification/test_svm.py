@@ -10,14 +10,20 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nfh_models.identification.case import Case
-from nfh_models.identification.example import Example
-from nfh_models.identification.features import Extractor, Feature, FeatureSettings
+from nfh_models.identification.base import Case, Example
 from nfh_models.identification.recipes import load_identifier
-from nfh_models.identification.svm import Svm, SvmSettings, table_of, train_svm
-from nfh_models.identification.svm_files import load_svm, save_svm
-from nfh_models.parsing.parsed import Layer, Parsed
-from nfh_models.parsing.stretch import Stretch
+from nfh_models.identification.svm import (
+    Extractor,
+    Feature,
+    FeatureSettings,
+    Svm,
+    SvmSettings,
+    load_svm,
+    save_svm,
+    table_of,
+    train_svm,
+)
+from nfh_models.parsing import Layer, Parsed, Stretch
 
 NOUNS = "cups chairs hours doors".split()
 OTHERS = "of . and are".split()
@@ -154,14 +160,16 @@ def test_a_saved_machine_decides_the_same(svm: Svm, tmp_path: Path) -> None:
 def test_loading_and_deciding_load_no_framework(svm: Svm, tmp_path: Path) -> None:
     save_svm(svm, tmp_path / "svm-1")
     program = (
-        "import sys; from pathlib import Path\n"
+        "import sys; "
+        "from pathlib import Path\n"
         "from nfh_models.identification.recipes import load_identifier\n"
         "svm = load_identifier('svm', Path(sys.argv[1]))\n"
-        "from nfh_models.identification.case import Case\n"
-        "from nfh_models.parsing.parsed import Parsed\n"
-        "from nfh_models.parsing.stretch import Stretch\n"
+        "from nfh_models.identification.base import Case\n"
+        "from nfh_models.parsing import Parsed\n"
+        "from nfh_models.parsing import Stretch\n"
         "parsed = Parsed(['two', '.'], ['NUM', 'X'], heads=[0, 0])\n"
-        "print(len(svm.decide([Case(Stretch(['two', '.'], [True] * 2), 0, 1, parsed)])))\n"
+        "print(len(svm.decide([Case(Stretch(['two', '.'], [True] * 2), 0, 1, "
+        "parsed)])))\n"
         "print(*sorted({name.partition('.')[0] for name in sys.modules}))\n"
     )
     ran = subprocess.run(

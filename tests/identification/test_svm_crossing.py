@@ -11,23 +11,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfh_models.identification.case import Case
-from nfh_models.identification.crossing import (
+from nfh_models.identification.base import Case, Example
+from nfh_models.identification.scores import count
+from nfh_models.identification.svm import (
+    Feature,
+    FeatureSettings,
+    Plan,
     Spread,
+    Step,
+    SvmSettings,
     TooFewError,
+    Trained,
+    card_of,
     cross_validate,
     crossed,
     folds_of,
+    metrics_of,
+    plain,
+    plan_of,
+    snapshot_of,
+    table_of,
+    train_svm,
+    training,
+    worst_words,
 )
-from nfh_models.identification.example import Example
-from nfh_models.identification.features import Feature, FeatureSettings
-from nfh_models.identification.scores import count
-from nfh_models.identification.svm import SvmSettings, table_of, train_svm
-from nfh_models.identification.svm_card import card_of, metrics_of, plain, worst_words
-from nfh_models.identification.svm_settings import Plan, plan_of
-from nfh_models.identification.svm_training import Step, Trained, snapshot_of, training
-from nfh_models.parsing.stretch import Stretch
-from nfh_models.setting_words import SettingError
+from nfh_models.model_files import SettingError
+from nfh_models.parsing import Stretch
 
 WORDS_ONLY = SvmSettings(FeatureSettings((Feature.ANCHOR, Feature.WINDOW)))
 """Features that need no parser."""
@@ -256,9 +265,9 @@ def test_what_is_no_setting_is_told_what_can_be(one: str, wanted: str) -> None:
 
 
 def test_it_learns_from_real_rows(data_dir: Path) -> None:
-    from nfh_models.identification.deciding import parse_cases
+    from nfh_models.identification.base import parse_cases
     from nfh_models.parsing import load_parser
-    from nfh_tui.examples import examples_of_file
+    from nfh_tui.services.examples import examples_of_file
 
     some = list(islice(examples_of_file(data_dir / "identification" / "dev.tsv"), 800))
     cases = parse_cases([one.case for one in some], load_parser())

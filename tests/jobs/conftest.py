@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.records import IncomingAnchor, IncomingPassage
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Passage, Token, Turn

@@ -1,6 +1,6 @@
 """Which steps of a training become points of its curves."""
 
-from nfh_tui.training_jobs import Curves, Phase
+from nfh_tui.jobs.reporting import Curves, Phase
 
 
 def test_a_judgement_that_comes_to_the_same_is_one_too() -> None:

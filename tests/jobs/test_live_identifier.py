@@ -9,13 +9,14 @@ import pytest
 from nfh_db.records import Annotator, Identified, Role
 from nfh_db.store import Store
 from nfh_models.errors import ModelsError
-from nfh_models.identification.case import Decision
+from nfh_models.identification.base import Decision
 from nfh_models.identification.rules import RULES
 from nfh_models.parsing import load_parser
-from nfh_tui.choosing_models import Chosen
-from nfh_tui.jobs import live_identifier
+from nfh_tui.jobs import predictor
 from nfh_tui.jobs.predictor import Asks, Predictor, serve
 from nfh_tui.jobs.protocol import Aside, Ask, Done, Reply, decode_reply, encode
+from nfh_tui.services import models
+from nfh_tui.services.models import Chosen
 
 NOBODY = Annotator(0, "", "model")
 
@@ -34,7 +35,7 @@ def parser():
 @pytest.fixture
 def working(pipeline: None, store: Store, parser, monkeypatch: pytest.MonkeyPatch) -> Predictor:
     """A predictor with the real tagger, and the real parser loaded once."""
-    monkeypatch.setattr(live_identifier, "load_parser", lambda spec, needs: parser)
+    monkeypatch.setattr(predictor, "load_parser", lambda spec, needs: parser)
     return Predictor(store)
 
 
@@ -77,7 +78,7 @@ def test_only_the_sentence_of_the_number_is_parsed_and_once(
 
 
 def test_what_identify_stored_stays(working: Predictor, store: Store, parser) -> None:
-    model = live_identifier.identifier_for(store).model_id
+    model = models.identifier_for(store).model_id
     assert model is not None
     version = store.decide_with(model, parser.name)
     kept = Identified("rules", False, "currency")
@@ -108,7 +109,7 @@ def test_another_model_that_becomes_active_decides_from_then_on(
         writer.execute("UPDATE model SET state = 'retired' WHERE name = 'rules'")
         writer.execute("UPDATE model SET state = 'active' WHERE id = ?", (other,))
     monkeypatch.setattr(
-        live_identifier, "identifier_for", lambda _, loaded: Chosen(Odd(), "odd", other)
+        predictor, "identifier_for", lambda _, loaded: Chosen(Odd(), "odd", other)
     )
     working.predict(1, force=False)
     assert said(store, 1) == Identified("odd", False, "small", -2.5)
@@ -123,8 +124,8 @@ def test_the_parser_asked_for_last_is_the_one_that_parses(
         asked.append(spec)
         return parser
 
-    monkeypatch.setattr(live_identifier, "load_parser", load)
-    model = live_identifier.identifier_for(store).model_id
+    monkeypatch.setattr(predictor, "load_parser", load)
+    model = models.identifier_for(store).model_id
     assert model is not None
     store.decide_with(model, parser.name, "spacy:this")
     Predictor(store).predict(1, force=False)
@@ -143,7 +144,7 @@ def test_without_a_parser_it_predicts_all_the_same_and_says_so_once(
         tried.append(spec)
         raise ModelsError("Parsing needs a pipeline with a parser.")
 
-    monkeypatch.setattr(live_identifier, "load_parser", none)
+    monkeypatch.setattr(predictor, "load_parser", none)
     asks, heard = Asks(), list[Reply]()
     asks.add(Ask(1, [1, 2, 3]))
 

@@ -11,11 +11,10 @@ from nfh_db.records import Annotator, Item, Role
 from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS
 from nfh_models.parsing import NoPipelineError
-from nfh_tui import packaged
-from nfh_tui.jobs import live_identifier, live_resolver
-from nfh_tui.jobs import predictor as predictor_child
+from nfh_tui.jobs import predictor
 from nfh_tui.jobs.predictor import Asks, Predictor, serve
 from nfh_tui.jobs.protocol import Aside, Ask, Done, Ready, Reply
+from nfh_tui.services import models
 from tests.models.tiny_small import damage, write_small
 
 NOBODY = Annotator(0, "", "model")
@@ -25,7 +24,7 @@ NOBODY = Annotator(0, "", "model")
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a tiny model that stands for the one in the package."""
     folder = write_small(tmp_path / "package")
-    monkeypatch.setattr(packaged, "packaged_folder", lambda: folder)
+    monkeypatch.setattr(models, "packaged_folder", lambda: folder)
     monkeypatch.setattr(nfh_models.small, "small_folder", lambda: folder)
     return folder
 
@@ -43,9 +42,9 @@ def no_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(*_: object) -> None:
         raise NoPipelineError("There is no pipeline.")
 
-    for module in (live_resolver, live_identifier):
+    for module in (predictor, predictor):
         monkeypatch.setattr(module, "load_parser", none)
-    monkeypatch.setattr(live_resolver, "load_tagger", none)
+    monkeypatch.setattr(predictor, "load_tagger", none)
 
 
 def item(store: Store, anchor_id: int) -> Item:
@@ -166,7 +165,7 @@ def test_another_that_is_put_to_use_is_told_while_nothing_is_asked(
     working = Predictor(store)
     assert working.ready == Ready("small", "")
     store.activate_model(store.ensure_model("svm-1", "identification", "svm", "1"))
-    monkeypatch.setattr(predictor_child, "PARENT_CHECK", 0.01)
+    monkeypatch.setattr(predictor, "PARENT_CHECK", 0.01)
     waiting, heard = Asks(), list[Reply]()
 
     def reply(message: Reply) -> None:

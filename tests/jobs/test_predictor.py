@@ -13,8 +13,8 @@ import pytest
 from nfh_db.records import Annotator, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS, Kind
-from nfh_models.resolution.cues_resolver import CuesResolver
-from nfh_tui.jobs import live_resolver, predictor
+from nfh_models.resolution.cues import CuesResolver
+from nfh_tui.jobs import predictor
 from nfh_tui.jobs.predictor import Asks, Predictor, answer, read_asks
 from nfh_tui.jobs.protocol import (
     NO_PIPELINE,
@@ -212,7 +212,7 @@ def test_tags_are_kept_for_the_next_anchor_of_a_passage(working: Predictor) -> N
 def test_only_so_many_tags_are_kept(
     working: Predictor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_resolver, "REMEMBERED", 2)
+    monkeypatch.setattr(predictor, "REMEMBERED", 2)
     for anchor_id in (1, 2, 3, 4):
         working.predict(anchor_id, force=False)
     assert len(working._resolver._parses) == 2

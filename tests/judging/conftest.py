@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.store import Store
-from nfh_tui import choosing_models, choosing_resolvers
-from nfh_tui.jobs import judging
+from nfh_tui.jobs import promotion
+from nfh_tui.services import models
 
 from .handmade import incoming, load_oracle
 
@@ -40,10 +40,10 @@ def load(store: Store) -> Callable[..., None]:
 @pytest.fixture
 def oracles(monkeypatch: pytest.MonkeyPatch) -> None:
     """Models' folders are loaded as those of oracles."""
-    for module, name in (
-        (choosing_models, "IDENTIFICATION"),
-        (choosing_resolvers, "RESOLUTION"),
+    for module, name, local in (
+        (models, "IDENTIFICATION", "IDENTIFIERS"),
+        (models, "RESOLUTION", "RESOLVERS"),
     ):
         changed = replace(getattr(module, name), make=load_oracle)
         monkeypatch.setattr(module, name, changed)
-        monkeypatch.setattr(judging, name, changed)
+        monkeypatch.setattr(promotion, local, changed)

@@ -7,12 +7,12 @@ from nfh_db.models import NewModel
 from nfh_db.records import Gold, IncomingAnchor, IncomingPassage, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind, class_answer
-from nfh_models.identification.case import Case, Decision
+from nfh_models.identification.base import Case, Decision
 from nfh_models.model_files import CARD, digest_of
-from nfh_models.parsing.parsed import Layer
-from nfh_models.resolution.item import Choice, Item
+from nfh_models.parsing import Layer
+from nfh_models.resolution.base import Choice, Item
 from nfh_tui.jobs.snapshot import Label, Sheet, Snapshot
-from nfh_tui.model_folders import stored_path
+from nfh_tui.services.models import stored_path
 from tests.encoder.handmade import item, reference
 from tests.models.tiny_small import write_small
 

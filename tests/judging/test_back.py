@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_db.activations import Because
+from nfh_db.models import Because
 from nfh_db.store import Store
-from nfh_tui.going_back import NoWayBackError, go_back, in_use
+from nfh_tui.services.models import NoWayBackError, go_back, in_use
 
 from .handmade import registered
 
@@ -30,11 +30,11 @@ def models(store: Store) -> dict[str, int]:
 @pytest.fixture
 def usable(monkeypatch: pytest.MonkeyPatch) -> None:
     """The small model is there; the others' folders are looked at."""
-    from nfh_tui import going_back
+    from nfh_tui.services import models
 
-    real = going_back.check_usable
+    real = models.check_usable
     monkeypatch.setattr(
-        going_back,
+        models,
         "check_usable",
         lambda store, model: None if model.name == "small" else real(store, model),
     )

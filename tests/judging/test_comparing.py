@@ -11,8 +11,13 @@ from click.testing import Result
 from nfh_db.query import Query, parse
 from nfh_db.records import Annotator, Identified, Prediction
 from nfh_db.store import Store
-from nfh_tui.cli.models_compare_text import _item
-from nfh_tui.comparing_models import Comparison, NotComparableError, compare_models, task_of
+from nfh_tui.cli.models import _item
+from nfh_tui.services.compare_models import (
+    Comparison,
+    NotComparableError,
+    compare_models,
+    task_of,
+)
 from tests.encoder.handmade import item
 
 from .handmade import registered

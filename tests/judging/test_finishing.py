@@ -4,8 +4,7 @@ import pytest
 
 from nfh_db.jobs import JobState, NewJob
 from nfh_db.models import NewModel
-from nfh_db.store import Store
-from nfh_db.training_store import JobGoneError
+from nfh_db.store import JobGoneError, Store
 
 PREDICT = NewJob("predict", 2, "resolution", {"query": "-state:decided"})
 

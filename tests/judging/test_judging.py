@@ -10,11 +10,11 @@ import pytest
 from nfh_db.jobs import NewJob
 from nfh_db.store import Store
 from nfh_models import parsing
-from nfh_models.parsing.parsed import Layer, Parsed, ParserError
-from nfh_models.parsing.stretch import Stretch
-from nfh_tui.jobs import judging
-from nfh_tui.jobs.judging import Verdict, judge
-from nfh_tui.training_jobs import Step
+from nfh_models.parsing import Layer, Parsed, ParserError, Stretch
+from nfh_tui.jobs import promotion
+from nfh_tui.jobs.promotion import Verdict, judge
+from nfh_tui.jobs.reporting import Step
+from nfh_tui.services import models
 
 from .handmade import Oracle, load_oracle, registered, snapshot, write_oracle
 
@@ -237,7 +237,7 @@ def needing(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
         made = load_oracle(recipe, folder)
         return Needing(list(made.wrong)) if folder and folder.name == name else made
 
-    monkeypatch.setattr(judging, "RESOLUTION", replace(judging.RESOLUTION, make=load))
+    monkeypatch.setattr(promotion, "RESOLVERS", replace(models.RESOLUTION, make=load))
 
 
 def test_a_model_that_is_given_another_parser_s_words_is_named(

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
+from nfh_db.holdout import Side
 from nfh_db.models import Model
 from nfh_db.query import Query
-from nfh_db.sides import Side
 from nfh_db.store import Store
-from nfh_tui.learnt import passages_learnt_from
+from nfh_tui.jobs.reporting import passages_learnt_from
 
 from .handmade import passage, registered
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from nfh_tui.jobs.judging import Outcome, Trial, outcome_of, verdict_of
-from nfh_tui.jobs.judging_trials import Score
+from nfh_tui.jobs.promotion import Outcome, Score, Trial, outcome_of, verdict_of
 
 
 def score(difference: float | None, p: float | None, n: int = 100, passages: int = 90) -> Score:

@@ -13,8 +13,8 @@ from nfh_db.models import NewModel
 from nfh_db.store import Store
 from nfh_models.model_files import digest_of
 from nfh_tui.jobs import runner
-from nfh_tui.jobs.train import asked
-from nfh_tui.model_folders import stored_path
+from nfh_tui.jobs.training import asked
+from nfh_tui.services.models import stored_path
 from tests.models.tiny_small import write_small
 
 Call = Callable[..., Result]

@@ -61,4 +61,4 @@ def says(database: Path) -> Callable[..., int]:  # noqa: F811
 @pytest.fixture
 def enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is there is enough to learn from, however little."""
-    monkeypatch.setattr("nfh_tui.jobs.at_hand.check_at_hand", lambda *_: None)
+    monkeypatch.setattr("nfh_tui.jobs.training.check_at_hand", lambda *_: None)

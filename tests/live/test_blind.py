@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from nfh_db.assignment_plan import Amount, Wanted
 from nfh_db.comparisons import GOLD, Side
-from nfh_db.distributing import Amount, Wanted
 from nfh_db.query import KEYS, SORTS, parse
 from nfh_db.records import Annotator, Role, Seen
 from nfh_db.store import Store

@@ -2,11 +2,11 @@
 
 import pytest
 
-from nfh_db.doubts import Doubt
+from nfh_db.answers import Doubt
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind
-from nfh_tui.jobs.check import asked
+from nfh_tui.jobs.doubts import asked
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import clock, retraining
+from nfh_db import clock
+from nfh_db import jobs as db_jobs
 from nfh_db.jobs import Job, JobState
 from nfh_db.records import FlagName, Role
 from nfh_db.store import Store
-from nfh_tui.jobs.every import queue_due, set_every, stop_every, told
-from nfh_tui.jobs.kinds import claimable
-from nfh_tui.jobs.train import asked
+from nfh_tui.jobs.descriptions import claimable
+from nfh_tui.jobs.training import asked, queue_due, set_every, stop_every, told
 
 pytestmark = pytest.mark.usefixtures("ticking", "enough")
 
@@ -210,6 +210,6 @@ def test_it_is_set_anew_for_each_task_and_stopped(store):
     ["", "[", "{}", "7", '[{"task": 1}]', '[{"task": "resolution", "every": 0}]', "[3]"],
 )
 def test_a_setting_that_cannot_be_read_is_none(store, damaged):
-    store.set_setting(retraining.SETTING, damaged)
+    store.set_setting(db_jobs.SETTING, damaged)
     assert store.every() == ()
     assert queue_due(store) == ()

@@ -5,10 +5,9 @@ import pytest
 from nfh_db.jobs import JobState
 from nfh_db.store import Store
 from nfh_models.domain import Kind
-from nfh_tui.jobs import at_hand
-from nfh_tui.jobs.every import all_told, queue_due, replaced, set_every
-from nfh_tui.jobs.kinds import claimable
-from nfh_tui.jobs.train import asked
+from nfh_tui.jobs import training
+from nfh_tui.jobs.descriptions import claimable
+from nfh_tui.jobs.training import all_told, asked, queue_due, replaced, set_every
 
 LINEAR = asked("resolution", "linear")
 
@@ -20,7 +19,7 @@ def store(database):
 
 
 def test_it_waits_for_the_minimum_and_says_so(store, ids, decide, monkeypatch):
-    monkeypatch.setattr(at_hand, "LEAST", 4)
+    monkeypatch.setattr(training, "LEAST", 4)
     set_every(store, 1, LINEAR)
     decide(*ids[:3])
     assert queue_due(store) == ()

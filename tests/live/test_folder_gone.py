@@ -11,7 +11,7 @@ from nfh_db.store import Store
 from nfh_models.model_files import ModelFileError, digest_of
 from nfh_tui.jobs.predictor import Predictor
 from nfh_tui.jobs.protocol import Aside, Ask
-from nfh_tui.model_folders import checked_folder, is_there, models_folder, stored_path
+from nfh_tui.services.models import checked_folder, is_there, models_folder, stored_path
 from tests.jobs.conftest import database  # noqa: F401
 from tests.jobs.test_live_models import asked, package, said  # noqa: F401
 from tests.models.tiny_small import write_small

@@ -5,15 +5,14 @@ import sys
 
 import pytest
 
-from nfh_db.activations import Because
 from nfh_db.jobs import JobProgress, JobState, NewJob
+from nfh_db.models import Because
 from nfh_db.store import Store
 from nfh_models.domain import Kind
-from nfh_tui.jobs.every import set_every
-from nfh_tui.jobs.kinds import claimable
-from nfh_tui.jobs.train import asked
-from nfh_tui.predictor_client import PredictorState
-from nfh_tui.screens import following
+from nfh_tui.jobs.descriptions import claimable
+from nfh_tui.jobs.training import asked, set_every
+from nfh_tui.services.predictor_client import PredictorState
+from nfh_tui.workbench import background
 from tests.shell.test_predictions import Predictor
 
 LINEAR = asked("resolution", "linear")
@@ -64,14 +63,14 @@ async def test_the_news_stands_until_it_can_have_been_read(
     async with open_desk(size=size) as desk:
         activate(store, says("linear-1", ids, [0.3] * 6), who="anna")
         await second(desk)
-        monkeypatch.setattr(following, "READ_IN", -1.0)
+        monkeypatch.setattr(background, "READ_IN", -1.0)
         await second(desk)  # nobody has pressed a key: nobody may be there
         assert "linear-1 now resolves in place of cues: put to use by anna" in desk.text()
-        monkeypatch.setattr(following, "READ_IN", 1e9)
+        monkeypatch.setattr(background, "READ_IN", 1e9)
         await desk.press("y", "enter")
         assert "saved" in desk.text()
         assert "in place of cues" in desk.text()
-        monkeypatch.setattr(following, "READ_IN", -1.0)
+        monkeypatch.setattr(background, "READ_IN", -1.0)
         await second(desk)
         assert "in place of cues" not in desk.text()
 
@@ -105,7 +104,7 @@ async def test_a_predictor_that_was_of_no_use_starts_again_for_another_model(
     open_desk, store, ids, says, monkeypatch
 ):
     monkeypatch.setenv("NFH_TUI_PREDICTOR", "on")
-    monkeypatch.setattr("nfh_tui.predictor_client.PredictorClient", Predictor)
+    monkeypatch.setattr("nfh_tui.services.predictor_client.PredictorClient", Predictor)
     Predictor.made.clear()
     says("cues", ids, [0.5] * 6)
     async with open_desk() as desk:
@@ -174,7 +173,7 @@ CLAIM = """
 import sys
 from pathlib import Path
 from nfh_db.store import Store
-from nfh_tui.jobs.kinds import claimable
+from nfh_tui.jobs.descriptions import claimable
 store = Store.open(Path(sys.argv[1]))
 assert store.claim_job(claimable())
 print("here", flush=True)
@@ -202,7 +201,7 @@ async def test_a_job_whose_process_died_is_told_so_and_somebody_is_started_for_i
         started.append(1)
         return True
 
-    monkeypatch.setattr("nfh_tui.client_jobs.JobsClient.start_runner", start)
+    monkeypatch.setattr("nfh_tui.client.JobsClient.start_runner", start)
     async with open_desk() as desk:
         store.queue_job(LINEAR)
         await second(desk)
@@ -215,7 +214,7 @@ async def test_a_job_whose_process_died_is_told_so_and_somebody_is_started_for_i
         await second(desk)
         assert desk.screen.status_line.status.job == "train linear interrupted"
         assert started == [1]  # not every second
-        desk.screen._nudged_at = -following.NUDGE
+        desk.screen._nudged_at = -background.NUDGE
         await second(desk)
         assert started == [1, 1]
 
@@ -262,7 +261,7 @@ async def test_enough_decisions_queue_a_training_and_start_a_runner(
         started.append([job.state for job in self.store.jobs()])
         return True
 
-    monkeypatch.setattr("nfh_tui.client_jobs.JobsClient.start_runner", start)
+    monkeypatch.setattr("nfh_tui.client.JobsClient.start_runner", start)
     set_every(store, 2, LINEAR)
     async with open_desk() as desk:
         await desk.press("y", "enter")
@@ -284,7 +283,7 @@ async def test_enough_decisions_queue_a_training_and_start_a_runner(
 async def test_the_queue_is_ordered_anew_behind_the_item_in_hand(
     open_desk, ids, says, decide, monkeypatch
 ):
-    monkeypatch.setattr(following, "BETWEEN", 0.0)
+    monkeypatch.setattr(background, "BETWEEN", 0.0)
     says("cues", ids, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     async with open_desk(query="sort:uncertain") as desk:
         await desk.press("j", "y")
@@ -309,7 +308,7 @@ async def test_the_queue_is_ordered_anew_behind_the_item_in_hand(
 async def test_what_no_longer_fits_leaves_the_rest_and_not_what_is_in_hand(
     open_desk, ids, says, decide, monkeypatch
 ):
-    monkeypatch.setattr(following, "BETWEEN", 0.0)
+    monkeypatch.setattr(background, "BETWEEN", 0.0)
     says("cues", ids, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     async with open_desk(query="-state:decided sort:uncertain") as desk:
         a, b, _, d, e, f = ids

@@ -18,14 +18,13 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.models import NewModel
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.model_files import digest_of
-from nfh_tui.jobs.every import set_every
-from nfh_tui.jobs.train import asked
-from nfh_tui.model_folders import models_folder, stored_path
+from nfh_tui.jobs.training import asked, set_every
+from nfh_tui.services.models import models_folder, stored_path
 from tests.models.tiny_small import write_small
 from tests.retrain.conftest import add, path  # noqa: F401
 from tests.retrain.handmade import FAST

@@ -4,16 +4,22 @@ from dataclasses import replace
 
 import pytest
 
-from nfh_db.jobs import Job, JobProgress, JobState
-from nfh_db.pulse import JobNow
-from nfh_tui.cli.doubts_text import checked_lines
-from nfh_tui.cli.jobs_text import listed
-from nfh_tui.desk.beside import ended, job_words
-from nfh_tui.jobs.kinds import CHECK, EVALUATE, IMPORT, PREDICT, TRAIN
-from nfh_tui.jobs.words import job_title, short_phase
-from nfh_tui.sheets.job_words import job_name
-from nfh_tui.sheets.jobs import Listed, list_lines
-from nfh_tui.training_jobs import JobReporter, Phase
+from nfh_db.jobs import Job, JobNow, JobProgress, JobState
+from nfh_tui.cli.doubts import checked_lines
+from nfh_tui.cli.jobs import listed
+from nfh_tui.jobs.descriptions import (
+    CHECK,
+    EVALUATE,
+    IMPORT,
+    PREDICT,
+    TRAIN,
+    job_name,
+    job_title,
+    short_phase,
+)
+from nfh_tui.jobs.reporting import JobReporter, Phase
+from nfh_tui.screens.job_figures import Listed, list_lines
+from nfh_tui.workbench.background import ended, job_words
 
 NOW = "2026-03-02T12:00:00.000Z"
 JOB = Job(

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import replay
+from nfh_db import event_log
+from nfh_db.answers import recompute
 from nfh_db.connection import Connection, connect
-from nfh_db.doctor.examine import examine
-from nfh_db.load import IncomingFile
-from nfh_db.merge.report import MergeReport
+from nfh_db.doctor import examine
+from nfh_db.import_run import IncomingFile
+from nfh_db.merge.log_diff import MergeReport
 from nfh_db.records import (
     FlagMark,
     Gold,
@@ -25,7 +26,6 @@ from nfh_db.records import (
     Vote,
 )
 from nfh_db.store import Store
-from nfh_db.summary import recompute
 from nfh_models.domain import (
     Anchor,
     Answer,
@@ -237,9 +237,9 @@ def check(path: Path) -> None:
         writer.execute("ROLLBACK")
     assert before == after
     with closing(connect(path, "ro")) as reader:
-        replayed = replay.replay(reader)
+        replayed = event_log.replay(reader)
         assert replayed.broken == []
-        assert replayed.state == replay.present(reader)
+        assert replayed.state == event_log.present_state(reader)
         assert reader.execute("PRAGMA foreign_key_check").fetchall() == []
         for sql in (
             WAITING,

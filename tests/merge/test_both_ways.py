@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from nfh_db.connection import connect
 from nfh_db.errors import ChangedSinceError, StoreError
-from nfh_db.merge.report import MergeReport, Why
+from nfh_db.merge.log_diff import MergeReport, Why
 from nfh_db.query import parse
 from nfh_db.records import FlagName, Role, Rule
 from nfh_db.store import Store

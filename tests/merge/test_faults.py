@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from nfh_db import database
 from nfh_db.connection import connect, sqlite3
 from nfh_db.errors import StoreError
-from nfh_db.merge import bringing, run
-from nfh_db.merge.report import Why
+from nfh_db.merge import apply, run
+from nfh_db.merge.log_diff import Why
 from nfh_db.query import parse
 from nfh_db.records import Role, Rule
 from nfh_db.store import Store
@@ -21,12 +22,13 @@ MERGE_AND_DIE = """
 import os, signal, sys
 from contextlib import contextmanager
 from pathlib import Path
-from nfh_db.merge import bringing, applying, writing
+from nfh_db.merge import apply, source
+from nfh_db import connection
 from nfh_db.store import Store
 
-writing.FIRST_STRETCH = writing.LARGEST_STRETCH = 6
+source.FIRST_STRETCH = source.LARGEST_STRETCH = 6
 left = int(sys.argv[3])
-original = writing.transaction
+original = connection.transaction
 
 def die():
     os.kill(os.getpid(), signal.SIGKILL)
@@ -42,7 +44,7 @@ def counted(connection):
     if left == 0:
         die()
 
-writing.transaction = bringing.transaction = applying.transaction = counted
+source.transaction = apply.transaction = apply.transaction = counted
 with Store.open(Path(sys.argv[1])) as store:
     store.merge(Path(sys.argv[2]), "merger")
 print("done", flush=True)
@@ -116,9 +118,9 @@ def test_a_merge_that_is_killed_comes_in_wholly_or_not_at_all(
 
 def test_what_somebody_does_while_it_is_applied_stays(parted, monkeypatch) -> None:
     """And what they had seen before that is not lost either: it is listed."""
-    show = bringing.Bringing._show
+    show = apply.Bringing._show
 
-    def slow(self: bringing.Bringing) -> None:
+    def slow(self: apply.Bringing) -> None:
         show(self)
         with parted.open("home") as store:
             eva, bob = store.annotator("eva"), store.annotator("bob")
@@ -131,7 +133,7 @@ def test_what_somebody_does_while_it_is_applied_stays(parted, monkeypatch) -> No
                 3, eva, Role.ADJUDICATOR, Anchor(0, 3), store.stale_labels(3, eva)
             )
 
-    monkeypatch.setattr(bringing.Bringing, "_show", slow)
+    monkeypatch.setattr(apply.Bringing, "_show", slow)
     report = parted.merge("home", "train")
     missed = {(one.what, one.whose, one.anchor_id): one for one in report.conflicts}
     assert {one.why for one in report.conflicts} == {Why.MEANWHILE}
@@ -149,17 +151,17 @@ def test_what_somebody_does_while_it_is_applied_stays(parted, monkeypatch) -> No
 
 
 def test_nobody_undoes_what_is_not_there_yet(parted, monkeypatch) -> None:
-    show = bringing.Bringing._show
+    show = apply.Bringing._show
     seen: list[object] = []
 
-    def slow(self: bringing.Bringing) -> None:
+    def slow(self: apply.Bringing) -> None:
         with parted.open("home") as store:
             seen.append(store.undo(store.annotator("bob")))
             seen.append(store.history(2))
             seen.append(store.queue_count(parse(""), store.annotator("eva")))
         show(self)
 
-    monkeypatch.setattr(bringing.Bringing, "_show", slow)
+    monkeypatch.setattr(apply.Bringing, "_show", slow)
     parted.merge("home", "train")
     assert seen == [None, (), NUMBERS]
 
@@ -215,7 +217,7 @@ def test_a_span_that_somebody_makes_in_between(parted, monkeypatch, span: Anchor
 def test_one_at_a_time(parted, monkeypatch) -> None:
     said: list[str] = []
 
-    def try_both(self: bringing.Bringing, *_: object) -> None:
+    def try_both(self: apply.Bringing, *_: object) -> None:
         with parted.open("home") as store:
             for act in (
                 lambda: store.merge(parted.path("train"), "merger"),
@@ -225,13 +227,13 @@ def test_one_at_a_time(parted, monkeypatch) -> None:
                     act()
                 said.append(str(refusal.value))
 
-    original = bringing.Bringing._show
+    original = apply.Bringing._show
 
-    def show(self: bringing.Bringing) -> None:
+    def show(self: apply.Bringing) -> None:
         try_both(self)
         original(self)
 
-    monkeypatch.setattr(bringing.Bringing, "_show", show)
+    monkeypatch.setattr(apply.Bringing, "_show", show)
     parted.merge("home", "train")
     assert all("Another copy is being merged by merger" in words for words in said)
     assert len(said) == 2
@@ -244,7 +246,7 @@ def test_what_breaks_off_leaves_nothing(parted, monkeypatch, whole, stage: str) 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bringing.Bringing, stage, stop)
+    monkeypatch.setattr(apply.Bringing, stage, stop)
     with parted.open("home") as store, pytest.raises(KeyboardInterrupt):
         store.merge(parted.path("train"), "merger")
     assert whole(parted.path("home")) == before
@@ -252,14 +254,13 @@ def test_what_breaks_off_leaves_nothing(parted, monkeypatch, whole, stage: str) 
 
 
 def test_a_disk_that_fills_up_while_it_is_applied(parted, monkeypatch, saying) -> None:
-    from nfh_db.merge import applying
 
     def full(*_: object) -> None:
         error = sqlite3.OperationalError("database or disk is full")
         error.sqlite_errorcode = sqlite3.SQLITE_FULL
         raise error
 
-    monkeypatch.setattr(applying, "run", full)
+    monkeypatch.setattr(apply, "run", full)
     with parted.open("home") as store, pytest.raises(StoreError, match="Nothing is lost"):
         store.merge(parted.path("train"), "merger")
     monkeypatch.undo()
@@ -277,7 +278,7 @@ def test_a_full_disk_before_anything_is_written(parted, monkeypatch, whole) -> N
     def full(*_: object) -> None:
         raise FullError("No copy was made: the disk is full")
 
-    monkeypatch.setattr(run.backup, "back_up", full)
+    monkeypatch.setattr(database, "back_up", full)
     with parted.open("home") as store, pytest.raises(FullError):
         store.merge(parted.path("train"), "merger")
     assert whole(parted.path("home")) == before

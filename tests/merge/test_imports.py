@@ -6,7 +6,7 @@ import pytest
 
 from nfh_db.connection import connect
 from nfh_db.errors import StoreError
-from nfh_db.merge.report import Why
+from nfh_db.merge.log_diff import Why
 from nfh_db.query import parse
 from nfh_db.records import Role, State
 from nfh_models.domain import Anchor, Kind, class_answer

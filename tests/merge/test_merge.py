@@ -7,7 +7,7 @@ import pytest
 
 from nfh_db.connection import connect
 from nfh_db.errors import StoreError
-from nfh_db.merge.report import Why
+from nfh_db.merge.log_diff import Why
 from nfh_db.query import parse
 from nfh_db.records import FlagName, Role, Rule, Seen
 from nfh_db.store import Store
@@ -266,10 +266,10 @@ def test_a_name_of_two_kinds_is_refused(parted) -> None:
 
 
 def test_many_acts_in_many_writes(copies, monkeypatch: pytest.MonkeyPatch) -> None:
-    from nfh_db.merge import writing
+    from nfh_db.merge import source
 
-    monkeypatch.setattr(writing, "LARGEST_STRETCH", 7)
-    monkeypatch.setattr(writing, "FIRST_STRETCH", 6)
+    monkeypatch.setattr(source, "LARGEST_STRETCH", 7)
+    monkeypatch.setattr(source, "FIRST_STRETCH", 6)
     copies.made("home", *(copies.kit.one(f"one {n}", 0, line=n) for n in range(1, 61)))
     copies.copy("home", "train")
     with Store.open(copies.path("train")) as store:

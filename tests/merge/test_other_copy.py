@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import migrations
+from nfh_db import schema
 from nfh_db.connection import connect
 from nfh_db.errors import NewerFileError, NotOurFileError, StoreError
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.store import Store
 from nfh_models.domain import Kind
 
@@ -106,7 +106,7 @@ def test_an_older_database_is_read_as_a_copy_of_it(parted, tmp_path: Path) -> No
     """One of the first schema, which has neither differences nor assignments by run."""
     path = tmp_path / "old.db"
     with closing(connect(path, "rwc")) as writer:
-        for statement in migrations.FIRST_SCHEMA:
+        for statement in schema.FIRST_SCHEMA:
             writer.execute(statement)
         writer.execute("PRAGMA journal_mode = WAL")
         writer.execute("PRAGMA application_id = 0x4E464844")
@@ -127,14 +127,14 @@ def test_an_older_database_is_read_as_a_copy_of_it(parted, tmp_path: Path) -> No
 
 def test_an_import_that_broke_off_there_is_left_out(parted, monkeypatch) -> None:
     """Its process is gone; the file itself is not cleaned up, that is for its owner."""
-    from nfh_db import sweep
+    from nfh_db import bulk_run
 
     def rows():
         for number in range(200):
             yield parted.kit.one(f"one {number}", 0, line=number + 1)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sweep, "run", lambda *_: None)
+    monkeypatch.setattr(bulk_run, "run_sweep", lambda *_: None)
     with parted.open("train") as store, pytest.raises(KeyboardInterrupt):
         store.load(IncomingFile("broken off", "sha", "gold"), rows())
     monkeypatch.undo()
@@ -204,9 +204,9 @@ def test_a_file_whose_pages_are_damaged_is_refused(parted, whole) -> None:
 
 
 def test_a_file_that_is_written_while_it_is_read_is_refused(parted, monkeypatch, whole) -> None:
-    from nfh_db.merge import planning
+    from nfh_db.merge import plan as merge_plan
 
-    plan = planning.plan
+    plan = merge_plan.plan
 
     def slow(*arguments):
         found = plan(*arguments)
@@ -214,7 +214,7 @@ def test_a_file_that_is_written_while_it_is_read_is_refused(parted, monkeypatch,
             there.set_setting("new", "value")
         return found
 
-    monkeypatch.setattr(planning, "plan", slow)
+    monkeypatch.setattr(merge_plan, "plan", slow)
     before = whole(parted.path("home"))
     with pytest.raises(StoreError, match="was changed while it was read"):
         merge(parted, parted.path("train"))

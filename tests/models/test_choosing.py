@@ -9,16 +9,21 @@ from pathlib import Path
 import pytest
 
 import nfh_models.small
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.models import NewModel
 from nfh_db.records import Annotator, IncomingAnchor, IncomingPassage, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS
 from nfh_models.resolution.recipes import RecipeError
-from nfh_tui import packaged
-from nfh_tui.choosing_models import check_usable, ensure_built_in, identifier_for
-from nfh_tui.choosing_resolvers import answers_with, resolver_for
-from nfh_tui.packaged import ensure_small
+from nfh_tui.services import models
+from nfh_tui.services.models import (
+    answers_with,
+    check_usable,
+    ensure_built_in,
+    ensure_small,
+    identifier_for,
+    resolver_for,
+)
 from tests.encoder.handmade import DOGS
 from tests.models.tiny_small import damage, write_small
 
@@ -29,7 +34,7 @@ NOBODY = Annotator(0, "", "model")
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of a tiny model that stands for the one in the package."""
     folder = write_small(tmp_path / "package")
-    monkeypatch.setattr(packaged, "packaged_folder", lambda: folder)
+    monkeypatch.setattr(models, "packaged_folder", lambda: folder)
     monkeypatch.setattr(nfh_models.small, "small_folder", lambda: folder)
     return folder
 
@@ -169,9 +174,9 @@ def test_without_a_database_the_small_model_is_used(package: Path) -> None:
 
 def test_a_new_database_is_made_without_torch(package: Path, tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from nfh_tui import packaged; "
-        f"packaged.packaged_folder = lambda: Path({str(package)!r}); "
-        "from nfh_tui.cli.group import commands; "
+        "import sys; from pathlib import Path; from nfh_tui.services import models; "
+        f"models.packaged_folder = lambda: Path({str(package)!r}); "
+        "from nfh_tui.cli.main import commands; "
         f"commands(['init', '--db', {str(tmp_path / 'new.db')!r}], standalone_mode=False); "
         "print(*sorted(sys.modules))"
     )

@@ -11,11 +11,20 @@ from hypothesis import strategies as st
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage
 from nfh_models.parsing import NoPipelineError, Tagger, load_tagger
-from nfh_models.resolution import cues, nearest_noun
-from nfh_models.resolution.cue_place import Place, Scene, value_of
-from nfh_models.resolution.cue_table import CUES
-from nfh_models.resolution.cues import NEAREST, NOTHING, SHARED, Found, predict, resolve
-from nfh_models.text.lexicon import parts_of
+from nfh_models.resolution import base, cues
+from nfh_models.resolution.cues import (
+    CUES,
+    NEAREST,
+    NOTHING,
+    SHARED,
+    Found,
+    Place,
+    Scene,
+    predict,
+    resolve,
+    value_of,
+)
+from nfh_models.text.numbers import parts_of
 
 TAGS = {
     **dict.fromkeys("the a an this that my".split(), "DET"),
@@ -243,7 +252,7 @@ def test_the_words_outside_its_turn_are_no_neighbours() -> None:
 
 def test_loads_no_framework() -> None:
     listing = (
-        "import sys, nfh_models.resolution.cues, nfh_models.resolution.deterministic; "
+        "import sys, nfh_models.resolution.cues, nfh_models.resolution.baselines; "
         "print(*{name.split('.')[0] for name in sys.modules})"
     )
     listed = subprocess.run(
@@ -276,7 +285,7 @@ def test_accuracy_on_the_development_file(
         class_right += choice.isdigit() == isinstance(row.head[0], int) and (
             choice.isdigit() or choice == row.head[0]
         )
-        nearest += _fits(nearest_noun.predict(passage, anchor, tagged).choice, row.head)
+        nearest += _fits(base.predict(passage, anchor, tagged).choice, row.head)
     assert 0.52 <= right / len(rows) <= 0.67
     assert 0.66 <= class_right / len(rows) <= 0.80
     assert nearest < 0.7 * right

@@ -5,11 +5,9 @@ from typing import Any
 import pytest
 
 from nfh_models.domain import Kind
-from nfh_models.identification.case import Case
-from nfh_models.identification.deciding import parse_cases
-from nfh_models.parsing import NoPipelineError, Stretch, load_parser
-from nfh_models.parsing.parsed import Parsed
-from nfh_models.resolution.deterministic import (
+from nfh_models.identification.base import Case, parse_cases
+from nfh_models.parsing import NoPipelineError, Parsed, Stretch, load_parser
+from nfh_models.resolution.baselines import (
     BE_THE_ONE,
     NO_ONE,
     NUM_OF,

@@ -20,12 +20,12 @@ LIST_MODULES = "import sys, {module}; print(*sorted(sys.modules))"
         "nfh_models.domain",
         "nfh_models.text",
         "nfh_models.text.numbers",
-        "nfh_models.text.tokenize",
-        "nfh_models.text.lemmas",
+        "nfh_models.text.tokens",
+        "nfh_models.text.tokens",
         "nfh_models.parsing",
-        "nfh_models.resolution.nearest_noun",
+        "nfh_models.resolution.base",
         "nfh_tui.jobs.protocol",
-        "nfh_tui.predictor_client",
+        "nfh_tui.services.predictor_client",
     ],
 )
 def test_loads_no_framework(module: str) -> None:

@@ -27,9 +27,11 @@ def test_spacy_is_loaded_without_torch_and_torch_can_follow() -> None:
 
 def test_torch_that_is_there_stays() -> None:
     code = (
-        "import sys, types; mine = sys.modules['torch'] = types.ModuleType('torch')\n"
-        "from nfh_models import lean_spacy\n"
-        "lean_spacy.import_module = lambda name: print(name, sys.modules['torch'] is mine)\n"
-        "lean_spacy.import_spacy()"
+        "import sys, types; "
+        "mine = sys.modules['torch'] = types.ModuleType('torch')\n"
+        "from nfh_models.parsing import spacy_parser\n"
+        "spacy_parser.import_module = lambda name: print(name, sys.modules['torch'] "
+        "is mine)\n"
+        "spacy_parser.import_spacy()"
     )
     assert run(code) == ["spacy", "True"]

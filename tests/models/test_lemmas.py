@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfh_models.text.lemmas import lemmas, lemmatizer_name
+from nfh_models.text.tokens import lemmas, lemmatizer_name
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from safetensors.numpy import save
 
 from nfh_models.errors import ModelsError
-from nfh_models.identification.svm import Svm, SvmSettings
-from nfh_models.identification.svm_files import load_svm, save_svm
+from nfh_models.identification.svm import Svm, SvmSettings, load_svm, save_svm
 from nfh_models.model_files import (
     CARD,
     CONFIG,

@@ -7,8 +7,8 @@ import pytest
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Passage
 from nfh_models.parsing import NoPipelineError, Stretch, Tagger, load_tagger
-from nfh_models.resolution import nearest_noun
-from nfh_models.resolution.nearest_noun import (
+from nfh_models.resolution import base
+from nfh_models.resolution.base import (
     REACH,
     decide,
     featurise,
@@ -128,7 +128,7 @@ def test_stretch_knows_the_white_space(anchored: Anchored) -> None:
     passage, anchor = anchored("I saw *two* .")
     made = stretch(passage, anchor)
     assert made == Stretch(["I", "saw", "two", "."], [True, True, True, False])
-    assert nearest_noun.reach(passage, anchor) == (0, 4)
+    assert base.reach(passage, anchor) == (0, 4)
 
 
 @pytest.fixture(scope="module")

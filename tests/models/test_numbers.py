@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nfh_models.text.numbers import find_numbers
-from nfh_models.text.tokenize import spans
+from nfh_models.text.tokens import spans
 
 
 def in_text(text: str) -> list[str]:

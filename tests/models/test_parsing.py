@@ -15,7 +15,7 @@ from nfh_models.parsing import (
     Tagger,
     installed_pipelines,
     load_tagger,
-    pipelines,
+    spacy_parser,
 )
 
 Install = Callable[..., None]
@@ -89,7 +89,7 @@ def test_the_next_one_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [Pipeline("en_core_web_sm", "0", ("tagger",)), *installed_pipelines()]
     if len(found) == 1:
         pytest.skip("needs an English spaCy pipeline (en_core_web_sm or a re-upload of it)")
-    monkeypatch.setattr(pipelines, "installed_pipelines", lambda: found)
+    monkeypatch.setattr(spacy_parser, "installed_pipelines", lambda: found)
     monkeypatch.setattr(spacy, "load", _refusing(spacy.load))
     assert load_tagger().name == f"{found[1].package} {found[1].version}"
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfh_models.parsing import Stretch
-from nfh_models.parsing.pieces import LONGEST_WORD, STAND_IN, batches, cut, groups, shown
+from nfh_models.parsing.base import LONGEST_WORD, STAND_IN, batches, cut, groups, shown
 
 
 @pytest.mark.parametrize("word", ["two", "n't", ".", "twenty-four", "Élan", "数", "1,000", "_"])

@@ -8,19 +8,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfh_models import span_parser
 from nfh_models.domain import Passage
-from nfh_models.parsing import Pipeline
-from nfh_models.span_heads import (
+from nfh_models.parsing import Pipeline, span_heads
+from nfh_models.parsing.span_heads import (
+    LONGEST_PHRASE,
     Found,
     HeadFinder,
+    ParserHeads,
     Phrase,
     RuleHeads,
+    last_before_boundary,
     load_heads,
+    load_parser,
     syntactic_head,
 )
-from nfh_models.span_parser import LONGEST_PHRASE, ParserHeads, load_parser
-from nfh_models.span_rule import last_before_boundary
 
 PassageMaker = Callable[[list[str], list[int]], Passage]
 
@@ -162,7 +163,7 @@ def test_without_a_pipeline_the_rule_is_taken(
 ) -> None:
     broken = Pipeline("en_core_web_none", "1.0", ("tok2vec", "tagger", "parser"))
     tagger_only = Pipeline("en_core_web_sm", "1.0", ("tok2vec", "tagger"))
-    monkeypatch.setattr(span_parser, "installed_pipelines", lambda: [tagger_only, broken])
+    monkeypatch.setattr(span_heads, "installed_pipelines", lambda: [tagger_only, broken])
     finder = load_heads()
     assert isinstance(finder, RuleHeads)
     passage = make_passage("the red tents by the lake".split(), [0] * 6)
@@ -170,7 +171,7 @@ def test_without_a_pipeline_the_rule_is_taken(
 
 
 def test_loading_the_module_loads_no_framework() -> None:
-    code = "import sys, nfh_models.span_heads; print('spacy' in sys.modules)"
+    code = "import sys, nfh_models.parsing.span_heads; print('spacy' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], check=True, capture_output=True, text=True
     )

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from nfh_models.parsing import Layer, ParserError, load_parser
-from nfh_models.parsing.stanza_files import find_models
-from nfh_models.parsing.stanza_weights import Part, read_weights
+from nfh_models.parsing.stanza_parser import Part, find_models, read_weights
 
 MODEL = Path(__file__).parent / "treebank" / "model"
 PROCESSORS = ["constituency", "depparse", "lemma", "pos"]

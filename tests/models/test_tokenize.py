@@ -5,8 +5,8 @@ import spacy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfh_models.text import tokenize
-from nfh_models.text.tokenize import spans, tokenizer_name
+from nfh_models.text import tokens
+from nfh_models.text.tokens import spans, tokenizer_name
 
 
 def words(text: str) -> list[str]:
@@ -56,7 +56,7 @@ def test_name_says_the_version() -> None:
 
 def test_it_does_not_remember_every_word_it_saw(monkeypatch: pytest.MonkeyPatch) -> None:
     words("two")
-    monkeypatch.setattr(tokenize, "WORDS_KEPT", len(tokenize._blank().vocab.strings) + 20)
+    monkeypatch.setattr(tokens, "WORDS_KEPT", len(tokens._blank().vocab.strings) + 20)
     for number in range(200):
         assert words(f"qz{number}x took {number}771.") == [
             f"qz{number}x",
@@ -64,13 +64,13 @@ def test_it_does_not_remember_every_word_it_saw(monkeypatch: pytest.MonkeyPatch)
             f"{number}771",
             ".",
         ]
-    assert len(tokenize._blank().vocab.strings) < tokenize.WORDS_KEPT + 10
+    assert len(tokens._blank().vocab.strings) < tokens.WORDS_KEPT + 10
 
 
 def test_cutting_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "It's 3.5, isn't it?  (No!)\n\nU.S. or e.g. twenty-four; don't. " * 60
     whole = spans(text)
-    monkeypatch.setattr(tokenize, "PIECE", 50)
+    monkeypatch.setattr(tokens, "PIECE", 50)
     assert spans(text) == whole
 
 

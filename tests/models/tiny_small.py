@@ -4,8 +4,7 @@ from pathlib import Path
 
 import torch
 
-from nfh_models.encoder.files import network_of, save
-from nfh_models.encoder.model import Whole
+from nfh_models.encoder.model import Whole, network_of, save
 from nfh_models.encoder.settings import EncoderSettings, Weights
 from tests.encoder.handmade import backbone
 

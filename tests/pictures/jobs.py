@@ -6,7 +6,7 @@ from pathlib import Path
 from nfh_db.jobs import JobPoint, JobProgress, JobState, NewJob
 from nfh_db.models import NewModel
 from nfh_db.store import Store
-from nfh_tui.jobs.job_files import LOG, job_folder
+from nfh_tui.jobs.descriptions import LOG, job_folder
 
 KINDS = {"train": (2, 2, True)}
 AT = "2026-03-02T11:5{}:00+00:00 {}\n"

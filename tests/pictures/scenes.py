@@ -25,12 +25,12 @@ from nfh_db.records import Item, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS, Kind
 from nfh_tui.app import WorkbenchApp
-from nfh_tui.cli.group import commands
+from nfh_tui.cli.main import commands
 from nfh_tui.demo import ensure_demo
-from nfh_tui.desk.clock import IDLE, ItemClock
-from nfh_tui.editing import candidates
-from nfh_tui.screens.workbench import Workbench
+from nfh_tui.editor.commands import candidates
 from nfh_tui.theme import DARK, LIGHT
+from nfh_tui.workbench.screen import Workbench
+from nfh_tui.workbench.session import IDLE, ItemClock
 
 from .drawing import picture
 from .jobs import make_jobs

@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage
-from nfh_models.identification.case import Case, Decision
-from nfh_models.parsing.parsed import Layer
-from nfh_models.resolution.item import Choice, Item
-from nfh_tui.choosing_models import Chosen
-from nfh_tui.predicting import Tools
-from nfh_tui.predicting_passages import Anchors, passages
-from nfh_tui.predicting_source import opened
+from nfh_models.identification.base import Case, Decision
+from nfh_models.parsing import Layer
+from nfh_models.resolution.base import Choice, Item
+from nfh_tui.services.models import Chosen
+from nfh_tui.services.predict import Tools
+from nfh_tui.services.predict_sources import Anchors, opened, passages
 
 NOUNS = frozenset({"tickets", "spoons", "apples", "dogs"})
 

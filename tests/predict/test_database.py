@@ -11,10 +11,10 @@ from nfh_db.query import parse
 from nfh_db.records import Annotator, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind
-from nfh_models.resolution.item import Choice, Item, Resolver
-from nfh_tui import predicting_store
-from nfh_tui.choosing_models import Chosen
-from nfh_tui.predicting_store import Predictions, Resolution, predict_stored
+from nfh_models.resolution.base import Choice, Item, Resolver
+from nfh_tui.services import predict
+from nfh_tui.services.models import Chosen
+from nfh_tui.services.predict import Predictions, Resolution, predict_stored
 from tests.predict.conftest import Stub
 
 Call = Callable[..., Result]
@@ -62,8 +62,8 @@ def test_predictions_of_a_query_are_stored_once(database: Path) -> None:
 def test_what_is_done_when_it_stops_is_kept(
     database: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(predicting_store, "SAVED_TOGETHER", 8)
-    monkeypatch.setattr("nfh_models.resolution.parsing_items.BATCH", 8)
+    monkeypatch.setattr(predict, "SAVED_TOGETHER", 8)
+    monkeypatch.setattr("nfh_models.resolution.base.BATCH", 8)
 
     class Stopped(Stub):
         def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
@@ -74,7 +74,7 @@ def test_what_is_done_when_it_stops_is_kept(
     with Store.open(database) as store:
         with pytest.raises(KeyboardInterrupt) as raised:
             run(store, Stopped())
-        assert raised.value.__notes__ == [predicting_store.GOES_ON]
+        assert raised.value.__notes__ == [predict.GOES_ON]
         kept = sum(one is not None for one in known(store).values())
         assert 0 < kept < 40
         assert run(store, Stub()).predicted == 40 - kept
@@ -95,8 +95,8 @@ def test_a_recipe_that_has_nothing_to_say(database: Path) -> None:
 
 def test_writes_are_short(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    monkeypatch.setattr(predicting_store, "LARGEST_STRETCH", 10)
-    monkeypatch.setattr(predicting_store, "FIRST_STRETCH", 10)
+    monkeypatch.setattr(predict, "LARGEST_STRETCH", 10)
+    monkeypatch.setattr(predict, "FIRST_STRETCH", 10)
     save = Store.save_predictions
 
     def counted(self: Store, model: int, found: Sequence[tuple[int, Prediction]]) -> None:
@@ -117,7 +117,7 @@ def test_the_command(database: Path, call: Call, monkeypatch: pytest.MonkeyPatch
             return Chosen(stub, "elsewhere")
         return Chosen(stub, "stub", store.ensure_model("stub", "both", "small", "1"))
 
-    monkeypatch.setattr("nfh_tui.predicting_all.resolver_for", chosen)
+    monkeypatch.setattr("nfh_tui.services.predict.resolver_for", chosen)
     told = json.loads(call("predict", "anchor:three", "--db", database, "--json").stdout)
     assert (told["task"], told["model"], told["active"]) == ("resolution", "stub", True)
     assert (told["anchors"], told["predicted"], told["silent"]) == (20, 20, 0)

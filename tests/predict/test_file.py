@@ -9,9 +9,9 @@ import pytest
 from click.testing import Result
 
 from nfh_models.parsing import NoPipelineError, installed_pipelines, load_parser
-from nfh_tui.choosing_models import Chosen
-from nfh_tui.cli import predict_file
-from nfh_tui.predicting_passages import FORMATS
+from nfh_tui.cli import predict
+from nfh_tui.services.models import Chosen
+from nfh_tui.services.predict_sources import FORMATS
 from tests.predict.conftest import Stub
 
 Call = Callable[..., Result]
@@ -25,18 +25,18 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Stub:
     """A stub in the place of the model in the package, and no parser."""
     stub = Stub()
     monkeypatch.setattr(
-        "nfh_tui.predicting_tools.resolver_for",
+        "nfh_tui.services.predict.resolver_for",
         lambda _store, _spec, **_: Chosen(stub, "small"),
     )
     monkeypatch.setattr(
-        "nfh_tui.predicting_tools.identifier_for",
+        "nfh_tui.services.predict.identifier_for",
         lambda _store, _spec, **_: Chosen(stub, "small"),
     )
 
     def none(*_: object) -> object:
         raise NoPipelineError("no pipeline")
 
-    monkeypatch.setattr("nfh_tui.predicting_tools.load_parser", none)
+    monkeypatch.setattr("nfh_tui.services.predict.load_parser", none)
     return stub
 
 
@@ -83,7 +83,7 @@ def test_patterns_with_a_parser(
 ) -> None:
     if not installed_pipelines():
         pytest.skip("needs an English spaCy pipeline with a parser")
-    monkeypatch.setattr("nfh_tui.predicting_tools.load_parser", _loaded)
+    monkeypatch.setattr("nfh_tui.services.predict.load_parser", _loaded)
     result = call("predict", "--file", text, "--deterministic")
     assert heads(result.stdout)[2] == ("Three", "spoons")
     assert result.stderr == ""
@@ -186,7 +186,7 @@ def test_a_line_is_a_line_to_everybody(home: Path, call: Call) -> None:
 def test_a_person_sees_one_line_for_each_number(
     text: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(predict_file, "_watched", lambda: True)
+    monkeypatch.setattr(predict, "_watched", lambda: True)
     monkeypatch.setenv("COLUMNS", "80")
     result = call("predict", "--file", text, "--all")
     rows = result.stdout.splitlines()

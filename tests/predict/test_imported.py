@@ -13,11 +13,10 @@ from nfh_db.query import parse
 from nfh_db.records import Annotator, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.editing import annotators_votes, proposal
-from nfh_tui.evidence_rows import evidence
-from nfh_tui.predicting import Counts, predict
-from nfh_tui.predicting_form import Lines
-from nfh_tui.predicting_passages import passages
+from nfh_tui.editor.votes import annotators_votes, proposal
+from nfh_tui.services.predict import Counts, Lines, predict
+from nfh_tui.services.predict_sources import passages
+from nfh_tui.widgets.evidence_rows import evidence
 from tests.predict.conftest import tools
 from tests.predict.test_passages import stream
 

@@ -8,17 +8,15 @@ import pytest
 from click.testing import Result
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.gold import read
-from nfh_db.formats.gold_form import digest_of, spelled
-from nfh_db.formats.reading import Source
-from nfh_db.formats.release import release_head
+from nfh_db.formats.files import Source
+from nfh_db.formats.gold import digest_of, read, spelled
+from nfh_db.formats.rows import release_head
 from nfh_db.query import Query
 from nfh_db.records import Annotator
 from nfh_db.store import Store
 from nfh_models.domain import Kind
-from nfh_tui.predicting import Counts, Predicted, predict
-from nfh_tui.predicting_form import Lines, annotator_of
-from nfh_tui.predicting_passages import passages
+from nfh_tui.services.predict import Counts, Lines, PredictedNumber, annotator_of, predict
+from nfh_tui.services.predict_sources import passages
 from tests.predict.conftest import tools
 from tests.predict.test_passages import stream
 
@@ -27,12 +25,12 @@ TEXT = "Ann: Two tickets?\nBen: No, three. No one came.\n\nShe: I am\u20286.\n"
 
 
 @pytest.fixture
-def predicted() -> list[Predicted]:
+def predicted() -> list[PredictedNumber]:
     found = passages(stream(TEXT.encode()), "dialog", "given")
     return list(predict(found, tools(), Counts()))
 
 
-def test_a_line_is_a_row_of_the_release(predicted: list[Predicted]) -> None:
+def test_a_line_is_a_row_of_the_release(predicted: list[PredictedNumber]) -> None:
     values = json.loads(Lines(tools(), AT, scores=True).line(predicted[1]))
     assert list(values)[:5] == [
         "tokens", "line_indices", "speakers", "anchors_indices", "head",
@@ -50,7 +48,7 @@ def test_a_line_is_a_row_of_the_release(predicted: list[Predicted]) -> None:
     assert [vote["annotator"] for vote in values["votes"]] == ["stub"]
 
 
-def test_a_pattern_has_no_scores(predicted: list[Predicted]) -> None:
+def test_a_pattern_has_no_scores(predicted: list[PredictedNumber]) -> None:
     values = json.loads(Lines(tools(), AT, scores=True).line(predicted[2]))
     assert (values["head"], values["model"]["pattern"]) == (["PEOPLE"], "no-one")
     assert "scores" not in values
@@ -59,7 +57,7 @@ def test_a_pattern_has_no_scores(predicted: list[Predicted]) -> None:
 
 @pytest.mark.parametrize("scores", [False, True])
 def test_what_is_written_comes_back_as_votes_and_never_as_gold(
-    predicted: list[Predicted], home: Path, scores: bool, call: Callable[..., Result]
+    predicted: list[PredictedNumber], home: Path, scores: bool, call: Callable[..., Result]
 ) -> None:
     lines = Lines(tools(), AT, scores=scores)
     (home / "p.jsonl").write_text("".join(map(lines.line, predicted)), "utf-8")
@@ -78,7 +76,7 @@ def test_what_is_written_comes_back_as_votes_and_never_as_gold(
             assert (vote.annotator, vote.answer, vote.saw_model) == ("stub", one.answer, False)
 
 
-def test_what_is_no_fused_head(predicted: list[Predicted]) -> None:
+def test_what_is_no_fused_head(predicted: list[PredictedNumber]) -> None:
     values = json.loads(Lines(tools(), AT, scores=True).line(predicted[0]))
     assert (values["kind"], values["head"]) == (Kind.NOT_NFH.value, [])
     assert release_head(predicted[0].answer, predicted[0].anchor) is None
@@ -102,7 +100,7 @@ def test_what_is_no_fused_head(predicted: list[Predicted]) -> None:
     ],
 )
 def test_a_line_that_contradicts_itself_is_refused(
-    predicted: list[Predicted], home: Path, change: dict[str, object], message: str
+    predicted: list[PredictedNumber], home: Path, change: dict[str, object], message: str
 ) -> None:
     values = json.loads(Lines(tools(), AT, scores=True).line(predicted[1]))
     for key, value in change.items():
@@ -113,7 +111,7 @@ def test_a_line_that_contradicts_itself_is_refused(
         list(read(Source(home / "p.jsonl")))
 
 
-def test_scores_belong_to_a_model(predicted: list[Predicted], home: Path) -> None:
+def test_scores_belong_to_a_model(predicted: list[PredictedNumber], home: Path) -> None:
     values = json.loads(Lines(tools(), AT, scores=True).line(predicted[1]))
     del values["model"]
     (home / "p.jsonl").write_text(json.dumps(values) + "\n", "utf-8")
@@ -122,7 +120,7 @@ def test_scores_belong_to_a_model(predicted: list[Predicted], home: Path) -> Non
 
 
 def test_keys_in_another_order_are_the_same_line(
-    predicted: list[Predicted], home: Path
+    predicted: list[PredictedNumber], home: Path
 ) -> None:
     line = Lines(tools(), AT, scores=True).line(predicted[1])
     (home / "p.jsonl").write_text(json.dumps(json.loads(line), sort_keys=True) + "\n", "utf-8")

@@ -8,9 +8,8 @@ import pytest
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.registry import BY_NAME
-from nfh_tui import predicting_passages
-from nfh_tui.predicting_passages import format_of, passages
-from nfh_tui.predicting_source import Stream, opened
+from nfh_tui.services import predict_sources
+from nfh_tui.services.predict_sources import Stream, format_of, opened, passages
 
 Read = Callable[..., list[tuple[list[str], list[list[str]]]]]
 
@@ -36,8 +35,8 @@ def test_dialog_is_read_as_an_import_reads_it(home: Path) -> None:
     """So that predictions go with the anchors of a database."""
     text = "Ann: Two tickets?\nBen: No, three.\n\nold man: One.\nAnd\ttwo 👍.\n"
     (home / "a.txt").write_text(text, "utf-8")
-    from nfh_db.formats.reading import Source
-    from nfh_tui.incoming import PassageMaker
+    from nfh_db.formats.files import Source
+    from nfh_tui.services.imports import PassageMaker
 
     source = Source(home / "a.txt")
     wanted = [
@@ -71,7 +70,7 @@ def test_a_paragraph_is_a_turn_of_nobody() -> None:
 def test_what_has_no_end_is_cut(
     format_name: str, ends: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(predicting_passages, "LONGEST", 100)
+    monkeypatch.setattr(predict_sources, "LONGEST", 100)
     source = stream(("I have two of them. " + ends).encode() * 30)
     found = list(passages(source, format_name, "given"))
     assert sum(len(one.anchors) for one in found) == 30

@@ -6,11 +6,11 @@ import pytest
 
 from nfh_models.domain import Kind
 from nfh_models.parsing import installed_pipelines, load_parser
-from nfh_models.resolution import pattern_first
-from nfh_models.resolution.deterministic import BE_THE_ONE, NO_ONE, NUM_OF, YOU_TWO, Pattern
-from nfh_tui import predicting
-from nfh_tui.predicting import Counts, Predicted, Tools, predict
-from nfh_tui.predicting_passages import passages
+from nfh_models.resolution import recipes
+from nfh_models.resolution.baselines import BE_THE_ONE, NO_ONE, NUM_OF, YOU_TWO, Pattern
+from nfh_tui.services import predict as services_predict
+from nfh_tui.services.predict import Counts, PredictedNumber, Tools, predict
+from nfh_tui.services.predict_sources import passages
 from tests.predict.conftest import Stub, tools
 from tests.predict.test_passages import stream
 
@@ -20,12 +20,12 @@ TEXT = (
 )
 
 
-def run(text: str, with_: Tools, counts: Counts | None = None) -> list[Predicted]:
+def run(text: str, with_: Tools, counts: Counts | None = None) -> list[PredictedNumber]:
     found = passages(stream(text.encode()), "dialog", "given")
     return list(predict(found, with_, counts or Counts()))
 
 
-def said(found: Sequence[Predicted]) -> list[tuple[str, str, str | None]]:
+def said(found: Sequence[PredictedNumber]) -> list[tuple[str, str, str | None]]:
     return [
         (
             one.numbers.passage.words(one.anchor.start, one.anchor.end),
@@ -80,12 +80,12 @@ def test_which_patterns_go_first() -> None:
     subject = Pattern(BE_THE_ONE, Kind.REFERENCE, (0,))
     sure = [Pattern(NO_ONE, Kind.PEOPLE), Pattern(YOU_TWO, Kind.PEOPLE), noun]
     for recipe in ("small", "encoder", "bilstm", "linear"):
-        assert all(pattern_first.goes_first(one, recipe) for one in sure)
-        assert not pattern_first.goes_first(person, recipe)
-        assert not pattern_first.goes_first(subject, recipe)
+        assert all(recipes.goes_first(one, recipe) for one in sure)
+        assert not recipes.goes_first(person, recipe)
+        assert not recipes.goes_first(subject, recipe)
     for recipe in ("cues", "nearest-noun"):
-        assert all(pattern_first.goes_first(one, recipe) for one in (*sure, person, subject))
-        assert not pattern_first.goes_first(Pattern(NUM_OF, None, pronoun=3), recipe)
+        assert all(recipes.goes_first(one, recipe) for one in (*sure, person, subject))
+        assert not recipes.goes_first(Pattern(NUM_OF, None, pronoun=3), recipe)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_which_patterns_go_first() -> None:
     ],
 )
 def test_patterns_of_words(words: str, start: int, name: str | None) -> None:
-    found = pattern_first.find(words.split(), None, start, start + 1)
+    found = recipes.find(words.split(), None, start, start + 1)
     assert (found.name if found else None) == name
 
 
@@ -119,7 +119,7 @@ def test_what_the_model_does_not_look_at_is_counted() -> None:
 def test_passages_are_predicted_together_and_stay_in_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(predicting, "TOGETHER", 4)
+    monkeypatch.setattr(services_predict, "TOGETHER", 4)
     text = "".join(f"tickets {place}. And five.\n\n" for place in range(10))
     stub = Stub()
     found = run(text, tools(stub))
@@ -130,7 +130,7 @@ def test_passages_are_predicted_together_and_stay_in_order(
 def test_a_long_passage_is_not_scored_together_with_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(predicting, "SCORES_TOGETHER", 1)
+    monkeypatch.setattr(services_predict, "SCORES_TOGETHER", 1)
     stub = Stub()
     assert len(run("I have two.\n\nAnd three.\n", tools(stub))) == 2
     assert stub.asked == [1, 1]

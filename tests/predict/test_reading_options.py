@@ -7,10 +7,10 @@ import pytest
 from click.testing import Result
 
 from nfh_db.errors import FormatError
-from nfh_tui.formats.opening import opened
-from nfh_tui.identifying_text import check_running
-from nfh_tui.predicting_formats import other_format, passages_of
-from nfh_tui.transfer import ImportOptions
+from nfh_db.formats.registry import opened
+from nfh_tui.services.identify import check_running
+from nfh_tui.services.imports import ImportOptions
+from nfh_tui.services.predict_sources import other_format, passages_of
 
 Call = Callable[..., Result]
 

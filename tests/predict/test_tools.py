@@ -7,14 +7,13 @@ import pytest
 from nfh_models.identification.recipes import RULES
 from nfh_models.parsing import NoPipelineError
 from nfh_models.resolution.recipes import RecipeError
-from nfh_tui.predicting_tools import NO_PATTERNS, Asked, tools_for
+from nfh_tui.services.predict import NO_PATTERNS, Asked, tools_for
 
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> Path:
     """A tiny encoder for both tasks, with weights by chance."""
-    from nfh_models.encoder.files import network_of, save
-    from nfh_models.encoder.model import Whole
+    from nfh_models.encoder.model import Whole, network_of, save
     from nfh_models.encoder.settings import EncoderSettings, Weights
     from tests.encoder.handmade import backbone
 
@@ -30,7 +29,7 @@ def no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(*_: object) -> object:
         raise NoPipelineError("no pipeline")
 
-    monkeypatch.setattr("nfh_tui.predicting_tools.load_parser", none)
+    monkeypatch.setattr("nfh_tui.services.predict.load_parser", none)
 
 
 def test_a_model_of_both_tasks_is_loaded_once(tiny: Path, no_parser: None) -> None:

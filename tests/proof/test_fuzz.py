@@ -38,9 +38,9 @@ def test_every_importer_is_fuzzed() -> None:
 def test_what_is_not_damaged_comes_in(tmp_path: Path, name: str) -> None:
     from soak.seeds import SEEDS
 
-    from nfh_db.formats.reading import Source
+    from nfh_db.formats.files import Source
     from nfh_db.store import Store
-    from nfh_tui.transfer import ImportOptions, import_file
+    from nfh_tui.services.imports import ImportOptions, import_file
 
     with Store.open(tmp_path / "nfh.db", create=True) as store:
         for number in range(10):

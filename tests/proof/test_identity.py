@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nfh_db.errors import FormatError, StoreError
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
 from nfh_db.formats.registry import BY_NAME
 from nfh_db.query import parse
 from nfh_db.records import Ballot, FlagName, Role, Rule, Seen
@@ -28,7 +28,7 @@ from nfh_models.domain import (
     Sort,
     class_answer,
 )
-from nfh_tui.transfer import ImportOptions, export_file, import_file
+from nfh_tui.services.imports import ImportOptions, export_file, import_file
 
 NASTY = [
     "\x00", "\x1b[2J", "\t", "\n", "\r", "\r\n", "\u2028", "\x85", "\x0b", "\x1c", "[red]",
@@ -291,7 +291,7 @@ def with_half(layout: str, place: str) -> bytes:
         row[place][0] = HALF
         return f"{good}\n{json.dumps(row)}\n".encode()
     if layout == "gold":
-        from nfh_db.formats.gold_form import spelled
+        from nfh_db.formats.gold import spelled
 
         row = json.loads(good)
         if isinstance(row[place], list):

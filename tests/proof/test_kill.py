@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import processes
+from nfh_db import system
 from nfh_db.connection import connect
 from nfh_db.records import Role
 from nfh_db.store import Store
@@ -98,12 +98,12 @@ def test_an_answer_begun_outlives_the_workbench(tmp_path: Path) -> None:
 
 def test_a_process_that_nobody_asked_after_is_dead() -> None:
     child = subprocess.Popen([sys.executable, "-c", "pass"], stdout=subprocess.PIPE)
-    since = processes.started(child.pid)
+    since = system.started(child.pid)
     assert child.stdout is not None
     # It has ended once its end of the pipe is closed, and nobody has waited for it yet.
     child.stdout.read()
     for _ in range(1000):
-        if not processes.alive(child.pid, since):
+        if not system.alive(child.pid, since):
             break
     else:
         pytest.fail("a process that has ended counts as alive")

@@ -12,30 +12,29 @@ import numpy as np
 import pytest
 import torch
 
-from nfh_db import backup
+from nfh_db import database
 from nfh_db.errors import ExportError, FullError, StoreError
-from nfh_db.formats.writing import write_lines, write_members
+from nfh_db.formats.files import write_lines, write_members
 from nfh_db.store import Store
-from nfh_models.component.files import IDENTIFIER, Settings, State, write_state
+from nfh_db.system import data_folder
 from nfh_models.model_files import CONFIG, Config, ModelFileError, ModelFiles, write_model
+from nfh_models.spacy_component.files import IDENTIFIER, Settings, State, write_state
 from nfh_models.training import checkpoints
 from nfh_tui.demo import demo_database, set_aside
-from nfh_tui.desk.faults import FILE_NAME, MOST_BYTES, note_fault
 from nfh_tui.jobs import logs
-from nfh_tui.jobs.cluster_checkpoints import Checkpoints
-from nfh_tui.jobs.cluster_parcel import pack, unpack
-from nfh_tui.jobs.cluster_work import Offer
-from nfh_tui.jobs.placing import placed
-from nfh_tui.jobs.whole_files import write_whole
-from nfh_tui.model_folders import models_folder
-from nfh_tui.places import data_folder
-from nfh_tui.releasing_files import new_folder
-from nfh_tui.scanning.engine import Hello
-from nfh_tui.scanning.journal import Journal
-from nfh_tui.scanning.journal import State as Scanned
-from nfh_tui.screens import copying
-from nfh_tui.small_labels import _read as read_labels
+from nfh_tui.jobs.cluster import pack, unpack
+from nfh_tui.jobs.cluster_work import Checkpoints, Offer
+from nfh_tui.jobs.runner import write_whole
+from nfh_tui.jobs.training import placed
+from nfh_tui.scanning.scan import Journal
+from nfh_tui.scanning.scan import State as Scanned
+from nfh_tui.scanning.worker import Hello
+from nfh_tui.services.models import models_folder
+from nfh_tui.services.release import new_folder
+from nfh_tui.textual_support import FILE_NAME, MOST_BYTES, note_fault
+from nfh_tui.workbench import side_panels
 from tests.models.tiny_small import write_small
+from tools.small_model.data import _read as read_labels
 
 PID = os.getpid()
 MINE = "a person's own"
@@ -80,7 +79,7 @@ WRITERS: Mapping[str, Callable[[Path], object]] = {
     "a file": lambda at: write_lines(at / "out", ["new\n"]),
     "a folder": lambda at: write_members(at / "out", [("a", b"new")]),
     "a release": keep,
-    "a copied item": lambda at: copying._write(at / "out", "new"),
+    "a copied item": lambda at: side_panels._write(at / "out", "new"),
 }
 IN_THE_WAY = (f".out.{PID}.new", f"out.{PID}.new", ".out.new", "out.part", "out.tmp", "out.new")
 
@@ -130,7 +129,7 @@ def test_a_copied_item_has_a_name_of_its_own(tmp_path: Path) -> None:
     other.write_text(MINE)
     (tmp_path / "item-2.txt").symlink_to(other)
     (tmp_path / "item-3.txt").symlink_to(tmp_path / "nothing")
-    assert copying._write(wanted, "new") == tmp_path / "item-4.txt"
+    assert side_panels._write(wanted, "new") == tmp_path / "item-4.txt"
     assert (tmp_path / "item-4.txt").read_text() == "new"
     assert (wanted.read_text(), other.read_text()) == (MINE, MINE)
     assert not (tmp_path / "nothing").exists()
@@ -241,11 +240,11 @@ def test_a_backup_takes_no_name_where_there_are_no_second_names(
     source, place = tmp_path / "w.db", tmp_path / "copy.db"
     Store.open(source, create=True).close()
     monkeypatch.setattr(os, "link", no_links)
-    backup.back_up(source, tmp_path / "first.db")
+    database.back_up(source, tmp_path / "first.db")
     place.write_text(MINE)
     monkeypatch.setattr(os.path, "lexists", lambda _: False)
     with pytest.raises(StoreError, match="is there already"):
-        backup.back_up(source, place)
+        database.back_up(source, place)
     assert place.read_text() == MINE
     assert sorted(one.name for one in tmp_path.glob("*.db")) == [
         *("copy.db", "first.db", "w.db")
@@ -281,7 +280,7 @@ def test_a_link_to_no_database_stays_where_none_can_be_made(
     def fails(*_: object) -> None:
         raise FullError("it cannot be made")
 
-    monkeypatch.setattr("nfh_db.upgrade._upgrade", fails)
+    monkeypatch.setattr("nfh_db.database._upgrade", fails)
     with pytest.raises(StoreError, match="cannot be made"):
         Store.open(link, create=True)
     assert [path.name for path in tmp_path.iterdir()] == ["link.db"]

@@ -8,9 +8,9 @@ import pytest
 import sqlite_utils
 
 from nfh_db.connection import Connection, sqlite3
-from nfh_db.migrations import migrations
 from nfh_db.query import parse
 from nfh_db.queue import queue_ids
+from nfh_db.schema import migrations
 
 ME, ANN2, ZOE, EVA = 1, 2, 3, 4
 READY, LOADING = 1, 2

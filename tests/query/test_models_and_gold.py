@@ -103,7 +103,7 @@ def test_confidence_is_the_score_of_the_choice() -> None:
 
 
 def test_it_is_stored_with_a_prediction(tmp_path: Path) -> None:
-    from nfh_db.load import IncomingFile
+    from nfh_db.import_run import IncomingFile
     from nfh_db.records import IncomingAnchor, IncomingPassage
     from nfh_models.domain import Anchor, Passage, Token, Turn
 

@@ -8,10 +8,10 @@ import pytest
 import sqlite_utils
 
 from nfh_db.connection import Connection, sqlite3
-from nfh_db.migrations import migrations
 from nfh_db.query import compile as compile_query
 from nfh_db.query import parse
 from nfh_db.queue import SELECT_IDS, queue_ids
+from nfh_db.schema import migrations
 
 Found = Callable[[str], list[int]]
 

@@ -13,7 +13,7 @@ from nfh_db.query import parse
 from nfh_db.records import Role, Seen
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.releasing_words import plain
+from nfh_tui.services.datasheet import plain
 from tests.release.conftest import gold_lines, ids
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from nfh_db.formats.gold_form import GoldWriter
+from nfh_db.formats.gold import GoldWriter
 from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Role, Rule, Vote
 from nfh_db.store import Store
 from nfh_models.domain import (

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_db.pairing import Entry, pairing
-from nfh_tui.releasing_tally import ModelsInUse
+from nfh_db.comparisons import Entry, pairing
+from nfh_tui.services.release import ModelsInUse
 from tests.release.conftest import Line
 
 

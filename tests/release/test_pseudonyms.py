@@ -9,7 +9,7 @@ from click.testing import Result
 from nfh_db.formats.registry import NFH
 from nfh_db.query import parse
 from nfh_db.records import Annotator
-from nfh_tui.releasing_names import NOT_SHOWN, Pseudonyms
+from nfh_tui.services.release import NOT_SHOWN, Pseudonyms
 from tests.release.conftest import gold_lines
 
 NAMES = ("ann1", "ann2", "ann3", "editor")

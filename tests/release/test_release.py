@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_db.beside import path_beside
 from nfh_db.errors import ExportError
 from nfh_db.store import Store
-from nfh_tui.releasing_files import FileNames, new_folder
+from nfh_db.system import path_beside
+from nfh_tui.services.release import FileNames, new_folder
 from tests.release.conftest import gold_lines
 
 

@@ -3,10 +3,19 @@
 import random
 from collections.abc import Iterable, Iterator
 
-from nfh_models.domain import Anchor, Kind, Passage, Token, Turn
-from nfh_models.domain.answer import Answer, Mention, class_answer, reference_answer
+from nfh_models.domain import (
+    Anchor,
+    Answer,
+    Kind,
+    Mention,
+    Passage,
+    Token,
+    Turn,
+    class_answer,
+    reference_answer,
+)
 from nfh_models.parsing import Layer, Parsed, Stretch
-from nfh_models.resolution.item import Item, ResolutionExample
+from nfh_models.resolution.base import Item, ResolutionExample
 
 
 def item_of(written: str, *, parsed: bool = True) -> Item:

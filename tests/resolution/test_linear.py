@@ -11,11 +11,22 @@ import pytest
 
 from nfh_models.domain import IMPLICIT_KINDS, Kind
 from nfh_models.model_files import FolderTakenError, ModelFileError
-from nfh_models.resolution.linear import CLASSES, Linear, LinearSettings, tell
-from nfh_models.resolution.linear_files import load_linear, save_linear
-from nfh_models.resolution.linear_fitting import fitting, losses, minimise, objective_of
-from nfh_models.resolution.linear_groups import PAPER, LinearFeatures
-from nfh_models.resolution.linear_table import Collector, Table
+from nfh_models.resolution.linear import (
+    CLASSES,
+    PAPER,
+    Collector,
+    Linear,
+    LinearFeatures,
+    LinearSettings,
+    Table,
+    fitting,
+    load_linear,
+    losses,
+    minimise,
+    objective_of,
+    save_linear,
+    tell,
+)
 from nfh_models.resolution.recipes import load_folder, load_resolver
 
 from .handmade import examples, item_of, reference

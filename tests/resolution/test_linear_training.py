@@ -5,21 +5,22 @@ from dataclasses import replace
 
 import pytest
 
-from nfh_models.domain import Kind
-from nfh_models.domain.answer import class_answer
+from nfh_models.domain import Kind, class_answer
+from nfh_models.model_files import SettingError
 from nfh_models.parsing import ParserError
-from nfh_models.resolution.item import ResolutionExample
-from nfh_models.resolution.linear_groups import PAPER, Group
-from nfh_models.resolution.linear_settings import Plan, settings_of
-from nfh_models.resolution.linear_training import (
+from nfh_models.resolution.base import ResolutionExample
+from nfh_models.resolution.linear import (
+    PAPER,
+    Group,
     NothingToLearnError,
+    Plan,
     Step,
+    Tally,
     Trained,
     folds_of,
+    settings_of,
     training,
 )
-from nfh_models.resolution.linear_trial import Tally
-from nfh_models.setting_words import SettingError
 
 from .handmade import WordParser, examples, item_of, reference
 

@@ -7,17 +7,17 @@ import pytest
 
 from nfh_models.domain import Anchor
 from nfh_models.parsing import Layer, ParserError
-from nfh_models.resolution.item import Item
-from nfh_models.resolution.nearest_kinds import NearestResolver
-from nfh_models.resolution.nearest_noun import REACH
-from nfh_models.resolution.parsing_items import (
+from nfh_models.resolution.base import (
     BATCH,
     LARGEST,
+    REACH,
+    Item,
     batches,
     parse_items,
     parsing_items,
     resolved,
 )
+from nfh_models.resolution.baselines import NearestResolver
 
 from .handmade import WordParser, item_of
 

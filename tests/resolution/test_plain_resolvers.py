@@ -7,17 +7,16 @@ import pytest
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Turn
 from nfh_models.parsing import NoPipelineError, load_parser
-from nfh_models.resolution import cues, nearest_noun
-from nfh_models.resolution.cues_resolver import CuesResolver
-from nfh_models.resolution.deterministic_resolver import DeterministicResolver
-from nfh_models.resolution.item import Choice, Item, Several
-from nfh_models.resolution.nearest_kinds import (
+from nfh_models.resolution import base, cues
+from nfh_models.resolution.base import Choice, Item, Several, parse_items
+from nfh_models.resolution.baselines import (
+    DeterministicResolver,
     NearestResolver,
     NounChoice,
     NounKind,
     distance,
 )
-from nfh_models.resolution.parsing_items import parse_items
+from nfh_models.resolution.cues import CuesResolver
 
 from .handmade import WordParser, item_of, passage_of
 
@@ -62,7 +61,7 @@ def test_names_serve_where_there_is_no_noun_and_else_it_is_other(kind: NounKind)
 def test_the_default_is_nearest_noun_as_it_was() -> None:
     [made] = NearestResolver().resolve([WALK])
     assert WALK.parsed is not None
-    assert made == nearest_noun.predict(WALK.passage, WALK.anchor, WALK.parsed.pos)
+    assert made == base.predict(WALK.passage, WALK.anchor, WALK.parsed.pos)
 
 
 def test_distance_counts_from_the_nearest_token_of_the_anchor() -> None:

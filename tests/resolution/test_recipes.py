@@ -9,12 +9,7 @@ import pytest
 from nfh_models.model_files import ModelFileError
 from nfh_models.parsing import Layer
 from nfh_models.resolution import recipes
-from nfh_models.resolution.recipes import (
-    RecipeError,
-    load_folder,
-    load_resolver,
-    split_spec,
-)
+from nfh_models.resolution.recipes import RecipeError, load_folder, load_resolver, split_spec
 
 POS = frozenset({Layer.POS})
 

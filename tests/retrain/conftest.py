@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.records import Gold, IncomingAnchor, IncomingPassage, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.cli.group import commands
+from nfh_tui.cli.main import commands
 from tests.encoder.handmade import item, reference
 from tests.models.tiny_small import write_small
 

@@ -6,9 +6,9 @@ from nfh_db.jobs import Job, JobState
 from nfh_db.models import Model
 from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind, class_answer
+from nfh_tui.jobs.reporting import Progress
 from nfh_tui.jobs.runner import work
-from nfh_tui.jobs.train import asked
-from nfh_tui.training_jobs import Progress
+from nfh_tui.jobs.training import asked
 
 Add = Callable[..., None]
 FAST = ("epochs=2", "batch=8", "window=40")

@@ -10,9 +10,9 @@ from click.testing import Result
 from nfh_db.jobs import NewJob
 from nfh_db.store import Store
 from nfh_models.domain import Kind
-from nfh_tui import training_base
-from nfh_tui.cli.group import commands
-from nfh_tui.jobs.kinds import IMPORT
+from nfh_tui.cli.main import commands
+from nfh_tui.jobs.descriptions import IMPORT
+from nfh_tui.services import training
 
 from .handmade import Add
 
@@ -95,12 +95,12 @@ def test_where_an_import_may_bring_gold_or_it_is_for_later_nothing_is_refused(
 def test_the_usual_recipe_goes_on_from_a_model_where_there_is_one(
     path: Path, started: Path, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training_base, "is_packaged", lambda: False)
+    monkeypatch.setattr(training, "is_packaged", lambda: False)
     assert json.loads(call("resolution", "--json").stdout)["recipe"] == "linear"
-    monkeypatch.setattr(training_base, "is_packaged", lambda: True)
-    monkeypatch.setattr(training_base, "packaged_folder", lambda: started)
+    monkeypatch.setattr(training, "is_packaged", lambda: True)
+    monkeypatch.setattr(training, "packaged_folder", lambda: started)
     assert json.loads(call("resolution", "--json").stdout)["recipe"] == "encoder"
-    monkeypatch.setattr(training_base, "find_spec", lambda _: None)
+    monkeypatch.setattr(training, "find_spec", lambda _: None)
     assert json.loads(call("resolution", "--json").stdout)["recipe"] == "linear"
 
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from nfh_db.store import Store
 from nfh_models.domain import Kind
-from nfh_tui.cli.group import commands
+from nfh_tui.cli.main import commands
 
 from .handmade import FAST, Add, made, train
 

@@ -7,8 +7,8 @@ import pytest
 from click.testing import Result
 
 from nfh_db.store import Store
-from nfh_models.setting_words import SettingError
-from nfh_tui.training_trainers import trainer_for
+from nfh_models.model_files import SettingError
+from nfh_tui.services.training import trainer_for
 
 from .handmade import Add
 

@@ -12,11 +12,10 @@ from nfh_db.jobs import JobState
 from nfh_db.store import Store
 from nfh_models.domain import Kind
 from nfh_models.model_files import CARD, digest_of, read_metrics
-from nfh_tui.choosing_resolvers import resolver_for
-from nfh_tui.cli.group import commands
-from nfh_tui.cli.retrain_text import retrained_lines
-from nfh_tui.training_base import base_for, general_of
-from nfh_tui.training_trainers import TrainerError
+from nfh_tui.cli.main import commands
+from nfh_tui.cli.retrain import retrained_lines
+from nfh_tui.services.models import resolver_for
+from nfh_tui.services.training import TrainerError, base_for, general_of
 
 from .handmade import FAST, Add, made, train
 

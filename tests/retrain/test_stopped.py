@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 
 from nfh_db.jobs import JobState
 from nfh_db.store import Store
-from nfh_models.encoder.learner import EncoderLearner
+from nfh_models.encoder.training import EncoderLearner
 from nfh_models.training.plan import DivergedError
-from nfh_tui.cli.group import commands
+from nfh_tui.cli.main import commands
 from nfh_tui.jobs.runner import work
 
 from .handmade import FAST, Add, train

@@ -14,8 +14,8 @@ import pytest
 from nfh_db.connection import connect
 from nfh_db.jobs import Job, JobState, NewJob
 from nfh_db.store import Store
-from nfh_tui.jobs import kinds, starting
-from nfh_tui.jobs.job_files import job_folder
+from nfh_tui.jobs import descriptions, runner
+from nfh_tui.jobs.descriptions import job_folder
 
 from . import probe
 
@@ -96,18 +96,18 @@ def queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Queue]:
     search = os.pathsep.join([str(modules), *filter(None, sys.path)])
     monkeypatch.setenv("PYTHONPATH", search)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.delenv(starting.VARIABLE, raising=False)
-    monkeypatch.setattr(starting, "MODULE", starting.MODULE)
-    monkeypatch.setattr(starting, "_started", [])
-    monkeypatch.setattr(kinds, "KINDS", kinds.KINDS)
-    known = dict(kinds.KINDS)
+    monkeypatch.delenv(runner.VARIABLE, raising=False)
+    monkeypatch.setattr(runner, "MODULE", runner.MODULE)
+    monkeypatch.setattr(runner, "_started", [])
+    monkeypatch.setattr(descriptions, "KINDS", descriptions.KINDS)
+    known = dict(descriptions.KINDS)
     probe.learn()
     with Store.open(tmp_path / "q.db", create=True) as store:
         queue = Queue(store, tmp_path / "trace.txt", [])
         yield queue
-        for one in (*queue.runners, *(begun for begun, _ in starting._started)):
+        for one in (*queue.runners, *(begun for begun, _ in runner._started)):
             one.kill()
             one.wait()
-    kinds.KINDS.clear()
-    kinds.KINDS.update(known)
+    descriptions.KINDS.clear()
+    descriptions.KINDS.update(known)
     sys.modules.pop("nfh_tui.jobs.probe", None)

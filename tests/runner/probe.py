@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from nfh_tui.jobs import heart, runner, starting
-from nfh_tui.jobs.job_files import job_folder
-from nfh_tui.jobs.kinds import KINDS, JobKind
-from nfh_tui.training_jobs import Phase
+from nfh_tui.jobs import runner
+from nfh_tui.jobs.descriptions import KINDS, JobKind, job_folder
+from nfh_tui.jobs.reporting import Phase
 
 MODULE = "nfh_probe_runner"
 BEGUN = time.monotonic()
@@ -121,12 +120,12 @@ def learn() -> None:
     sys.modules[module.__name__] = module
     KINDS["probe"] = JobKind("probe", 2, "count", "probe")
     KINDS["heavy"] = JobKind("heavy", 2, "count", "probe", heavy=True)
-    starting.MODULE = MODULE
+    runner.MODULE = MODULE
 
 
 if __name__ == "__main__":
     learn()
     if "GROWN" in os.environ:
         runner.GROWN = int(os.environ["GROWN"])
-    runner.Heart = functools.partial(heart.Heart, between=0.05, grace=0.5)  # type: ignore[misc]
+    runner.Heart = functools.partial(runner.Heart, between=0.05, grace=0.5)  # type: ignore[misc]
     sys.exit(runner.main())

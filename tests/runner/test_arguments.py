@@ -6,8 +6,8 @@ import pytest
 
 from nfh_db.jobs import Job, JobState, NewJob
 from nfh_db.store import Store
-from nfh_tui.jobs import check, evaluate, import_files, predict_all, runner, train
-from nfh_tui.jobs.arguments import ArgumentsError, check_arguments
+from nfh_tui.jobs import doubts, runner, tasks, training
+from nfh_tui.jobs.runner import ArgumentsError, check_arguments
 
 
 @pytest.fixture
@@ -24,11 +24,11 @@ def queued(store: Store, new: NewJob) -> Job:
 
 def test_what_commands_ask_for_is_of_the_form(store: Store) -> None:
     for new in (
-        train.asked("both", "encoder", words=("epochs=1",), split="dev"),
-        evaluate.asked("resolution", ("small",), more={"errors": 3, "oracle": True}),
-        predict_all.asked("state:open", model="small"),
-        check.asked(),
-        import_files.asked([store.path]),
+        training.asked("both", "encoder", words=("epochs=1",), split="dev"),
+        tasks.evaluation_asked("resolution", ("small",), more={"errors": 3, "oracle": True}),
+        tasks.prediction_asked("state:open", model="small"),
+        doubts.asked(),
+        tasks.import_asked([store.path]),
     ):
         check_arguments(queued(store, new))
 
@@ -55,7 +55,7 @@ def test_other_arguments_are_a_sentence(
 
 
 def test_what_cannot_be_read_fails_and_the_rest_goes_on(store: Store) -> None:
-    damaged = queued(store, predict_all.asked("")).id
+    damaged = queued(store, tasks.prediction_asked("")).id
     with store._deciding() as connection:
         connection.execute("UPDATE job SET arguments = '{' WHERE id = 1")
     other = queued(store, NewJob("evaluate", 2, "", {})).id

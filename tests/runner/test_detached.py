@@ -9,16 +9,16 @@ from pathlib import Path
 
 from nfh_db.jobs import JobState
 from nfh_db.store import Store
-from nfh_tui.jobs.starting import HERE, OFF, VARIABLE, ensure_runner, start_runner
+from nfh_tui.jobs.runner import HERE, OFF, VARIABLE, ensure_runner, start_runner
 
 from .conftest import Queue, until
 
 STARTS = """
 import sys, time
 from pathlib import Path
-from nfh_tui.jobs import starting
-starting.MODULE = sys.argv[2]
-starting.start_runner(Path(sys.argv[1]))
+from nfh_tui.jobs import runner
+runner.MODULE = sys.argv[2]
+runner.start_runner(Path(sys.argv[1]))
 print("started", flush=True)
 time.sleep(600)
 """

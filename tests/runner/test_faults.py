@@ -11,11 +11,9 @@ import pytest
 from nfh_db.errors import FullError
 from nfh_db.jobs import JobState
 from nfh_db.store import Store
-from nfh_tui.jobs import job_files
-from nfh_tui.jobs.endings import sentence
-from nfh_tui.jobs.kinds import claimable
-from nfh_tui.jobs.runner import work
-from nfh_tui.jobs.starting import ensure_runner
+from nfh_tui.jobs import descriptions
+from nfh_tui.jobs.descriptions import claimable
+from nfh_tui.jobs.runner import ensure_runner, sentence, work
 
 from . import probe
 from .conftest import Queue, until
@@ -87,8 +85,8 @@ def test_files_stay_until_a_job_is_done_or_nobody_goes_on_for_long(
     queue.work()
     files = [sorted(path.name for path in folder.iterdir()) for folder in folders]
     assert files == [["asked-at", "log.txt"], ["asked-at", "log.txt", "made.json"]]
-    monkeypatch.setattr(job_files, "KEPT_SECONDS", -1.0)
-    job_files.forget(queue.store.path, queue.store.jobs())
+    monkeypatch.setattr(descriptions, "KEPT_SECONDS", -1.0)
+    descriptions.forget(queue.store.path, queue.store.jobs())
     assert sorted(path.name for path in folders[1].iterdir()) == ["asked-at", "log.txt"]
 
 
@@ -192,4 +190,4 @@ def test_a_disk_that_fills_fails_the_job_and_it_goes_on_when_there_is_room(
 
 def log_of(queue: Queue, job_id: int) -> str:
     """What a job's log says."""
-    return job_files.log_of(queue.store.path, queue.job(job_id)).read_text("utf-8")
+    return descriptions.log_of(queue.store.path, queue.job(job_id)).read_text("utf-8")

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from nfh_db.backup import back_up
+from nfh_db.database import back_up
 from nfh_db.jobs import Job, JobState
 from nfh_db.store import Store
-from nfh_tui.jobs import job_files
-from nfh_tui.jobs.job_files import (
+from nfh_tui.jobs import descriptions
+from nfh_tui.jobs.descriptions import (
     LOG,
     ROOM,
     STAMP,
@@ -187,8 +187,8 @@ def test_only_what_jobs_make_is_tidied_away(
     kept = fill(theirs)
     cancelled = queue.add()
     queue.store.end_job(cancelled, JobState.CANCELLED)
-    monkeypatch.setattr(job_files, "KEPT_SECONDS", -1.0)
-    job_files.forget(queue.store.path, queue.store.jobs())
+    monkeypatch.setattr(descriptions, "KEPT_SECONDS", -1.0)
+    descriptions.forget(queue.store.path, queue.store.jobs())
     assert sorted(path.name for path in other.iterdir()) == [STAMP, LOG, "notes.txt"]
     assert tree(theirs) == kept
 
@@ -205,8 +205,8 @@ def test_a_copy_beside_the_database_has_folders_of_its_own(
         assert find_folder(copy.path, job) is None
         work(copy, nobody)
         assert find_folder(copy.path, job) == folder.with_name("1-2")
-        monkeypatch.setattr(job_files, "KEPT_SECONDS", -1.0)
-        job_files.forget(copy.path, copy.jobs())
+        monkeypatch.setattr(descriptions, "KEPT_SECONDS", -1.0)
+        descriptions.forget(copy.path, copy.jobs())
     assert tree(folder) == before
 
 
@@ -225,8 +225,8 @@ def test_a_persons_copy_of_a_jobs_folder_is_not_tidied(
     (folder / "work").mkdir()
     theirs = folder.with_name("1-2")
     shutil.copytree(folder, theirs)
-    monkeypatch.setattr(job_files, "KEPT_SECONDS", -1.0)
-    job_files.forget(queue.store.path, queue.store.jobs())
+    monkeypatch.setattr(descriptions, "KEPT_SECONDS", -1.0)
+    descriptions.forget(queue.store.path, queue.store.jobs())
     assert not (folder / "work").exists()
     assert (theirs / "work").is_dir()
 

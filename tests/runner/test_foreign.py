@@ -14,7 +14,7 @@ from nfh_db.connection import connect
 from nfh_db.errors import StoreError
 from nfh_db.jobs import JobState, NewJob
 from nfh_db.store import Store
-from nfh_tui.jobs.kinds import claimable
+from nfh_tui.jobs.descriptions import claimable
 
 from .conftest import Queue
 

@@ -8,15 +8,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nfh_db import clock, processes
+from nfh_db import clock, system
 from nfh_db.connection import connect
 from nfh_db.errors import BusyError, FullError
 from nfh_db.jobs import Job, JobPoint, JobProgress, JobState
 from nfh_db.models import NewModel
-from nfh_db.training_store import JobGoneError
-from nfh_tui.jobs.kinds import claimable
+from nfh_db.store import JobGoneError
+from nfh_tui.jobs.descriptions import claimable
+from nfh_tui.jobs.reporting import JobReporter, Phase
 from nfh_tui.jobs.runner import work
-from nfh_tui.training_jobs import JobReporter, Phase
 
 from .conftest import Queue, until
 
@@ -41,7 +41,7 @@ def test_who_was_taken_for_dead_changes_nothing_once_another_has_the_job(queue: 
     job = claimed(queue)
     other = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     queue.change(
-        f"UPDATE job SET pid = {other.pid}, pid_started = '{processes.started(other.pid)}'"
+        f"UPDATE job SET pid = {other.pid}, pid_started = '{system.started(other.pid)}'"
     )
     with pytest.raises(JobGoneError):
         queue.store.note_job(job.id, JobProgress("far"))
@@ -111,7 +111,7 @@ def test_a_clock_that_is_set_takes_nobodys_job(
     monkeypatch.setattr(clock, "now", lambda: moved.isoformat(timespec="milliseconds"))
     assert queue.job(job.id).state is JobState.RUNNING  # its process is there
     queue.change(ELSEWHERE)
-    queue.change(f"UPDATE job SET place = '{processes.place()}'")
+    queue.change(f"UPDATE job SET place = '{system.place()}'")
     assert queue.store.beat_job(job.id)
     queue.store.note_job(job.id, JobProgress("on", 1, 2), JobPoint(1, {"loss": 1.0}))
     assert queue.store.end_job(job.id, JobState.DONE)
@@ -139,7 +139,7 @@ def test_a_number_that_another_process_has_now_is_no_sign_of_life(
     assert queue.job(job.id).state is JobState.RUNNING
     queue.change("UPDATE job SET heartbeat = '2020-01-01T00:00:00.000+00:00'")
     assert queue.job(job.id).state is JobState.INTERRUPTED
-    assert processes.alive(os.getpid(), None)
+    assert system.alive(os.getpid(), None)
 
 
 def test_steps_made_again_replace_their_points_and_a_judgement_stays(queue: Queue) -> None:

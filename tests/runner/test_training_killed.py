@@ -11,9 +11,9 @@ import pytest
 
 from nfh_db.jobs import JobState
 from nfh_db.store import Store
-from nfh_tui.jobs.job_files import jobs_folder, log_of
-from nfh_tui.jobs.train import asked
-from nfh_tui.model_folders import checked_folder, models_folder
+from nfh_tui.jobs.descriptions import jobs_folder, log_of
+from nfh_tui.jobs.training import asked
+from nfh_tui.services.models import checked_folder, models_folder
 from tests.models.tiny_small import write_small
 from tests.retrain.conftest import add, path
 

@@ -4,10 +4,9 @@ import time
 
 from nfh_db.jobs import JobProgress, JobState
 from nfh_db.store import Store
-from nfh_tui.jobs.job_files import LOG, job_folder
-from nfh_tui.jobs.job_log import JobLog
-from nfh_tui.jobs.kinds import claimable
-from nfh_tui.jobs.train import asked
+from nfh_tui.jobs.descriptions import LOG, claimable, job_folder
+from nfh_tui.jobs.runner import JobLog
+from nfh_tui.jobs.training import asked
 
 
 def test_its_time_and_progress_begin_anew_and_its_attempts_are_counted_on(tmp_path) -> None:

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import pytest
 
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
 from nfh_db.formats.registry import BY_NAME
 from nfh_db.formats.rows import GoldRow
 from nfh_db.records import Role, Vote
 from nfh_models.domain import Answer, ItemDisagreement, Passage, anchor_id, compare_all
-from nfh_tui.incoming import passage_of
 from nfh_tui.sample import corpus_path
 from nfh_tui.sample.build import corpus_records
+from nfh_tui.services.imports import passage_of
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.formats.reading import Source
+from nfh_db.formats.files import Source
 from nfh_db.formats.registry import BY_NAME
 from nfh_db.query import parse
 from nfh_db.records import BY_RULE, FlagName, Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Blocking, Kind, Note, SettlingRule, compare, settle
 from nfh_models.text.numbers import find_numbers
-from nfh_tui.incoming import PassageMaker
 from nfh_tui.sample import corpus_path
-from nfh_tui.sample.build import EDITOR, corpus_lines
-from nfh_tui.sample.markup import ANNOTATORS
-from nfh_tui.sample.phenomena import PHENOMENA
-from nfh_tui.transfer import ImportOptions, export_file, import_file
+from nfh_tui.sample.build import ANNOTATORS, EDITOR, PHENOMENA, corpus_lines
+from nfh_tui.services.imports import ImportOptions, PassageMaker, export_file, import_file
 
 GROUPS = {
     "REFERENCE, one noun": {

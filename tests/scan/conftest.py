@@ -6,10 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from nfh_tui.scanning.crew import Piece
-from nfh_tui.scanning.engine import Engine, Hello, Task
+from nfh_tui.scanning.blocks import Tally
 from nfh_tui.scanning.scan import Call, Scan
-from nfh_tui.scanning.tally import Tally
+from nfh_tui.scanning.worker import Engine, Hello, Piece, Task
 
 NUMBERED = (
     "She asked for a lamp, and then for another one.",

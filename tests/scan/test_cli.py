@@ -13,16 +13,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from nfh_tui import places
+from nfh_db import system
 from nfh_tui.cli import scan as command
-from nfh_tui.cli.group import commands
-from nfh_tui.cli.scan_notes import kept
-from nfh_tui.cli.scan_text import progress_words
-from nfh_tui.scanning.crew import CrewError
-from nfh_tui.scanning.engine import Engine
+from nfh_tui.cli.main import commands
+from nfh_tui.cli.scan import kept, progress_words
+from nfh_tui.scanning.blocks import Tally
 from nfh_tui.scanning.scan import Call as ScanCall
 from nfh_tui.scanning.scan import Progress, Scan
-from nfh_tui.scanning.tally import Tally
+from nfh_tui.scanning.worker import CrewError, Engine
 
 from .conftest import Inline, figures, scanned, text_of
 
@@ -240,7 +238,7 @@ def test_killed_at_any_moment_what_is_done_is_kept(tmp_path: Path, engine: Engin
     """A worker is killed and then the program, in the middle of long blocks."""
     path = tmp_path / "long.txt"
     path.write_text("Nothing is counted here.\n\n" * 21_000 + text_of(60))
-    home = places.data_folder() / "scans"
+    home = system.data_folder() / "scans"
     command = Command(path)
     command.wait_until(lambda: list(home.glob("*.scan.json")))
     workers = command.workers
@@ -259,11 +257,12 @@ def test_killed_at_any_moment_what_is_done_is_kept(tmp_path: Path, engine: Engin
 
 def test_the_parent_loads_no_framework(story: Path) -> None:
     code = (
-        "import sys; from nfh_tui.cli import scan, scan_json, scan_text;"
-        "from nfh_tui.scanning import workers, cluster, scan as run, sources;"
-        "sources.source_of(None, None);"
-        "print(sorted({'numpy','spacy','sklearn','torch','stanza','dask','distributed'}"
-        " & set(sys.modules)))"
+        "import sys; "
+        "from nfh_tui.cli import scan;"
+        "from nfh_tui.scanning import workers, cluster, scan as scanning_scan;"
+        "scanning_scan.source_of(None, None);"
+        "print(sorted({'numpy','spacy','sklearn','torch','stanza','dask','distributed'} "
+        "& set(sys.modules)))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert found.stdout.strip() == "[]", found.stderr

@@ -12,12 +12,10 @@ import pytest
 from distributed import LocalCluster
 
 from nfh_models.errors import ModelsError
-from nfh_tui.scanning import connecting
-from nfh_tui.scanning.cluster import Cluster
-from nfh_tui.scanning.connecting import differences, quiet
-from nfh_tui.scanning.crew import CrewError
-from nfh_tui.scanning.engine import Engine, Task, engine_of
+from nfh_tui.scanning import cluster
+from nfh_tui.scanning.cluster import Cluster, differences, quiet
 from nfh_tui.scanning.scan import Call, Progress, Scan
+from nfh_tui.scanning.worker import CrewError, Engine, Task, engine_of
 
 from .conftest import RULES, Inline, figures, scanned
 
@@ -62,7 +60,7 @@ def test_a_cluster_says_what_it_cannot_load(two_workers: LocalCluster) -> None:
 
 
 def test_a_scheduler_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connecting, "CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr(cluster, "CONNECT_SECONDS", 0.2)
     with pytest.raises(CrewError, match="no scheduler answers at tcp"):
         Cluster("tcp://127.0.0.1:9", RULES)
     with pytest.raises(CrewError, match="no scheduler answers at nonsense"):
@@ -82,7 +80,7 @@ def test_what_is_no_address_is_said_at_once(
 
 def test_what_answers_but_is_no_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Dask waits for it without end."""
-    monkeypatch.setattr(connecting, "ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr(cluster, "ANSWER_SECONDS", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = "tcp://{}:{}".format(*server.getsockname())
         with pytest.raises(CrewError, match="does not answer as a scheduler does"):
@@ -101,7 +99,7 @@ def test_what_dask_logs_is_not_seen(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_another_scan_loads_the_model_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """It may have been trained since, into the same folder."""
-    monkeypatch.setattr("nfh_tui.scanning.engine.Engine", lambda task: object())
+    monkeypatch.setattr("nfh_tui.scanning.worker.Engine", lambda task: object())
     engine_of.cache_clear()
     first, again, other = (engine_of(RULES, run) for run in ("1", "1", "2"))
     engine_of.cache_clear()

@@ -3,13 +3,12 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfh_models.identification.text import cases_of_text
-from nfh_models.text import lexicon
-from nfh_models.text.numbers import find_numbers
-from nfh_models.text.prefilter import may_hold_number
-from nfh_models.text.tokenize import spans
+from nfh_models.identification.base import cases_of_text
+from nfh_models.text import numbers
+from nfh_models.text.numbers import find_numbers, may_hold_number
+from nfh_models.text.tokens import spans
 
-WORDS = sorted(lexicon._WORDS)
+WORDS = sorted(numbers._WORDS)
 DIGITS = "0579٣४０߅"
 OTHERS = ["oh", "o", "and", "point", "a", "half", "k", "no", "some", "phone", "th", "'s", "$"]
 JOINTS = [
@@ -72,7 +71,7 @@ def test_every_word_of_the_lexicon_in_any_case() -> None:
 @given(text=TEXT)
 def test_never_no_where_a_number_is_found(text: str) -> None:
     words = [text[start:end] for start, end in spans(text)]
-    if find_numbers(words) or any(lexicon.parts_of(word) for word in words):
+    if find_numbers(words) or any(numbers.parts_of(word) for word in words):
         assert may_hold_number(text)
 
 
@@ -80,7 +79,7 @@ def test_never_no_where_a_number_is_found(text: str) -> None:
 @given(pieces=st.lists(PIECE, min_size=1, max_size=4), joint=st.sampled_from(JOINTS))
 def test_never_no_for_one_token_that_is_a_number(pieces: list[str], joint: str) -> None:
     token = joint.join(pieces)
-    if lexicon.parts_of(token):
+    if numbers.parts_of(token):
         assert may_hold_number(token)
 
 

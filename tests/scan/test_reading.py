@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nfh_tui.scanning.engine import Engine
-from nfh_tui.scanning.reading import UnreadableError, distinct, opened
+from nfh_tui.scanning.blocks import UnreadableError, distinct, opened
+from nfh_tui.scanning.worker import Engine
 
 from .conftest import Inline, scanned
 

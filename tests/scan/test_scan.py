@@ -9,11 +9,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from nfh_db.beside import path_beside
-from nfh_tui.scanning.engine import Engine
-from nfh_tui.scanning.journal import ENDING, tidy
-from nfh_tui.scanning.scan import Call, Progress, Scan
-from nfh_tui.scanning.tally import Tally
+from nfh_db.system import path_beside
+from nfh_tui.scanning.blocks import Tally
+from nfh_tui.scanning.scan import ENDING, Call, Progress, Scan, tidy
+from nfh_tui.scanning.worker import Engine
 
 from .conftest import Inline, figures, scanned, text_of
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from nfh_tui.scanning import tally as module
-from nfh_tui.scanning.tally import Z95, Count, Tally, wilson
+from nfh_tui.scanning import blocks
+from nfh_tui.scanning.blocks import Z95, Count, Tally, wilson
 
 
 def one(*words: str) -> Tally:
@@ -32,7 +32,7 @@ def test_common_are_those_with_most_fused_heads() -> None:
 def test_numbers_without_end_take_no_memory_without_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "ANCHORS_KEPT", 3)
+    monkeypatch.setattr(blocks, "ANCHORS_KEPT", 3)
     tally = one("one", "two", "three", "four", "one", "five")
     assert set(tally.anchors) == {"one", "two", "three"}
     assert tally.rest == Count(2, 0)
@@ -46,7 +46,7 @@ def test_numbers_without_end_take_no_memory_without_end(
 
 def test_a_number_of_any_length_is_cut() -> None:
     tally = one("9 " * 500)
-    assert [len(words) for words in tally.anchors] == [module.LONGEST_ANCHOR]
+    assert [len(words) for words in tally.anchors] == [blocks.LONGEST_ANCHOR]
 
 
 @pytest.mark.parametrize(

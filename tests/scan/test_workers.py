@@ -9,10 +9,9 @@ import msgspec
 import pytest
 
 from nfh_models.errors import ModelsError
-from nfh_tui.scanning import engine as engine_module
-from nfh_tui.scanning.crew import CrewError, Piece
-from nfh_tui.scanning.engine import Engine, Task, read_text
+from nfh_tui.scanning import worker as engine_module
 from nfh_tui.scanning.scan import Call, Progress, Scan
+from nfh_tui.scanning.worker import CrewError, Engine, Piece, Task, read_text
 from nfh_tui.scanning.workers import Workers
 
 from .conftest import RULES
@@ -21,7 +20,7 @@ QUICK = """
 import sys
 from pathlib import Path
 from nfh_tui.scanning import worker
-from nfh_tui.scanning.engine import Hello, read_text
+from nfh_tui.scanning.worker import Hello, read_text
 class Quick:
     "Counts words and loads nothing; what it works with stands in a file."
     def __init__(self, task):
@@ -91,10 +90,10 @@ def test_what_nobody_provided_for_is_a_sentence(
     def fail(*_: object) -> None:
         raise IndexError("list index out of range")
 
-    monkeypatch.setattr("nfh_models.identification.deciding.decide", fail)
+    monkeypatch.setattr("nfh_models.identification.base.decide", fail)
     with pytest.raises(ModelsError, match=r"rules fails on a text .IndexError: list index"):
         engine.scan(b"She has one.")
-    monkeypatch.setattr("nfh_models.identification.deciding.check_layers", fail)
+    monkeypatch.setattr("nfh_models.identification.base.check_layers", fail)
     with pytest.raises(ModelsError, match=r"cannot be loaded .IndexError"):
         engine_module.Engine(RULES)
 

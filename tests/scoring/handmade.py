@@ -17,7 +17,7 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.resolution.item import Choice, Item, ResolutionExample
+from nfh_models.resolution.base import Choice, Item, ResolutionExample
 
 CLASSES = len(IMPLICIT_KINDS)
 

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfh_models.domain import IMPLICIT_KINDS, Kind
-from nfh_models.resolution.item import Choice, ResolutionExample
-from nfh_models.resolution.scoring import calibrate, judge
-from nfh_models.resolution.scoring.calibration import BINS, in_second_half, reliability
+from nfh_models.resolution.base import Choice, ResolutionExample
+from nfh_models.resolution.evaluation import BINS, calibrate, in_second_half, reliability
+from nfh_models.resolution.scoring import judge
 
 from .handmade import CLASSES, choice, example
 

@@ -7,19 +7,20 @@ import pytest
 
 from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.domain import Kind
+from nfh_models.resolution import scoring
+from nfh_models.resolution.evaluation import evaluate
 from nfh_models.resolution.scoring import (
     COLUMNS,
     LABELS,
     Mistake,
     by_mistake,
-    evaluate,
     judge_one,
+    lost,
+    mistake,
     mistakes,
     oracle,
-    paper,
     restrict,
 )
-from nfh_models.resolution.scoring.mistakes import lost, mistake
 
 from .handmade import answer, choice, example
 
@@ -137,7 +138,7 @@ def test_a_right_choice_is_no_mistake() -> None:
 
 def test_the_papers_matrix_comes_to_its_printed_figures() -> None:
     """Its accuracies are cut to one digit; 771 is without the one that is right by form."""
-    rows = paper.elmo_confusion()
+    rows = scoring.elmo_confusion()
     cells = {
         (gold, said): count
         for gold, row in zip(LABELS, rows, strict=True)
@@ -146,8 +147,8 @@ def test_the_papers_matrix_comes_to_its_printed_figures() -> None:
     right = sum(cells[label, label] or 0 for label in LABELS)
     assert right == 771
     classes = right + (cells["REFERENCE", "REF-WRONG"] or 0)
-    printed = {one.figure: one.percent for one in paper.KINDS_TOLD}
-    assert classes * 100 / paper.ELMO_N == printed["class_accuracy"]
+    printed = {one.figure: one.percent for one in scoring.KINDS_TOLD}
+    assert classes * 100 / scoring.ELMO_N == printed["class_accuracy"]
     assert (right - 338) * 1000 // 536 == 807  # 80.7, implicit
     assert (338 + 1) * 1000 // 464 == 730  # 73.0, references, one by form
     assert cells["TIME", "REF-WRONG"] == 0
@@ -155,8 +156,8 @@ def test_the_papers_matrix_comes_to_its_printed_figures() -> None:
 
 
 def test_the_annotators_matrix_is_square() -> None:
-    assert len(paper.ANNOTATOR_CONFUSION) == len(paper.ANNOTATORS)
-    assert sum(map(sum, paper.ANNOTATOR_CONFUSION)) == 10_060
+    assert len(scoring.ANNOTATOR_CONFUSION) == len(scoring.ANNOTATORS)
+    assert sum(map(sum, scoring.ANNOTATOR_CONFUSION)) == 10_060
 
 
 # --- together -------------------------------------------------------------------------------

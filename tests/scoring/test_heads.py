@@ -8,8 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfh_models.domain import Answer, Head, Kind, Relation, class_answer, same_head
-from nfh_models.resolution.scoring import Found, head_figures, judge_heads
-from nfh_models.resolution.scoring.heads import judge_heads_one, merged
+from nfh_models.resolution.scoring import (
+    Found,
+    head_figures,
+    judge_heads,
+    judge_heads_one,
+    merged,
+)
 
 from .handmade import answer, example
 

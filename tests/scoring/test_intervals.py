@@ -5,19 +5,15 @@ import pytest
 
 from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.domain import Kind
-from nfh_models.resolution.item import ResolutionExample
-from nfh_models.resolution.scoring import (
+from nfh_models.resolution.base import ResolutionExample
+from nfh_models.resolution.evaluation import (
     HEAD_MEASURES,
     MEASURES,
-    Judged,
     compare,
-    figures,
-    head_figures,
     intervals,
-    judge,
-    judge_heads,
+    mcnemar_exact,
 )
-from nfh_models.resolution.scoring.comparing import mcnemar_exact
+from nfh_models.resolution.scoring import Judged, figures, head_figures, judge, judge_heads
 
 from .handmade import answer, choice, example
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nfh_models.domain import Kind, Mention, Origin, class_answer, reference_answer
-from nfh_models.resolution.item import ResolutionExample
+from nfh_models.resolution.base import ResolutionExample
 from nfh_models.resolution.scoring import (
     COLUMNS,
     LABELS,
@@ -14,7 +14,7 @@ from nfh_models.resolution.scoring import (
     judge_one,
     on_references,
 )
-from nfh_models.statistics.heads import Side
+from nfh_models.statistics import Side
 
 from .handmade import choice, example
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfh_models.domain import Kind
-from nfh_models.resolution.item import Choice, ResolutionExample
+from nfh_models.resolution.base import Choice, ResolutionExample
 from nfh_models.resolution.scoring import (
     DISTANCES,
     LABELS,
@@ -21,8 +21,8 @@ from nfh_models.resolution.scoring import (
     figures,
     judge,
     mistakes,
+    shape,
 )
-from nfh_models.resolution.scoring.parts import shape
 
 from .handmade import choice, example, judgements
 

@@ -14,7 +14,7 @@ from nfh_db.records import Annotator, Prediction
 from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS, Kind
 from nfh_tui.demo import _copy_corpus
-from nfh_tui.sheets.line import Line, Stop, stops
+from nfh_tui.widgets.figure_lines import Line, Stop, stops
 from tests.shell.conftest import database, open_desk, surroundings
 
 __all__ = ["database", "open_desk", "surroundings"]

@@ -6,8 +6,8 @@ from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.actions import ACTIONS
+from nfh_tui.screens.evaluation_figures import INCLUSIVE, PLAIN, judged_of, learning_lines
 from nfh_tui.screens.palette import SIGN, Acts
-from nfh_tui.sheets.learning import INCLUSIVE, PLAIN, judged_of, learning_lines
 from tests.screens.conftest import plain
 from tests.screens.test_side import visit
 
@@ -86,7 +86,7 @@ async def test_what_names_only_the_first_items_says_so(open_desk) -> None:
 
 
 def test_withdrawn_decisions_say_what_gold_they_had_replaced(store, me) -> None:
-    from nfh_db.wishes import Deed, Wish
+    from nfh_db.bulk_plan import Deed, Wish
 
     ids = [one for chunk in store.queue_ids(parse("rule:majority"), me) for one in chunk][:2]
     for anchor in ids:

@@ -8,8 +8,8 @@ from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.desk.report import ReportError, output, report
 from nfh_tui.screens.agreement import AgreementScreen
+from nfh_tui.services.report_process import ReportError, output, report
 from tests.screens.conftest import until
 
 MEASURE = {"value": 0.585, "low": 0.508, "high": 0.656, "n": 174, "why": None}

@@ -2,17 +2,23 @@
 
 import pytest
 
-from nfh_db import comparisons, earlier_gold
+from nfh_db import comparisons
 from nfh_db.comparisons import GOLD, REF, REF_WRONG, NoLongerWantedError, Side
 from nfh_db.errors import FormatError
 from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_models.domain import Kind, class_answer
-from nfh_models.resolution.item import Choice, Item, ResolutionExample
+from nfh_models.resolution.base import Choice, Item, ResolutionExample
 from nfh_models.resolution.scoring import figures, judge
 from nfh_tui.sample import corpus_path
-from nfh_tui.sheets.agreement import POOLED, Measured, figure_lines, pair_lines, pairs_of
-from nfh_tui.sheets.evaluation import (
+from nfh_tui.screens.agreement_figures import (
+    POOLED,
+    Measured,
+    figure_lines,
+    pair_lines,
+    pairs_of,
+)
+from nfh_tui.screens.evaluation_figures import (
     Sides,
     change_lines,
     change_matrix,
@@ -152,8 +158,8 @@ def test_a_comparison_that_nobody_waits_for_ends(store, me) -> None:
 
 def test_gold_against_an_earlier_export_names_what_changed(store, me, count) -> None:
     same = store.changes_since(corpus_path(), parse(""), me, never, nothing)
-    assert set(same.ids) <= {earlier_gold.SAME, earlier_gold.NEW}
-    decided = len(same.ids[earlier_gold.SAME])
+    assert set(same.ids) <= {comparisons.GOLD_SAME, comparisons.NEW}
+    decided = len(same.ids[comparisons.GOLD_SAME])
     assert decided == count("-class:none") and same.rows == 174 and same.gone == 0
 
     def first(query: str) -> int:
@@ -187,7 +193,7 @@ def test_what_only_one_side_has_is_told(store, me, tmp_path) -> None:
     decided = sum(map(len, found.ids.values()))
     whole = store.changes_since(corpus_path(), parse(""), me, never, nothing)
     assert decided == sum(map(len, whole.ids.values()))
-    assert len(found.ids[earlier_gold.NEW]) > 0
+    assert len(found.ids[comparisons.NEW]) > 0
 
 
 def test_a_file_that_does_not_hold_is_refused_with_its_line(store, me, tmp_path) -> None:

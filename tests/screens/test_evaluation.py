@@ -8,9 +8,9 @@ from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.desk.paths import completed
 from nfh_tui.sample import corpus_path
 from nfh_tui.screens.evaluation import EvaluationScreen
+from nfh_tui.workbench.completion import completed
 from tests.screens.conftest import until
 from tests.screens.test_agreement import stand_on
 

@@ -4,13 +4,20 @@ from dataclasses import replace
 
 from nfh_db.jobs import Job, JobPoint, JobState
 from nfh_db.models import Model
-from nfh_tui.sheets.curve import MARK, curve_lines, curve_of
-from nfh_tui.sheets.job_detail import JobView, job_lines, log_parts
-from nfh_tui.sheets.job_words import ruled, span_between, state_words
-from nfh_tui.sheets.jobs import RECENT, Listed, list_lines
-from nfh_tui.sheets.line import stops
-from nfh_tui.sheets.model_detail import Beside, measured, model_lines
-from nfh_tui.visible import width_of
+from nfh_tui.display_text import width_of
+from nfh_tui.jobs.descriptions import ruled, span_between, state_words
+from nfh_tui.screens.job_figures import (
+    RECENT,
+    Beside,
+    JobView,
+    Listed,
+    job_lines,
+    list_lines,
+    log_parts,
+    measured,
+    model_lines,
+)
+from nfh_tui.widgets.figure_lines import MARK, curve_lines, curve_of, stops
 from tests.screens.conftest import plain
 
 NOW = "2026-03-02T12:00:00.000Z"

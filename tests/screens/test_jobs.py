@@ -8,13 +8,11 @@ from nfh_db.clock import now
 from nfh_db.jobs import JobPoint, JobProgress, JobState, NewJob
 from nfh_db.store import Store
 from nfh_tui.cli.retrain import TRAINABLE
-from nfh_tui.desk.training_form import RECIPES
-from nfh_tui.jobs.job_files import LOG, job_folder
-from nfh_tui.jobs.kinds import claimable
-from nfh_tui.jobs.train import asked
+from nfh_tui.jobs.descriptions import LOG, at_clock, claimable, job_folder
+from nfh_tui.jobs.training import asked
 from nfh_tui.screens.jobs import NO, JobsScreen
-from nfh_tui.sheets.curve import MARK
-from nfh_tui.sheets.job_words import at_clock
+from nfh_tui.screens.training_form import RECIPES
+from nfh_tui.widgets.figure_lines import MARK
 from tests.screens.conftest import until
 from tests.screens.test_agreement import stand_on
 from tests.shell.test_bursts import burst
@@ -258,7 +256,7 @@ async def test_two_models_are_compared_and_a_group_opens_its_items(
         calls.append(list(arguments))
         return {"difference": 0.1, "low": 0.05, "high": 0.15}
 
-    monkeypatch.setattr("nfh_tui.screens.jobs_watching.report", compared)
+    monkeypatch.setattr("nfh_tui.screens.jobs.report", compared)
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
         await stand_on(desk, screen, "model 1")
@@ -293,7 +291,7 @@ async def test_a_model_is_put_to_use_by_the_command_that_tries_it(
         return "beta is now the active model\n"
 
     # The real one would list the models of the package, at some time.
-    monkeypatch.setattr("nfh_tui.screens.jobs_watching.report", no_figures)
+    monkeypatch.setattr("nfh_tui.screens.jobs.report", no_figures)
     monkeypatch.setattr("nfh_tui.screens.jobs.output", said)
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
@@ -318,7 +316,7 @@ async def test_keys_do_not_wait_for_a_command(open_desk, corpus, monkeypatch) ->
         await may_end.wait()
         return "beta is now the active model\n"
 
-    monkeypatch.setattr("nfh_tui.screens.jobs_watching.report", no_figures)
+    monkeypatch.setattr("nfh_tui.screens.jobs.report", no_figures)
     monkeypatch.setattr("nfh_tui.screens.jobs.output", said)
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)

@@ -1,6 +1,6 @@
 """What commands print, made ready to be shown in a dialog of another width."""
 
-from nfh_tui.desk.report import unbroken
+from nfh_tui.services.report_process import unbroken
 
 BROKEN = """\
 linear-3, a model of resolution, was made of three hundred examples on a morning

@@ -4,21 +4,29 @@ from itertools import pairwise
 
 import pytest
 
-from nfh_db.comparisons import GOLD, Compared, Side
-from nfh_db.confusions import KINDS, Confusions, PersonCounts
-from nfh_tui.heat import STEPS
-from nfh_tui.sheets.agreement import POOLED, Measured, figure_lines, measure_lines, pair_lines
-from nfh_tui.sheets.evaluation import (
+from nfh_db.comparisons import GOLD, KINDS, Compared, Confusions, PersonCounts, Side
+from nfh_tui.display_text import width_of
+from nfh_tui.screens.agreement_figures import (
+    POOLED,
+    Measured,
+    figure_lines,
+    measure_lines,
+    pair_lines,
+)
+from nfh_tui.screens.evaluation_figures import (
     NOTHING_COMMON,
+    Judged,
     Sides,
+    chart_lines,
     choice_lines,
     compared_lines,
     ids_query,
+    judged_of,
+    learning_lines,
+    model_of,
 )
-from nfh_tui.sheets.learning import Judged, chart_lines, judged_of, learning_lines, model_of
-from nfh_tui.sheets.line import percent, stops
-from nfh_tui.sheets.matrix import fitting, matrix_lines, matrix_of, step
-from nfh_tui.visible import width_of
+from nfh_tui.widgets.figure_lines import fitting, matrix_lines, matrix_of, percent, step, stops
+from nfh_tui.widgets.passage_render import STEPS
 from tests.screens.conftest import plain
 
 HOSTILE = "[red]x[/] \x1b[31m\u202e 漢 a/b"

@@ -7,7 +7,7 @@ from textual.app import ComposeResult
 from textual.widgets import Static
 
 from nfh_tui.actions import ACTIONS
-from nfh_tui.screens.side import SideScreen
+from nfh_tui.screens.base import SideScreen
 
 LINES = "\n".join(f"line {n} [red]x[/]" for n in range(200))
 
@@ -153,9 +153,10 @@ def test_every_act_of_these_screens_is_in_the_registry_with_a_key() -> None:
 
 def test_the_screens_load_no_framework_and_only_when_they_are_opened() -> None:
     program = (
-        "import sys, nfh_tui.app; early = {m for m in sys.modules if 'screens.' in m};"
+        "import sys, nfh_tui.app; "
+        "early = {m for m in sys.modules if 'screens.' in m};"
         "import nfh_tui.screens.agreement, nfh_tui.screens.evaluation;"
-        "import nfh_tui.screens.jobs, nfh_tui.screens.training_dialog;"
+        "import nfh_tui.screens.jobs, nfh_tui.screens.dialogs;"
         "print(sorted({m.partition('.')[0] for m in sys.modules}), sorted(early))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

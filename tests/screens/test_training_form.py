@@ -6,16 +6,9 @@ from dataclasses import replace
 import pytest
 
 from nfh_tui.cli.retrain import retrain
-from nfh_tui.desk.report import ReportError
-from nfh_tui.desk.training_form import (
-    UNCLOSED,
-    Form,
-    call_of,
-    command_of,
-    job_of,
-    last_form,
-)
-from nfh_tui.jobs.train import asked
+from nfh_tui.jobs.training import asked
+from nfh_tui.screens.training_form import UNCLOSED, Form, call_of, command_of, job_of, last_form
+from nfh_tui.services.report_process import ReportError
 from tests.screens.conftest import until
 from tests.screens.test_jobs import opened
 

@@ -10,8 +10,7 @@ import pytest
 from aiohttp.test_utils import TestClient, TestServer
 
 from nfh_tui.serving import server as serving
-from nfh_tui.serving.address import Address
-from nfh_tui.serving.guests import Guest, Guests
+from nfh_tui.serving.access import Address, Guest, Guests
 from nfh_tui.serving.server import GuestServer, Plan
 
 ANN = Guest("ann1", "annotate")

@@ -11,8 +11,8 @@ import pytest
 from click.testing import Result
 
 from nfh_db.store import Store
-from nfh_tui.serving.guests import Guest
-from nfh_tui.serving.service import Service
+from nfh_tui.serving.access import Guest
+from nfh_tui.serving.server import Service
 from nfh_tui.serving.visit import command
 
 Call = Callable[..., Result]

@@ -9,17 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from nfh_tui.serving import answering
-from nfh_tui.serving.address import Address
-from nfh_tui.serving.connections import (
+from nfh_tui.serving import server
+from nfh_tui.serving.access import (
     FILES_OF_VISIT,
     SPARE_FILES,
+    Address,
     Connections,
+    Guests,
     Limits,
     limits_of,
+    logging_to_stderr,
+    note_loop_error,
 )
-from nfh_tui.serving.guests import Guests
-from nfh_tui.serving.logs import logging_to_stderr, note_loop_error
 from nfh_tui.serving.server import GuestServer, Plan, listen
 
 from .conftest import ANN, NoPredictions
@@ -125,8 +126,8 @@ def test_the_limits_fit_into_the_files(files: int, visits: int, guests: int) -> 
 @pytest.fixture
 def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., object]:
     """A server that is impatient: `async with running() as port`."""
-    monkeypatch.setattr(answering, "SECONDS_TO_ASK", 0.3)
-    monkeypatch.setattr(answering, "LINGERING", 0.3)
+    monkeypatch.setattr(server, "SECONDS_TO_ASK", 0.3)
+    monkeypatch.setattr(server, "LINGERING", 0.3)
 
     @asynccontextmanager
     async def opened() -> AsyncIterator[int]:

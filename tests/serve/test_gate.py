@@ -6,8 +6,7 @@ from collections.abc import Callable
 import pytest
 from aiohttp import WSServerHandshakeError
 
-from nfh_tui.serving.guests import Guest
-from nfh_tui.serving.pages import workbench
+from nfh_tui.serving.access import Guest, workbench
 
 from .conftest import ANN, EVA
 

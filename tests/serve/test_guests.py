@@ -2,12 +2,9 @@
 
 import pytest
 
-from nfh_tui.serving import closing
-from nfh_tui.serving.address import Address, public_url
-from nfh_tui.serving.closing import Closing
-from nfh_tui.serving.guests import Guest, Guests
-from nfh_tui.serving.meter import Meter
-from nfh_tui.serving.wire import Focus, Ping, Size, Typed, WireError, parse, size_of
+from nfh_tui.serving import access
+from nfh_tui.serving.access import Address, Closing, Guest, Guests, Meter, public_url
+from nfh_tui.serving.visit import Focus, Ping, Size, Typed, WireError, parse, size_of
 
 ANN, BOB = Guest("ann", "annotate"), Guest("bob", "annotate")
 
@@ -158,6 +155,6 @@ def test_a_meter_lets_a_burst_through_and_then_so_many_a_second() -> None:
 
 
 def test_reasons_fit_into_a_close_frame() -> None:
-    reasons = [one for one in vars(closing).values() if isinstance(one, Closing)]
+    reasons = [one for one in vars(access).values() if isinstance(one, Closing)]
     assert len(reasons) >= 8
     assert all(len(one.reason.encode()) <= 123 for one in reasons)

@@ -9,10 +9,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from nfh_tui.serving import logs
-from nfh_tui.serving.address import Address
-from nfh_tui.serving.guests import Guests
-from nfh_tui.serving.logs import Sparing, WithoutTokens, logging_to_stderr, masked
+from nfh_tui.serving import access
+from nfh_tui.serving.access import (
+    Address,
+    Guests,
+    Sparing,
+    WithoutTokens,
+    logging_to_stderr,
+    masked,
+)
 from nfh_tui.serving.server import GuestServer, Plan, listen
 
 from .conftest import ANN, NoPredictions
@@ -87,7 +92,7 @@ def test_strangers_cannot_fill_the_log() -> None:
         record = logging.makeLogRecord({"name": name, "msg": "told", **more})
         return record if sparing.filter(record) else None
 
-    strange = [passed("aiohttp.server") for _ in range(int(logs.AT_ONCE) + 5)]
+    strange = [passed("aiohttp.server") for _ in range(int(access.AT_ONCE) + 5)]
     assert strange.count(None) == 5
     assert passed("nfh_tui.serving", uninvited=True) is None
     assert passed("nfh_tui.serving") is not None

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from nfh_tui.predictor_client import PredictorState
-from nfh_tui.serving import predictions
-from nfh_tui.serving.predictions import Predictions
+from nfh_tui.services.predictor_client import PredictorState
+from nfh_tui.serving import server
+from nfh_tui.serving.server import Predictions
 
 
 class Client:
@@ -30,7 +30,7 @@ class Client:
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> tuple[Predictions, Client]:
     """Predictions, and the client that they ask."""
-    monkeypatch.delenv(predictions.OFF_VARIABLE, raising=False)
+    monkeypatch.delenv(server.OFF_VARIABLE, raising=False)
     clients: list[Client] = []
 
     def make(*arguments) -> Client:
@@ -60,7 +60,7 @@ async def test_so_many_wait_at_most(made) -> None:
     one, client = made
     for number in range(100):
         one.want([number])
-    assert client.told[-1] == list(range(99, 99 - predictions.MOST, -1))
+    assert client.told[-1] == list(range(99, 99 - server.MOST, -1))
     await one.stop()
 
 
@@ -70,7 +70,7 @@ async def test_none_is_started_before_it_is_wanted_or_where_it_is_off(
     one, client = made
     await one.stop()
     assert client.told == []
-    monkeypatch.setenv(predictions.OFF_VARIABLE, "off")
+    monkeypatch.setenv(server.OFF_VARIABLE, "off")
     off = Predictions(Path("some.db"), lambda *arguments: client)  # type: ignore[arg-type]
     off.want([1])
     assert client.told == []

@@ -9,10 +9,9 @@ from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.jobs.every import set_every
-from nfh_tui.jobs.train import asked
-from nfh_tui.serving import retraining
-from nfh_tui.serving.retraining import Retraining
+from nfh_tui.jobs.training import asked, set_every
+from nfh_tui.serving import server
+from nfh_tui.serving.server import Retraining
 
 from .real import make_database
 
@@ -20,8 +19,8 @@ from .real import make_database
 @pytest.fixture
 def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database whose model of heads is to be trained after each decision."""
-    monkeypatch.setattr("nfh_tui.jobs.every.too_few", lambda store: {})
-    monkeypatch.setattr(retraining, "ensure_runner", lambda store: False)
+    monkeypatch.setattr("nfh_tui.jobs.training.too_few", lambda store: {})
+    monkeypatch.setattr(server, "ensure_runner", lambda store: False)
     path = tmp_path / "some.db"
     make_database(path)
     with Store.open(path) as store:
@@ -55,7 +54,7 @@ def test_what_has_too_little_to_learn_from_waits_for_somebody_to_write(
         looked.append(store)
         return {"resolution": "nothing to learn from"}
 
-    monkeypatch.setattr("nfh_tui.jobs.every.too_few", too_few)
+    monkeypatch.setattr("nfh_tui.jobs.training.too_few", too_few)
     decide(database)
     rounds = Retraining(database)
     assert (rounds.look(), rounds.look(), len(looked)) == ((), (), 1)
@@ -66,7 +65,7 @@ def test_what_has_too_little_to_learn_from_waits_for_somebody_to_write(
 async def test_what_cannot_be_looked_at_is_a_line_and_no_end(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retraining, "LOOK", 0.01)
+    monkeypatch.setattr(server, "LOOK", 0.01)
     task = asyncio.create_task(Retraining(tmp_path / "none.db").run())
     async with asyncio.timeout(10):
         while len(caplog.records) < 2:  # noqa: ASYNC110  # written by another thread

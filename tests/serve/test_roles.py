@@ -8,19 +8,18 @@ from pathlib import Path
 
 import pytest
 
+from nfh_db.bulk_plan import Deed, Wish, unseen
 from nfh_db.errors import FullError, NotAllowedError, StoreError
 from nfh_db.jobs import NewJob
 from nfh_db.query import parse
 from nfh_db.records import FlagName, Place, Role, Seen
 from nfh_db.store import Store
-from nfh_db.wishes import Deed, Wish, unseen
 from nfh_models.domain import Anchor, Kind, class_answer
 from nfh_tui import client as main
-from nfh_tui import client_jobs, client_live
 from nfh_tui.actions import ACTIONS, BY_ID, Access, Mode
 from nfh_tui.client import StoreClient
-from nfh_tui.desk.report import ReportError, output
-from nfh_tui.places import READ_ONLY_VARIABLE
+from nfh_tui.config import READ_ONLY_VARIABLE
+from nfh_tui.services.report_process import ReportError, output
 from nfh_tui.serving.child import TO_READ, VisitorApp
 from nfh_tui.serving.guest_client import ACCESS_OF, GuestClient
 from tests.shell.conftest import Desk
@@ -44,7 +43,7 @@ GOLD = ("gold", "guideline", "anchor", "head", "mention", "expert_difference")
 @pytest.fixture
 def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A database of several people's work; no predictor and no proposal withheld by chance."""
-    monkeypatch.setattr("nfh_tui.editing.votes.withheld", lambda item, me: False)
+    monkeypatch.setattr("nfh_tui.editor.votes.withheld", lambda item, me: False)
     monkeypatch.setenv("NFH_TUI_PREDICTOR", "off")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     path = tmp_path / "some" / "roles.db"
@@ -84,9 +83,9 @@ def beside(monkeypatch: pytest.MonkeyPatch) -> Beside:
 
     for screen in ("jobs", "evaluation"):
         monkeypatch.setattr(f"nfh_tui.screens.{screen}.output", printed)
-    for screen in ("jobs", "jobs_watching", "agreement", "evaluation"):
+    for screen in ("jobs", "agreement", "evaluation"):
         monkeypatch.setattr(f"nfh_tui.screens.{screen}.report", figures)
-    monkeypatch.setattr("nfh_tui.jobs.starting.ensure_runner", started)
+    monkeypatch.setattr("nfh_tui.jobs.runner.ensure_runner", started)
     return it
 
 
@@ -333,7 +332,7 @@ async def test_no_write_of_the_client_is_left_out(
         "start_runner",
         "changes_since",
     }
-    sources = "".join(map(inspect.getsource, (main, client_jobs, client_live)))
+    sources = inspect.getsource(main)
     assert sources.count("await self._write(") + sources.count("return self._write(") == len(
         asked
     )

@@ -8,9 +8,9 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from nfh_tui.serving import closing, server, visit
-from nfh_tui.serving.closing import Closing
-from nfh_tui.serving.wire import LARGEST
+from nfh_tui.serving import access, server, visit
+from nfh_tui.serving.access import Closing
+from nfh_tui.serving.visit import LARGEST
 
 from .conftest import ANN, EVA, REA, House
 
@@ -73,9 +73,9 @@ async def test_leaving_is_told_from_falling_over_and_from_not_starting(
     house: Callable,
 ) -> None:
     for behave, told in (
-        ("echo", closing.LEFT),
-        ("crash", closing.FELL_OVER),
-        ("mute", closing.NO_START),
+        ("echo", access.LEFT),
+        ("crash", access.FELL_OVER),
+        ("mute", access.NO_START),
     ):
         async with house(behave=behave) as it:
             socket = await visiting(it)
@@ -89,7 +89,7 @@ async def test_a_child_that_cannot_be_started_is_said(
 ) -> None:
     async with house() as it:
         monkeypatch.setattr(server, "command", lambda *_: ["/no such program"])
-        assert await ending(await visiting(it)) == closing.NO_START
+        assert await ending(await visiting(it)) == access.NO_START
         await until(lambda: not it.server.visits)
 
 
@@ -114,7 +114,7 @@ async def test_what_no_page_says_closes_that_socket_only(house: Callable, said: 
         other = await visiting(it, EVA)
         socket = await visiting(it)
         await socket.send_str(said)
-        assert await ending(socket) == closing.BAD_MESSAGE
+        assert await ending(socket) == access.BAD_MESSAGE
         await socket.close()
         await other.send_json(["stdin", "still here"])
         assert await other.receive_bytes() == b"hello 80x24"
@@ -125,11 +125,11 @@ async def test_bytes_and_huge_messages_close_the_socket(house: Callable) -> None
     async with house() as it:
         socket = await visiting(it)
         await socket.send_bytes(b'["stdin", "x"]')
-        assert await ending(socket) == closing.BAD_MESSAGE
+        assert await ending(socket) == access.BAD_MESSAGE
         await socket.close()
         socket = await visiting(it)
         await socket.send_str('["stdin", "' + "x" * LARGEST + '"]')
-        assert await ending(socket) == closing.TOO_LARGE
+        assert await ending(socket) == access.TOO_LARGE
         await socket.close()
         await until(lambda: not it.server.visits)
 
@@ -143,15 +143,15 @@ async def test_who_says_too_much_is_closed(
         socket = await visiting(it)
         for _ in range(30):
             await socket.send_json(["focus"])
-        assert await ending(socket) == closing.TOO_MUCH
+        assert await ending(socket) == access.TOO_MUCH
 
 
 async def test_one_person_may_have_so_many_and_all_together_so_many(house: Callable) -> None:
     async with house(at_most=server.FOR_ONE_PERSON + 1) as it:
         mine = [await visiting(it) for _ in range(server.FOR_ONE_PERSON)]
-        assert await ending(await visiting(it)) == closing.TOO_MANY_OF_YOURS
+        assert await ending(await visiting(it)) == access.TOO_MANY_OF_YOURS
         assert await (await visiting(it, EVA)).receive_bytes() == b"hello 80x24"
-        assert await ending(await visiting(it, EVA)) == closing.TOO_MANY
+        assert await ending(await visiting(it, EVA)) == access.TOO_MANY
         await mine[0].close()
         await until(lambda: len(it.server.visits) == server.FOR_ONE_PERSON)
         assert await (await visiting(it)).receive_bytes() == b"hello 80x24"
@@ -166,7 +166,7 @@ async def test_the_end_of_the_server_is_said_and_ends_every_child(
         (pid,) = [one.pid for one in it.server.visits]
         told = asyncio.create_task(ending(socket))
         await it.client.server.close()
-        assert await told == closing.SERVER_ENDS
+        assert await told == access.SERVER_ENDS
         assert (tmp_path / "ended well").exists()
         with pytest.raises(ProcessLookupError):
             os.kill(pid, 0)

@@ -16,10 +16,10 @@ from nfh_db.records import FlagName, Place, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS, Kind, Passage, class_answer
 from nfh_tui.actions import ACTIONS, Action
-from nfh_tui.guidelines import first_text
-from nfh_tui.jobs.train import asked
-from nfh_tui.screens.guidelines_editor import GuidelinesEditor
-from nfh_tui.screens.side import SideScreen
+from nfh_tui.jobs.training import asked
+from nfh_tui.screens.base import SideScreen
+from nfh_tui.screens.guidelines import GuidelinesEditor
+from nfh_tui.services.guidelines import first_text
 from nfh_tui.serving.child import VisitorApp
 from tests.shell.conftest import Desk
 

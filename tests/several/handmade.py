@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Passage, Token, Turn
-from nfh_models.resolution.item import Choice, Item, Several
-from nfh_models.text.lemmas import lemmas
+from nfh_models.resolution.base import Choice, Item, Several
+from nfh_models.text.tokens import lemmas
 
 
 def item_of(*turns: str) -> Item:

@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from nfh_models.parsing import Stretch, load_parser
-from nfh_models.parsing.parsed import Layer, Parsed, Parser, Tree
-from nfh_models.resolution.item import Choice, Item
-from nfh_models.resolution.several import decode
-from nfh_models.resolution.several.bounds import phrase_of
+from nfh_models.parsing import Layer, Parsed, Parser, Stretch, Tree, load_parser
+from nfh_models.resolution.base import Choice, Item
+from nfh_models.resolution.heads import decode, phrase_of
 
 from .handmade import item_of, place
 

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from nfh_models.domain import IMPLICIT_KINDS, Kind, Origin, Relation
-from nfh_models.resolution.item import Choice, Several
-from nfh_models.resolution.several import decode
+from nfh_models.resolution.base import Choice, Several
+from nfh_models.resolution.heads import decode
 
 from .handmade import choice_of, item_of, nouns, place
 

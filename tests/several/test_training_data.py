@@ -6,11 +6,7 @@ from collections import Counter
 import pytest
 
 from nfh_models.domain import Kind, Relation
-from nfh_models.training_data.several_heads import (
-    PassageFileError,
-    read,
-    several_heads_examples,
-)
+from nfh_models.resolution.head_examples import PassageFileError, read, several_heads_examples
 
 from .handmade import nouns
 

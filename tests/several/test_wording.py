@@ -3,10 +3,15 @@
 import pytest
 
 from nfh_models.domain import Relation
-from nfh_models.resolution.item import Choice
-from nfh_models.resolution.several import decode
-from nfh_models.resolution.several.coordination import coordination_of
-from nfh_models.resolution.several.wording import COUNTED, EITHER, ONE_OR, several_by_words
+from nfh_models.resolution.base import Choice
+from nfh_models.resolution.heads import (
+    COUNTED,
+    EITHER,
+    ONE_OR,
+    coordination_of,
+    decode,
+    several_by_words,
+)
 
 from .handmade import choice_of, item_of, nouns, place
 
@@ -90,7 +95,7 @@ def test_one_noun_named_twice_is_one_head():
 def test_a_word_that_the_parse_calls_a_verb_is_no_noun_of_a_list():
     from dataclasses import replace
 
-    from nfh_models.parsing.parsed import Parsed
+    from nfh_models.parsing import Parsed
 
     item = item_of("Words or run ?", "Take [ one ] .")
     noun = place(item, "Words")

@@ -8,17 +8,9 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
-from nfh_db.records import (
-    Gold,
-    IncomingAnchor,
-    IncomingPassage,
-    Item,
-    Role,
-    Rule,
-    Vote,
-)
+from nfh_db.records import Gold, IncomingAnchor, IncomingPassage, Item, Role, Rule, Vote
 from nfh_db.store import Store
 from nfh_models.domain import (
     Anchor,
@@ -33,7 +25,7 @@ from nfh_models.domain import (
     reference_answer,
 )
 from nfh_tui.app import WorkbenchApp
-from nfh_tui.screens.workbench import Workbench
+from nfh_tui.workbench.screen import Workbench
 
 AT = "2025-03-04T05:06:07.000Z"
 
@@ -124,7 +116,7 @@ PASSAGES: tuple[IncomingPassage, ...] = tuple(
 @pytest.fixture(autouse=True)
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No child process, a data folder of its own, and no proposal withheld by chance."""
-    monkeypatch.setattr("nfh_tui.editing.votes.withheld", lambda item, me: False)
+    monkeypatch.setattr("nfh_tui.editor.votes.withheld", lambda item, me: False)
     monkeypatch.setenv("NFH_TUI_PREDICTOR", "off")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 

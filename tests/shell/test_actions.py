@@ -19,10 +19,10 @@ from nfh_tui.actions import (
     key_table_text,
     table_lines,
 )
-from nfh_tui.editing import ACTIONS as EDITOR_ACTIONS
-from nfh_tui.screens.helping import help_rows
+from nfh_tui.editor.commands import ACTIONS as EDITOR_ACTIONS
+from nfh_tui.screens.dialogs import help_rows
 from nfh_tui.screens.palette import Acts
-from nfh_tui.screens.workbench import Workbench
+from nfh_tui.workbench.screen import Workbench
 
 KEYS_PAGE = Path(__file__).parents[2] / "docs" / "keys.md"
 BEGIN, END = "<!-- keys:start -->", "<!-- keys:end -->"

@@ -7,7 +7,7 @@ from nfh_db.records import Identified, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.config import config_files
-from nfh_tui.desk.clock import ItemClock
+from nfh_tui.workbench.session import ItemClock
 
 SMALL, LARGE = (80, 24), (120, 40)
 BOTH_SIZES = pytest.mark.parametrize("size", [SMALL, LARGE])

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from nfh_db.assignment_plan import Amount, Wanted
 from nfh_db.connection import connect
-from nfh_db.distributing import Amount, Wanted
 from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
@@ -166,7 +166,7 @@ async def test_each_role_has_a_queue_of_its_own(open_desk, give):
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     """History and earlier decisions are read as soon as an item is shown."""
-    monkeypatch.setattr("nfh_tui.screens.showing.STAYS", 0)
+    monkeypatch.setattr("nfh_tui.workbench.base.STAYS", 0)
 
 
 async def all_read(desk) -> None:

@@ -8,7 +8,7 @@ from nfh_db.connection import connect
 from nfh_db.query import parse
 from nfh_db.records import Identified, Prediction, Role
 from nfh_db.store import Store
-from nfh_tui.screens.annotating import IN_VIEW
+from nfh_tui.workbench.side_screens import IN_VIEW
 
 SMALL, LARGE = (80, 24), (120, 40)
 SCORES = (None, 1.0, None, None, None, 0.1, None, 0.5, *(None,) * 8)

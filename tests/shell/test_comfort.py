@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from nfh_db.formats.files import Source
 from nfh_db.formats.gold import read as read_gold
-from nfh_db.formats.reading import Source
 from nfh_db.store import Store
 from nfh_tui.app import WorkbenchApp
 

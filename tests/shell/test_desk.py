@@ -7,13 +7,10 @@ from dataclasses import replace
 import pytest
 
 from nfh_db.records import HistoryLine, Item
-from nfh_tui.desk.cache import KEPT, ItemCache
-from nfh_tui.desk.clock import ItemClock
-from nfh_tui.desk.completer import Completer
-from nfh_tui.desk.history import NOTHING, partners, told
-from nfh_tui.desk.ids import IdList
-from nfh_tui.desk.keeper import Keeper
-from nfh_tui.desk.keys import Act, KeyPress, Turns
+from nfh_tui.services.history import NOTHING, partners, told
+from nfh_tui.workbench.command_queue import Act, Keeper, KeyPress, Turns
+from nfh_tui.workbench.completion import Completer
+from nfh_tui.workbench.session import KEPT, IdList, ItemCache, ItemClock
 
 
 class Time:

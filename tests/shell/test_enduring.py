@@ -2,11 +2,10 @@
 
 import pytest
 
+from nfh_db.system import data_folder
 from nfh_tui.app import MOST_FAULTS, WorkbenchApp
-from nfh_tui.desk.faults import FILE_NAME
-from nfh_tui.desk.work import start
-from nfh_tui.places import data_folder
 from nfh_tui.screens.dialogs import TextDialog
+from nfh_tui.textual_support import FILE_NAME, start
 
 WORDS = "[/b] \x1b[31m it broke"
 

@@ -2,11 +2,10 @@
 
 import pytest
 
-from nfh_db.records import Role, Rule
+from nfh_db.records import Competence, Role, Rule
 from nfh_db.store import Store
-from nfh_db.trusted import Competence
 from nfh_models.domain import Kind, Relation, class_answer
-from nfh_tui.editing import annotators_votes
+from nfh_tui.editor.votes import annotators_votes
 
 
 def pane(desk):

@@ -11,7 +11,7 @@ import pytest
 from nfh_db.records import Identified, Role
 from nfh_db.store import Store
 from nfh_models.identification.rules import RULES
-from nfh_tui.predictor_client import PredictorState
+from nfh_tui.services.predictor_client import PredictorState
 
 RULE = RULES[-1]
 """Says yes; its sentence is shown."""
@@ -47,7 +47,7 @@ class Predictor:
 @pytest.fixture
 def predictor(monkeypatch) -> type[Predictor]:
     monkeypatch.setenv("NFH_TUI_PREDICTOR", "on")
-    monkeypatch.setattr("nfh_tui.predictor_client.PredictorClient", Predictor)
+    monkeypatch.setattr("nfh_tui.services.predictor_client.PredictorClient", Predictor)
     Predictor.made.clear()
     return Predictor
 
@@ -103,7 +103,7 @@ async def test_what_lacks_a_decision_is_asked_for_until_the_child_cannot(
 
 def test_the_sentences_of_the_rules_load_no_framework() -> None:
     code = (
-        "import sys, json; from nfh_tui.evidence_identification import rule_sentence;"
+        "import sys, json; from nfh_tui.widgets.evidence_rows import rule_sentence;"
         f"assert rule_sentence({RULE.name!r}) and not rule_sentence('no such rule');"
         "print(json.dumps(sorted({n.partition('.')[0] for n in sys.modules})))"
     )

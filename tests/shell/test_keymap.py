@@ -6,9 +6,7 @@ import pytest
 from textual.keys import Keys, _character_to_key
 
 from nfh_tui.actions import ACTIONS, key_table_text
-from nfh_tui.config import config_files, read
-from nfh_tui.key_names import is_key
-from nfh_tui.keymap import apply, key_name
+from nfh_tui.config import apply, config_files, is_key, key_name, read
 
 
 def load(path: Path):

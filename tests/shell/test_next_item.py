@@ -2,10 +2,10 @@
 
 from nfh_db.store import Store
 from nfh_tui.app import WorkbenchApp
-from nfh_tui.desk.toured import first_time
-from nfh_tui.editing.acts import prompt
-from nfh_tui.editing.state import EditState, Pending
-from nfh_tui.screens.deciding import FLAGS
+from nfh_tui.editor.commands import prompt
+from nfh_tui.editor.state import EditState, Pending
+from nfh_tui.workbench.answering import FLAGS
+from nfh_tui.workbench.background import first_time
 
 
 async def test_similar_items_are_like_the_decision_just_made(open_desk):

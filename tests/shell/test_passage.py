@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import IncomingAnchor, IncomingPassage, Prediction, Role
 from nfh_db.store import Store

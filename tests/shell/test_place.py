@@ -5,8 +5,7 @@ import pytest
 from nfh_db.query import parse
 from nfh_db.store import Store
 from nfh_models.domain import Kind
-from nfh_tui.desk.ids import IdList
-from nfh_tui.desk.nearby import MANY, Nearby, around, dump, load
+from nfh_tui.workbench.session import MANY, IdList, Nearby, around, dump, load
 
 
 async def left_behind(open_desk, *keys):
@@ -141,8 +140,8 @@ async def test_what_is_saved_leaves_no_steps_of_its_draft(open_desk, read):
 
 def test_the_steps_of_many_items_do_not_grow_without_end():
     from nfh_db.records import Role
-    from nfh_tui.desk.steps import MOST_ITEMS, MOST_STEPS, DraftSteps
-    from nfh_tui.editing import EditState
+    from nfh_tui.editor.state import EditState
+    from nfh_tui.workbench.session import MOST_ITEMS, MOST_STEPS, DraftSteps
 
     steps = DraftSteps()
     past, _ = steps.of((0, Role.ANNOTATOR), begun=True)

@@ -7,7 +7,7 @@ import pytest
 from nfh_db.records import Identified, Prediction
 from nfh_db.store import Store
 from nfh_models.domain import Kind
-from nfh_tui.predictor_client import PredictorState
+from nfh_tui.services.predictor_client import PredictorState
 
 
 class Predictor:
@@ -47,7 +47,7 @@ class Predictor:
 @pytest.fixture
 def predictor(monkeypatch) -> type[Predictor]:
     monkeypatch.setenv("NFH_TUI_PREDICTOR", "on")
-    monkeypatch.setattr("nfh_tui.predictor_client.PredictorClient", Predictor)
+    monkeypatch.setattr("nfh_tui.services.predictor_client.PredictorClient", Predictor)
     Predictor.made.clear()
     return Predictor
 

@@ -9,9 +9,9 @@ from textual.app import App, ComposeResult
 
 from nfh_db.records import FlagName, QueueRow, State
 from nfh_models.domain import Blocking, Kind
-from nfh_tui.desk.ids import IdList
-from nfh_tui.widgets.plain import cut_left, one_line, pad
+from nfh_tui.textual_support import cut_left, one_line, pad
 from nfh_tui.widgets.queue_list import KNOWN, QueueList, row_flags, row_note
+from nfh_tui.workbench.session import IdList
 
 ROWS = 100_000
 

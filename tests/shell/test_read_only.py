@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import opened
+from nfh_db import database as db_database
 from nfh_db.errors import FullError, ReadOnlyError
 from nfh_db.query import parse
 from nfh_db.records import Role
@@ -22,8 +22,8 @@ def shut(database: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def refuse(path: Path, *, create: bool) -> None:
         raise FullError(f"{path} cannot be written")
 
-    monkeypatch.setattr(opened, "open_writer", refuse)
-    monkeypatch.setattr(opened, "why_not_written", lambda _: REASON)
+    monkeypatch.setattr(db_database, "open_writer", refuse)
+    monkeypatch.setattr(db_database, "why_not_written", lambda _: REASON)
     return database
 
 
@@ -68,7 +68,7 @@ async def test_somebody_new_reads_where_the_disk_has_no_room_for_a_name(
         raise FullError("no room")
 
     monkeypatch.setattr(Store, "annotator", refuse)
-    monkeypatch.setattr(opened, "why_not_written", lambda _: REASON)
+    monkeypatch.setattr(db_database, "why_not_written", lambda _: REASON)
     async with open_desk(mode="browse") as desk:
         assert f"read-only: {REASON}" in desk.text()
 
@@ -86,7 +86,7 @@ def kinds(path: Path, me: str) -> list[str]:
 @pytest.fixture
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody looks whether files are lost before something is written."""
-    monkeypatch.setattr("nfh_tui.screens.workbench.POLL", 1000.0)
+    monkeypatch.setattr("nfh_tui.workbench.screen.POLL", 1000.0)
 
 
 async def test_an_answer_that_is_lost_is_not_called_saved_and_can_be_rescued(
@@ -125,7 +125,7 @@ def kinds_elsewhere(database: Path) -> list[str]:
 
 
 async def test_the_loss_is_noticed_before_anything_is_written(open_desk, database, monkeypatch):
-    monkeypatch.setattr("nfh_tui.screens.workbench.POLL", 0.05)
+    monkeypatch.setattr("nfh_tui.workbench.screen.POLL", 0.05)
     async with open_desk() as desk:
         lost(database)
         for _ in range(100):

@@ -6,12 +6,12 @@ import pytest
 from textual.command import DiscoveryHit
 
 from nfh_tui.actions import ACTIONS, Mode
-from nfh_tui.desk.keys import KeyPress
-from nfh_tui.desk.reasons import EMPTY, NOTHING, SWITCH
-from nfh_tui.editing import ACTIONS as EDITOR_ACTIONS
-from nfh_tui.editing.adopt import NOT_YOURS
-from nfh_tui.screens.helping import help_rows
+from nfh_tui.editor.commands import ACTIONS as EDITOR_ACTIONS
+from nfh_tui.editor.commands import NOT_YOURS
+from nfh_tui.screens.dialogs import help_rows
 from nfh_tui.screens.palette import SIGN, Acts
+from nfh_tui.workbench.availability import EMPTY, NOTHING, SWITCH
+from nfh_tui.workbench.command_queue import KeyPress
 
 HERE = [action for action in ACTIONS if not action.where and action.id != "quit"]
 QUERIES = {"empty": "text:nowhere", "full": ""}

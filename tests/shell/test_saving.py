@@ -67,7 +67,7 @@ async def test_quitting_waits_for_what_is_being_saved(open_desk, read, monkeypat
 
 
 async def test_quitting_asks_where_saving_takes_too_long(open_desk, read, monkeypatch):
-    monkeypatch.setattr("nfh_tui.screens.workbench.PATIENCE", 0.2)
+    monkeypatch.setattr("nfh_tui.workbench.screen.PATIENCE", 0.2)
     async with open_desk() as desk:
         gate = Gate(desk.app.client.store, monkeypatch)
         await desk.pilot.press("j", "y", "enter", "q")

@@ -3,9 +3,6 @@
 import json
 import subprocess
 import sys
-from importlib.resources import files
-
-import pytest
 
 FOREIGN = (
     "numpy",
@@ -18,7 +15,7 @@ FOREIGN = (
     "torch",
     "nfh_models.parsing",
     "nfh_models.text",
-    "nfh_tui.predictor_client",
+    "nfh_tui.services.predictor_client",
     "textual.widgets._data_table",
     "textual.widgets._markdown",
     "textual.widgets._text_area",
@@ -38,13 +35,3 @@ def test_the_registry_loads_no_screen():
         [sys.executable, "-c", program], capture_output=True, check=True, text=True
     )
     assert run.stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize(
-    ("folder", "most"), [("screens", 400), ("widgets", 300), ("desk", 300), (".", 400)]
-)
-def test_files_stay_short(folder, most):
-    for path in files("nfh_tui").joinpath(folder).iterdir():
-        if path.name.endswith(".py"):
-            lines = len(path.read_text(encoding="utf-8").splitlines())
-            assert lines <= most, f"{path.name} has {lines} lines"

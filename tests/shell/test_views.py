@@ -3,11 +3,10 @@
 from pathlib import Path
 
 from nfh_db.query import Completion
-from nfh_db.query.sorting import sorts_in, with_sort
+from nfh_db.query.parser import sorts_in, with_sort
 from nfh_db.store import Store
 from nfh_tui.actions import Mode
-from nfh_tui.desk.completer import offered
-from nfh_tui.desk.standing_views import standing, views
+from nfh_tui.workbench.completion import offered, standing, views
 
 
 def saved(path: Path) -> dict[str, str]:

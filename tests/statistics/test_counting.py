@@ -18,9 +18,7 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.statistics.counting import count
-from nfh_models.statistics.heads import Side, Speaker, distance, side
-from nfh_models.statistics.number import Number
+from nfh_models.statistics import Number, Side, Speaker, count, distance, side
 
 
 def passage(*turns: tuple[str | None, str], numbers: tuple[int, ...] = ()) -> Passage:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nfh_models import statistics
 from nfh_models.domain import (
     RELEASE_CLASSES,
     Anchor,
@@ -18,10 +19,7 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.statistics import paper
-from nfh_models.statistics.counting import Statistics, count
-from nfh_models.statistics.heads import Side, Speaker
-from nfh_models.statistics.number import Number
+from nfh_models.statistics import Number, Side, Speaker, Statistics, count
 
 YES, NO = class_answer(Kind.NFH), class_answer(Kind.NOT_NFH)
 
@@ -76,7 +74,7 @@ def test_identification(data_dir: Path) -> None:
     found = count(identification(data_dir / "identification" / "dev.tsv"))
     size, anchors = found.size, found.anchors
     assert (size.nfh, size.not_nfh, size.tokens.total) == (7_865, 10_536, 279_419)
-    assert size.share == pytest.approx(paper.NUMBERS["dev"].share)
+    assert size.share == pytest.approx(statistics.NUMBERS["dev"].share)
     one, two = anchors.most_common(2)
     assert (one.text, round(one.nfh / anchors.n, 3)) == ("one", 0.605)
     assert (two.text, round(two.nfh / anchors.n, 3)) == ("two", 0.087)

@@ -5,7 +5,7 @@ import statistics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfh_models.statistics.tally import Tally
+from nfh_models.statistics import Tally
 
 
 def tallied(values: list[int]) -> Tally:

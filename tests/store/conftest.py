@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.records import (
     FlagMark,
     FlagName,

@@ -2,13 +2,13 @@
 
 import pytest
 
-from nfh_db import settle
+from nfh_db import bulk_run
 from nfh_db.connection import connect, sqlite3
 from nfh_db.errors import StoreError
-from nfh_db.load import IncomingFile
+from nfh_db.event_log import present_state, replay
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import ImportReport, Role, Rule
-from nfh_db.replay import present, replay
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 
@@ -61,7 +61,7 @@ def rows(store: Store) -> dict[str, list[tuple[object, ...]]]:
 def check_log(store: Store) -> None:
     reader = connect(store.path, "ro")
     found = replay(reader)
-    assert (found.broken, found.state) == ([], present(reader))
+    assert (found.broken, found.state) == ([], present_state(reader))
     reader.close()
 
 
@@ -127,7 +127,7 @@ def test_a_run_that_was_broken_off_is_finished_by_the_next_start(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(settle, "run", die)
+        patch.setattr(bulk_run, "run_settlement", die)
         with pytest.raises(KeyboardInterrupt):
             bring(store, files, "second", replace_gold=True)
     with Store.open(store.path) as later:
@@ -161,7 +161,7 @@ def test_a_disk_that_fills_up_at_the_end_says_what_is_stored(
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(settle, "run", full)
+        patch.setattr(bulk_run, "run_settlement", full)
         with pytest.raises(StoreError, match=r"^second is stored, but .*has room.*done then$"):
             bring(store, files, "second", replace_gold=True)
     with Store.open(store.path) as later:

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nfh_db import distributing, giving
+from nfh_db import assignment_plan
+from nfh_db.assignment_plan import Amount, Wanted, days_ago
 from nfh_db.connection import connect
-from nfh_db.distributing import Amount, Wanted
 from nfh_db.errors import StoreError
-from nfh_db.progress import days_ago
 from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
@@ -259,10 +258,10 @@ def test_what_happens_between_plan_and_write_is_seen(store: Store, kit) -> None:
     kit.load(store, *items(kit, 8))
     eva, bob = store.annotator("eva"), store.annotator("bob")
     with closing(connect(store.path, "ro")) as connection:
-        plan = distributing.plan(connection, list(range(1, 9)), [eva, bob], Wanted())
+        plan = assignment_plan.plan(connection, list(range(1, 9)), [eva, bob], Wanted())
     answer(store, 1, "zoe")
     assign(store, ("ida",), limit=3)
-    written = giving.give(store._noting, plan, lambda _: None)
+    written = assignment_plan.give(store._noting, plan, lambda _: None)
     assert {slot.anchor for slot in written} == {4, 5, 6, 7, 8}
     assert set(Counter(row.anchor for row in rows(store)).values()) == {1}
 

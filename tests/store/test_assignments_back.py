@@ -6,10 +6,9 @@ from contextlib import closing
 
 import pytest
 
+from nfh_db.assignment_plan import Wanted, days_ago
 from nfh_db.connection import connect
-from nfh_db.distributing import Wanted
 from nfh_db.errors import StoreError
-from nfh_db.progress import days_ago
 from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store

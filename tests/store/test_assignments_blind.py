@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import pytest
 
-from nfh_db import gold as golds
+from nfh_db import answers as golds
+from nfh_db.assignment_plan import Amount, Wanted
 from nfh_db.connection import connect
-from nfh_db.distributing import Amount, Wanted
 from nfh_db.query import parse
 from nfh_db.records import Annotator, FlagName, Item, Role, Rule, State
+from nfh_db.serialization import decode_gold, encode
 from nfh_db.store import Store
-from nfh_db.values import decode_gold, encode
 from nfh_models.domain import Anchor, Answer, Blocking, Kind, class_answer
 
 WORDS = "the dogs saw one or two dogs and cats"
@@ -170,7 +170,7 @@ def test_others_flags_are_hidden_from_annotators_and_auditors(store: Store, kit)
     (row,) = store.queue_rows([1], bob)
     assert row.flags == (FlagName.AMBIGUOUS, FlagName.GUIDELINE)
     with closing(connect(store.path, "rw")) as writer:
-        expected = encode(golds.read(writer, 1))
+        expected = encode(golds.read_gold(writer, 1))
         writer.execute(AUDIT, {"anchor": 1, "person": bob.id, "expected": expected})
     assert [flag.annotator for flag in seen(store, "bob").flags] == ["bob"]
     (row,) = store.queue_rows([1], bob)
@@ -251,7 +251,7 @@ def test_neither_sees_the_others_decision_before_the_own_is_given(double: Store,
 
 
 def test_gold_stays_the_firsts_and_the_log_replays(double: Store) -> None:
-    from nfh_db.replay import present, replay
+    from nfh_db.event_log import present_state, replay
 
     decide(double, 1, "eva", Kind.AGE)
     decide(double, 1, "bob", Kind.YEAR)
@@ -263,7 +263,7 @@ def test_gold_stays_the_firsts_and_the_log_replays(double: Store) -> None:
     with closing(connect(double.path, "ro")) as reader:
         replayed = replay(reader)
         assert replayed.broken == []
-        assert replayed.state == present(reader)
+        assert replayed.state == present_state(reader)
 
 
 def test_the_second_decision_is_undone_by_itself(double: Store) -> None:
@@ -374,7 +374,7 @@ def test_an_audit_is_decided_without_votes_or_gold_in_view(store: Store, kit) ->
     eva = store.annotator("eva")
     bare = seen(store, "eva", 2)
     with closing(connect(store.path, "rw")) as connection:
-        expected = encode(golds.read(connection, 1))
+        expected = encode(golds.read_gold(connection, 1))
         connection.execute(AUDIT, {"anchor": 1, "person": eva.id, "expected": expected})
     item = seen(store, "eva")
     assert (item.votes, item.gold, item.state) == ((), None, bare.state)

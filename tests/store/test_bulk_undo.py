@@ -202,9 +202,9 @@ def test_a_replacing_number_is_stale_again_once_its_gold_is_gone(store, me):
 
 def test_while_it_is_taken_back_nothing_else_is_settled(path, store, me, monkeypatch, kit):
     settle(store, me)
-    from nfh_db import bulk
+    from nfh_db import bulk_run
 
-    show = bulk.BulkAct.show
+    show = bulk_run.BulkAct.show
 
     def later(self, *arguments, **named):
         with Store.open(path) as other:
@@ -219,7 +219,7 @@ def test_while_it_is_taken_back_nothing_else_is_settled(path, store, me, monkeyp
             decide(other, "eva", 3)
         return show(self, *arguments, **named)
 
-    monkeypatch.setattr(bulk.BulkAct, "show", later)
+    monkeypatch.setattr(bulk_run.BulkAct, "show", later)
     assert counts(store.undo(me)) == (COUNT - 1, 1)
     monkeypatch.undo()
     assert counts(store.redo(me)) == (COUNT - 1, 1)
@@ -227,16 +227,16 @@ def test_while_it_is_taken_back_nothing_else_is_settled(path, store, me, monkeyp
 
 def test_somebody_faster_in_another_window(path, store, me, monkeypatch):
     settle(store, me)
-    from nfh_db import bulk_undo
+    from nfh_db import bulk_run
 
-    turn = bulk_undo.turn
+    turn = bulk_run.turn
 
     def later(*arguments):
         monkeypatch.undo()
         answer(store, me, 1, Kind.YEAR)
         return turn(*arguments)
 
-    monkeypatch.setattr(bulk_undo, "turn", later)
+    monkeypatch.setattr(bulk_run, "turn", later)
     with pytest.raises(ChangedSinceError, match="in another window meanwhile: try again"):
         store.undo(me)
     assert store.undo(me).summary.startswith("answer YEAR")

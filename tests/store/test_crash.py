@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import batches, processes
+from nfh_db import batches, system
 from nfh_db.connection import connect
 from nfh_db.errors import StoreError
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import IncomingPassage, Role
 from nfh_db.store import Store
@@ -24,7 +24,7 @@ from nfh_models.domain import Kind, class_answer
 IMPORT_AND_WAIT = """
 import sys
 from pathlib import Path
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.records import Gold, IncomingAnchor, IncomingPassage, Role, Rule, Vote
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, Passage, Token, Turn, class_answer
@@ -43,11 +43,11 @@ def rows():
 
 WAIT = sys.argv[2]
 if WAIT == "settling":
-    from nfh_db import loading
+    from nfh_db import bulk_run
     def stop(*_):
         print("ready", flush=True)
         sys.stdin.read()
-    loading.settle.run = stop
+    bulk_run.run_settlement = stop
 Store.open(Path(sys.argv[1])).load(
     IncomingFile("killed.jsonl", "sha", "gold"), rows(), replace_gold=True)
 """
@@ -181,13 +181,13 @@ def test_somebody_faster_than_the_settling_keeps_the_decision(path: Path, halfwa
 
 
 def test_a_process_is_known_by_number_and_start() -> None:
-    since = processes.started(os.getpid())
-    assert processes.alive(os.getpid(), since)
+    since = system.started(os.getpid())
+    assert system.alive(os.getpid(), since)
     if since is not None:
-        assert not processes.alive(os.getpid(), "1")
+        assert not system.alive(os.getpid(), "1")
     gone = start("pass")
     gone.wait()
-    assert not processes.alive(gone.pid, None)
+    assert not system.alive(gone.pid, None)
     for pipe in (gone.stdin, gone.stdout):
         assert pipe is not None
         pipe.close()

@@ -6,7 +6,7 @@ from itertools import pairwise, product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfh_db.dealing import Lacking, deal
+from nfh_db.assignment_plan import Lacking, deal
 
 
 def loads(dealt: list[list[int]], people: int) -> list[int]:

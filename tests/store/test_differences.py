@@ -13,16 +13,16 @@ from click.testing import CliRunner
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nfh_db import upgrade
+from nfh_db import database as db_database
 from nfh_db.connection import connect
 from nfh_db.errors import StoreError
-from nfh_db.load import IncomingFile
-from nfh_db.migrations import migrations
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import Ballot, Role, State
+from nfh_db.schema import migrations
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Blocking, Kind, Note, class_answer, compare
-from nfh_tui.cli.group import commands
+from nfh_tui.cli.main import commands
 
 WORDS = "the dogs saw one or two dogs and cats near cats"
 PEOPLE = ("eva", "bob", "Zoë", "ada")
@@ -327,7 +327,7 @@ def test_an_upgrade_fills_the_tables(path: Path, kit) -> None:
         )
         old.executemany(answer, [(1, "annotator", "AGE"), (2, "annotator", "YEAR")])
         old.executemany(answer, [(3, "adjudicator", "AGE"), (4, "adjudicator", "NOT_NFH")])
-        old.execute(upgrade.SET_APPLICATION_ID)
+        old.execute(db_database.SET_APPLICATION_ID)
         old.execute("PRAGMA user_version = 1")
     with Store.open(path) as store:
         assert check(path, store) == 1

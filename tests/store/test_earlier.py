@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import loading, settle
+from nfh_db import bulk_run
 from nfh_db.connection import connect
+from nfh_db.event_log import present_state, replay
 from nfh_db.query import parse
 from nfh_db.records import ImportReport, IncomingAnchor, IncomingPassage, Role, Vote
-from nfh_db.replay import present, replay
+from nfh_db.serialization import decode_answer
 from nfh_db.store import Store
-from nfh_db.values import decode_answer
 from nfh_models.domain import Anchor, Answer, Kind, class_answer
 
 WORDS = "the dogs saw one or two cats"
@@ -55,7 +55,7 @@ def check_log(path: Path) -> None:
     try:
         replayed = replay(reader)
         assert replayed.broken == []
-        assert replayed.state == present(reader)
+        assert replayed.state == present_state(reader)
     finally:
         reader.close()
 
@@ -137,14 +137,14 @@ def test_a_person_who_was_faster_is_not_overwritten(
 ) -> None:
     kit.load(store, row(kit, said("bob", Kind.AGE)))
     (ballot,) = store.ballots(parse(""))
-    run = settle.run
+    run = bulk_run.run_settlement
 
     def person_first(*arguments: object) -> None:
         eva = store.annotator("eva")
         store.commit_answer(ballot.anchor_id, eva, Role.ANNOTATOR, class_answer(Kind.OTHER))
         run(*arguments)
 
-    monkeypatch.setattr(loading.settle, "run", person_first)
+    monkeypatch.setattr(bulk_run, "run_settlement", person_first)
     kit.load(store, row(kit, said("eva", Kind.YEAR, 3), earlier=EARLIER))
     assert answers(store) == {"bob": "AGE", "eva": "OTHER"}
     assert past(store) == [(None, "OTHER")]
@@ -156,8 +156,8 @@ def test_a_run_broken_off_between_two_answers_is_finished(
 ) -> None:
     with Store.open(path, create=True) as store:
         kit.load(store, row(kit, said("bob", Kind.AGE)))
-        monkeypatch.setattr(settle, "FIRST_STRETCH", 1)
-        monkeypatch.setattr(settle, "_apply", _once(settle._apply))
+        monkeypatch.setattr(bulk_run, "SETTLE_FIRST_STRETCH", 1)
+        monkeypatch.setattr(bulk_run, "_apply", _once(bulk_run._apply))
         with pytest.raises(KeyboardInterrupt):
             kit.load(store, row(kit, said("eva", Kind.YEAR, 3), earlier=EARLIER))
         monkeypatch.undo()

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 import sqlite_utils
 
-from nfh_db import connection, upgrade
-from nfh_db.migrations import migrations
+from nfh_db import connection
+from nfh_db import database as db_database
 from nfh_db.predictions import entropy
 from nfh_db.query import parse
 from nfh_db.records import Prediction
+from nfh_db.schema import migrations
+from nfh_db.serialization import encode_scores
 from nfh_db.store import Store
-from nfh_db.values import encode_scores
 
 EVEN = (0.25, 0.25, 0.0, 0.0, 0.0, 0.0, 0.25, 0.25)
 SURE = (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, None, 0.0)
@@ -82,7 +83,7 @@ def test_an_upgrade_fills_it_in(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             "INSERT INTO prediction VALUES (1,1,'AGE',NULL,0.5,x'00','',0.5) "
             "ON CONFLICT DO UPDATE SET scores = x'00'"
         )
-        old.execute(upgrade.SET_APPLICATION_ID)
+        old.execute(db_database.SET_APPLICATION_ID)
         old.execute("PRAGMA user_version = 4")
     old.close()
     with Store.open(path) as store:

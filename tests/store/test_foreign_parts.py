@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from nfh_db import schema_parts
-from nfh_db.backup import back_up
 from nfh_db.connection import SCHEMA_VERSION, connect
-from nfh_db.doctor import Repair, examine, patient, repair
+from nfh_db.database import back_up, way_to_read
+from nfh_db.doctor import Repair, examine, repair, rows
 from nfh_db.errors import ForeignPartsError, StoreError
-from nfh_db.merge import other
-from nfh_db.moment import way_to_read
+from nfh_db.merge import source
 from nfh_db.store import Store
 
 ENDLESS = (
@@ -59,7 +58,7 @@ OPENERS: dict[str, Callable[[Path, Path], object]] = {
     "open to read": lambda path, _: Store.open_to_read(path),
     "a file that nobody can write": lambda path, _: way_to_read(path),
     "backup": lambda path, beside: back_up(path, beside / "copy.db"),
-    "merge": lambda path, beside: other.opened(path, beside / "here.db").__enter__(),
+    "merge": lambda path, beside: source.opened(path, beside / "here.db").__enter__(),
 }
 
 
@@ -173,7 +172,7 @@ def test_where_a_table_is_a_view_nothing_is_read_from_it(made: Path) -> None:
 
 
 def test_a_check_without_end_is_ended(made: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patient, "LIMIT", 0.05)
+    monkeypatch.setattr(rows, "LIMIT", 0.05)
     # What a foreign index is made of is computed again by SQLite's own check, row by row.
     change(
         made,

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 import sqlite_utils
 
-from nfh_db import connection, identifying_store
+from nfh_db import connection, predictions
+from nfh_db import store as db_store
 from nfh_db.connection import connect
 from nfh_db.errors import StoreError
-from nfh_db.identifications import decode_weights, encode_weights
-from nfh_db.migrations import migrations
+from nfh_db.predictions import decode_weights, encode_weights
 from nfh_db.query import parse
 from nfh_db.records import Annotator, Identified, Identifying, Role
+from nfh_db.schema import migrations
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind
 
@@ -106,17 +107,17 @@ def test_many_are_saved_in_several_writes(
     store: Store, eva: Annotator, kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kit.load(store, *(kit.one(f"{n} one", 1, line=n + 1) for n in range(9)))
-    monkeypatch.setattr(identifying_store, "FIRST_STRETCH", 2)
-    monkeypatch.setattr(identifying_store, "SMALLEST_STRETCH", 2)
-    monkeypatch.setattr(identifying_store, "LARGEST_STRETCH", 3)
+    monkeypatch.setattr(db_store, "FIRST_STRETCH", 2)
+    monkeypatch.setattr(db_store, "SMALLEST_STRETCH", 2)
+    monkeypatch.setattr(db_store, "LARGEST_STRETCH", 3)
     sizes: list[int] = []
-    save = identifying_store.identifications.save
+    save = predictions.save_identifications
 
     def counted(writer, model, version, found, parser):
         sizes.append(len(found))
         save(writer, model, version, found, parser)
 
-    monkeypatch.setattr(identifying_store.identifications, "save", counted)
+    monkeypatch.setattr(predictions, "save_identifications", counted)
     model, version = rules(store)
     store.save_identifications(model, version, [(n, BY_RULE) for n in range(1, 12)])
     assert sum(sizes) == 11

@@ -10,8 +10,7 @@ from nfh_db.connection import connect
 from nfh_db.errors import StoreError
 from nfh_db.jobs import JobProgress, JobState
 from nfh_db.models import NewModel
-from nfh_db.store import Store
-from nfh_db.training_store import JobGoneError
+from nfh_db.store import JobGoneError, Store
 
 
 def new(name: str = "svm-1", task: str = "identification") -> NewModel:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import loading
+from nfh_db import import_run
 from nfh_db.connection import connect
 from nfh_db.errors import FormatError, StoreError
-from nfh_db.load import IncomingFile
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import FlagName, IncomingAnchor, IncomingPassage, Role, Rule, State
 from nfh_db.store import Store
@@ -184,7 +184,7 @@ def test_many_conflicts_are_counted_and_some_are_listed(store: Store, kit) -> No
     kit.load(store, kit.one("I have one", 2, gold=kit.gold(Kind.AGE)))
     rows = (kit.one("I have one", 2, gold=kit.gold(Kind.YEAR), line=i) for i in range(120))
     report = store.load(kit.file(), rows)
-    assert len(report.conflicts) == loading.LISTED_CONFLICTS + 1
+    assert len(report.conflicts) == import_run.LISTED_CONFLICTS + 1
     assert report.conflicts[-1] == "and 70 more: 120 rows in all were not taken over"
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import connection, doctor
+from nfh_db import connection
+from nfh_db.doctor import runner
 from nfh_db.errors import GoneError
 from nfh_db.query import parse
 from nfh_db.records import Place, Role
@@ -133,7 +134,7 @@ def test_the_rescue_holds_all_that_was_committed(
     place = store.rescue()
     assert (place.parent, place.name[:11]) == (path.parent, "nfh-rescue-")
     assert kinds(place) == ["AGE"]
-    report = doctor.examine(place)
+    report = runner.examine(place)
     # The draft of this test is none that the editor could read; nothing else is odd.
     assert [finding.what for finding in report.findings] == []
     assert store.item(1, eva, Role.ANNOTATOR) is not None
@@ -190,7 +191,7 @@ def test_a_command_that_ends_for_it_leaves_a_rescue_and_the_database_alone(
     (rescue,) = path.parent.glob("nfh-rescue-*.db")
     assert f"All that this program had saved is in {rescue}" in done.stdout
     assert (kinds(path), kinds(rescue)) == (["AGE"], ["YEAR"])
-    assert not any(finding for finding in doctor.examine(rescue).findings)
+    assert not any(finding for finding in runner.examine(rescue).findings)
 
 
 def test_another_program_says_what_is_gone(path: Path, store: Store, eva) -> None:
@@ -247,5 +248,5 @@ def test_a_log_lost_just_before_closing_is_not_written_over_what_others_did(
     # In processes of their own: one that has lost a log opens the database no more.
     run = [sys.executable, "-c", CHANGE, str(path), "eva"]
     subprocess.run(run, timeout=60, check=True)
-    assert not any(finding for finding in doctor.examine(path).findings)
+    assert not any(finding for finding in runner.examine(path).findings)
     assert kinds(path) == 200 * ["TIME"]

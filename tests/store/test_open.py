@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import connection, upgrade
+from nfh_db import connection, database
 from nfh_db.errors import NewerFileError, NotOurFileError, StoreError
-from nfh_db.migrations import migrations
+from nfh_db.schema import migrations
 from nfh_db.store import Store
 
 
@@ -31,7 +31,7 @@ def test_a_new_database_is_stamped_and_in_wal_mode(path: Path) -> None:
 
 
 def test_the_version_is_the_number_of_migrations(path: Path) -> None:
-    writer = upgrade.open_writer(path, create=True)
+    writer = database.open_writer(path, create=True)
     applied = writer.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0]
     writer.close()
     assert applied == connection.SCHEMA_VERSION

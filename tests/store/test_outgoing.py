@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db import outgoing
-from nfh_db.load import IncomingFile
+from nfh_db import items
+from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import FlagName, Role, Rule
 from nfh_db.store import Store
@@ -154,7 +154,7 @@ def test_a_record_is_whole(store: Store, kit) -> None:
 def test_what_leaves_is_of_one_moment(
     store: Store, path: Path, kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outgoing, "AT_ONCE", 2)
+    monkeypatch.setattr(items, "AT_ONCE", 2)
     kit.load(store, *(kit.one(f"one {number}", 0, line=number) for number in range(9)))
     records = store.outgoing(parse(""), None, "gold")
     first = next(records)

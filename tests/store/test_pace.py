@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfh_db.pace import next_stretch
+from nfh_db.connection import next_stretch
 
 
 @pytest.mark.parametrize(

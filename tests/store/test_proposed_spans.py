@@ -7,9 +7,9 @@ import pytest
 
 from nfh_db.connection import connect
 from nfh_db.errors import ChangedSinceError, StaleLabelsError, StoreError
+from nfh_db.event_log import present_state, replay
 from nfh_db.query import parse
 from nfh_db.records import FlagMark, FlagName, Role, Rule, StaleLabels, State
-from nfh_db.replay import present, replay
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, PassageError, class_answer
 
@@ -47,7 +47,7 @@ def check_log(path: Path) -> None:
     with closing(connect(path, "ro")) as reader:
         replayed = replay(reader)
         assert replayed.broken == []
-        assert replayed.state == present(reader)
+        assert replayed.state == present_state(reader)
 
 
 def test_a_proposal_changes_neither_span_nor_gold_nor_state(decided: Store) -> None:

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nfh_db.answers import recompute
 from nfh_db.connection import connect
 from nfh_db.errors import ChangedSinceError, StoreError
+from nfh_db.event_log import present_state, replay
 from nfh_db.records import FlagName, Role
-from nfh_db.replay import present, replay
 from nfh_db.store import Store
-from nfh_db.summary import recompute
 from nfh_models.domain import Anchor, Kind, class_answer
 
 WORDS = "the dogs saw one or two cats"
@@ -95,7 +95,7 @@ def check(path: Path) -> None:
     try:
         replayed = replay(reader)
         assert replayed.broken == []
-        assert replayed.state == present(reader)
+        assert replayed.state == present_state(reader)
         assert reader.execute("PRAGMA foreign_key_check").fetchall() == []
     finally:
         reader.close()

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import nfh_db
-from nfh_db import snapshot
+from nfh_db import schema
 from nfh_db.connection import Connection
-from nfh_db.upgrade import open_writer
+from nfh_db.database import open_writer
 
 FIRST_WORDS = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
 NOT_FOR_SCREENS = ("sqlite_utils", "numpy", "spacy", "simplemma", "textual", "sqlite3", "click")
@@ -30,12 +30,12 @@ def empty(path: Path) -> Iterator[Connection]:
 
 def test_the_committed_schema_is_what_the_migrations_build() -> None:
     committed = files("nfh_db").joinpath("schema.sql").read_text(encoding="utf-8")
-    assert committed == snapshot.text_from_zero(), (
-        "schema.sql is out of date: run `python -m nfh_db.snapshot`"
+    assert committed == schema.text_from_zero(), (
+        "schema.sql is out of date: run `python -m nfh_db.schema`"
     )
 
 
-OWN_FILE = ("nfh_db.pairing",)
+OWN_FILE = ("nfh_db.comparisons",)
 """Modules whose statements work on a passing file with tables of its own."""
 
 

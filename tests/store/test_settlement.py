@@ -308,15 +308,15 @@ def test_what_changes_meanwhile_is_left(store, me, voted, seen, monkeypatch):
 
 def _before_it_shows(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
     """Let somebody act between what a run read and what it writes."""
-    from nfh_db import bulk
+    from nfh_db import bulk_run
 
-    show = bulk.BulkAct.show
+    show = bulk_run.BulkAct.show
 
     def later(self, *arguments, **named):
         act()
         return show(self, *arguments, **named)
 
-    monkeypatch.setattr(bulk.BulkAct, "show", later)
+    monkeypatch.setattr(bulk_run.BulkAct, "show", later)
 
 
 def test_nobody_sees_it_before_it_shows(path, store, me, voted, monkeypatch, kit):

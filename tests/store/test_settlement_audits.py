@@ -8,8 +8,8 @@ from nfh_db.audits import Sample
 from nfh_db.connection import connect
 from nfh_db.query import parse
 from nfh_db.records import Annotator, Role, Rule
+from nfh_db.serialization import decode_gold
 from nfh_db.store import Store
-from nfh_db.values import decode_gold
 from nfh_models.domain import Anchor, Blocking, Kind, class_answer
 
 WORDS = "the dogs saw one , then more dogs and cats"

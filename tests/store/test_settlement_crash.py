@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from nfh_db import batches, settle
+from nfh_db import batches, bulk_run
 from nfh_db.connection import connect
+from nfh_db.event_log import present_state, replay
 from nfh_db.query import parse
 from nfh_db.records import Rule
-from nfh_db.replay import present, replay
 from nfh_db.store import Store
 from nfh_models.domain import Kind
 
@@ -23,7 +23,7 @@ COUNT = 300
 WORK = """
 import sys
 from pathlib import Path
-from nfh_db import bulk, settle
+from nfh_db import bulk_run
 from nfh_db.query import parse
 from nfh_db.records import Rule
 from nfh_db.store import Store
@@ -35,11 +35,11 @@ def stop(*_, **__):
     sys.stdin.read()
 
 if when == "unseen":
-    bulk.BulkAct.show = stop
+    bulk_run.BulkAct.show = stop
 elif when == "shown":
-    settle.run = stop
+    bulk_run.run_settlement = stop
 else:
-    settle.time.sleep = stop
+    bulk_run.time.sleep = stop
 store = Store.open(path)
 me = store.annotator("settler")
 if act == "settle":
@@ -97,7 +97,7 @@ def check(path: Path) -> None:
         reader.execute("SELECT count(*) FROM batch WHERE state <> 'ready'").fetchone()[0] == 0
     )
     replayed = replay(reader)
-    assert (replayed.broken, replayed.state == present(reader)) == ([], True)
+    assert (replayed.broken, replayed.state == present_state(reader)) == ([], True)
     assert reader.execute("PRAGMA foreign_key_check").fetchall() == []
     decided = reader.execute("SELECT count(*) FROM anchor WHERE state = 'decided'").fetchone()
     assert decided[0] == golds(path)
@@ -173,7 +173,7 @@ def test_two_that_finish_it_at_once_do_no_harm(
 ) -> None:
     """Two containers that do not see each other's processes both take it for left behind."""
     killed("settle", "shown")
-    run, other = settle.run, msgspec.json.Decoder(batches.Work)
+    run, other = bulk_run.run_settlement, msgspec.json.Decoder(batches.Work)
 
     def twice(connection, batch_id, work, *more):
         same = other.decode(msgspec.json.encode(work))
@@ -181,7 +181,7 @@ def test_two_that_finish_it_at_once_do_no_harm(
         monkeypatch.setattr(batches, "settles", lambda *_: True)
         return run(connection, batch_id, same, *more)
 
-    monkeypatch.setattr(settle, "run", twice)
+    monkeypatch.setattr(bulk_run, "run_settlement", twice)
     Store.open(path).close()
     assert golds(path) == COUNT
     check(path)

@@ -7,13 +7,13 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from nfh_db.answers import recompute
 from nfh_db.connection import connect
 from nfh_db.errors import StoreError
+from nfh_db.event_log import present_state, replay
 from nfh_db.query import parse
 from nfh_db.records import Role, Rule
-from nfh_db.replay import present, replay
 from nfh_db.store import Store
-from nfh_db.summary import recompute
 from nfh_models.domain import Anchor, Kind, class_answer
 
 WORDS = "the dogs saw one or two cats"
@@ -89,7 +89,7 @@ def check(path: Path) -> None:
     writer.execute("ROLLBACK")
     replayed = replay(writer)
     assert replayed.broken == []
-    assert replayed.state == present(writer)
+    assert replayed.state == present_state(writer)
     assert writer.execute("PRAGMA foreign_key_check").fetchall() == []
     assert writer.execute(LEFT_OVER).fetchone()[0] == 0
     writer.close()

@@ -6,8 +6,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from nfh_models.training.learner import SCORE, Group, Outcome, StepReport
-from nfh_models.training.loop import train
+from nfh_models.training.loop import SCORE, Group, Outcome, StepReport, train
 from nfh_models.training.plan import Plan
 
 CPU = torch.device("cpu")

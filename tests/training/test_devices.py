@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import pytest
 import torch
 
-from nfh_models.training.devices import FAST_BF16, DeviceError, autocast, choose_device, kind_of
+from nfh_models.training.loop import FAST_BF16, DeviceError, autocast, choose_device, kind_of
 
 CPU = torch.device("cpu")
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from nfh_models.training.learner import SCORE
-from nfh_models.training.loop import NothingToLearnError, train
+from nfh_models.training.loop import SCORE, NothingToLearnError, train
 from nfh_models.training.plan import DivergedError, Plan
 
 from .small_learner import BATCHES, CPU, PLAN, Driven, SmallLearner, same

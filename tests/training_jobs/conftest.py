@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from nfh_db.import_run import IncomingFile
 from nfh_db.jobs import Job, NewJob
-from nfh_db.load import IncomingFile
 from nfh_db.models import NewModel
 from nfh_db.records import IncomingPassage
 from nfh_db.store import Store
 from nfh_models.model_files import digest_of
-from nfh_tui.jobs import kinds, runner
-from nfh_tui.jobs.train import asked
-from nfh_tui.training_jobs import Progress
+from nfh_tui.jobs import descriptions, runner
+from nfh_tui.jobs.reporting import Progress
+from nfh_tui.jobs.training import asked
 from tests.models.tiny_small import write_small
 
 from .handmade import FAST, Load, passages, quiet
@@ -61,7 +61,7 @@ def training(store: Store, base: Path, monkeypatch: pytest.MonkeyPatch) -> Train
     What follows a model that took over is not worked.
     """
     monkeypatch.setattr(
-        runner, "claimable", lambda: {"train": kinds.claimable()["train"]}, raising=False
+        runner, "claimable", lambda: {"train": descriptions.claimable()["train"]}, raising=False
     )
 
     def run(

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from nfh_tui.training_card import card_of
+from nfh_tui.services.training import card_of
 
 NOTE = (
     "30 labels are few: the model (in 5 folds) may be wrong by 20 % and more: settle or decide "

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from nfh_db.sides import Side
-from nfh_tui.jobs.dealing import FORMULA, Found, Plan, plan, wanted_out
+from nfh_db.holdout import Side
+from nfh_tui.jobs.snapshot import FORMULA, Found, Plan, plan, wanted_out
 
 KINDS = ("AGE", "REFERENCE", "OTHER")
 

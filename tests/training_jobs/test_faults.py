@@ -15,14 +15,13 @@ import pytest
 
 from nfh_db.jobs import JobState
 from nfh_db.store import Store
-from nfh_models.encoder.learner import EncoderLearner
+from nfh_models.encoder.training import EncoderLearner
 from nfh_models.training import checkpoints
 from nfh_models.training.plan import DivergedError
 from nfh_tui.jobs import runner
-from nfh_tui.jobs.job_files import jobs_folder
-from nfh_tui.jobs.train import asked
-from nfh_tui.jobs.training_run import MADE, MODEL, SNAPSHOT, WORK
-from nfh_tui.model_folders import checked_folder
+from nfh_tui.jobs.descriptions import jobs_folder
+from nfh_tui.jobs.training import MADE, MODEL, SNAPSHOT, WORK, asked
+from nfh_tui.services.models import checked_folder
 
 from .conftest import Train
 from .handmade import FAST, Load, quiet, telling

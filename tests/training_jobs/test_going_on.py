@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from nfh_db.store import Store
-from nfh_models.encoder.files import load as load_model
-from nfh_models.encoder.learner import EncoderLearner
-from nfh_models.resolution.linear_training import Step, Trained
-from nfh_models.training.learner import SCORE
-from nfh_tui.model_folders import checked_folder
-from nfh_tui.training_linear import curved
-from nfh_tui.training_trainers import Base, trainer_for
+from nfh_models.encoder.model import load as load_model
+from nfh_models.encoder.training import EncoderLearner
+from nfh_models.resolution.linear import Step, Trained
+from nfh_models.training.loop import SCORE
+from nfh_tui.services.linear_training import curved
+from nfh_tui.services.models import checked_folder
+from nfh_tui.services.training import Base, trainer_for
 
 from .conftest import Train
 from .handmade import Load

@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from nfh_db import processes
+from nfh_db import system
 from nfh_db.store import Store
 from nfh_models.model_files import CONFIG, digest_of
-from nfh_tui.jobs.placing import NOTE, placed
-from nfh_tui.model_folders import models_folder
+from nfh_tui.jobs.training import NOTE, placed
+from nfh_tui.services.models import models_folder
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_what_a_living_process_is_about_to_register_stays_and_a_dead_ones_goes(
     store: Store, base: Path, home: Path, other: subprocess.Popen[bytes]
 ) -> None:
     with placed(store, home, base, "encoder") as (theirs, _):
-        by(home, other.pid, processes.started(other.pid))
+        by(home, other.pid, system.started(other.pid))
         with placed(store, home, base, "encoder") as (mine, _):
             assert theirs.name != mine.name
             assert theirs.is_dir()

@@ -2,15 +2,14 @@
 
 import pytest
 
-from nfh_db import sides
+from nfh_db import holdout
+from nfh_db.holdout import Side
 from nfh_db.query import parse
-from nfh_db.sides import Side
 from nfh_db.store import Store
 from nfh_models.domain import Kind
-from nfh_tui.jobs import taking
-from nfh_tui.jobs.snapshot import Snapshot
-from nfh_tui.jobs.taking import BOTH_SIDES, SplitError, Which, take
-from nfh_tui.training_jobs import Phase
+from nfh_tui.jobs import snapshot
+from nfh_tui.jobs.reporting import Phase
+from nfh_tui.jobs.snapshot import BOTH_SIDES, Snapshot, SplitError, Which, take
 
 from .handmade import LONG, OTHER, Load, passages
 
@@ -152,17 +151,17 @@ def test_what_somebody_deals_meanwhile_is_not_dealt_again(
 ) -> None:
     load("a", count=40)
     others: list[Snapshot] = []
-    plan = taking.plan
+    plan = snapshot.plan
 
     def planned(*some: object) -> object:
         found = plan(*some)  # type: ignore[arg-type]
         if not others:
-            monkeypatch.setattr(taking, "plan", plan)
+            monkeypatch.setattr(snapshot, "plan", plan)
             load("b", count=20, start=100)
             others.append(taken(store))
         return found
 
-    monkeypatch.setattr(taking, "plan", planned)
+    monkeypatch.setattr(snapshot, "plan", planned)
     mine = taken(store)
     assert (len(mine.sheets), len(others[0].sheets)) == (40, 60)
     assert len(store.sides()) == 60
@@ -176,17 +175,17 @@ def test_dealing_many_passages_is_many_short_writes(
     store: Store, load: Load, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Writes of a slow disk: the next one is smaller, as far down as it may be.
-    monkeypatch.setattr("nfh_db.sides_store.WRITE_SECONDS", 0.0)
-    monkeypatch.setattr("nfh_db.sides_store.SMALLEST", 30)
+    monkeypatch.setattr("nfh_db.store.WRITE_SECONDS", 0.0)
+    monkeypatch.setattr("nfh_db.store.SMALLEST", 30)
     load("a", count=180)
     sizes = []
-    deal = sides.deal
+    deal = holdout.deal
 
     def dealt(connection: object, some: list[Side], known: int) -> bool:
         sizes.append(len(some))
         return deal(connection, some, known)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(sides, "deal", dealt)
+    monkeypatch.setattr(holdout, "deal", dealt)
     taken(store)
     assert sizes == [50, 30, 30, 30, 30, 10]
     assert len(store.sides()) == 180

@@ -9,10 +9,10 @@ from nfh_db.jobs import JobState
 from nfh_db.store import Store
 from nfh_models.domain import Kind
 from nfh_models.model_files import CARD, digest_of, read_config, read_metrics
-from nfh_tui.jobs.job_files import LOG, STAMP, jobs_folder
-from nfh_tui.jobs.train import asked, check
-from nfh_tui.model_folders import checked_folder
-from nfh_tui.training_trainers import TrainerError
+from nfh_tui.jobs.descriptions import LOG, STAMP, jobs_folder
+from nfh_tui.jobs.training import asked, check
+from nfh_tui.services.models import checked_folder
+from nfh_tui.services.training import TrainerError
 
 from .conftest import Train
 from .handmade import FAST, Load

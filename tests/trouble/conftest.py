@@ -17,9 +17,9 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.text.lemmas import lemmas
-from nfh_models.trouble.registry import look
-from nfh_models.trouble.scene import Case, Finding, Row, Said, Scene
+from nfh_models.label_checks.base import Case, Finding, Row, Said, Scene
+from nfh_models.label_checks.checks import look
+from nfh_models.text.tokens import lemmas
 
 
 @dataclass(frozen=True)

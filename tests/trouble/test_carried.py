@@ -9,10 +9,9 @@ import pytest
 from nfh_db.query import parse
 from nfh_db.store import Store
 from nfh_models.parsing import NoPipelineError
-from nfh_tui import trouble
-from nfh_tui.importing import look
-from nfh_tui.transfer import ImportOptions, import_file
-from nfh_tui.trouble import find_trouble
+from nfh_tui.services import label_checks
+from nfh_tui.services.imports import ImportOptions, import_file, look
+from nfh_tui.services.label_checks import find_trouble
 
 TASK = {
     "text": "Ben: No, three.",
@@ -30,7 +29,7 @@ def no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise NoPipelineError("No parser here.")
 
-    monkeypatch.setattr(trouble, "load_tagger", fail)
+    monkeypatch.setattr(label_checks, "load_tagger", fail)
 
 
 @pytest.fixture

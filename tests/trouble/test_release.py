@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 from nfh_db.query import parse
 from nfh_db.store import Store
-from nfh_tui.cli.group import commands
-from nfh_tui.trouble import Trouble, find_trouble
+from nfh_tui.cli.main import commands
+from nfh_tui.services.label_checks import Trouble, find_trouble
 
 Lines = Callable[[str], set[int]]
 

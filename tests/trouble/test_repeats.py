@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from nfh_models.domain import Kind, class_answer
-from nfh_models.trouble.over_time import OverTime
-from nfh_models.trouble.repeats import Label, Repeats
-from nfh_models.trouble.scene import Finding, Row
+from nfh_models.label_checks.base import Finding, Row
+from nfh_models.label_checks.head_checks import Label, OverTime, Repeats
 
 
 def row(line: int, kind: Kind | None = None, split: str = "train", file: str = "a") -> Row:

@@ -14,12 +14,12 @@ from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
+from nfh_models.label_checks.checks import CHECKS
 from nfh_models.parsing import NoPipelineError
-from nfh_models.trouble.registry import CHECKS
-from nfh_tui import trouble
-from nfh_tui.cli.corpus import run_corpus
-from nfh_tui.cli.group import commands
-from nfh_tui.trouble import find_trouble
+from nfh_tui.cli.doctor import run_corpus
+from nfh_tui.cli.main import commands
+from nfh_tui.services import label_checks
+from nfh_tui.services.label_checks import find_trouble
 
 WORDS = "It cost four hundred , tax and all .".split()
 
@@ -42,7 +42,7 @@ def no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise NoPipelineError("No parser here.")
 
-    monkeypatch.setattr(trouble, "load_tagger", fail)
+    monkeypatch.setattr(label_checks, "load_tagger", fail)
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def store(tmp_path: Path, bring: Callable[..., Result]) -> Iterator[Store]:
         yield opened
 
 
-def hits(found: trouble.Trouble) -> dict[str, tuple[trouble.Hit, ...]]:
+def hits(found: label_checks.Trouble) -> dict[str, tuple[label_checks.Hit, ...]]:
     return {result.check.name: result.hits for result in found.results if result.hits}
 
 

@@ -1,9 +1,7 @@
 """The doctor: checks every promise that the store makes, and mends what follows from others."""
 
-from nfh_db.doctor.examine import Outcome, Report, examine
-from nfh_db.doctor.finding import Check, Finding, Repair, Where
-from nfh_db.doctor.registry import CHECKS
-from nfh_db.doctor.repair import Repaired, repair
+from nfh_db.doctor.rows import Check, Finding, Repair, Where
+from nfh_db.doctor.runner import CHECKS, Outcome, Repaired, Report, examine, repair
 
 __all__ = [
     "CHECKS",

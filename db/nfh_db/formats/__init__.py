@@ -1,5 +1,3 @@
-"""File formats: bytes to plain records and back. No SQL, no tokenizer, no lemmas.
-
-`registry` lists the formats; each has a module that reads it, and `gold_form` and
-`release` write the two that leave again.
+"""File formats: bytes to plain records and back. `registry` lists them; a format that needs
+a library loads it when one of its files is read or written.
 """

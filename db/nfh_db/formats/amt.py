@@ -1,20 +1,30 @@
-"""`amt`: the results of a Mechanical Turk batch, as the requester downloads them.
+"""Format `amt`: the results of a Mechanical Turk batch, as the requester downloads them.
 
 A CSV file with a header; one row is one assignment, that is one worker's answer to one
 task. Columns are found by name. Fields may be quoted and then hold line breaks, commas and
-doubled quotes (RFC 4180); the line of a row is the one on which it starts. What the columns
-mean is read by `amt_values`, `amt_text`, `amt_anchors` and `amt_marks`; here the file only
-becomes rows. The columns are those of the numeric fused-head task (Elazar and Goldberg
+doubled quotes (RFC 4180); the line of a row is the one on which it starts. The file only
+becomes rows here. The columns are those of the numeric fused-head task (Elazar and Goldberg
 2019, crowdsourcing/amt.html of their repository) and of Mechanical Turk's own download.
 """
 
 import csv
-from collections.abc import Iterator, Sequence
+import html
+import math
+import re
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone
+from enum import StrEnum
+from itertools import groupby
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.reading import LINE_LIMIT, NO_LINE_YET, Source
+from nfh_db.formats.files import LINE_LIMIT, NO_LINE_YET, Source
 from nfh_db.formats.rows import AssignmentRow
-from nfh_db.formats.wording import counted, shown
+from nfh_db.messages import counted
+from nfh_db.messages import shown as shown_text
+from nfh_models.domain import Anchor, Kind, Turn
 
 WORKER = "WorkerId"
 CONTEXT = "Input.text_reduced"
@@ -138,6 +148,678 @@ def _check_length(
         return
     raise source.error(
         line,
-        f"found {counted(len(record), 'field')}, the last one {shown(record[-1])}; wanted "
+        f"found {counted(len(record), 'field')}, the last one {shown_text(record[-1])}; wanted "
         f"{len(names)}, as many as the header has columns",
     )
+
+
+# The context of a task: its text, and how a browser cut it into text nodes.
+#
+# A worker saw `Input.text_reduced_html`, which a batch may hold; else only the plain context
+# is known, and there are several ways in which it may have been cut. Places are compared by
+# *letters*, characters that are no white space: white space is what differs between a field,
+# a page and what a browser says was selected.
+
+LONGEST_HTML = 1_000_000
+
+_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9]*)\b[^<>]*>")
+_LINE_BREAK = re.compile(r"<br\b[^<>]*>", re.IGNORECASE)
+_BOLD = frozenset({"b", "strong", "mark"})
+_LINES = frozenset({"br", "p", "div", "li"})
+
+Span = tuple[int, int]
+
+
+class Letters:
+    """The characters of a text that are no white space, and where each stands."""
+
+    __slots__ = ("places", "string")
+
+    def __init__(self, text: str) -> None:
+        self.string = "".join(text.split())
+        self.places = [place for place, sign in enumerate(text) if not sign.isspace()]
+
+    def before(self, place: int) -> int:
+        """How many letters stand before a code point of the text."""
+        return bisect_left(self.places, place)
+
+    def span(self, first: int, last: int) -> Span:
+        """Code points [start, end) of letters [first, last), which must not be empty."""
+        return self.places[first], self.places[last - 1] + 1
+
+    def of(self, start: int, end: int) -> Span:
+        """The letters [first, last) of code points [start, end)."""
+        return self.before(start), self.before(end)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A text node as the browser has it. line: the rank of the line that it belongs to."""
+
+    text: str
+    bold: bool
+    line: int
+
+
+class Layout:
+    """One way in which a context may have been cut into text nodes, in their order."""
+
+    def __init__(self, nodes: Sequence[str]) -> None:
+        self._nodes = []
+        first = 0
+        for text in nodes:
+            letters = Letters(text)
+            self._nodes.append((text, letters, first))
+            first += len(letters.string)
+
+    def letters_before(self, offset: int) -> Iterator[tuple[int, int]]:
+        """For each node that has the offset: its rank, and the letters before that place.
+
+        offset: in UTF-16 code units from the node's start, as browsers count.
+        """
+        for rank, (text, letters, first) in enumerate(self._nodes):
+            place = code_point(text, offset)
+            if place is not None:
+                yield rank, first + letters.before(place)
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A context.
+
+    text: as it is stored. given: the field, without markup. nodes: as a browser had them,
+    where that is known (`exact`), else only the lines.
+    """
+
+    text: str
+    given: str
+    letters: Letters
+    nodes: tuple[Node, ...]
+    exact: bool
+
+    def bold(self) -> list[Span]:
+        """The letters [first, last) of each bold stretch."""
+        spans = []
+        first = 0
+        for bold, run in groupby(self.nodes, key=lambda node: node.bold):
+            last = first + sum(len("".join(node.text.split())) for node in run)
+            if bold and last > first:
+                spans.append((first, last))
+            first = last
+        return spans
+
+
+def stored(context: str) -> str:
+    """The text that is stored of a context.
+
+    A plain one as it came, without empty lines at its ends; of one with markup what a
+    browser shows.
+    """
+    return _text(parse(context)) if _is_page(context) else _trimmed(context)
+
+
+def _is_page(context: str) -> bool:
+    return len(context) <= LONGEST_HTML and _LINE_BREAK.search(context) is not None
+
+
+def shown(context: str, page: str) -> Shown:
+    """The context of a row. page: `Input.text_reduced_html`, "" where there is none.
+
+    Markup in the context itself counts as markup only if it has line breaks ("<br>"); then
+    its entities are characters. A page that holds other words than the context is passed
+    over.
+    """
+    text = stored(context)
+    if _is_page(context):
+        own, given = parse(context), text
+        exact = any(node.bold for node in own)
+    else:
+        own = [Node(line, False, rank) for rank, line in enumerate(context.split("\n"))]
+        given, exact = context, False
+    letters = Letters(text)
+    if page.strip() and len(page) <= LONGEST_HTML:
+        nodes = parse(page)
+        if "".join("".join(node.text.split()) for node in nodes) == letters.string:
+            return Shown(text, given, letters, tuple(nodes), exact=True)
+    return Shown(text, given, letters, tuple(own), exact)
+
+
+def layouts(context: Shown, anchor: Span) -> list[Layout]:
+    """Every way in which a browser may have cut a context. anchor: its letters.
+
+    Where the page is not known: the number stands in a node of its own, with or without the
+    white space behind it; a node behind a line break begins with the next line, or with a
+    line feed before that (as "<br />", line feed, next line do).
+    """
+    if context.exact:
+        return [Layout([node.text for node in context.nodes])]
+    lines = [node.text for node in context.nodes]
+    fed = [lines[0], *("\n" + line for line in lines[1:])]
+    starts = [lines, fed] if len(lines) > 1 else [lines]
+    return [Layout(_cut(nodes, anchor, wide)) for nodes in starts for wide in (False, True)]
+
+
+def parse(page: str) -> list[Node]:
+    """The text nodes of a piece of HTML, entities read, empty ones left out."""
+    nodes: list[Node] = []
+    place = depth = line = 0
+    for tag in _TAG.finditer(page):
+        _add(nodes, page[place : tag.start()], depth, line)
+        place = tag.end()
+        name = tag[2].lower()
+        if name in _BOLD:
+            depth = max(0, depth - 1) if tag[1] else depth + 1
+        elif name in _LINES:
+            line += 1
+    _add(nodes, page[place:], depth, line)
+    return nodes
+
+
+def _add(nodes: list[Node], data: str, depth: int, line: int) -> None:
+    if data:
+        # Browsers' text has line feeds only.
+        text = html.unescape(data).replace("\r\n", "\n").replace("\r", "\n")
+        nodes.append(Node(text, depth > 0, line))
+
+
+def _text(nodes: Sequence[Node]) -> str:
+    """What a browser shows: lines, each with single spaces between its words."""
+    lines = (
+        " ".join("".join(node.text for node in line).split())
+        for _, line in groupby(nodes, key=lambda node: node.line)
+    )
+    return "\n".join(line for line in lines if line)
+
+
+def _trimmed(context: str) -> str:
+    """A plain context without the empty lines at its ends."""
+    lines = context.split("\n")
+    filled = [rank for rank, line in enumerate(lines) if line.strip()]
+    return "\n".join(lines[filled[0] : filled[-1] + 1]) if filled else ""
+
+
+def _cut(nodes: Sequence[str], anchor: Span, wide: bool) -> list[str]:
+    """The nodes, the one that holds the number cut around it. wide: with what space follows."""
+    cut: list[str] = []
+    first = 0
+    for text in nodes:
+        letters = Letters(text)
+        last = first + len(letters.string)
+        if first <= anchor[0] and anchor[1] <= last and anchor[0] < last:
+            start, end = letters.span(anchor[0] - first, anchor[1] - first)
+            while wide and end < len(text) and text[end].isspace():
+                end += 1
+            cut += [text[:start], text[start:end], text[end:]]
+        else:
+            cut.append(text)
+        first = last
+    return [text for text in cut if text]
+
+
+def code_point(text: str, offset: int) -> int | None:
+    """The code point of a place counted in UTF-16 units.
+
+    None where the text is shorter, and in the middle of a character.
+    """
+    if text.isascii():
+        return offset if offset <= len(text) else None
+    units = 0
+    for place, sign in enumerate(text):
+        if units >= offset:
+            return place if units == offset else None
+        units += 2 if ord(sign) > 0xFFFF else 1
+    return len(text) if units == offset else None
+
+
+class Trouble(StrEnum):
+    """A reason; the value stands behind "3 rows left out, "."""
+
+    NO_WORKER = "no worker named"
+    WORKER_NAME = "the worker's name is none that the database takes"
+    REJECTED = "the work was rejected"
+    CODE = "the code of the answer is none of 1 to 8"
+    NO_WORDS = "the context holds no words"
+    NO_TARGET = "no number named as the target"
+    TARGET_MISSING = "the number does not stand in the context"
+    TARGET_IN_WORD = "the number is only a part of a word, or of a speaker's name"
+    TARGET_AMBIGUOUS = "the number stands in the context more than once"
+    NOTHING_MARKED = "Reference chosen, but nothing marked"
+    MARK_MISSING = "the marked text does not stand in the context"
+    MARK_AMBIGUOUS = "the marked text may stand in more than one place"
+    MARK_NO_WORD = "the marked text is no word of a turn (a speaker's name, a sign)"
+    MARK_IS_ANCHOR = "the head of the marked text is the number itself"
+
+
+class UnusableRow(Exception):  # noqa: N818 - a verdict on a row, not a failure
+    """A row that cannot be used. found: what stands in the field in question."""
+
+    def __init__(self, trouble: Trouble, found: str = "") -> None:
+        super().__init__(trouble.value)
+        self.trouble = trouble
+        self.found = found
+
+
+# Where the text that a worker marked stands in the context.
+#
+# A browser gives a selection as its text and two offsets, where it began and where it ended,
+# each counted within one text node; which nodes is not stored, and the second may lie before
+# the first. All readings are tried. A place counts if both offsets lead to its two ends in
+# one way of cutting the context, the text between them the one that was marked.
+
+
+def places(
+    layouts: Iterable[Layout], letters: Letters, marked: str, pair: tuple[int, int]
+) -> set[Span]:
+    """The letters [first, last) of each place that fits text and offsets, under any reading.
+
+    pair: anchor and focus of the selection, in UTF-16 code units from their nodes' starts.
+    """
+    wanted = "".join(marked.split())
+    found: set[Span] = set()
+    for layout in layouts:
+        for begun, ended in {pair, pair[::-1]}:
+            ranks: dict[int, int] = {}
+            for rank, first in layout.letters_before(begun):
+                ranks.setdefault(first, rank)
+            for rank, last in layout.letters_before(ended):
+                first = last - len(wanted)
+                in_order = ranks.get(first, rank + 1) <= rank
+                if in_order and letters.string.startswith(wanted, first):
+                    found.add((first, last))
+    return found
+
+
+def find_span(
+    context: Shown, layouts: Iterable[Layout], marked: str, pair: tuple[int, int] | None
+) -> tuple[Span, bool]:
+    """Code points [start, end) of the marked text, and whether its offsets said so.
+
+    Where no offsets are given, or none fit, the text must stand in the context only once.
+    Raises UnusableRow where there is no place, or more than one.
+    """
+    if not marked.strip():
+        raise UnusableRow(Trouble.NOTHING_MARKED)
+    fitting = set() if pair is None else places(layouts, context.letters, marked, pair)
+    if len(fitting) > 1:
+        raise UnusableRow(Trouble.MARK_AMBIGUOUS, marked)
+    if fitting:
+        return context.letters.span(*fitting.pop()), True
+    standing = occurrences(context.text, marked, 2)
+    if len(standing) != 1:
+        reason = Trouble.MARK_AMBIGUOUS if standing else Trouble.MARK_MISSING
+        raise UnusableRow(reason, marked)
+    return standing[0], False
+
+
+def occurrences(text: str, words: str, limit: int) -> list[Span]:
+    """Code points [start, end) of the first places where the words stand, any white space
+    between them taken for any other. At most `limit`, of which some may overlap."""
+    wanted = " ".join(words.split())
+    if not wanted:
+        return []
+    plain, origin = _single_spaced(text)
+    found: list[Span] = []
+    place = plain.find(wanted)
+    while place >= 0 and len(found) < limit:
+        found.append((origin[place], origin[place + len(wanted) - 1] + 1))
+        place = plain.find(wanted, place + 1)
+    return found
+
+
+def _single_spaced(text: str) -> tuple[str, list[int]]:
+    """The text with single spaces between words, and the place of each of its characters."""
+    signs: list[str] = []
+    origin: list[int] = []
+    for place, sign in enumerate(text):
+        if not sign.isspace():
+            signs.append(sign)
+            origin.append(place)
+        elif signs and signs[-1] != " ":
+            signs.append(" ")
+            origin.append(place)
+    return "".join(signs), origin
+
+
+# What the short fields of a batch's row mean: code, free text, seconds, time.
+#
+# The codes are the values of the form's buttons (crowdsourcing/amt.html of the paper's
+# repository). Code 6 is "None" on the form and "Unknown" in the paper: nothing is missing, or
+# it cannot be told from the text.
+
+KINDS = {
+    1: Kind.REFERENCE,
+    2: Kind.YEAR,
+    3: Kind.AGE,
+    4: Kind.CURRENCY,
+    5: Kind.OTHER,
+    6: Kind.UNKNOWN,
+    7: Kind.PEOPLE,
+    8: Kind.TIME,
+}
+"""The kind that each code stands for."""
+
+REJECTED = "rejected"
+"""The AssignmentStatus, case aside, of work that the requester did not accept."""
+
+LONGEST_NOUN = 40
+NOUN_WORDS = 3
+"""Free text of more words than these is a remark, not a noun."""
+
+NOUN_SIGNS = frozenset("'’-/&%$€£¥#°")
+"""What may stand in a noun beside letters, digits and marks."""
+
+LONGEST_SECONDS = 10**9
+
+_CODE = re.compile(r"\s*([0-9]{1,9})(?:\.0+)?\s*")
+_OFFSETS = re.compile(r"\s*([0-9]{1,9})(?:\.0+)?\s*;\s*([0-9]{1,9})(?:\.0+)?\s*")
+_TURK_TIME = re.compile(
+    r"\w{3} (?P<month>\w{3}) (?P<day>\d{1,2}) (?P<time>\d\d:\d\d:\d\d) (?P<zone>[A-Z]{3}) "
+    r"(?P<year>\d{4})",
+    re.ASCII,
+)
+_MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+_ZONES = {
+    "PST": -8, "PDT": -7, "MST": -7, "MDT": -6, "CST": -6, "CDT": -5, "EST": -5, "EDT": -4,
+    "UTC": 0, "GMT": 0,
+}  # fmt: skip
+"""Hours from UTC of the zones in which Mechanical Turk writes its times."""
+
+FIRST_YEAR, LAST_YEAR = 1970, 9998
+
+
+def whole_number(text: str) -> int | None:
+    """The number that a field holds, "7" or "7.0" (as spreadsheets leave it), or None."""
+    match = _CODE.fullmatch(text)
+    return int(match[1]) if match else None
+
+
+def kind_of(code: str) -> Kind | None:
+    """The kind that an answer's code stands for; None for any other code and for none."""
+    number = whole_number(code)
+    return None if number is None else KINDS.get(number)
+
+
+def offsets(text: str) -> tuple[int, int] | None:
+    """Anchor and focus of a browser's selection, "12;20"; None if the field holds no pair."""
+    match = _OFFSETS.fullmatch(text)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def seconds(text: str) -> float | None:
+    """The seconds that an assignment took; None if the field holds no such number."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    # A comparison with NaN is false, too.
+    return value + 0.0 if math.isfinite(value) and 0 <= value <= LONGEST_SECONDS else None
+
+
+def time(text: str) -> str | None:
+    """The time of a field, in UTC as the store writes times; None if it holds none.
+
+    Mechanical Turk writes "Tue Jan 30 12:01:01 PST 2018". ISO 8601 is read, too; without an
+    offset it is taken for UTC.
+    """
+    text = text.strip()
+    try:
+        found = _turk_time(text) or _iso_time(text)
+        if found is None or not FIRST_YEAR <= found.year <= LAST_YEAR:
+            return None
+        utc = found.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return utc.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _turk_time(text: str) -> datetime | None:
+    match = _TURK_TIME.fullmatch(text)
+    if match is None or match["month"] not in _MONTHS or match["zone"] not in _ZONES:
+        return None
+    hour, minute, second = map(int, match["time"].split(":"))
+    return datetime(
+        int(match["year"]),
+        _MONTHS.index(match["month"]) + 1,
+        int(match["day"]),
+        hour,
+        minute,
+        second,
+        tzinfo=timezone(timedelta(hours=_ZONES[match["zone"]])),
+    )
+
+
+def _iso_time(text: str) -> datetime | None:
+    if ":" not in text:
+        return None
+    found = datetime.fromisoformat(text)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What a worker typed, as an answer keeps it."""
+
+    noun: str | None
+    comment: str
+
+
+def typed(kind: Kind, other: str, comment: str) -> Typed:
+    """Where the two free texts of a row go; nothing of them is lost.
+
+    The text typed for Other is the answer's noun if it is a few words; else, and beside any
+    other kind, it goes behind the comment.
+    """
+    other, comment = other.strip(), comment.strip()
+    if kind is Kind.OTHER and is_noun(other):
+        return Typed(" ".join(other.split()), comment)
+    if not other:
+        return Typed(None, comment)
+    return Typed(None, f"{comment}; other: {other}" if comment else f"other: {other}")
+
+
+def is_noun(text: str) -> bool:
+    """True if free text may name a noun: a few words, and no punctuation between them."""
+    words = text.split()
+    if not 1 <= len(words) <= NOUN_WORDS or len(text) > LONGEST_NOUN:
+        return False
+    letters = "".join(words)
+    return any(map(str.isalpha, letters)) and all(
+        character.isalnum()
+        or character in NOUN_SIGNS
+        or unicodedata.category(character).startswith("M")
+        for character in letters
+    )
+
+
+# Where the number of a task stands in its context.
+#
+# The fields name it (`Input.target`), quote its sentence (`Input.target_sentence`) and give
+# two indices. In what these count is not documented: characters or tokens, in the sentence or
+# in the context, the second one inside or behind the number. All readings are tried; one
+# counts if the number's text stands where it leads.
+
+Tokenize = Callable[[str], Sequence[Span]]
+
+LONGEST_TARGET = 200
+MOST_PLACES = 1_000
+TURNS_BEFORE, TURNS_BEHIND = 2, 1
+"""Turns that a context has at most around the one with the number (paper, section 5.2)."""
+
+_WORD = re.compile(r"\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a row says of its number, each field as the file has it."""
+
+    text: str
+    start: str
+    end: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Worded:
+    """A context with the tokens of its turns: code points [start, end) of its text."""
+
+    context: Shown
+    tokens: Sequence[Span]
+    turns: Sequence[Turn]
+
+    def turn_of(self, token: int) -> int:
+        """The rank of the turn that holds a token."""
+        return bisect_right(self.turns, token, key=lambda turn: turn.end)
+
+
+def find_anchor(worded: Worded, target: Target, tokenize: Tokenize) -> tuple[Anchor, bool]:
+    """The number's tokens, and whether the file said where it stands.
+
+    What the file says narrows the places where the number's text stands on token bounds,
+    in this order: the bold stretch of the page; the sentence; the indices; that at most two
+    turns stand before and one behind (where each line names its speaker, and so is a turn).
+    What fits none of the places left narrows nothing.
+    Raises UnusableRow unless one place is left.
+    """
+    places = _places(worded, target)
+    left = list(places)
+    told = False
+    for evidence in (
+        _in_bold(worded, places),
+        _in_sentence(worded, target, places),
+        _by_index(worded, target, places, tokenize),
+    ):
+        narrowed = [place for place in left if place in evidence]
+        left, told = narrowed or left, told or bool(narrowed)
+    if len(left) > 1 and all(turn.speaker for turn in worded.turns):
+        left = [place for place in left if _in_reach(worded, places[place])] or left
+    if len(left) > 1:
+        raise UnusableRow(Trouble.TARGET_AMBIGUOUS, target.text)
+    return places[left[0]], told
+
+
+def _places(worded: Worded, target: Target) -> dict[Span, Anchor]:
+    """Tokens of each place, by its letters. Raises UnusableRow if there is none."""
+    words = target.text.strip()
+    if not words:
+        raise UnusableRow(Trouble.NO_TARGET)
+    context = worded.context
+    standing = (
+        occurrences(context.text, words, MOST_PLACES) if len(words) <= LONGEST_TARGET else []
+    )
+    if not standing:
+        raise UnusableRow(Trouble.TARGET_MISSING, words)
+    firsts = {start: token for token, (start, _) in enumerate(worded.tokens)}
+    lasts = {end: token for token, (_, end) in enumerate(worded.tokens)}
+    places = {
+        context.letters.of(start, end): Anchor(firsts[start], lasts[end] + 1)
+        for start, end in standing
+        if start in firsts and end in lasts
+    }
+    if not places:
+        raise UnusableRow(Trouble.TARGET_IN_WORD, words)
+    return places
+
+
+def _in_bold(worded: Worded, places: dict[Span, Anchor]) -> set[Span]:
+    return places.keys() & set(worded.context.bold())
+
+
+def _in_sentence(worded: Worded, target: Target, places: dict[Span, Anchor]) -> set[Span]:
+    sentence = "".join(target.sentence.split())
+    spans = [
+        (first, first + len(sentence))
+        for first in _standing(worded.context.letters.string, sentence)
+    ]
+    return {
+        (first, last)
+        for first, last in places
+        if any(begin <= first and last <= end for begin, end in spans)
+    }
+
+
+def _standing(text: str, wanted: str) -> Iterator[int]:
+    """Where a sentence's letters stand among the context's."""
+    place = text.find(wanted) if wanted else -1
+    for _ in range(MOST_PLACES):
+        if place < 0:
+            return
+        yield place
+        place = text.find(wanted, place + 1)
+
+
+def _in_reach(worded: Worded, anchor: Anchor) -> bool:
+    rank = worded.turn_of(anchor.start)
+    return rank <= TURNS_BEFORE and len(worded.turns) - 1 - rank <= TURNS_BEHIND
+
+
+# --- indices ------------------------------------------------------------------------------
+
+
+def _by_index(
+    worded: Worded, target: Target, places: dict[Span, Anchor], tokenize: Tokenize
+) -> set[Span]:
+    """The places to which the indices lead, under any reading."""
+    start, end = whole_number(target.start), whole_number(target.end)
+    if start is None:
+        return set()
+    context = worded.context
+    wanted = "".join(target.text.split())
+    found = set(_led(context.text, worded.tokens, start, end, wanted))
+    for text, shifts in ((context.given, [0]), *_sentences(worded, target.sentence)):
+        for units in _units(text, tokenize):
+            led = list(_led(text, units, start, end, wanted))
+            found |= {(a + shift, b + shift) for a, b in led for shift in shifts}
+    return found & places.keys()
+
+
+def _sentences(worded: Worded, given: str) -> Iterator[tuple[str, list[int]]]:
+    """What the sentence may be, with the letters of the context before it, wherever it stands.
+
+    Where the file has none, each turn, with its speaker and without.
+    """
+    context = worded.context
+    sentence = "".join(given.split())
+    if sentence:
+        yield given, list(_standing(context.letters.string, sentence))
+        return
+    for turn in worded.turns:
+        start, end = worded.tokens[turn.start][0], worded.tokens[turn.end - 1][1]
+        line = context.text.rfind("\n", 0, start) + 1
+        for first in {start, line}:
+            yield context.text[first:end], [context.letters.before(first)]
+
+
+def _units(text: str, tokenize: Tokenize) -> Iterator[Sequence[Span] | None]:
+    """What may be counted in a text: characters (None), words, tokens."""
+    yield None
+    yield [match.span() for match in _WORD.finditer(text)]
+    yield tokenize(text)
+
+
+def _led(
+    text: str, units: Sequence[Span] | None, start: int, end: int | None, wanted: str
+) -> Iterator[Span]:
+    """The letters of the places to which two indices lead in a text, and which hold `wanted`.
+
+    units: the spans that are counted; None for characters, as Python and as browsers count.
+    """
+    letters = Letters(text)
+    for first, last in _code_points(text, units, start, end, len(wanted)):
+        here = letters.of(first, last)
+        if letters.string[slice(*here)] == wanted and letters.span(*here) == (first, last):
+            yield here
+
+
+def _code_points(
+    text: str, units: Sequence[Span] | None, start: int, end: int | None, length: int
+) -> Iterator[Span]:
+    stops = (start + 1, start + length) if end is None else (end, end + 1)
+    for stop in stops:
+        if units is not None:
+            if start < stop <= len(units):
+                yield units[start][0], units[stop - 1][1]
+        elif start < stop:
+            yield start, stop
+            first, last = code_point(text, start), code_point(text, stop)
+            if first is not None and last is not None:
+                yield first, last

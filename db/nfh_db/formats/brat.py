@@ -1,4 +1,5 @@
-"""`brat`: a project of brat, https://brat.nlplab.org, as a folder or a zip of it.
+"""Format `brat`: a project of brat, https://brat.nlplab.org, read and written as a folder or
+a zip file.
 
 gold/0000001.txt        Ann: Two tickets?
                         Ben: No, three.
@@ -9,10 +10,751 @@ gold/0000001.nfh.json   tokens, times, and what else brat has no terms for
 eva/…                   the same documents with Eva's answers
 """
 
-from nfh_db.formats.brat_names import ANN, TEXT
-from nfh_db.formats.brat_read import read
-from nfh_db.formats.brat_write import BratWriter
-from nfh_db.formats.format import First, Format, How, Takes, holds
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby
+
+from nfh_db.errors import ExportError
+from nfh_db.formats.annotation_tasks import Claim, Outcome, outcome
+from nfh_db.formats.base import First, Format, How, Takes, holds
+from nfh_db.formats.brat_document import (
+    ANN,
+    EQUIV,
+    NOTES,
+    SUFFIX,
+    TEXT,
+    Attribute,
+    Folders,
+    LineError,
+    Name,
+    Part,
+    Party,
+    Side,
+    Standoff,
+    counting,
+    covering,
+    documents,
+    fragments,
+    kept_items,
+    labels_of,
+    lines_of,
+    own_flags,
+    parse,
+    part_of,
+    parts_in,
+    party_of,
+    restored_text,
+    side_bytes,
+    side_of,
+    span_id,
+    split_of_folder,
+    surface,
+    written,
+)
+from nfh_db.formats.dialog import split_speaker
+from nfh_db.formats.files import Folder, split_of_name
+from nfh_db.formats.rows import (
+    IGNORE,
+    DialogBlock,
+    DialogTurn,
+    GoldRow,
+    LabelMap,
+    Reading,
+    Span,
+    Writing,
+)
+from nfh_db.formats.spans import (
+    ANCHOR,
+    ANSWERS,
+    HEAD,
+    LINK_LABELS,
+    ORIGINS,
+    SAME,
+    SPAN_LABELS,
+    Based,
+    Graph,
+    Link,
+    Marked,
+    MarkError,
+    Spot,
+    based,
+    graph_of,
+    numbers,
+    renamed,
+    translated,
+)
+from nfh_db.formats.stored_annotation import Restored
+from nfh_db.messages import counted, shown
+from nfh_db.records import ExportRecord, FlagName
+from nfh_models.domain import Anchor, Answer, Turn
+
+# Records to a brat project: a folder for gold and one for each who answered.
+#
+# annotation.conf                what may be marked
+# gold/0000001.txt, .ann         a passage, with the answers that count
+# gold/0000001.nfh.json          what brat has no terms for
+# eva/0000001.txt, .ann, …       the same passage, with Eva's answers
+
+NOUN = "Noun"
+"""The type of a note that holds a noun in words."""
+
+CONF = "annotation.conf"
+ATTRIBUTES = {flag: flag.value.capitalize() for flag in FlagName}
+"""Attributes of a number that are a person's flags."""
+
+
+def one_line(words: str) -> str:
+    """Words as a note holds them: on one line, single spaces between them."""
+    return " ".join(words.split())
+
+
+class BratWriter:
+    """Makes the members of a project. left_out: nothing is."""
+
+    def __init__(self, how: Writing | None = None) -> None:
+        self.left_out: Counter[str] = Counter()
+        self._names = with_equiv((how or Writing()).labels)
+        for name in (*self._names.labels, *self._names.relations):
+            if not name or name.split() != [name]:
+                raise ExportError(
+                    f"brat has no type {shown(name)}: its types hold no white space; "
+                    "name another one in the file of --map"
+                )
+
+    def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, bytes]]:
+        """Each file's name and bytes, passage by passage."""
+        folders = Folders()
+        yield CONF, configuration(self._names).encode()
+        for number, (_, group) in enumerate(groupby(records, _digest), 1):
+            of_passage = list(group)
+            text, replaced = written(of_passage[0].passage.text)
+            encoded = text.encode()
+            parts = parts_in(of_passage)
+            for party in _parties(of_passage, parts):
+                folder = folders(party)
+                base = f"{folder}/{number:07}"
+                yield f"{base}.txt", encoded
+                document = _Document(text, self._names, parts)
+                yield f"{base}.ann", document.lines(of_passage, party)
+                yield f"{base}{SUFFIX}", side_bytes(folder, party, of_passage, replaced)
+
+
+def _digest(record: ExportRecord) -> str:
+    return record.passage.digest
+
+
+def _parties(records: Sequence[ExportRecord], parts: Sequence[Part]) -> list[Party]:
+    """Gold, and everybody who answered, flagged or marked something in the passage."""
+    found = {Party(None): None} | dict.fromkeys(part.party for part in parts)
+    for record in records:
+        found |= dict.fromkeys(map(Party.of, record.votes))
+        answered = {vote.annotator for vote in record.votes}
+        found |= dict.fromkeys(
+            Party(f.annotator) for f in record.flags if f.annotator not in answered
+        )
+    return list(found)
+
+
+def with_equiv(labels: LabelMap) -> LabelMap:
+    """The names of a project, and brat's own for mentions of one noun."""
+    return LabelMap(labels.labels, {EQUIV: SAME, **labels.relations}, labels.layer)
+
+
+class _Document:
+    """The lines of one `.ann` file."""
+
+    def __init__(self, text: str, names: LabelMap, parts: Sequence[Part]) -> None:
+        self._text = text
+        self._parts = parts
+        self._torn: dict[Span, tuple[Span, ...]] = {}
+        self._own: dict[Span, str] = {}
+        self._labels = names
+        self._lines: list[str] = []
+        self._ids: Counter[str] = Counter()
+
+    def lines(self, records: Sequence[ExportRecord], party: Party) -> bytes:
+        """All of them, for the numbers of one passage and the answers of one party."""
+        besides = [part for part in self._parts if part.party == party]
+        for part in besides:
+            self._torn |= {(min(one)[0], max(one)[1]): one for one in part.torn}
+        for record in records:
+            answer = _answer(record, party)
+            number = self._graph(_drawn(record, answer))
+            for flag in own_flags(record, party):
+                self._line("A", f"{ATTRIBUTES[flag.name]} {number}")
+            if answer is not None:
+                self._note(NOUN, number, answer.noun or "")
+                self._note(NOTES, number, answer.comment)
+        for part in besides:
+            self._lines += lines_of(part, self._ids, self._own)
+        return "".join(self._lines).encode()
+
+    def _graph(self, graph: Graph) -> str:
+        """The lines of one number; its own id."""
+        names = renamed(graph, self._labels)
+        ids = [self._span(spot.label, spot.start, spot.end) for spot in names.spots]
+        groups: dict[int, list[int]] = {}
+        for link in names.links:
+            if link.label == EQUIV:
+                groups.setdefault(link.target, []).append(link.source)
+            else:
+                ends = f"Arg1:{ids[link.source]} Arg2:{ids[link.target]}"
+                self._line("R", f"{link.label} {ends}")
+        for first, others in groups.items():
+            members = " ".join(ids[place] for place in (first, *others))
+            self._lines.append(f"*\t{EQUIV} {members}\n")
+        return ids[0]
+
+    def _span(self, label: str, start: int, end: int) -> str:
+        pieces = self._torn.get((start, end)) or [*fragments(self._text, start, end)]
+        pieces = pieces or [(start, end)]
+        places = ";".join(f"{first} {last}" for first, last in pieces)
+        id_ = self._line("T", f"{label} {places}", surface(self._text, pieces))
+        self._own.setdefault((start, end), id_)
+        return id_
+
+    def _note(self, type_: str, target: str, words: str) -> None:
+        if line := one_line(words):
+            self._line("#", f"{type_} {target}", line)
+
+    def _line(self, prefix: str, data: str, tail: str | None = None) -> str:
+        self._ids[prefix] += 1
+        id_ = f"{prefix}{self._ids[prefix]}"
+        self._lines.append(f"{id_}\t{data}\n" if tail is None else f"{id_}\t{data}\t{tail}\n")
+        return id_
+
+
+def _answer(record: ExportRecord, party: Party) -> Answer | None:
+    if party.name is None:
+        return record.gold.answer if record.gold else None
+    return next((vote.answer for vote in record.votes if Party.of(vote) == party), None)
+
+
+def _drawn(record: ExportRecord, answer: Answer | None) -> Graph:
+    tokens = record.passage.tokens
+    return graph_of(answer, record.anchor, [t.start for t in tokens], [t.end for t in tokens])
+
+
+def configuration(names: LabelMap) -> str:
+    """`annotation.conf`: what brat offers to mark (https://brat.nlplab.org/configuration.html)."""
+    spans = {ours: theirs for theirs, ours in names.labels.items()}
+    links = {ours: theirs for theirs, ours in names.relations.items()}
+    head = spans.get(HEAD, HEAD)
+    numbers = "|".join(spans.get(label, label) for label in SPAN_LABELS if label != HEAD)
+    lines = [
+        "[entities]",
+        *(spans.get(label, label) for label in SPAN_LABELS),
+        "",
+        "[relations]",
+    ]
+    lines += [
+        f"{links.get(label, label)}\tArg1:{numbers}, Arg2:{head}"
+        if label in ORIGINS
+        else f"{links.get(label, label)}\tArg1:{head}, Arg2:{head}"
+        + (", <REL-TYPE>:symmetric-transitive" if label == SAME else "")
+        for label in LINK_LABELS
+    ]
+    lines += ["", "[events]", "", "[attributes]"]
+    lines += [f"{name}\tArg:{numbers}" for name in ATTRIBUTES.values()]
+    return "\n".join(lines) + "\n"
+
+
+FLAGS: Mapping[str, FlagName] = {name: flag for flag, name in ATTRIBUTES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document as one folder has it.
+
+    ann: the name of its `.ann` file. text: as it was exported. graph: in our own names.
+    flags, comments, nouns: by the spot of a number. torn: how many spans have other words
+    between their fragments; unused: how many lines say nothing here; besides: both, to be
+    carried along. split: that the folder's name says.
+    """
+
+    ann: str
+    party: Party
+    side: Side | None
+    text: str
+    graph: Graph
+    flags: Mapping[int, tuple[FlagName, ...]]
+    comments: Mapping[int, str]
+    nouns: Mapping[int, str]
+    torn: int
+    unused: int
+    besides: Part | None
+    split: str | None = None
+
+    @property
+    def numbers(self) -> bool:
+        """A number is marked in it."""
+        return any(spot.label in ANSWERS for spot in self.graph.spots)
+
+
+def document(
+    ann: str, content: str, text: str, party: Party, side: Side | None, how: Reading
+) -> Document:
+    """The document that an `.ann` file and its text make. Raises MarkError, LineError."""
+    found = parse(content)
+    way = counting(text, how.offsets, tuple(found.spans.values()))
+    place = {id_: rank for rank, id_ in enumerate(found.spans)}
+    spots, torn = [], list[tuple[Span, ...]]()
+    pieces = {
+        id_: tuple((way.to_points(start), way.to_points(end)) for start, end in span.fragments)
+        for id_, span in found.spans.items()
+    }
+    for id_, span in found.spans.items():
+        (start, end), gap = covering(text, pieces[id_])
+        if gap:
+            torn.append(pieces[id_])
+        spots.append(Spot(start, end, span.label))
+        if gap and _ours(span.label, how.labels) in ANSWERS:
+            raise LineError(
+                span.line,
+                f"the number {span.label} has fragments with other words between them; a "
+                "number is one stretch of text",
+            )
+    labels = with_equiv(how.labels)
+    spots = _labelled(spots, found, place, how.labels)
+    links = [
+        link
+        for link in _links(found, place)
+        if IGNORE not in (_ours(spots[end].label, labels) for end in (link.source, link.target))
+    ]
+    graph = _translated(found, Graph(tuple(spots), tuple(links)), labels)
+    words = _Words(found, place, graph)
+    return Document(
+        ann,
+        party,
+        side,
+        restored_text(text, side.replaced if side else ()),
+        graph,
+        words.flags,
+        words.notes(NOTES),
+        words.notes(NOUN),
+        len(torn),
+        len(words.unused),
+        part_of(party, content, found, words.unused, words.own, pieces, torn),
+    )
+
+
+def _translated(found: Standoff, graph: Graph, labels: LabelMap) -> Graph:
+    """The graph in our own names. Raises LineError for the line with a name of no meaning."""
+    try:
+        return translated(graph, labels)
+    except MarkError:
+        for span, spot in zip(found.spans.values(), graph.spots, strict=True):
+            _check(span.line, Graph((spot,)), labels)
+        two = (Spot(0, 1, ANCHOR), Spot(0, 1, HEAD))
+        names = [(arc.line, arc.label) for arc in found.arcs]
+        names += [(line, label) for line, label, _ in found.equivs]
+        for line, label in names:
+            _check(line, Graph(two, (Link(0, 1, label),)), LabelMap({}, labels.relations))
+        raise
+
+
+def _check(line: int, graph: Graph, labels: LabelMap) -> None:
+    try:
+        translated(graph, labels)
+    except MarkError as error:
+        raise LineError(line, str(error)) from error
+
+
+def _ours(label: str, labels: LabelMap) -> str:
+    return labels.labels.get(label, label)
+
+
+def _labelled(
+    spots: Sequence[Spot], found: Standoff, place: Mapping[str, int], labels: LabelMap
+) -> list[Spot]:
+    """The spots, numbers with the kind that an attribute gives them: "Class T1 YEAR"."""
+    spots = list(spots)
+    for attribute in found.attributes:
+        kind = _kind(attribute, labels)
+        here = place.get(span_id(found, attribute.target))
+        if kind and here is not None and _ours(spots[here].label, labels) == ANCHOR:
+            spots[here] = replace(spots[here], label=kind)
+    return spots
+
+
+def _kind(attribute: Attribute, labels: LabelMap) -> str | None:
+    ours = _ours(attribute.value, labels)
+    return ours if ours in ANSWERS else None
+
+
+def _links(found: Standoff, place: Mapping[str, int]) -> list[Link]:
+    links = [
+        Link(place[span_id(found, arc.source)], place[span_id(found, arc.target)], arc.label)
+        for arc in found.arcs
+    ]
+    for _, label, members in found.equivs:
+        first, *others = (place[span_id(found, id_)] for id_ in members)
+        links += [Link(other, first, label) for other in others]
+    return links
+
+
+class _Words:
+    """What attributes and notes say of numbers."""
+
+    def __init__(self, found: Standoff, place: Mapping[str, int], graph: Graph) -> None:
+        self._found = found
+        self._numbers = {
+            id_: rank for id_, rank in place.items() if graph.spots[rank].label in ANSWERS
+        }
+        spots = graph.spots
+        self.own = {
+            id_: (spots[rank].start, spots[rank].end)
+            for id_, rank in place.items()
+            if spots[rank].label != IGNORE
+        }
+        self.flags: dict[int, tuple[FlagName, ...]] = {}
+        self.unused = {line for line, _ in found.others}
+        self.unused |= {one.line for id_, one in found.spans.items() if id_ not in self.own}
+        self._read_links()
+        self._read_attributes()
+        self.unused |= {
+            note.line
+            for note in found.notes
+            if self._number(note.target) is None or note.type not in (NOTES, NOUN)
+        }
+
+    def _read_links(self) -> None:
+        """Links of spans to be ignored are of no use either."""
+        found = self._found
+        ends: list[tuple[int, tuple[str, ...]]] = [
+            (arc.line, (arc.source, arc.target)) for arc in found.arcs
+        ]
+        ends += [(line, members) for line, _, members in found.equivs]
+        ends += [(line, (trigger,)) for line, trigger in found.events]
+        self.unused |= {
+            line
+            for line, members in ends
+            if any(span_id(found, id_) not in self.own for id_ in members)
+        }
+
+    def _number(self, target: str) -> int | None:
+        return self._numbers.get(span_id(self._found, target))
+
+    def _read_attributes(self) -> None:
+        for attribute in self._found.attributes:
+            here = self._number(attribute.target)
+            flag = FLAGS.get(attribute.name)
+            if here is not None and flag is not None:
+                self.flags[here] = (*self.flags.get(here, ()), flag)
+            elif here is None or attribute.value not in ANSWERS:
+                self.unused.add(attribute.line)
+
+    def notes(self, type_: str) -> dict[int, str]:
+        """The notes of a type on numbers; several on one stand behind each other."""
+        found: dict[int, str] = {}
+        for note in self._found.notes:
+            here = self._number(note.target)
+            if note.type == type_ and here is not None:
+                found[here] = f"{found[here]}; {note.words}" if here in found else note.words
+        return found
+
+
+def marks_in(document: Document) -> list[tuple[int, int]]:
+    """The spans of its marks, without those to be ignored."""
+    return [(s.start, s.end) for s in document.graph.spots if s.label != IGNORE]
+
+
+class Numbers:
+    """The numbers of a graph, each with all mentions that links lead to."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._spots = graph.spots
+        self._near: dict[int, list[Link]] = {}
+        for link in graph.links:
+            for end in {link.source, link.target}:
+                self._near.setdefault(end, []).append(link)
+
+    def alone(self, place: int) -> Graph:
+        """The graph of one number, with its mentions and the links among them."""
+        near, waiting = {place}, [place]
+        while waiting:
+            here = waiting.pop()
+            for link in self._near.get(here, ()):
+                other = link.target if link.source == here else link.source
+                if other not in near and self._spots[other].label not in ANSWERS:
+                    near.add(other)
+                    waiting.append(other)
+        order = sorted(near, key=lambda spot: (spot != place, spot))
+        rank = {spot: index for index, spot in enumerate(order)}
+        return Graph(
+            tuple(self._spots[spot] for spot in order),
+            tuple(
+                Link(rank[link.source], rank[link.target], link.label)
+                for spot in order
+                for link in self._near.get(spot, ())
+                if link.source == spot and link.target in rank
+            ),
+        )
+
+
+NOTHING = Outcome()
+
+
+def read(source: Folder, how: Reading) -> Iterator[GoldRow | DialogBlock]:
+    """The numbers of a project's documents; texts in which none is marked, as dialogs.
+
+    A document that stands in several folders is read with all of them. Offsets in it are code
+    points, or what `how` says. Raises FormatError.
+    """
+    reader = _Reader(source, how)
+    for names in documents(source).values():
+        yield from reader.rows(names)
+    reader.warn()
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What a person should know at the end, by the folders and documents it is about."""
+
+    changed: int = 0
+    gone: int = 0
+    unsaid: int = 0
+    torn: int = 0
+    unused: int = 0
+    cut: int = 0
+    nobodys: int = 0
+    people: set[str] = field(default_factory=set)
+    differing: list[str] = field(default_factory=list)
+
+
+class _Reader:
+    """Reads document by document."""
+
+    def __init__(self, source: Folder, how: Reading) -> None:
+        self._source = source
+        self._how = how
+        self._names = frozenset(source.names)
+        self._tally = _Tally()
+        self._row = 0
+        self._split = split_of_name(source.path.stem)
+
+    def rows(self, names: Sequence[Name]) -> Iterator[GoldRow | DialogBlock]:
+        """The rows of a document: of each text that its folders have of it, mostly one."""
+        texts: dict[str, list[Document]] = {}
+        for name in names:
+            one = self._document(name)
+            texts.setdefault(one.text, []).append(one)
+        if len(texts) > 1:
+            self._tally.differing.append(names[0].base)
+        for found in texts.values():
+            if any(one.numbers or one.side for one in found):
+                yield from self._marked(found)
+            else:
+                yield self._dialog(found)
+
+    def _document(self, name: Name) -> Document:
+        text = self._source.text(name.base + TEXT)
+        ann, beside = name.base + ANN, name.base + SUFFIX
+        content = self._source.text(ann) if ann in self._names else ""
+        try:
+            side = side_of(self._source.read(beside)) if beside in self._names else None
+        except MarkError as error:
+            raise self._source.member_error(beside, None, str(error)) from error
+        try:
+            party = party_of(name.folder, side)
+            found = document(ann, content, text, party, side, self._how)
+            found = replace(found, split=split_of_folder(name.folder) or self._split)
+        except LineError as error:
+            raise self._source.member_error(ann, error.line, str(error)) from error
+        except MarkError as error:
+            raise self._source.member_error(ann, None, str(error)) from error
+        self._tally.torn += found.torn
+        self._tally.unused += found.unused
+        if found.party.name is not None and found.numbers and found.side is None:
+            self._tally.people.add(found.party.name)
+        return found
+
+    def _dialog(self, found: Sequence[Document]) -> DialogBlock:
+        """A text in which no folder marks a number; nor may one mark a mention then."""
+        for one in found:
+            try:
+                numbers(one.graph)
+            except MarkError as error:
+                raise self._source.member_error(one.ann, None, str(error)) from error
+        labels = labels_of([one.besides for one in found if one.besides])
+        return replace(_block(found[0].text), labels=labels, split=found[0].split)
+
+    # --- documents with numbers ---------------------------------------------------------
+
+    def _marked(self, found: Sequence[Document]) -> Iterator[GoldRow]:
+        base = self._based(found)
+        labels = labels_of([one.besides for one in found if one.besides])
+        seen: set[Span] = set()
+        for one in found:
+            try:
+                for row in self._numbers(one, base, seen):
+                    yield replace(row, labels=labels)
+                    labels = None
+            except MarkError as error:
+                raise self._source.member_error(one.ann, None, str(error)) from error
+
+    def _based(self, found: Sequence[Document]) -> Based:
+        """The text with tokens that fit the marks of all folders."""
+        side = next((one.side for one in found if one.side), None)
+        tokens = turns = None
+        if side is not None:
+            tokens = side.offsets
+            turns = [
+                Turn(t.number, t.speaker, t.start, t.end, t.begin, t.until) for t in side.turns
+            ]
+        marks = [mark for one in found for mark in marks_in(one)]
+        try:
+            base = based(found[0].text, marks, self._how, tokens, turns)
+        except (MarkError, ValueError) as error:
+            raise self._source.member_error(found[0].ann, None, str(error)) from error
+        self._tally.cut += base.cut
+        return base
+
+    def _numbers(self, one: Document, base: Based, seen: set[Span]) -> Iterator[GoldRow]:
+        kept = kept_items(one.side, one.text) if one.side else {}
+        own: dict[Span, Outcome] = {}
+        graphs = Numbers(one.graph)
+        for marked in numbers(one.graph):
+            item = kept.pop(marked.anchor, None)
+            try:
+                item = item and _drawn_only(item, one, marked)
+                graph = graphs.alone(marked.spot)
+                result = self._outcome(one, marked, graph, base, item)
+            except MarkError as error:
+                start, end = marked.anchor
+                words = shown(one.text[start:end])
+                raise MarkError(f"the number {words} at {start} to {end}: {error}") from error
+            if own.setdefault(marked.anchor, result) is not result:
+                self._check_same(own[marked.anchor], result, marked)
+                continue
+            if replace(result, changed=False) == NOTHING and marked.anchor in seen:
+                continue
+            seen.add(marked.anchor)
+            self._row += 1
+            yield GoldRow(
+                self._row,
+                base.grid.passage,
+                Anchor(*base.grid.tokens(*marked.anchor)),
+                (item.split if item else None) if one.side else one.split,
+                result.gold,
+                result.votes,
+                result.flags,
+                tokenizer=base.tokenizer,
+            )
+        self._tally.gone += sum(bool(k.gold or k.votes or k.flags) for k in kept.values())
+
+    def _outcome(
+        self,
+        one: Document,
+        marked: Marked,
+        graph: Graph,
+        base: Based,
+        item: Restored | None,
+    ) -> Outcome:
+        party, flags = one.party, one.flags.get(marked.spot, ())
+        before = _before(item, party)
+        if party.name is None and flags:
+            self._tally.nobodys += len(flags)
+        claim = Claim(
+            party.name,
+            gold=party.name is None,
+            flags=flags,
+            type=party.type,
+            role=party.role,
+            noun=_said(one.nouns.get(marked.spot, ""), before.noun if before else None),
+            comment=_said(
+                one.comments.get(marked.spot, ""), before.comment if before else None
+            ),
+        )
+        result = outcome(claim, marked, graph, base.grid, self._how, item)
+        self._tally.changed += result.changed
+        self._tally.unsaid += bool(result.unsaid)
+        return result
+
+    @staticmethod
+    def _check_same(first: Outcome, second: Outcome, marked: Marked) -> None:
+        def content(one: Outcome) -> object:
+            return (
+                one.gold and one.gold.answer,
+                [vote.answer for vote in one.votes],
+                {flag.name for flag in one.flags},
+            )
+
+        if content(first) != content(second):
+            start, end = marked.anchor
+            raise MarkError(
+                f"a number is marked twice at {start} to {end}, with different answers"
+            )
+
+    # --- at the end ---------------------------------------------------------------------
+
+    def warn(self) -> None:
+        """Add what was counted to the source's warnings."""
+        tally = self._tally
+        said = (
+            (tally.people, f"folders read as answers of {', '.join(sorted(tally.people))}"),
+            (tally.changed, f"{counted(tally.changed, 'answer')} changed in brat since export"),
+            (
+                tally.gone,
+                f"{counted(tally.gone, 'answer')} left out: their numbers are no longer marked",
+            ),
+            (
+                tally.unsaid,
+                f"{counted(tally.unsaid, 'note')} left out: nothing else is said of the number",
+            ),
+            (
+                tally.torn,
+                f"{counted(tally.torn, 'span')} of several fragments read as one, from the "
+                "first fragment to the last",
+            ),
+            (tally.cut, f"{counted(tally.cut, 'token')} cut where a mark begins or ends"),
+            (
+                tally.unused,
+                f"{counted(tally.unused, 'line')} of other things carried along as they are",
+            ),
+            (
+                tally.nobodys,
+                f"{counted(tally.nobodys, 'flag')} left out: nobody's folder holds them",
+            ),
+            (
+                tally.differing,
+                f"{counted(len(tally.differing), 'document')} whose text is not the same in "
+                f"all folders, read as several; the first is {''.join(tally.differing[:1])}",
+            ),
+        )
+        self._source.warnings.extend(sentence for any_, sentence in said if any_)
+
+
+def _before(item: Restored | None, party: Party) -> Answer | None:
+    """The answer kept of a party."""
+    if item is None:
+        return None
+    if party.name is None:
+        return item.gold.answer if item.gold else None
+    own = [vote for vote in item.votes if vote.annotator == party.name]
+    return own[0].answer if own else None
+
+
+def _said(note: str, before: str | None) -> str:
+    """What a note says: words kept along, as long as it shows those on one line."""
+    return before if before is not None and one_line(before) == note else note
+
+
+def _drawn_only(item: Restored, one: Document, marked: Marked) -> Restored:
+    """What was kept, without the flags that the document no longer shows."""
+    shown_flags = one.flags.get(marked.spot, ())
+    return replace(item, flags=tuple(f for f in item.flags if f.name in shown_flags))
+
+
+def _block(text: str) -> DialogBlock:
+    """A text in which nothing is marked: each line is a turn, as where something is."""
+    turns, place = [], 0
+    for rank, line in enumerate(text.split("\n")):
+        speaker, start = split_speaker(line)
+        turns.append(DialogTurn(rank + 1, rank, speaker, place + start, place + len(line)))
+        place += len(line) + 1
+    return DialogBlock(text, tuple(turns))
 
 
 def sniff(first: First) -> str | None:

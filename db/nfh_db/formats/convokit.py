@@ -1,4 +1,5 @@
-"""`convokit`: the utterances of a ConvoKit corpus, alone or in the corpus's folder or zip.
+"""Format `convokit`: the utterances of a ConvoKit corpus, in order, alone or in the corpus's
+folder or zip file.
 
 An utterance is a JSON object of one line of `utterances.jsonl`: `id`, `speaker`,
 `conversation_id`, `reply-to`, `timestamp`, `text`, and `meta`, an object of whatever the
@@ -6,29 +7,132 @@ corpus has besides (https://convokit.cornell.edu/documentation/data_format.html)
 documentation has `reply_to`, the files have `reply-to`: both are read, and so are `user` and
 `root`, which older corpora have for `speaker` and `conversation_id`, as ConvoKit reads them.
 
-A conversation is a passage, its utterances in the order of the replies: see
-`convokit_order`. They may stand apart in the file. `speakers.json` (once `users.json`) tells
+A conversation is a passage, its utterances in the order of the replies.
+They may stand apart in the file. `speakers.json` (once `users.json`) tells
 their speakers' names; nothing else of the folder is needed.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from itertools import groupby
 
 import msgspec
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.convokit_order import Lost, Utterance, in_order, times_of
+from nfh_db.formats.base import First, Format, Takes
 from nfh_db.formats.fields import NAN, NO_HALVES, decode, unpaired_surrogate
-from nfh_db.formats.folders import Folder, Member
-from nfh_db.formats.format import First, Format, Takes
+from nfh_db.formats.files import Folder, Member, Source
 from nfh_db.formats.limits import LimitError, check_json
-from nfh_db.formats.options import Reading
-from nfh_db.formats.reading import Source
-from nfh_db.formats.rows import DialogBlock
-from nfh_db.formats.scenes import Gathering, told_apart, with_words
-from nfh_db.formats.spoken import Said, block_of
-from nfh_db.formats.wording import counted, shown, visible
+from nfh_db.formats.rows import DialogBlock, Reading
+from nfh_db.formats.turns import Gathering, Said, block_of, told_apart, with_words
+from nfh_db.messages import counted, shown, visible
+
+
+class Lost(StrEnum):
+    """What a corpus says and is not kept."""
+
+    ANSWERED = "what an utterance answers, which is not there"
+    TIME = "a timestamp that is none"
+
+
+SINCE_1970 = 100_000_000.0
+"""Seconds. A time beyond is a date: no recording is three years long."""
+
+
+class Utterance(msgspec.Struct, frozen=True, gc=False):
+    """An utterance of a line. group: its conversation's id. seconds: its timestamp.
+
+    scene: what its own object has under "scene" or "scene_id"; None for nothing.
+    """
+
+    line: int
+    id: str
+    group: str
+    speaker: str | None
+    reply_to: str | None
+    seconds: float | None
+    text: str
+    scene: str | None = None
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What must be the same in two lines of one id."""
+        return (self.speaker, self.reply_to, self.seconds, self.text, self.scene)
+
+
+def in_order(
+    source: Source, conversation: Sequence[Utterance], lost: Counter[Lost]
+) -> list[Utterance]:
+    """A conversation in the order of its replies, each once.
+
+    An utterance is followed by the replies to it, each with its own replies; those to one
+    utterance, and those to none, by time where all of them have one, else as in the file.
+    lost: counts those whose utterance that they answer is not there. Raises FormatError where
+    an id is there twice with different content, or replies go round in a circle.
+    """
+    known = _by_id(source, conversation)
+    replies: dict[str | None, list[Utterance]] = {}
+    for one in known.values():
+        answered = one.reply_to
+        if answered is not None and answered not in known:
+            lost[Lost.ANSWERED] += 1
+            answered = None
+        replies.setdefault(answered, []).append(one)
+    ordered = list(_walk({key: _by_time(some) for key, some in replies.items()}))
+    if len(ordered) < len(known):
+        seen = {one.id for one in ordered}
+        first = next(one for one in known.values() if one.id not in seen)
+        raise source.error(
+            first.line,
+            f"the utterance {shown(first.id)} answers {shown(first.reply_to)}, and by its "
+            "replies itself; wanted a conversation in which nothing goes round in a circle",
+        )
+    return ordered
+
+
+def _by_id(source: Source, conversation: Sequence[Utterance]) -> dict[str, Utterance]:
+    known: dict[str, Utterance] = {}
+    for one in conversation:
+        other = known.setdefault(one.id, one)
+        if other.content != one.content:
+            raise source.error(
+                one.line,
+                f"found another utterance with the id {shown(one.id)}, which line "
+                f"{other.line:,} has with other content; wanted each id once",
+            )
+    return known
+
+
+def _by_time(some: list[Utterance]) -> list[Utterance]:
+    if any(one.seconds is None for one in some):
+        return some
+    return sorted(some, key=lambda one: one.seconds or 0.0)
+
+
+def _walk(replies: dict[str | None, list[Utterance]]) -> Iterator[Utterance]:
+    """Utterances with their replies behind them, from those that answer nothing."""
+    waiting = list(reversed(replies.get(None, [])))
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting.extend(reversed(replies.get(one.id, [])))
+
+
+def times_of(conversation: Sequence[Utterance]) -> list[int | None]:
+    """When each was said, in milliseconds.
+
+    Timestamps are seconds: from the start of a recording as they are, those since 1970 from
+    the first of the conversation.
+    """
+    known = [one.seconds for one in conversation if one.seconds is not None]
+    first = min(known, default=0.0)
+    start = first if first >= SINCE_1970 else 0.0
+    return [
+        None if one.seconds is None else round((one.seconds - start) * 1000)
+        for one in conversation
+    ]
+
 
 UTTERANCES = "utterances.jsonl"
 SPEAKERS = ("speakers.json", "users.json")

@@ -14,9 +14,9 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
-from nfh_db.formats.reading import LINE_LIMIT, Source
+from nfh_db.formats.files import LINE_LIMIT, Source
 from nfh_db.formats.rows import DialogBlock, DialogTurn
-from nfh_db.formats.wording import counted, shown
+from nfh_db.messages import counted, shown
 
 NAME_WORDS = 4
 NAME_LENGTH = 60

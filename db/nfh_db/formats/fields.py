@@ -1,14 +1,22 @@
-"""Reading JSON objects strictly: every refusal names line, key, what stands there, wanted."""
+"""JSON objects read strictly: every refusal names line, key, what stands there and what was
+wanted. Also whether tokens and turns make a passage.
+"""
 
 import json
+import sys
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, repeat
+from operator import le, lt
 
 from nfh_db.errors import FormatError
+from nfh_db.formats.files import Origin
 from nfh_db.formats.limits import check_json
-from nfh_db.formats.reading import Origin
-from nfh_db.formats.wording import shown, visible
-from nfh_models.domain import Anchor
+from nfh_db.formats.rows import RawPassage
+from nfh_db.messages import shown, visible
+from nfh_models.domain import Anchor, Passage, Token, Turn
+from nfh_models.domain.passage import passage_digest
 
 INTEGER_LIMIT = 2**53
 """Whole numbers beyond this are not the same in every JSON reader."""
@@ -311,3 +319,48 @@ class Fields:
         if indices != list(range(indices[0], indices[0] + len(indices))):
             raise self.refuse(key, "ascending indices without a gap")
         return Anchor(indices[0], indices[-1] + 1)
+
+
+# Whether tokens and turns make a passage, and its digest, without an object for each token.
+#
+# The rules are those of `nfh_models.domain.Passage`, which says what is wrong where they fail.
+
+
+def sound_digest(raw: RawPassage) -> str:
+    """The digest of the passage that `raw` makes. Raises PassageError if it makes none."""
+    if not (tokens_fit(raw.text, raw.starts, raw.ends) and turns_fit(raw.turns, raw.starts)):
+        tokens = tuple(map(Token, raw.starts, raw.ends, repeat("")))
+        return Passage(raw.text, tokens, raw.turns).digest
+    packed = array("I", bytes(8 * len(raw.starts)))
+    packed[::2] = array("I", raw.starts)
+    packed[1::2] = array("I", raw.ends)
+    if sys.byteorder == "big":
+        packed.byteswap()
+    return passage_digest(raw.text, packed.tobytes(), raw.turns)
+
+
+def tokens_fit(text: str, starts: Sequence[int], ends: Sequence[int]) -> bool:
+    """True if each token holds a character, begins where the one before ended or later, and
+    none goes beyond the text.
+    """
+    if not starts or len(starts) != len(ends):
+        return not starts and not ends
+    return (
+        starts[0] >= 0
+        and ends[-1] <= len(text)
+        and all(map(lt, starts, ends))
+        and all(map(le, ends, islice(starts, 1, None)))
+    )
+
+
+def turns_fit(turns: Sequence[Turn], tokens: Sequence[object]) -> bool:
+    """True if turns hold all tokens in order, none is empty, and their numbers never fall."""
+    place = 0
+    number: int | None = None
+    for turn in turns:
+        if turn.start != place or turn.end <= place:
+            return False
+        if number is not None and turn.number < number:
+            return False
+        place, number = turn.end, turn.number
+    return place == len(tokens)

@@ -9,7 +9,7 @@ import struct
 import zipfile
 from typing import IO
 
-from nfh_db.formats.wording import visible
+from nfh_db.messages import visible
 
 MEMBER_LIMIT = 256 * 1024 * 1024
 """Bytes that may be held of one file, or one member of a folder or zip, unpacked."""

@@ -1,16 +1,18 @@
-"""`nfh`: the release's resolution files, one JSON object of five keys a line."""
+"""Formats `nfh` and `nfh-ident`: the release's resolution files, and its tab-separated
+identification files.
+"""
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.fields import Fields
-from nfh_db.formats.reading import Source
-from nfh_db.formats.release import RELEASE_KEYS
-from nfh_db.formats.rows import LabelledRow, joined, runs
-from nfh_db.formats.wording import counted
-from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind
+from nfh_db.formats.files import Source
+from nfh_db.formats.rows import RELEASE_KEYS, LabelledRow, joined, runs
+from nfh_db.messages import counted, shown
+from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Turn
 
 CLASSES = ", ".join(kind.value for kind in IMPLICIT_KINDS)
 
@@ -88,3 +90,74 @@ def _unknown_class(fields: Fields, name: str) -> FormatError:
     if name != upper and upper in CLASSES.split(", "):
         return fields.refuse("head", f"{upper} in capital letters", name)
     return fields.refuse("head", f"one class of {CLASSES}", name)
+
+
+COLUMNS = ("text", "ind_s", "ind_e", "y")
+HEADER = "\t".join(COLUMNS)
+SEPARATOR = "_SEP_"
+LABELS = {"1": Kind.NFH, "0": Kind.NOT_NFH}
+DIGITS = 9
+"""Digits that an offset may have."""
+
+
+def read_labels(source: Source) -> Iterator[LabelledRow]:
+    """The rows of an `nfh-ident` file. Raises FormatError at the first that does not hold."""
+    rows = source.rows()
+    number, header = next(rows)
+    if header != HEADER:
+        raise source.error(
+            number,
+            f"found {shown(header)}, wanted the header {', '.join(COLUMNS)} with tabs between",
+        )
+    any_row = False
+    for number, text in rows:
+        any_row = True
+        yield _row(source, number, text)
+    if not any_row:
+        raise source.error(None, "holds a header and no row; wanted at least one row")
+
+
+def _row(source: Source, number: int, text: str) -> LabelledRow:
+    cells = text.split("\t")
+    if len(cells) != len(COLUMNS):
+        raise source.error(
+            number,
+            f"found {counted(len(cells), 'column')}, wanted 4: {', '.join(COLUMNS)}",
+        )
+    sentence, first, end, label = cells
+    words = sentence.split(SEPARATOR)
+    if "" in words:
+        raise _wrong(
+            source, number, "text", sentence, f"no empty token (token {words.index('')} is)"
+        )
+    start = _offset(source, number, "ind_s", first)
+    stop = _offset(source, number, "ind_e", end)
+    if start >= len(words):
+        raise _wrong(source, number, "ind_s", first, f"a token from 0 to {len(words) - 1}")
+    if not start < stop <= len(words):
+        wanted = f"a number from {start + 1} to {len(words)}, the token after the last"
+        raise _wrong(source, number, "ind_e", end, wanted)
+    kind = LABELS.get(label)
+    if kind is None:
+        raise _wrong(source, number, "y", label, "1 (NFH) or 0 (not)")
+    passage = joined(words, _one_turn(len(words)))
+    return LabelledRow(number, passage, Anchor(start, stop), label, kind)
+
+
+@lru_cache(maxsize=1024)
+def _one_turn(token_count: int) -> tuple[Turn, ...]:
+    return (Turn(0, None, 0, token_count),)
+
+
+def _offset(source: Source, number: int, column: str, cell: str) -> int:
+    # int() alone would accept signs, spaces, underscores and digits of other scripts.
+    if not (cell.isascii() and cell.isdigit() and len(cell) <= DIGITS):
+        raise _wrong(source, number, column, cell, "a whole number")
+    return int(cell)
+
+
+def _wrong(source: Source, number: int, column: str, found: str, wanted: str) -> FormatError:
+    place = COLUMNS.index(column) + 1
+    return source.error(
+        number, f'column {place} "{column}": found {shown(found)}, wanted {wanted}'
+    )

@@ -1,10 +1,754 @@
-"""`prodigy`: the tasks of Prodigy, one JSON object a line, as `prodigy db-out` writes them."""
+"""Format `prodigy`: the tasks of Prodigy, one JSON object a line, as `prodigy db-out` writes
+them.
+"""
 
-from nfh_db.formats.format import First, Format, How, holds
-from nfh_db.formats.json_rows import first_value
-from nfh_db.formats.prodigy_form import ANSWERS
-from nfh_db.formats.prodigy_read import read
-from nfh_db.formats.prodigy_write import ProdigyWriter
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import takewhile
+
+import msgspec
+
+from nfh_db.formats.annotation_tasks import (
+    Claim,
+    Said,
+    Tally,
+    Task,
+    Texts,
+    checked_name,
+    class_named,
+    classed,
+    rows_of,
+)
+from nfh_db.formats.base import First, Format, How, holds
+from nfh_db.formats.files import Source
+from nfh_db.formats.json_stream import (
+    Parts,
+    carried_in,
+    carried_of,
+    first_value,
+    in_braces,
+    kept_in,
+    refused,
+    spelled,
+    value_of,
+    values,
+)
+from nfh_db.formats.json_stream import items as json_items
+from nfh_db.formats.rows import LabelMap, Reading, Row, Span, Writing
+from nfh_db.formats.spans import ANSWERS as SPAN_ANSWERS
+from nfh_db.formats.spans import (
+    HEAD,
+    Graph,
+    Link,
+    MarkError,
+    Spot,
+    checked,
+    graph_of,
+    renamed,
+    translated,
+)
+from nfh_db.formats.stored_annotation import Restored, StoredItem, restored, stored
+from nfh_db.messages import shown
+from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Vote
+from nfh_models.domain import Answer, Passage
+
+# Prodigy's tasks as its documentation describes them, and what is read of them.
+#
+# Source: the documentation of Prodigy, "Annotation interfaces"
+# (https://prodi.gy/docs/api-interfaces) and "Review" (https://prodi.gy/docs/review).
+# Characters are code points of "text", ends exclusive; "token_end" names the last token, and
+# is inclusive.
+
+NAME = "prodigy"
+REVIEW = "prodigy-review"
+"""Names under which is carried what task rows and review rows hold besides."""
+
+KNOWN = frozenset(
+    (
+        "text", "tokens", "spans", "relations", "answer", "accept", "label", "versions",
+        "sessions", "noun", "comment", "nfh", "view_id", "_view_id", "_annotator_id",
+        "_session_id", "_timestamp", "_is_binary",
+    )
+)  # fmt: skip
+"""Keys that are read and written; all others are carried along."""
+
+OF_TASK = "_task_hash"
+"""A hash of a task with its spans."""
+
+HASHES = ("_input_hash", OF_TASK)
+ANSWERS = ("accept", "reject", "ignore")
+
+
+class TokenRow(msgspec.Struct, gc=False):
+    """A token of a task."""
+
+    start: int
+    end: int
+    id: int | None = None
+    text: str | None = None
+    disabled: bool = False
+
+
+class SpanRow(msgspec.Struct, gc=False):
+    """A span of a task, or one end of a relation."""
+
+    start: int
+    end: int
+    label: str | None = None
+    text: str | None = None
+
+
+class RelationRow(msgspec.Struct):
+    """A relation; head and child are ids of tokens."""
+
+    label: str
+    head: int | None = None
+    child: int | None = None
+    head_span: SpanRow | None = None
+    child_span: SpanRow | None = None
+
+
+texts = msgspec.json.Decoder(str)
+whole = msgspec.json.Decoder(int)
+times = msgspec.json.Decoder(int | float)
+names = msgspec.json.Decoder(list[str])
+choices = msgspec.json.Decoder(list[str | int])
+token_rows = msgspec.json.Decoder(list[TokenRow])
+span_rows = msgspec.json.Decoder(list[SpanRow])
+relation_rows = msgspec.json.Decoder(list[RelationRow])
+objects = msgspec.json.Decoder(list[Parts])
+items = msgspec.json.Decoder(StoredItem)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of a task. spans: of those that hold more than white space. free: of those
+    that may be marked, which are the tokens of what was exported.
+    """
+
+    rows: Sequence[TokenRow]
+    spans: Sequence[Span]
+    free: Sequence[Span]
+
+
+def tokens_of(parts: Parts, text: str) -> Tokens | None:
+    """A task's tokens, each checked against the text; None where it has none.
+
+    Raises MarkError.
+    """
+    rows = value_of(parts, "tokens", token_rows)
+    if not rows:
+        return None
+    spans, free = [], []
+    last, size = 0, len(text)
+    for index, row in enumerate(rows):
+        start, end = row.start, row.end
+        if not last <= start < end <= size:
+            raise MarkError(
+                f"token {index} has offsets {start} to {end}, but must lie between {last} and "
+                f"{size} and hold at least one character"
+            )
+        words = text[start:end]
+        if row.text is not None and row.text != words:
+            raise MarkError(
+                f"token {index} at {start} to {end}: expected {shown(row.text)}, found "
+                f"{shown(words)}"
+            )
+        if not words.isspace():
+            spans.append((start, end))
+        if not row.disabled:
+            free.append((start, end))
+        last = end
+    return Tokens(rows, spans, free)
+
+
+def graph_from(parts: Parts, text: str, tokens: Tokens | None) -> Graph:
+    """The spans and relations of a task, in its own names. Raises MarkError."""
+    rows = value_of(parts, "spans", span_rows) or ()
+    links = value_of(parts, "relations", relation_rows) or ()
+    drawing = _Drawing(text, tokens)
+    for row in rows:
+        if row.label is None:
+            raise MarkError(f"the span {row.start} to {row.end} has no label")
+        drawing.add(row, row.label)
+    for link in links:
+        drawing.link(link)
+    return Graph(tuple(drawing.spots), tuple(drawing.links))
+
+
+class _Drawing:
+    """A graph in the making."""
+
+    def __init__(self, text: str, tokens: Tokens | None) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.spots: list[Spot] = []
+        self.links: list[Link] = []
+        self._places: dict[Span, list[int]] = {}
+        self._linked: set[Span] = set()
+
+    def add(self, row: SpanRow, label: str) -> int:
+        start, end = row.start, row.end
+        if row.text is not None:
+            checked(self.text, (start, end), row.text)
+        elif not 0 <= start < end <= len(self.text):
+            raise MarkError(
+                f"the span {start} to {end}, {shown(label)}, is outside a text of "
+                f"{len(self.text)} characters"
+            )
+        place = len(self.spots)
+        self.spots.append(Spot(start, end, label))
+        self._places.setdefault((start, end), []).append(place)
+        return place
+
+    def link(self, row: RelationRow) -> None:
+        """Add a link between two spots. Of spots that are alike, as heads of one span are, the
+        first one not linked so yet.
+        """
+        sources = self._ends(row.head_span, row.head, "head")
+        targets = self._ends(row.child_span, row.child, "child")
+        pairs = [(source, target) for source in sources for target in targets]
+        pair = next((pair for pair in pairs if pair not in self._linked), pairs[0])
+        self._linked.add(pair)
+        self.links.append(Link(*pair, row.label))
+
+    def _ends(self, row: SpanRow | None, token: int | None, which: str) -> Sequence[int]:
+        """The spots that an end of a relation may be: those of the span that it states, else
+        the one that its token is in; a token without a span is a head.
+        """
+        if row is None:
+            return (self._at_token(token, which),)
+        places = self._places.get((row.start, row.end), ())
+        if len(places) > 1:
+            places = [i for i in places if self.spots[i].label == row.label] or places
+        return places or (self.add(row, row.label or HEAD),)
+
+    def _at_token(self, token: int | None, which: str) -> int:
+        rows = self.tokens.rows if self.tokens else ()
+        row = next((r for i, r in enumerate(rows) if _id(r, i) == token), None)
+        if token is None or row is None:
+            raise MarkError(
+                f'a relation\'s "{which}" is token {token}, which the task does not have; '
+                f'wanted one of its tokens, or a "{which}_span"'
+            )
+        ending = [i for i, s in enumerate(self.spots) if s.end == row.end]
+        around = [i for i, s in enumerate(self.spots) if s.start <= row.start < s.end]
+        found = ending or around
+        return found[0] if found else self.add(SpanRow(row.start, row.end), HEAD)
+
+
+def _id(row: TokenRow, index: int) -> int:
+    return index if row.id is None else row.id
+
+
+def time_of(parts: Mapping[str, msgspec.Raw]) -> str | None:
+    """When a task was answered, as `gold` files have it. Raises MarkError."""
+    seconds = value_of(parts, "_timestamp", times)
+    if seconds is None:
+        return None
+    try:
+        at = datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise MarkError(
+            f'key "_timestamp": found {shown(seconds)}, wanted seconds since 1970'
+        ) from error
+    return at.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def seconds_of(at: str) -> int:
+    """The seconds since 1970 of a time as `gold` files have it."""
+    return int(datetime.fromisoformat(at).timestamp())
+
+
+# Who answered a Prodigy task: annotators' names out of the names of sessions.
+#
+# Prodigy names a session "dataset-name", and one that nobody named after the time it began;
+# the annotator of a task is called like the session unless a recipe says otherwise. Source:
+# the documentation of Prodigy, "Multi-user sessions" (https://prodi.gy/docs/api-web-app).
+
+UNNAMED = re.compile(r"(?:.*-)?\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d", re.DOTALL)
+"""A session that nobody named."""
+
+OURS = "nfh-"
+"""What the sessions of exported tasks begin with."""
+
+
+class _Version(msgspec.Struct):
+    sessions: list[str] | None = None
+
+
+class Names(msgspec.Struct):
+    """What a task says of who answered it; and its text and spans, if it is none of ours."""
+
+    annotator: str | None = msgspec.field(default=None, name="_annotator_id")
+    session: str | None = msgspec.field(default=None, name="_session_id")
+    view: str | None = msgspec.field(default=None, name="_view_id")
+    versions: list[_Version] | None = None
+    text: str | None = None
+    spans: msgspec.Raw = msgspec.Raw(b"null")
+    nfh: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+decode_names = msgspec.json.Decoder(Names).decode
+
+
+@dataclass
+class People:
+    """Whose sessions those of a file are.
+
+    annotators: of sessions that a task names an annotator of its own for. prefix: what all
+    sessions of annotators begin with; review_prefix: those of reviewers.
+    """
+
+    annotators: dict[str, str] = field(default_factory=dict)
+    prefix: str = ""
+    review_prefix: str = ""
+
+    @classmethod
+    def of(cls, tasks: Iterable[Names]) -> "People":
+        """What the names of a file's tasks have in common."""
+        people = cls()
+        sessions: set[str] = set()
+        reviewers: set[str] = set()
+        reviewed: set[str] = set()
+        for found in tasks:
+            people._note(found, sessions if found.versions is None else reviewers)
+            for version in found.versions or ():
+                reviewed.update(version.sessions or ())
+        people.prefix = common_start(sessions | (reviewed - people.annotators.keys()))
+        people.review_prefix = common_start(reviewers)
+        return people
+
+    def _note(self, found: Names, sessions: set[str]) -> None:
+        named, session = found.annotator, found.session
+        if named is not None and session is not None and named != session:
+            self.annotators[session] = named
+        elif session is not None:
+            sessions.add(session)
+
+    def warnings(self) -> Iterator[str]:
+        """What was taken off names, in sentences."""
+        for prefix, whose in ((self.prefix, "annotators"), (self.review_prefix, "reviewers")):
+            if prefix not in ("", OURS):
+                yield (
+                    f"the names of {whose} are those of sessions without {shown(prefix)}, the "
+                    "dataset's name"
+                )
+
+    def who(self, annotator: str | None, session: str | None, *, review: bool) -> str | None:
+        """The annotator of a task; None where nobody is named. Raises MarkError."""
+        if annotator is not None and session is not None and annotator != session:
+            return checked_name(annotator)
+        named = annotator or session
+        return named and self._in_session(named, self.review_prefix if review else self.prefix)
+
+    def of_session(self, session: str) -> str | None:
+        """Whose session a version of a review is of; None where nobody named it. Raises
+        MarkError.
+        """
+        if session in self.annotators:
+            return checked_name(self.annotators[session])
+        return self._in_session(session, self.prefix)
+
+    @staticmethod
+    def _in_session(session: str, prefix: str) -> str | None:
+        if UNNAMED.fullmatch(session):
+            return None
+        return checked_name(session.removeprefix(prefix))
+
+
+def common_start(sessions: Iterable[str]) -> str:
+    """What all session names begin with, up to the last "-" in it; of a single one all up to
+    its last "-". Sessions that nobody named are passed over.
+    """
+    names = sorted({name for name in sessions if not UNNAMED.fullmatch(name)})
+    if not names:
+        return ""
+    parts = [name.split("-")[:-1] for name in (names[0], names[-1])]
+    # Of names in order, what the first and the last begin with all begin with.
+    common = takewhile(lambda pair: pair[0] == pair[1], zip(*parts, strict=False))
+    prefix = "".join(f"{one}-" for one, _ in common)
+    return prefix if all(len(name) > len(prefix) for name in names) else ""
+
+
+# Prodigy's tasks as rows: one of each number, for each who answered.
+#
+# A task without "answer" that has marks counts as accepted, as Prodigy's own `db-in` has it.
+
+FLAGS = {"accept": (), "reject": (FlagName.REJECT,), "ignore": (FlagName.SKIP,)}
+
+
+def read(source: Source, how: Reading) -> Iterator[Row]:
+    """The rows of a file of tasks. Raises FormatError at the first that does not hold."""
+    texts, tally = Texts(), Tally()
+    people = People.of(_noted(source, texts, how.labels))
+    for item in json_items(source):
+        try:
+            parts, _ = item.read()
+            task = _Reader(item.number, parts, people, texts, how, tally).task()
+            yield from rows_of(task, how, tally)
+        except MarkError as error:
+            raise refused(source, item, error) from error
+    source.warnings += [*people.warnings(), *tally.sentences()]
+
+
+def _noted(source: Source, texts: Texts, labels: LabelMap) -> Iterator[Names]:
+    """Who answered each task; what others than ours mark is noted on the way."""
+    for found in values(source, decode_names):
+        if found.text is not None and found.nfh is msgspec.UNSET:
+            texts.note(found.text, _spots(found.spans, len(found.text), labels.labels))
+        yield found
+
+
+def _spots(raw: msgspec.Raw, size: int, names: Mapping[str, str]) -> Iterator[Spot]:
+    """Spans that lie in a text, with our labels; whoever reads the task refuses the others."""
+    try:
+        rows = span_rows.decode(raw)
+    except (msgspec.DecodeError, UnicodeError):
+        return
+    for row in rows:
+        if row.label is not None and 0 <= row.start < row.end <= size:
+            yield Spot(row.start, row.end, names.get(row.label, row.label))
+
+
+@dataclass(slots=True)
+class _Reader:
+    """One task being read."""
+
+    line: int
+    parts: Parts
+    people: People
+    texts: Texts
+    how: Reading
+    tally: Tally
+
+    def task(self) -> Task:
+        """The task. Raises MarkError."""
+        parts = self.parts
+        text = value_of(parts, "text", texts)
+        if text is None:
+            raise MarkError(
+                'key "text" is missing; wanted a task with a text: those of images, sound and '
+                "HTML alone cannot be read"
+            )
+        tokens = tokens_of(parts, text)
+        spans = tokens.spans if tokens else None
+        kept = None
+        if "nfh" in parts:
+            kept = _kept(parts, text, tokens)
+        versions = value_of(parts, "versions", objects)
+        graph = self._graph(parts, text, tokens)
+        carried = self._carried(parts, graph, reviewed=versions is not None)
+        said = [Said(self._claim(parts, graph, reviewed=versions is not None), graph)]
+        for version in versions or ():
+            said += self._version(version, text, tokens, kept)
+        if not said[0].graph.spots and (parts.keys() & {"label", "accept"}) and kept is None:
+            self.tally.unlabelled += 1
+        if kept is not None:
+            return Task(self.line, text, said, spans, kept, carried)
+        bounds, numbers = self.texts.bounds(text), self.texts.numbers(text)
+        return Task(self.line, text, said, spans, None, carried, also=bounds, numbers=numbers)
+
+    def _carried(self, parts: Parts, graph: Graph, *, reviewed: bool) -> str | None:
+        """What a task holds besides. The hash of one that comes to be several is left out:
+        Prodigy would take these for one.
+        """
+        numbers = sum(spot.label in SPAN_ANSWERS for spot in graph.spots)
+        known = KNOWN if numbers == 1 else KNOWN | {OF_TASK}
+        return carried_of(REVIEW if reviewed else NAME, parts, known)
+
+    def _graph(self, parts: Parts, text: str, tokens: Tokens | None) -> Graph:
+        graph = translated(graph_from(parts, text, tokens), self.how.labels)
+        labels = value_of(parts, "accept", choices) or []
+        if "label" in parts and (label := value_of(parts, "label", texts)):
+            labels = [label, *labels]
+        if not labels:
+            return graph
+        return classed(graph, [class_named(str(one), self.how.labels) for one in labels])
+
+    def _claim(self, parts: Parts, graph: Graph, *, reviewed: bool) -> Claim:
+        answer = value_of(parts, "answer", texts) or "accept"
+        if answer not in FLAGS:
+            wanted = f"wanted one of {', '.join(ANSWERS)}"
+            raise MarkError(f'key "answer": found {shown(answer)}, {wanted}')
+        who = self.people.who(
+            value_of(parts, "_annotator_id", texts),
+            value_of(parts, "_session_id", texts),
+            review=reviewed,
+        )
+        if who is None and answer != "accept":
+            who = self.how.annotator
+        if who is None and answer != "accept" and graph.spots:
+            self.tally.nameless += 1
+        return Claim(
+            who,
+            gold=reviewed,
+            answered=answer == "accept",
+            flags=FLAGS[answer],
+            at=time_of(parts),
+            noun=value_of(parts, "noun", texts),
+            comment=value_of(parts, "comment", texts),
+        )
+
+    def _version(
+        self, parts: Parts, text: str, tokens: Tokens | None, kept: Restored | None
+    ) -> Iterator[Said]:
+        """What each of the sessions of a version says. Raises MarkError."""
+        stated = value_of(parts, "text", texts)
+        if stated is not None and stated != text:
+            raise MarkError(
+                f'key "versions": expected the text of the task, found {shown(stated)}'
+            )
+        graph = self._graph(parts, text, tokens)
+        claim = self._claim(parts, graph, reviewed=False)
+        sessions = value_of(parts, "sessions", names)
+        people = (
+            [claim.who] if sessions is None else [self._session(one, kept) for one in sessions]
+        )
+        for who in people:
+            if who is not None:
+                yield Said(replace(claim, who=who), graph)
+
+    def _session(self, session: str, kept: Restored | None) -> str | None:
+        """The annotator of a session: one whose answer was kept along, else by its name."""
+        named = session.removeprefix(OURS)
+        if kept is not None and any(vote.annotator == named for vote in kept.votes):
+            return named
+        return self.people.of_session(session)
+
+
+def _kept(parts: Parts, text: str, tokens: Tokens | None) -> Restored | None:
+    item = kept_in(parts, items)
+    if item is None:
+        return None
+    if tokens is None and not item.offsets:
+        raise MarkError('key "tokens" is missing, of a task that was exported with them')
+    return restored(item, text, tokens.free if tokens and not item.offsets else None)
+
+
+# Prodigy's tasks of records: one for each answer, one for each gold, as `review` makes them.
+#
+# A number is a task of its own: that is what Prodigy shows at once. It shows a text by its
+# tokens, so line breaks and what else is between ours, as speakers' names, are tokens too, but
+# disabled: nobody can mark them.
+
+BETWEEN = re.compile(r"\r?\n|\S+")
+"""What stands between tokens and is to be seen."""
+
+_encode = msgspec.json.Encoder().encode
+
+
+class ProdigyWriter:
+    """Makes the tasks of records; none is left out. The same record, the same lines."""
+
+    def __init__(self, how: Writing) -> None:
+        self.left_out: Counter[str] = Counter()
+        self._how = how
+
+    def chunks(self, records: Iterable[ExportRecord]) -> Iterator[bytes]:
+        """All tasks of each number."""
+        page: _Page | None = None
+        for record in records:
+            if page is None or page.passage is not record.passage:
+                page = _Page(record.passage)
+            yield b"".join(_Tasks(record, page, self._how).lines())
+
+
+class _Page:
+    """A passage as tasks have it. first, last: ids of the tokens that start or end there."""
+
+    def __init__(self, passage: Passage) -> None:
+        self.passage = passage
+        self.starts = [token.start for token in passage.tokens]
+        self.ends = [token.end for token in passage.tokens]
+        rows = list(self._rows())
+        self.first = {row[0]: row[2] for row in rows}
+        self.last = {row[1]: row[2] for row in rows}
+        self.text = b'"text":' + _encode(passage.text)
+        self.tokens = b'"tokens":[' + b",".join(map(self._token, rows)) + b"]"
+
+    def _rows(self) -> Iterator[tuple[int, int, int, bool]]:
+        """Start, end, id, and whether it is disabled, of each token."""
+        text = self.passage.text
+        place = id_ = 0
+        for start, end in [*zip(self.starts, self.ends, strict=True), (len(text), None)]:
+            for found in BETWEEN.finditer(text, place, start) if start > place else ():
+                yield found.start(), found.end(), id_, True
+                id_ += 1
+            if end is not None:
+                yield start, end, id_, False
+                id_ += 1
+                place = end
+
+    def _token(self, row: tuple[int, int, int, bool]) -> bytes:
+        start, end, id_, disabled = row
+        text = self.passage.text
+        ws = b"true" if text[end : end + 1] == " " else b"false"
+        return b'{"text":%b,"start":%d,"end":%d,"id":%d,"ws":%b%b}' % (
+            _encode(text[start:end]),
+            start,
+            end,
+            id_,
+            ws,
+            b',"disabled":true' if disabled else b"",
+        )
+
+    def span(self, spot: Spot) -> bytes:
+        """A span of a task."""
+        return b'{"start":%d,"end":%d,"token_start":%d,"token_end":%d,"label":%b}' % (
+            spot.start,
+            spot.end,
+            self.first[spot.start],
+            self.last[spot.end],
+            _encode(spot.label),
+        )
+
+    def drawn(self, graph: Graph) -> bytes:
+        """The spans and relations of a task."""
+        spans = [self.span(spot) for spot in graph.spots]
+        relations = [
+            b'{"head":%d,"child":%d,"head_span":%b,"child_span":%b,"label":%b}'
+            % (
+                self.last[graph.spots[link.source].end],
+                self.last[graph.spots[link.target].end],
+                spans[link.source],
+                spans[link.target],
+                _encode(link.label),
+            )
+            for link in graph.links
+        ]
+        return b'"spans":[%b],"relations":[%b]' % (b",".join(spans), b",".join(relations))
+
+
+class _Tasks:
+    """The tasks of one record."""
+
+    def __init__(self, record: ExportRecord, page: _Page, how: Writing) -> None:
+        self.record = record
+        self.page = page
+        self.how = how
+        reviewed = carried_in(record.carried, REVIEW)
+        self.extras = carried_in(record.carried, NAME) or _unhashed(reviewed)
+        self.review_extras = reviewed or _unhashed(self.extras)
+
+    def lines(self) -> Iterator[bytes]:
+        """Each with its end."""
+        record = self.record
+        passed = _passed(record)
+        rows = [(vote.annotator, vote) for vote in record.votes]
+        people = {who for who, _ in rows} | passed.keys()
+        left = tuple(flag for flag in record.flags if flag.annotator not in people)
+        if not (rows or passed or record.gold):
+            yield self._line(self._drawn(None), self._item((), left))
+            return
+        for who, vote in rows:
+            flags = _of(record.flags, who) + left
+            yield self._line(
+                self._drawn(vote.answer),
+                self._said("accept", who, vote.answered_at),
+                _words(vote.answer),
+                self._item((vote,), flags),
+            )
+            left = ()
+        for who, flag in passed.items():
+            answer = "reject" if flag.name is FlagName.REJECT else "ignore"
+            yield self._line(
+                self._drawn(None),
+                self._said(answer, who, flag.flagged_at),
+                self._item((), _of(record.flags, who) + left),
+            )
+            left = ()
+        if record.gold is not None:
+            yield self._review(record.gold)
+
+    def _review(self, gold: Gold) -> bytes:
+        record = self.record
+        at, who = gold.decided_at, gold.adjudicator
+        members = [
+            self._drawn(gold.answer),
+            self._said("accept", who, at, view=b"review"),
+            _words(gold.answer),
+            b'"sessions":' + _encode([OURS + vote.annotator for vote in record.votes]),
+            b'"versions":[' + b",".join(self._versions()) + b"]",
+            b'"nfh":' + _encode(stored(record, offsets=False)),
+        ]
+        return self._line(*members, extras=self.review_extras)
+
+    def _versions(self) -> Iterator[bytes]:
+        """A version for each different thing that was said, with who said it."""
+        versions: dict[bytes, list[str]] = {}
+        for vote in self.record.votes:
+            said = b",".join(filter(None, (self._drawn(vote.answer), _words(vote.answer))))
+            versions.setdefault(said, []).append(OURS + vote.annotator)
+        for said, sessions in versions.items():
+            yield in_braces(
+                self.page.text,
+                self.page.tokens,
+                said,
+                b'"answer":"accept","_view_id":"relations"',
+                b'"sessions":' + _encode(sessions),
+            )
+
+    def _line(self, *members: bytes, extras: Parts | None = None) -> bytes:
+        rest = spelled(self.extras if extras is None else extras)
+        return in_braces(self.page.text, rest, self.page.tokens, *members) + b"\n"
+
+    def _drawn(self, answer: Answer | None) -> bytes:
+        graph = graph_of(answer, self.record.anchor, self.page.starts, self.page.ends)
+        return self.page.drawn(renamed(graph, self.how.labels))
+
+    @staticmethod
+    def _said(
+        answer: str, who: str | None, at: str | None, *, view: bytes = b"relations"
+    ) -> bytes:
+        said = b'"answer":"%b","_view_id":"%b"' % (answer.encode(), view)
+        if at is not None:
+            said += b',"_timestamp":%d' % seconds_of(at)
+        if who is not None:
+            said += b',"_annotator_id":%b,"_session_id":%b' % (
+                _encode(who),
+                _encode(OURS + who),
+            )
+        return said
+
+    def _item(self, votes: Sequence[Vote], flags: Sequence[FlagMark]) -> bytes:
+        item = stored(self.record, offsets=False, gold=False, votes=votes, flags=flags)
+        return b'"nfh":' + _encode(item)
+
+
+def _unhashed(parts: Parts) -> Parts:
+    """What tasks of another sort hold: their hashes are of their own."""
+    return {key: raw for key, raw in parts.items() if key not in HASHES}
+
+
+def _passed(record: ExportRecord) -> dict[str, FlagMark]:
+    """Who passed over the number or refused the task without an answer to it."""
+    voted = {vote.annotator for vote in record.votes}
+    found: dict[str, FlagMark] = {}
+    for flag in record.flags:
+        if flag.annotator in voted or flag.name not in (FlagName.SKIP, FlagName.REJECT):
+            continue
+        if flag.name is FlagName.REJECT or flag.annotator not in found:
+            found[flag.annotator] = flag
+    return found
+
+
+def _of(flags: Iterable[FlagMark], who: str) -> tuple[FlagMark, ...]:
+    return tuple(flag for flag in flags if flag.annotator == who)
+
+
+def _words(answer: Answer) -> bytes:
+    """What text fields of a task hold."""
+    members = []
+    if answer.noun is not None:
+        members.append(b'"noun":' + _encode(answer.noun))
+    if answer.comment:
+        members.append(b'"comment":' + _encode(answer.comment))
+    return b",".join(members)
+
 
 MARKS = ("_input_hash", "_task_hash", "_annotator_id", "_session_id", "_view_id")
 

@@ -1,28 +1,42 @@
-"""The formats that need nothing but this package. `nfh_tui.formats` has the list of all."""
+"""The one list of formats, found by name or by what a path holds, with what each cannot
+hold. Commands, help, README and the importer go by it.
 
-from collections.abc import Callable, Iterator, Sequence
+A third party adds one by an entry point in the group `nfh_tui.formats`: a
+`nfh_db.formats.base.Format`, or a function without arguments that returns one.
+"""
 
-from nfh_db.formats import amt, dialog, gold, nfh, nfh_ident
-from nfh_db.formats.format import (
-    LISTED,
-    OBJECT,
-    First,
-    Format,
-    How,
-    Reader,
-    Takes,
-    holds,
-)
-from nfh_db.formats.gold_form import FORMAT as GOLD_VERSION
-from nfh_db.formats.gold_form import GoldWriter
-from nfh_db.formats.options import Reading
-from nfh_db.formats.reading import Origin, Source
-from nfh_db.formats.release import ReleaseWriter
-from nfh_db.formats.rows import Row
-from nfh_db.formats.strangers import removed, stranger
-from nfh_db.formats.wording import shown
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 
-__all__ = ["First", "Format"]
+from nfh_db.formats import amt, dialog, gold, nfh
+from nfh_db.formats.base import LISTED, OBJECT, First, Format, How, Reader, Takes, What, holds
+from nfh_db.formats.brat import BRAT
+from nfh_db.formats.chat import CHAT
+from nfh_db.formats.conllu import CONLLU
+from nfh_db.formats.convokit import CONVOKIT
+from nfh_db.formats.docbin import DOCBIN
+from nfh_db.formats.doccano import DOCCANO
+from nfh_db.formats.files import ZIP_MARK, Binary, Folder, Origin, Source
+from nfh_db.formats.fountain import FOUNTAIN
+from nfh_db.formats.gold import FORMAT as GOLD_VERSION
+from nfh_db.formats.gold import GoldWriter
+from nfh_db.formats.huggingface import HF_PARQUET
+from nfh_db.formats.inception import INCEPTION_JSON, INCEPTION_XMI
+from nfh_db.formats.label_studio import LABEL_STUDIO
+from nfh_db.formats.prodigy import PRODIGY
+from nfh_db.formats.rows import LabelMap, Offsets, Reading, ReleaseWriter, Row, Span
+from nfh_db.formats.subtitles import SUBRIP, WEBVTT
+from nfh_db.formats.tables import TABLE
+from nfh_db.formats.third_party import loaded, taken_troubles
+from nfh_db.formats.unsupported import removed, stranger
+from nfh_db.messages import shown
+from nfh_db.records import ExportRecord
+from nfh_models.domain import Answer
+from nfh_models.domain import Origin as AnswerOrigin
 
 
 def _without_settings(read: Callable[[Source], Iterator[Row]]) -> Reader:
@@ -51,7 +65,7 @@ def _sniff_nfh(first: First) -> str | None:
 
 
 def _sniff_ident(first: First) -> str | None:
-    if first.text == nfh_ident.HEADER:
+    if first.text == nfh.HEADER:
         return "its first line is the header of the identification files"
     return "its name ends in .tsv" if first.suffix == ".tsv" else None
 
@@ -94,7 +108,7 @@ NFH_IDENT = Format(
         "the release's identification files: tab-separated, with 1 for an NFH and 0 for none"
     ),
     example="No_SEP_,_SEP_three_SEP_.\t2\t3\t1",
-    read=_without_settings(nfh_ident.read),
+    read=_without_settings(nfh.read_labels),
     sniff=_sniff_ident,
     guess=True,
 )
@@ -193,8 +207,292 @@ def check_choice(source: Source, format_: Format) -> None:
     if format_ is not DIALOG:
         return
     first = First.of(source)
-    tabular = first.text == nfh_ident.HEADER or amt.is_header(first.text)
+    tabular = first.text == nfh.HEADER or amt.is_header(first.text)
     if first.value is not None or tabular:
         raise source.error(
             None, f"found rows of another format ({shown(first.text)}), wanted plain text"
         )
+
+
+SAYS = {
+    How.OWN: "in its own terms",
+    How.BESIDE: "carried along in the same file",
+    How.SIDE: "in a side file",
+    How.NO: "not held",
+}
+"""How something is held, in words, in the order in which it is told."""
+
+
+def by_how(format_: Format) -> Mapping[How, tuple[What, ...]]:
+    """What a format holds in each way; of a format without labels nothing."""
+    held = format_.holds or {}
+    return {how: tuple(what for what in What if held.get(what) is how) for how in SAYS}
+
+
+def _answers(record: ExportRecord) -> Iterator[Answer]:
+    if record.gold is not None:
+        yield record.gold.answer
+    yield from (vote.answer for vote in record.votes)
+
+
+def _any_answer(has: Callable[[Answer], object]) -> Callable[[ExportRecord], bool]:
+    return lambda record: any(has(answer) for answer in _answers(record))
+
+
+HAS: Mapping[What, Callable[[ExportRecord], bool]] = {
+    What.KIND: _any_answer(lambda _: True),
+    What.HEADS: _any_answer(lambda answer: len(answer.heads) > 1),
+    What.RELATION: _any_answer(lambda answer: answer.relation),
+    What.ORIGIN: _any_answer(
+        lambda answer: any(m.origin is not AnswerOrigin.MARKED for m in answer.mentions())
+    ),
+    What.SORT: _any_answer(lambda answer: answer.sort),
+    What.NOUN: _any_answer(lambda answer: answer.noun),
+    What.COMMENT: _any_answer(lambda answer: answer.comment),
+    What.VOTES: lambda record: bool(record.votes),
+    What.TIME: lambda record: bool(record.votes),
+    What.SEEN: lambda record: any(v.saw_model or v.saw_votes for v in record.votes),
+    What.FLAGS: lambda record: bool(record.flags),
+    What.GOLD: lambda record: record.gold is not None,
+    What.RULE: lambda record: record.gold is not None,
+    What.SPLIT: lambda record: record.split is not None,
+    What.SPEAKERS: lambda _: True,
+    What.SAID_AT: lambda record: any(
+        turn.begin is not None or turn.until is not None for turn in record.passage.turns
+    ),
+    What.TOKENS: lambda _: True,
+}
+"""Whether an anchor has something that a format may not hold."""
+
+
+class Losses:
+    """Counts the anchors that lose something to a format. counted: of each What, how many."""
+
+    def __init__(self, format_: Format) -> None:
+        self.counted: Counter[What] = Counter()
+        lost = by_how(format_)[How.NO]
+        self._has = tuple((what, HAS[what]) for what in lost)
+
+    def look(self, record: ExportRecord) -> None:
+        """Count one record."""
+        for what, has in self._has:
+            if has(record):
+                self.counted[what] += 1
+
+
+def reading(
+    *,
+    labels: LabelMap | None = None,
+    offsets: Offsets | None = None,
+    columns: Mapping[str, str] | None = None,
+    pause: float | None = None,
+    encoding: str | None = None,
+    annotator: str | None = None,
+) -> Reading:
+    """The settings of a reader, with what makes tokens and lemmas."""
+    return Reading(
+        tokenize=_tokenize,
+        lemmatize=_lemmatize,
+        tokenizer=_tokenizer,
+        labels=labels or LabelMap(),
+        offsets=offsets,
+        columns=columns or {},
+        pause=pause,
+        encoding=encoding,
+        annotator=annotator,
+    )
+
+
+def _tokenize(text: str) -> Sequence[Span]:
+    from nfh_models.text.tokens import spans
+
+    return spans(text)
+
+
+def _lemmatize(words: Sequence[str]) -> Sequence[str]:
+    from nfh_models.text.tokens import lemmas
+
+    return lemmas(words)
+
+
+def _tokenizer() -> str:
+    from nfh_models.text.tokens import tokenizer_name
+
+    return tokenizer_name()
+
+
+GROUP = "nfh_tui.formats"
+
+OURS: tuple[Format, ...] = (
+    *FORMATS,
+    PRODIGY,
+    DOCCANO,
+    LABEL_STUDIO,
+    BRAT,
+    TABLE,
+    CONVOKIT,
+    SUBRIP,
+    WEBVTT,
+    FOUNTAIN,
+    CHAT,
+    CONLLU,
+    HF_PARQUET,
+    INCEPTION_JSON,
+    INCEPTION_XMI,
+    DOCBIN,
+)
+"""Libraries that some are read and written by are loaded on use."""
+
+
+@lru_cache(maxsize=1)
+def known() -> tuple[tuple[Format, ...], tuple[str, ...]]:
+    """All formats, and sentences on those of third parties that cannot be used."""
+    formats = list(OURS)
+    troubles = []
+    for point in sorted(entry_points(group=GROUP), key=lambda one: one.name):
+        found = _third(point, {format_.name for format_ in formats})
+        if isinstance(found, Format):
+            formats.append(found)
+        else:
+            troubles.append(found)
+    return tuple(formats), tuple(troubles)
+
+
+def _third(point: EntryPoint, taken: set[str]) -> Format | str:
+    """A third party's format, or why it cannot be used."""
+    found = loaded(point)
+    if isinstance(found, Format) and found.name in taken:
+        return (
+            f"the format {point.name} of {point.value} is left out: there is a format of that "
+            "name"
+        )
+    return found
+
+
+def formats() -> tuple[Format, ...]:
+    """All formats, ours first."""
+    return known()[0]
+
+
+def by_name(name: str) -> Format:
+    """The format of that name. Raises KeyError."""
+    return {format_.name: format_ for format_ in formats()}[name]
+
+
+def readable() -> tuple[str, ...]:
+    """Names of the formats that can be imported."""
+    return tuple(format_.name for format_ in formats())
+
+
+def writable() -> tuple[str, ...]:
+    """Names of the formats that can be exported."""
+    return tuple(format_.name for format_ in formats() if format_.writable)
+
+
+HEAD = 4096
+"""Bytes that tell a binary file from a text."""
+
+ZLIB_MARK = b"x\x9c"
+"""How what zlib packed begins, which is no UTF-8; a small one may hold no NUL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A file that was looked at: it can be read, and its format is known.
+
+    reason: why it is of that format; "" where somebody named it.
+    """
+
+    source: Origin
+    format: Format
+    reason: str = ""
+
+
+def opened(path: Path, name: str | None = None, encoding: str | None = None) -> Opened:
+    """A path with its format: that of a name, or the one that its content shows.
+
+    Raises FormatError where it cannot be read, or has no format that is known.
+    """
+    if name is None:
+        found = _told(path, formats(), encoding)
+        found.source.warnings.extend(taken_troubles())
+        return found
+    format_ = by_name(name)
+    source = origin_of(path, format_.takes, encoding, "encoding" in format_.settings)
+    if isinstance(source, Source):
+        check_choice(source, format_)
+    return Opened(source, format_)
+
+
+def origin_of(
+    path: Path,
+    takes: Sequence[Takes] = tuple(Takes),
+    encoding: str | None = None,
+    encodable: bool | None = None,
+) -> Origin:
+    """A path opened as one of what a format takes. Raises FormatError.
+
+    encodable: whether the format is read in other encodings than UTF-8.
+    """
+    kind = _kind(path, encoding)
+    if kind is Takes.FOLDER and Takes.FOLDER in takes:
+        return Folder(path)
+    if Takes.BYTES in takes and (kind is Takes.BYTES or Takes.TEXT not in takes):
+        return Binary(path)
+    source = Source(path, encoding, encodable)
+    if Takes.TEXT not in takes:
+        raise source.error(None, "is neither a folder nor a zip file; wanted one of them")
+    return source
+
+
+def _kind(path: Path, encoding: str | None) -> Takes:
+    """What a path is, as far as its first bytes tell; a text where they cannot be read, or an
+    encoding was named.
+    """
+    if path.is_dir():
+        return Takes.FOLDER
+    head = _head(path)
+    if head.startswith(ZIP_MARK):
+        return Takes.FOLDER
+    if encoding is not None:
+        return Takes.TEXT
+    binary = b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return Takes.BYTES if binary or head.startswith(ZLIB_MARK) else Takes.TEXT
+
+
+def _head(path: Path) -> bytes:
+    try:
+        if not path.is_file():
+            return b""
+        with path.open("rb") as file:
+            return file.read(HEAD)
+    except OSError:
+        return b""
+
+
+def _told(path: Path, among: Sequence[Format], encoding: str | None) -> Opened:
+    kind = _kind(path, encoding)
+    if kind is Takes.TEXT:
+        source = Source(path, encoding)
+        format_, reason = recognise(source, among)
+        source.encodable = "encoding" in format_.settings
+        return Opened(source, format_, reason)
+    head = _head(path)
+    is_folder = kind is Takes.FOLDER
+    origin = Folder(path) if is_folder else Binary(path)
+    first = (
+        First.of_folder(origin) if isinstance(origin, Folder) else First.of_bytes(path, head)
+    )
+    found = sniffed(origin, first, among)
+    if found is None:
+        if kind is Takes.BYTES:
+            Source(path, encoding)  # which says where the NUL bytes are
+        fit = ", ".join(one.name for one in among if kind in one.takes)
+        what, hint = (
+            ("folder or zip", "; or name the files in it") if is_folder else ("file", "")
+        )
+        raise origin.error(
+            None,
+            f"its format is not known; a {what} can be, with --format: {fit}{hint}",
+        )
+    return Opened(origin, *found)

@@ -1,6 +1,4 @@
-"""Bringing in what was done in another copy of a database.
-
-`run.merge` is the whole of it. The other copy is only read. `planning` finds what it has
-more, `bringing` writes that where nobody sees it, `applying` makes it count, act by act,
-and `extras` carries over what is no part of the log.
+"""Bringing in what was done in another copy of a database, which is only read. `run.merge`
+is the whole of it: `plan` finds what the other copy has more, `apply` writes that where
+nobody sees it, and then makes it count, act by act.
 """

@@ -1,25 +1,232 @@
-"""A merge from beginning to end, and the finishing of one whose process is gone."""
+"""A merge from beginning to end, the finishing of one whose process is gone, and its
+conflicts in words.
+"""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from nfh_db import backup, batches, clock
+from nfh_db import anchors, batches, clock, database, event_log, passages
 from nfh_db.batches import Unfinished
-from nfh_db.bulk import bulk_connection, finish_leftovers
+from nfh_db.bulk_run import bulk_connection, finish_leftovers
 from nfh_db.connection import Connection, sqlite3, transaction, translated
+from nfh_db.database import connect_to_read
 from nfh_db.errors import StoreError
-from nfh_db.merge import applying, extras, leftovers, notes, other, planning, wording
-from nfh_db.merge.applying import Applied
-from nfh_db.merge.bringing import Bringing, OvertakenError
-from nfh_db.merge.extras import Extras
-from nfh_db.merge.maps import DamagedError
-from nfh_db.merge.other import OtherCopy
-from nfh_db.merge.plan import Plan
-from nfh_db.merge.report import Conflict, MergeReport
-from nfh_db.moment import connect_to_read
-from nfh_db.values import json_of
+from nfh_db.event_log import Event
+from nfh_db.merge import apply
+from nfh_db.merge import plan as merge_plan
+from nfh_db.merge import source as merge_source
+from nfh_db.merge.apply import Applied, Bringing, OvertakenError, Waiting
+from nfh_db.merge.log_diff import Chain, Conflict, MergeReport, Side, Why
+from nfh_db.merge.plan import Extras, Left, Plan
+from nfh_db.merge.source import DamagedError, Maps, OtherCopy, decoded
+from nfh_db.passages import read as read_passages
+from nfh_db.query import quote
+from nfh_db.query.parser import quoted
+from nfh_db.records import Role
+from nfh_db.serialization import (
+    AnchorValue,
+    AnswerValue,
+    FlagValue,
+    GoldValue,
+    Marks,
+    Value,
+    json_of,
+)
+from nfh_models.domain import Anchor, Passage, anchor_id
+
+SPANS = """
+SELECT a.id, a.start, a.stop FROM anchor AS a
+WHERE a.id IN (SELECT value FROM json_each(:ids))"""
+PLACES = """
+SELECT a.id, a.passage_id, a.start, a.stop FROM anchor AS a
+WHERE a.id IN (SELECT value FROM json_each(:ids))"""
+
+AROUND = 4
+"""Tokens on each side of a number that a query searches for, within its turn."""
+
+AT_ONCE = 500
+
+WHAT = {"gold": "gold", "flag": "flag", "anchor": "span"}
+
+
+def of_plan(
+    here: Connection, there: Connection, maps: Maps, left: Sequence[Left]
+) -> Iterator[Conflict]:
+    """What a plan leaves to a person."""
+    for first in range(0, len(left), AT_ONCE):
+        some = left[first : first + AT_ONCE]
+        texts = read_passages(there, sorted({one.passage for one in some}))
+        spans = _spans(here, there, maps, some)
+        for one in some:
+            yield _of_plan(here, one, texts[one.passage], spans)
+
+
+def _of_plan(
+    here: Connection, left: Left, passage: Passage, spans: Mapping[int, Anchor]
+) -> Conflict:
+    entity, anchor, owner, name = left.thing.key
+    span = Anchor(left.start, left.stop)
+    mine = anchor if anchor > 0 else None
+    live = mine is not None and anchors.live(here, mine) is not None
+    return Conflict(
+        mine,
+        left.public_id,
+        passage.words(span.start, span.end),
+        query_for(passage, span, live=live),
+        _what(entity, name),
+        owner,
+        _side(left.thing.here, name, passage, spans),
+        _side(left.thing.there, name, passage, spans),
+        left.why,
+    )
+
+
+def of_missed(connection: Connection, missed: Sequence[Waiting]) -> Iterator[Conflict]:
+    """What somebody was faster with, while the merge was at work."""
+    for first in range(0, len(missed), AT_ONCE):
+        some = missed[first : first + AT_ONCE]
+        ids = json_of(sorted({one.event.anchor_id for one in some}))
+        places = {
+            id_: (passage, Anchor(start, stop))
+            for id_, passage, start, stop in connection.execute(PLACES, {"ids": ids})
+        }
+        texts = read_passages(connection, sorted({passage for passage, _ in places.values()}))
+        names = {person.id: person.name for person in passages.everybody(connection)}
+        for one in some:
+            passage, span = places[one.event.anchor_id]
+            yield _of_missed(connection, one, texts[passage], span, names)
+
+
+def _of_missed(
+    connection: Connection,
+    one: Waiting,
+    passage: Passage,
+    span: Anchor,
+    names: Mapping[int, str],
+) -> Conflict:
+
+    event = one.event
+    key = (event.entity, event.anchor_id, event.annotator_id, event.name)
+    now = decoded(event.entity, event_log.present_value(connection, *key))
+    # Any event of the thing is later than one that is none: the last that there was.
+    by, at = event_log.changed_by(connection, _before_all(event)) or (None, None)
+    then = decoded(event.entity, event.after)
+    spans = _spans_of(connection, (now, then))
+    return Conflict(
+        event.anchor_id,
+        anchor_id(passage.digest, span),
+        passage.words(span.start, span.end),
+        query_for(passage, span, live=anchors.live(connection, event.anchor_id) is not None),
+        _what(event.entity, event.name),
+        names.get(event.annotator_id or 0),
+        Side(said(now, event.name, passage, spans), by, at, _rule(now)),
+        Side(
+            said(then, event.name, passage, spans),
+            names.get(one.by or 0),
+            one.at,
+            _rule(then),
+        ),
+        Why.MEANWHILE,
+    )
+
+
+def _before_all(event: Event) -> Event:
+    return Event(
+        0, event.entity, event.anchor_id, event.annotator_id, event.name, event.before, None
+    )
+
+
+def query_for(passage: Passage, span: Anchor, *, live: bool) -> str:
+    """A query that finds a number by its words and those around it.
+
+    live: it is to be seen; a span that was replaced is found by its text alone.
+    """
+    turn = passage.turns[passage.turn_of(span.start)]
+    start = max(turn.start, span.start - AROUND)
+    end = min(max(turn.end, span.end), span.end + AROUND)
+    text = f"text:{quoted(passage.words(start, end))}"
+    return f"{text} anchor:{quote(passage.words(span.start, span.end))}" if live else text
+
+
+# --- values -----------------------------------------------------------------------------
+
+
+def said(value: Value | None, name: str, passage: Passage, spans: Mapping[int, Anchor]) -> str:
+    """A value in a few words. name: of the flag. spans: of the anchors that it may name."""
+    if isinstance(value, (AnswerValue, GoldValue)):
+        parts = [value.kind, *_heads(value.heads, value.relation, passage)]
+        parts += [word for word in (value.sort, value.noun) if word]
+        if value.comment:
+            parts.append(f"comment “{value.comment}”")
+        if isinstance(value, GoldValue):
+            parts.append(f"(rule {value.rule})")
+        return " ".join(parts)
+    if isinstance(value, AnchorValue):
+        if value.replaced_by is None:
+            return "a span to answer"
+        other = spans.get(value.replaced_by)
+        words = "another span" if other is None else passage.words(other.start, other.end)
+        return f"replaced by “{words}”"
+    if isinstance(value, FlagValue) and value.span is not None:
+        return f"the span “{passage.words(*value.span)}” proposed"
+    return f"{name} set" if value is not None else "nothing"
+
+
+def _heads(heads: Marks, relation: str | None, passage: Passage) -> list[str]:
+    words = []
+    for head in heads:
+        marks = [mark for mark in head if mark[3] != "removed"] or head
+        words.append(f"“{passage.words(marks[0][0], marks[0][1])}”")
+    joint = f" {(relation or 'and').lower()} "
+    return [f"to {joint.join(words)}"] if words else []
+
+
+def _side(chain: Chain, name: str, passage: Passage, spans: Mapping[int, Anchor]) -> Side:
+    if not chain:
+        return Side(said(None, name, passage, spans), None, None)
+    last = chain[-1]
+    words = said(last.value, name, passage, spans)
+    return Side(words, last.by, last.at or None, _rule(last.value))
+
+
+def _rule(value: Value | None) -> str | None:
+    return value.rule if isinstance(value, GoldValue) else None
+
+
+def _what(entity: str, name: str) -> str:
+    if entity == "answer":
+        return "decision" if name == Role.ADJUDICATOR else "answer"
+    return WHAT[entity]
+
+
+def _spans(
+    here: Connection, there: Connection, maps: Maps, left: Sequence[Left]
+) -> dict[int, Anchor]:
+    """The spans of the anchors that replaced others, by id here, or as `maps` has new ones."""
+    values = [thing for one in left for thing in (one.thing.now, one.thing.then)]
+    found = _spans_of(here, values)
+    missing = {value for value in _successors(values) if value < 0}
+    back = {mine: theirs for theirs, mine in maps.anchors.items() if mine in missing}
+    rows = there.execute(SPANS, {"ids": json_of(sorted(back.values()))})
+    theirs = {id_: Anchor(start, stop) for id_, start, stop in rows}
+    return found | {mine: theirs[id_] for mine, id_ in back.items()}
+
+
+def _spans_of(connection: Connection, values: Sequence[Value | None]) -> dict[int, Anchor]:
+    ids = json_of(sorted(_successors(values)))
+    rows = connection.execute(SPANS, {"ids": ids})
+    return {id_: Anchor(start, stop) for id_, start, stop in rows}
+
+
+def _successors(values: Sequence[Value | None]) -> set[int]:
+    return {
+        value.replaced_by
+        for value in values
+        if isinstance(value, AnchorValue) and value.replaced_by is not None
+    }
+
 
 ATTEMPTS = 3
 KEPT_OPEN = 20_000
@@ -38,7 +245,7 @@ def merge(
     progress: Progress,
 ) -> MergeReport:
     """Bring in what the other copy `source` has more; see `Store.merge`."""
-    with other.opened(source, path) as copy:
+    with merge_source.opened(source, path) as copy:
         for _ in range(ATTEMPTS):
             try:
                 return _merge(path, copy, me, dry_run=dry_run, progress=progress)
@@ -70,7 +277,7 @@ def _merge(
         if not plan.is_empty or plan.open_anew:
             with _kept_if_shown(kept) as shown:
                 report = _bring(connection, copy, plan, me, report, progress, shown)
-        extras.bring(connection, plan.maps, along)
+        merge_plan.bring(connection, plan.maps, along)
         return report
 
 
@@ -85,11 +292,11 @@ def _look(
     here: Connection, copy: OtherCopy, tell: Callable[[int], None]
 ) -> tuple[Plan, Extras, MergeReport]:
     there = copy.connection
-    plan = planning.plan(here, there, tell)
+    plan = merge_plan.plan(here, there, tell)
     brought = {anchor.id for anchor in plan.anchors}
     lost = {id_ for id_, mine in plan.maps.anchors.items() if mine < 0 and id_ not in brought}
-    along = extras.find(here, there, plan.maps, lost)
-    conflicts = tuple(wording.of_plan(here, there, plan.maps, plan.left))
+    along = merge_plan.find(here, there, plan.maps, lost)
+    conflicts = tuple(of_plan(here, there, plan.maps, plan.left))
     return plan, along, _report(copy, plan, along, conflicts)
 
 
@@ -134,7 +341,7 @@ def _back_up(path: Path, progress: Progress) -> Path:
     """A copy beside the database as it is before the merge."""
     stamp = clock.now().replace(":", "").replace("-", "").replace(".", "")
     target = path.with_name(f"{path.name}.backup-merge-{stamp}")
-    return backup.back_up(path, target, lambda done, _: progress("copied", done)).path
+    return database.back_up(path, target, lambda done, _: progress("copied", done)).path
 
 
 def _bring(
@@ -153,12 +360,12 @@ def _bring(
         shown.append(bringing.batch)
         batch, note, text = bringing.batch, bringing.note, bringing.text
         try:
-            found = applying.run(
+            found = apply.run(
                 connection, batch, note, text, lambda done: progress("applied", done)
             )
-            missed = tuple(wording.of_missed(connection, found.missed))
+            missed = tuple(of_missed(connection, found.missed))
             report = _with(report, found, missed)
-            applying.finish(connection, batch, note, report.events, _kept(report, plan))
+            apply.finish(connection, batch, note, report.events, _kept(report, plan))
         except sqlite3.Error as error:
             raise StoreError(
                 f"What {name} has more is stored, but could not all be applied yet ({error}). "
@@ -179,7 +386,7 @@ def _with(report: MergeReport, found: Applied, missed: tuple[Conflict, ...]) -> 
 
 
 def _kept(report: MergeReport, plan: Plan) -> str:
-    """What the database keeps of a report; see `memory`.
+    """What the database keeps of a report; see `plan`.
 
     What somebody was faster with is not in it: that was not decided with both in view.
     """
@@ -191,13 +398,13 @@ def _kept(report: MergeReport, plan: Plan) -> str:
 def finish(connection: Connection, batch: Unfinished) -> None:
     """Go on with a merge whose process is gone; one that was not shown is cleared away."""
     with transaction(connection):
-        text = notes.claim(connection, batch)
+        text = apply.claim(connection, batch)
     if text is None:
         return
-    note = notes.read_text(text)
+    note = apply.read_text(text)
     if not note.shown:
-        leftovers.sweep_all(connection, batch.id, note)
+        apply.sweep_all(connection, batch.id, note)
         return
-    found = applying.run(connection, batch.id, note, text, lambda _: None)
+    found = apply.run(connection, batch.id, note, text, lambda _: None)
     report = json_of({"events": found.events, "resumed": True})
-    applying.finish(connection, batch.id, note, found.events, report)
+    apply.finish(connection, batch.id, note, found.events, report)

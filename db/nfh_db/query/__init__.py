@@ -1,13 +1,21 @@
 """The queue's query language: parse, compile, complete; documented in `docs/queries.md`."""
 
-from nfh_db.query.annotating import asked_by, keys_for, sorts_for
-from nfh_db.query.compiler import Compiled, compile, compile_seen  # noqa: A004
 from nfh_db.query.completion import Completion, Completions, complete
-from nfh_db.query.lexer import quote, quote_name
-from nfh_db.query.orders import SORTS
-from nfh_db.query.parser import parse
-from nfh_db.query.registry import BY_NAME, KEYS, Key, Takes
-from nfh_db.query.terms import ME, Compare, Match, Named, People, Query, Sort
+from nfh_db.query.keys import BY_NAME, KEYS, SORTS, Key, Takes
+from nfh_db.query.parser import (
+    ME,
+    Compare,
+    Match,
+    Named,
+    People,
+    Query,
+    Sort,
+    parse,
+    quote,
+    quote_name,
+)
+from nfh_db.query.sql import Compiled, compile, compile_seen  # noqa: A004
+from nfh_db.query.visibility import asked_by, keys_for, sorts_for
 
 __all__ = [
     "BY_NAME",

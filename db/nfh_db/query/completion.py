@@ -3,11 +3,9 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from nfh_db.query.annotating import keys_for
-from nfh_db.query.lexer import Item, Part, RawTerm, quote, quote_name, scan
-from nfh_db.query.naming import SAID
-from nfh_db.query.orders import NAMING, SORTS
-from nfh_db.query.registry import NOBODY, WHO_ASKS, Key, Takes
+from nfh_db.query.keys import NAMING, NOBODY, SORTS, WHO_ASKS, Key, Takes
+from nfh_db.query.parser import SAID, Item, Part, RawTerm, quote, quote_name, scan
+from nfh_db.query.visibility import keys_for
 from nfh_db.records import Role
 
 MOST = 50

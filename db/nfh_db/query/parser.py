@@ -1,15 +1,428 @@
-"""From the text of a query to what it means; whatever is not understood is refused."""
+"""The query language read: text cut into terms, values and people understood, orders found,
+and whatever is not understood refused with its position.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from nfh_db.errors import QueryError
-from nfh_db.query.lexer import Item, RawTerm, quoted, scan
-from nfh_db.query.naming import people
-from nfh_db.query.orders import NAMING
-from nfh_db.query.registry import BY_NAME, COMPARED, NONE, Key, Takes
-from nfh_db.query.terms import Compare, Match, People, Query, Sort
-from nfh_db.query.wording import meant, one_of, shown
+from nfh_db.query.keys import (
+    BY_NAME,
+    COMPARED,
+    KEYS,
+    NAMING,
+    NOBODY,
+    NONE,
+    WHO_ASKS,
+    Key,
+    Takes,
+)
+
+LOADING = "SELECT id FROM batch WHERE state = 'loading'"
+"""The imports under way, whose rows nobody sees."""
+
+
+class Binder:
+    """Gives each value a parameter, and the fragment the parameter's name."""
+
+    def __init__(self, me_id: int) -> None:
+        self.parameters: dict[str, object] = {"q_me": me_id}
+
+    def one(self, value: object) -> str:
+        """The parameter of one value."""
+        name = f"q_{len(self.parameters)}"
+        self.parameters[name] = value
+        return f":{name}"
+
+    def all(self, values: Iterable[object]) -> str:
+        """The parameters of several values, as a list."""
+        return ", ".join(self.one(value) for value in values)
+
+
+def fill(fragment: str, **parts: str) -> str:
+    """A fragment made whole of parts that are SQL or names of parameters, never values."""
+    return fragment.format(loading=LOADING, **parts)
+
+
+# Cuts a query into terms without judging them: the parser and the completion both read it.
+#
+# Positions are code points into the query, ends exclusive.
+
+SPACES = " \t\r\n\u00a0\u3000"
+"""What separates terms: no other control or space character does, those are searched for."""
+
+KEY = re.compile(r"([^\W\d_][\w-]*)(:|!=|<=|>=|<|>|=)")
+"""A term that begins so has a key: a letter, then letters, digits, `_` or `-`, an operator."""
+
+
+ABOUT_PEOPLE = frozenset(key.name for key in KEYS if key.takes is Takes.PEOPLE)
+"""Keys whose values have parts: NAME~NAME/WHAT, each of which may stand in quotes."""
+
+JOINTS = "~/"
+"""What separates the parts of such a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a value about people. joint: what stands before it, "" for the first."""
+
+    joint: str
+    text: str
+    start: int
+    end: int
+    quoted: bool = False
+    closed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One value, unescaped. start and end include its quotes; closed is False if one lacks.
+
+    parts: of a value about people, whose text is as typed; else none.
+    """
+
+    text: str
+    start: int
+    end: int
+    quoted: bool = False
+    closed: bool = True
+    parts: tuple[Part, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RawTerm:
+    """One term as it stands. key and operator are empty for words of the text.
+
+    start: of the minus sign, if there is one. head: of the key or the word.
+    source: the term from head to end, as typed.
+    glued: where something follows a closing quote with no space between, else None.
+    """
+
+    start: int
+    head: int
+    end: int
+    negated: bool
+    source: str
+    key: str
+    operator: str
+    items: tuple[Item, ...]
+    glued: int | None = None
+
+
+def scan(text: str) -> Iterator[RawTerm]:
+    """The terms of a query, in order; never fails."""
+    place = _skip_spaces(text, 0)
+    while place < len(text):
+        term = _term(text, place)
+        yield term
+        place = _skip_spaces(text, term.end)
+
+
+def _skip_spaces(text: str, place: int) -> int:
+    while place < len(text) and text[place] in SPACES:
+        place += 1
+    return place
+
+
+def _term(text: str, start: int) -> RawTerm:
+    negated = text[start] == "-" and start + 1 < len(text) and text[start + 1] not in SPACES
+    head = start + 1 if negated else start
+    match = KEY.match(text, head)
+    items: tuple[Item, ...]
+    if match is None:
+        key, operator = "", ""
+        items = (_item(text, head, stops=SPACES),)
+    else:
+        key, operator = match.group(1), match.group(2)
+        items = tuple(_items(text, match.end(), of=key.casefold()))
+    end = items[-1].end
+    glued = end if end < len(text) and text[end] not in SPACES else None
+    source = text[head:end]
+    return RawTerm(start, head, end, negated, source, key, operator, items, glued)
+
+
+def _items(text: str, place: int, of: str) -> Iterator[Item]:
+    """Values with commas between; an empty one where a comma or the end comes at once."""
+    while True:
+        if of in ABOUT_PEOPLE:
+            item = _in_parts(text, place)
+        else:
+            item = _item(text, place, stops=SPACES + ",")
+        yield item
+        if not text.startswith(",", item.end):
+            return
+        place = item.end + 1
+
+
+def _item(text: str, start: int, stops: str) -> Item:
+    if text.startswith('"', start):
+        return _quoted(text, start)
+    end = start
+    while end < len(text) and text[end] not in stops:
+        end += 1
+    return Item(text[start:end], start, end)
+
+
+def _in_parts(text: str, start: int) -> Item:
+    """A value about people: at least one part."""
+    parts: list[Part] = []
+    place, joint = start, ""
+    while True:
+        piece = _item(text, place, stops=SPACES + "," + JOINTS)
+        parts.append(Part(joint, piece.text, place, piece.end, piece.quoted, piece.closed))
+        joint = text[piece.end : piece.end + 1]
+        if not joint or joint not in JOINTS:
+            break
+        place = piece.end + 1
+    end = parts[-1].end
+    closed = all(part.closed for part in parts)
+    return Item(text[start:end], start, end, closed=closed, parts=tuple(parts))
+
+
+def _quoted(text: str, start: int) -> Item:
+    """Inside quotes a backslash makes a quote or a backslash plain, and else is itself."""
+    value: list[str] = []
+    place = start + 1
+    while place < len(text):
+        character = text[place]
+        if character == '"':
+            return Item("".join(value), start, place + 1, quoted=True)
+        if character == "\\" and text[place + 1 : place + 2] in ('"', "\\"):
+            place += 1
+            character = text[place]
+        value.append(character)
+        place += 1
+    return Item("".join(value), start, place, quoted=True, closed=False)
+
+
+def quote(value: str) -> str:
+    """`value` as a query has to write it, in quotes only where it needs them."""
+    special = any(character in SPACES or character == "," for character in value)
+    if value and not special and not value.startswith('"'):
+        return value
+    return quoted(value)
+
+
+def quote_name(name: str, words: Sequence[str] = ()) -> str:
+    """Somebody's name as a key about people has to write it.
+
+    words: what would be understood otherwise at that place, as "me".
+    """
+    split = any(joint in name for joint in JOINTS)
+    taken = name.casefold() in {word.casefold() for word in words}
+    return quoted(name) if split or taken else quote(name)
+
+
+def quoted(value: str) -> str:
+    """`value` in quotes."""
+    return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _is_sort(term: RawTerm) -> bool:
+    key = BY_NAME.get(term.key.casefold())
+    return key is not None and key.takes is Takes.SORT
+
+
+def sorts_in(text: str) -> tuple[str, ...]:
+    """The orders as they are written in a query, minus signs included: "-sort:votes"."""
+    return tuple(text[term.start : term.end] for term in scan(text) if _is_sort(term))
+
+
+def with_sort(text: str, term: str) -> str:
+    """The query with this order, as a query writes it, in place of all that it has.
+
+    term: "" for passage order. All else stays as it was typed.
+    """
+    kept = [text[one.start : one.end] for one in scan(text) if not _is_sort(one)]
+    return " ".join([*kept, term] if term else kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A key whose value is any of `values` (canonically written).
+
+    unequal: the operator was `!=`. negated: the term had a minus sign.
+    """
+
+    key: str
+    values: tuple[str, ...]
+    unequal: bool = False
+    negated: bool = False
+
+
+ME = ""
+"""Stands for whoever asks, among names: nobody can be called so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """One value of a key about people.
+
+    names: of those it is about, ME for whoever asks; none for anybody, or for "nobody".
+    what: what they said or differ in, or in which role, canonically written; "" for any.
+    """
+
+    names: tuple[str, ...] = ()
+    what: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """A key about people, of which any of `values` holds; unequal, negated: as of a Match."""
+
+    key: str
+    values: tuple[Named, ...]
+    unequal: bool = False
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """A number compared: operator is one of = < <= > >=; several numbers only with =.
+
+    numbers: whole, or of shares also fractions.
+    """
+
+    key: str
+    operator: str
+    numbers: tuple[float, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """One order; further ones decide among what it leaves equal.
+
+    seed: of random only. model: the name after models/, "" where none stands there.
+    """
+
+    name: str
+    seed: int = 0
+    reverse: bool = False
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query understood. text: as typed. terms: all must hold. sorts: in order."""
+
+    text: str = ""
+    terms: tuple["Match | People | Compare", ...] = field(default=())
+    sorts: tuple[Sort, ...] = field(default=())
+
+
+LONGEST_SHOWN = 40
+"""Code points of the person's own text that a message repeats."""
+
+CLOSE_ENOUGH = 0.6
+
+
+def shown(text: str) -> str:
+    """`text` as a message may repeat it: cut to size, control characters as pictures."""
+    cut = text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+    return "".join(_picture(character) for character in cut)
+
+
+def _picture(character: str) -> str:
+    code = ord(character)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "\u2421"
+    return character if character.isprintable() else "\ufffd"
+
+
+def one_of(words: Sequence[str], last: str = "or") -> str:
+    """The words as a sentence lists them: "a, b or c"."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def meant(found: str, allowed: Sequence[str]) -> str | None:
+    """ "did you mean …?" with the closest of the allowed words, None where none is close."""
+    by_fold = {word.casefold(): word for word in allowed}
+    close = get_close_matches(found.casefold(), by_fold, n=2, cutoff=CLOSE_ENOUGH)
+    if not close:
+        return None
+    return f"did you mean {one_of([by_fold[word] for word in close])}?"
+
+
+SAID = ("said", "predicted")
+"""The keys whose value may be what was said alone, without a name."""
+
+
+OF_MODELS = ("predicted", "hit", "miss")
+"""The keys whose names are those of models, of which none is whoever asks."""
+
+
+def people(raw: RawTerm, key: Key) -> People:
+    """The term that a key about people makes. Raises QueryError."""
+    operator = raw.operator or ":"
+    values = tuple(_named(key, operator, item) for item in raw.items)
+    return People(key.name, values, unequal=operator == "!=", negated=raw.negated)
+
+
+def _named(key: Key, operator: str, item: Item) -> Named:
+    first, *others = item.parts
+    if key.name in SAID and not others:
+        return Named((), _what(key, operator, item, first))
+    if _is_word(first, NOBODY) and NOBODY in key.values and not others:
+        return Named()
+    names, what = [_name(key, operator, item, first)], ""
+    for part in others:
+        if what or (part.joint == "~" and (len(names) > 1 or not key.pairs)):
+            raise _wrong_form(key, operator, item)
+        if part.joint == "~":
+            names.append(_name(key, operator, item, part))
+        else:
+            what = _what(key, operator, item, part)
+    return Named(tuple(names), what)
+
+
+def _is_word(part: Part, word: str) -> bool:
+    return not part.quoted and part.text.casefold() == word
+
+
+def _name(key: Key, operator: str, item: Item, part: Part) -> str:
+    if not part.text:
+        raise _wrong_form(key, operator, item)
+    asks = _is_word(part, WHO_ASKS) and key.name not in OF_MODELS
+    return ME if asks else part.text
+
+
+def _what(key: Key, operator: str, item: Item, part: Part) -> str:
+    folded = part.text.casefold()
+    if not key.after:
+        raise QueryError(
+            f"{key.name}{operator}{shown(item.text)}: {key.name} takes a name only, as in "
+            f"{key.examples[0]}",
+            part.start,
+        )
+    for word in key.after:
+        if word.casefold() == folded:
+            return word
+    what = "after / comes" if part.joint else "wanted"
+    guess = meant(part.text, key.after) or f"{what} {one_of(key.after)}"
+    also = f", or {key.name}:NAME/KIND" if key.name in SAID and not part.joint else ""
+    raise QueryError(
+        f"{key.name}{operator}{shown(item.text)}: {shown(part.text)} is not known here; "
+        f"{guess}{also}",
+        part.start,
+    )
+
+
+def _wrong_form(key: Key, operator: str, item: Item) -> QueryError:
+    forms = ["NAME", *(["NAME~NAME"] if key.pairs else [])]
+    forms += ["NAME/WHAT"] if key.after else []
+    return QueryError(
+        f"{key.name}{operator}{shown(item.text)}: wanted {one_of(forms)}, as in "
+        f"{one_of(key.examples[:2])}; a name with a space, a comma, ~ or / goes in quotes",
+        item.start,
+    )
+
 
 LONGEST = 2_000
 """Code points in a query: keeps every compiled statement within SQLite's limits."""

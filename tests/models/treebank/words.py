@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from nfh_models.text.lemmas import lemmas
+from nfh_models.text.tokens import lemmas
 
 _PLAIN = {
     "CC": "CCONJ", "CD": "NUM", "DT": "DET", "EX": "PRON", "FW": "X", "JJ": "ADJ", "JJR": "ADJ",

@@ -1,0 +1,771 @@
+"""Bulk operations applied, undone and redone in short writes; the settlement of a batch, and
+the removal of a batch that failed.
+"""
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from nfh_db import anchors, answers, batches, clock, event_log, system
+from nfh_db.batches import SettleReport, Work
+from nfh_db.connection import (
+    SYNCHRONOUS_FULL,
+    SYNCHRONOUS_NORMAL,
+    Connection,
+    connect,
+    next_stretch,
+    prepare_writer,
+    sqlite3,
+    transaction,
+    translated,
+)
+from nfh_db.database import connect_to_read
+from nfh_db.errors import BusyError, ChangedSinceError, FullError, StoreError
+from nfh_db.event_log import Done, Event
+from nfh_db.records import BY_RULE, Annotator, Undone
+from nfh_db.serialization import GoldValue, decode_gold, decode_lemmas, encode, json_of
+from nfh_models.domain import Answer, Kind
+
+# Applying many changes of golds at once: what `event_log` and `answers` do for one anchor.
+#
+# A gold changes nothing of how the votes of its anchor differ, so that the summary follows
+# from the columns that are there; only how each vote compares with it is looked at anew.
+
+LINKS = """
+SELECT id, replaces IS NOT NULL, removed = 0 AND replaced_by IS NULL
+FROM anchor WHERE id IN (SELECT value FROM json_each(:ids))"""
+VOTES = """
+SELECT w.anchor_id, n.name, w.answered_at
+FROM answer AS w JOIN annotator AS n ON n.id = w.annotator_id
+WHERE w.anchor_id IN (SELECT value FROM json_each(:ids))
+    AND w.role = 'annotator' AND n.type = 'person' AND w.removed = 0
+ORDER BY w.anchor_id, n.name"""
+PEOPLE = "SELECT name, id FROM annotator"
+LEMMAS = """
+SELECT a.id, t.lemmas FROM anchor AS a JOIN passage_token AS t ON t.passage_id = a.passage_id
+WHERE a.id IN (SELECT value FROM json_each(:ids))"""
+SET_SUMMARY = """
+UPDATE anchor SET kind = :kind, heads = :heads, state = CASE
+    WHEN :decided THEN 'decided' WHEN strongest IS NOT NULL THEN 'disagree'
+    WHEN votes > 0 THEN 'answered' ELSE 'open' END
+WHERE id = :id"""
+
+
+def apply_gold(connection: Connection, events: Sequence[Event], *, by_votes: bool) -> list[int]:
+    """Apply events of golds, one an anchor, within a transaction; the anchors left as they are.
+
+    Left are those of which somebody changed the gold since the event was planned; with
+    by_votes also those that were replaced, and those whose votes are not, or no longer,
+    the ones that the new gold names. Their events never happened, and leave the log.
+    """
+    ids = [event.anchor_id for event in events]
+    golds = answers.read_all_gold(connection, ids)
+    rows = connection.execute(LINKS, {"ids": json_of(ids)})
+    replacing, live = set[int](), set[int]()
+    for id_, replaces, is_live in rows:
+        replacing |= {id_} if replaces else set()
+        live |= {id_} if is_live else set()
+    votes = _votes(connection, ids) if by_votes else {}
+    happened: dict[int, GoldValue | None] = {}
+    never: list[Event] = []
+    for event in events:
+        id_, after = event.anchor_id, decode_gold(event.after)
+        present = encode(golds.get(id_))
+        fits = present == event.before
+        if fits and by_votes:
+            fits = id_ in live and _holds(after, votes.get(id_, ()))
+        if fits:
+            happened[id_] = after
+        elif present != event.after:
+            never.append(event)
+    answers.write_all_gold(connection, happened)
+    event_log.forget(connection, [event.id for event in never])
+    event_log.move_to_end(connection, [e.id for e in events if e.anchor_id in happened])
+    _summarise(connection, happened, live, replacing)
+    return [event.anchor_id for event in never]
+
+
+def _votes(
+    connection: Connection, ids: Sequence[int]
+) -> dict[int, tuple[tuple[str, str], ...]]:
+    """Name and time of each annotator's answer, by anchor, sorted by name."""
+    found: dict[int, list[tuple[str, str]]] = {}
+    for id_, name, at in connection.execute(VOTES, {"ids": json_of(ids)}):
+        found.setdefault(id_, []).append((name, at))
+    return {id_: tuple(votes) for id_, votes in found.items()}
+
+
+def _holds(value: GoldValue | None, votes: Sequence[tuple[str, str]]) -> bool:
+    """True unless a rule made the gold of other votes than there are."""
+    return value is None or value.rule not in BY_RULE or value.votes == tuple(votes)
+
+
+def _summarise(
+    connection: Connection,
+    golds: dict[int, GoldValue | None],
+    live: set[int],
+    replacing: set[int],
+) -> None:
+    rows = []
+    for id_, value in golds.items():
+        decided = value is not None and value.kind != Kind.NFH
+        if id_ in live and (decided or id_ not in replacing):
+            rows.append(
+                {
+                    "id": id_,
+                    "kind": value.kind if value else None,
+                    "heads": len(value.heads) if value else 0,
+                    "decided": decided,
+                }
+            )
+        else:
+            # What an anchor replaced decides whether it, or its successor, is stale.
+            answers.recompute_with_successors(connection, [id_])
+    connection.executemany(SET_SUMMARY, rows)
+    plain = {row["id"] for row in rows}
+    _compare(connection, {id_: value for id_, value in golds.items() if id_ in plain})
+
+
+def _compare(connection: Connection, golds: dict[int, GoldValue | None]) -> None:
+    """How the votes of these anchors compare with their gold, written anew."""
+    given: dict[int, list[tuple[int, Answer]]] = {}
+    people: dict[str, int] = dict(connection.execute(PEOPLE))
+    for id_, votes in answers.votes(connection, list(golds)).items():
+        given[id_] = [(people[v.annotator], v.answer) for v in votes if v.counts]
+    lemmas = _lemmas(connection, [id_ for id_ in golds if given.get(id_)])
+    rows: list[answers.Judged] = []
+    for id_, value in golds.items():
+        standard = answers.standard_of(value)
+        votes_ = given.get(id_, ())
+        if standard is not None and votes_:
+            found = answers.against(standard, [said for _, said in votes_], lemmas[id_])
+            rows += answers.judged(id_, [who for who, _ in votes_], found)
+    connection.executemany(answers.DELETE_GOLD_DIFFERENCES, [{"anchor": id_} for id_ in golds])
+    connection.executemany(answers.INSERT_GOLD_DIFFERENCE, rows)
+
+
+def _lemmas(connection: Connection, ids: Sequence[int]) -> dict[int, list[str]]:
+    """The lemmas of each anchor's passage, by anchor."""
+    found = connection.execute(LEMMAS, {"ids": json_of(list(ids))})
+    return {id_: decode_lemmas(lemmas) for id_, lemmas in found}
+
+
+LIVE = f"""
+SELECT a.id FROM anchor AS a
+WHERE a.id IN (SELECT value FROM json_each(:ids)) AND {anchors.VISIBLE}"""  # noqa: S608
+OF_ITEMS = "SELECT 1 FROM event WHERE act_id = :act AND entity <> 'gold' LIMIT 1"
+
+Row = tuple[str, int, int | None, str, str | None, str | None]
+"""A change: entity, anchor, whose, role or flag, before, after."""
+
+
+def is_of_items(connection: Connection, act_id: int) -> bool:
+    """True for an act that changes more of its items than their gold."""
+    return connection.execute(OF_ITEMS, {"act": act_id}).fetchone() is not None
+
+
+def whole(events: Sequence[Event], limit: int) -> Sequence[Event]:
+    """Events without those of the last anchor, if there may be more of it behind them."""
+    if len(events) < limit or events[0].anchor_id == events[-1].anchor_id:
+        return events
+    last = events[-1].anchor_id
+    return [event for event in events if event.anchor_id != last]
+
+
+def by_anchor(events: Sequence[Event]) -> Iterator[tuple[int, list[Event]]]:
+    """The events of each anchor, which stand together."""
+    for anchor_id, group in groupby(events, key=lambda event: event.anchor_id):
+        yield anchor_id, list(group)
+
+
+def state_now(connection: Connection, events: Sequence[Event]) -> list[str | None]:
+    """What each thing that the events are about is now, as the log spells it."""
+    return [
+        event_log.present_value(connection, e.entity, e.anchor_id, e.annotator_id, e.name)
+        for e in events
+    ]
+
+
+def apply_items(connection: Connection, events: Sequence[Event]) -> list[int]:
+    """Apply events within a transaction; the anchors that were left as they are.
+
+    Left are those that were replaced, and those of which anything that was to change is not
+    as it was planned. Their events never happened, and leave the log.
+    """
+    ids = {"ids": json_of(sorted({event.anchor_id for event in events}))}
+    live = {row[0] for row in connection.execute(LIVE, ids)}
+    happened: list[Event] = []
+    never: list[Event] = []
+    for anchor_id, group in by_anchor(events):
+        present = state_now(connection, group)
+        if anchor_id in live and present == [event.before for event in group]:
+            _make(connection, group)
+            happened += group
+        elif present != [event.after for event in group]:
+            never += group
+    event_log.forget(connection, [event.id for event in never])
+    event_log.move_to_end(connection, [event.id for event in happened])
+    touched = {event.anchor_id for event in happened if event.entity != "flag"}
+    answers.recompute_with_successors(connection, sorted(touched))
+    return sorted({event.anchor_id for event in never})
+
+
+def _make(connection: Connection, group: Sequence[Event]) -> None:
+    for event in group:
+        key = (event.entity, event.anchor_id, event.annotator_id, event.name)
+        event_log.make(connection, *key, event.after)
+
+
+# Settling a batch: applying what it changes of anchors that were there before.
+#
+# Those changes wait as events until the batch is visible. Each is applied only if the thing
+# still is as the batch found it; where a person was faster, the person's change stands and
+# the event, which never happened, is taken out of the log. May be broken off at any point and
+# run again: each write notes, with what it applied, what is left.
+
+WRITE_SECONDS = 0.012
+SETTLE_FIRST_STRETCH = 50
+SETTLE_SMALLEST_STRETCH = 5
+SETTLE_LARGEST_STRETCH = 1_000
+PAUSE_SECONDS = 0.001
+"""Between two writes, so that somebody who waits gets in."""
+
+
+def run_settlement(
+    connection: Connection,
+    batch_id: int,
+    work: Work,
+    tell: Callable[[int], None] = lambda _: None,
+) -> list[int]:
+    """Apply what waits and make the batch ready; the anchors that were left as they are.
+
+    tell: called with the number of events done.
+    """
+    left: list[int] = []
+    size, done = SETTLE_FIRST_STRETCH, 0
+    while work.deferred:
+        begun = time.perf_counter()
+        with transaction(connection):
+            begun = time.perf_counter()
+            if not batches.settles(connection, batch_id):
+                # Another process took this one for dead, and finishes what is left.
+                return left
+            count = _apply_some(connection, batch_id, work, size, left)
+        seconds = time.perf_counter() - begun
+        size = next_stretch(
+            size,
+            seconds,
+            wanted=WRITE_SECONDS,
+            smallest=SETTLE_SMALLEST_STRETCH,
+            largest=SETTLE_LARGEST_STRETCH,
+        )
+        done += count
+        tell(done)
+        time.sleep(PAUSE_SECONDS)
+    connection.execute(SYNCHRONOUS_FULL)
+    with transaction(connection):
+        if batches.settles(connection, batch_id):
+            _make_ready(connection, batch_id, work)
+    return left
+
+
+def _apply_some(
+    connection: Connection, batch_id: int, work: Work, size: int, left: list[int]
+) -> int:
+    """Apply the next events and note what is left; their number."""
+    first, last = work.deferred[0]
+    events = event_log.some_events(connection, work.act, first, last, size)
+    if work.items and events:
+        events = whole(events, size)
+    if events:
+        if work.items:
+            found = apply_items(connection, events)
+            work.changed += len(found)
+            left += found
+        elif work.bulk:
+            found = apply_gold(connection, events, by_votes=work.by_votes)
+            work.changed += len(found)
+            left += found
+        else:
+            _apply(connection, events)
+    rest = [(events[-1].id + 1, last)] if events and events[-1].id < last else []
+    work.deferred[:1] = rest
+    batches.set_work(connection, batch_id, work)
+    return len(events)
+
+
+def _make_ready(connection: Connection, batch_id: int, work: Work) -> None:
+    if work.settled is not None:
+        report = replace(work.settled, changed=work.changed)
+        batches.set_state(connection, batch_id, "ready", 0, report)
+        return
+    rows = work.report.rows if work.report else 0
+    batches.set_state(connection, batch_id, "ready", rows, work.report)
+
+
+def _apply(connection: Connection, events: Sequence[Event]) -> None:
+    for event in events:
+        key = (event.entity, event.anchor_id, event.annotator_id, event.name)
+        present = event_log.present_value(connection, *key)
+        if present == event.before:
+            event_log.make(connection, *key, event.after)
+            event_log.move_to_end(connection, [event.id])
+        elif present != event.after:
+            event_log.forget(connection, [event.id])
+    touched = sorted({event.anchor_id for event in events})
+    answers.recompute_with_successors(connection, touched)
+
+
+OWN_ANCHORS = "SELECT id FROM anchor WHERE batch_id = :batch LIMIT :limit"
+OWN_PASSAGES = "SELECT id FROM passage WHERE batch_id = :batch LIMIT :limit"
+OWN_EVENTS = "SELECT id FROM event WHERE act_id = :act LIMIT :limit"
+OWN_SOURCES = "SELECT id FROM source_row WHERE batch_id = :batch LIMIT :limit"
+
+OF_ANCHORS = (
+    """DELETE FROM mention WHERE head_id IN
+        (SELECT h.id FROM head AS h JOIN answer AS w ON w.id = h.answer_id
+         WHERE w.anchor_id IN (SELECT value FROM json_each(:ids)))""",
+    """DELETE FROM mention WHERE head_id IN
+        (SELECT h.id FROM head AS h
+         WHERE h.gold_id IN (SELECT value FROM json_each(:ids)))""",
+    """DELETE FROM head WHERE answer_id IN
+        (SELECT w.id FROM answer AS w
+         WHERE w.anchor_id IN (SELECT value FROM json_each(:ids)))""",
+    "DELETE FROM head WHERE gold_id IN (SELECT value FROM json_each(:ids))",
+    "DELETE FROM gold WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
+    "DELETE FROM answer WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
+    "DELETE FROM flag WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
+    "DELETE FROM difference WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
+    "DELETE FROM expert_difference WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
+    "DELETE FROM gold_difference WHERE anchor_id IN (SELECT value FROM json_each(:ids))",
+    "DELETE FROM anchor WHERE id IN (SELECT value FROM json_each(:ids))",
+)
+OF_PASSAGES = (
+    "DELETE FROM passage_token WHERE passage_id IN (SELECT value FROM json_each(:ids))",
+    "DELETE FROM passage WHERE id IN (SELECT value FROM json_each(:ids))",
+)
+OF_EVENTS = ("DELETE FROM event WHERE id IN (SELECT value FROM json_each(:ids))",)
+OF_SOURCES = ("DELETE FROM source_row WHERE id IN (SELECT value FROM json_each(:ids))",)
+
+DOCUMENT = "DELETE FROM document WHERE batch_id = :batch"
+ACT = "DELETE FROM act WHERE batch_id = :batch"
+BATCH = "DELETE FROM batch WHERE id = :batch"
+ANNOTATORS = """
+DELETE FROM annotator WHERE id IN (SELECT value FROM json_each(:ids))
+    AND NOT EXISTS (SELECT 1 FROM answer WHERE annotator_id = annotator.id)
+    AND NOT EXISTS (SELECT 1 FROM act WHERE annotator_id = annotator.id)
+    AND NOT EXISTS (SELECT 1 FROM flag WHERE annotator_id = annotator.id)
+    AND NOT EXISTS (SELECT 1 FROM gold WHERE annotator_id = annotator.id)
+    AND NOT EXISTS (SELECT 1 FROM draft WHERE annotator_id = annotator.id)
+    AND NOT EXISTS (SELECT 1 FROM place WHERE annotator_id = annotator.id)
+    AND NOT EXISTS (SELECT 1 FROM saved_view WHERE annotator_id = annotator.id)
+    AND NOT EXISTS (SELECT 1 FROM assignment WHERE annotator_id = annotator.id)"""
+
+DELETE_AT_ONCE = 200
+
+
+def run_sweep(connection: Connection, batch_id: int, work: Work) -> None:
+    """Delete all rows of a batch, then the batch, in short writes.
+
+    The connection must not check foreign keys: nothing can refer to rows that nobody saw,
+    and looking for each would read the whole table of anchors each time.
+    """
+    key = {"batch": batch_id, "act": work.act}
+    for find, statements in (
+        (OWN_SOURCES, OF_SOURCES),
+        (OWN_EVENTS, OF_EVENTS),
+        (OWN_ANCHORS, OF_ANCHORS),
+        (OWN_PASSAGES, OF_PASSAGES),
+    ):
+        while _delete_some(connection, find, key, statements):
+            time.sleep(PAUSE_SECONDS)
+    with transaction(connection):
+        for statement in (DOCUMENT, ACT, BATCH):
+            connection.execute(statement, {"batch": batch_id})
+        connection.execute(ANNOTATORS, {"ids": json_of(work.annotators)})
+
+
+def _delete_some(
+    connection: Connection, find: str, key: dict[str, int], statements: Sequence[str]
+) -> bool:
+    with transaction(connection):
+        found = connection.execute(find, key | {"limit": DELETE_AT_ONCE}).fetchall()
+        ids = {"ids": json_of([row[0] for row in found])}
+        if found:
+            for statement in statements:
+                connection.execute(statement, ids)
+    return bool(found)
+
+
+# Bulk work: a connection of its own, what broken-off work left behind, and bulk acts.
+#
+# A bulk act changes the gold of many anchors and is one act all the same. Its events are
+# written in short writes that nobody sees, one flip shows the act, and then they are applied.
+# Killed before the flip it leaves nothing; killed after it, the next start finishes it.
+
+PRAGMAS = (
+    SYNCHRONOUS_NORMAL,
+    # Whoever writes in bulk gives the rows their ids itself, and what is known is never
+    # deleted: ten look-ups a row would find nothing.
+    "PRAGMA foreign_keys = OFF",
+    "PRAGMA wal_autocheckpoint = 8000",
+)
+
+WHERE_IT_LIES = "SELECT file FROM pragma_database_list WHERE name = 'main'"
+
+BULK_FIRST_STRETCH = 200
+BULK_SMALLEST_STRETCH = 20
+BULK_LARGEST_STRETCH = 2_000
+
+
+@contextmanager
+def bulk_connection(path: Path, *, read_only: bool = False) -> Iterator[Connection]:
+    """A connection of the work's own: it commits often and need not wait for the disk."""
+    with (
+        translated(path),
+        closing(connect_to_read(path) if read_only else connect(path, "rw")) as connection,
+    ):
+        if not read_only:
+            prepare_writer(connection, path)
+            for pragma in PRAGMAS:
+                connection.execute(pragma)
+        yield connection
+
+
+def recover(path: Path) -> None:
+    """Sweep away, or finish, what imports and bulk acts of processes that are gone left.
+
+    That is seen by nobody. A full disk, or somebody's long write, must not keep anybody
+    from reading: the next start tries again.
+    """
+    with suppress(FullError, BusyError), bulk_connection(path) as connection:
+        finish_leftovers(connection)
+
+
+def finish_leftovers(connection: Connection) -> None:
+    """Sweep away, or finish, every batch at which nobody is at work any more."""
+    for batch in batches.unfinished(connection):
+        if batches.is_alive(batch):
+            continue
+        with batches.finishing(batch.id) as mine:
+            if not mine:
+                continue
+            if batch.format == batches.MERGE:
+                from nfh_db.merge import run as merging
+
+                merging.finish(connection, batch)
+                continue
+            with transaction(connection):
+                work = batches.claim(connection, batch)
+            if work is None:
+                continue
+            try:
+                if batch.is_loading:
+                    run_sweep(connection, batch.id, work)
+                else:
+                    run_settlement(connection, batch.id, work)
+            except sqlite3.Error:
+                _let_go(connection, batch.id)
+                raise
+
+
+def _let_go(connection: Connection, batch_id: int) -> None:
+    """Leave what cannot be finished now to whoever can first, to this process as well."""
+    with suppress(sqlite3.Error), transaction(connection):
+        batches.give_up(connection, batch_id)
+    _finish_later(connection)
+
+
+def _finish_later(connection: Connection) -> None:
+    """Finish what a failure of this process left behind, as soon as the disk lets one."""
+    path = Path(connection.execute(WHERE_IT_LIES).fetchone()[0])
+
+    def attempt() -> bool:
+        try:
+            with bulk_connection(path) as own:
+                finish_leftovers(own)
+                return not batches.left_behind(own)
+        except (FullError, BusyError, sqlite3.Error):
+            return False
+        except StoreError:
+            return True  # The file is gone, or no database any more: nothing can be done.
+
+    batches.later(path, attempt)
+
+
+class BulkAct:
+    """One bulk act under way; as a context manager it leaves nothing if it is not shown.
+
+    format: of its batch, one of `batches.BULK_FORMATS`. wanted: what to do later, where
+    other work is under way now. target: the act that an undo or a redo is about. by_votes:
+    what is applied depends on the votes, too. items: it changes more than golds. check:
+    called in the first write; what it raises stops the act.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        format_: str,
+        me_id: int,
+        summary: str,
+        wanted: str,
+        *,
+        target: int | None = None,
+        by_votes: bool = False,
+        items: bool = False,
+        check: Callable[[Connection], None] = lambda _: None,
+    ) -> None:
+        self.at = clock.now()
+        self._connection = connection
+        self._format = format_
+        self._me_id = me_id
+        self._summary = summary
+        self._wanted = wanted
+        self._target = target
+        self._check = check
+        self._work = Work(bulk=not items, by_votes=by_votes, items=items)
+        self._batch = 0
+        self._note = ""
+        self._shown = False
+        self._size = BULK_FIRST_STRETCH
+        self._waiting: list[Row] = []
+        self._stack = ExitStack()
+
+    @property
+    def act_id(self) -> int:
+        """The act."""
+        return self._work.act
+
+    def __enter__(self) -> Self:
+        with ExitStack() as stack:
+            self._begin(stack)
+            self._stack = stack.pop_all()
+        return self
+
+    def _begin(self, stack: ExitStack) -> None:
+        connection = self._connection
+        with transaction(connection):
+            batches.refuse_beside_another(connection, self._wanted)
+            self._check(connection)
+            # A hash names the content of a file; here it only must be no other's.
+            name, sha256 = self._summary, secrets.token_hex(32)
+            self._batch = batches.add(
+                connection, name, sha256, self._format, None, None, self._work
+            )
+            stack.enter_context(batches.running(self._batch))
+            self._work.act = event_log.add(
+                connection,
+                self._me_id,
+                # In the log every run over many items is of one kind.
+                "settle" if self._format == "bulk" else self._format,
+                self._summary,
+                self.at,
+                target=self._target,
+                batch=self._batch,
+            )
+            self._work.started = system.started(os.getpid())
+            self._note = batches.set_work(connection, self._batch, self._work)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with self._stack:
+            if not self._shown:
+                self._take_back(error)
+        if isinstance(error, Exception) and self._is_left():
+            _let_go(self._connection, self._batch)
+
+    def _is_left(self) -> bool:
+        """True if it could be neither taken back nor applied to the end."""
+        return any(one.id == self._batch for one in batches.unfinished(self._connection))
+
+    def change(self, anchor_id: int, before: str | None, after: str | None) -> None:
+        """Plan a change of an anchor's gold. Each anchor is changed once."""
+        self.add([("gold", anchor_id, None, "", before, after)])
+
+    def add(self, rows: Sequence[Row]) -> None:
+        """Plan all that is to change of an anchor. Each anchor is changed once."""
+        self._waiting += rows
+        if len(self._waiting) >= self._size:
+            self._write()
+
+    def _write(self) -> None:
+        connection = self._connection
+        events = [(self._work.act, *row) for row in self._waiting]
+        with transaction(connection):
+            begun = time.perf_counter()
+            self._check_mine()
+            deferred = event_log.record_all(connection, events)
+        if deferred is not None:
+            self._work.defer(*deferred)
+        self._size = next_stretch(
+            self._size,
+            time.perf_counter() - begun,
+            wanted=WRITE_SECONDS,
+            smallest=BULK_SMALLEST_STRETCH,
+            largest=BULK_LARGEST_STRETCH,
+        )
+        self._waiting = []
+
+    def _check_mine(self) -> None:
+        """Events of an act that is gone would have no act."""
+        if not batches.still_mine(self._connection, self._batch, self._note):
+            raise StoreError(
+                "What was being written was cleared away by a program that could not see this "
+                "process (another container?). Nothing of it is stored; open the database "
+                "from one place at a time while you do this"
+            )
+
+    def show(
+        self,
+        settled: SettleReport | None = None,
+        also: Callable[[Connection], None] = lambda _: None,
+    ) -> None:
+        """The flip: the act is there, on the disk; what it changes is still to be applied.
+
+        also: called in the same write.
+        """
+        self._write()
+        self._work.settled = settled
+        self._connection.execute(SYNCHRONOUS_FULL)
+        with transaction(self._connection) as connection:
+            self._check_mine()
+            also(connection)
+            batches.set_state(connection, self._batch, "settling", 0, self._work)
+        self._shown = True
+        self._connection.execute(SYNCHRONOUS_NORMAL)
+
+    def apply(self, tell: Callable[[int], None] = lambda _: None) -> Sequence[int]:
+        """Apply it; the anchors that were left, since somebody changed them meanwhile."""
+        try:
+            return run_settlement(self._connection, self._batch, self._work, tell)
+        except KeyboardInterrupt as error:
+            error.add_note(f"“{self._summary}” is stored; the next start does what is left.")
+            raise
+        except sqlite3.Error as error:
+            raise StoreError(
+                f"“{self._summary}” is stored, but what it changes could not all be written "
+                f"yet ({error}). Nothing is lost: make sure that the disk has room; the rest "
+                "is done then"
+            ) from error
+
+    def report(self, report: SettleReport) -> None:
+        """Keep the final report with the batch."""
+        with transaction(self._connection) as connection:
+            batches.set_report(connection, self._batch, report)
+
+    def _take_back(self, error: BaseException | None) -> None:
+        unseen = [one.id for one in batches.unfinished(self._connection) if one.is_loading]
+        if self._batch not in unseen:
+            return
+        try:
+            run_sweep(self._connection, self._batch, self._work)
+            note = f"Nothing of “{self._summary}” is stored."
+        except sqlite3.Error:
+            note = "What had been written stays invisible, and is cleared when there is room."
+        if error is not None:
+            error.add_note(note)
+
+
+LAST_EVENT_ID = 2**63 - 1
+UNDO_AT_ONCE = 1_000
+
+
+def turn(path: Path, me: Annotator, kind: str, done: Done) -> Undone:
+    """Take a bulk act back (kind undo), or do it again (redo), as an act of that kind.
+
+    Anchors whose gold is not as the act left it, or found it, are left as they are, and
+    counted. Raises StoreError beside other bulk work, ChangedSinceError if the person was
+    faster elsewhere.
+    """
+
+    def check(inside: Connection) -> None:
+        find = event_log.newest_done if kind == "undo" else event_log.oldest_undone
+        if find(inside, me.id) != done:
+            raise ChangedSinceError(
+                f"“{done.summary}” is not what comes next any more, since you did something "
+                "in another window meanwhile: try again"
+            )
+
+    with bulk_connection(path) as connection:
+        finish_leftovers(connection)
+        items = is_of_items(connection, done.id)
+        planned, skipped = list[int](), 0
+        with BulkAct(
+            connection,
+            kind,
+            me.id,
+            done.summary,
+            kind,
+            target=done.id,
+            items=items,
+            check=check,
+        ) as act:
+            for group, present in (_with_items if items else _with_gold)(connection, done.id):
+                was, rows = _turned(group, kind)
+                if present == was:
+                    act.add(rows)
+                    planned.append(group[0].anchor_id)
+                elif present != [row[-1] for row in rows]:
+                    skipped += 1
+            act.show(also=lambda inside: _mark(inside, done, kind))
+            left = set(act.apply())
+        touched = [anchor_id for anchor_id in planned if anchor_id not in left]
+        return Undone(
+            done.summary,
+            touched[0] if touched else None,
+            len(touched),
+            act.at,
+            skipped + len(left),
+        )
+
+
+_Group = tuple[list[Event], list[str | None]]
+"""The events of an anchor, and what each thing is now, as the log spells it."""
+
+
+def _turned(group: list[Event], kind: str) -> tuple[list[str | None], list[Row]]:
+    """What has to be there for an act to be taken back, or done again, and how it changes."""
+    rows: list[Row] = []
+    for event in group:
+        was, will = (event.before, event.after)[:: 1 if kind == "redo" else -1]
+        rows.append((event.entity, event.anchor_id, event.annotator_id, event.name, was, will))
+    return [row[-2] for row in rows], rows
+
+
+def _with_items(connection: Connection, act_id: int) -> Iterator[_Group]:
+    """All that an act changed, anchor by anchor."""
+    place = 0
+    while events := event_log.some_events(
+        connection, act_id, place, LAST_EVENT_ID, UNDO_AT_ONCE
+    ):
+        events = whole(events, UNDO_AT_ONCE)
+        for _, group in by_anchor(events):
+            yield group, state_now(connection, group)
+        place = events[-1].id + 1
+
+
+def _with_gold(connection: Connection, act_id: int) -> Iterator[_Group]:
+    """The events of an act, each with the present gold of its anchor."""
+    place = 0
+    while events := event_log.some_events(
+        connection, act_id, place, LAST_EVENT_ID, UNDO_AT_ONCE
+    ):
+        golds = answers.read_all_gold(connection, [event.anchor_id for event in events])
+        for event in events:
+            yield [event], [encode(golds.get(event.anchor_id))]
+        place = events[-1].id + 1
+
+
+def _mark(connection: Connection, done: Done, kind: str) -> None:
+    event_log.set_undone(connection, done.id, undone=kind == "undo")

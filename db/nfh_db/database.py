@@ -1,0 +1,771 @@
+"""The database file: created, upgraded, opened for reading and writing, read as of one
+moment, and backed up while others work in it.
+"""
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import gettempdir
+from types import TracebackType
+from typing import Self
+
+from nfh_db import batches, clock, connection
+from nfh_db.connection import (
+    COUNT_TABLES,
+    SCHEMA_VERSION,
+    STILL,
+    STILL_WITH_LOG,
+    Checkpointer,
+    Connection,
+    Readers,
+    Writer,
+    check_sqlite,
+    connect,
+    identify,
+    prepare_writer,
+    sqlite3,
+    translated,
+)
+from nfh_db.errors import FullError, GoneError, NoFileError, NotOurFileError, StoreError
+from nfh_db.open_files import INDEX, LOG, LOG_HEADER, beside, state_of
+from nfh_db.passages import PassageCache
+from nfh_db.system import Trouble, path_beside, sweep, sync_folder, trouble
+
+# A database as it is at one moment, read without a byte being written to it.
+#
+# Others may write meanwhile: with the write-ahead log what is read stays as it was. Also a
+# file that lies where nothing can be written is read.
+
+BEGIN = "BEGIN"
+BESIDE = (LOG, INDEX)
+
+NO_PLACE_FOR_A_LOG = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL)
+"""What SQLite says where it cannot make those files; or that it cannot read or write."""
+
+UNREADABLE_REASONS = {
+    Trouble.FULL: "its disk is full",
+    Trouble.READ_ONLY: "its disk is read-only",
+    Trouble.UNSHARED: "SQLite's write-ahead log does not work there",
+}
+
+
+class LogUnreadableError(FullError):
+    """Changes that are not in the database yet lie where they cannot be read.
+
+    unseen: what is said where the rest is shown all the same.
+    """
+
+    def __init__(self, path: Path, log: Path) -> None:
+        what = f"{log} holds changes that are not in {path} yet, and cannot be read"
+        how = "Copy both files to a folder of yours, and use the copy"
+        super().__init__(f"{what}. {how}")
+        self.unseen = f"{what}: they are not shown. {how}"
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a file is read.
+
+    mode: as `connect` takes it. version: of its schema, 0 if it is empty. unseen: what of it
+    cannot be shown, in a sentence; "" where all is.
+    """
+
+    mode: str
+    version: int
+    unseen: str = ""
+
+
+@contextmanager
+def at_one_moment(path: Path, *, any_text: bool = False) -> Iterator[tuple[Connection, str]]:
+    """A connection in a read transaction, and its mode: "ro", or one without locks where
+    nothing can be written.
+
+    any_text: texts that are no UTF-8 are read too, with surrogates for their odd bytes.
+    Raises StoreError and its kinds.
+    """
+    alone = not any(beside(path, end).exists() for end in BESIDE)
+    with translated(path):
+        try:
+            connection, mode = _begun(path, any_text=any_text)
+            with closing(connection):
+                yield connection, mode
+        finally:
+            if alone:
+                _tidy(path)
+
+
+def way_to_read(path: Path) -> Way:
+    """How a file is opened that is only to be read. Raises StoreError and its kinds."""
+    try:
+        with at_one_moment(path) as (connection, mode):
+            return Way(mode, identify(connection, path))
+    except LogUnreadableError as error:
+        with translated(path), closing(_begin(path, STILL, any_text=False)) as connection:
+            return Way(STILL, identify(connection, path), error.unseen)
+
+
+def connect_to_read(path: Path) -> Connection:
+    """A connection to a file that is only to be read. Raises StoreError and its kinds."""
+    return connect(path, way_to_read(path).mode)
+
+
+def why_not_written(path: Path) -> str:
+    """Why a database cannot be written where it lies, in a few words."""
+    seen = trouble(Path(os.path.realpath(path)).parent)
+    if seen is not None:
+        return UNREADABLE_REASONS[seen]
+    return "the file or its folder is read-only, or belongs to somebody else"
+
+
+def _begun(path: Path, *, any_text: bool) -> tuple[Connection, str]:
+    try:
+        return _begin(path, "ro", any_text=any_text), "ro"
+    except sqlite3.OperationalError as error:
+        if not _no_place(error, path):
+            raise
+    log = beside(path, LOG)
+    if not log.exists() or log.stat().st_size <= LOG_HEADER:
+        return _begin(path, STILL, any_text=any_text), STILL
+    try:
+        return _begin(path, STILL_WITH_LOG, any_text=any_text), STILL_WITH_LOG
+    except sqlite3.OperationalError as error:
+        raise LogUnreadableError(path, log) from error
+
+
+def _no_place(error: sqlite3.OperationalError, path: Path) -> bool:
+    """Whether an error means that the files beside a database cannot be made there."""
+    code = error.sqlite_errorcode & 0xFF
+    if code == sqlite3.SQLITE_IOERR:
+        return trouble(Path(os.path.realpath(path)).parent) is not None
+    return code in NO_PLACE_FOR_A_LOG
+
+
+def _begin(path: Path, mode: str, *, any_text: bool) -> Connection:
+    connection = connect(path, mode)
+    if any_text:
+        connection.text_factory = _text
+    try:
+        connection.execute(BEGIN)
+        connection.execute(COUNT_TABLES).fetchone()
+    except UnicodeDecodeError as error:
+        # Of SQLite's message, which quotes a broken statement of the schema.
+        connection.close()
+        raise StoreError(
+            f"{path} is damaged: the statements that make its tables cannot be read. Copy it "
+            "away and go back to a copy made by `nfh-tui backup`"
+        ) from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "surrogateescape")
+
+
+def _tidy(path: Path) -> None:
+    """Have SQLite clear away the two empty files that reading made beside the database.
+
+    It does so where nobody else has the file open, and then writes nothing into it.
+    """
+    try:
+        with closing(connect(path, "rw")) as connection:
+            connection.execute(COUNT_TABLES).fetchone()
+    except (sqlite3.Error, UnicodeDecodeError):
+        return
+
+
+# Opening a database file: made where asked for, upgraded after a backup, else refused.
+#
+# sqlite-utils is imported only where there is something to migrate: it costs a quarter of a
+# second, and most starts find the file up to date.
+
+SET_APPLICATION_ID = f"PRAGMA application_id = {connection.APPLICATION_ID}"
+HEADER = b"SQLite format 3\0"
+FIRST_PAGE = 4096
+"""Bytes of a file in which SQLite has noted that it keeps a log, and nothing else."""
+
+WITH_DIFFERENCES = 2
+"""The first schema in which the differences of pairs of answers have rows of their own."""
+
+WITH_CONFIDENCE = 4
+"""The first schema in which answers are compared with gold, and predictions tell how sure
+they are.
+"""
+
+WITH_ENTROPY = 5
+"""The first schema in which predictions tell how undecided their model was."""
+
+ANSWERED_AND_DECIDED = """
+SELECT anchor_id FROM gold AS g WHERE g.removed = 0
+    AND EXISTS (SELECT 1 FROM answer AS w WHERE w.anchor_id = g.anchor_id AND w.removed = 0)
+ORDER BY anchor_id"""
+SEVERAL_ANSWERS = """
+SELECT anchor_id FROM answer WHERE removed = 0
+GROUP BY anchor_id HAVING count(*) > 1 ORDER BY anchor_id"""
+FOREIGN_KEYS_OFF = "PRAGMA foreign_keys = OFF"
+FOREIGN_KEYS_ON = "PRAGMA foreign_keys = ON"
+FOREIGN_KEY_CHECK = "PRAGMA foreign_key_check"
+
+
+def open_writer(path: Path, *, create: bool) -> Connection:
+    """A writing connection to an up-to-date database of ours.
+
+    Makes the file if `create` is set and there is none; upgrades an older one after a
+    copy beside it (`NAME.backup-vN-TIME`). Raises StoreError and its kinds with a sentence.
+    """
+    check_sqlite()
+    check_place(path, create=create)
+    new = not path.exists()
+    try:
+        return _open(path, create=create)
+    except BaseException as error:
+        if new:
+            _discard_empty(path, begun=isinstance(error, FullError))
+        raise
+
+
+def check_place(path: Path, *, create: bool) -> None:
+    """Raise StoreError unless a database can be, or with `create` can be made, at a path."""
+    mode = _mode(path)
+    if mode is not None:
+        _check_kind(path, mode)
+        _check_header(path)
+        return
+    if not create:
+        raise NoFileError(path)
+    folder = Path(os.path.realpath(path)).parent
+    if not folder.is_dir():
+        raise StoreError(
+            f"The folder {folder} does not exist: make it, or name another place for the "
+            "database with --db"
+        )
+    _check_no_log(path)
+
+
+def _check_no_log(path: Path) -> None:
+    """SQLite drops the log of a database that is gone when it makes a new one of that name."""
+    real = os.path.realpath(path)
+    for name in (Path(f"{real}{end}") for end in ("-wal", "-journal")):
+        if _size(name):
+            raise StoreError(
+                f"{name} is there, and no database {path}: what was written last may be in it. "
+                "Put the two together again, or move it away"
+            )
+
+
+def _mode(path: Path) -> int | None:
+    """What stands at a path, links followed; None if nothing does."""
+    try:
+        return path.stat().st_mode
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR):
+            return None
+        raise FullError(f"{path} cannot be read: {error.strerror}") from error
+
+
+def _check_kind(path: Path, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise NotOurFileError(f"{path} is a folder. Give the path of a database file")
+    if not stat.S_ISREG(mode):
+        # Reading a pipe would wait for ever, a device may have no end.
+        raise NotOurFileError(
+            f"{path} is a pipe or a device, not a file. Give the path of a database file"
+        )
+
+
+def _check_header(path: Path) -> None:
+    """SQLite itself takes a file of a few bytes for an empty database, and overwrites it."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(HEADER))
+    except OSError as error:
+        raise FullError(f"{path} cannot be read: {error.strerror}") from error
+    if start not in (b"", HEADER):
+        raise NotOurFileError(
+            f"{path} is not a database. Give the path of an nfh-tui database, or of a new file"
+        )
+
+
+def _open(path: Path, *, create: bool) -> Connection:
+    with connection.translated(path):
+        writer = connect(path, "rwc" if create else "rw")
+        try:
+            version = identify(writer, path)
+            if version == 0 and not create:
+                raise NotOurFileError(
+                    f"{path} is empty: it is no database yet. Make one there with "
+                    "`nfh-tui init`"
+                )
+            prepare_writer(writer, path)
+            if version < connection.SCHEMA_VERSION:
+                _upgrade(writer, path)
+        except BaseException:
+            writer.close()
+            raise
+        return writer
+
+
+def _upgrade(writer: Connection, path: Path) -> None:
+    """Apply what is missing in one transaction; another process may have been faster."""
+    writer.execute(FOREIGN_KEYS_OFF)
+    with connection.transaction(writer):
+        version = identify(writer, path)
+        if version < connection.SCHEMA_VERSION:
+            if version > 0:
+                _back_up(path, version)
+            _migrate(writer)
+            if 0 < version < WITH_DIFFERENCES:
+                _fill_differences(writer)
+            if 0 < version < WITH_CONFIDENCE:
+                _fill_for_finding(writer)
+            if 0 < version < WITH_ENTROPY:
+                _fill_entropy(writer)
+            _check_references(writer, path)
+            writer.execute(SET_APPLICATION_ID)
+            writer.execute(f"PRAGMA user_version = {connection.SCHEMA_VERSION:d}")
+    writer.execute(FOREIGN_KEYS_ON)
+
+
+def _migrate(writer: Connection) -> None:
+    from sqlite_utils import Database
+
+    from nfh_db.schema import migrations
+
+    # sqlite-utils' own transactions are deferred; inside ours they become savepoints.
+    migrations.apply(Database(writer, execute_plugins=False))
+
+
+def _fill_differences(writer: Connection) -> None:
+    from nfh_db import answers
+
+    for (anchor_id,) in writer.execute(SEVERAL_ANSWERS).fetchall():
+        answers.recompute(writer, anchor_id)
+
+
+def _fill_for_finding(writer: Connection) -> None:
+    from nfh_db import answers, predictions
+
+    for (anchor_id,) in writer.execute(ANSWERED_AND_DECIDED).fetchall():
+        answers.recompute(writer, anchor_id)
+    predictions.fill_confidence(writer)
+
+
+def _fill_entropy(writer: Connection) -> None:
+    from nfh_db import predictions
+
+    predictions.fill_entropy(writer)
+
+
+def _check_references(writer: Connection, path: Path) -> None:
+    broken = writer.execute(FOREIGN_KEY_CHECK).fetchone()
+    if broken is not None:
+        raise StoreError(
+            f"{path} cannot be upgraded: row {broken[1]} of table {broken[0]} refers to a row "
+            f"of {broken[2]} that is missing. The file was left as it was"
+        )
+
+
+def _back_up(path: Path, version: int) -> Path:
+    """A consistent copy beside the file, written under another name and renamed."""
+
+    stamp = clock.now().replace(":", "").replace("-", "").replace(".", "")
+    target = path.with_name(f"{path.name}.backup-v{version}-{stamp}")
+    with at_one_moment(path) as (source, _), written(target) as partial:
+        copy_pages(source, partial, target)
+    return target
+
+
+def _discard_empty(path: Path, *, begun: bool) -> None:
+    """Leave no empty file behind where making a database failed.
+
+    begun: also one that holds its first page only, as it is left where its log does not work.
+    """
+    # A link that led to nothing stays as it is.
+    real = Path(os.path.realpath(path))
+    log, index = real.with_name(f"{real.name}-wal"), real.with_name(f"{real.name}-shm")
+    first_page = begun and _size(log) == 0 and _size(real) <= FIRST_PAGE
+    for name in (real, log, index):
+        if name.exists() and (first_page or _size(name) == 0):
+            with suppress(OSError):
+                name.unlink()
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+# A copy of a database while others work in it: of one moment, complete, and looked through.
+#
+# SQLite's backup copies page by page. The source's connection is held in one read
+# transaction meanwhile: with the write-ahead log that keeps nobody from writing, and the
+# copy never has to begin again, as it would have to whenever somebody wrote between two
+# steps. VACUUM INTO would be as consistent, but cannot be followed while it works, builds
+# everything anew, and so cannot copy a file in which something is broken.
+
+QUICK_CHECK = "PRAGMA quick_check(1)"
+COUNTS = """
+SELECT (SELECT count(*) FROM passage), (SELECT count(*) FROM anchor),
+    (SELECT count(*) FROM answer), (SELECT count(*) FROM gold),
+    (SELECT count(*) FROM event), (SELECT count(*) FROM draft)"""
+
+BACKUP_REASONS = {
+    "database or disk is full": errno.ENOSPC,
+    "unable to open database file": errno.EACCES,
+    "attempt to write a readonly database": errno.EACCES,
+}
+"""What SQLite says of a copy that cannot be written; its backup gives no code."""
+
+PAGES_AT_ONCE = 2_000
+"""Pages copied between two calls of `progress`: some 8 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A copy that was made. bytes: its size. answers: removed ones, too."""
+
+    path: Path
+    bytes: int
+    passages: int
+    anchors: int
+    answers: int
+    golds: int
+    events: int
+    drafts: int
+
+
+Progress = Callable[[int, int], None]
+"""Told the pages copied, and how many there are."""
+
+
+def _silent(done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+def back_up(source: Path, target: Path, progress: Progress = _silent) -> Copied:
+    """Copy the database `source` to `target`: a new file, or a folder to make one in.
+
+    The copy holds all that was committed before the call, drafts too; it is written beside
+    its place, checked, and then given its name. Raises StoreError and its kinds: for a name
+    that is taken, a full disk, and a source that is no database of ours, or a damaged one.
+    """
+    check_place(source, create=False)
+    place = target_of(source, target)
+    with at_one_moment(source) as (reader, _):
+        identify(reader, source)
+        return copy_of(reader, source, place, progress)
+
+
+def copy_of(
+    reader: Connection, source: Path, place: Path, progress: Progress = _silent
+) -> Copied:
+    """Copy what a connection in a transaction sees to a new file, as `back_up` does."""
+    counts = reader.execute(COUNTS).fetchone()
+    with written(place) as partial:
+        copy_pages(reader, partial, place, progress)
+        _check_copy(partial, source, counts)
+        size = partial.stat().st_size
+    return Copied(place, size, *counts)
+
+
+def target_of(source: Path, target: Path) -> Path:
+    """The file that a copy will be: in a folder it is named after the database and the time.
+
+    Raises StoreError where something stands there already, or there is no folder.
+    """
+    if target.is_dir():
+        target /= dated_name(source)
+    real = Path(os.path.realpath(source))
+    taken = {real, *(beside(source, end) for end in BESIDE)}
+    if Path(os.path.realpath(target)) in taken:
+        raise StoreError(f"{target} is the database itself; name another file for the copy")
+    if os.path.lexists(target):
+        raise StoreError(
+            f"{target} is there already; a backup never replaces a file. Name another"
+        )
+    if not target.parent.is_dir():
+        raise StoreError(f"There is no folder {target.parent}: make it first")
+    return target
+
+
+def dated_name(source: Path, what: str = "backup") -> str:
+    """A name for a copy made now, as in nfh-backup-20260131T120000123Z.db."""
+    stamp = clock.now().replace(":", "").replace("-", "").replace(".", "")
+    return f"{source.stem}-{what}-{stamp}{source.suffix}"
+
+
+@contextlib.contextmanager
+def written(place: Path) -> Iterator[Path]:
+    """A file to be written beside `place`, which gets that name when the block ends well."""
+    sweep(place.parent)
+    partial = path_beside(place, "partial")
+    try:
+        yield partial
+        _sync(partial)
+        _give_name(partial, place)
+    except OSError as error:
+        raise FullError(_sentence(place, error)) from error
+    finally:
+        for file in (partial, *(beside(partial, end) for end in (*BESIDE, "-journal"))):
+            with contextlib.suppress(OSError):
+                file.unlink()
+    sync_folder(place.parent)
+
+
+def copy_pages(
+    reader: Connection, partial: Path, place: Path, progress: Progress = _silent
+) -> None:
+    """Copy all pages that a reading connection sees into a new file.
+
+    place: what the file is going to be called, for the sentences of the errors.
+    """
+    try:
+        with closing(connect(partial, "rwc")) as writer:
+            reader.backup(
+                writer,
+                pages=PAGES_AT_ONCE,
+                progress=lambda _, remaining, total: progress(total - remaining, total),
+            )
+    except sqlite3.Error as error:
+        raise _copy_error(error, place) from error
+
+
+def _copy_error(error: sqlite3.Error, place: Path) -> StoreError:
+    """What an error of the copying means; the backup does not say on which side it arose."""
+    reason = BACKUP_REASONS.get(str(error))
+    if reason is not None:
+        return FullError(_sentence(place, OSError(reason, "")))
+    return StoreError(
+        f"No copy was made at {place}: the database cannot be read, or the copy not be written "
+        f"({error}). Nothing was left behind; `nfh-tui doctor` tells whether the database is "
+        "damaged"
+    )
+
+
+def _check_copy(partial: Path, source: Path, counts: tuple[int, ...]) -> None:
+    """Open the copy, have SQLite look through it, and count what is in it."""
+    try:
+        with closing(connect(partial, STILL)) as copy:
+            said = copy.execute(QUICK_CHECK).fetchone()[0]
+            found = copy.execute(COUNTS).fetchone()
+    except sqlite3.Error as error:
+        said, found = str(error), None
+    if said != "ok":
+        raise StoreError(
+            f"No copy was kept: what was copied from {source} is damaged ({said}), and so is "
+            "the database. `nfh-tui doctor` says where; go back to an earlier backup"
+        )
+    if found != counts:
+        raise StoreError(
+            f"No copy was kept: it holds other numbers of rows than {source} does "
+            f"({found} instead of {counts}). Check the disk, and try again"
+        )
+
+
+def _sync(file: Path) -> None:
+    handle = os.open(file, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _give_name(partial: Path, place: Path) -> None:
+    """Name a file; a file of this name that came meanwhile stays."""
+    try:
+        os.link(partial, place)
+    except FileExistsError as error:
+        raise StoreError(f"{place} is there already; it was made just now") from error
+    except OSError:
+        # Some file systems have no second names: the name is taken first.
+        try:
+            os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            raise StoreError(f"{place} is there already; it was made just now") from None
+        partial.replace(place)
+
+
+def _sentence(place: Path, error: OSError) -> str:
+    reasons = {
+        errno.ENOSPC: "the disk is full; make room or name another folder",
+        errno.EDQUOT: "the disk quota is used up; make room or name another folder",
+        errno.EROFS: "the file system is read-only; name another folder",
+        errno.EACCES: "the folder or the disk cannot be written; name a folder that you may "
+        "write to",
+    }
+    reason = reasons.get(error.errno or 0) or str(error.strerror or error)
+    return f"No copy was made at {place}: {reason}. Nothing was left behind"
+
+
+class OpenDatabase:
+    """One open database; close it, or use it as a context manager.
+
+    read_only: why nothing can be written, in a few words; "" where it can. unseen: what of
+    the file cannot be shown, in a sentence; "" where all is.
+    """
+
+    def __init__(
+        self, path: Path, connection: Connection, way: Way | None = None, read_only: str = ""
+    ) -> None:
+        self.path = path
+        self.read_only = read_only
+        self.unseen = "" if way is None else way.unseen
+        self._checkpointer = Checkpointer(path)
+        self._writer = Writer(connection, path, self._checkpointer.wrote, self._refusal())
+        try:
+            self._readers = Readers(
+                path,
+                "ro" if way is None else way.mode,
+                way=None if way is None else lambda: way_to_read(path).mode,
+            )
+        except BaseException:
+            connection.close()
+            raise
+        self._passages = PassageCache()
+
+    def _refusal(self) -> str:
+        if not self.read_only:
+            return ""
+        return (
+            f"{self.path} can only be read: {self.read_only}. Nothing was changed. Mend that "
+            "and open it again, or work on a copy (`nfh-tui backup` makes one elsewhere)"
+        )
+
+    @classmethod
+    def open(cls, path: Path, *, create: bool = False) -> Self:
+        """Open a database, upgrading an older one after a copy beside it.
+
+        Raises NotOurFileError, NewerFileError, FullError, BusyError, or StoreError where
+        there is no file and `create` is not set.
+        """
+        connection = open_writer(path, create=create)
+        store = cls(path, connection)
+        try:
+            if batches.left_behind(connection):
+                from nfh_db import bulk_run
+
+                bulk_run.recover(path)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @classmethod
+    def open_to_read(cls, path: Path) -> Self:
+        """As `open`, but a file that lies where nothing can be written is opened, too.
+
+        Writing to that one raises ReadOnlyError. Raises what `open` raises, FullError also
+        for such a file of an older program, which cannot be upgraded.
+        """
+        try:
+            store = cls.open(path)
+        except FullError as error:
+            way = way_to_read(path)
+            if way.version < SCHEMA_VERSION:
+                raise FullError(
+                    f"{path} was made by an older nfh-tui and has to be brought up to date "
+                    "before it is read. Copy it to a folder of yours (`nfh-tui backup FOLDER` "
+                    f"does), and use the copy: {error}"
+                ) from error
+            return cls(path, connect(path, way.mode), way, why_not_written(path))
+        # SQLite opens a file that cannot be written to be read, without a word.
+        if not store._writer.can_write():  # noqa: SLF001  # of this very class
+            store.only_read()
+        return store
+
+    def only_read(self) -> None:
+        """Refuse to write from now on, since that failed where it lies."""
+        self.read_only = why_not_written(self.path)
+        self._writer.refusal = self._refusal()
+
+    @classmethod
+    def open_read_only(cls, path: Path, why: str) -> Self:
+        """Open a database, up to date already, that SQLite itself does not let this write to.
+
+        why: in a few words, for what is said of a write, which raises ReadOnlyError. Raises
+        NotOurFileError, NewerFileError and StoreError.
+        """
+        way = way_to_read(path)
+        return cls(path, connect(path, way.mode), way, why)
+
+    def close(self) -> None:
+        """Close all connections; those lent to other threads, too."""
+        batches.stop(self.path)
+        self._checkpointer.close()
+        self._readers.close()
+        self._writer.close()
+
+    # --- files that are lost -----------------------------------------------------------
+
+    def lost(self) -> str:
+        """Why what is written would not be found again, in a sentence; "" where it would.
+
+        Asked before every write, and whenever one wants to know.
+        """
+        return self._writer.lost()
+
+    def rescue(self) -> Path:
+        """Write all that was committed, into lost files too, to a new file; its path.
+
+        It lies beside the database, or where that cannot be, in the user's own folder or
+        that for passing files. Raises StoreError and its kinds.
+        """
+
+        name = dated_name(self.path, "rescue")
+        with self._writer.present() as connection:
+            for folder in (self.path.parent, Path.home()):
+                with suppress(FullError):
+                    return copy_of(connection, self.path, folder / name).path
+            return copy_of(connection, self.path, Path(gettempdir()) / name).path
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if isinstance(error, GoneError) and not error.rescue:
+            error.rescue = self._rescued()
+        self.close()
+
+    def _rescued(self) -> str:
+        """Rescue all where a command ends for want of its files; what became of that."""
+        try:
+            place = self.rescue()
+        except StoreError as error:
+            return f"It cannot be written to another file either: {error}"
+        return (
+            f"All that this program had saved is in {place}: `nfh-tui doctor --db` checks it; "
+            "use it in place of this one, or bring it back with `nfh-tui merge`"
+        )
+
+    def others_version(self) -> int | None:
+        """A number that changes whenever anybody but this store has committed.
+
+        None while this store writes: ask again. What it writes over connections of their own,
+        as the undo of a whole run, counts as others' doing.
+        """
+        if self.read_only:
+            return hash(state_of(self.path))
+        return self._writer.data_version()
+
+    @contextmanager
+    def _deciding(self) -> Iterator[Connection]:
+        """A write that somebody waits for, and that must survive a power cut."""
+        with self._writer.transaction(durable=True) as connection:
+            yield connection
+
+    @contextmanager
+    def _noting(self) -> Iterator[Connection]:
+        """A write that may be lost in a power cut, but not in a crash of the program."""
+        with self._writer.transaction(durable=False) as connection:
+            yield connection

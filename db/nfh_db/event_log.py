@@ -1,0 +1,610 @@
+"""The event log: acts and their events, written, read, replayed against the tables, undone
+and redone.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from nfh_db import anchors, answers, clock, passages
+from nfh_db.connection import Connection
+from nfh_db.errors import ChangedSinceError, NotAllowedError
+from nfh_db.records import Annotator, Role, Rule, Undone
+from nfh_db.serialization import (
+    AnchorValue,
+    Value,
+    decode_anchor,
+    decode_answer,
+    decode_flag,
+    decode_gold,
+    encode,
+    json_of,
+)
+
+INSERT = """
+INSERT INTO act (annotator_id, kind, summary, target, batch_id, acted_at)
+VALUES (:annotator, :kind, :summary, :target, :batch, :at) RETURNING id"""
+LAST_EVENT = "SELECT coalesce(max(id), 0) FROM event"
+INSERT_EVENT = """
+INSERT INTO event (act_id, entity, anchor_id, annotator_id, name, before, after)
+VALUES (:act, :entity, :anchor, :annotator, :name, :before, :after)"""
+READ_EVENTS = """
+SELECT id, entity, anchor_id, annotator_id, name, before, after
+FROM event WHERE act_id = :act ORDER BY id"""
+READ_SOME = """
+SELECT id, entity, anchor_id, annotator_id, name, before, after
+FROM event WHERE act_id = :act AND id BETWEEN :first AND :last ORDER BY id LIMIT :limit"""
+FORGET = "DELETE FROM event WHERE id IN (SELECT value FROM json_each(:ids))"
+OVERTAKEN = """
+SELECT e.id FROM event AS e
+WHERE e.id IN (SELECT value FROM json_each(:ids)) AND EXISTS
+    (SELECT 1 FROM event AS n
+     WHERE n.anchor_id = e.anchor_id AND n.id > e.id AND n.act_id <> e.act_id)
+ORDER BY e.id"""
+MOVE_TO_END = "UPDATE event SET id = (SELECT max(id) FROM event) + 1 WHERE id = :id"
+# A settlement that is being written is seen by nobody, and so undone by nobody.
+DONE = """
+    annotator_id = :me AND undone = :undone AND (kind = 'do' OR kind = 'settle' AND NOT EXISTS
+        (SELECT 1 FROM batch AS b WHERE b.id = batch_id AND b.state = 'loading'))"""
+LAST_DONE = f"""
+SELECT id, summary, kind FROM act WHERE {DONE}
+ORDER BY id DESC LIMIT 1"""  # noqa: S608 - made of constants
+# What was undone before the person's last act is cut off, for good.
+OLDEST_UNDONE = """
+SELECT c.id, c.summary, c.kind FROM act AS u JOIN act AS c ON c.id = u.target
+WHERE u.annotator_id = :me AND u.undone = 0 AND u.kind = 'undo' AND u.id > :last
+    AND c.undone = 1
+ORDER BY c.id LIMIT 1"""
+BEYOND_OWN = """
+SELECT EXISTS (SELECT 1 FROM event WHERE act_id = :act AND NOT
+    (annotator_id IS :me AND (entity = 'flag' OR entity = 'answer' AND name = :role)))"""
+SET_UNDONE = "UPDATE act SET undone = :undone WHERE id = :id"
+CHANGED_BY = """
+SELECT n.name, c.acted_at FROM event AS e
+JOIN act AS c ON c.id = e.act_id LEFT JOIN annotator AS n ON n.id = c.annotator_id
+LEFT JOIN batch AS b ON b.id = c.batch_id
+WHERE e.anchor_id = :anchor AND e.id > :event AND e.entity = :entity AND e.name = :name
+    AND e.annotator_id IS :annotator AND coalesce(b.state, '') <> 'loading'
+ORDER BY e.id DESC LIMIT 1"""
+DECIDED_AFTER = """
+SELECT e.id, e.entity, e.anchor_id, e.annotator_id, e.name, e.before, e.after,
+    n.name, c.acted_at
+FROM event AS e JOIN act AS c ON c.id = e.act_id
+LEFT JOIN annotator AS n ON n.id = c.annotator_id
+LEFT JOIN batch AS b ON b.id = c.batch_id
+WHERE e.anchor_id = :anchor AND e.id > :event AND e.entity IN ('answer', 'gold')
+    AND e.after IS NOT NULL AND coalesce(b.state, '') <> 'loading'
+ORDER BY e.id DESC"""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One change: of whose what, from and to. before, after: JSON, None for absent.
+
+    annotator_id: whose answer or flag; None for a gold or an anchor.
+    name: the role of an answer, the name of a flag, else "".
+    """
+
+    id: int
+    entity: str
+    anchor_id: int
+    annotator_id: int | None
+    name: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """An act that can be taken back, or done again. bulk: it is done in many writes."""
+
+    id: int
+    summary: str
+    kind: str
+
+    @property
+    def bulk(self) -> bool:
+        """True for a settlement."""
+        return self.kind == "settle"
+
+
+def add(
+    connection: Connection,
+    annotator_id: int | None,
+    kind: str,
+    summary: str,
+    at: str,
+    *,
+    target: int | None = None,
+    batch: int | None = None,
+) -> int:
+    """A new act's id. target: the act that an undo or redo is about."""
+    act_id: int = connection.execute(
+        INSERT,
+        {
+            "annotator": annotator_id,
+            "kind": kind,
+            "summary": summary,
+            "target": target,
+            "batch": batch,
+            "at": at,
+        },
+    ).fetchone()[0]
+    return act_id
+
+
+def record(
+    connection: Connection,
+    act_id: int,
+    entity: str,
+    anchor_id: int,
+    annotator_id: int | None,
+    name: str,
+    before: str | None,
+    after: str | None,
+) -> None:
+    """Add an event to an act."""
+    connection.execute(
+        INSERT_EVENT, (act_id, entity, anchor_id, annotator_id, name, before, after)
+    )
+
+
+def record_all(
+    connection: Connection, rows: Sequence[tuple[object, ...]]
+) -> tuple[int, int] | None:
+    """Add events, columns in the table's order; the first and the last id, None for none."""
+    if not rows:
+        return None
+    first = connection.execute(LAST_EVENT).fetchone()[0] + 1
+    connection.executemany(INSERT_EVENT, rows)
+    return first, connection.execute(LAST_EVENT).fetchone()[0]
+
+
+def beyond_own(connection: Connection, act_id: int, me: int, role: str) -> bool:
+    """True if an act changed more than this person's flags, and answers in this role."""
+    return bool(
+        connection.execute(BEYOND_OWN, {"act": act_id, "me": me, "role": role}).fetchone()[0]
+    )
+
+
+def events(connection: Connection, act_id: int) -> Sequence[Event]:
+    """The events of an act, in the order in which they happened."""
+    return [Event(*row) for row in connection.execute(READ_EVENTS, {"act": act_id})]
+
+
+def some_events(
+    connection: Connection, act_id: int, first: int, last: int, limit: int
+) -> Sequence[Event]:
+    """Events of an act with ids from `first` to `last`, the first `limit` of them."""
+    key = {"act": act_id, "first": first, "last": last, "limit": limit}
+    return [Event(*row) for row in connection.execute(READ_SOME, key)]
+
+
+def forget(connection: Connection, ids: Sequence[int]) -> None:
+    """Take events out of the log that were planned and never happened."""
+    connection.execute(FORGET, {"ids": json_of(list(ids))})
+
+
+def move_to_end(connection: Connection, ids: Sequence[int]) -> None:
+    """Put events that happened just now behind those that happened to their anchors before.
+
+    Somebody may have changed a thing and changed it back since they were planned: the log's
+    order is the order in which things happened.
+    """
+    found = connection.execute(OVERTAKEN, {"ids": json_of(list(ids))}).fetchall()
+    for (id_,) in found:
+        connection.execute(MOVE_TO_END, {"id": id_})
+
+
+def newest_done(connection: Connection, annotator_id: int) -> Done | None:
+    """The act that this person's next undo takes back."""
+    return _last(connection, annotator_id, undone=False)
+
+
+def _last(connection: Connection, annotator_id: int, *, undone: bool) -> Done | None:
+    row = connection.execute(LAST_DONE, {"me": annotator_id, "undone": int(undone)}).fetchone()
+    return None if row is None else Done(*row)
+
+
+def oldest_undone(connection: Connection, annotator_id: int) -> Done | None:
+    """The act that this person's next redo does again."""
+    done = (_last(connection, annotator_id, undone=undone) for undone in (False, True))
+    last = max((act.id for act in done if act is not None), default=0)
+    row = connection.execute(OLDEST_UNDONE, {"me": annotator_id, "last": last}).fetchone()
+    return None if row is None else Done(*row)
+
+
+def set_undone(connection: Connection, act_id: int, *, undone: bool) -> None:
+    """Mark an act as taken back, or as done again."""
+    connection.execute(SET_UNDONE, {"id": act_id, "undone": int(undone)})
+
+
+def changed_by(connection: Connection, event: Event) -> tuple[str | None, str] | None:
+    """Who changed the thing of an event last after it, and when; None if the log has nobody."""
+    row: tuple[str | None, str] | None = connection.execute(
+        CHANGED_BY,
+        {
+            "anchor": event.anchor_id,
+            "event": event.id,
+            "entity": event.entity,
+            "name": event.name,
+            "annotator": event.annotator_id,
+        },
+    ).fetchone()
+    return row
+
+
+def decided_after(
+    connection: Connection, event: Event
+) -> Sequence[tuple[Event, str | None, str]]:
+    """Later answers and golds of an event's anchor, newest first, with who and when."""
+    rows = connection.execute(DECIDED_AFTER, {"anchor": event.anchor_id, "event": event.id})
+    return [(Event(*row[:7]), row[7], row[8]) for row in rows]
+
+
+def present_value(
+    connection: Connection, entity: str, anchor_id: int, annotator_id: int | None, name: str
+) -> str | None:
+    """The present state of a thing as the log would write it."""
+    found: Value | None
+    if entity == "answer":
+        found = answers.read(connection, anchor_id, annotator_id or 0, name)
+    elif entity == "gold":
+        found = answers.read_gold(connection, anchor_id)
+    elif entity == "flag":
+        found = answers.read_flag(connection, anchor_id, annotator_id or 0, name)
+    else:
+        found = anchors.read(connection, anchor_id)
+    return encode(found)
+
+
+def make(
+    connection: Connection,
+    entity: str,
+    anchor_id: int,
+    annotator_id: int | None,
+    name: str,
+    state: str | None,
+) -> None:
+    """Give a thing the state that the log wrote down."""
+    if entity == "answer":
+        value = decode_answer(state)
+        answers.write(connection, anchor_id, annotator_id or 0, name, value)
+    elif entity == "gold":
+        answers.write_gold(connection, anchor_id, decode_gold(state))
+    elif entity == "flag":
+        answers.write_flag(connection, anchor_id, annotator_id or 0, name, decode_flag(state))
+    else:
+        anchors.write(connection, anchor_id, decode_anchor(state))
+
+
+def change(
+    connection: Connection,
+    act_id: int,
+    entity: str,
+    anchor_id: int,
+    annotator_id: int | None,
+    name: str,
+    value: Value | None,
+    *,
+    confirm: bool = False,
+) -> bool:
+    """Give a thing a new value within an act, and log it; False if it had that value.
+
+    confirm: log it even so.
+    """
+    before = present_value(connection, entity, anchor_id, annotator_id, name)
+    after = encode(value)
+    if before == after and not confirm:
+        return False
+    make(connection, entity, anchor_id, annotator_id, name, after)
+    record(connection, act_id, entity, anchor_id, annotator_id, name, before, after)
+    return True
+
+
+# The log against the tables: replayed from its beginning, it must give what is there.
+#
+# Everything that the log is about belongs to one anchor, so that it is replayed a thousand
+# anchors at a time, in as much memory as those need.
+
+# What an import defers is seen in the tables only once that import is ready.
+EVENTS = """
+SELECT e.id, e.entity, e.anchor_id, e.annotator_id, e.name, e.before, e.after,
+    coalesce(b.state, 'ready')
+FROM event AS e JOIN act AS c ON c.id = e.act_id LEFT JOIN batch AS b ON b.id = c.batch_id
+WHERE e.anchor_id IN (SELECT value FROM json_each(:ids))
+    AND coalesce(b.state, 'ready') <> 'loading'
+ORDER BY e.anchor_id, e.id"""
+ANCHORS = """
+SELECT a.id, a.passage_id, a.start, a.stop, a.replaces, a.replaced_by, a.removed, a.batch_id
+FROM anchor AS a LEFT JOIN batch AS b ON b.id = a.batch_id
+WHERE a.id > :after AND coalesce(b.state, 'ready') <> 'loading'
+ORDER BY a.id LIMIT :limit"""
+FLAGS = """
+SELECT f.anchor_id, f.annotator_id, f.name, f.flagged_at, f.batch_id, f.start, f.stop
+FROM flag AS f LEFT JOIN batch AS b ON b.id = f.batch_id
+WHERE f.anchor_id IN (SELECT value FROM json_each(:ids))
+    AND f.removed = 0 AND coalesce(b.state, 'ready') <> 'loading'"""
+PEOPLE = "SELECT name, id FROM annotator"
+
+AT_ONCE = 1_000
+
+Key = tuple[str, int, int | None, str]
+"""Entity, anchor, annotator (of an answer or a flag), and role or flag's name."""
+
+
+@dataclass(slots=True)
+class Replayed:
+    """What the log makes of it. broken: events whose `before` was not the state then.
+
+    unsettled: anchors about which an import, or a settlement, is just changing something.
+    """
+
+    state: dict[Key, str] = field(default_factory=dict)
+    broken: list[int] = field(default_factory=list)
+    unsettled: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A thing of which the log and the table say different things.
+
+    event: the event before which the log had left the thing as `logged`, while the event
+    says `present`; None where `logged` is what the whole log makes of it and `present` what
+    the table holds. Both are JSON as the log keeps it, None for nothing.
+    """
+
+    key: Key
+    logged: str | None
+    present: str | None
+    event: int | None = None
+
+
+def mismatches(
+    connection: Connection, tell: Callable[[int], None] | None = None
+) -> Iterator[Mismatch]:
+    """Where replaying the log does not give the tables, by anchor.
+
+    On a connection that is in a read transaction. tell: called with the anchors done. An
+    anchor that is just being changed in the background is left out.
+    """
+    people: dict[str, int] = dict(connection.execute(PEOPLE))
+    done = 0
+    for rows in _anchors(connection):
+        ids = [row[0] for row in rows]
+        found = Replayed()
+        broken = list(_replay(connection, rows, found))
+        there = _present_states(connection, rows, people)
+        yield from (one for one in broken if one.key[1] not in found.unsettled)
+        for key in sorted(found.state.keys() | there.keys(), key=_order):
+            logged, present_ = found.state.get(key), there.get(key)
+            if logged != present_ and key[1] not in found.unsettled:
+                yield Mismatch(key, logged, present_)
+        done += len(ids)
+        if tell is not None:
+            tell(done)
+
+
+def replay(connection: Connection) -> Replayed:
+    """The state that all events make, one after the other; all of it in memory.
+
+    Anchors that an import brought have no event of their own: they begin as it gave them.
+    """
+    found = Replayed()
+    for rows in _anchors(connection):
+        found.broken += [one.event for one in _replay(connection, rows, found) if one.event]
+    return found
+
+
+def present_state(connection: Connection) -> dict[Key, str]:
+    """The state that the tables hold; all of it in memory."""
+    people: dict[str, int] = dict(connection.execute(PEOPLE))
+    state: dict[Key, str] = {}
+    for rows in _anchors(connection):
+        state |= _present_states(connection, rows, people)
+    return state
+
+
+_Rows = Sequence[tuple[int, ...]]
+
+
+def _anchors(connection: Connection) -> Iterator[_Rows]:
+    after = 0
+    while rows := connection.execute(ANCHORS, {"after": after, "limit": AT_ONCE}).fetchall():
+        yield rows
+        after = rows[-1][0]
+
+
+def _order(key: Key) -> tuple[int, str, int, str]:
+    return key[1], key[0], key[2] or 0, key[3]
+
+
+def _replay(connection: Connection, rows: _Rows, found: Replayed) -> Iterator[Mismatch]:
+    """Add what the log makes of some anchors to `found`, and give what does not fit."""
+    state = found.state
+    for id_, passage, start, stop, *_, batch in rows:
+        if batch is not None:
+            value = encode(AnchorValue(passage, start, stop))
+            state["anchor", id_, None, ""] = value or ""
+    ids = {"ids": json_of([row[0] for row in rows])}
+    for id_, entity, anchor, annotator, name, before, after, batch_state in connection.execute(
+        EVENTS, ids
+    ):
+        if batch_state != "ready":
+            found.unsettled.add(anchor)
+            continue
+        key = (entity, anchor, annotator, name)
+        was = state.get(key)
+        if was != before:
+            yield Mismatch(key, was, before, id_)
+        if after is None:
+            state.pop(key, None)
+        else:
+            state[key] = after
+
+
+def _present_states(
+    connection: Connection, rows: _Rows, people: dict[str, int]
+) -> dict[Key, str]:
+    state: dict[Key, str | None] = {}
+    ids = [row[0] for row in rows]
+    for id_, passage, start, stop, replaces, replaced_by, removed, _ in rows:
+        if not removed:
+            value = AnchorValue(passage, start, stop, replaces, replaced_by)
+            state["anchor", id_, None, ""] = encode(value)
+    for id_, (name, role), answer in answers.read_all(connection, ids):
+        state["answer", id_, people[name], role] = encode(answer)
+    for id_, decided in answers.read_all_gold(connection, ids).items():
+        state["gold", id_, None, ""] = encode(decided)
+    for id_, annotator, name, *columns in connection.execute(FLAGS, {"ids": json_of(ids)}):
+        state["flag", id_, annotator, name] = encode(answers.value_of(*columns))
+    return {key: text for key, text in state.items() if text is not None}
+
+
+def undo(
+    connection: Connection, me: Annotator, role: Role | None = None
+) -> Undone | Done | None:
+    """Take back this person's newest act; None if there is none.
+
+    role: of somebody who may change nothing but their own flags, and answers in this role.
+    A bulk act is only named: it is taken back in many writes. Raises ChangedSinceError if
+    anything that the act made has been changed since, NotAllowedError for an act beyond `role`.
+    """
+    found = newest_done(connection, me.id)
+    _check_own(connection, me, role, found)
+    if found is None or found.bulk:
+        return found
+    made = events(connection, found.id)
+    steps = [(event, event.after, event.before) for event in reversed(made)]
+    return _turn(connection, me, "undo", found, steps)
+
+
+def redo(
+    connection: Connection, me: Annotator, role: Role | None = None
+) -> Undone | Done | None:
+    """Do again what this person undid last; None if there is nothing, or an act came since.
+
+    role: as for `undo`. A bulk act is only named. Raises ChangedSinceError if what the act
+    found then is not what is there now, NotAllowedError for an act beyond `role`.
+    """
+    found = oldest_undone(connection, me.id)
+    _check_own(connection, me, role, found)
+    if found is None or found.bulk:
+        return found
+    made = events(connection, found.id)
+    steps = [(event, event.before, event.after) for event in made]
+    return _turn(connection, me, "redo", found, steps)
+
+
+def _check_own(
+    connection: Connection, me: Annotator, role: Role | None, found: Done | None
+) -> None:
+    if role is None or found is None:
+        return
+    if beyond_own(connection, found.id, me.id, role.value):
+        raise NotAllowedError(
+            f"“{found.summary}” is not changed from here: it was more than answers of your own"
+        )
+
+
+_Step = tuple[Event, str | None, str | None]
+
+
+def _turn(
+    connection: Connection,
+    me: Annotator,
+    kind: str,
+    target: Done,
+    steps: Sequence[_Step],
+) -> Undone:
+    words = target.summary
+    for event, wanted, _ in steps:
+        _check_unchanged(connection, kind, words, event, wanted)
+    at = clock.now()
+    act_id = add(connection, me.id, kind, words, at, target=target.id)
+    for event, before, after in steps:
+        key = (event.entity, event.anchor_id, event.annotator_id, event.name)
+        _check_loses_nothing(connection, kind, words, event, after)
+        make(connection, *key, after)
+        record(connection, act_id, *key, before, after)
+    for event, _, after in steps:
+        _check_still_decided(connection, kind, words, event, after)
+    set_undone(connection, target.id, undone=kind == "undo")
+    touched = sorted({event.anchor_id for event, _, _ in steps})
+    answers.recompute_with_successors(connection, _with_linked(touched, steps))
+    return Undone(words, _where_to_go(connection, touched), len(touched), at)
+
+
+def _check_unchanged(
+    connection: Connection, kind: str, words: str, event: Event, wanted: str | None
+) -> None:
+    if _present_value(connection, event) == wanted:
+        return
+    found = changed_by(connection, event)
+    # The log knows of every change but those that another program made in the file.
+    who = "another program" if found is None else _who(*found)
+    raise ChangedSinceError(
+        f"“{words}” cannot be {'undone' if kind == 'undo' else 'done again'}: anchor "
+        f"{event.anchor_id} was changed by {who} after this"
+    )
+
+
+def _check_loses_nothing(
+    connection: Connection, kind: str, words: str, event: Event, after: str | None
+) -> None:
+    """An anchor that somebody answered meanwhile may not vanish with the answers."""
+    if event.entity != "anchor" or _live(after):
+        return
+    for later, name, at in decided_after(connection, event):
+        if _present_value(connection, later) is not None:
+            raise ChangedSinceError(
+                f"“{words}” cannot be {'undone' if kind == 'undo' else 'done again'}: anchor "
+                f"{event.anchor_id} was answered by {_who(name, at)} after this"
+            )
+
+
+def _check_still_decided(
+    connection: Connection, kind: str, words: str, event: Event, after: str | None
+) -> None:
+    """An expert's gold does not come back without the decision that it points to."""
+    value = decode_gold(after) if event.entity == "gold" else None
+    if value is None or value.rule != Rule.EXPERT or value.batch is not None:
+        return
+    by = passages.find(connection, value.by or "")
+    role = Role.ADJUDICATOR.value
+    if by is None or answers.read(connection, event.anchor_id, by.id, role) is None:
+        how = "undone" if kind == "undo" else "done again"
+        raise ChangedSinceError(
+            f"“{words}” cannot be {how}: it would bring back the decision of {value.by}, "
+            "who has withdrawn it since"
+        )
+
+
+def _present_value(connection: Connection, event: Event) -> str | None:
+    return present_value(
+        connection, event.entity, event.anchor_id, event.annotator_id, event.name
+    )
+
+
+def _who(name: str | None, at: str) -> str:
+    return f"{name or 'an import'} at {at[11:16]} UTC"
+
+
+def _live(state: str | None) -> bool:
+    value = decode_anchor(state)
+    return value is not None and value.replaced_by is None
+
+
+def _with_linked(touched: Iterable[int], steps: Sequence[_Step]) -> list[int]:
+    """Also the anchors that replaced, before or now, what was touched."""
+    found = set(touched)
+    for event, *states in steps:
+        if event.entity == "anchor":
+            values = [value for value in map(decode_anchor, states) if value is not None]
+            found |= {value.replaced_by for value in values if value.replaced_by is not None}
+    return sorted(found)
+
+
+def _where_to_go(connection: Connection, touched: Sequence[int]) -> int | None:
+    """The first anchor touched that is there to be looked at."""
+    visible = (anchor_id for anchor_id in touched if anchors.live(connection, anchor_id))
+    return next(visible, touched[0] if touched else None)

@@ -1,0 +1,707 @@
+"""Files read and written safely: text in constant memory, folders and zip files of members,
+output beside its place and then renamed, and the split that a file name says.
+"""
+
+import codecs
+import contextlib
+import errno
+import hashlib
+import os
+import re
+import shutil
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from io import TextIOWrapper
+from pathlib import Path, PurePosixPath
+from typing import IO, BinaryIO
+
+from nfh_db.errors import ExportError, FormatError
+from nfh_db.formats.limits import LimitError, check_held, check_lines, opened_zip, read_member
+from nfh_db.messages import visible
+from nfh_db.system import path_beside, sweep, sync_folder
+
+# Reading text files safely: checked first, then line by line in constant memory.
+#
+# A file is read twice. The first pass hashes it and refuses what is no text; the second
+# yields its lines. Lines end at "
+# " or "
+# " and nowhere else.
+
+LINE_LIMIT = 16 * 1024 * 1024
+"""Bytes that one line may have, its end included."""
+
+CHUNK = 1 << 20
+HEAD = 4096
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+WIDE_MARKS = (
+    (b"\xff\xfe\x00\x00", "UTF-32"),
+    (b"\x00\x00\xfe\xff", "UTF-32"),
+    (b"\xff\xfe", "UTF-16"),
+    (b"\xfe\xff", "UTF-16"),
+)
+JSON_START = re.compile(rb'\s*[\[{]\s*["{]')
+"""How a line of JSON starts, of which all formats are UTF-8."""
+
+NO_LINE_YET = "holds nothing but white space; wanted at least one row"
+
+
+class Origin:
+    """What is being read. warnings: sentences that the reader wants said at the end.
+
+    sha256: hex, of all its bytes.
+    """
+
+    sha256: str
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.name = visible(str(path), limit=200)
+        self.warnings: list[str] = []
+
+    def error(self, line: int | None, message: str) -> FormatError:
+        """The refusal of this file at `line`, which counts from 1."""
+        return FormatError(self.name, line, message)
+
+    def unreadable(self, error: OSError) -> FormatError:
+        """The refusal of a file that the system does not give."""
+        reasons: dict[type[OSError], str] = {
+            FileNotFoundError: "there is no such file",
+            NotADirectoryError: "there is no such file",
+            PermissionError: "may not be read: permission denied",
+        }
+        reason = reasons.get(type(error)) or f"cannot be read: {error.strerror or error}"
+        return self.error(None, reason)
+
+
+class Source(Origin):
+    """A text file being read, in UTF-8 or in the encoding that somebody named.
+
+    Making one raises FormatError if the file is missing, cannot be read, is empty, or is no
+    text as far as NUL bytes tell. encodable: whether its format is read in other encodings,
+    None while the format is not known; refusals recommend nothing that would be refused.
+    """
+
+    encodable: bool | None = None
+
+    def __init__(
+        self, path: Path, encoding: str | None = None, encodable: bool | None = None
+    ) -> None:
+        super().__init__(path)
+        self.encoding = encoding
+        self.encodable = encodable
+        self.sha256 = self._inspect()
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """Every line with its number, without its end. A byte-order mark is left out.
+
+        Raises FormatError for a line over LINE_LIMIT, for bytes that are no text in the
+        file's encoding, and at the end if the file changed since it was inspected.
+        """
+        if self.encoding is not None:
+            yield from self._encoded_lines(self.encoding)
+            return
+        seen = hashlib.sha256()
+        try:
+            with self.path.open("rb", buffering=CHUNK) as file:
+                for number, raw in enumerate(self._raw_lines(file), 1):
+                    seen.update(raw)
+                    yield number, self._decode(number, raw)
+        except OSError as error:
+            raise self.unreadable(error) from error
+        if seen.hexdigest() != self.sha256:
+            raise self.error(None, "changed while it was read; import it again")
+
+    def rows(self) -> Iterator[tuple[int, str]]:
+        """The lines of a file of rows: empty lines are accepted at its end only.
+
+        Raises FormatError also where the file holds no row at all.
+        """
+        empty: int | None = None
+        any_row = False
+        for number, text in self.lines():
+            if not text.strip():
+                empty = empty or number
+                continue
+            if empty is not None:
+                raise self.error(empty, "the line is empty; wanted one row on each line")
+            any_row = True
+            yield number, text
+        if not any_row:
+            raise self.error(None, NO_LINE_YET)
+
+    def first_row(self) -> str:
+        """The first line that is not empty; "" if there is none."""
+        return next((text for _, text in self.lines() if text.strip()), "")
+
+    def start(self, size: int) -> str:
+        """The text of the first `size` bytes, whatever of it can be read."""
+        try:
+            with self.path.open("rb") as file:
+                raw = file.read(size).removeprefix(BYTE_ORDER_MARK)
+        except OSError as error:
+            raise self.unreadable(error) from error
+        return raw.decode(self.encoding or "utf-8", "replace")
+
+    def _encoded_lines(self, encoding: str) -> Iterator[tuple[int, str]]:
+        """The lines of a file in another encoding, ends and mark as `lines` has them."""
+        number = 0
+        try:
+            with self._text(encoding) as file:
+                while text := file.readline(LINE_LIMIT + 1):
+                    number += 1
+                    if len(text) > LINE_LIMIT:
+                        raise self.error(
+                            number, f"the line is longer than {LINE_LIMIT:,} characters"
+                        )
+                    if "\0" in text:
+                        raise self.error(
+                            number, f"is no text in {encoding}: it holds NUL characters"
+                        )
+                    yield number, _ended(text.removeprefix("\ufeff") if number == 1 else text)
+        except UnicodeError as error:
+            raise self._misread(encoding, error) from error
+        except OSError as error:
+            raise self.unreadable(error) from error
+
+    def _misread(self, encoding: str, error: UnicodeError) -> FormatError:
+        """The refusal of a file that is not in an encoding, with the line where that shows."""
+        line = 1
+        decoder = codecs.getincrementaldecoder(encoding)()
+        try:
+            with self._bytes() as file:
+                while some := file.read(CHUNK):
+                    before = decoder.getstate()
+                    try:
+                        line += decoder.decode(some).count("\n")
+                    except UnicodeError:
+                        decoder.setstate(before)
+                        for place in range(len(some)):
+                            line += decoder.decode(some[place : place + 1]).count("\n")
+        except UnicodeError:
+            pass
+        reason = getattr(error, "reason", None) or str(error)
+        return self.error(
+            line, f"is no text in {encoding} ({reason}); name its encoding with --encoding"
+        )
+
+    def _bytes(self) -> IO[bytes]:
+        return self.path.open("rb")
+
+    def _text(self, encoding: str) -> IO[str]:
+        return self.path.open(encoding=encoding, newline="\n")
+
+    def _raw_lines(self, file: IO[bytes]) -> Iterator[bytes]:
+        number = 1
+        while raw := file.readline(LINE_LIMIT + 1):
+            if len(raw) > LINE_LIMIT:
+                raise self.error(
+                    number,
+                    f"the line is {self._line_size(file, raw):,} bytes long; "
+                    f"wanted at most {LINE_LIMIT:,}",
+                )
+            yield raw
+            number += 1
+
+    @staticmethod
+    def _line_size(file: IO[bytes], raw: bytes) -> int:
+        size = len(raw)
+        while not raw.endswith(b"\n") and (raw := file.readline(CHUNK)):
+            size += len(raw)
+        return size
+
+    def _decode(self, number: int, raw: bytes) -> str:
+        if number == 1:
+            raw = raw.removeprefix(BYTE_ORDER_MARK)
+        try:
+            return _ended(raw.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            hint = ", or name its encoding with --encoding" if self._encodable(raw) else ""
+            raise self.error(
+                number,
+                f"byte {error.start + 1} of the line (0x{raw[error.start]:02X}) is not "
+                f"UTF-8; save the file as UTF-8{hint}",
+            ) from error
+
+    def _encodable(self, raw: bytes) -> bool:
+        """Whether --encoding would help: as the format says, else as the bytes look."""
+        return JSON_START.match(raw) is None if self.encodable is None else self.encodable
+
+    def _inspect(self) -> str:
+        """The first pass: refuse what is no text file, and hash it."""
+        digest = hashlib.sha256()
+        try:
+            self._check_kind()
+            with self.path.open("rb") as file:
+                start = file.read(CHUNK)
+                self._check_start(start)
+                at = 0
+                while start:
+                    self._check_chunk(start, at)
+                    digest.update(start)
+                    at += len(start)
+                    start = file.read(CHUNK)
+        except OSError as error:
+            raise self.unreadable(error) from error
+        return digest.hexdigest()
+
+    def _check_kind(self) -> None:
+        mode = self.path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise self.error(None, "is a folder; name the files in it")
+        if not stat.S_ISREG(mode):
+            # A pipe could be read only once, and opening one may wait for ever.
+            raise self.error(None, "is no regular file; save its content to a file first")
+
+    def _check_start(self, start: bytes) -> None:
+        if not start.removeprefix(BYTE_ORDER_MARK):
+            raise self.error(None, "is empty")
+        if start.count(b"\r") > 1 and b"\n" not in start:
+            raise self.error(
+                None,
+                "has lines that end in carriage returns alone, as on old Macs, which is no end "
+                "of a line here; save it with line feeds",
+            )
+        if self.encoding is not None:
+            return
+        encoding = wide_encoding(start[:HEAD])
+        if encoding:
+            codec = _codec(start, encoding)
+            begins = start[:HEAD].decode(codec, "replace").lstrip("\ufeff").encode("utf-8")
+            hint = f", or read it with --encoding {codec}" if self._encodable(begins) else ""
+            raise self.error(None, f"is {encoding} text; save it as UTF-8{hint}")
+
+    def _check_chunk(self, chunk: bytes, at: int) -> None:
+        if self.encoding is not None:
+            return
+        place = chunk.find(b"\0")
+        if place >= 0:
+            raise self.error(
+                None,
+                f"is a binary file (NUL at byte {at + place + 1:,}); wanted UTF-8 text",
+            )
+
+
+def _ended(text: str) -> str:
+    """A line without its end."""
+    if text.endswith("\n"):
+        return text[:-2] if text.endswith("\r\n") else text[:-1]
+    return text
+
+
+def _codec(start: bytes, encoding: str) -> str:
+    """What Python calls a wide encoding: without a mark, by where the zeros of ASCII stand."""
+    if any(start.startswith(mark) for mark, _ in WIDE_MARKS):
+        return encoding.lower()
+    return "utf-16-be" if start[:HEAD:2].count(0) > start[1:HEAD:2].count(0) else "utf-16-le"
+
+
+def wide_encoding(start: bytes) -> str | None:
+    """The name of the wide encoding that the first bytes of a file show, if any."""
+    for mark, name in WIDE_MARKS:
+        if start.startswith(mark):
+            return name
+    # Without a mark: text of mostly ASCII has a NUL in every other byte.
+    half = len(start) // 2
+    even, odd = start[0::2].count(0), start[1::2].count(0)
+    if half >= 2 and max(even, odd) > 0.7 * half and min(even, odd) < 0.1 * half:
+        return "UTF-16"
+    return None
+
+
+ZIP_MARK = b"PK\x03\x04"
+
+DAMAGED = (
+    zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, KeyError,
+)  # fmt: skip
+"""What the standard library raises of a zip that it cannot unpack."""
+
+
+class Binary(Origin):
+    """A file that is no text. Making one raises FormatError if it cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        digest = hashlib.sha256()
+        try:
+            mode = path.stat().st_mode
+            if not stat.S_ISREG(mode):
+                raise self.error(None, "is no regular file; save its content to a file first")
+            with path.open("rb") as file:
+                while chunk := file.read(CHUNK):
+                    digest.update(chunk)
+        except OSError as error:
+            raise self.unreadable(error) from error
+        self.sha256 = digest.hexdigest()
+
+    def content(self) -> bytes:
+        """All of it. Raises FormatError, also for more than may be held."""
+        try:
+            size = self.path.stat().st_size
+            check_held(size, size)
+            return self.path.read_bytes()
+        except LimitError as error:
+            raise self.error(None, str(error)) from error
+        except OSError as error:
+            raise self.unreadable(error) from error
+
+
+class Folder(Origin):
+    """A folder, or a zip file, with its members by name: "annotation/a.txt/eva.json".
+
+    Names are sorted, use "/" and never lead out of the folder; hidden members and what a
+    Mac adds to a zip are left out. Making one raises FormatError if it cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._zip: zipfile.ZipFile | None = None
+        try:
+            if path.is_dir():
+                names = [p.relative_to(path).as_posix() for p in self._files(path)]
+            else:
+                self._zip = opened_zip(path.open("rb"))
+                names = [i.filename for i in self._zip.infolist() if not i.is_dir()]
+        except LimitError as error:
+            raise self.error(None, str(error)) from error
+        except zipfile.BadZipFile as error:
+            raise self.error(None, f"is no zip file that can be read: {error}") from error
+        except OSError as error:
+            raise self.unreadable(error) from error
+        self.names: tuple[str, ...] = tuple(sorted(name for name in names if _shown(name)))
+        self._check_names()
+        self.sha256 = self._digest()
+
+    def _files(self, path: Path) -> Iterator[Path]:
+        """The files of a folder and of those in it, but for hidden ones.
+
+        Raises FormatError for a link that leads nowhere or to a folder: `rglob` passes over
+        what is behind it, and it may lead around in a circle.
+        """
+        for one in path.rglob("*"):
+            name = one.relative_to(path).as_posix()
+            if one.is_symlink() and _shown(name) and not one.is_file():
+                found = "a link to a folder" if one.is_dir() else "a link that leads nowhere"
+                wanted = "wanted a file or folder itself: copy here what it stands for"
+                raise self.error(None, f"{visible(name)}: found {found}, {wanted}")
+            if one.is_file():
+                yield one
+
+    def named(self, *suffixes: str) -> Iterator[str]:
+        """The members whose names end so, in order."""
+        return (name for name in self.names if name.lower().endswith(suffixes))
+
+    def read(self, name: str) -> bytes:
+        """One member's bytes. Raises FormatError if it cannot be read or is too large."""
+        try:
+            if self._zip is not None:
+                return read_member(self._zip, self._zip.getinfo(name))
+            member = self.path / name
+            size = member.stat().st_size
+            check_held(size, size)
+            return member.read_bytes()
+        except LimitError as error:
+            raise self.error(None, f"{visible(name)} {error}") from error
+        except DAMAGED as error:
+            raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
+        except OSError as error:
+            raise self.unreadable(error) from error
+
+    def open(self, name: str) -> IO[bytes]:
+        """One member to be read piece by piece, and sought in. Raises FormatError."""
+        try:
+            if self._zip is None:
+                return (self.path / name).open("rb")
+            return self._zip.open(name)
+        except DAMAGED as error:
+            raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
+        except OSError as error:
+            raise self.unreadable(error) from error
+
+    def head(self, name: str, size: int = HEAD) -> bytes:
+        """One member's first bytes. Raises FormatError if it cannot be read."""
+        try:
+            with self.open(name) as file:
+                return file.read(size)
+        except DAMAGED as error:
+            raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
+        except OSError as error:
+            raise self.unreadable(error) from error
+
+    def text(self, name: str) -> str:
+        """One member's text, in UTF-8, line ends as they are, without a byte-order mark.
+
+        Raises FormatError if it is no UTF-8, or has too many lines.
+        """
+        raw = self.read(name).removeprefix(BYTE_ORDER_MARK)
+        try:
+            check_lines(raw)
+            return raw.decode("utf-8")
+        except LimitError as error:
+            raise self.member_error(name, None, str(error)) from error
+        except UnicodeDecodeError as error:
+            raise self.member_error(
+                name, None, f"byte {error.start + 1:,} is not UTF-8; save the file as UTF-8"
+            ) from error
+
+    def member_error(self, name: str, line: int | None, message: str) -> FormatError:
+        """The refusal of one member, at `line`, which counts from 1."""
+        place = visible(name, 200) if line is None else f"{visible(name, 200)}, line {line}"
+        return self.error(None, f"{place}: {message}")
+
+    def _check_names(self) -> None:
+        if not self.names:
+            raise self.error(None, "holds no files")
+        for name in self.names:
+            parts = PurePosixPath(name).parts
+            if name.startswith("/") or ".." in parts or "\\" in name:
+                raise self.error(
+                    None, f"holds a member whose name leads out of it: {visible(name)}"
+                )
+        if len(set(self.names)) < len(self.names):
+            raise self.error(None, "holds two members of one name")
+
+    def _digest(self) -> str:
+        digest = hashlib.sha256()
+        for name in self.names:
+            content = self._content_digest(name)
+            digest.update(name.encode("utf-8", "surrogateescape") + b"\0" + content)
+        return digest.hexdigest()
+
+    def _content_digest(self, name: str) -> bytes:
+        """Of one member. Raises FormatError where it cannot be read to its end."""
+        content = hashlib.sha256()
+        try:
+            with self.open(name) as member:
+                while chunk := member.read(CHUNK):
+                    content.update(chunk)
+        except DAMAGED as error:
+            raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
+        except OSError as error:
+            raise self.unreadable(error) from error
+        return content.digest()
+
+
+class Member(Source):
+    """A text in a folder or zip, read line by line as a file of its own would be.
+
+    Its warnings and hash are the folder's.
+    """
+
+    def __init__(self, folder: Folder, name: str, encoding: str | None = None) -> None:
+        Origin.__init__(self, folder.path / name)
+        self.name = f"{folder.name}: {visible(name, 200)}"
+        self.warnings = folder.warnings
+        self.sha256 = folder.sha256
+        self.encoding = encoding
+        self._folder = folder
+        self._member = name
+
+    def lines(self) -> Iterator[tuple[int, str]]:
+        """As those of a Source; that the file stays as it is, nobody looks at."""
+        if self.encoding is not None:
+            yield from self._encoded_lines(self.encoding)
+            return
+        with self._folder.open(self._member) as file:
+            for number, raw in enumerate(self._raw_lines(file), 1):
+                yield number, self._decode(number, raw)
+
+    def _bytes(self) -> IO[bytes]:
+        return self._folder.open(self._member)
+
+    def _text(self, encoding: str) -> IO[str]:
+        return TextIOWrapper(self._folder.open(self._member), encoding, newline="\n")
+
+    def start(self, size: int) -> str:
+        """The text of the first `size` bytes, whatever of it can be read."""
+        with self._folder.open(self._member) as file:
+            raw = file.read(size).removeprefix(BYTE_ORDER_MARK)
+        return raw.decode(self.encoding or "utf-8", "replace")
+
+
+def _shown(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    return not any(part.startswith(".") or part == "__MACOSX" for part in parts)
+
+
+SPLITS = ("train", "dev", "test")
+"""Words of a file's name that say which split its rows are of."""
+
+
+def split_of_name(stem: str) -> str | None:
+    """The split that a file's name says: "nfh_dev" is dev; None if it says none or two."""
+    words = "".join(c.lower() if c.isalnum() else " " for c in stem).split()
+    named = {word for word in words if word in SPLITS}
+    return named.pop() if len(named) == 1 else None
+
+
+BUFFER = 1 << 20
+
+Content = bytes | IO[bytes]
+"""A member's bytes, or a file that holds them, which is read from its start."""
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> int:
+    """Write `lines`, each with its end, to `path` as UTF-8; return how many.
+
+    The old file stands until the new one is complete and on disk. Raises ExportError if
+    it cannot be written; the old file is then untouched and nothing is left beside it.
+    """
+    with replacing(path) as file:
+        return pour(file, lines)
+
+
+def pour(file: BinaryIO, lines: Iterable[str]) -> int:
+    """Write `lines` to an open file as UTF-8; return how many."""
+    count = 0
+    for line in lines:
+        file.write(line.encode("utf-8"))
+        count += 1
+    return count
+
+
+def write_members(path: Path, members: Iterable[tuple[str, Content]]) -> int:
+    """Write a folder, or a zip file where the name ends in .zip, as a whole; return how many.
+
+    What stands there must be an empty folder, or for a zip a file, which it takes the place
+    of. Raises ExportError if it cannot be written; nothing is left behind then.
+    """
+    if path.suffix.lower() == ".zip":
+        with replacing(path) as file:
+            return _pack(file, members)
+    try:
+        if path.exists() and not (path.is_dir() and not any(path.iterdir())):
+            raise ExportError(
+                f"{_name(path)}: is there already and not an empty folder; name another one"
+            )
+        return _fill(path, members)
+    except OSError as error:
+        raise ExportError(_sentence(path, error, existed=False)) from error
+
+
+def _pack(file: BinaryIO, members: Iterable[tuple[str, Content]]) -> int:
+    count = 0
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, content in members:
+            _check_member(name)
+            # A fixed time: the same database gives the same bytes.
+            info = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = 0o644 << 16
+            with packed.open(info, "w", force_zip64=True) as member:
+                _copy(content, member)
+            count += 1
+    return count
+
+
+def _check_member(name: str) -> None:
+    """Raise ExportError for a name that would lead out of the folder."""
+    parts = name.split("/")
+    if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
+        raise ExportError(
+            f"{visible(name)} cannot be the name of a file; rename the split or text"
+        )
+
+
+def _copy(content: Content, file: IO[bytes]) -> None:
+    if isinstance(content, bytes):
+        file.write(content)
+        return
+    content.seek(0)
+    shutil.copyfileobj(content, file, BUFFER)
+
+
+def _fill(path: Path, members: Iterable[tuple[str, Content]]) -> int:
+    target = Path(os.path.abspath(path))  # noqa: PTH100 - a link is not to be followed here
+    beside = path_beside(target, "tmp")
+    count = 0
+    beside.mkdir()
+    try:
+        for name, content in members:
+            _check_member(name)
+            member = beside / name
+            member.parent.mkdir(parents=True, exist_ok=True)
+            with member.open("xb", buffering=BUFFER) as file:
+                _copy(content, file)
+            count += 1
+        beside.replace(target)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+    sync_folder(target.parent)
+    return count
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write to that takes the place of `path` when the block ends well.
+
+    A link keeps pointing where it did: the file it names is replaced. What is no regular
+    file (a terminal, a pipe) is written to as it is. Raises ExportError.
+    """
+    target = Path(os.path.realpath(path))
+    mode = _mode(target)
+    try:
+        if mode is not None and stat.S_ISDIR(mode):
+            raise ExportError(f"{_name(path)}: is a folder; wanted the name of a file")
+        writer = _straight if mode is not None and not stat.S_ISREG(mode) else _beside
+        with writer(target, mode) as file:
+            yield file
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise ExportError(_sentence(path, error, existed=mode is not None)) from error
+
+
+def _mode(target: Path) -> int | None:
+    """The mode of what stands there; None if nothing does, or it may not be looked at."""
+    try:
+        return target.stat().st_mode
+    except OSError:
+        return None
+
+
+@contextlib.contextmanager
+def _straight(target: Path, mode: int | None) -> Iterator[BinaryIO]:  # noqa: ARG001
+    with target.open("wb", buffering=BUFFER) as file:
+        yield file
+
+
+@contextlib.contextmanager
+def _beside(target: Path, mode: int | None) -> Iterator[BinaryIO]:
+    sweep(target.parent)
+    beside = path_beside(target, "tmp")
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+    try:
+        with os.fdopen(handle, "wb", buffering=BUFFER) as file:
+            if mode is not None:
+                beside.chmod(stat.S_IMODE(mode))
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+        raise
+    sync_folder(target.parent)
+
+
+def _name(path: Path) -> str:
+    return visible(str(path), limit=200)
+
+
+def _sentence(path: Path, error: OSError, *, existed: bool) -> str:
+    left = "the file that stood there is unchanged" if existed else "nothing was left behind"
+    reasons = {
+        errno.ENOSPC: "the disk is full; make room or name another folder",
+        errno.EDQUOT: "the disk quota is used up; make room or name another folder",
+        errno.EROFS: "the file system is read-only; name another folder",
+        errno.EACCES: "permission denied; name a folder that you may write to",
+        errno.EPERM: "permission denied; name a folder that you may write to",
+        errno.ENOENT: "there is no such folder; make it first",
+        errno.ENOTDIR: "there is no such folder; make it first",
+    }
+    reason = reasons.get(error.errno or 0) or str(error.strerror or error)
+    return f"{_name(path)}: cannot be written: {reason}. {left.capitalize()}."

@@ -1,0 +1,1265 @@
+"""CAS documents of INCEpTION read: the layers that hold answers, text, tokens and turns, the
+files of a project, XMI by way of dkpro-cassis, and rows of all that.
+"""
+
+import codecs
+import hashlib
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from functools import lru_cache
+from io import BytesIO
+from itertools import pairwise
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+import msgspec
+
+from nfh_db.formats.annotation_tasks import Claim, outcome
+from nfh_db.formats.dialog import block_of
+from nfh_db.formats.fields import A_NAME, INTEGER_LIMIT, is_a_name, whole_number
+from nfh_db.formats.limits import OBJECTS, LimitError, check_json
+from nfh_db.formats.rows import IGNORE, DialogBlock, GoldRow, Reading, Span
+from nfh_db.formats.spans import (
+    ANCHOR,
+    HEAD,
+    LAST_OF_ONE_UNIT,
+    SAME,
+    WITH_RELATION,
+    Graph,
+    Grid,
+    Link,
+    MarkError,
+    Spot,
+    based,
+    numbers,
+    translated,
+)
+from nfh_db.formats.stored_annotation import Restored, StoredItem, restored
+from nfh_db.messages import counted, shown, tallied, visible
+from nfh_models.domain import Anchor, Kind, Relation, Turn
+
+if TYPE_CHECKING:
+    import cassis
+    from cassis.typesystem import FeatureStructure
+
+
+# Where things stand in the project that INCEpTION exports, and whose they are.
+#
+# source/DOCUMENT is what was imported into a project; annotation/DOCUMENT/NAME.json is what
+# NAME marked, annotation/DOCUMENT/INITIAL_CAS.json the document as it was given to all, and
+# curation/DOCUMENT/CURATION_USER.json what counts (https://inception-project.github.io, user's
+# guide, "Project export"). Where a document takes more than one file (XMI and its type
+# system), NAME.zip holds them.
+
+INITIAL, CURATION = "INITIAL_CAS", "CURATION_USER"
+SOURCE = "source"
+NAME_BYTES = 200
+SAFE = " !#$&'()+,;=@[]{}~"
+
+
+class Part(StrEnum):
+    """What a member of a project is: everybody's document, somebody's, the curated one, or
+    one that stands for itself."""
+
+    INITIAL = "initial"
+    USER = "user"
+    CURATION = "curation"
+    LOOSE = "loose"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A document in a folder. document: what it is of. user: as its name says; "" for none."""
+
+    name: str
+    document: str
+    part: Part
+    user: str = ""
+
+
+def folder_of(document: str, *, gold: bool = False) -> str:
+    """The folder of a document's files."""
+    return f"{'curation' if gold else 'annotation'}/{document}"
+
+
+def user_file(name: str) -> str:
+    """The name of somebody's file, without its end: their own, with what file systems do not
+    take as % and two digits, and a hash in place of one that is too long.
+    """
+    found = "".join(c if c.isalnum() else quote(c, safe=SAFE) for c in name)
+    if found in (INITIAL, CURATION) or found.startswith("."):
+        found = f"%{ord(found[0]):02X}{found[1:]}"
+    if len(found.encode()) > NAME_BYTES:
+        return f"user-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+    return found
+
+
+def user_of(stem: str) -> str:
+    """The name that a file's name means: the reverse of `user_file` where it can be."""
+    name = unquote(stem)
+    return name if user_file(name) == stem else stem
+
+
+def member_of(name: str) -> Member:
+    """What a member is, by where it stands."""
+    parts = name.split("/")
+    stem = parts[-1].rpartition(".")[0]
+    place = parts[-3] if len(parts) > 2 else ""
+    if place == "curation":
+        return Member(name, parts[-2], Part.CURATION)
+    if place != "annotation":
+        return Member(name, name, Part.LOOSE)
+    if stem == INITIAL:
+        return Member(name, parts[-2], Part.INITIAL)
+    if stem == CURATION:
+        return Member(name, parts[-2], Part.CURATION)
+    return Member(name, parts[-2], Part.USER, user_of(stem))
+
+
+def documents(names: Iterable[str]) -> list[str]:
+    """The members that are documents; those under source only where there are no others."""
+    found: list[str] = []
+    sources: list[str] = []
+    for name in names:
+        *folders, last = name.split("/")
+        if last == "exportedproject.json" or "log" in folders:
+            continue
+        (sources if SOURCE in folders else found).append(name)
+    return found or sources
+
+
+def unopened(names: Iterable[str], members: Iterable[Member]) -> list[str]:
+    """The documents under source of which nobody has a file: they have no answers."""
+    known = {member.document for member in members} | {member.name for member in members}
+    parts = [(name, name.split("/")) for name in names]
+    return [
+        name
+        for name, (*folders, last) in parts
+        if folders[-1:] == [SOURCE] and last not in known and name not in known
+    ]
+
+
+def types_beside(names: Iterable[str], document: str) -> str | None:
+    """The type system of an XMI member, by its name: TypeSystem.xml, or else another file named
+    after types, in its folder or the nearest one that holds that. None where there is none, and
+    for JSON, which needs none.
+    """
+    if document.lower().endswith(".json"):
+        return None
+    within = document.split("/")[:-1]
+    found = []
+    for name in names:
+        *folders, last = name.split("/")
+        stem, _, end = last.lower().rpartition(".")
+        if end == "xml" and "type" in stem and folders == within[: len(folders)]:
+            found.append((stem != "typesystem", -len(folders), name))
+    return min(found)[2] if found else None
+
+
+# The layers of INCEpTION that hold our answers, and a project's own ones in their place.
+#
+# UIMA CAS, the JSON form 0.4.0 (https://github.com/apache/uima-uimaj-io-jsoncas) and XMI
+# (https://uima.apache.org/d/uimaj-current/ref.html, chapter on XMI). Tokens and sentences are
+# DKPro Core's types, as INCEpTION has them (https://inception-project.github.io, user's guide,
+# appendix on formats). Layers that somebody makes there are called webanno.custom.NAME; a link
+# feature holds structures of a type of its own, with `role` and `target`.
+
+DOCUMENT = "uima.tcas.DocumentAnnotation"
+ANNOTATION = "uima.tcas.Annotation"
+STRING, INTEGER = "uima.cas.String", "uima.cas.Integer"
+TOKEN = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token"  # noqa: S105 - no password
+SENTENCE = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Sentence"
+TOP, FS_ARRAY = "uima.cas.TOP", "uima.cas.FSArray"
+DKPRO = "de.tudarmstadt."
+INITIAL_VIEW = "_InitialView"
+TEXT = "webanno.custom.NFHText"
+
+Types = dict[str, dict[str, object]]
+"""What stands under %TYPES."""
+
+BASIC = frozenset(
+    {
+        DOCUMENT,
+        ANNOTATION,
+        TOKEN,
+        SENTENCE,
+        TEXT,
+        "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.DocumentMetaData",
+        "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.TagsetDescription",
+        "de.tudarmstadt.ukp.dkpro.core.api.metadata.type.TagDescription",
+        "de.tudarmstadt.ukp.clarin.webanno.api.type.CASMetadata",
+    }
+)
+"""Types that say nothing a person annotated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The names of layers and features, by what they are here.
+
+    number: the layer of numbers, with the features kind, sort, noun, comment, relation, heads
+    and kept (our own JSON). head: the layer of mentions, with the feature same. turn: of turns,
+    with speaker, turn_number, said_from and said_until. named: what a project named itself.
+    """
+
+    number: str = "webanno.custom.NFH"
+    kind: str = "kind"
+    sort: str = "sort"
+    noun: str = "noun"
+    comment: str = "comment"
+    relation: str = "relation"
+    heads: str = "heads"
+    kept: str = "nfh"
+    head: str = "webanno.custom.NFHHead"
+    same: str = "same"
+    turn: str = "webanno.custom.NFHTurn"
+    speaker: str = "speaker"
+    turn_number: str = "number"
+    said_from: str = "saidFrom"
+    said_until: str = "saidUntil"
+    named: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, names: Mapping[str, str]) -> "Layer":
+        """With a project's own names. Raises MarkError for a name of nothing known here."""
+        known = [field.name for field in fields(cls) if field.name != "named"]
+        for ours in names:
+            if ours not in known:
+                raise MarkError(
+                    f"the mapping's table [layer] holds {shown(ours)}; wanted one of "
+                    f"{', '.join(known)}"
+                )
+        return replace(cls(), **dict(names), named=frozenset(names))
+
+    @property
+    def heads_link(self) -> str:
+        """The type of what the link feature of a number holds."""
+        return f"{self.number}{self.heads[:1].upper()}{self.heads[1:]}Link"
+
+    @property
+    def same_link(self) -> str:
+        """The type of what the link feature of a mention holds."""
+        return f"{self.head}{self.same[:1].upper()}{self.same[1:]}Link"
+
+    def types(self) -> Types:
+        """The type system, as CAS JSON has it."""
+        strings = (self.kind, self.sort, self.noun, self.comment, self.relation, self.kept)
+        return {
+            TOKEN: _type(TOKEN, ANNOTATION),
+            SENTENCE: _type(SENTENCE, ANNOTATION),
+            TEXT: _type(TEXT, ANNOTATION, replaced=STRING),
+            self.turn: _type(
+                self.turn,
+                ANNOTATION,
+                **{
+                    self.speaker: STRING,
+                    self.turn_number: INTEGER,
+                    self.said_from: INTEGER,
+                    self.said_until: INTEGER,
+                },
+            ),
+            self.head: _type(self.head, ANNOTATION, **{self.same: f"{self.same_link}[]"}),
+            self.same_link: _type(self.same_link, TOP, role=STRING, target=self.head),
+            self.number: _type(
+                self.number,
+                ANNOTATION,
+                **dict.fromkeys(strings, STRING),
+                **{self.heads: f"{self.heads_link}[]"},
+            ),
+            self.heads_link: _type(self.heads_link, TOP, role=STRING, target=self.head),
+        }
+
+
+def _type(name: str, super_type: str, **features: str) -> dict[str, object]:
+    return {
+        "%NAME": name,
+        "%SUPER_TYPE": super_type,
+        **{key: {"%NAME": key, "%RANGE": range_} for key, range_ in features.items()},
+    }
+
+
+def attribute(feature: str) -> str:
+    """What the library calls a feature: two names mean something else there."""
+    return f"{feature}_" if feature in ("self", "type") else feature
+
+
+def below(types: "cassis.TypeSystem", name: str) -> frozenset[str]:
+    """A type with all that are made from it."""
+    if not types.contains_type(name, match_exactly=True):
+        return frozenset({name})
+    return frozenset(one.name for one in types.get_type(name).descendants)
+
+
+def _layers(types: "cassis.TypeSystem") -> list[str]:
+    """The layers that people annotate, those that a project made first."""
+    found = below(types, ANNOTATION) - BASIC
+    return sorted(found, key=lambda name: (name.startswith(DKPRO), name))
+
+
+def check_layer(types: "cassis.TypeSystem", layer: Layer) -> None:
+    """Raise MarkError unless the type system has the layer of numbers, and the features of it
+    that a project named itself.
+    """
+    if not types.contains_type(layer.number, match_exactly=True):
+        there = ", ".join(map(shown, _layers(types)[:12])) or "none"
+        raise MarkError(
+            f"the type system has no layer {shown(layer.number)}; layers that are there: "
+            f"{there}. Name the one that holds numbers in a file with "
+            '[layer] number = "its name" (--map)'
+        )
+    annotated = below(types, ANNOTATION)
+    own = {
+        feature.name
+        for type_ in types.get_types()
+        if type_.name in annotated
+        for feature in type_.features
+    }
+    for ours in ("kind", "sort", "noun", "comment", "relation", "heads"):
+        theirs = getattr(layer, ours)
+        if ours in layer.named and attribute(theirs) not in own:
+            features = [one.name for one in types.get_type(layer.number).features]
+            there = ", ".join(map(shown, features)) or "none"
+            raise MarkError(
+                f"the layer {shown(layer.number)} has no feature {shown(theirs)} for {ours}; "
+                f"features that are there: {there}"
+            )
+
+
+# Documents of INCEpTION as bytes: UIMA CAS in JSON and in XMI, both by dkpro-cassis.
+#
+# JSON (0.4.0, https://github.com/apache/uima-uimaj-io-jsoncas) holds its type system. XMI
+# (https://uima.apache.org/d/uimaj-current/ref.html) has it in a file of its own; where that is
+# missing, INCEpTION's own layers stand in for it. What the library would take without a word
+# is refused before it sees a file: XML with a document type, whatever its encoding, and JSON
+# in which an id stands twice or leads nowhere.
+
+TYPE_SYSTEM = "TypeSystem.xml"
+INSTALL = "pip install 'nfh-tui[formats]'"
+XMI, JSON = "XMI with its type system", "UIMA CAS JSON 0.4.0"
+XMI_ALONE = f"XMI with INCEpTION's own layers; put its {TYPE_SYSTEM} beside it"
+
+# Char of XML 1.0, fifth edition, section 2.2.
+UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+OFFSET = re.compile(r"offset \[(-?\d+)\].*\[0-(\d+)\]")
+UNKNOWN = re.compile(r"Type with name \[([^\]]*)\] not found")
+"""What the library warns of, with what stands in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A document as the library has it. unknown: what was left out of it because the type
+    system, which is INCEpTION's own, does not have its type; by that.
+    """
+
+    cas: "cassis.Cas"
+    unknown: Counter[str] = field(default_factory=Counter)
+
+
+def writable(text: str) -> str:
+    """The text with U+FFFD for each character that XML cannot hold."""
+    return UNWRITABLE.sub("\ufffd", text)
+
+
+def library() -> ModuleType:
+    """dkpro-cassis. Raises MarkError where it is missing."""
+    try:
+        import cassis
+    except ImportError as error:
+        raise MarkError(
+            "INCEpTION's documents are read and written by dkpro-cassis, which is missing; "
+            f"install it: {INSTALL}"
+        ) from error
+    found: ModuleType = cassis
+    return found
+
+
+@contextmanager
+def _loading(what: str) -> Iterator[list[warnings.WarningMessage]]:
+    """What is done in it raises MarkError; the library's warnings are gathered."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        # The library only warns of an offset that is none, and keeps it as it is.
+        warnings.filterwarnings("error", message="Not mapping")
+        try:
+            yield said
+        except MarkError:
+            raise
+        except Warning as error:
+            found = OFFSET.search(str(error))
+            offset, length = found.groups() if found else (visible(str(error)), "?")
+            raise MarkError(
+                f"an annotation begins or ends at {offset}, which is none of the text: it has "
+                f"{length} UTF-16 code units, and a character of two is not cut"
+            ) from error
+        except Exception as error:  # the library and lxml raise what they come upon
+            reason = visible(f"{type(error).__name__}: {error}", 200)
+            raise MarkError(f"cannot be read as {what}: {reason}") from error
+
+
+# --- JSON -----------------------------------------------------------------------------------
+
+
+class _Json(msgspec.Struct):
+    types: msgspec.Raw = msgspec.field(name="%TYPES", default=msgspec.Raw(b""))
+    structures: Any = msgspec.field(name="%FEATURE_STRUCTURES", default=None)
+    views: Any = msgspec.field(name="%VIEWS", default=None)
+    older: Any = msgspec.field(name="_views", default=None)
+
+
+def load_json(content: bytes, layer: Layer) -> Loaded:
+    """A document in JSON. Raises MarkError for what it should not be."""
+    content = content.removeprefix(codecs.BOM_UTF8)
+    try:
+        check_json(content)
+        found = msgspec.json.decode(content, type=_Json)
+    except LimitError as error:
+        raise MarkError(str(error)) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise MarkError(f"is no JSON that can be read: {error}") from error
+    if found.older is not None:
+        raise MarkError(
+            'is the older JSON form of UIMA CAS; export it as "UIMA CAS JSON 0.4.0" or XMI'
+        )
+    if not isinstance(found.structures, list | dict):
+        raise MarkError(
+            "is no UIMA CAS in JSON: it has no %FEATURE_STRUCTURES; wanted the format "
+            '"UIMA CAS JSON 0.4.0"'
+        )
+    _check_structures(found)
+    cassis = library()
+    with _loading(JSON):
+        raw = bytes(found.types)
+        types = _types_of_json(raw) if raw not in (b"", b"null") else _own_types(layer)
+        return Loaded(
+            cassis.load_cas_from_json(
+                content.decode(), typesystem=types, merge_typesystem=False
+            )
+        )
+
+
+def _check_structures(found: _Json) -> None:
+    """Raise MarkError for what the library takes without a word: an id that stands twice, that
+    nothing has, or that is listed in no view; and offsets that are no whole numbers.
+    """
+    structures = _by_id(found.structures)
+    listed = {id_ for members in _members(found.views) for id_ in members}
+    for id_, one in structures.items():
+        for key, value in _references(one):
+            if type(value) is not int or value not in structures:
+                raise MarkError(f"{id_}: {key}: there is no feature structure {shown(value)}")
+            listed.add(value)
+    for id_, one in structures.items():
+        if "begin" in one or "end" in one:
+            _check_annotation(id_, one, listed)
+
+
+def _by_id(found: object) -> dict[int, Mapping[str, object]]:
+    """The feature structures by their ids, whichever of its two forms the file has."""
+    structures: dict[int, Mapping[str, object]] = {}
+    for id_, one in _pairs(found):
+        if not isinstance(one, dict) or not isinstance(one.get("%TYPE"), str):
+            raise MarkError(f"%FEATURE_STRUCTURES: found {shown(one)} without a %TYPE")
+        if type(id_) is not int:
+            raise MarkError(f"%ID: found {shown(id_)}, wanted a whole number")
+        if structures.setdefault(id_, one) is not one:
+            raise MarkError(f"%ID: {id_} stands twice; wanted one feature structure of an id")
+    return structures
+
+
+def _check_annotation(id_: int, one: Mapping[str, object], listed: AbstractSet[int]) -> None:
+    what = f"{str(one['%TYPE']).rpartition('.')[2]} {id_}"
+    begin, end = one.get("begin"), one.get("end")
+    if type(begin) is not int or type(end) is not int:
+        raise MarkError(
+            f"{what}: found {shown(begin)} to {shown(end)}, wanted two whole numbers"
+        )
+    if id_ not in listed:
+        raise MarkError(f"{what} is listed in no view; wanted it among the %MEMBERS of one")
+
+
+def _pairs(found: object) -> Iterator[tuple[object, object]]:
+    if isinstance(found, dict):
+        for key, value in found.items():
+            yield int(key) if key.isdecimal() and len(key) < 18 else key, value
+    elif isinstance(found, list):
+        for value in found:
+            yield (value.get("%ID") if isinstance(value, dict) else None), value
+
+
+def _members(views: object) -> Iterator[list[int]]:
+    if not isinstance(views, dict):
+        raise MarkError(f"%VIEWS: found {shown(views)}, wanted an object")
+    for view in views.values():
+        members = view.get("%MEMBERS") if isinstance(view, dict) else None
+        if not isinstance(members, list) or any(type(id_) is not int for id_ in members):
+            raise MarkError(f"%VIEWS: %MEMBERS: found {shown(members)}, wanted a list of ids")
+        yield members
+
+
+def _references(one: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """The ids that lead from a feature structure to others, with their keys; 0 is none."""
+    for key, value in one.items():
+        if key.startswith("@") and value:
+            yield key, value
+    type_ = str(one["%TYPE"])
+    if type_.startswith("uima.cas.") and type_ not in (FS_ARRAY, f"{TOP}[]"):
+        return  # An array of values.
+    elements = one.get("%ELEMENTS")
+    if elements is not None and not isinstance(elements, list):
+        raise MarkError(f"%ELEMENTS: found {shown(elements)}, wanted a list")
+    yield from (("%ELEMENTS", element) for element in elements or () if element)
+
+
+@lru_cache(maxsize=4)
+def _types_of_json(types: bytes) -> "cassis.TypeSystem":
+    empty = f'{{"%TYPES":{types.decode()},"%FEATURE_STRUCTURES":[],"%VIEWS":{{}}}}'
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Of features called `type` and `self`.
+        return library().load_cas_from_json(empty).typesystem
+
+
+# --- type systems ---------------------------------------------------------------------------
+
+
+def type_system(layer: Layer) -> "cassis.TypeSystem":
+    """The types that a document is written with."""
+    return _types_of_json(msgspec.json.encode(layer.types()))
+
+
+@lru_cache(maxsize=4)
+def _own_types(layer: Layer) -> "cassis.TypeSystem":
+    """INCEpTION's own layers, which are DKPro Core's, and those of numbers."""
+    cassis = library()
+    return cassis.merge_typesystems(cassis.load_dkpro_core_typesystem(), type_system(layer))
+
+
+@lru_cache(maxsize=4)
+def _types_of_xml(content: bytes) -> "cassis.TypeSystem":
+    return library().load_typesystem(BytesIO(plain_xml(content)))
+
+
+# --- XMI ------------------------------------------------------------------------------------
+
+MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+"""Marks of byte order; those of UTF-32 come first, since one begins as one of UTF-16 does."""
+
+ZEROS: dict[tuple[bool, ...], str] = {
+    (False, True, True, True): "utf-32-le",
+    (True, True, True, False): "utf-32-be",
+    (False, True, False, True): "utf-16-le",
+    (True, False, True, False): "utf-16-be",
+}
+"""Which of the first four bytes are 0 in a file without a mark that begins in ASCII."""
+
+DECLARATION = re.compile(r"\s*<\?xml\s.*?\?>", re.DOTALL)
+DECLARED = re.compile(rb"""\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([\w.:-]*)["']""")
+BEGUN = re.compile(r"<(?!\?xml\b)")
+
+
+def plain_xml(content: bytes) -> bytes:
+    """XML in UTF-8 without a declaration, so that a parser reads what was looked at here.
+
+    Raises MarkError for XML with a document type, which could hold entities that grow without
+    bound, for more elements than may be held, and for an encoding that is not known.
+    """
+    encoding = _encoding(content)
+    try:
+        codec = codecs.lookup(encoding)
+        if not codec._is_text_encoding:  # noqa: SLF001 - there is no other way to ask
+            raise LookupError(encoding)
+        text = content.decode(codec.name).removeprefix("\ufeff")
+        text = DECLARATION.sub("", text, count=1).lstrip()
+        plain = text.encode()
+    except LookupError as error:
+        raise MarkError(f"is in the encoding {shown(encoding)}, which is not known") from error
+    except UnicodeError as error:
+        raise MarkError(f"is no text in {encoding}: {visible(str(error), 200)}") from error
+    if not BEGUN.match(text):
+        raise MarkError(f"does not begin as XML does, with <, but with {shown(text[:20])}")
+    if "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise MarkError(
+            "declares a document type, which could hold entities; wanted XML as UIMA writes "
+            "it, without <!DOCTYPE"
+        )
+    if text.count("<") > OBJECTS:
+        raise MarkError(
+            f"has {text.count('<'):,} elements; wanted at most {OBJECTS:,}: split it"
+        )
+    return plain
+
+
+def is_xml(content: bytes) -> bool:
+    """Whether a file looks like XML rather than JSON."""
+    return content.startswith(codecs.BOM_UTF8 + b"<") or content.lstrip().startswith(b"<")
+
+
+def _encoding(content: bytes) -> str:
+    """The encoding of XML, by its mark, its first bytes, or what it declares."""
+    for mark, encoding in MARKS:
+        if content.startswith(mark):
+            return encoding
+    zeros = tuple(byte == 0 for byte in content[:4])
+    if True in zeros:
+        return ZEROS.get(zeros, "unknown")
+    declared = DECLARED.match(content[:1024])
+    return declared[1].decode() if declared else "utf-8"
+
+
+def load_xmi(content: bytes, types: bytes | None, layer: Layer) -> Loaded:
+    """A document in XMI. types: the content of its type system; None where there is none.
+
+    Raises MarkError for what cannot be read.
+    """
+    cassis = library()
+    plain = plain_xml(content)
+    with _loading(XMI if types is not None else XMI_ALONE) as said:
+        system = _own_types(layer) if types is None else _types_of_xml(types)
+        cas = cassis.load_cas_from_xmi(BytesIO(plain), typesystem=system, lenient=types is None)
+        unknown = (UNKNOWN.search(str(one.message)) for one in said)
+        return Loaded(cas, Counter(found[1] for found in unknown if found))
+
+
+# A CAS document read: its text, tokens, turns, and numbers with what they are linked to.
+#
+# Read from what dkpro-cassis loads, be it of JSON or of XMI. It has converted the offsets,
+# which are UTF-16 code units there, to code points.
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """A mention that a number is linked to. role: of the link. same: of the number's mentions
+    the one it is the same noun as, by its place among them.
+    """
+
+    span: Span
+    role: str
+    same: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that is marked. kept: our own JSON that goes along with it."""
+
+    id: int
+    span: Span
+    kind: str
+    sort: str
+    noun: str
+    comment: str
+    relation: str
+    kept: str
+    heads: tuple[Linked, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """A turn that is marked: code points, number, speaker, and when it is said."""
+
+    span: Span
+    number: int
+    speaker: str | None
+    begin: int | None
+    until: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cas:
+    """A document. loose: mentions that no number is linked to. other: annotations of layers
+    that mean nothing here, by layer. nowhere: links that lead nowhere. twice: links to what
+    is linked already. empty: tokens without a character.
+    """
+
+    text: str
+    tokens: tuple[Span, ...]
+    turns: tuple[Spoken, ...]
+    numbers: tuple[Number, ...]
+    loose: tuple[Span, ...] = ()
+    other: Counter[str] = field(default_factory=Counter)
+    nowhere: int = 0
+    twice: int = 0
+    empty: int = 0
+
+
+def cas_of(loaded: Loaded, layer: Layer) -> Cas:
+    """The document that was loaded. Raises MarkError for what it should not be."""
+    found = _Reader(loaded, layer).cas()
+    if loaded.unknown and not found.numbers:
+        layers = ", ".join(map(shown, sorted(loaded.unknown)[:12]))
+        raise MarkError(
+            f"there is no {TYPE_SYSTEM} beside it, and INCEpTION's own layers do not have "
+            f"{layers}; put it beside the document, or name the layer that holds numbers in a "
+            'file with [layer] number = "its name" (--map)'
+        )
+    return found
+
+
+def _what(one: "FeatureStructure") -> str:
+    """An annotation in words: "NFH 14"."""
+    return f"{one.type.name.rpartition('.')[2]} {one.xmiID}"
+
+
+class _Reader:
+    """Reads one document's feature structures."""
+
+    def __init__(self, loaded: Loaded, layer: Layer) -> None:
+        self._types = loaded.cas.typesystem
+        self._unknown = loaded.unknown
+        self._layer = layer
+        views = [sofa.sofaID for sofa in loaded.cas.sofas if sofa.sofaString is not None]
+        if INITIAL_VIEW in views:
+            views = [INITIAL_VIEW]
+        if len(views) != 1:
+            raise MarkError(
+                f"found {len(views)} texts (sofaString), wanted one, of the view {INITIAL_VIEW}"
+            )
+        view = loaded.cas.get_view(views[0])
+        self._text: str = view.sofa_string
+        self._all: Sequence[FeatureStructure] = view.select_all_fs()
+        self._listed = {one.xmiID for one in self._all}
+        self._wide = not self._text.isascii() and max(self._text) > LAST_OF_ONE_UNIT
+        self._nowhere = self._twice = 0
+
+    def cas(self) -> Cas:
+        """The document."""
+        layer = self._layer
+        kinds = {
+            layer.number: "number",
+            layer.head: "head",
+            layer.turn: "turn",
+            TOKEN: "token",
+        }
+        of_type = {
+            name: what for type_, what in kinds.items() for name in below(self._types, type_)
+        }
+        of_type[TEXT] = "text"
+        found: dict[str, list[FeatureStructure]] = {}
+        other = Counter(self._unknown)
+        annotations = below(self._types, ANNOTATION)
+        quiet = BASIC | below(self._types, SENTENCE)
+        for one in self._all:
+            name = one.type.name
+            what = of_type.get(name)
+            if what is not None:
+                found.setdefault(what, []).append(one)
+            elif name in annotations and name not in quiet:
+                other[name] += 1
+        if "number" not in found:
+            check_layer(self._types, layer)
+        text = self._restored(found.get("text", ()))
+        tokens = sorted(map(self._span, found.get("token", ())))
+        heads = {one.xmiID: self._span(one) for one in found.get("head", ())}
+        linked: set[int] = set()
+        numbers = [self._number(one, linked) for one in found.get("number", ())]
+        return Cas(
+            text,
+            tuple(span for span in tokens if span[0] < span[1]),
+            tuple(map(self._turn, found.get("turn", ()))),
+            tuple(sorted(numbers, key=lambda one: (one.span, one.id))),
+            tuple(sorted(span for id_, span in heads.items() if id_ not in linked)),
+            other,
+            self._nowhere,
+            self._twice,
+            sum(start == end for start, end in tokens),
+        )
+
+    def _restored(self, notes: "Sequence[FeatureStructure]") -> str:
+        """The text with what stood where another character was written."""
+        text = self._text
+        for one in notes:
+            try:
+                pairs = msgspec.json.decode(
+                    self._word(one, "replaced") or "[]", type=list[tuple[int, int]]
+                )
+                characters = list(text)
+                for place, number in pairs:
+                    if place < 0 or number > 0xFFFF:
+                        raise ValueError(place)
+                    characters[place] = chr(number)
+            except (msgspec.MsgspecError, IndexError, ValueError) as error:
+                raise MarkError(f"{_what(one)}: replaced does not hold: {error}") from error
+            text = "".join(characters)
+        return text
+
+    def _span(self, one: "FeatureStructure") -> Span:
+        """The code points of an annotation."""
+        begin, end = one.begin, one.end
+        if type(begin) is not int or type(end) is not int:
+            raise MarkError(
+                f"{_what(one)}: found {shown(begin)} to {shown(end)}, wanted two whole numbers"
+            )
+        if self._wide and one.xmiID not in self._listed:
+            raise MarkError(
+                f"{_what(one)} is listed in no view, so that its offsets cannot be told; "
+                "wanted it among the members of one"
+            )
+        if not 0 <= begin <= end <= len(self._text):
+            wanted = "it ends before it begins"
+            if begin <= end:
+                wanted = f"the text has {len(self._text)} characters"
+            raise MarkError(f"{_what(one)}: {begin} to {end}: {wanted}")
+        return begin, end
+
+    def _mark(self, one: "FeatureStructure") -> Span:
+        """The code points of an annotation, of which there has to be one at least."""
+        if not hasattr(one, "begin"):
+            raise MarkError(f"{_what(one)} is linked to, and marks nothing of the text")
+        start, end = self._span(one)
+        if start == end:
+            raise MarkError(f"{_what(one)}: holds no character, at {start}")
+        return start, end
+
+    def _turn(self, one: "FeatureStructure") -> Spoken:
+        layer = self._layer
+        number, begin, until = (
+            self._integer(one, key)
+            for key in (layer.turn_number, layer.said_from, layer.said_until)
+        )
+        speaker = getattr(one, attribute(layer.speaker), None)
+        return Spoken(
+            self._span(one),
+            number or 0,
+            None if speaker is None else self._word(one, layer.speaker),
+            begin,
+            until,
+        )
+
+    @staticmethod
+    def _integer(one: "FeatureStructure", key: str) -> int | None:
+        value = getattr(one, attribute(key), None)
+        if value is None:
+            return None
+        if type(value) is not int or abs(value) > INTEGER_LIMIT:
+            wanted = whole_number(value)
+            raise MarkError(f"{_what(one)}: {key}: found {shown(value)}, wanted {wanted}")
+        return value
+
+    @staticmethod
+    def _word(one: "FeatureStructure", key: str) -> str:
+        value = getattr(one, attribute(key), None)
+        if value is not None and not isinstance(value, str):
+            raise MarkError(f"{_what(one)}: {key}: found {shown(value)}, wanted text")
+        return value or ""
+
+    def _number(self, one: "FeatureStructure", linked: set[int]) -> Number:
+        layer = self._layer
+        links = [
+            (target, self._word(link, "role")) for link, target in self._links(one, layer.heads)
+        ]
+        heads = {(target.xmiID, role): target for target, role in links}
+        self._twice += len(links) - len(heads)
+        places: dict[int, int] = {}
+        for place, (target, _) in enumerate(heads):
+            places.setdefault(target, place)
+            linked.add(target)
+        return Number(
+            one.xmiID,
+            self._mark(one),
+            self._word(one, layer.kind),
+            self._word(one, layer.sort),
+            self._word(one, layer.noun),
+            self._word(one, layer.comment),
+            self._word(one, layer.relation),
+            self._word(one, layer.kept),
+            tuple(
+                Linked(self._mark(target), role, self._same(target, places))
+                for (_, role), target in heads.items()
+            ),
+        )
+
+    def _same(self, one: "FeatureStructure", places: Mapping[int, int]) -> int | None:
+        """Of a number's mentions the one that this one is the same noun as."""
+        targets = [target.xmiID for _, target in self._links(one, self._layer.same)]
+        return next(
+            (places[id_] for id_ in targets if id_ != one.xmiID and id_ in places), None
+        )
+
+    def _links(
+        self, one: "FeatureStructure", feature: str
+    ) -> "Iterator[tuple[FeatureStructure, FeatureStructure]]":
+        """The links of a feature, each with its target."""
+        array = getattr(one, attribute(feature), None)
+        elements = getattr(array, "elements", None) or []
+        if not isinstance(elements, list):
+            raise MarkError(f"{_what(one)}: {feature}: found {shown(elements)}, wanted a list")
+        for link in elements:
+            target = getattr(link, "target", None)
+            if target is None:
+                self._nowhere += 1
+            else:
+                yield link, target
+
+
+# What the documents of INCEpTION come to: rows of votes and gold, a document's files at once.
+#
+# All files of a document have one text and one set of tokens. A number that came from here
+# carries our own JSON (see `nfh_db.formats.stored_annotation`); what INCEpTION shows wins over
+# it.
+
+JOINED = {relation: label for label, relation in WITH_RELATION.items()}
+
+
+@dataclass(slots=True)
+class Counts:
+    """What was left out of the files, for the sentences at the end."""
+
+    other: Counter[str] = field(default_factory=Counter)
+    loose: int = 0
+    nowhere: int = 0
+    twice: int = 0
+    empty: int = 0
+    ignored: int = 0
+    given: int = 0
+    changed: int = 0
+
+    def add(self, cas: Cas) -> None:
+        """Count what one file holds that means nothing here."""
+        self.other += cas.other
+        self.loose += len(cas.loose)
+        self.nowhere += cas.nowhere
+        self.twice += cas.twice
+        self.empty += cas.empty
+
+    def warnings(self) -> Iterator[str]:
+        """One sentence on each that there was."""
+        if self.other:
+            layers = ", ".join(visible(name) for name in sorted(self.other)[:8])
+            total = counted(sum(self.other.values()), "annotation")
+            yield f"{total} of layers that say nothing of numbers left out: {layers}"
+        said = (
+            (self.loose, "mention", "that no number is linked to left out"),
+            (self.nowhere, "link", "that lead nowhere left out"),
+            (self.twice, "link", "to what is linked already taken once"),
+            (self.empty, "token", "without a character left out"),
+            (self.ignored, "number", "left out, as the mapping says"),
+            (
+                self.given,
+                "number",
+                "answered in the document as it was given out: those "
+                "answers are nobody's, and left out",
+            ),
+            (
+                self.changed,
+                "answer",
+                "changed since they were exported: what the file shows counts",
+            ),
+        )
+        yield from tallied(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Filed:
+    """One file of a document."""
+
+    member: Member
+    cas: Cas
+
+
+class WrongFileError(MarkError):
+    """What is wrong with one file of a document."""
+
+    def __init__(self, member: Member, message: str) -> None:
+        super().__init__(message)
+        self.member = member
+
+
+class DocumentReader:
+    """Makes rows of documents, one after another. counts: of all so far."""
+
+    def __init__(self, how: Reading) -> None:
+        self.counts = Counts()
+        self._how = how
+        self._line = 0
+
+    def rows(self, files: Sequence[Filed]) -> Iterator[GoldRow | DialogBlock]:
+        """The rows of one document's files, of which there is at least one. Raises
+        WrongFileError.
+        """
+        for file in files:
+            self.counts.add(file.cas)
+            if file.member.user and not is_a_name(file.member.user):
+                raise WrongFileError(
+                    file.member, f"its name is no annotator's; wanted {A_NAME}"
+                )
+        first = files[0].cas
+        for file in files[1:]:
+            if (file.cas.text, file.cas.tokens) != (first.text, first.tokens):
+                raise WrongFileError(
+                    file.member,
+                    f"its text or tokens are not those of {visible(files[0].member.name, 200)}",
+                )
+        _check_turns(files)
+        if not any(file.cas.numbers for file in files):
+            self._line += 1
+            yield block_of(first.text, self._line)
+            return
+        try:
+            grid, tokenizer = self._grid([file.cas for file in files])
+        except MarkError as error:
+            raise WrongFileError(files[0].member, str(error)) from error
+        open_ = set()
+        for file in files:
+            for row in self._of_file(file, grid, tokenizer):
+                brings = row.gold or row.votes or row.flags
+                if brings or row.anchor not in open_:
+                    open_.add(row.anchor)
+                    yield row
+
+    def _grid(self, all_: Sequence[Cas]) -> tuple[Grid, str | None]:
+        """Tokens on whose bounds all marks of all files lie. Those of a text that came from
+        here are never cut: its answers would be of another text.
+        """
+        first = all_[0]
+        ours = next((number.kept for cas in all_ for number in cas.numbers if number.kept), "")
+        marks = [] if ours else [span for cas in all_ for span in _marks(cas)]
+        turns = _turns(next((cas for cas in all_ if cas.turns), first))
+        if ours:
+            turns = _as_exported(turns, _item_of(ours))
+        made = based(first.text, marks, self._how, first.tokens or None, turns)
+        return made.grid, made.tokenizer
+
+    def _of_file(self, file: Filed, grid: Grid, tokenizer: str | None) -> Iterator[GoldRow]:
+        before: dict[object, Number] = {}
+        for number in file.cas.numbers:
+            alike = replace(number, id=0)
+            same = before.setdefault(number.span, alike)
+            if same != alike:
+                raise WrongFileError(
+                    file.member,
+                    f"{_item(number, file.cas)}: another number at this place says "
+                    "something else; wanted one",
+                )
+            if same is not alike:
+                continue
+            self._line += 1
+            try:
+                row = self._row(file, number, grid)
+            except MarkError as error:
+                raise WrongFileError(
+                    file.member, f"{_item(number, file.cas)}: {error}"
+                ) from error
+            if row is not None:
+                yield replace(row, tokenizer=tokenizer)
+
+    def _row(self, file: Filed, number: Number, grid: Grid) -> GoldRow | None:
+        how = self._how
+        number = self._with_loose(file.cas, number)
+        exact = translated(_drawn(number, how), how.labels)
+        if exact.spots[0].label == IGNORE:
+            self.counts.ignored += 1
+            return None
+        marked = numbers(translated(_tolerant(number, how), how.labels))[0]
+        first, stop = grid.tokens(*number.span)
+        kept = _kept(number, grid)
+        foreign = kept is None
+        if kept is not None and (kept.anchor.start, kept.anchor.end) != (first, stop):
+            kept = None  # The number was moved: what was kept is of another one.
+        anchor = kept.anchor if kept else Anchor(first, stop)
+        row = GoldRow(
+            self._line,
+            kept.passage if kept else grid.passage,
+            anchor,
+            kept.split if kept else None,
+            None,
+            (),
+            (),
+            foreign=foreign,
+        )
+        if file.member.part is Part.INITIAL:
+            self.counts.given += bool(number.kind or number.heads)
+            return replace(
+                row, votes=kept.votes if kept else (), flags=kept.flags if kept else ()
+            )
+        claim = _claim(file.member, number, kept)
+        found = outcome(claim, marked, exact, grid, how, kept)
+        self.counts.changed += found.changed
+        return replace(row, gold=found.gold, votes=found.votes, flags=found.flags)
+
+    def _with_loose(self, cas: Cas, number: Number) -> Number:
+        """An only number that lacks a noun, with the mentions that no link leads to."""
+        kind = self._how.labels.labels.get(number.kind, number.kind)
+        lacks = kind == Kind.REFERENCE or not (kind or number.kept)
+        if number.heads or not cas.loose or not lacks or len(cas.numbers) > 1:
+            return number
+        self.counts.loose -= len(cas.loose)
+        return replace(number, heads=tuple(Linked(span, HEAD, None) for span in cas.loose))
+
+
+def _item(number: Number, cas: Cas) -> str:
+    start, end = number.span
+    return f"the number {number.id} at {start} to {end}, {shown(cas.text[start:end])}"
+
+
+def _marks(cas: Cas) -> Iterator[tuple[int, int]]:
+    for number in cas.numbers:
+        yield number.span
+        yield from (head.span for head in number.heads)
+    yield from cas.loose
+
+
+def _claim(member: Member, number: Number, kept: Restored | None) -> Claim:
+    """Whose answer it is, with the words that the file could not hold as they were."""
+    gold = member.part is Part.CURATION
+    who = None if gold else member.user or None
+    if kept is not None and not gold:
+        names = {vote.annotator for vote in kept.votes}
+        names |= {flag.annotator for flag in kept.flags}
+        if len(names) == 1 and (
+            member.part is Part.LOOSE or user_file(next(iter(names))) == _stem(member)
+        ):
+            who = names.pop()
+    answers = [vote.answer for vote in kept.votes] if kept else []
+    if kept and kept.gold and (gold or who is None):
+        answers = [kept.gold.answer]
+    noun, comment = number.noun, number.comment
+    for answer in answers:
+        if writable(answer.noun or "") == noun:
+            noun = answer.noun or ""
+        if writable(answer.comment) == comment:
+            comment = answer.comment
+    return Claim(who, gold=gold, noun=noun, comment=comment)
+
+
+def _stem(member: Member) -> str:
+    return member.name.rpartition("/")[2].rpartition(".")[0]
+
+
+# --- a number as a graph --------------------------------------------------------------------
+
+
+def _spots(number: Number, how: Reading) -> tuple[Spot, ...]:
+    label = number.kind or ANCHOR
+    names = how.labels.labels
+    if number.sort and names.get(label, label) == Kind.OTHER:
+        label = f"{Kind.OTHER}_{names.get(number.sort, number.sort)}"
+    return (
+        Spot(*number.span, label),
+        *(Spot(*head.span, HEAD) for head in number.heads),
+    )
+
+
+def _role(role: str, how: Reading) -> str:
+    """A link's role in our words, where it is one that needs no mapping."""
+    if role in how.labels.relations:
+        return role
+    return {"": HEAD, Relation.AND: f"{HEAD}_AND", Relation.OR: f"{HEAD}_OR"}.get(role, role)
+
+
+def _drawn(number: Number, how: Reading) -> Graph:
+    """The graph that is drawn, link by link."""
+    links = [Link(0, i, _role(head.role, how)) for i, head in enumerate(number.heads, 1)]
+    links += [
+        Link(i, head.same + 1, SAME)
+        for i, head in enumerate(number.heads, 1)
+        if head.same is not None
+    ]
+    if number.relation:
+        firsts = [i for i, head in enumerate(number.heads, 1) if head.same is None]
+        links += [Link(one, two, number.relation) for one, two in pairwise(firsts)]
+    return Graph(_spots(number, how), tuple(links))
+
+
+def _tolerant(number: Number, how: Reading) -> Graph:
+    """The graph that is meant where no link says which mentions are one noun: the relation
+    then says nothing of that either. What came from here was linked whole.
+    """
+    told = bool(number.kept) or any(head.same is not None for head in number.heads)
+    if told or not number.relation:
+        return _drawn(number, how)
+    relation = how.labels.relations.get(number.relation, number.relation)
+    roles = [_role(head.role, how) for head in number.heads]
+    if relation in JOINED and HEAD in roles:
+        roles[roles.index(HEAD)] = JOINED[Relation(relation)]
+    elif relation not in tuple(Relation) and relation != IGNORE:
+        raise MarkError(
+            f"the relation {shown(relation)} is not known; wanted one of "
+            f"{', '.join(Relation)}, or a file that says what it means (--map)"
+        )
+    links = tuple(Link(0, i, role) for i, role in enumerate(roles, 1))
+    return Graph(_spots(number, how), links)
+
+
+# --- text -----------------------------------------------------------------------------------
+
+
+def _kept(number: Number, grid: Grid) -> Restored | None:
+    if not number.kept:
+        return None
+    passage = grid.passage
+    offsets = list(zip(passage.starts, passage.ends, strict=True))
+    return restored(_item_of(number.kept), passage.text, offsets)
+
+
+def _item_of(kept: str) -> StoredItem:
+    try:
+        return msgspec.json.decode(kept, type=StoredItem)
+    except (msgspec.MsgspecError, UnicodeEncodeError) as error:
+        raise MarkError(f"the feature of our own does not hold: {error}") from error
+
+
+def _check_turns(files: Sequence[Filed]) -> None:
+    """Raise WrongFileError for a file whose turns are not those that another one shows."""
+    turned = [file for file in files if file.cas.turns]
+    for file in turned[1:]:
+        if set(file.cas.turns) != set(turned[0].cas.turns):
+            raise WrongFileError(
+                file.member, f"its turns are not those of {visible(turned[0].member.name, 200)}"
+            )
+
+
+def _as_exported(turns: Sequence[Turn] | None, item: StoredItem) -> list[Turn]:
+    """The turns as they went out, where a file may not hold their speakers as they are.
+
+    Raises MarkError where what the file shows is something else.
+    """
+    out = [Turn(t.number, t.speaker, t.start, t.end, t.begin, t.until) for t in item.turns]
+    if turns is None or list(map(_written, out)) == list(map(_written, turns)):
+        return out
+    raise MarkError(
+        "the turns were changed since the document was exported; wanted them as they were"
+    )
+
+
+def _written(turn: Turn) -> Turn:
+    return replace(turn, speaker=None if turn.speaker is None else writable(turn.speaker))
+
+
+def _turns(cas: Cas) -> list[Turn] | None:
+    """The turns that are marked, by their tokens; None where none are.
+
+    Raises MarkError unless they hold each token once.
+    """
+    if not cas.turns or not cas.tokens:
+        return None
+    at = {start: index for index, (start, _) in enumerate(cas.tokens)}
+    until = {end: index + 1 for index, (_, end) in enumerate(cas.tokens)}
+    turns = []
+    place = number = 0
+    for spoken in sorted(cas.turns, key=lambda one: one.span):
+        start, end = spoken.span
+        first, stop = at.get(start), until.get(end)
+        if first != place or stop is None or stop <= first or spoken.number < number:
+            raise MarkError(
+                f"the turn {spoken.number} at {start} to {end} does not follow the one before; "
+                "wanted turns that hold each token once, with numbers that never fall"
+            )
+        turns.append(
+            Turn(spoken.number, spoken.speaker, first, stop, spoken.begin, spoken.until)
+        )
+        place, number = stop, spoken.number
+    if place != len(cas.tokens):
+        raise MarkError(f"the turns hold {place} of {len(cas.tokens)} tokens; wanted all")
+    return turns

@@ -1,0 +1,250 @@
+"""Format `label-studio`: the JSON of Label Studio, its full export and JSON_MIN, and tasks
+to import.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from nfh_db.errors import FormatError
+from nfh_db.formats.base import First, Format, How, holds
+from nfh_db.formats.files import Source
+from nfh_db.formats.json_stream import (
+    carried_in,
+    check_keys,
+    decode_parts,
+    first_keys,
+    json_items,
+)
+from nfh_db.formats.label_studio_reader import (
+    ANCHOR_ONLY,
+    NAME,
+    OWN_KEYS,
+    Layout,
+    Slot,
+    Tally,
+    Task,
+    drawn,
+    layout_of,
+    rows_of,
+    slots_of,
+)
+from nfh_db.formats.rows import Reading, Row, Writing
+from nfh_db.formats.spans import MarkError
+from nfh_db.formats.stored_annotation import stored
+from nfh_db.messages import visible
+from nfh_db.records import PERSON, ExportRecord, FlagName
+from nfh_models.domain import Answer
+
+# Tasks of Label Studio, one for each number, one on each line of a JSON list.
+#
+# An annotator's answer is an annotation, a model's a prediction; a gold is an annotation that
+# is `ground_truth`. A task's first prediction marks the number and says nothing of it:
+# annotators start from there. What the tool has no terms for is under `data.nfh`, which it
+# hands on.
+
+PIECE = 1 << 18
+TIMES = ("created_at", "updated_at")
+
+_encoder = msgspec.json.Encoder()
+
+
+class TaskWriter:
+    """Makes one file of tasks. left_out: stays empty, since each record has a form."""
+
+    def __init__(self, how: Writing) -> None:
+        self.how = how
+        self.left_out: Counter[str] = Counter()
+        self._next = 1
+
+    def chunks(self, records: Iterable[ExportRecord]) -> Iterator[bytes]:
+        """The file, piece by piece."""
+        piece = bytearray(b"[")
+        for rank, record in enumerate(records):
+            piece += b",\n" if rank else b"\n"
+            piece += _encoder.encode(self.task(rank + 1, record))
+            if len(piece) > PIECE:
+                yield bytes(piece)
+                piece.clear()
+        piece += b"\n]\n"
+        yield bytes(piece)
+
+    def task(self, number: int, record: ExportRecord) -> dict[str, Any]:
+        """A record as a task with that id."""
+        carried = carried_in(record.carried, NAME)
+        layout = layout_of(record.passage.text, carried, self.how.labels)
+        first = self._next
+        annotations = self._annotations(record, layout)
+        predictions = [
+            {
+                "model_version": vote.annotator,
+                "result": self._drawn(vote.answer, record, layout),
+            }
+            for vote in record.votes
+            if vote.type != PERSON
+        ]
+        only = {"model_version": ANCHOR_ONLY, "result": self._drawn(None, record, layout)}
+        kept = {OWN_KEYS[0]: stored(record), OWN_KEYS[1]: first}
+        data = {**layout.data, **kept}
+        task = {
+            "id": number,
+            "data": data,
+            "annotations": annotations,
+            "predictions": [only, *predictions],
+        }
+        if "meta" in carried:
+            task["meta"] = carried["meta"]
+        return task
+
+    def _annotations(self, record: ExportRecord, layout: Layout) -> list[dict[str, Any]]:
+        made = []
+        for slot in slots_of(record.votes, record.flags, gold=record.gold is not None):
+            answer, at, seconds = _given(record, slot)
+            made.append(
+                {
+                    "id": self._next,
+                    "completed_by": None if slot.who is None else {"email": slot.who},
+                    "was_cancelled": slot.vote is None and slot.who is not None,
+                    "ground_truth": slot.who is None,
+                    "created_at": at,
+                    "updated_at": at,
+                    "lead_time": seconds,
+                    "result": self._drawn(answer, record, layout),
+                }
+            )
+            self._next += 1
+        if any(one["created_at"] is None for one in made):
+            # The tool's converter sorts a task's annotations by time: all have one, or none.
+            made = [{k: v for k, v in one.items() if k not in TIMES} for one in made]
+        return made
+
+    def _drawn(
+        self, answer: Answer | None, record: ExportRecord, layout: Layout
+    ) -> list[dict[str, Any]]:
+        tokens = record.passage.tokens
+        starts, ends = [one.start for one in tokens], [one.end for one in tokens]
+        return drawn(answer, record.anchor, starts, ends, layout, self.how.labels)
+
+
+def _given(record: ExportRecord, slot: Slot) -> tuple[Answer | None, str | None, float | None]:
+    """The answer that an annotation shows, when it was given, and the seconds it took."""
+    if slot.vote is not None:
+        vote = record.votes[slot.vote]
+        return vote.answer, vote.answered_at, vote.seconds
+    if slot.who is None and record.gold is not None:
+        return record.gold.answer, record.gold.decided_at, None
+    skips = (flag for flag in record.flags if flag.name is FlagName.SKIP)
+    return (
+        None,
+        next((one.flagged_at for one in skips if one.annotator == slot.who), None),
+        None,
+    )
+
+
+# `label-studio`: the JSON of Label Studio, its full export, and tasks to import.
+#
+# Layout and mapping: docs/formats-label-studio.md.
+
+MARKED = frozenset({"annotations", "completions", "predictions", "total_annotations", "drafts"})
+BARE = frozenset({"id", "data", "meta"})
+DATA = re.compile(r'"data"\s*:\s*\{')
+SHORT = frozenset({"annotation_id", "annotator", "lead_time"})
+"""Keys that all items of JSON_MIN have, and few other files."""
+
+REGION = re.compile(r'\{[^{}]*"(?:labels|paragraphlabels|hypertextlabels)"\s*:\s*\[')
+
+_tasks = msgspec.json.Decoder(Task)
+
+
+def read(source: Source, how: Reading) -> Iterator[Row]:
+    """The rows of a file of tasks, one for each number in one.
+
+    Raises FormatError at the first task that does not hold.
+    """
+    tally = Tally()
+    seen: dict[int | str, int] = {}
+    for rank, line, (task, text) in json_items(source, _decoded):
+        try:
+            parts = decode_parts(text)
+            check_keys(text, parts)
+            if task.data is None:
+                raise _without_data(parts)
+            if _stood_before(task, text, seen):
+                tally.counts["again"] += 1
+                continue
+            yield from rows_of(task, rank, how, tally)
+        except MarkError as error:
+            raise _refused(source, rank, line, task, error) from error
+    source.warnings.extend(tally.sentences())
+
+
+def _decoded(text: str) -> tuple[Task, str]:
+    return _tasks.decode(text), text
+
+
+def _without_data(keys: Iterable[str]) -> MarkError:
+    if SHORT.isdisjoint(keys):
+        return MarkError('key "data" is missing; wanted a task')
+    return MarkError(
+        "found an item of JSON_MIN, which leaves out relations, ground truths, what was passed "
+        'over and what models said; in Label Studio export as "JSON", the full one'
+    )
+
+
+def _stood_before(task: Task, text: str, seen: dict[int | str, int]) -> bool:
+    """True of a task that stood in the file before. Raises MarkError if it was another one."""
+    if task.id is None or task.id not in seen:
+        if task.id is not None:
+            seen[task.id] = hash(text)
+        return False
+    if seen[task.id] != hash(text):
+        raise MarkError("this id stood before with other content; wanted each id once")
+    return True
+
+
+def _refused(source: Source, rank: int, line: int, task: Task, error: MarkError) -> FormatError:
+    where = f"item {rank}" if task.id is None else f"item {rank}, id {visible(str(task.id))}"
+    return source.error(line, f"{where}: {error}")
+
+
+def _sniff(first: First) -> str | None:
+    keys = set(first_keys(first.start))
+    if keys:
+        if "data" in keys and (keys & MARKED or (keys <= BARE and DATA.search(first.start))):
+            return "its first object is a task of Label Studio"
+        if keys >= {"annotations"} and '"result"' in first.start:
+            return "its first object has annotations of Label Studio"
+        if len(keys & SHORT) > 1 or (keys & SHORT and REGION.search(first.start)):
+            return "its first object is an item of Label Studio's JSON_MIN"
+    return None
+
+
+LABEL_STUDIO = Format(
+    name=NAME,
+    extensions=(".json",),
+    description="Label Studio's JSON, the full export: tasks with annotations and predictions",
+    example=(
+        '[{"data": {"text": "No, three."}, "annotations": [{"completed_by": {"email": "eva"}, '
+        '"result": [{"id": "s0", "from_name": "label", "to_name": "text", "type": "labels", '
+        '"value": {"start": 4, "end": 9, "text": "three", "labels": ["AGE"]}}]}]}]'
+    ),
+    read=read,
+    sniff=_sniff,
+    chunks=TaskWriter,
+    carries_split=True,
+    holds=holds(
+        How.OWN,
+        TIME=How.BESIDE,
+        SEEN=How.BESIDE,
+        FLAGS=How.BESIDE,
+        RULE=How.BESIDE,
+        SPLIT=How.BESIDE,
+        SPEAKERS=How.BESIDE,
+        SAID_AT=How.BESIDE,
+        TOKENS=How.BESIDE,
+    ),
+    settings=frozenset({"map", "offsets", "window"}),
+)

@@ -1,0 +1,134 @@
+"""Files that no format here reads, and what to do with them.
+
+Those of other kinds would pass for plain text. A wrong reading of them is worse than none: a
+time or an offset would count as a number that somebody said. Those of removed formats are
+what earlier versions read: each has a way in by another format.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from nfh_db.formats.base import First, Takes
+from nfh_db.formats.json_stream import first_keys
+from nfh_db.formats.rows import RELEASE_KEYS
+from nfh_db.messages import visible
+
+SUBTITLES = "save it as SubRip (.srt) first, as programs for subtitles do"
+WORDS = "save its words as plain text first"
+MARK = "\ufeff"
+
+KINDS = (
+    (r"<\?xml|<!doctype|<html|<tt[\s>]|<tei[\s>]", "XML or HTML", WORDS),
+    (r"\[script info\]", "subtitles of SubStation Alpha", SUBTITLES),
+    (r"\{\d+\}\{\d*\}", "subtitles of MicroDVD", SUBTITLES),
+    (r"\[\d+\]\[\d*\]", "subtitles of MPL2", SUBTITLES),
+    (r"\d+:\d\d:\d\d\.\d{2,3},\d+:\d\d:\d\d\.\d", "subtitles of SubViewer", SUBTITLES),
+    (r"\[information\]\s*\n\[title\]", "subtitles of SubViewer", SUBTITLES),
+    (
+        r"(?:\[(?:ti|ar|al|au|by|re|ve|la|length|offset):[^\]\n]*\]\s*)*\[\d{1,3}:\d\d\.\d{2,3}\]",
+        "lyrics with their times (.lrc)",
+        WORDS,
+    ),
+    (r"\{\\rtf", "a document in RTF", WORDS),
+    (r"%PDF-", "a PDF document", WORDS),
+    (
+        r"(?:T\d+\t\S+ \d+ \d+(?:;\d+ \d+)*\t|#\d+\tAnnotatorNotes )",
+        "annotations of brat without their text",
+        "name the folder in which both are",
+    ),
+)
+FORMS = tuple(
+    (re.compile(rf"\s*+(?:{form})", re.ASCII | re.IGNORECASE), what, advice)
+    for form, what, advice in KINDS
+)
+
+
+def stranger(first: First) -> str | None:
+    """What a text plainly is that no format here reads, and what to do; None of others."""
+    start = first.start.removeprefix(MARK)
+    return next(
+        (
+            f"seems to be {what}, which no format here reads; {advice}, or read it as it "
+            "stands with --format dialog"
+            for form, what, advice in FORMS
+            if form.match(start)
+        ),
+        None,
+    )
+
+
+# --- formats that earlier versions read ------------------------------------------------------
+
+CORNELL, HF_JSON = "cornell", "hf-json"
+REMOVED = {
+    CORNELL: (
+        "the Cornell Movie-Dialogs Corpus in the files of its authors is no longer read; take "
+        "ConvoKit's release of the same corpus (movie-corpus), which is read as convokit"
+    ),
+    HF_JSON: (
+        "the data set in Hugging Face's JSON is no longer read or written; take its Parquet "
+        "files, which are read and written as hf-parquet, or the release's own files, which "
+        "are read as nfh"
+    ),
+}
+"""Names of formats that there are no more, and what to use instead of each."""
+
+SIDE = "gold.jsonl"
+"""The file beside the rows of an export: it holds all that they have no column for."""
+
+CORPUS = ("movie_lines.txt", "movie_conversations.txt")
+PARTED = re.compile(r"\s*+[^\n]* \+\+\+\$\+\+\+ ")
+
+RESOLUTION, IDENTIFICATION = "resolution", "identification"
+ROWS = {
+    frozenset(RELEASE_KEYS): RESOLUTION,
+    frozenset({"tokens", "start_index", "end_index", "label"}): IDENTIFICATION,
+}
+"""The data set's configurations by the keys of their rows."""
+
+LISTED = re.compile(r"\s*+(?:\[|\{[ \t\r]*\n)")
+"""How a file starts whose rows are no lines: a list, or an object over several lines."""
+
+PAGED = re.compile(r'"rows"\s*:\s*\[\s*\{[^{}]*?"row"\s*:\s*(?=\{)')
+"""What stands before the first row of a page of the data set viewer."""
+
+DIGITS = re.compile(r'"head"\s*:\s*\[\s*"\d')
+
+
+def removed(first: First) -> str | None:
+    """What to use instead of a file of a removed format; None of all others."""
+    if first.takes is Takes.FOLDER:
+        return _removed_folder(first.names)
+    start = first.start.removeprefix(MARK)
+    if PARTED.match(start):
+        return f"seems to be of a format that was removed: {REMOVED[CORNELL]}"
+    keys = first_keys(start)
+    paged = PAGED.search(start) if "rows" in keys else None
+    if paged:
+        keys = first_keys(start[paged.end() :])
+    rows = ROWS.get(frozenset(keys))
+    listed = paged is not None or LISTED.match(start) is not None
+    # A line of the release has the keys of a resolution row, but numbers where that has digits.
+    if rows == IDENTIFICATION or (rows == RESOLUTION and (listed or DIGITS.search(start))):
+        return f"seems to be of a format that was removed: {REMOVED[HF_JSON]}"
+    return None
+
+
+def _removed_folder(names: Sequence[str]) -> str | None:
+    if any(PurePosixPath(name).name in CORPUS for name in names):
+        return f"seems to be of a format that was removed: {REMOVED[CORNELL]}"
+    if any(map(is_row_file, names)):
+        side = next((name for name in names if PurePosixPath(name).name == SIDE), None)
+        more = f"; its {visible(side)} holds all of an export: import that file" if side else ""
+        return f"seems to be of a format that was removed: {REMOVED[HF_JSON]}{more}"
+    return None
+
+
+def is_row_file(name: str) -> bool:
+    """True of a member that holds rows of the data set as JSON: it lies in the folder of a
+    configuration.
+    """
+    path = PurePosixPath(name)
+    within = {parent.name for parent in path.parents}
+    return path.suffix.lower() in (".jsonl", ".json") and not within.isdisjoint(ROWS.values())

@@ -1,0 +1,126 @@
+"""Sides of training: which passages are learnt from, and which are kept out to judge by.
+
+A passage is dealt once and stays where it was dealt, so that no model is ever judged on what
+it, or the one that it is compared with, has learnt from. Those of one unit stay together.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from nfh_db import clock, items, passages
+from nfh_db.connection import Connection
+from nfh_db.query import Query
+from nfh_db.query import compile as compile_query
+from nfh_db.records import Ballot
+from nfh_db.serialization import json_of
+from nfh_models.domain import Kind, Passage
+
+LABELLED = """
+SELECT a.id FROM anchor AS a JOIN gold AS g ON g.anchor_id = a.id AND g.removed = 0
+WHERE {where} ORDER BY a.passage_id, a.start, a.stop"""
+KINDS = """
+SELECT g.kind, count(*) FROM anchor AS a JOIN gold AS g ON g.anchor_id = a.id AND g.removed = 0
+WHERE {where} GROUP BY g.kind"""
+DEALT = "SELECT passage_id, side = 'dev', unit FROM side"
+HOW_MANY = "SELECT count(*) FROM side"
+DEAL = """
+INSERT INTO side (passage_id, side, unit, dealt_at) VALUES (:passage, :side, :unit, :at)"""
+LABELS = """
+SELECT s.side = 'dev', g.kind, count(*)
+FROM side AS s JOIN anchor AS a ON a.passage_id = s.passage_id
+JOIN gold AS g ON g.anchor_id = a.id AND g.removed = 0
+WHERE a.removed = 0 AND a.replaced_by IS NULL
+GROUP BY 1, 2"""
+# The split that the first row put a passage in counts, where rows put it in several.
+OF_SPLITS = """
+SELECT a.passage_id, s.split
+FROM source_row AS s JOIN anchor AS a ON a.id = s.anchor_id
+JOIN batch AS c ON c.id = s.batch_id AND c.state <> 'loading'
+WHERE s.split IN (SELECT value FROM json_each(:splits))
+ORDER BY s.batch_id DESC, s.line DESC"""
+DOCUMENTS = """
+SELECT id, document_id FROM passage WHERE id IN (SELECT value FROM json_each(:ids))"""
+
+AT_ONCE = 200
+"""Passages read at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Where a passage was dealt. dev: kept out to judge by; else learnt from."""
+
+    passage_id: int
+    dev: bool
+    unit: str
+
+
+def labelled(connection: Connection, query: Query) -> Iterator[Ballot]:
+    """What is said of each anchor of a query that has gold, by passage and span.
+
+    On a connection that is in a read transaction.
+    """
+    compiled = compile_query(query, 0)
+    cursor = connection.execute(LABELLED.format(where=compiled.where), compiled.parameters)
+    while rows := cursor.fetchmany(AT_ONCE):
+        yield from items.of_anchors(connection, [row[0] for row in rows])
+
+
+def gold_kinds(connection: Connection, query: Query) -> Counter[Kind]:
+    """How many anchors of a query have gold of each kind."""
+    compiled = compile_query(query, 0)
+    rows = connection.execute(KINDS.format(where=compiled.where), compiled.parameters)
+    return Counter({Kind(kind): number for kind, number in rows})
+
+
+def dealt(connection: Connection) -> tuple[Side, ...]:
+    """All that was ever dealt."""
+    rows = connection.execute(DEALT)
+    return tuple(Side(passage_id, bool(dev), unit) for passage_id, dev, unit in rows)
+
+
+def deal(connection: Connection, sides: Sequence[Side], known: int) -> bool:
+    """Deal passages; False, and nothing is dealt, unless `known` ones have been before.
+
+    So whoever planned this did not overlook what somebody else dealt meanwhile.
+    """
+    if connection.execute(HOW_MANY).fetchone()[0] != known:
+        return False
+    at = clock.now()
+    connection.executemany(
+        DEAL,
+        [
+            {
+                "passage": one.passage_id,
+                "side": "dev" if one.dev else "train",
+                "unit": one.unit,
+                "at": at,
+            }
+            for one in sides
+        ],
+    )
+    return True
+
+
+def labels(connection: Connection) -> dict[bool, Counter[str]]:
+    """How much gold of each kind there is now in what was dealt: to dev (True), to train."""
+    found: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+    for dev, kind, count in connection.execute(LABELS):
+        found[bool(dev)][kind] = count
+    return found
+
+
+def of_splits(connection: Connection, splits: Sequence[str]) -> dict[int, str]:
+    """The passages in which an imported row of one of these splits stands, with the split."""
+    return dict(connection.execute(OF_SPLITS, {"splits": json_of(list(splits))}))
+
+
+def documents(connection: Connection, passage_ids: Sequence[int]) -> Mapping[int, int]:
+    """The document of each of these passages."""
+    return dict(connection.execute(DOCUMENTS, {"ids": json_of(list(passage_ids))}))
+
+
+def texts(connection: Connection, passage_ids: Sequence[int]) -> Iterator[tuple[int, Passage]]:
+    """Passages by id, some at a time."""
+    for start in range(0, len(passage_ids), AT_ONCE):
+        yield from passages.read(connection, passage_ids[start : start + AT_ONCE]).items()

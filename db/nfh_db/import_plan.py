@@ -1,0 +1,583 @@
+"""The plan of an import: what a stretch of a file adds, as rows ready to be written, and
+what the database holds already of it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
+
+from nfh_db import answers
+from nfh_db.anchors import span_columns
+from nfh_db.answers import summarise
+from nfh_db.connection import Connection
+from nfh_db.errors import FormatError
+from nfh_db.passages import KNOWN as KNOWN_PASSAGES
+from nfh_db.records import (
+    PERSON,
+    FlagMark,
+    Gold,
+    IncomingAnchor,
+    IncomingPassage,
+    Role,
+    Rule,
+    Vote,
+)
+from nfh_db.serialization import (
+    AnswerValue,
+    FlagValue,
+    GoldValue,
+    Marks,
+    encode,
+    encode_gold_votes,
+    encode_lemmas,
+    encode_turns,
+    gold_value,
+    json_of,
+    vote_of,
+    vote_value,
+)
+from nfh_models.domain import AnswerError, Passage, PassageError
+
+OF_PASSAGES = """
+SELECT a.passage_id, a.start, a.stop, a.id, a.removed OR a.replaced_by IS NOT NULL
+FROM anchor AS a WHERE a.passage_id IN (SELECT value FROM json_each(:ids))"""
+FLAGS_OF = """
+SELECT f.anchor_id, f.name, n.name, f.flagged_at, f.batch_id, f.start, f.stop
+FROM flag AS f JOIN annotator AS n ON n.id = f.annotator_id
+WHERE f.anchor_id IN (SELECT value FROM json_each(:ids)) AND f.removed = 0"""
+
+
+@dataclass(slots=True)
+class AnchorPlace:
+    """An anchor with what is, or is going to be, said of it.
+
+    new: its rows are still to be written. gone: replaced or removed by a person.
+    votes: by annotator's name and role. flags: by flag and annotator's name.
+    """
+
+    id: int
+    new: bool
+    gone: bool = False
+    gold: GoldValue | None = None
+    votes: dict[tuple[str, str], AnswerValue] = field(default_factory=dict)
+    flags: dict[tuple[str, str], FlagValue] = field(default_factory=dict)
+
+    def copy(self) -> "AnchorPlace":
+        """The same, to be changed by itself."""
+        return AnchorPlace(
+            self.id, self.new, self.gone, self.gold, dict(self.votes), dict(self.flags)
+        )
+
+
+@dataclass(slots=True)
+class PassagePlace:
+    """A passage's row, and its anchors by span."""
+
+    id: int
+    anchors: dict[tuple[int, int], AnchorPlace] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Known:
+    """Passages by digest. ahead: anchors by id for which changes are on their way."""
+
+    passages: dict[str, PassagePlace] = field(default_factory=dict)
+    ahead: Mapping[int, AnchorPlace] = field(default_factory=dict)
+
+    def look_up(self, connection: Connection, digests: Iterable[str]) -> None:
+        """Add what the database holds of those of these passages that are not here yet."""
+        missing = [digest for digest in set(digests) if digest not in self.passages]
+        by_id: dict[int, PassagePlace] = {}
+        for digest, id_ in connection.execute(KNOWN_PASSAGES, {"digests": json_of(missing)}):
+            by_id[id_] = self.passages[digest] = PassagePlace(id_)
+        if by_id:
+            _add_anchors(connection, by_id, self.ahead)
+
+
+def _add_anchors(
+    connection: Connection, passages: dict[int, PassagePlace], ahead: Mapping[int, AnchorPlace]
+) -> None:
+    by_id: dict[int, AnchorPlace] = {}
+    for passage_id, start, stop, id_, gone in connection.execute(
+        OF_PASSAGES, {"ids": json_of(list(passages))}
+    ):
+        if id_ in ahead:
+            place = ahead[id_].copy()
+        else:
+            place = by_id[id_] = AnchorPlace(id_, new=False, gone=bool(gone))
+        passages[passage_id].anchors[start, stop] = place
+    ids = list(by_id)
+    for id_, value in answers.read_all_gold(connection, ids).items():
+        by_id[id_].gold = value
+    for id_, key, value_ in answers.read_all(connection, ids):
+        by_id[id_].votes[key] = value_
+    for id_, name, annotator, *columns in connection.execute(FLAGS_OF, {"ids": json_of(ids)}):
+        by_id[id_].flags[name, annotator] = answers.value_of(*columns)
+
+
+Row = tuple[object, ...]
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a plan adds; the fields of an ImportReport."""
+
+    rows: int = 0
+    passages_new: int = 0
+    passages_known: int = 0
+    anchors_new: int = 0
+    anchors_known: int = 0
+    gold_new: int = 0
+    gold_same: int = 0
+    gold_replaced: int = 0
+    votes_new: int = 0
+    flags_new: int = 0
+
+    @property
+    def changes(self) -> bool:
+        """True if any gold, answer, flag or row comes in."""
+        return any(
+            (
+                self.anchors_new,
+                self.gold_new,
+                self.gold_replaced,
+                self.votes_new,
+                self.flags_new,
+            )
+        )
+
+    def add(self, other: "Counts") -> None:
+        """Add another's figures to these."""
+        for name in Counts.__slots__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+@dataclass(slots=True)
+class Ids:
+    """The next free ids of the tables whose rows are named by an import."""
+
+    passage: int
+    anchor: int
+    answer: int
+    head: int
+
+    def above(self, last: "Ids") -> bool:
+        """True if all of these are free, where `last` were the last ones taken."""
+        return (
+            self.passage > last.passage
+            and self.anchor > last.anchor
+            and self.answer > last.answer
+            and self.head > last.head
+        )
+
+
+@dataclass(slots=True)
+class Plan:
+    """Rows to write, in the order of each table's INSERT, and what they amount to.
+
+    deferred: events about anchors that are there already. ahead: those anchors by id, as the
+    events will leave them.
+    """
+
+    counts: Counts = field(default_factory=Counts)
+    first: Ids = field(default_factory=lambda: Ids(0, 0, 0, 0))
+    passages: list[Row] = field(default_factory=list)
+    tokens: list[Row] = field(default_factory=list)
+    anchors: list[Row] = field(default_factory=list)
+    answers: list[Row] = field(default_factory=list)
+    golds: list[Row] = field(default_factory=list)
+    heads: list[Row] = field(default_factory=list)
+    mentions: list[Row] = field(default_factory=list)
+    flags: list[Row] = field(default_factory=list)
+    differences: list[Row] = field(default_factory=list)
+    expert_differences: list[Row] = field(default_factory=list)
+    gold_differences: list[Row] = field(default_factory=list)
+    sources: list[Row] = field(default_factory=list)
+    events: list[Row] = field(default_factory=list)
+    deferred: list[Row] = field(default_factory=list)
+    ahead: dict[int, AnchorPlace] = field(default_factory=dict)
+    conflicts: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Purpose:
+    """What an import is: its file's name, batch and act, and whether gold may give way.
+
+    origin: the batch that what the file says counts as. It is another than `batch` where a
+    file that was imported before is gone through again; only its gold is then looked at.
+    people: ids of everybody that the stretch names. types: what each of them is.
+    newer_answers: an annotator's answer that is newer than theirs here takes its place.
+    """
+
+    name: str
+    batch: int
+    origin: int
+    act: int
+    document: int
+    replace_gold: bool
+    people: Mapping[str, int]
+    types: Mapping[str, str] = field(default_factory=dict)
+    newer_answers: bool = False
+
+    @property
+    def again(self) -> bool:
+        """True if the file's rows, answers and flags are there already."""
+        return self.origin != self.batch
+
+
+# Planning an import: what a stretch of a file adds, as rows ready to be written.
+#
+# Nothing is written here. New anchors get their rows, summary columns included; what changes
+# an anchor that is there already becomes an event that is applied once the file is in.
+
+
+class Planner:
+    """Plans one stretch. known: what is there of its passages; it is added to."""
+
+    def __init__(self, purpose: Purpose, known: Known, first: Ids) -> None:
+        self._purpose = purpose
+        self._known = known
+        self._next = replace(first)
+        self._new: list[tuple[PassagePlace, AnchorPlace, IncomingPassage, IncomingAnchor]] = []
+        # Of each answer to a new anchor: what it was, one after the other, as last it is.
+        self._past: dict[tuple[int, str, str], list[AnswerValue]] = {}
+        self.plan = Plan(first=first)
+
+    def run(self, stretch: Sequence[IncomingPassage]) -> Plan:
+        """The plan. Raises FormatError, with the line, for what does not fit its passage."""
+        for incoming in stretch:
+            self._passage(incoming)
+        for entry in self._new:
+            self._finish(*entry)
+        return self.plan
+
+    def _passage(self, incoming: IncomingPassage) -> None:
+        counts = self.plan.counts
+        place = self._known.passages.get(incoming.passage.digest)
+        if place is None:
+            place = self._new_passage(incoming)
+            counts.passages_new += 1
+        else:
+            counts.passages_known += 1
+        for anchor in incoming.anchors:
+            counts.rows += 1
+            self._anchor(place, incoming, anchor)
+
+    def _new_passage(self, incoming: IncomingPassage) -> PassagePlace:
+        passage = incoming.passage
+        id_ = self._next.passage
+        self._next.passage += 1
+        place = PassagePlace(id_)
+        purpose = self._purpose
+        self._known.passages[passage.digest] = place
+        self.plan.passages.append(
+            (
+                id_,
+                purpose.document,
+                purpose.batch,
+                bytes.fromhex(passage.digest),
+                passage.text,
+            )
+        )
+        self.plan.tokens.append(
+            (
+                id_,
+                passage.offsets,
+                encode_lemmas(passage.tokens),
+                encode_turns(passage.turns),
+                incoming.tokenizer,
+            )
+        )
+        return place
+
+    def _anchor(
+        self, place: PassagePlace, incoming: IncomingPassage, row: IncomingAnchor
+    ) -> None:
+        self._check(incoming.passage, row)
+        span = (row.anchor.start, row.anchor.end)
+        anchor = place.anchors.get(span)
+        if anchor is None:
+            anchor = AnchorPlace(self._next.anchor, new=True)
+            self._next.anchor += 1
+            place.anchors[span] = anchor
+            self._new.append((place, anchor, incoming, row))
+            self.plan.counts.anchors_new += 1
+        else:
+            self.plan.counts.anchors_known += 1
+        if not self._purpose.again:
+            self.plan.sources.append(
+                (self._purpose.batch, row.line, anchor.id, row.split, row.labels)
+            )
+        if anchor.gone:
+            self._conflict(row.line, "a person gave this number another span, which was kept")
+            return
+        if not self._purpose.again:
+            for vote in row.votes:
+                self._vote(anchor, vote, row)
+            for mark in row.flags:
+                self._flag(anchor, mark)
+        # After the answers: an expert's gold points to the expert's own.
+        if row.gold is not None:
+            self._gold(anchor, row.gold, row.line)
+
+    def _check(self, passage: Passage, row: IncomingAnchor) -> None:
+        answers = [vote.answer for vote in (*row.earlier, *row.votes)]
+        if row.gold is not None:
+            answers.append(row.gold.answer)
+        try:
+            row.anchor.check(passage)
+            for answer in answers:
+                answer.check(len(passage.tokens), row.anchor.start, row.anchor.end)
+        except (PassageError, AnswerError) as error:
+            raise FormatError(self._purpose.name, row.line, str(error)) from error
+        for mark in row.flags:
+            trouble = mark.trouble(row.anchor, len(passage.tokens))
+            if trouble:
+                what = f"flag {mark.name} of {mark.annotator}: {trouble}"
+                raise FormatError(self._purpose.name, row.line, what)
+
+    def _conflict(self, line: int, what: str) -> None:
+        self.plan.conflicts.append(f"line {line}: {what}")
+
+    # --- what a row says of an anchor ---------------------------------------------------
+
+    def _vote(self, anchor: AnchorPlace, vote: Vote, row: IncomingAnchor) -> None:
+        key = (vote.annotator, vote.role.value)
+        steps = self._steps(vote, row.earlier)
+        value = steps[-1]
+        before = anchor.votes.get(key)
+        if before is not None:
+            if content(before) == content(value):
+                return
+            steps = _behind(before, steps) or self._newer(vote, before, value)
+            if not steps:
+                self._conflict(
+                    row.line,
+                    f"{vote.annotator} answered {worded(before)} already, which was kept; the "
+                    f"file says {worded(value)}",
+                )
+                return
+        self.plan.counts.votes_new += 1
+        anchor.votes[key] = value
+        if anchor.new:
+            self._past.setdefault((anchor.id, *key), []).extend(steps)
+            return
+        person = self._purpose.people[vote.annotator]
+        for old, new in pairwise((before, *steps)):
+            self._defer(anchor, "answer", person, vote.role.value, encode(old), encode(new))
+
+    def _newer(self, vote: Vote, before: AnswerValue, value: AnswerValue) -> list[AnswerValue]:
+        """An annotator's later answer, where it may take the earlier one's place.
+
+        An adjudicator's never may: gold points to it. Nor may one of which nobody knows when it
+        was given.
+        """
+        may = self._purpose.newer_answers and vote.role is Role.ANNOTATOR and vote.timed
+        return [value] if may and value.at > before.at else []
+
+    def _steps(self, vote: Vote, earlier: Sequence[Vote]) -> list[AnswerValue]:
+        """A person's answers to one anchor, oldest first; repetitions of all of it once."""
+        who = (vote.annotator, vote.role)
+        given = [one for one in earlier if (one.annotator, one.role) == who]
+        values = [vote_value(one, self._purpose.batch) for one in (*given, vote)]
+        return [value for value, _ in groupby(values)]
+
+    def _gold(self, anchor: AnchorPlace, given: Gold, line: int) -> None:
+        counts = self.plan.counts
+        value = gold_value(given, self._purpose.origin)
+        before = anchor.gold
+        if before is None:
+            counts.gold_new += 1
+        elif _says_no_more(value, before, self._may_replace(before)):
+            counts.gold_same += 1
+            return
+        elif self._may_replace(before):
+            counts.gold_replaced += 1
+        else:
+            whose = "an expert's gold" if before.rule == Rule.EXPERT else "gold"
+            self._conflict(
+                line, f"{whose} {worded(before)} was kept; the file says {worded(value)}"
+            )
+            return
+        anchor.gold = value
+        if not anchor.new:
+            self._defer(anchor, "gold", None, "", encode(before), encode(value))
+
+    def _may_replace(self, before: GoldValue) -> bool:
+        """An expert's decision never gives way, nor what this file said itself."""
+        return (
+            self._purpose.replace_gold
+            and before.rule != Rule.EXPERT
+            and before.batch != self._purpose.origin
+        )
+
+    def _flag(self, anchor: AnchorPlace, mark: FlagMark) -> None:
+        key = (mark.name.value, mark.annotator)
+        if key in anchor.flags:
+            return
+        value = FlagValue(mark.flagged_at, self._purpose.batch, mark.ends)
+        anchor.flags[key] = value
+        self.plan.counts.flags_new += 1
+        if not anchor.new:
+            person = self._purpose.people[mark.annotator]
+            self._defer(anchor, "flag", person, mark.name.value, None, encode(value))
+
+    def _defer(
+        self,
+        anchor: AnchorPlace,
+        entity: str,
+        person: int | None,
+        name: str,
+        before: str | None,
+        after: str | None,
+    ) -> None:
+        self.plan.ahead[anchor.id] = anchor
+        self.plan.deferred.append(
+            (self._purpose.act, entity, anchor.id, person, name, before, after)
+        )
+
+    # --- rows of new anchors ------------------------------------------------------------
+
+    def _finish(
+        self,
+        place: PassagePlace,
+        anchor: AnchorPlace,
+        incoming: IncomingPassage,
+        row: IncomingAnchor,
+    ) -> None:
+        """Rows of an anchor, once all that the stretch says of it is known."""
+        passage = incoming.passage
+        votes = sorted(anchor.votes.items())
+        types = self._purpose.types
+        given = [
+            vote_of(value, name, Role(role), types.get(name, PERSON))
+            for (name, role), value in votes
+        ]
+        summary = summarise(
+            given,
+            anchor.gold,
+            lambda: [token.lemma for token in passage.tokens],
+        )
+        columns = span_columns(place.id, passage, row.anchor)
+        self.plan.anchors.append((anchor.id, *columns, self._purpose.batch, *summary.columns()))
+        people = [self._purpose.people[one.annotator] for one in given if one.counts]
+        if summary.by_gold is not None:
+            self.plan.gold_differences += answers.judged(anchor.id, people, summary.by_gold)
+        if len(votes) > 1:
+            self.plan.differences += answers.pairs(anchor.id, people, summary.disagreement)
+            self.plan.expert_differences += answers.decided(anchor.id, summary.experts)
+        adjudicated = {}
+        for (name, role), value in votes:
+            answer_id = self._answer_row(anchor.id, name, role, value)
+            if role == Role.ADJUDICATOR:
+                adjudicated[name] = answer_id
+        if anchor.gold is not None:
+            self._gold_row(anchor.id, anchor.gold, adjudicated)
+        for (name, annotator), mark in anchor.flags.items():
+            self._flag_row(anchor.id, name, annotator, mark)
+
+    def _answer_row(self, anchor_id: int, name: str, role: str, value: AnswerValue) -> int:
+        purpose, plan = self._purpose, self.plan
+        id_ = self._next.answer
+        self._next.answer += 1
+        person = purpose.people[name]
+        plan.answers.append(
+            (
+                id_,
+                anchor_id,
+                person,
+                role,
+                value.kind,
+                value.relation,
+                value.sort,
+                value.noun,
+                value.comment,
+                value.seconds,
+                value.saw_model,
+                value.saw_votes,
+                value.guideline,
+                value.rule_tag,
+                purpose.batch,
+                value.at,
+            )
+        )
+        self._head_rows(value.heads, answer_id=id_, gold_id=None)
+        for old, new in pairwise((None, *self._past[anchor_id, name, role])):
+            plan.events.append(
+                (purpose.act, "answer", anchor_id, person, role, encode(old), encode(new))
+            )
+        return id_
+
+    def _gold_row(
+        self, anchor_id: int, value: GoldValue, adjudicated: Mapping[str, int]
+    ) -> None:
+        purpose, plan = self._purpose, self.plan
+        by = value.by
+        expert = by is not None and value.rule == Rule.EXPERT
+        plan.golds.append(
+            (
+                anchor_id,
+                value.kind,
+                value.relation,
+                value.sort,
+                value.noun,
+                value.comment,
+                value.rule,
+                None if by is None else purpose.people[by],
+                adjudicated.get(by) if expert and by is not None else None,
+                purpose.batch,
+                value.at,
+                encode_gold_votes(value.votes),
+            )
+        )
+        self._head_rows(value.heads, answer_id=None, gold_id=anchor_id)
+        plan.events.append((purpose.act, "gold", anchor_id, None, "", None, encode(value)))
+
+    def _flag_row(self, anchor_id: int, name: str, annotator: str, value: FlagValue) -> None:
+        purpose, plan = self._purpose, self.plan
+        person = purpose.people[annotator]
+        columns = value.span or (None, None)
+        plan.flags.append((anchor_id, person, name, purpose.batch, value.at, *columns))
+        plan.events.append((purpose.act, "flag", anchor_id, person, name, None, encode(value)))
+
+    def _head_rows(self, marks: Marks, *, answer_id: int | None, gold_id: int | None) -> None:
+        for position, head in enumerate(marks):
+            id_ = self._next.head
+            self._next.head += 1
+            self.plan.heads.append((id_, answer_id, gold_id, position))
+            self.plan.mentions += [(id_, place, *mark) for place, mark in enumerate(head)]
+
+
+def _says_no_more(value: GoldValue, before: GoldValue, may_replace: bool) -> bool:
+    """True if a gold tells nothing that the one that is there does not say.
+
+    Where gold may give way, an expert's decision for what an import said is news.
+    """
+    if content(value) != content(before) or value.comment not in ("", before.comment):
+        return False
+    return not (may_replace and value.rule == Rule.EXPERT)
+
+
+def _behind(present: AnswerValue, steps: Sequence[AnswerValue]) -> list[AnswerValue]:
+    """What a person said after the present answer; nothing if that is none of the steps.
+
+    A file that was taken again, with more in it, brings the answer that is there once more:
+    the same words at the same time.
+    """
+    for place, step in enumerate(steps):
+        if content(step) == content(present) and step.at == present.at:
+            return list(steps[place + 1 :])
+    return []
+
+
+def content(value: AnswerValue | GoldValue) -> tuple[object, ...]:
+    """What an answer says, without who, when and how, and without its comment."""
+    return value.kind, value.heads, value.relation, value.sort, value.noun
+
+
+def worded(value: AnswerValue | GoldValue) -> str:
+    """An answer in a few words, for a report."""
+    if not value.heads:
+        return value.kind
+    tokens = sorted({mark[2] for head in value.heads for mark in head if mark[3] != "removed"})
+    return f"{value.kind} to token {', '.join(map(str, tokens))}"

@@ -1,0 +1,449 @@
+"""The two sides of a merge: the other copy opened read-only as of one moment, its rows and
+ids in the terms of this copy, and short writes between which others get in.
+"""
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import msgspec
+
+from nfh_db import batches as db_batches
+from nfh_db import database
+from nfh_db.connection import (
+    PASSIVE,
+    SCHEMA_VERSION,
+    WRITES_BETWEEN,
+    Connection,
+    connect,
+    identify,
+    next_stretch,
+    transaction,
+    translated,
+)
+from nfh_db.errors import NotOurFileError, StoreError
+from nfh_db.open_files import file_identity
+from nfh_db.serialization import (
+    AnchorValue,
+    AnswerValue,
+    FlagValue,
+    GoldValue,
+    Value,
+    decode_anchor,
+    decode_answer,
+    decode_flag,
+    decode_gold,
+    json_of,
+)
+
+# Ids of the other copy in the terms of this one.
+#
+# What is new here has no id yet while a merge is planned: it is stood for by its own id in
+# the other copy with a minus sign.
+
+BATCH = re.compile(r'"batch":(\d+)')
+"""Where a value of the log names its import; inside a string the quotes are escaped."""
+
+Times = Mapping[tuple[str, str], str]
+"""When this copy has an answer, by annotator and by when the other copy has it."""
+
+
+class DamagedError(StoreError):
+    """A copy whose log does not hold."""
+
+
+@dataclass(slots=True)
+class Maps:
+    """From ids there to ids here. names: of everybody there, by id there."""
+
+    names: dict[int, str] = field(default_factory=dict)
+    people: dict[int, int] = field(default_factory=dict)
+    batches: dict[int, int] = field(default_factory=dict)
+    passages: dict[int, int] = field(default_factory=dict)
+    anchors: dict[int, int] = field(default_factory=dict)
+
+    def value(self, entity: str, text: str | None, times: Times | None = None) -> Value | None:
+        """A value of the other copy's log, in this one's terms. Raises DamagedError."""
+        try:
+            found = decoded(entity, text)
+            if isinstance(found, AnchorValue):
+                return self._anchor(found)
+            return found and self._of_batch(found, times or {})
+        except KeyError as error:
+            raise DamagedError(
+                f"a change in its log names row {error} that is not there: {text}"
+            ) from error
+
+    def _anchor(self, value: AnchorValue) -> AnchorValue:
+        return AnchorValue(
+            self.passages[value.passage],
+            value.start,
+            value.stop,
+            value.replaces and self.anchors[value.replaces],
+            value.replaced_by and self.anchors[value.replaced_by],
+        )
+
+    def _of_batch(
+        self, value: AnswerValue | GoldValue | FlagValue, times: Times
+    ) -> AnswerValue | GoldValue | FlagValue:
+        changed: dict[str, object] = {}
+        if value.batch is not None:
+            changed["batch"] = self.batches[value.batch]
+        if isinstance(value, GoldValue) and value.votes and times:
+            votes = [(name, times.get((name, at), at)) for name, at in value.votes]
+            changed["votes"] = tuple(sorted(votes))
+        return msgspec.structs.replace(value, **changed) if changed else value
+
+    def same_text(self, text: str | None) -> bool:
+        """True if a value that names neither passage nor anchor is spelt the same here."""
+        if text is None or '"batch":' not in text:
+            return True
+        found = BATCH.search(text)
+        return found is not None and self.batches.get(int(found[1])) == int(found[1])
+
+
+def decoded(entity: str, text: str | None) -> Value | None:
+    """A value of the log. Raises DamagedError for what is none."""
+    try:
+        if entity == "answer":
+            return decode_answer(text)
+        if entity == "gold":
+            return decode_gold(text)
+        if entity == "flag":
+            return decode_flag(text)
+        return decode_anchor(text)
+    except msgspec.DecodeError as error:
+        raise DamagedError(f"a change in its log cannot be read ({error})") from error
+
+
+# Opening the other copy: to be read only, of one moment, and left exactly as it is.
+#
+# Where it is of an older version, or holds what is left of a broken-off import, a passing copy
+# of it is brought up to date and read instead.
+
+LOG_SUFFIX, MEMORY = "-wal", "-shm"
+QUICK_CHECK = "PRAGMA quick_check(1)"
+UNTOUCHED = "ro&immutable=1"
+"""No lock, and no file beside it: for a database that nobody has open."""
+
+
+@dataclass(slots=True)
+class OtherCopy:
+    """The other copy, open in a read transaction."""
+
+    path: Path
+    connection: Connection
+    _state: tuple[int, ...] | None = None
+
+    def check_unchanged(self) -> None:
+        """Raise StoreError if somebody began to write into a file that was read unlocked."""
+        if self._state is not None and _state(self.path) != self._state:
+            raise StoreError(
+                f"{self.path} was changed while it was read. Nothing was merged; try again"
+            )
+
+
+@contextmanager
+def opened(path: Path, here: Path) -> Iterator[OtherCopy]:
+    """The other copy of `here`. Raises StoreError and its kinds with a sentence."""
+    database.check_place(path, create=False)
+    if file_identity(path) == file_identity(here):
+        raise StoreError(f"{path} is this database itself: name another copy of it")
+    with TemporaryDirectory(prefix="nfh-tui-") as folder:
+        passing = Path(folder) / "other.db"
+        with translated(path):
+            found = _copied(path, passing) if _has_log_alone(path) else _open(path)
+            if _is_old_or_unfinished(found.connection, path):
+                found = _up_to_date(found, passing.with_name("new.db"))
+            _check_whole(found.connection, path)
+        try:
+            with translated(path):
+                yield found
+        finally:
+            found.connection.close()
+
+
+def _has_log_alone(path: Path) -> bool:
+    """True if a write-ahead log lies beside a file that nobody has open.
+
+    It was copied with it, or somebody was killed. To read it there SQLite would make a file
+    beside it, which a read-only medium does not let it, and which nobody asked for.
+    """
+    log = _beside(path, LOG_SUFFIX)
+    return log.exists() and log.stat().st_size > 0 and not _beside(path, MEMORY).exists()
+
+
+def _open(path: Path) -> OtherCopy:
+    """A connection in a read transaction, without a lock where nobody has the file open."""
+    state = _state(path)
+    alone = not _beside(path, MEMORY).exists()
+    connection = _begun(connect(path, UNTOUCHED if alone else "ro"), path)
+    return OtherCopy(path, connection, state if alone else None)
+
+
+def _begun(connection: Connection, path: Path) -> Connection:
+    """A connection, in a read transaction, to what is a database of ours."""
+    try:
+        connection.execute("BEGIN")
+        identify(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _check_whole(connection: Connection, path: Path) -> None:
+    said = connection.execute(QUICK_CHECK).fetchone()[0]
+    if said != "ok":
+        raise StoreError(
+            f"{path} is damaged ({said}). Nothing was merged; `nfh-tui doctor` on it says more"
+        )
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    """What SQLite keeps beside a file, links followed."""
+    real = Path(os.path.realpath(path))
+    return real.with_name(real.name + suffix)
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns, found.st_ino, _beside(path, MEMORY).exists()
+
+
+def _copied(path: Path, target: Path) -> OtherCopy:
+    """A passing copy of a file and of the log beside it."""
+    shutil.copyfile(path, target)
+    shutil.copyfile(_beside(path, LOG_SUFFIX), _beside(target, LOG_SUFFIX))
+    return OtherCopy(path, _begun(connect(target, "ro"), path))
+
+
+def _is_old_or_unfinished(connection: Connection, path: Path) -> bool:
+    version = identify(connection, path)
+    if version == 0:
+        raise NotOurFileError(f"{path} is empty: it is no database yet")
+    return version < SCHEMA_VERSION or bool(db_batches.unfinished(connection))
+
+
+def _up_to_date(found: OtherCopy, target: Path) -> OtherCopy:
+    """A passing copy, upgraded, with broken-off imports cleared away or finished."""
+    from nfh_db import bulk_run
+
+    with closing(found.connection), translated(target):
+        with closing(connect(target, "rwc")) as copy:
+            found.connection.backup(copy)
+        database.open_writer(target, create=False).close()
+    bulk_run.recover(target)
+    new = _open(target)
+    for batch in db_batches.unfinished(new.connection):
+        new.connection.close()
+        raise StoreError(
+            f"{batch.name} is just being brought into {found.path}: wait until that is done, "
+            "then merge. Nothing was merged"
+        )
+    return OtherCopy(found.path, new.connection)
+
+
+# Reading one copy of a database: people, imports, passages, anchors, and the log.
+#
+# The same statements serve both copies. What an unfinished import wrote is not read.
+
+PEOPLE = "SELECT id, name, type, created_at FROM annotator ORDER BY id"
+BATCHES = """
+SELECT b.id, b.name, b.sha256, b.format, b.split, n.name, b.rows, b.report, b.created_at,
+    b.finished_at
+FROM batch AS b LEFT JOIN annotator AS n ON n.id = b.annotator_id
+WHERE b.state <> 'loading' AND b.format <> 'merge' ORDER BY b.id"""
+PASSAGES = """
+SELECT p.id, lower(hex(p.digest)), p.document_id, p.batch_id
+FROM passage AS p LEFT JOIN batch AS b ON b.id = p.batch_id
+WHERE p.id > :after AND coalesce(b.state, 'ready') <> 'loading'
+ORDER BY p.id LIMIT :limit"""
+ANCHORS = """
+SELECT a.id, a.passage_id, a.start, a.stop, a.text_start, a.text_stop, a.word, a.batch_id
+FROM anchor AS a LEFT JOIN batch AS b ON b.id = a.batch_id
+WHERE a.passage_id IN (SELECT value FROM json_each(:ids))
+    AND coalesce(b.state, 'ready') <> 'loading'
+ORDER BY a.id"""
+LOG = """
+SELECT e.id, e.act_id, e.entity, e.anchor_id, e.annotator_id, e.name, e.before, e.after,
+    c.kind, c.annotator_id, c.acted_at, c.batch_id
+FROM event AS e JOIN act AS c ON c.id = e.act_id
+LEFT JOIN batch AS b ON b.id = c.batch_id
+WHERE e.anchor_id IN (SELECT value FROM json_each(:ids))
+    AND coalesce(b.state, 'ready') <> 'loading'
+ORDER BY e.anchor_id, e.id"""
+ACTS = """
+SELECT id, annotator_id, kind, summary, target, batch_id, acted_at
+FROM act WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id"""
+IMPORT_ACTS = "SELECT batch_id, id FROM act WHERE kind = 'import' AND batch_id IS NOT NULL"
+DOCUMENTS = "SELECT id, name FROM document"
+
+
+class Person(NamedTuple):
+    """Somebody or something that answers."""
+
+    id: int
+    name: str
+    type: str
+    created_at: str
+
+
+class Batch(NamedTuple):
+    """One imported file, or one run of a rule."""
+
+    id: int
+    name: str
+    sha256: str
+    format: str
+    split: str | None
+    annotator: str | None
+    rows: int
+    report: str
+    created_at: str
+    finished_at: str | None
+
+    @property
+    def content(self) -> tuple[str, str, str | None]:
+        """What makes two batches the same, in whatever copy."""
+        return self.sha256, self.format, self.annotator
+
+
+class PassageRow(NamedTuple):
+    """A passage, without its text. digest: hex."""
+
+    id: int
+    digest: str
+    document: int
+    batch: int | None
+
+
+class AnchorRow(NamedTuple):
+    """A number. batch: None where a person made the span."""
+
+    id: int
+    passage: int
+    start: int
+    stop: int
+    text_start: int
+    text_stop: int
+    word: str
+    batch: int | None
+
+
+class Logged(NamedTuple):
+    """An event with what matters of its act. owner: whose answer or flag; by: who did it."""
+
+    id: int
+    act: int
+    entity: str
+    anchor: int
+    owner: int | None
+    name: str
+    before: str | None
+    after: str | None
+    kind: str
+    by: int | None
+    at: str
+    batch: int | None
+
+
+class Act(NamedTuple):
+    """An act of the log. by: annotator's id."""
+
+    id: int
+    by: int | None
+    kind: str
+    summary: str
+    target: int | None
+    batch: int | None
+    at: str
+
+
+def people(connection: Connection) -> list[Person]:
+    """Everybody, by id."""
+    return [Person(*row) for row in connection.execute(PEOPLE)]
+
+
+def batches(connection: Connection) -> list[Batch]:
+    """Every import and every run of a rule that is to be seen; merges are left out."""
+    return [Batch(*row) for row in connection.execute(BATCHES)]
+
+
+def passages(connection: Connection, at_once: int) -> Iterator[list[PassageRow]]:
+    """All passages by id, some at once."""
+    after = 0
+    while rows := connection.execute(PASSAGES, {"after": after, "limit": at_once}).fetchall():
+        yield [PassageRow(*row) for row in rows]
+        after = rows[-1][0]
+
+
+def anchors(connection: Connection, passage_ids: Sequence[int]) -> list[AnchorRow]:
+    """The anchors of some passages, replaced and removed ones too."""
+    rows = connection.execute(ANCHORS, {"ids": json_of(list(passage_ids))})
+    return [AnchorRow(*row) for row in rows]
+
+
+def log(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, list[Logged]]:
+    """The events of some anchors, by anchor, each list oldest first."""
+    found: dict[int, list[Logged]] = {}
+    for row in connection.execute(LOG, {"ids": json_of(list(anchor_ids))}):
+        found.setdefault(row[3], []).append(Logged(*row))
+    return found
+
+
+def acts(connection: Connection, ids: Sequence[int]) -> list[Act]:
+    """Some acts, by id."""
+    return [Act(*row) for row in connection.execute(ACTS, {"ids": json_of(list(ids))})]
+
+
+WRITE_SECONDS = 0.02
+"""What one write should take: a person's answer may have to wait for it."""
+
+FIRST_STRETCH = 50
+SMALLEST_STRETCH = 5
+LARGEST_STRETCH = 1_000
+PAUSE_SECONDS = 0.001
+"""Between two writes, so that somebody who waits gets in."""
+
+NO_CHECKPOINTS = "PRAGMA wal_autocheckpoint = 0"
+
+
+class Writes:
+    """The writes of a merge. size: how many rows the next one can hold."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.size = FIRST_STRETCH
+        self._connection = connection
+        self._count = 0
+        # Carrying the log over into the database takes longer than a write may.
+        connection.execute(NO_CHECKPOINTS)
+
+    @contextmanager
+    def one(self) -> Iterator[None]:
+        """One write, of `size` rows or fewer; it finds out how many the next one can hold."""
+        with transaction(self._connection):
+            begun = time.perf_counter()
+            yield
+        self.size = next_stretch(
+            self.size,
+            time.perf_counter() - begun,
+            wanted=WRITE_SECONDS,
+            smallest=SMALLEST_STRETCH,
+            largest=LARGEST_STRETCH,
+        )
+        self._count += 1
+        if self._count % WRITES_BETWEEN == 0:
+            self._connection.execute(PASSIVE)
+        time.sleep(PAUSE_SECONDS)
+
+    def begin_small(self) -> None:
+        """Rows of another kind come: find out anew how many fit."""
+        self.size = FIRST_STRETCH

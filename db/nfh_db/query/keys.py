@@ -1,0 +1,403 @@
+"""Every key and every order of the query language: what it means, what it takes, and how it
+looks in use.
+"""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nfh_db.records import FlagName, Role, Rule, State
+from nfh_models.domain import IMPLICIT_KINDS, Blocking, Kind, Note
+
+SORTS: dict[str, str] = {
+    "order": "as the passages stand in their files (the default)",
+    "disagree": "strongest disagreement first",
+    "uncertain": "where the active model's first two choices are closest; unpredicted last",
+    "entropy": "where the active model is most undecided between all candidates; others last",
+    "conflict": "by margin where the active model contradicts gold, widest first; others last",
+    "doubt": "gold that a model which had not seen it doubts, least likely first; others last",
+    "models": "where the active model and another choose differently; models/NAME says which",
+    "rare": "undecided only: predicted kinds with little gold first",
+    "votes": "fewest votes first",
+    "anchor": "by the anchor's words",
+    "random": "shuffled, always alike; random/7 is another shuffle",
+    "nfh": "where identification is least sure, its score closest to 0; decided by rule last",
+    "assigned": "in the order in which you were given them; what you were not given last",
+}
+
+OF_MODELS = ("uncertain", "entropy", "conflict", "doubt", "models", "rare", "nfh")
+"""Those that depend on what models say."""
+
+NAMING = ("models",)
+"""Those after which a slash and the name of a model may stand."""
+
+
+# Every key of the query language: what it means, takes, and looks like in use.
+#
+# Help, completion, messages and `docs/queries.md` read this table.
+
+NONE = "none"
+GOLD = "gold"
+ANY = "any"
+SKIPPED = "skipped"
+WHO_ASKS = "me"
+NOBODY = "nobody"
+
+
+class Takes(StrEnum):
+    """What a key is followed by."""
+
+    CHOICE = "choice"
+    """One of a closed list, in either case."""
+    NUMBER = "number"
+    """A whole number, compared."""
+    SHARE = "share"
+    """A number from 0 to 1, compared."""
+    TAG = "tag"
+    """A rule of the guidelines by its number, with or without the R before it."""
+    IDS = "ids"
+    """Numbers of anchors."""
+    FREE = "free"
+    """Any text."""
+    PATTERN = "pattern"
+    """Sizes of groups of votes, such as 2-1."""
+    PEOPLE = "people"
+    """Somebody's name, or two, and perhaps what they said: NAME, NAME~NAME, NAME/WHAT."""
+    SORT = "sort"
+    """An order, not a condition."""
+
+
+COMPARED = (Takes.NUMBER, Takes.SHARE)
+"""What is followed by numbers, with any operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key.
+
+    noun: what messages call a value. values: the closed list, as canonically written.
+    open_values: whether the database may know further values, for completion.
+    pairs: whether NAME~NAME may stand for a name. after: what may follow a slash. usual: the
+    operator that completion writes, of numbers.
+    """
+
+    name: str
+    takes: Takes
+    noun: str
+    summary: str
+    examples: tuple[str, ...]
+    values: tuple[str, ...] = ()
+    open_values: bool = False
+    pairs: bool = False
+    after: tuple[str, ...] = ()
+    usual: str = ">"
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The operators it may have; `:` and `=` mean the same."""
+        if self.takes in COMPARED:
+            return (":", "=", "!=", "<", "<=", ">", ">=")
+        if self.takes is Takes.SORT:
+            return (":", "=")
+        return (":", "=", "!=")
+
+    @property
+    def stub(self) -> str:
+        """What completion writes for the key, ready for a value."""
+        return f"{self.name}{self.usual}" if self.takes in COMPARED else f"{self.name}:"
+
+
+CHOICES = (Kind.REFERENCE.value, *(kind.value for kind in IMPLICIT_KINDS), NONE)
+"""What a model may say of an anchor, or that it has said nothing."""
+
+KEYS: tuple[Key, ...] = (
+    Key(
+        "state",
+        Takes.CHOICE,
+        "state",
+        "where the anchor stands; skipped is what you yourself put off and nobody decided",
+        ("state:open", "state:disagree,stale", "-state:decided"),
+        (*(state.value for state in State), SKIPPED),
+    ),
+    Key(
+        "class",
+        Takes.CHOICE,
+        "class",
+        "the kind that gold names; none is an anchor without gold",
+        ("class:AGE", "class:AGE,TIME", "class:none", "-class:OTHER"),
+        (*(kind.value for kind in Kind), NONE),
+    ),
+    Key(
+        "split",
+        Takes.FREE,
+        "split",
+        "the split that an imported row put the anchor in",
+        ("split:dev", "split:dev,test"),
+        open_values=True,
+    ),
+    Key(
+        "anchor",
+        Takes.FREE,
+        "anchor",
+        "the anchor's own words, all of them, in either case",
+        ("anchor:one", 'anchor:"forty two"', "anchor:one,two"),
+        open_values=True,
+    ),
+    Key(
+        "flag",
+        Takes.CHOICE,
+        "flag",
+        "a flag that anybody set",
+        ("flag:guideline", "flag:anchor,ambiguous", "-flag:skip"),
+        tuple(flag.value for flag in FlagName),
+    ),
+    Key(
+        "text",
+        Takes.FREE,
+        "text",
+        "words that stand in the passage; the same as typing them without a key",
+        ('text:"months left"', "text:dollar,buck", "-text:okay"),
+    ),
+    Key(
+        "heads",
+        Takes.NUMBER,
+        "number of heads",
+        "how many heads gold has",
+        ("heads>1", "heads:2", "heads<=1"),
+    ),
+    Key(
+        "votes",
+        Takes.NUMBER,
+        "number of votes",
+        "how many annotators answered",
+        ("votes<3", "votes>=2", "votes:0"),
+    ),
+    Key(
+        "disagree",
+        Takes.CHOICE,
+        "kind of disagreement",
+        "how votes differ; any is any difference that blocks",
+        ("disagree:noun", "disagree:class,scope", "disagree:any", "disagree:extent"),
+        (*(kind.value for kind in Blocking), *(note.value for note in Note), ANY),
+    ),
+    Key(
+        "pattern",
+        Takes.PATTERN,
+        "pattern of votes",
+        "how votes group, largest group first",
+        ("pattern:2-1", "pattern:1-1-1"),
+        open_values=True,
+    ),
+    Key(
+        "by",
+        Takes.FREE,
+        "name",
+        "somebody who answered, as annotator or as adjudicator",
+        ("by:ann2", "-by:ann1"),
+        open_values=True,
+    ),
+    Key(
+        "differs",
+        Takes.PEOPLE,
+        "pair of names",
+        "two annotators whose answers differ: in anything that blocks, or in the kind after /",
+        ("differs:ann2", "differs:ann1~ann2", "differs:ann1~ann2/noun", 'differs:"ann 2"~me'),
+        open_values=True,
+        pairs=True,
+        after=(*(kind.value for kind in Blocking), *(note.value for note in Note)),
+    ),
+    Key(
+        "said",
+        Takes.PEOPLE,
+        "answer",
+        "the kind that an annotator answered: anybody, or the one before /",
+        ("said:AGE", "said:ann2/AGE", "said:me/UNKNOWN,me/BROKEN"),
+        tuple(kind.value for kind in Kind),
+        open_values=True,
+        after=tuple(kind.value for kind in Kind),
+    ),
+    Key(
+        "rule",
+        Takes.CHOICE,
+        "rule",
+        "how gold came to count; none is an anchor without gold",
+        ("rule:majority", "rule:unanimous,majority", "rule:none", "-rule:expert"),
+        (*(rule.value for rule in Rule), NONE),
+    ),
+    Key(
+        "experts",
+        Takes.CHOICE,
+        "comparison",
+        "two adjudicators or more decided, and do or do not differ in anything that blocks",
+        ("experts:differ", "experts:agree,differ"),
+        ("agree", "differ"),
+    ),
+    Key(
+        "right",
+        Takes.PEOPLE,
+        "name",
+        "an annotator with whom gold agrees in all that blocks; nobody: with none who answered",
+        ("right:ann2", "right:me", "right:nobody"),
+        (WHO_ASKS, NOBODY),
+        open_values=True,
+    ),
+    Key(
+        "wrong",
+        Takes.PEOPLE,
+        "name",
+        "an annotator whose answer differs from gold: in anything that blocks, or as after /",
+        ("wrong:ann2", "wrong:ann2/class", "wrong:me"),
+        (WHO_ASKS,),
+        open_values=True,
+        after=tuple(kind.value for kind in Blocking),
+    ),
+    Key(
+        "tagged",
+        Takes.TAG,
+        "number of a rule",
+        "the rule of the guidelines on which somebody's answer turned; none is without a tag",
+        ("tagged:R5", "tagged:5,12", "tagged:none state:decided"),
+        (NONE,),
+        open_values=True,
+    ),
+    Key(
+        "guideline",
+        Takes.NUMBER,
+        "version of the guidelines",
+        "the version of the guidelines under which an expert decided",
+        ("guideline<2", "guideline:1"),
+        usual="<",
+    ),
+    Key(
+        "assigned",
+        Takes.PEOPLE,
+        "name",
+        "whom it was given to, answered or not; nobody is an anchor that nobody was given",
+        ("assigned:ann2", "assigned:me", "assigned:nobody", "assigned:eva/adjudicator"),
+        (WHO_ASKS, NOBODY),
+        open_values=True,
+        after=tuple(role.value for role in Role),
+    ),
+    Key(
+        "todo",
+        Takes.PEOPLE,
+        "name",
+        "whom it was given to and who has not answered it yet",
+        ("todo:me", "todo:ann2", "todo:me/annotator"),
+        (WHO_ASKS,),
+        open_values=True,
+        after=tuple(role.value for role in Role),
+    ),
+    Key(
+        "audit",
+        Takes.CHOICE,
+        "state of an audit",
+        "drawn to check what a rule settled: not looked at yet, found right, or found wrong",
+        ("audit:open", "audit:wrong", "audit:right,wrong"),
+        ("open", "right", "wrong"),
+    ),
+    Key(
+        "model",
+        Takes.CHOICE,
+        "thing to compare a model with",
+        "the active resolution model against gold, where both say something",
+        ("model!=gold", "model=gold"),
+        (GOLD,),
+    ),
+    Key(
+        "predicted",
+        Takes.PEOPLE,
+        "answer of a model",
+        "what the active resolution model chose, or the model before /; none: it said nothing",
+        ("predicted:AGE", "predicted:AGE class:TIME", "predicted:small/REFERENCE"),
+        CHOICES,
+        open_values=True,
+        after=CHOICES,
+    ),
+    Key(
+        "hit",
+        Takes.PEOPLE,
+        "name of a model",
+        "what the model of this name says is right, as model=gold is of the active one",
+        ("hit:small", "hit:linear-2 miss:small"),
+        open_values=True,
+    ),
+    Key(
+        "miss",
+        Takes.PEOPLE,
+        "name of a model",
+        "what the model of this name says is wrong",
+        ("miss:small", "miss:linear-1,linear-2"),
+        open_values=True,
+    ),
+    Key(
+        "margin",
+        Takes.SHARE,
+        "margin",
+        "how far the active model's first choice is ahead of its second",
+        ("margin<0.3", "margin>=0.9"),
+        usual="<",
+    ),
+    Key(
+        "conf",
+        Takes.SHARE,
+        "confidence",
+        "the active model's score of what it chose",
+        ("conf<0.6", "conf>0.95 model!=gold"),
+        usual="<",
+    ),
+    Key(
+        "entropy",
+        Takes.SHARE,
+        "share of all uncertainty",
+        "how undecided the active model is between all candidates: 0 is certain",
+        ("entropy>0.5", "entropy<=0.1"),
+    ),
+    Key(
+        "doubt",
+        Takes.SHARE,
+        "doubt",
+        "how unlikely a model that had not seen the anchor's gold took it to be",
+        ("doubt>0.9", "doubt>0.9 sort:doubt"),
+    ),
+    Key(
+        "nfh",
+        Takes.CHOICE,
+        "answer of identification",
+        "whether the active identification model says that a noun is missing; gold compares",
+        ("nfh:yes", "nfh:none", "nfh!=gold", "nfh=gold"),
+        ("yes", "no", NONE, GOLD),
+    ),
+    Key(
+        "nfhrule",
+        Takes.FREE,
+        "rule of identification",
+        "the rule by which the active identification model decided, in either case",
+        ("nfhrule:no-one", "nfhrule:svm nfh:yes"),
+        open_values=True,
+    ),
+    Key(
+        "doc",
+        Takes.FREE,
+        "document",
+        "part of the document's name",
+        ("doc:dev.jsonl",),
+        open_values=True,
+    ),
+    Key(
+        "id",
+        Takes.IDS,
+        "anchor's number",
+        "anchors by their numbers in this database, as reports and lists of findings name them",
+        ("id:7", "id:7,12,40"),
+    ),
+    Key(
+        "sort",
+        Takes.SORT,
+        "order",
+        "order of the list; a minus sign turns it round",
+        ("sort:disagree", "-sort:votes", "sort:random/7", "sort:uncertain", "sort:rare"),
+        tuple(SORTS),
+    ),
+)
+
+BY_NAME: dict[str, Key] = {key.name: key for key in KEYS}

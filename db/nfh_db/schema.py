@@ -1,0 +1,597 @@
+"""The schema: the first one, the migrations that follow, and the readable copy `schema.sql`
+that is made of them.
+"""
+
+import tempfile
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlite_utils import Migrations
+
+from nfh_db.connection import Connection
+from nfh_db.database import open_writer
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+
+KINDS = (
+    "'REFERENCE','YEAR','AGE','CURRENCY','PEOPLE','TIME','OTHER','UNKNOWN',"
+    "'NOT_NFH','BROKEN','NFH'"
+)
+
+FIRST_SCHEMA = (
+    # People, models and rules that answer.
+    """CREATE TABLE annotator (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        type TEXT NOT NULL DEFAULT 'person' CHECK (type IN ('person', 'model', 'rule')),
+        created_at TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE guideline (
+        id INTEGER PRIMARY KEY,
+        version INTEGER NOT NULL UNIQUE,
+        body TEXT NOT NULL,
+        annotator_id INTEGER REFERENCES annotator(id),
+        created_at TEXT NOT NULL
+    ) STRICT""",
+    """CREATE TABLE setting (
+        name TEXT PRIMARY KEY,
+        value TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID""",
+    # One imported file. Rows of a batch in state 'loading' are seen by nobody.
+    """CREATE TABLE batch (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        sha256 TEXT NOT NULL,
+        format TEXT NOT NULL,
+        split TEXT,
+        annotator_id INTEGER REFERENCES annotator(id),
+        state TEXT NOT NULL CHECK (state IN ('loading', 'settling', 'ready')),
+        pid INTEGER,
+        rows INTEGER NOT NULL DEFAULT 0,
+        report TEXT NOT NULL DEFAULT '{}',
+        created_at TEXT NOT NULL,
+        finished_at TEXT
+    ) STRICT""",
+    """CREATE UNIQUE INDEX batch_content
+        ON batch(sha256, format, coalesce(annotator_id, 0)) WHERE state = 'ready'""",
+    """CREATE TABLE document (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL,
+        batch_id INTEGER REFERENCES batch(id)
+    ) STRICT""",
+    # digest: the 32 bytes of Passage.digest; as text they would double its index.
+    """CREATE TABLE passage (
+        id INTEGER PRIMARY KEY,
+        document_id INTEGER NOT NULL REFERENCES document(id),
+        batch_id INTEGER REFERENCES batch(id),
+        digest BLOB NOT NULL UNIQUE,
+        text TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX passage_document ON passage(document_id)",
+    "CREATE INDEX passage_batch ON passage(batch_id)",
+    # Kept apart from the text, so that a search over all texts reads little.
+    # offsets: little-endian uint32 pairs start, end. lemmas, turns: JSON arrays;
+    # a turn is [number, speaker or null, first token, token after the last].
+    """CREATE TABLE passage_token (
+        passage_id INTEGER PRIMARY KEY REFERENCES passage(id),
+        offsets BLOB NOT NULL,
+        lemmas TEXT NOT NULL,
+        turns TEXT NOT NULL,
+        tokenizer TEXT NOT NULL
+    ) STRICT""",
+    # The columns from `state` on sum up answers and gold; the store keeps them.
+    # text_start, text_end: the anchor's code points. replaced_by: set when corrected.
+    """CREATE TABLE anchor (
+        id INTEGER PRIMARY KEY,
+        passage_id INTEGER NOT NULL REFERENCES passage(id),
+        start INTEGER NOT NULL,
+        stop INTEGER NOT NULL,
+        text_start INTEGER NOT NULL,
+        text_stop INTEGER NOT NULL,
+        word TEXT NOT NULL,
+        batch_id INTEGER REFERENCES batch(id),
+        replaces INTEGER REFERENCES anchor(id),
+        replaced_by INTEGER REFERENCES anchor(id),
+        removed INTEGER NOT NULL DEFAULT 0,
+        state TEXT NOT NULL DEFAULT 'open'
+            CHECK (state IN ('open', 'answered', 'disagree', 'decided', 'stale')),
+        kind TEXT,
+        heads INTEGER NOT NULL DEFAULT 0,
+        votes INTEGER NOT NULL DEFAULT 0,
+        strongest TEXT,
+        blocking TEXT NOT NULL DEFAULT '',
+        notes TEXT NOT NULL DEFAULT '',
+        pattern TEXT NOT NULL DEFAULT '',
+        UNIQUE (passage_id, start, stop),
+        CHECK (start >= 0 AND stop > start)
+    ) STRICT""",
+    # The queue filters one walk in passage order (UNIQUE above) and needs no index for it;
+    # this one serves the order by word.
+    "CREATE INDEX anchor_word ON anchor(word COLLATE NOCASE, passage_id, start, stop)",
+    "CREATE INDEX anchor_batch ON anchor(batch_id)",
+    # What a row of an imported file said; drives the `nfh` export, repeats included.
+    # labels: the row's own label, as JSON: the release's `head` list, or its 0 or 1.
+    """CREATE TABLE source_row (
+        id INTEGER PRIMARY KEY,
+        batch_id INTEGER NOT NULL REFERENCES batch(id),
+        line INTEGER NOT NULL,
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        split TEXT,
+        labels TEXT
+    ) STRICT""",
+    "CREATE UNIQUE INDEX source_row_line ON source_row(batch_id, line, anchor_id)",
+    "CREATE INDEX source_row_anchor ON source_row(anchor_id)",
+    "CREATE INDEX source_row_split ON source_row(split, batch_id, anchor_id)",
+    # An annotator's answer, or an adjudicator's; removed ones stay.
+    f"""CREATE TABLE answer (
+        id INTEGER PRIMARY KEY,
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        role TEXT NOT NULL CHECK (role IN ('annotator', 'adjudicator')),
+        kind TEXT NOT NULL CHECK (kind IN ({KINDS})),
+        relation TEXT CHECK (relation IN ('AND', 'OR', 'UNSTATED')),
+        sort TEXT CHECK (sort IN ('NUMBER', 'CODE', 'MEASURE', 'NOUN')),
+        noun TEXT,
+        comment TEXT NOT NULL DEFAULT '',
+        seconds REAL,
+        saw_model INTEGER NOT NULL DEFAULT 0,
+        saw_votes INTEGER NOT NULL DEFAULT 0,
+        guideline_version INTEGER,
+        rule_tag TEXT,
+        batch_id INTEGER REFERENCES batch(id),
+        answered_at TEXT NOT NULL,
+        removed INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (anchor_id, annotator_id, role)
+    ) STRICT""",
+    "CREATE INDEX answer_annotator ON answer(annotator_id, anchor_id)",
+    "CREATE INDEX answer_batch ON answer(batch_id) WHERE batch_id IS NOT NULL",
+    # The answer that counts. rule 'expert' points to the adjudicator's answer.
+    f"""CREATE TABLE gold (
+        anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),
+        kind TEXT NOT NULL CHECK (kind IN ({KINDS})),
+        relation TEXT CHECK (relation IN ('AND', 'OR', 'UNSTATED')),
+        sort TEXT CHECK (sort IN ('NUMBER', 'CODE', 'MEASURE', 'NOUN')),
+        noun TEXT,
+        comment TEXT NOT NULL DEFAULT '',
+        rule TEXT NOT NULL CHECK (rule IN ('imported', 'unanimous', 'majority', 'expert')),
+        annotator_id INTEGER REFERENCES annotator(id),
+        answer_id INTEGER REFERENCES answer(id),
+        batch_id INTEGER REFERENCES batch(id),
+        decided_at TEXT,
+        removed INTEGER NOT NULL DEFAULT 0
+    ) STRICT""",
+    "CREATE INDEX gold_batch ON gold(batch_id) WHERE batch_id IS NOT NULL",
+    # Heads of an answer or of a gold, and where each head's noun stands.
+    """CREATE TABLE head (
+        id INTEGER PRIMARY KEY,
+        answer_id INTEGER REFERENCES answer(id),
+        gold_id INTEGER REFERENCES gold(anchor_id),
+        position INTEGER NOT NULL,
+        CHECK ((answer_id IS NULL) <> (gold_id IS NULL))
+    ) STRICT""",
+    "CREATE INDEX head_answer ON head(answer_id, position) WHERE answer_id IS NOT NULL",
+    "CREATE INDEX head_gold ON head(gold_id, position) WHERE gold_id IS NOT NULL",
+    """CREATE TABLE mention (
+        head_id INTEGER NOT NULL REFERENCES head(id) ON DELETE CASCADE,
+        position INTEGER NOT NULL,
+        start INTEGER NOT NULL,
+        stop INTEGER NOT NULL,
+        token INTEGER NOT NULL,
+        origin TEXT NOT NULL CHECK (origin IN ('marked', 'added', 'removed')),
+        PRIMARY KEY (head_id, position),
+        CHECK (start >= 0 AND start <= token AND token < stop)
+    ) STRICT, WITHOUT ROWID""",
+    # One person's mark on one anchor; 'skip' is "not now".
+    """CREATE TABLE flag (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        name TEXT NOT NULL CHECK (name IN ('anchor', 'ambiguous', 'guideline', 'skip')),
+        batch_id INTEGER REFERENCES batch(id),
+        flagged_at TEXT NOT NULL,
+        removed INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (anchor_id, annotator_id, name)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX flag_name ON flag(name, anchor_id) WHERE removed = 0",
+    """CREATE TABLE assignment (
+        id INTEGER PRIMARY KEY,
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        role TEXT NOT NULL CHECK (role IN ('annotator', 'adjudicator')),
+        purpose TEXT NOT NULL DEFAULT 'work' CHECK (purpose IN ('work', 'check', 'audit')),
+        state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'done', 'returned')),
+        position INTEGER NOT NULL,
+        assigned_at TEXT NOT NULL,
+        finished_at TEXT,
+        UNIQUE (anchor_id, annotator_id, role)
+    ) STRICT""",
+    "CREATE INDEX assignment_annotator ON assignment(annotator_id, state, position)",
+    # The log. An act is what one undo takes back; its events say what changed, from, to.
+    """CREATE TABLE act (
+        id INTEGER PRIMARY KEY,
+        annotator_id INTEGER REFERENCES annotator(id),
+        kind TEXT NOT NULL CHECK (kind IN ('do', 'undo', 'redo', 'import', 'settle', 'merge')),
+        summary TEXT NOT NULL,
+        target INTEGER REFERENCES act(id),
+        undone INTEGER NOT NULL DEFAULT 0,
+        batch_id INTEGER REFERENCES batch(id),
+        acted_at TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX act_annotator ON act(annotator_id, undone, id)",
+    """CREATE TABLE event (
+        id INTEGER PRIMARY KEY,
+        act_id INTEGER NOT NULL REFERENCES act(id),
+        entity TEXT NOT NULL CHECK (entity IN ('answer', 'gold', 'flag', 'anchor')),
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER REFERENCES annotator(id),
+        name TEXT NOT NULL DEFAULT '',
+        before TEXT,
+        after TEXT
+    ) STRICT""",
+    "CREATE INDEX event_act ON event(act_id)",
+    "CREATE INDEX event_anchor ON event(anchor_id, id)",
+    """CREATE TABLE model (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        task TEXT NOT NULL CHECK (task IN ('identification', 'resolution', 'both')),
+        recipe TEXT NOT NULL,
+        version TEXT NOT NULL,
+        path TEXT,
+        digest TEXT,
+        config TEXT NOT NULL DEFAULT '{}',
+        metrics TEXT NOT NULL DEFAULT '{}',
+        snapshot TEXT,
+        state TEXT NOT NULL DEFAULT 'candidate'
+            CHECK (state IN ('candidate', 'active', 'retired', 'rejected')),
+        created_at TEXT NOT NULL
+    ) STRICT""",
+    # scores: little-endian float32, the six classes in the order of IMPLICIT_KINDS, then
+    # one a token; NaN marks what is no candidate. choice: token index, or class name.
+    """CREATE TABLE prediction (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        model_id INTEGER NOT NULL REFERENCES model(id),
+        choice TEXT NOT NULL,
+        second TEXT,
+        margin REAL,
+        scores BLOB NOT NULL,
+        predicted_at TEXT NOT NULL,
+        PRIMARY KEY (anchor_id, model_id)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX prediction_margin ON prediction(model_id, margin)",
+    """CREATE TABLE job (
+        id INTEGER PRIMARY KEY,
+        task TEXT NOT NULL,
+        state TEXT NOT NULL DEFAULT 'queued' CHECK (state IN
+            ('queued', 'running', 'done', 'failed', 'cancelled', 'interrupted')),
+        arguments TEXT NOT NULL DEFAULT '{}',
+        version INTEGER NOT NULL DEFAULT 1,
+        pid INTEGER,
+        pid_started TEXT,
+        heartbeat TEXT,
+        phase TEXT,
+        done INTEGER NOT NULL DEFAULT 0,
+        total INTEGER,
+        metrics TEXT NOT NULL DEFAULT '{}',
+        log TEXT,
+        model_id INTEGER REFERENCES model(id),
+        error TEXT,
+        created_at TEXT NOT NULL,
+        started_at TEXT,
+        finished_at TEXT
+    ) STRICT""",
+    "CREATE INDEX job_state ON job(state, id)",
+    """CREATE TABLE saved_view (
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        name TEXT NOT NULL,
+        query TEXT NOT NULL,
+        saved_at TEXT NOT NULL,
+        PRIMARY KEY (annotator_id, name)
+    ) STRICT, WITHOUT ROWID""",
+    # An answer begun and not yet committed; body: JSON of the editor's state.
+    """CREATE TABLE draft (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        role TEXT NOT NULL CHECK (role IN ('annotator', 'adjudicator')),
+        body TEXT NOT NULL,
+        drafted_at TEXT NOT NULL,
+        PRIMARY KEY (anchor_id, annotator_id, role)
+    ) STRICT, WITHOUT ROWID""",
+    # Where a person stood when the workbench closed; token: the cursor in the passage.
+    """CREATE TABLE place (
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        mode TEXT NOT NULL CHECK (mode IN ('browse', 'annotate', 'adjudicate')),
+        query TEXT NOT NULL,
+        anchor_id INTEGER REFERENCES anchor(id),
+        token INTEGER,
+        left_at TEXT NOT NULL,
+        PRIMARY KEY (annotator_id, mode)
+    ) STRICT, WITHOUT ROWID""",
+)
+
+
+# The schema, and nothing but the schema: one function a change, never edited once released.
+#
+# `schema.sql` beside this file is what these functions build; a test compares the two.
+# Text is Unicode; offsets are code points, token spans are token indices, ends exclusive;
+# times are UTC in ISO 8601 with milliseconds.
+
+migrations = Migrations("nfh")
+
+VOTES_THAT_COUNT = (
+    # Name and time of each answer that a rule made the gold of, as JSON; "" for none.
+    "ALTER TABLE gold ADD COLUMN votes TEXT NOT NULL DEFAULT ''",
+    # The merge that brought an act in from another copy.
+    "ALTER TABLE act ADD COLUMN merged_by INTEGER REFERENCES act(id)",
+    # How two annotators' answers differ, for the pairs that differ in anything.
+    # blocking: a kind of disagreement; notes: kinds that never block, each between spaces.
+    """CREATE TABLE difference (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        left_id INTEGER NOT NULL REFERENCES annotator(id),
+        right_id INTEGER NOT NULL REFERENCES annotator(id),
+        blocking TEXT,
+        notes TEXT NOT NULL DEFAULT '',
+        PRIMARY KEY (anchor_id, left_id, right_id),
+        CHECK (left_id < right_id)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX difference_left ON difference(left_id, blocking, anchor_id)",
+    "CREATE INDEX difference_right ON difference(right_id, blocking, anchor_id)",
+    # Anchors that two adjudicators or more decided. blocking: the strongest kind in which they
+    # differ, NULL where they agree.
+    """CREATE TABLE expert_difference (
+        anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),
+        blocking TEXT
+    ) STRICT""",
+    # Nothing wrote assignments before this. check: gold is known, and hidden. audit: a sample
+    # of what a rule settled. double: decided by two adjudicators, each blind to the other.
+    # expected: the gold that there was when a check or an audit was drawn, as the log keeps it.
+    # verdict: how the answer compares with that, once it is there. run: which call drew it, as
+    # a time.
+    "DROP TABLE assignment",
+    """CREATE TABLE assignment (
+        id INTEGER PRIMARY KEY,
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        role TEXT NOT NULL CHECK (role IN ('annotator', 'adjudicator')),
+        purpose TEXT NOT NULL DEFAULT 'work'
+            CHECK (purpose IN ('work', 'check', 'audit', 'double')),
+        state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'done', 'returned')),
+        position INTEGER NOT NULL,
+        expected TEXT,
+        verdict TEXT CHECK (verdict IN ('right', 'wrong')),
+        stratum TEXT,
+        run TEXT NOT NULL,
+        assigned_at TEXT NOT NULL,
+        finished_at TEXT,
+        UNIQUE (anchor_id, annotator_id, role)
+    ) STRICT""",
+    "CREATE INDEX assignment_annotator ON assignment(annotator_id, state, position)",
+    "CREATE INDEX assignment_purpose ON assignment(purpose, run) WHERE purpose <> 'work'",
+)
+
+IDENTIFICATION = (
+    # What a model or the rules say of an anchor: is its noun missing? rule: the name of the
+    # rule that decided, of a learned model its recipe. score: above 0 for yes, NULL of rules.
+    # weights: what weighed most, as JSON pairs of feature and weight; "" for none.
+    """CREATE TABLE identification (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        model_id INTEGER NOT NULL REFERENCES model(id),
+        nfh INTEGER NOT NULL CHECK (nfh IN (0, 1)),
+        rule TEXT NOT NULL,
+        score REAL,
+        weights TEXT NOT NULL DEFAULT '',
+        identified_at TEXT NOT NULL,
+        PRIMARY KEY (anchor_id, model_id)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX identification_rule ON identification(model_id, nfh, rule)",
+)
+
+FINDING = (
+    # The score of what a model chose, which stands among its scores, too.
+    "ALTER TABLE prediction ADD COLUMN confidence REAL",
+    "CREATE INDEX prediction_choice ON prediction(model_id, choice)",
+    "CREATE INDEX prediction_confidence ON prediction(model_id, confidence)",
+    # How each annotator's answer compares with the gold of its anchor, where that decides it.
+    # blocking: the kind of disagreement, NULL where nothing blocks.
+    """CREATE TABLE gold_difference (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        blocking TEXT,
+        PRIMARY KEY (anchor_id, annotator_id)
+    ) STRICT, WITHOUT ROWID""",
+    "CREATE INDEX gold_difference_who ON gold_difference(annotator_id, blocking, anchor_id)",
+    # Earlier decisions, for what is like them.
+    "CREATE INDEX answer_tag ON answer(rule_tag, answered_at) WHERE rule_tag IS NOT NULL",
+    "CREATE INDEX gold_expert ON gold(decided_at) WHERE rule = 'expert' AND removed = 0",
+)
+
+JOBS = (
+    # What kind of work: train, evaluate, predict, check, import; a newer program may know more.
+    "ALTER TABLE job ADD COLUMN kind TEXT NOT NULL DEFAULT 'train'",
+    "ALTER TABLE job ADD COLUMN asked_by TEXT NOT NULL DEFAULT ''",
+    # It waits until this one has ended, however that ends.
+    "ALTER TABLE job ADD COLUMN after_id INTEGER REFERENCES job(id)",
+    # The machine, as long as it is up, and the namespace in which `pid` holds.
+    "ALTER TABLE job ADD COLUMN place TEXT",
+    "ALTER TABLE job ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0",
+    # Hash of the labels that it works on; they were read once, when it began.
+    "ALTER TABLE job ADD COLUMN snapshot TEXT",
+    # What came of it, as JSON.
+    "ALTER TABLE job ADD COLUMN result TEXT NOT NULL DEFAULT '{}'",
+    # An older program's jobs ended with its commands: nobody could go on with them.
+    "UPDATE job SET state = 'failed' WHERE state IN ('queued', 'interrupted')",
+    # The curves of a training: figures by name, as JSON, after so many of its steps.
+    """CREATE TABLE job_point (
+        job_id INTEGER NOT NULL REFERENCES job(id),
+        number INTEGER NOT NULL,
+        done INTEGER NOT NULL,
+        metrics TEXT NOT NULL,
+        PRIMARY KEY (job_id, number)
+    ) STRICT, WITHOUT ROWID""",
+    # Which model came to be the one that a task uses, in place of which, and why.
+    """CREATE TABLE activation (
+        id INTEGER PRIMARY KEY,
+        task TEXT NOT NULL CHECK (task IN ('identification', 'resolution')),
+        model_id INTEGER NOT NULL REFERENCES model(id),
+        before_id INTEGER REFERENCES model(id),
+        who TEXT NOT NULL DEFAULT '',
+        reason TEXT NOT NULL DEFAULT '',
+        job_id INTEGER REFERENCES job(id),
+        at TEXT NOT NULL
+    ) STRICT""",
+    # How it did beside the model that was active then, as JSON; '' where it was not judged.
+    "ALTER TABLE model ADD COLUMN verdict TEXT NOT NULL DEFAULT ''",
+    # Of the probabilities, in nats, as a share of the most there can be; NULL without them.
+    "ALTER TABLE prediction ADD COLUMN entropy REAL",
+    "CREATE INDEX prediction_entropy ON prediction(model_id, entropy)",
+    # What a model that had not seen an anchor's gold said of it, and how likely it took that
+    # gold. The row goes when the gold changes.
+    """CREATE TABLE doubt (
+        anchor_id INTEGER PRIMARY KEY REFERENCES anchor(id),
+        job_id INTEGER NOT NULL REFERENCES job(id),
+        choice TEXT NOT NULL,
+        likely REAL NOT NULL,
+        margin REAL NOT NULL
+    ) STRICT""",
+    "CREATE INDEX doubt_likely ON doubt(likely)",
+    # How much gold there is of a kind, for the order that covers rare ones.
+    "CREATE INDEX gold_kind ON gold(kind) WHERE removed = 0",
+    # Passages dealt to one side of training for good. unit: those of one unit stay together.
+    """CREATE TABLE side (
+        passage_id INTEGER PRIMARY KEY REFERENCES passage(id),
+        side TEXT NOT NULL CHECK (side IN ('train', 'dev')),
+        unit TEXT NOT NULL,
+        dealt_at TEXT NOT NULL
+    ) STRICT""",
+    "CREATE INDEX side_unit ON side(unit)",
+)
+
+# A further flag, reject: the task was refused as it was shown, which other tools tell from one
+# that was passed over.
+FLAG_ANEW = """CREATE TABLE flag_anew (
+        anchor_id INTEGER NOT NULL REFERENCES anchor(id),
+        annotator_id INTEGER NOT NULL REFERENCES annotator(id),
+        name TEXT NOT NULL
+            CHECK (name IN ('anchor', 'ambiguous', 'guideline', 'skip', 'reject')),
+        batch_id INTEGER REFERENCES batch(id),
+        flagged_at TEXT NOT NULL,
+        removed INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (anchor_id, annotator_id, name)
+    ) STRICT, WITHOUT ROWID"""
+
+JOB_MARKS = (
+    # Made with a secret of the installation that queued the job, of all that it asks for: "" of
+    # older files, whose jobs nobody can tell from ones that were put there.
+    "ALTER TABLE job ADD COLUMN mark TEXT NOT NULL DEFAULT ''",
+    # What a mark is made for, wherever the file lies.
+    """INSERT INTO setting (name, value) VALUES ('database id', lower(hex(randomblob(16))))
+    ON CONFLICT (name) DO NOTHING""",
+)
+
+# The span that a flag "anchor" proposes for its number: tokens, the end exclusive. Both NULL
+# where the flag only says that the span is wrong.
+PROPOSED_SPANS = (
+    "ALTER TABLE flag ADD COLUMN start INTEGER",
+    """ALTER TABLE flag ADD COLUMN stop INTEGER CHECK (
+        (start IS NULL) = (stop IS NULL)
+        AND (start IS NULL OR name = 'anchor' AND start >= 0 AND stop > start))""",
+)
+
+
+@migrations()
+def m001_first_schema(db: "Database") -> None:
+    """Every table of the first release."""
+    for statement in FIRST_SCHEMA:
+        db.execute(statement)
+
+
+@migrations()
+def m002_votes_that_count(db: "Database") -> None:
+    """Assignments, differences of pairs, what gold was made of, and merged acts."""
+    for statement in VOTES_THAT_COUNT:
+        db.execute(statement)
+
+
+@migrations()
+def m003_identification(db: "Database") -> None:
+    """What models and rules say of whether a number is a fused head."""
+    for statement in IDENTIFICATION:
+        db.execute(statement)
+
+
+@migrations()
+def m004_finding(db: "Database") -> None:
+    """What queries and precedents look up: confidence, votes against gold, rule tags."""
+    for statement in FINDING:
+        db.execute(statement)
+
+
+@migrations()
+def m005_jobs(db: "Database") -> None:
+    """Jobs of all kinds, their curves, verdicts on models, orders that learn, sides."""
+    for statement in JOBS:
+        db.execute(statement)
+
+
+@migrations()
+def m006_formats(db: "Database") -> None:
+    """What other tools' files hold: rejected tasks. Turns may have times from here on.
+
+    A check is changed by making its table anew.
+    """
+    db.execute(FLAG_ANEW)
+    db.execute("INSERT INTO flag_anew SELECT * FROM flag")
+    db.execute("DROP TABLE flag")
+    db.execute("ALTER TABLE flag_anew RENAME TO flag")
+    db.execute("CREATE INDEX flag_name ON flag(name, anchor_id) WHERE removed = 0")
+
+
+@migrations()
+def m007_job_marks(db: "Database") -> None:
+    """Whose order a job is, and an id of the database that it is made for."""
+    for statement in JOB_MARKS:
+        db.execute(statement)
+
+
+@migrations()
+def m008_proposed_spans(db: "Database") -> None:
+    """Spans that annotators propose, which replace nothing until an adjudicator says so."""
+    for statement in PROPOSED_SPANS:
+        db.execute(statement)
+
+
+# The schema as one readable file, `schema.sql`: what the migrations build, for review.
+#
+# `python -m nfh_db.schema` writes it anew after a migration was added.
+
+READ = """
+SELECT sql FROM sqlite_schema
+WHERE sql IS NOT NULL AND tbl_name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+ORDER BY tbl_name, type DESC, name"""
+
+HEADING = "-- What the migrations build. Written by `python -m nfh_db.schema`; not read.\n"
+
+
+def text(connection: Connection) -> str:
+    """The statements that make the schema of an open database, table by table."""
+    statements = (row[0].strip() + ";\n" for row in connection.execute(READ))
+    return HEADING + "\n" + "\n".join(statements)
+
+
+def text_from_zero() -> str:
+    """The schema of a database made now."""
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        closing(open_writer(Path(folder) / "new.db", create=True)) as connection,
+    ):
+        return text(connection)
+
+
+def main() -> None:
+    """Write `schema.sql` beside this file."""
+    Path(__file__).with_name("schema.sql").write_text(text_from_zero(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,446 @@
+"""Items like one that was decided, and earlier decisions that bear on an item."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nfh_db import anchors, answers, items
+from nfh_db.bulk_plan import Deed, Planner, Wish
+from nfh_db.connection import Connection
+from nfh_db.records import Annotator, Role, Rule, Seen
+from nfh_db.serialization import GoldValue, answer_of, decode_lemmas, json_of
+from nfh_models.domain import Anchor, Answer, Head, Kind, Mention, Origin, Passage, tag_forms
+
+# Items that are like one that was decided, each with the answer that it would be given.
+#
+# Alike are repeats of the passage; the same words of the anchor with the same pattern and
+# kinds of votes; and the same words where the noun of the decision stands near. A class is
+# copied. A Reference needs its nouns in the passage: the mention nearest before the anchor is
+# the marked one, all others are added.
+
+MOST_ALIKE = 100
+"""Items offered of one kind of likeness."""
+
+NEAR_TURNS = 3
+"""Turns between an anchor and the noun that makes it alike."""
+
+OF_THIS = f"""
+SELECT a.word, a.start, a.pattern, a.strongest, p.text
+FROM anchor AS a JOIN passage AS p ON p.id = a.passage_id
+WHERE a.id = :id AND {anchors.VISIBLE}"""  # noqa: S608 - made of constants
+LAST_DECIDED = f"""
+SELECT g.anchor_id FROM gold AS g JOIN anchor AS a ON a.id = g.anchor_id
+WHERE g.rule = 'expert' AND g.removed = 0 AND g.annotator_id = :me AND {anchors.VISIBLE}
+ORDER BY g.decided_at DESC LIMIT 1"""  # noqa: S608 - made of constants
+
+KINDS = """(
+    SELECT group_concat(w.kind, ' ' ORDER BY w.kind) FROM answer AS w
+    JOIN annotator AS n ON n.id = w.annotator_id
+    WHERE w.anchor_id = {anchor} AND w.role = 'annotator' AND n.type = 'person'
+        AND w.removed = 0)"""
+SAME_WORD = f"""
+    a.word COLLATE NOCASE = :word AND a.id <> :id AND {anchors.VISIBLE}"""
+REPEATS = f"""
+SELECT a.id FROM anchor AS a JOIN passage AS p ON p.id = a.passage_id
+WHERE {SAME_WORD} AND a.start = :start AND p.text = :text
+ORDER BY a.passage_id, a.start LIMIT :most"""  # noqa: S608 - made of constants
+VOTED_ALIKE = f"""
+SELECT a.id FROM anchor AS a
+WHERE {SAME_WORD} AND a.pattern = :pattern AND a.strongest IS :strongest
+    AND {KINDS.format(anchor="a.id")} = {KINDS.format(anchor=":id")}
+ORDER BY a.passage_id, a.start LIMIT :most"""  # noqa: S608 - made of constants
+ALIKE_WITH_NOUN = f"""
+SELECT a.id FROM anchor AS a JOIN passage_token AS t ON t.passage_id = a.passage_id
+WHERE {SAME_WORD} AND instr(lower(t.lemmas), lower(:lemma)) > 0
+ORDER BY a.passage_id, a.start LIMIT :most"""  # noqa: S608 - made of constants
+PATTERNS = """
+SELECT id, pattern FROM anchor WHERE id IN (SELECT value FROM json_each(:ids))"""
+
+LOOKED_THROUGH = 10 * MOST_ALIKE
+"""Items whose passage holds the noun of which the ones near it are looked for."""
+
+
+class Likeness(StrEnum):
+    """In what items are alike."""
+
+    REPEAT = "the same passage"
+    VOTES = "the same number, voted on alike"
+    NOUN = "the same number, the same noun near it"
+
+
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """An item that is like another one. answer: what it would be given.
+
+    before: its gold, None for none. pattern: of its votes, "" for none. note: what is to be
+    known before it is changed, as whose gold it loses.
+    """
+
+    anchor_id: int
+    passage: Passage
+    anchor: Anchor
+    answer: Answer
+    before: Answer | None
+    pattern: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """The items of one kind of likeness.
+
+    left: how many more are alike and cannot be given the answer.
+    """
+
+    likeness: Likeness
+    items: tuple[Similar, ...]
+    left: int
+
+
+def last_decided(connection: Connection, me: Annotator) -> int | None:
+    """The anchor that this person decided last, of those that are seen."""
+    row = connection.execute(LAST_DECIDED, {"me": me.id}).fetchone()
+    return None if row is None else row[0]
+
+
+def find_alike(
+    connection: Connection,
+    anchor_id: int,
+    passage: Passage,
+    answer: Answer,
+    me: Annotator,
+) -> tuple[Alike, ...]:
+    """What is like an anchor to which an answer was given, likeness by likeness.
+
+    On a connection in a read transaction. Items that this person may not decide at once
+    with others are only counted.
+    """
+    row = connection.execute(OF_THIS, {"id": anchor_id}).fetchone()
+    if row is None:
+        return ()
+    word, start, pattern, strongest, text = row
+    key = {"id": anchor_id, "word": word, "most": MOST_ALIKE}
+    plain = answer.without_comment()
+    repeats = _ids(connection, REPEATS, key | {"start": start, "text": text})
+    voted: Sequence[int] = ()
+    if pattern:
+        votes = {"pattern": pattern, "strongest": strongest}
+        voted = _ids(connection, VOTED_ALIKE, key | votes)
+    lemmas = nouns(plain, passage)
+    beside = _beside(connection, key, lemmas)
+    finder = _Finder(connection, me, plain, lemmas, passage)
+    return (
+        finder.alike(Likeness.REPEAT, repeats),
+        finder.alike(Likeness.VOTES, voted),
+        finder.alike(Likeness.NOUN, beside, near=True),
+    )
+
+
+def nouns(answer: Answer, passage: Passage) -> tuple[frozenset[str], ...]:
+    """The lemmas of each head, folded; of a class with a noun, that noun."""
+    if answer.noun:
+        return (frozenset({_fold(answer.noun)}),)
+    return tuple(
+        frozenset(_fold(passage.tokens[mention.head].lemma) for mention in head.live)
+        for head in answer.heads
+    )
+
+
+def _ids(connection: Connection, statement: str, key: dict[str, object]) -> list[int]:
+    return [row[0] for row in connection.execute(statement, key)]
+
+
+def _beside(
+    connection: Connection, key: dict[str, object], lemmas: Sequence[frozenset[str]]
+) -> list[int]:
+    """Anchors of the same words in whose passage the first noun stands, however far."""
+    found: dict[int, None] = {}
+    for lemma in sorted(lemmas[0]) if lemmas else ():
+        more = key | {"lemma": json_of(lemma), "most": LOOKED_THROUGH}
+        found |= dict.fromkeys(_ids(connection, ALIKE_WITH_NOUN, more))
+    return list(found)
+
+
+class _Finder:
+    """Looks at items that may be alike."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        me: Annotator,
+        answer: Answer,
+        lemmas: Sequence[frozenset[str]],
+        source: Passage,
+    ) -> None:
+        self._source = source
+        self._connection = connection
+        self._me = me
+        self._answer = answer
+        self._lemmas = lemmas
+
+    def alike(self, likeness: Likeness, ids: Sequence[int], *, near: bool = False) -> Alike:
+        """Those of these anchors that can be given the answer. near: and its noun is near."""
+        places = items.read_passages(self._connection, ids)
+        if near:
+            ids = [i for i in ids if i in places and self._is_near(*places[i])][:MOST_ALIKE]
+        made = {i: said for i in ids if i in places and (said := self._given(*places[i]))}
+        wish = Wish(Deed.GIVEN, Role.ADJUDICATOR, answers=made)
+        planner = Planner(self._connection, wish, self._me, "", lambda _: Seen())
+        planned = [one for one in planner.some(ids) if not one.kept]
+        votes = self._patterns([one.anchor_id for one in planned])
+        found = tuple(
+            Similar(
+                one.anchor_id,
+                *places[one.anchor_id],
+                made[one.anchor_id],
+                one.before,
+                votes.get(one.anchor_id, ""),
+                one.note,
+            )
+            for one in planned
+        )
+        return Alike(likeness, found, len(ids) - len(found))
+
+    def _patterns(self, ids: Sequence[int]) -> dict[int, str]:
+        found = self._connection.execute(PATTERNS, {"ids": json_of(list(ids))})
+        return dict(found.fetchall())
+
+    def _given(self, passage: Passage, anchor: Anchor) -> Answer | None:
+        if self._answer.kind is not Kind.REFERENCE:
+            return self._answer
+        if passage.text == self._source.text and len(passage.tokens) == len(
+            self._source.tokens
+        ):
+            return self._answer
+        return transferred(self._answer, self._lemmas, passage, anchor)
+
+    def _is_near(self, passage: Passage, anchor: Anchor) -> bool:
+        here = passage.turn_of(anchor.start)
+        return any(
+            abs(passage.turn_of(token) - here) <= NEAR_TURNS
+            for token in places_of(self._lemmas[0], passage, anchor)
+        )
+
+
+def transferred(
+    answer: Answer, lemmas: Sequence[frozenset[str]], passage: Passage, anchor: Anchor
+) -> Answer | None:
+    """A Reference to the same nouns in another passage; None where one does not stand there.
+
+    The mention nearest before the anchor, or else after it, is marked, all others are added.
+    """
+    heads = []
+    taken: set[int] = set()
+    for names in lemmas:
+        tokens = [t for t in places_of(names, passage, anchor) if t not in taken]
+        if not tokens:
+            return None
+        taken |= set(tokens)
+        heads.append(Head(tuple(_mentions(tokens, anchor))))
+    return Answer(Kind.REFERENCE, tuple(heads), answer.relation)
+
+
+def _mentions(tokens: Sequence[int], anchor: Anchor) -> Iterator[Mention]:
+    before = [token for token in tokens if token < anchor.start]
+    marked = max(before) if before else min(tokens)
+    yield Mention(marked, marked + 1, marked)
+    for token in tokens:
+        if token != marked:
+            yield Mention(token, token + 1, token, Origin.ADDED)
+
+
+def places_of(names: Iterable[str], passage: Passage, anchor: Anchor) -> list[int]:
+    """The tokens with one of these lemmas, outside the anchor."""
+    wanted = set(names)
+    return [
+        place
+        for place, token in enumerate(passage.tokens)
+        if _fold(token.lemma) in wanted and not anchor.start <= place < anchor.end
+    ]
+
+
+def _fold(word: str) -> str:
+    return word.strip().casefold()
+
+
+# Earlier decisions that bear on an item: under the same rule, of the same number or noun.
+#
+# Experts' decisions come first, the newest first. Only so many of the newest decisions are
+# looked through that an answer comes within a few hundredths of a second whatever the size of
+# the database. What somebody has to decide blind is never among them.
+
+MOST_PRECEDENTS = 20
+"""Precedents given."""
+
+DECISIONS = 4_000
+"""Newest decisions of experts that are looked through for the same number."""
+
+PRECEDENT_NOUNS = 400
+"""Newest decisions of experts whose nouns are looked at."""
+
+OTHERS = 200
+"""Decisions that no expert made of the same number that are looked at."""
+
+NOT_BLIND = """NOT EXISTS (
+    SELECT 1 FROM assignment AS s
+    WHERE s.anchor_id = a.id AND s.annotator_id = :me AND s.role = 'adjudicator'
+        AND s.state = 'open' AND s.purpose IN ('double', 'audit'))"""
+SEEN = f"a.id <> :id AND {anchors.VISIBLE} AND {NOT_BLIND}"
+
+BY_TAG = f"""
+SELECT a.id, w.rule_tag FROM answer AS w JOIN gold AS g ON g.answer_id = w.id
+JOIN anchor AS a ON a.id = g.anchor_id
+WHERE w.rule_tag IS NOT NULL AND w.rule_tag IN (SELECT value FROM json_each(:tags))
+    AND w.removed = 0 AND g.removed = 0 AND {SEEN}
+ORDER BY w.answered_at DESC LIMIT :most"""  # noqa: S608 - made of constants
+BY_WORD = f"""
+SELECT a.id FROM (
+    SELECT anchor_id FROM gold WHERE rule = 'expert' AND removed = 0
+    ORDER BY decided_at DESC LIMIT :through) AS g
+JOIN anchor AS a ON a.id = g.anchor_id
+WHERE a.word COLLATE NOCASE = :word AND {SEEN} LIMIT :most"""  # noqa: S608 - constants
+BY_WORD_OTHERS = f"""
+SELECT c.id FROM (
+    SELECT a.id FROM anchor AS a
+    WHERE a.word COLLATE NOCASE = :word AND a.state = 'decided' AND {SEEN}
+    LIMIT :through) AS c
+JOIN gold AS g ON g.anchor_id = c.id
+WHERE g.rule <> 'expert' AND g.removed = 0
+ORDER BY g.decided_at DESC LIMIT :most"""  # noqa: S608 - made of constants
+NOUNS = f"""
+SELECT a.id, g.noun, t.lemmas,
+    (SELECT group_concat(m.token) FROM head AS h JOIN mention AS m ON m.head_id = h.id
+     WHERE h.gold_id = g.anchor_id AND m.origin <> 'removed')
+FROM (
+    SELECT anchor_id, noun FROM gold
+    WHERE rule = 'expert' AND removed = 0 AND (kind = 'REFERENCE' OR noun IS NOT NULL)
+    ORDER BY decided_at DESC LIMIT :through) AS g
+JOIN anchor AS a ON a.id = g.anchor_id
+JOIN passage_token AS t ON t.passage_id = a.passage_id
+WHERE {SEEN}"""  # noqa: S608 - made of constants
+OF_ANCHOR = "SELECT word FROM anchor WHERE id = :id"
+TAGS = """
+SELECT g.anchor_id, w.rule_tag FROM gold AS g JOIN answer AS w ON w.id = g.answer_id
+WHERE g.anchor_id IN (SELECT value FROM json_each(:ids)) AND w.rule_tag IS NOT NULL"""
+
+
+@dataclass(frozen=True, slots=True)
+class Precedent:
+    """An earlier decision.
+
+    passage, anchor: of which its sentence is shown, and that it is about. answer: what was
+    decided. by: the expert, None where a rule or a file decided; rule: which. at: when, None
+    where nobody knows. why: in what it is like the item: "rule R5", "number", "noun". tag:
+    the rule of the guidelines that it names.
+    """
+
+    anchor_id: int
+    passage: Passage
+    anchor: Anchor
+    answer: Answer
+    by: str | None
+    at: str | None
+    rule: Rule
+    why: tuple[str, ...]
+    tag: str | None = None
+
+    @property
+    def sentence(self) -> tuple[str, str, str]:
+        """The turn that it stands in: the text before its words, these, and the text after."""
+        turn = self.passage.turns[self.passage.turn_of(self.anchor.start)]
+        tokens = self.passage.tokens
+        first, last = tokens[turn.start].start, tokens[turn.end - 1].end
+        start, stop = tokens[self.anchor.start].start, tokens[self.anchor.end - 1].end
+        text = self.passage.text
+        return text[first:start], text[start:stop], text[stop:last]
+
+
+def find_precedents(
+    connection: Connection,
+    anchor_id: int,
+    me: Annotator,
+    nouns: Collection[str] = (),
+    tag: str | None = None,
+) -> tuple[Precedent, ...]:
+    """Decisions that bear on an anchor, on a connection in a read transaction.
+
+    nouns: lemmas of the answer's nouns, if it names any. tag: the rule of the guidelines that
+    it names, if it does. Best first: what is alike in more, then experts', then the newest.
+    """
+    row = connection.execute(OF_ANCHOR, {"id": anchor_id}).fetchone()
+    if row is None:
+        return ()
+    key: dict[str, object] = {
+        "id": anchor_id,
+        "me": me.id,
+        "word": row[0],
+        "most": MOST_PRECEDENTS,
+    }
+    why: dict[int, list[str]] = {}
+    if tag is not None:
+        tags = {"tags": json_of(list(tag_forms(tag)))}
+        for id_, found in connection.execute(BY_TAG, key | tags):
+            why.setdefault(id_, []).append(f"rule {tag_forms(found)[0]}")
+    for statement, through in ((BY_WORD, DECISIONS), (BY_WORD_OTHERS, OTHERS)):
+        for (id_,) in connection.execute(statement, key | {"through": through}):
+            why.setdefault(id_, []).append("number")
+    for id_ in _with_noun(connection, key, {noun.strip().casefold() for noun in nouns}):
+        why.setdefault(id_, []).append("noun")
+    return _made(connection, why)
+
+
+def _with_noun(
+    connection: Connection, key: dict[str, object], wanted: set[str]
+) -> Iterator[int]:
+    """The newest decisions that name one of these nouns."""
+    if not wanted:
+        return
+    given = 0
+    for id_, noun, lemmas, tokens in connection.execute(
+        NOUNS, key | {"through": PRECEDENT_NOUNS}
+    ):
+        if noun is not None:
+            said = {noun.strip().casefold()}
+        else:
+            words = decode_lemmas(lemmas)
+            places = (int(token) for token in (tokens or "").split(",") if token)
+            said = {words[place].strip().casefold() for place in places if place < len(words)}
+        if said & wanted:
+            yield id_
+            given += 1
+            if given == MOST_PRECEDENTS:
+                return
+
+
+def _made(connection: Connection, why: dict[int, list[str]]) -> tuple[Precedent, ...]:
+    golds = answers.read_all_gold(connection, list(why))
+    best = sorted(golds, key=lambda id_: golds[id_].at or "", reverse=True)
+    best.sort(key=lambda id_: (golds[id_].rule != Rule.EXPERT, -len(why[id_])))
+    chosen = best[:MOST_PRECEDENTS]
+    places = items.read_passages(connection, chosen)
+    tags: dict[int, str] = dict(connection.execute(TAGS, {"ids": json_of(chosen)}).fetchall())
+    return tuple(
+        _precedent(id_, golds[id_], places[id_], why[id_], tags.get(id_))
+        for id_ in chosen
+        if id_ in places
+    )
+
+
+def _precedent(
+    id_: int,
+    value: GoldValue,
+    place: tuple[Passage, Anchor],
+    why: Sequence[str],
+    tag: str | None,
+) -> Precedent:
+    expert = value.rule == Rule.EXPERT
+    return Precedent(
+        id_,
+        *place,
+        answer_of(value),
+        value.by if expert else None,
+        value.at,
+        Rule(value.rule),
+        tuple(why),
+        tag_forms(tag)[0] if tag else None,
+    )

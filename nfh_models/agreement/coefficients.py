@@ -1,0 +1,642 @@
+"""Coefficients of agreement: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1,
+the paper's matrix, agreement by kind and by pair of people, and the skill over a baseline.
+
+What agreement on nouns is worth: its skill over "the closest noun before the number".
+
+Two people who both pick the closest noun agree perfectly without having understood
+anything, so agreement on nouns is set against a rule that does just that. The form is that
+of a skill score, as forecasts are judged against a reference forecast (Wilks 2011,
+Statistical Methods in the Atmospheric Sciences, 3rd edition, chapter 8):
+
+    skill = (observed - baseline) / (1 - baseline)
+
+observed: of the pairs of annotators who both say REFERENCE, the share that agree by noun
+(nothing blocks). baseline: the agreement that an annotator would reach who always gave the
+closest noun; of each pair one of the two, either with the same weight, is replaced by that
+answer, and the agreement of what is left with it counted. Both on the same pairs. 1 is full
+agreement; 0 is no more agreement than the rule has with a person; it may be negative.
+
+It is no chance correction as in kappa: nouns of one passage are no categories of another,
+so there is no distribution of nouns from which chance could be computed.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from nfh_models.agreement.bootstrap import Floats, Ints, Resampling, corrected, divided, ratio
+from nfh_models.agreement.measure import (
+    BLOCKING,
+    BROKEN,
+    CLASSES,
+    EQUAL,
+    KINDS,
+    NOT_NFH,
+    Judged,
+    LeftOut,
+    Measure,
+    left_out,
+    undefined,
+)
+from nfh_models.agreement.pairs import (
+    NO_OVERLAP,
+    OUTSIDE,
+    TOO_FEW,
+    NounAgreement,
+    Pairs,
+    Tables,
+    equal_share,
+    noun_agreement,
+    same_kind_share,
+)
+from nfh_models.domain import Answer, Blocking, Kind, Mention, compare, reference_answer
+
+ONE_KIND = (
+    "Only {} was said, by everybody: where no other answer occurs, nothing tells agreement "
+    "from having no choice."
+)
+
+
+def krippendorff_alpha(
+    counts: Ints,
+    passages: Ints,
+    resampling: Resampling,
+    names: tuple[str, ...],
+    nothing: str = NO_OVERLAP,
+) -> Measure:
+    """Alpha over the categories of `counts`, shape (items, categories); n counts items.
+
+    Krippendorff 2019, Content Analysis (4th edition), chapter 12, by the package
+    `krippendorff`; items with fewer than two answers have no pair and do not count.
+    names: of the categories. nothing: the sentence for no pair at all.
+    """
+    used = counts.sum(axis=1) >= 2
+    table, where = counts[used], passages[used]
+    if not len(table):
+        return undefined(nothing)
+    said = table.sum(axis=0) > 0
+    if said.sum() == 1:
+        return undefined(ONE_KIND.format(names[int(np.argmax(said))]), len(table))
+    table = table[:, said]
+    value = _by_library(table)
+    return resampling.measure(value, len(table), alpha_rows(table), where, alpha_of)
+
+
+def _by_library(table: Ints) -> float:
+    import krippendorff
+
+    # The library's products are of the type of the counts: 32 bits halve its memory.
+    return float(
+        krippendorff.alpha(value_counts=table.astype(np.int32), level_of_measurement="nominal")
+    )
+
+
+def alpha_rows(table: Ints) -> Floats:
+    """Per item: answers by category, and its diagonal of the coincidence matrix, summed."""
+    voters = table.sum(axis=1, keepdims=True)
+    equal = (table * (table - 1)).sum(axis=1, keepdims=True) / (voters - 1)
+    return np.hstack((table, equal))
+
+
+def alpha_of(sums: Floats) -> Floats:
+    """Alpha from the sums of `alpha_rows`: 1 - observed / expected disagreement."""
+    by_category, equal = sums[..., :-1], sums[..., -1]
+    total = by_category.sum(axis=-1)
+    observed = divided(equal, total)
+    expected = divided((by_category * (by_category - 1)).sum(axis=-1), total * (total - 1))
+    return corrected(observed, expected)
+
+
+# Gwet's AC1: a diagnostic beside alpha, for when one answer is far more frequent.
+#
+# Written here since no kept library that runs beside numpy 2 has it.
+
+
+def gwet_ac1(
+    counts: Ints,
+    passages: Ints,
+    resampling: Resampling,
+    names: tuple[str, ...],
+    nothing: str = NO_OVERLAP,
+) -> Measure:
+    """AC1 over the categories of `counts`, shape (items, categories); n counts items.
+
+    Gwet 2008, British Journal of Mathematical and Statistical Psychology 61:29-48, for many
+    raters, and Gwet 2014, Handbook of Inter-Rater Reliability, for missing answers:
+
+        agreement  pa = mean over items with two or more answers of
+                        sum over q of r_iq (r_iq - 1) / (r_i (r_i - 1))
+        chance     pe = sum over q of pi_q (1 - pi_q) / (Q - 1)
+                 pi_q = mean over items with any answer of r_iq / r_i
+        AC1 = (pa - pe) / (1 - pe)
+
+    r_iq: answers q to item i; r_i: its answers; Q: categories that anybody used. n counts
+    the items with two or more answers.
+    """
+    answered = counts.sum(axis=1)
+    used = answered >= 1
+    pairable = int((answered >= 2).sum())
+    if not pairable:
+        return undefined(nothing)
+    table = counts[used]
+    said = table.sum(axis=0) > 0
+    if said.sum() == 1:
+        return undefined(ONE_KIND.format(names[int(np.argmax(said))]), pairable)
+    rows = ac1_rows(table[:, said])
+    value = float(ac1_of(rows.sum(axis=0)))
+    return resampling.measure(value, pairable, rows, passages[used], ac1_of)
+
+
+def ac1_rows(table: Ints) -> Floats:
+    """Per item: shares of its answers by category, agreement of its pairs, has it pairs."""
+    answers = table.sum(axis=1, keepdims=True)
+    paired = answers >= 2
+    pairs = np.where(paired, answers * (answers - 1), 1)
+    equal = np.where(paired, (table * (table - 1)).sum(axis=1, keepdims=True) / pairs, 0.0)
+    return np.hstack((table / answers, equal, paired))
+
+
+def ac1_of(sums: Floats) -> Floats:
+    """AC1 from the sums of `ac1_rows`."""
+    by_category, equal, paired = sums[..., :-2], sums[..., -2], sums[..., -1]
+    shares = divided(by_category, by_category.sum(axis=-1, keepdims=True))
+    chance = (shares * (1 - shares)).sum(axis=-1) / (by_category.shape[-1] - 1)
+    return corrected(divided(equal, paired), chance)
+
+
+NONE_INSIDE = "Each item with two answers has one that is in none of the seven classes."
+
+
+@dataclass(frozen=True, slots=True)
+class Fleiss:
+    """Fleiss' kappa. voters: how many answers each item has that was used; 0 for none."""
+
+    kappa: Measure
+    voters: int
+    left_out: tuple[LeftOut, ...]
+
+
+def fleiss(tables: Tables, resampling: Resampling) -> Fleiss:
+    """Fleiss' kappa over the seven classes, where the same number of people answered.
+
+    Fleiss 1971 defines it for one number of raters an item. Of the items all of whose votes
+    are in the seven classes, those with the most frequent number of voters are used (of
+    two equally frequent ones the larger); alpha, beside it, uses all.
+    """
+    enough = tables.counts.sum(axis=1) >= 2
+    inside = enough & (tables.outside == 0)
+    classes = tables.classes
+    voters = classes.sum(axis=1)
+    frequent = Counter(voters[inside].tolist())
+    chosen = max(frequent, key=lambda number: (frequent[number], number), default=0)
+    used = inside & (voters == chosen)
+    omitted = {
+        TOO_FEW: int((~enough).sum()),
+        OUTSIDE: int((enough & ~inside).sum()),
+        f"items with another number of answers than {chosen}": int((inside & ~used).sum()),
+    }
+    names = tuple(kind.value for kind in CLASSES)
+    nothing = NONE_INSIDE if enough.any() else tables.lack
+    kappa = fleiss_kappa(classes[used], tables.passage[used], resampling, names, nothing)
+    return Fleiss(kappa, chosen, left_out(omitted))
+
+
+def fleiss_kappa(
+    counts: Ints,
+    passages: Ints,
+    resampling: Resampling,
+    names: tuple[str, ...],
+    nothing: str = NO_OVERLAP,
+) -> Measure:
+    """Fleiss' kappa of `counts`, shape (items, categories), by statsmodels; n counts items.
+
+    Fleiss 1971, Psychological Bulletin 76:378-382. Raises ValueError unless each item has
+    the same number of votes, two or more.
+    """
+    if not len(counts):
+        return undefined(nothing)
+    voters = set(counts.sum(axis=1).tolist())
+    if len(voters) > 1 or min(voters) < 2:
+        raise ValueError(f"Fleiss' kappa needs one number of votes, two or more: {voters}")
+    said = counts.sum(axis=0) > 0
+    if said.sum() == 1:
+        return undefined(ONE_KIND.format(names[int(np.argmax(said))]), len(counts))
+    from statsmodels.stats.inter_rater import fleiss_kappa as by_library
+
+    table = counts[:, said]
+    value = float(by_library(table, method="fleiss"))
+    return resampling.measure(value, len(table), fleiss_rows(table), passages, fleiss_of)
+
+
+def fleiss_rows(table: Ints) -> Floats:
+    """Per item: votes by category, and the share of its pairs of votes that are equal."""
+    voters = table.sum(axis=1, keepdims=True)
+    equal = (table * (table - 1)).sum(axis=1, keepdims=True) / (voters * (voters - 1))
+    return np.hstack((table, equal, np.ones((len(table), 1))))
+
+
+def fleiss_of(sums: Floats) -> Floats:
+    """Fleiss' kappa from the sums of `fleiss_rows`."""
+    by_category, equal, items = sums[..., :-2], sums[..., -2], sums[..., -1]
+    shares = divided(by_category, by_category.sum(axis=-1, keepdims=True))
+    return corrected(divided(equal, items), (shares**2).sum(axis=-1))
+
+
+def cohen(pairs: Pairs, resampling: Resampling, nothing: str = NO_OVERLAP) -> Measure:
+    """Cohen's kappa over kinds of the left against the right, by scikit-learn; n counts pairs.
+
+    Cohen 1960, Educational and Psychological Measurement 20:37-46. Pairs with an NFH, which
+    could be any kind, are left out.
+    """
+    pairs = pairs.named
+    if not len(pairs):
+        return undefined(nothing)
+    left, right = pairs.left_kind, pairs.right_kind
+    if (left == left[0]).all() and (right == left[0]).all():
+        return undefined(ONE_KIND.format(KINDS[int(left[0])]), len(pairs))
+    from sklearn.metrics import cohen_kappa_score
+
+    value = float(cohen_kappa_score(left, right))
+    return resampling.measure(value, len(pairs), cohen_rows(pairs), pairs.passage, cohen_of)
+
+
+def cohen_rows(pairs: Pairs) -> Floats:
+    """Per pair: the left's kind and the right's as rows of the unit matrix, and equality."""
+    unit = np.eye(len(KINDS))
+    equal = (pairs.left_kind == pairs.right_kind)[:, np.newaxis]
+    return np.hstack((unit[pairs.left_kind], unit[pairs.right_kind], equal))
+
+
+def cohen_of(sums: Floats) -> Floats:
+    """Cohen's kappa from the sums of `cohen_rows`."""
+    left, right = sums[..., : len(KINDS)], sums[..., len(KINDS) : 2 * len(KINDS)]
+    pairs = left.sum(axis=-1)
+    observed = divided(sums[..., -1], pairs)
+    return corrected(observed, divided((left * right).sum(axis=-1), pairs**2))
+
+
+# The paper's matrix: what the majority says against what the one other says.
+#
+# Rows are the majority's class, columns the minority's; the diagonal holds what is unanimous.
+# Of three voters, that is the whole of their votes, so vote patterns and Fleiss' kappa follow
+# from a printed matrix.
+
+VOTERS = 3
+UNANIMOUS, MAJORITY, NONE = "3-0", "2-1", "1-1-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Items by majority (rows) and minority (columns), in the order of CLASSES.
+
+    no_majority: items whose three votes are in three classes; they are in no cell.
+    not_printed: of a matrix from print, items with a majority and a minority that no cell
+    holds; of one made from votes 0.
+    """
+
+    rows: tuple[tuple[int, ...], ...]
+    no_majority: int
+    not_printed: int = 0
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def items(self) -> int:
+        """How many items there are, in cells and in none."""
+        return sum(map(sum, self.rows)) + self.no_majority + self.not_printed
+
+
+def majority_matrix(tables: Tables) -> Matrix:
+    """The matrix of the items with three votes, all in the paper's seven classes."""
+    classes = tables.classes
+    three = tables.counts.sum(axis=1) == VOTERS
+    used = three & (tables.outside == 0)
+    table = classes[used]
+    most, least = table.argmax(axis=1), np.where(table == 1, 1, 0).argmax(axis=1)
+    largest = table.max(axis=1, initial=0)
+    column = np.where(largest == VOTERS, most, least)
+    decided = largest >= 2
+    cells = np.zeros((len(CLASSES), len(CLASSES)), dtype=np.int64)
+    np.add.at(cells, (most[decided], column[decided]), 1)
+    return Matrix(
+        tuple(tuple(row) for row in cells.tolist()),
+        int((~decided).sum()),
+        left_out=left_out(
+            {
+                "items with another number of answers than 3": int((~three).sum()),
+                OUTSIDE: int((three & ~used).sum()),
+            }
+        ),
+    )
+
+
+def matrix_patterns(matrix: Matrix) -> Mapping[str, int]:
+    """Items by vote pattern: 3-0 on the diagonal, 2-1 off it, 1-1-1 without a majority."""
+    cells = np.array(matrix.rows)
+    unanimous = int(np.trace(cells))
+    return {
+        UNANIMOUS: unanimous,
+        MAJORITY: int(cells.sum()) - unanimous + matrix.not_printed,
+        NONE: matrix.no_majority,
+    }
+
+
+def matrix_counts(rows: Sequence[Sequence[int]]) -> Ints:
+    """The votes that the cells stand for, shape (items, classes); no item without majority."""
+    votes, times = [], []
+    for majority, row in enumerate(rows):
+        for minority, items in enumerate(row):
+            vote = [0] * len(rows)
+            vote[majority] += VOTERS - 1
+            vote[minority] += 1
+            votes.append(vote)
+            times.append(items)
+    return np.repeat(np.array(votes, dtype=np.int64), times, axis=0)
+
+
+def matrix_kappa(matrix: Matrix, resampling: Resampling) -> Measure:
+    """Fleiss' kappa of a matrix; n counts items, those that are in no cell included.
+
+    Of these it is known how far they agree (nothing without a majority; of a majority and a
+    minority one pair of votes in three), not which classes they name: chance is computed from
+    the cells alone. No kept library takes votes that are known that far only. The interval
+    resamples items: a printed matrix knows no passages.
+    """
+    counts = matrix_counts(matrix.rows)
+    if not len(counts):
+        return undefined("The matrix holds no item.")
+    unseen = np.zeros((matrix.no_majority + matrix.not_printed, counts.shape[1] + 2))
+    unseen[:, -1] = 1.0
+    unseen[matrix.no_majority :, -2] = 1 / VOTERS
+    rows = np.vstack((fleiss_rows(counts), unseen))
+    value = float(fleiss_of(rows.sum(axis=0)))
+    if np.isnan(value):
+        return undefined("The matrix holds one class only.", matrix.items)
+    return resampling.measure(value, len(rows), rows, np.arange(len(rows)), fleiss_of)
+
+
+MOST_PAIRS = 200
+"""Pairs of people that are measured: those with most items in common. Hundreds of workers
+make tens of thousands of pairs that share a few items each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """How many items the left calls one kind and the right another, or the same."""
+
+    left: Kind
+    right: Kind
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleAgreement:
+    """How two people agree on the items that both answered (`items`; n counts these).
+
+    equal: whole answers, by noun. kappa: Cohen's, over kinds. differences: items by what
+    blocks. cells: by the two kinds, most frequent first, equal kinds too.
+    """
+
+    left: str
+    right: str
+    items: int
+    equal: Measure
+    same_kind: Measure
+    kappa: Measure
+    nouns: NounAgreement
+    differences: dict[Blocking, int]
+    cells: tuple[Cell, ...]
+
+
+def people_agreement(
+    pairs: Pairs,
+    left: Sequence[str],
+    right: Sequence[str],
+    resampling: Resampling,
+    most: int = MOST_PAIRS,
+) -> tuple[tuple[PeopleAgreement, ...], int]:
+    """The agreement of each two people, by name, and how many twos were not measured.
+
+    left, right: names by number. Of more than `most`, those who share most items.
+    """
+    together = Counter(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    kept = sorted(together, key=lambda two: (-together[two], two))[:most]
+    measured = [
+        _agreement(pairs.between(*two), left[two[0]], right[two[1]], resampling)
+        for two in sorted(kept)
+    ]
+    return tuple(measured), len(together) - len(kept)
+
+
+def _agreement(pairs: Pairs, left: str, right: str, resampling: Resampling) -> PeopleAgreement:
+    named = pairs.named
+    blocking = Counter(pairs.blocking[pairs.blocking != EQUAL].tolist())
+    cells = Counter(zip(named.left_kind.tolist(), named.right_kind.tolist(), strict=True))
+    nothing = f"Of each two answers of {left} and {right} one is NFH, which names no kind."
+    return PeopleAgreement(
+        left,
+        right,
+        len(pairs),
+        equal_share(pairs, resampling, nothing),
+        same_kind_share(pairs, resampling, nothing),
+        cohen(pairs, resampling, nothing),
+        noun_agreement(pairs, resampling),
+        {BLOCKING[code]: blocking[code] for code in sorted(blocking)},
+        tuple(
+            Cell(KINDS[mine], KINDS[other], items)
+            for (mine, other), items in sorted(cells.items(), key=lambda one: (-one[1], one[0]))
+        ),
+    )
+
+
+# Agreement on one kind at a time: of the times it was said, how often the other said it too.
+#
+# Specific ("positive") agreement: 2a / (2a + b + c), where a counts pairs in which both say
+# it, and b and c those in which only one does. Spitzer and Fleiss 1974, British Journal of
+# Psychiatry 125:341-347; pooled over pairs of annotators as in Fleiss 1981, Statistical
+# Methods for Rates and Proportions (2nd edition), chapter 13. It knows no chance correction:
+# with many people it is the probability that, one of them having said it, another does.
+
+
+@dataclass(frozen=True, slots=True)
+class KindAgreement:
+    """Agreement on one kind. both, one: pairs in which both or only one of two say it.
+
+    agreement: its n counts the pairs in which anybody says it.
+    """
+
+    kind: Kind
+    both: int
+    one: int
+    agreement: Measure
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeAgreement:
+    """Agreement on what is no NFH (positive) and on what is one (negative), by pairs."""
+
+    positive: Measure
+    negative: Measure
+    both: int
+    one: int
+    neither: int
+    left_out: tuple[LeftOut, ...]
+
+
+def kind_agreement(
+    pairs: Pairs, resampling: Resampling, nothing: str = NO_OVERLAP
+) -> tuple[KindAgreement, ...]:
+    """Positive agreement on each kind, in their order. Pairs with an NFH are left out."""
+    pairs = pairs.named
+    found = []
+    for code, kind in enumerate(KINDS):
+        left, right = pairs.left_kind == code, pairs.right_kind == code
+        absent = f"Nobody says {kind} where another answers, too." if len(pairs) else nothing
+        agreement = _specific(left, right, pairs.passage, resampling, absent)
+        both, one = int((left & right).sum()), int((left ^ right).sum())
+        found.append(KindAgreement(kind, both, one, agreement))
+    return tuple(found)
+
+
+def scope_agreement(
+    pairs: Pairs, resampling: Resampling, nothing: str = NO_OVERLAP
+) -> ScopeAgreement:
+    """Agreement on NOT_NFH. Everything else but BROKEN, which says neither, is an NFH."""
+    sound = (pairs.left_kind != BROKEN) & (pairs.right_kind != BROKEN)
+    used = pairs.where(sound)
+    left, right = used.left_kind == NOT_NFH, used.right_kind == NOT_NFH
+    if len(pairs) and not len(used):
+        nothing = "Wherever two annotators answered, one says BROKEN."
+    absent = "Nobody says NOT_NFH where another answers, too." if len(used) else nothing
+    always = "Of each pair one says NOT_NFH or both do." if len(used) else nothing
+    return ScopeAgreement(
+        _specific(left, right, used.passage, resampling, absent),
+        _specific(~left, ~right, used.passage, resampling, always),
+        int((left & right).sum()),
+        int((left ^ right).sum()),
+        int((~left & ~right).sum()),
+        left_out({"pairs in which one says BROKEN": len(pairs) - len(used)}),
+    )
+
+
+def _specific(
+    left: npt.NDArray[np.bool_],
+    right: npt.NDArray[np.bool_],
+    passages: Ints,
+    resampling: Resampling,
+    absent: str,
+) -> Measure:
+    any_says = left | right
+    if not any_says.any():
+        return undefined(absent)
+    both = 2.0 * (left & right)[any_says]
+    said = left[any_says].astype(np.float64) + right[any_says]
+    rows = np.column_stack((both, said))
+    value = float(both.sum() / said.sum())
+    return resampling.measure(value, len(rows), rows, passages[any_says], ratio)
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """Agreement on nouns against the closest noun before.
+
+    skill, observed, baseline: n counts pairs. items: looked at; no_noun: how many of those
+    given have no noun that could be the closest, and were left out.
+    """
+
+    skill: Measure
+    observed: Measure
+    baseline: Measure
+    items: int
+    no_noun: int
+
+
+def no_skill(why: str) -> Skill:
+    """A skill that could not be measured."""
+    nothing = undefined(why)
+    return Skill(nothing, nothing, nothing, 0, 0)
+
+
+def noun_skill(items: Sequence[Judged], resampling: Resampling) -> Skill:
+    """The skill of annotators who both say REFERENCE, from `Judged.nearest`.
+
+    Items in which fewer than two say REFERENCE have no pair and are passed over; those
+    whose `nearest` is None are left out and counted: there the rule has no answer.
+    """
+    rows, passages, used, no_noun = [], [], 0, 0
+    for item in items:
+        references = [
+            vote.answer
+            for _, vote in sorted(item.votes.items())
+            if vote.answer.kind is Kind.REFERENCE
+        ]
+        if len(references) < 2:
+            continue
+        if item.nearest is None:
+            no_noun += 1
+            continue
+        used += 1
+        found = _pairs(references, item.nearest, item.lemmas)
+        rows += found
+        passages += [item.passage] * len(found)
+    if not rows:
+        why = "There is no item in which two annotators say REFERENCE"
+        why += " and the passage has a noun." if no_noun else "."
+        return replace(no_skill(why), no_noun=no_noun)
+    return _skill(np.array(rows), np.array(passages), resampling, used, no_noun)
+
+
+def _pairs(
+    references: Sequence[Answer], nearest: int, lemmas: Sequence[str]
+) -> list[tuple[float, float, float]]:
+    """Of each pair: do they agree, how far the rule agrees with the two of them, and 1."""
+    rule = reference_answer([[Mention(nearest, nearest + 1, nearest)]])
+    by_rule = [_agree(answer, rule, lemmas) for answer in references]
+    return [
+        (
+            float(_agree(references[i], references[j], lemmas)),
+            (by_rule[i] + by_rule[j]) / 2,
+            1.0,
+        )
+        for i, j in combinations(range(len(references)), 2)
+    ]
+
+
+def _agree(left: Answer, right: Answer, lemmas: Sequence[str]) -> bool:
+    return compare(left, right, lemmas).blocking is None
+
+
+def _skill(
+    rows: Floats,
+    passages: Ints,
+    resampling: Resampling,
+    used: int,
+    no_noun: int,
+) -> Skill:
+    pairs = len(rows)
+    observed, baseline = (float(rows[:, column].mean()) for column in (0, 1))
+    value = float(skill_of(rows.sum(axis=0)))
+    if np.isnan(value):
+        why = "The closest noun is what every annotator names, so nothing is left to agree on."
+        skill = undefined(why, pairs)
+    else:
+        skill = resampling.measure(value, pairs, rows, passages, skill_of)
+    return Skill(
+        skill,
+        resampling.measure(observed, pairs, rows[:, [0, 2]], passages, ratio),
+        resampling.measure(baseline, pairs, rows[:, [1, 2]], passages, ratio),
+        used,
+        no_noun,
+    )
+
+
+def skill_of(sums: Floats) -> Floats:
+    """Skill from sums: pairs that agree, agreement of the rule, pairs."""
+    observed, baseline = (
+        divided(sums[..., 0], sums[..., 2]),
+        divided(sums[..., 1], sums[..., 2]),
+    )
+    return corrected(observed, baseline)

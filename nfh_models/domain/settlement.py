@@ -1,0 +1,263 @@
+"""Gold from votes: what one item's answers settle, by a rule, or why they settle nothing.
+
+The rules are the paper's (section 5.3), with what its annotators could not say added:
+
+* unanimous: no two votes differ in what blocks;
+* majority: more than half of the votes fall into one of the paper's seven classes, UNKNOWN
+  and OTHER together, or say NOT_NFH, or BROKEN; of a Reference only if no two votes that
+  give heads differ in them. A vote for NFH names no answer: it settles nothing, differs
+  from nothing it could become, and counts against a majority.
+
+Both give the same answer where both give one, whatever the order of the votes.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nfh_models.domain.answer import (
+    Answer,
+    Head,
+    Kind,
+    Mention,
+    Origin,
+    Relation,
+    Sort,
+    paper_class,
+)
+from nfh_models.domain.compare import Blocking, compare_all, same_head
+
+LEAST = 2
+"""Votes that a rule wants, unless told otherwise: one person alone settles nothing."""
+
+
+class SettlingRule(StrEnum):
+    """How votes become gold without an expert."""
+
+    UNANIMOUS = "unanimous"
+    MAJORITY = "majority"
+
+
+class Reason(StrEnum):
+    """Why votes settle nothing, in words."""
+
+    NO_VOTES = "no votes"
+    TOO_FEW = "too few votes"
+    NO_HEAD = "no head given"
+    DAMAGE = "blocked by damage"
+    SCOPE = "blocked by scope"
+    ROUTE = "blocked by route"
+    ANSWERABILITY = "blocked by answerability"
+    CLASS = "blocked by class"
+    NOUN = "blocked by noun"
+    PARTIAL = "blocked by partial"
+    RELATION = "blocked by relation"
+    NO_MAJORITY = "no majority"
+    ANOTHER_NOUN = "another noun"
+    SOME_HEADS = "only some heads shared"
+    RELATION_DIFFERS = "relation differs"
+    HEADS_UNCLEAR = "heads that cannot be paired"
+
+
+OF_HEADS = {
+    Blocking.NOUN: Reason.ANOTHER_NOUN,
+    Blocking.PARTIAL: Reason.SOME_HEADS,
+    Blocking.RELATION: Reason.RELATION_DIFFERS,
+}
+"""Why a majority for REFERENCE settles nothing, by how its heads differ."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What votes come to: an answer, or the reason why not; exactly one is None.
+
+    agreed: names of those whose votes the answer was merged from, sorted.
+    """
+
+    answer: Answer | None = None
+    reason: Reason | None = None
+    agreed: tuple[str, ...] = ()
+
+
+Votes = Sequence[tuple[str, Answer]]
+"""Names with answers, each name once."""
+
+
+def settle(
+    votes: Votes, lemmas: Sequence[str], rule: SettlingRule, least: int = LEAST
+) -> Settled:
+    """What the votes of one item settle by a rule.
+
+    lemmas: one a token of the passage; read only where a vote gives heads. least: how many
+    votes have to say what the item is.
+    """
+    telling = [vote for vote in votes if vote[1].kind is not Kind.NFH]
+    if not votes:
+        return Settled(reason=Reason.NO_VOTES)
+    if len(votes) < least:
+        return Settled(reason=Reason.TOO_FEW)
+    if len(telling) < least or 2 * len(telling) <= len(votes):
+        return Settled(reason=Reason.NO_HEAD)
+    if rule is SettlingRule.UNANIMOUS:
+        strongest = compare_all([answer for _, answer in votes], lemmas).strongest
+        if strongest is not None:
+            return Settled(reason=Reason(f"blocked by {strongest}"))
+        return _agreed(telling, lemmas)
+    return _majority(votes, lemmas)
+
+
+def _majority(votes: Votes, lemmas: Sequence[str]) -> Settled:
+    groups = Counter(_group(answer.kind) for _, answer in votes)
+    group, size = max(groups.items(), key=lambda item: item[1])
+    if 2 * size <= len(votes):
+        return Settled(reason=Reason.NO_MAJORITY)
+    chosen = [vote for vote in votes if _group(vote[1].kind) is group]
+    if group is Kind.REFERENCE:
+        strongest = compare_all([answer for _, answer in chosen], lemmas).strongest
+        if strongest is not None:
+            return Settled(reason=OF_HEADS[strongest])
+    return _agreed(chosen, lemmas)
+
+
+def _group(kind: Kind) -> Kind:
+    """A class of the paper's seven; NOT_NFH, BROKEN and NFH are groups of their own."""
+    return paper_class(kind) or kind
+
+
+def _agreed(votes: Votes, lemmas: Sequence[str]) -> Settled:
+    """One answer of votes that fall into one class and do not differ in heads."""
+    answers = [answer for _, answer in votes]
+    names = tuple(sorted(name for name, _ in votes))
+    if answers[0].kind is not Kind.REFERENCE:
+        return Settled(_merged_class(answers), agreed=names)
+    paired = _paired([answer.heads for answer in answers], lemmas)
+    if paired is None:
+        return Settled(reason=Reason.HEADS_UNCLEAR)
+    heads = sorted(map(_merged_head, paired), key=lambda head: head.mentions)
+    relation = _relation(answers) if len(heads) > 1 else None
+    return Settled(Answer(Kind.REFERENCE, tuple(heads), relation=relation), agreed=names)
+
+
+# --- classes ------------------------------------------------------------------------------
+
+
+def _merged_class(answers: Sequence[Answer]) -> Answer:
+    """Of OTHER and UNKNOWN the kind with more votes, OTHER on a tie; comments stay behind.
+
+    Sort and noun are those of the votes for that kind.
+    """
+    kinds = Counter(answer.kind for answer in answers)
+    kind = max(kinds, key=lambda found: (kinds[found], found is Kind.OTHER))
+    chosen = [answer for answer in answers if answer.kind is kind]
+    return Answer(kind, sort=_sort(chosen), noun=_noun(chosen))
+
+
+def _sort(answers: Iterable[Answer]) -> Sort | None:
+    said = {answer.sort for answer in answers if answer.sort is not None}
+    return said.pop() if len(said) == 1 else None
+
+
+def _noun(answers: Iterable[Answer]) -> str | None:
+    """The noun that was said, in its commonest spelling; None if two nouns were said."""
+    said = Counter(answer.noun for answer in answers if answer.noun)
+    if len({noun.strip().casefold() for noun in said}) != 1:
+        return None
+    return min(said, key=lambda noun: (-said[noun], noun))
+
+
+# --- heads --------------------------------------------------------------------------------
+
+SameHead = Callable[[Head, Head], bool]
+
+
+def _relation(answers: Iterable[Answer]) -> Relation:
+    """The one stated: AND against OR would have blocked."""
+    stated = {answer.relation for answer in answers if answer.relation is not None}
+    stated.discard(Relation.UNSTATED)
+    return stated.pop() if stated else Relation.UNSTATED
+
+
+def _paired(votes: Sequence[Sequence[Head]], lemmas: Sequence[str]) -> list[list[Head]] | None:
+    """The heads that are the same noun, one of each vote; None if that is not clear.
+
+    It is not where one vote takes for one head what another takes for two, which is no
+    difference by noun: "watch" and "van" against "watch, that is van".
+    """
+    if len({len(heads) for heads in votes}) > 1:
+        return None
+    if len(votes[0]) == 1:
+        return [[heads[0] for heads in votes]]
+    by_noun: SameHead = lambda left, right: same_head(left, right, lemmas)  # noqa: E731
+    # Two heads of one lemma, two different brothers, are told apart by where they stand.
+    for same in (by_noun, _share_a_token, _lead_alike):
+        groups = _groups(votes, same)
+        if groups is not None:
+            return groups
+    return None
+
+
+def _share_a_token(left: Head, right: Head) -> bool:
+    return bool({m.head for m in left.live} & {m.head for m in right.live})
+
+
+def _lead_alike(left: Head, right: Head) -> bool:
+    return left.mentions[0].head == right.mentions[0].head
+
+
+def _groups(votes: Sequence[Sequence[Head]], same: SameHead) -> list[list[Head]] | None:
+    """Heads joined wherever two are the same; None unless each group has one of each vote."""
+    groups: list[dict[int, list[Head]]] = []
+    for voter, heads in enumerate(votes):
+        for head in heads:
+            joined: dict[int, list[Head]] = {voter: [head]}
+            apart = []
+            for group in groups:
+                if any(same(head, other) for found in group.values() for other in found):
+                    for who, found in group.items():
+                        joined.setdefault(who, []).extend(found)
+                else:
+                    apart.append(group)
+            groups = [*apart, joined]
+    for group in groups:
+        if len(group) < len(votes) or any(len(found) > 1 for found in group.values()):
+            return None
+    return [[found[0] for found in group.values()] for group in groups]
+
+
+def _merged_head(heads: Sequence[Head]) -> Head:
+    """One noun with everybody's mentions: most often marked first, then by place."""
+    said: dict[int, list[Mention]] = {}
+    for head in heads:
+        for mention in head.mentions:
+            said.setdefault(mention.head, []).append(mention)
+    leads = Counter(head.mentions[0].head for head in heads)
+    merged = [_merged_mention(found, leads[token] > 0) for token, found in said.items()]
+    marks = {token: _marks(found) for token, found in said.items()}
+    # Where nobody marked any, a mention that leads somebody's head leads: it is not removed.
+    nobody = not any(marks.values())
+    merged.sort(key=lambda m: (-marks[m.head], -leads[m.head] if nobody else 0, m.head))
+    return Head(tuple(merged))
+
+
+def _marks(said: Iterable[Mention]) -> int:
+    return sum(mention.origin is Origin.MARKED for mention in said)
+
+
+def _merged_mention(said: Sequence[Mention], leads: bool) -> Mention:
+    """What several people said of one token; of spans said as often, the shortest, first one.
+
+    leads: somebody named the noun by this mention, which so cannot be taken away.
+    """
+    origin = _origin({mention.origin for mention in said}, leads)
+    spans = Counter((m.start, m.end) for m in said if m.origin is origin)
+    start, end = min(spans, key=lambda span: (-spans[span], span[1] - span[0], span))
+    return Mention(start, end, said[0].head, origin)
+
+
+def _origin(said: set[Origin], leads: bool) -> Origin:
+    if Origin.MARKED in said:
+        return Origin.MARKED
+    if Origin.REMOVED in said and not leads:
+        return Origin.REMOVED
+    return Origin.ADDED

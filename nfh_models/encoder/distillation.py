@@ -1,0 +1,195 @@
+"""Distillation: what a teacher says of anchors, and models that were trained apart joined as
+one whose logits are the means of theirs.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import msgspec
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from nfh_models.encoder import quantization
+from nfh_models.encoder.backbone import (
+    COLUMNS_KIND,
+    BertShape,
+    Columns,
+    built,
+    own_shape,
+    width_of,
+)
+from nfh_models.encoder.model import EncoderModel, Network, Shown, Whole, network_of
+from nfh_models.encoder.quantization import Form, form_of
+from nfh_models.encoder.training import Soft
+from nfh_models.errors import ModelsError
+from nfh_models.resolution.base import Choice, Item, Resolver
+
+# joined: models that were trained apart as one whose logits are the means of theirs.
+#
+# Only its word table is not theirs but their mean, for two would be too large; those of models
+# that began with the same encoder differ little. Every other matrix of the one holds those of
+# the others as blocks along its diagonal, and nothing elsewhere; vectors stand one behind the
+# other; what gives the logits is divided by their number. That makes a network like any other,
+# on columns (`backbone`).
+
+SIZES = (
+    "vocab_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "intermediate_size",
+    "max_position_embeddings",
+    "type_vocab_size",
+    "layer_norm_eps",
+)
+"""Keys of a BERT's architecture that all columns have alike."""
+
+WORDS = "encoder.words.word_embeddings.weight"
+"""The name of the word table."""
+
+LAST = ("out", "nfh.2", "several.2")
+"""The layers that give logits."""
+
+
+class JoinError(ModelsError):
+    """Models that cannot become one."""
+
+
+def joined(wholes: Sequence[Whole]) -> Whole:
+    """One model out of several with BERTs of one size, one tokenizer and one window.
+
+    Temperature and threshold are to be fitted anew. Raises JoinError for models that do not
+    fit.
+    """
+    first = wholes[0]
+    _check(wholes)
+    architecture = _architecture(wholes)
+    pair = sum(one.settings.pair for one in wholes)
+    settings = msgspec.structs.replace(first.settings, pair=pair)
+    network = network_of(architecture, built(architecture), settings)
+    with torch.no_grad():
+        _fill_encoder(cast("Columns", network.encoder), wholes)
+        _fill_scorer(network, [one.network for one in wholes])
+    return replace(
+        first,
+        network=network,
+        settings=settings,
+        architecture=architecture,
+        temperature=1.0,
+        threshold=0.0,
+    )
+
+
+def between(before: Mapping[str, Tensor], after: Whole) -> Whole:
+    """A model half way from what it was to what a training made of it; its network is changed.
+
+    before: the state of its network. Less is lost of what it knew than by the training, and
+    most of what that taught stays (Wortsman et al. 2022, "Robust fine-tuning of zero-shot
+    models", with the alpha of 0.5 that they recommend).
+    """
+    now = after.network.state_dict()
+    after.network.load_state_dict(
+        {name: (before[name] + now[name]) / 2 for name in now if name in before}
+    )
+    return after
+
+
+def _check(wholes: Sequence[Whole]) -> None:
+    first = wholes[0]
+    for one in wholes:
+        if not isinstance(own_shape(one.architecture), BertShape):
+            raise JoinError(f"{one.base} is no BERT: only models on BERTs can be joined")
+        if one.pieces.content != first.pieces.content:
+            raise JoinError("models with different tokenizers cannot be joined")
+        for key in (*SIZES, "hidden_size"):
+            if one.architecture.get(key) != first.architecture.get(key):
+                raise JoinError(f"models whose {key} differs cannot be joined")
+        for key in ("task", "window", "before", "distance", "candidates"):
+            if getattr(one.settings, key) != getattr(first.settings, key):
+                raise JoinError(f"models whose setting {key} differs cannot be joined")
+
+
+def _architecture(wholes: Sequence[Whole]) -> dict[str, object]:
+    given = wholes[0].architecture
+    return {key: given[key] for key in SIZES if key in given} | {
+        "model_type": COLUMNS_KIND,
+        "columns": len(wholes),
+        "hidden_size": sum(width_of(one.architecture) for one in wholes),
+    }
+
+
+def _fill_encoder(made: Columns, wholes: Sequence[Whole]) -> None:
+    encoders: list[Any] = [one.network.encoder for one in wholes]
+    tables = [cast("Tensor", one.get_input_embeddings().weight) for one in encoders]
+    table = torch.stack(tables).mean(0)
+    if form_of(WORDS, tuple(table.shape), wholes[0].settings.weights) is Form.PAIRS:
+        # Before it is trained further, so that all else learns to live with the rounding.
+        table = torch.from_numpy(quantization.rounded(table.float().cpu().numpy()))
+    made.words.weight.copy_(table)
+    for column, one in zip(made.columns, encoders, strict=True):
+        wanted = column.state_dict()
+        given = one.state_dict()
+        column.load_state_dict({name: given[name] for name in wanted})
+
+
+def _fill_scorer(made: Network, networks: Sequence[Network]) -> None:
+    for name in ("mark", "classes"):
+        getattr(made, name).copy_(torch.cat([getattr(one, name) for one in networks], -1))
+    for name in ("turns", "speakers", "distance"):
+        table = getattr(made, name)
+        if table is not None:
+            table.weight.copy_(torch.cat([getattr(one, name).weight for one in networks], -1))
+    for name in ("nfh.0", "several.0"):
+        _blocks(made, networks, name)
+    _fill_up(made.up, [one.up for one in networks])
+    for name in LAST:
+        _mean(made, networks, name)
+
+
+def _blocks(made: Network, networks: Sequence[Network], name: str) -> None:
+    """A layer of each as blocks of one."""
+    layer = cast("nn.Linear", made.get_submodule(name))
+    parts = [cast("nn.Linear", one.get_submodule(name)) for one in networks]
+    layer.weight.copy_(_diagonal([part.weight for part in parts]))
+    layer.bias.copy_(torch.cat([part.bias for part in parts]))
+
+
+def _fill_up(made: nn.Linear, parts: Sequence[nn.Linear]) -> None:
+    """The layer over [c; a; c*a]: blocks in each of its three."""
+    thirds = [part.weight.chunk(3, -1) for part in parts]
+    made.weight.copy_(torch.cat([_diagonal(some) for some in zip(*thirds, strict=True)], -1))
+    made.bias.copy_(torch.cat([part.bias for part in parts]))
+
+
+def _diagonal(blocks: Sequence[Tensor]) -> Tensor:
+    return cast("Tensor", torch.block_diag(*blocks))  # type: ignore[no-untyped-call]
+
+
+def _mean(made: Network, networks: Sequence[Network], name: str) -> None:
+    layer = cast("nn.Linear", made.get_submodule(name))
+    parts = [cast("nn.Linear", one.get_submodule(name)) for one in networks]
+    layer.weight.copy_(torch.cat([part.weight for part in parts], -1) / len(parts))
+    layer.bias.copy_(torch.stack([part.bias for part in parts]).mean(0))
+
+
+def taught(teacher: Resolver, items: Sequence[Item]) -> list[Soft]:
+    """Of each item the teacher's probabilities, over the six classes and all tokens of its
+    passage; 0 for what is no candidate.
+
+    ValueError for a teacher whose scores are no probabilities.
+    """
+    if not teacher.probabilities:
+        raise ValueError("a teacher has to give probabilities")
+    return [_soft(choice) for choice in teacher.resolve(items)]
+
+
+def shown(teacher: EncoderModel, items: Sequence[Item]) -> tuple[list[Soft], list[Shown]]:
+    """The same, and the teacher's states of the words that it read."""
+    choices, states = teacher.read(items)
+    return [_soft(choice) for choice in choices], states
+
+
+def _soft(choice: Choice | None) -> Soft:
+    scores = () if choice is None else choice.scores
+    return np.array([one or 0.0 for one in scores], np.float32)

@@ -1,0 +1,318 @@
+"""What an identifier is asked and what it says: cases out of passages or plain text, and how
+they are decided in batches.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Protocol
+
+from nfh_models.domain import Anchor, Passage, Turn
+from nfh_models.parsing import Layer, Parsed, Parser, ParserError, Stretch
+from nfh_models.text.numbers import find_numbers, may_hold_number
+from nfh_models.text.sentences import sentence_spans
+from nfh_models.text.tokens import plain_words, spans
+
+# What an identifier is asked, what it says, and what it is.
+#
+# A case is one number in its sentence. The recipes `rules` and `svm` need a parse of the
+# sentence; an encoder needs none: whatever an identifier names in `needs` is parsed for it.
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A number in a sentence: tokens [start, end) of the stretch.
+
+    parsed: the sentence with the layers that were asked for; None while it has none.
+    """
+
+    stretch: Stretch
+    start: int
+    end: int
+    parsed: Parsed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a number is a fused head, and why.
+
+    rule: the name of the rule that decided, as RULES of `rules` lists them; of a learned
+    recipe its own name. score: above 0 for an NFH, the further from 0 the surer; None where a
+    rule decided. weights: what weighed most in a learned decision, strongest first, as
+    feature and weight; their sum with all others and the bias is the score.
+    """
+
+    nfh: bool
+    rule: str
+    score: float | None = None
+    weights: tuple[tuple[str, float], ...] = ()
+
+
+class Identifier(Protocol):
+    """A recipe of identification, ready to decide."""
+
+    @property
+    def recipe(self) -> str:
+        """What it was made by: "rules", "svm", "encoder", "small"."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """Changes when its decisions may."""
+        ...
+
+    @property
+    def needs(self) -> frozenset[Layer]:
+        """The layers that cases must have; empty for one that needs no parser."""
+        ...
+
+    @property
+    def uses(self) -> frozenset[Layer]:
+        """Layers that it looks at where the parser gives them; holds those of `needs`."""
+        ...
+
+    def decide(self, cases: Sequence[Case]) -> list[Decision]:
+        """A decision a case, in their order. ValueError for a case without what it needs."""
+        ...
+
+
+Span = tuple[int, int]
+
+
+def cases_of(passage: Passage, anchors: Iterable[Anchor]) -> Iterator[Case]:
+    """A case for each anchor of a passage, in the order given.
+
+    Anchors of one sentence share its stretch. An anchor that reaches over the end of a
+    sentence, or of a turn, gets all the sentences that it touches. Words are as they stand
+    but for the Penn Treebank's stand-ins for quotes and brackets.
+    """
+    known: dict[Span, Stretch] = {}
+    cut: dict[int, list[int]] = {}
+    for anchor in anchors:
+        start = _around(passage, cut, anchor.start)[0]
+        end = _around(passage, cut, anchor.end - 1)[1]
+        stretch = known.get((start, end))
+        if stretch is None:
+            stretch = known[start, end] = _stretch(passage, start, end)
+        yield Case(stretch, anchor.start - start, anchor.end - start)
+
+
+def _around(passage: Passage, cut: dict[int, list[int]], token: int) -> Span:
+    """The sentence of a token; `cut` remembers the turns that are cut already."""
+    turn = passage.turn_of(token)
+    if turn not in cut:
+        cut[turn] = _bounds(passage, passage.turns[turn])
+    bounds = cut[turn]
+    place = bisect_right(bounds, token)
+    return bounds[place - 1], bounds[place]
+
+
+def _bounds(passage: Passage, turn: Turn) -> list[int]:
+    """The first token of each sentence of a turn, and the end of the last."""
+    tokens = passage.tokens
+    starts = [token.start for token in tokens[turn.start : turn.end]]
+    bounds = [turn.start]
+    for _, end in sentence_spans(passage.text, starts[0], tokens[turn.end - 1].end):
+        behind = turn.start + bisect_left(starts, end)
+        if behind > bounds[-1]:
+            bounds.append(behind)
+    if bounds[-1] < turn.end:
+        bounds.append(turn.end)
+    return bounds
+
+
+def _stretch(passage: Passage, start: int, end: int) -> Stretch:
+    found = Stretch.of(passage, start, end)
+    return Stretch(plain_words(found.words), found.spaces)
+
+
+BATCH = 512
+"""Cases that are decided together; what memory holds at a time."""
+
+LARGEST = 4 * BATCH
+"""Cases of a batch where one sentence holds so many: it is not parsed again for the rest."""
+
+LEAST_CAPITALS = 2
+"""Words of two letters or more that show a sentence to be in capitals throughout."""
+
+
+def decide(
+    cases: Iterable[Case], identifier: Identifier, parser: Parser | None
+) -> Iterator[tuple[Case, Decision]]:
+    """Each case, parsed, with its decision, in order and in bounded memory.
+
+    parser: None where the identifier needs none, or where every case is parsed already.
+    Cases that carry a parse keep it. Raises ParserError for a parser that does not give what
+    the identifier needs, and where a parser is needed and there is none.
+    """
+    check_layers(identifier, parser)
+    for given in _batches(cases):
+        batch = given
+        if identifier.needs and parser is not None:
+            batch = parse_cases(given, parser)
+        elif identifier.needs and any(case.parsed is None for case in given):
+            raise ParserError(
+                f"the recipe {identifier.recipe} needs "
+                f"{' and '.join(sorted(identifier.needs))}, and no parser was given: name one "
+                "with --parser"
+            )
+        yield from zip(batch, identifier.decide(batch), strict=True)
+
+
+def _batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
+    """Cases in order; those of one sentence are in one batch."""
+    batch: list[Case] = []
+    for case in cases:
+        ends = len(batch) >= BATCH and case.stretch is not batch[-1].stretch
+        if ends or len(batch) >= LARGEST:
+            yield batch
+            batch = []
+        batch.append(case)
+    if batch:
+        yield batch
+
+
+def check_layers(identifier: Identifier, parser: Parser | None) -> None:
+    """Raise ParserError unless the parser gives what the identifier needs."""
+    given = frozenset() if parser is None else parser.layers
+    missing = identifier.needs - given
+    if missing and parser is not None:
+        raise ParserError(
+            f"{parser.name} gives no {' and no '.join(sorted(missing))}; "
+            f"the recipe {identifier.recipe} needs it"
+        )
+
+
+def parsed_cases(cases: Iterable[Case], parser: Parser) -> Iterator[Case]:
+    """Each case with its sentence parsed, in order and in bounded memory."""
+    for given in _batches(cases):
+        yield from parse_cases(given, parser)
+
+
+def parse_cases(cases: Sequence[Case], parser: Parser) -> list[Case]:
+    """The same cases with their sentences parsed; cases of one stretch share a parse.
+
+    A sentence in capitals is parsed in small letters, since parsers take capitals for names.
+    """
+    places: dict[int, int] = {}
+    stretches: list[Stretch] = []
+    for case in cases:
+        if case.parsed is None and id(case.stretch) not in places:
+            places[id(case.stretch)] = len(stretches)
+            stretches.append(case.stretch)
+    readable = [in_small_letters(stretch) for stretch in stretches]
+    parsed: list[Parsed] = [
+        given if asked is own else replace(given, words=own.words)
+        for given, asked, own in zip(parser.parse(readable), readable, stretches, strict=True)
+    ]
+    return [
+        case
+        if case.parsed is not None
+        else replace(case, parsed=parsed[places[id(case.stretch)]])
+        for case in cases
+    ]
+
+
+def in_small_letters(stretch: Stretch) -> Stretch:
+    """A stretch that is in capitals throughout, in small letters; any other as it is."""
+    words = stretch.words
+    longer = sum(len(word) > 1 and word.isupper() for word in words)
+    if longer < LEAST_CAPITALS or not "".join(words).isupper():
+        return stretch
+    return Stretch([word.lower() for word in words], stretch.spaces)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A number with its label.
+
+    where: its place for a person, "line 12" or "anchor 31". group: examples of one group
+    (passage, document) are never on both sides of a split. saw_model: whoever gave the label
+    had a model's answer in view, so that models may look better on it than they are.
+    """
+
+    case: Case
+    nfh: bool
+    where: str
+    group: str
+    saw_model: bool = False
+
+
+def numbers_of(passage: Passage, *, spaced_out: bool) -> Iterator[Anchor]:
+    """Every number that somebody could judge, in order, not overlapping; token spans.
+
+    spaced_out: the tokens are those of a file, which may have put white space around every
+    token; where no two of the passage touch, it is not known which hyphens join.
+    """
+    tokens = passage.tokens
+    touching = [False, *(left.end == right.start for left, right in pairwise(tokens))]
+    known = not spaced_out or any(touching)
+    for turn in passage.turns:
+        words = [passage.word(place) for place in range(turn.start, turn.end)]
+        glued = [False, *touching[turn.start + 1 : turn.end]] if known else None
+        for start, end in find_numbers(words, glued):
+            yield Anchor(turn.start + start, turn.start + end)
+
+
+# Cases out of plain text: every number of it, with its sentence.
+#
+# Sentences are cut from the characters; only those that may hold a number are tokenized. This
+# is the way of `identify`, of `scan` and of statistics over text.
+
+
+@dataclass(frozen=True, slots=True)
+class TextCase:
+    """A number of a text: code points [start, end) of it, and the number as a case."""
+
+    case: Case
+    start: int
+    end: int
+
+
+def cases_of_text(text: str, *, per_line: bool = False) -> Iterator[TextCase]:
+    """The numbers of a text, in order; those of one sentence share a stretch.
+
+    per_line: each line is a text of its own. Otherwise a line break inside a paragraph is
+    white space, and an empty line ends a sentence.
+    """
+    return cases_of_sentences(text, sentences_of_text(text, per_line=per_line))
+
+
+def sentences_of_text(text: str, *, per_line: bool = False) -> Iterator[Span]:
+    """Code points [start, end) of the sentences; see `cases_of_text`."""
+    if not per_line:
+        yield from sentence_spans(text)
+        return
+    for start, end in _lines(text):
+        yield from sentence_spans(text, start, end)
+
+
+def cases_of_sentences(text: str, sentences: Iterable[Span]) -> Iterator[TextCase]:
+    """The numbers of some sentences of a text, in their order."""
+    for start, end in sentences:
+        if may_hold_number(text[start:end]):
+            yield from _cases(text, start, end)
+
+
+def _lines(text: str) -> Iterator[Span]:
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield start, end
+        start = end + 1
+
+
+def _cases(text: str, start: int, end: int) -> Iterator[TextCase]:
+    tokens = [(start + first, start + last) for first, last in spans(text[start:end])]
+    words = [text[first:last] for first, last in tokens]
+    glued = [i > 0 and tokens[i - 1][1] == tokens[i][0] for i in range(len(tokens))]
+    numbers = find_numbers(words, glued)
+    if not numbers:
+        return
+    stretch = Stretch(
+        plain_words(words), [text[last : last + 1].isspace() for _, last in tokens]
+    )
+    for first, last in numbers:
+        yield TextCase(Case(stretch, first, last), tokens[first][0], tokens[last - 1][1])

@@ -1,0 +1,264 @@
+"""Evaluation of identification: figures, breakdowns and errors of what was decided, with
+bootstrap intervals.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from nfh_models.agreement.bootstrap import Floats, Ints, Resampling, divided, numbered, ratio
+from nfh_models.agreement.measure import Measure, undefined
+from nfh_models.identification.base import Case, Decision, Example
+from nfh_models.identification.scores import Counts, count
+from nfh_models.text.numbers import parts_of
+
+LABELS = ("NFH", "NOT_NFH")
+"""The labels of the confusion matrix, in the order of its rows and columns."""
+
+KINDS = ("one", "other words", "digits", "no number")
+"""What an anchor is written with. No number: the label stands at a word that is none, as in
+some rows of the release."""
+
+LENGTHS = ("1 token", "2 tokens", "3 tokens or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The counts of the examples that have something in common."""
+
+    name: str
+    counts: Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """An example that was called what it is not."""
+
+    example: Example
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How good decisions are.
+
+    precision, recall, f1, accuracy: fractions, with 95 % intervals. groups: how many groups
+    of examples there are; the intervals are drawn over them. by_rule: by the rule, or the
+    learned recipe, that decided, the busiest first. by_word: by the anchor's words in lower
+    case, the most frequent first. by_kind, by_length: in the order of KINDS and LENGTHS,
+    those left out that do not occur. errors: in the order of the examples.
+    """
+
+    counts: Counts
+    groups: int
+    precision: "Measure"
+    recall: "Measure"
+    f1: "Measure"
+    accuracy: "Measure"
+    by_rule: tuple[Part, ...]
+    by_word: tuple[Part, ...]
+    by_kind: tuple[Part, ...]
+    by_length: tuple[Part, ...]
+    errors: tuple[Error, ...]
+
+
+def evaluate(
+    examples: Sequence[Example],
+    decisions: Sequence[Decision],
+    resampling: "Resampling | None" = None,
+) -> Evaluation:
+    """How far the decisions, one an example and in their order, are what the labels say.
+
+    resampling: of whole groups; by default a thousand resamples. ValueError for fewer or
+    more decisions than examples.
+    """
+
+    outcomes = list(zip(examples, decisions, strict=True))
+    said = [decision.nfh for decision in decisions]
+    measured = measures(examples, said, resampling)
+    return Evaluation(
+        counts=_counts(outcomes),
+        groups=len({example.group for example in examples}),
+        precision=measured["precision"],
+        recall=measured["recall"],
+        f1=measured["f1"],
+        accuracy=measured["accuracy"],
+        by_rule=_busiest(_parts(outcomes, lambda _, decision: decision.rule)),
+        by_word=_busiest(_parts(outcomes, lambda example, _: anchor_words(example.case))),
+        by_kind=_ordered(KINDS, _parts(outcomes, lambda example, _: kind(example.case))),
+        by_length=_ordered(LENGTHS, _parts(outcomes, lambda example, _: length(example.case))),
+        errors=tuple(
+            Error(example, decision)
+            for example, decision in outcomes
+            if example.nfh is not decision.nfh
+        ),
+    )
+
+
+# --- what an anchor is ----------------------------------------------------------------------
+
+
+def anchor_words(case: Case) -> str:
+    """The words of the number in lower case, a space between two."""
+    return " ".join(case.stretch.words[case.start : case.end]).lower()
+
+
+def kind(case: Case) -> str:
+    """What the number is written with, of KINDS."""
+    words = case.stretch.words[case.start : case.end]
+    if not any(parts_of(word) for word in words):
+        return KINDS[3]
+    if any(character.isdigit() for word in words for character in word):
+        return KINDS[2]
+    return KINDS[0] if anchor_words(case) == "one" else KINDS[1]
+
+
+def length(case: Case) -> str:
+    """How many tokens the number has, of LENGTHS."""
+    return LENGTHS[min(case.end - case.start, len(LENGTHS)) - 1]
+
+
+# --- breakdowns -----------------------------------------------------------------------------
+
+Outcome = tuple[Example, Decision]
+Name = TypeVar("Name", bound=Hashable)
+
+
+def _counts(outcomes: Sequence[Outcome]) -> Counts:
+    return count((example.nfh, decision.nfh) for example, decision in outcomes)
+
+
+def _parts(
+    outcomes: Sequence[Outcome], name: Callable[[Example, Decision], str]
+) -> dict[str, Counts]:
+    groups: dict[str, list[Outcome]] = defaultdict(list)
+    for example, decision in outcomes:
+        groups[name(example, decision)].append((example, decision))
+    return {name: _counts(some) for name, some in groups.items()}
+
+
+def _busiest(parts: dict[str, Counts]) -> tuple[Part, ...]:
+    ranked = sorted(parts.items(), key=lambda one: (-one[1].n, one[0]))
+    return tuple(Part(name, counts) for name, counts in ranked)
+
+
+def _ordered(names: Sequence[str], parts: dict[str, Counts]) -> tuple[Part, ...]:
+    return tuple(Part(name, parts[name]) for name in names if name in parts)
+
+
+# How sure figures of identification are: whole groups of examples, drawn anew.
+#
+# Intervals are percentiles of the bootstrap (see `nfh_models.agreement.bootstrap`). Two models
+# are compared on the same resamples (Koehn 2004, Statistical Significance Tests for Machine
+# Translation Evaluation, section 3.3; Davison and Hinkley 1997, section 4.4.1).
+
+NOTHING = "There are no examples."
+NONE_SAID = "Nothing was called an NFH."
+NONE_THERE = "No example is an NFH."
+NEITHER = "No example is an NFH, and none was called one."
+
+
+def measures(
+    examples: Sequence[Example], said: Sequence[bool], resampling: Resampling | None = None
+) -> dict[str, Measure]:
+    """Precision, recall, f1 and accuracy, each with its interval.
+
+    said: of each example, whether it was called an NFH.
+    """
+    drawing = resampling or Resampling()
+    counts = count((one.nfh, it) for one, it in zip(examples, said, strict=True))
+    found, groups = outcomes(examples, said), group_numbers(examples)
+    hit, false, missed, passed = (found[:, place] for place in range(4))
+    called, there, right = hit + false, hit + missed, hit + passed
+    features = {
+        "precision": (counts.precision, hit, called, NONE_SAID),
+        "recall": (counts.recall, hit, there, NONE_THERE),
+        "f1": (counts.f1, 2 * hit, called + there, NEITHER),
+        "accuracy": (counts.accuracy, right, np.ones(len(found)), NOTHING),
+    }
+    return {
+        name: _measure(counts, value, np.stack([part, whole], axis=1), groups, why, drawing)
+        for name, (value, part, whole, why) in features.items()
+    }
+
+
+def _measure(
+    counts: Counts,
+    value: float | None,
+    rows: Floats,
+    groups: Ints,
+    why: str,
+    drawing: Resampling,
+) -> Measure:
+    if value is None:
+        return undefined(why if counts.n else NOTHING, counts.n)
+    return drawing.measure(value, counts.n, rows, groups, ratio)
+
+
+def outcomes(examples: Sequence[Example], said: Sequence[bool]) -> Floats:
+    """Of each example a row with a single 1: hit, false, missed or passed, as in Counts."""
+    label = np.array([one.nfh for one in examples], dtype=bool)
+    called = np.array(said, dtype=bool)
+    columns = (label & called, ~label & called, label & ~called, ~label & ~called)
+    return np.stack(columns, axis=1).astype(np.float64)
+
+
+def group_numbers(examples: Sequence[Example]) -> Ints:
+    """The number of each example's group, as they first occur."""
+    return numbered(one.group for one in examples)
+
+
+# --- two models on the same examples --------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two models on the same examples.
+
+    difference: F1 of the first less that of the second, with its interval. p: how often a
+    difference at least as large, either way, would be seen if there were none; None where
+    none can be drawn. only_first, only_second: examples that only this one called right.
+    """
+
+    difference: Measure
+    p: float | None
+    only_first: int
+    only_second: int
+
+
+def compare(
+    examples: Sequence[Example],
+    first: Sequence[bool],
+    second: Sequence[bool],
+    resampling: Resampling | None = None,
+) -> Comparison:
+    """The difference of two models' F1: with its interval, and tested.
+
+    The test draws groups of examples with replacement, looks at the same ones with both
+    models, and counts how far differences stray from the one observed.
+    """
+    drawing = resampling or Resampling()
+    rows = np.concatenate([outcomes(examples, first), outcomes(examples, second)], axis=1)
+    right = np.stack([rows[:, 0] + rows[:, 3], rows[:, 4] + rows[:, 7]], axis=1) > 0
+    only_first = int(np.count_nonzero(right[:, 0] & ~right[:, 1]))
+    only_second = int(np.count_nonzero(right[:, 1] & ~right[:, 0]))
+    value = float(_difference(rows.sum(axis=0)))
+    if np.isnan(value):
+        why = "One of them has no F1." if len(rows) else NOTHING
+        return Comparison(undefined(why, len(rows)), None, only_first, only_second)
+    groups = group_numbers(examples)
+    difference = drawing.measure(value, len(rows), rows, groups, _difference)
+    p = drawing.p_value(value, rows, groups, _difference)
+    return Comparison(difference, p, only_first, only_second)
+
+
+def _difference(sums: Floats) -> Floats:
+    return _f1(sums[..., :4]) - _f1(sums[..., 4:])
+
+
+def _f1(sums: Floats) -> Floats:
+    hit, false, missed = sums[..., 0], sums[..., 1], sums[..., 2]
+    return divided(2 * hit, 2 * hit + false + missed)

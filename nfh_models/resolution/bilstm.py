@@ -1,0 +1,665 @@
+"""Recipe `bilstm`: the paper's network (section 6.1): features, network, training, use as a
+resolver, and files. Importing this loads torch.
+
+    settings = settings_of(["preset=paper", "vectors=file:vectors.txt", "epochs=30"])
+    vectors = vectors_of(settings, train_examples)
+    learner = learner_of(train_examples, dev_examples, settings, vectors)
+    learner.notes                                     sentences about the examples, for a person
+    outcome = yield from train(learner, plan_of(settings), folder, choose_device("cpu"))
+    model = make_model(learner)                       a Resolver
+    save_bilstm(model, folder, created_at=at, metrics=metrics, card=card)
+    model = load_bilstm(folder)
+
+`settings_of` and `plan_of` are in `bilstm_settings`, `vectors_of` in `word_vectors`: importing
+these loads no framework.
+"""
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from nfh_models.domain import IMPLICIT_KINDS, paper_class
+from nfh_models.errors import ModelsError
+from nfh_models.model_files import (
+    CONFIG,
+    FORMAT_VERSION,
+    VOCABULARY,
+    WEIGHTS,
+    Config,
+    ModelFiles,
+    damaged,
+    read_arrays,
+    read_config,
+    read_vocabulary,
+    settings_of,
+    write_model,
+)
+from nfh_models.parsing import Layer
+from nfh_models.resolution.base import Choice, Item, ResolutionExample
+from nfh_models.resolution.bilstm_settings import Network as Sizes
+from nfh_models.resolution.bilstm_settings import Settings, Target
+from nfh_models.resolution.recipes import BILSTM, TASK
+from nfh_models.resolution.scoring import figures, judge
+from nfh_models.resolution.word_vectors import Vectors
+from nfh_models.training.loop import (
+    SCORE,
+    Group,
+    learnable,
+    nearest_token,
+    right_class,
+    right_tokens,
+)
+
+
+def load_bilstm(folder: Path) -> "BiLstmResolver":
+    """A network out of its model directory; loads torch. Raises ModelFileError."""
+
+    return load(folder)
+
+
+# featurise: items and examples as the numbers that the network reads, and those as batches.
+#
+# A candidate's place is that of the six classes in the order of IMPLICIT_KINDS, then one a
+# word of the row. A row is a stretch of the passage, as a rule all of it.
+
+CLASSES = len(IMPLICIT_KINDS)
+
+REACH = 1_000
+"""Words on either side of the anchor that are read. A passage may be a whole film, and the
+farthest head that the releases mark is 151 tokens away."""
+
+LONGEST_SPELLING = 40
+"""Characters of a word that are read: the last LSTM state tells of its end, so the first
+ones are left out of a longer word."""
+
+UNKNOWN_WORD = -1
+NO_LETTER, UNKNOWN_LETTER = 0, 1
+FIRST_LETTER = 2
+"""The number of the first character of the alphabet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """An item for the network. words: as they stand. start, end: the anchor among them.
+    offset: of the first word in the passage."""
+
+    words: tuple[str, ...]
+    start: int
+    end: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A row with what is right: for each different head, or the class, the places of
+    candidates of which any will do."""
+
+    row: Row
+    right: tuple[tuple[int, ...], ...]
+
+
+def row_of(item: Item) -> Row:
+    """The words around an anchor. Raises PassageError for an anchor outside its passage."""
+    passage, anchor = item.passage, item.anchor
+    anchor.check(passage)
+    low = max(0, anchor.start - REACH)
+    high = min(len(passage.tokens), anchor.end + REACH)
+    words = tuple(passage.word(place) for place in range(low, high))
+    return Row(words, anchor.start - low, anchor.end - low, low)
+
+
+def answered(example: ResolutionExample, target: Target) -> Answered | None:
+    """An example for training; None where no head lies in reach of its anchor."""
+    row = row_of(example.item)
+    place = right_class(example)
+    if place is not None:
+        return Answered(row, ((place,),))
+    heads = right_tokens(example)
+    if target is Target.NEAREST:
+        nearest = nearest_token(example)
+        heads = [] if nearest is None else [[nearest]]
+    reached = [
+        tuple(
+            CLASSES + token - row.offset
+            for token in head
+            if row.offset <= token < row.offset + len(row.words)
+        )
+        for head in heads
+    ]
+    right = tuple(head for head in reached if head)
+    return Answered(row, right) if right else None
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Rows side by side; B rows of at most W words, U different words.
+
+    words: (B, W), places among the different ones, 0 where there is no word. vectors: (U,),
+    rows of the table, UNKNOWN_WORD of a word that has none. letters: (U, L), the characters of
+    each word, and letter_counts: (U,). counts: (B,), words of each row. anchors: (B, W), 1
+    over the anchor's size at its words, else 0. candidates: (B, 6 + W), true for a class and
+    a word outside the anchor.
+    """
+
+    words: Tensor
+    vectors: Tensor
+    letters: Tensor
+    letter_counts: Tensor
+    counts: Tensor
+    anchors: Tensor
+    candidates: Tensor
+
+    def to(self, on: torch.device) -> "Batch":
+        """The same on a device, but for the counts, which packing wants in main memory."""
+        return Batch(
+            self.words.to(on),
+            self.vectors.to(on),
+            self.letters.to(on),
+            self.letter_counts,
+            self.counts,
+            self.anchors.to(on),
+            self.candidates.to(on),
+        )
+
+
+class Featuriser:
+    """Makes batches. alphabet: the characters that have a vector, each once."""
+
+    def __init__(self, vectors: Vectors, alphabet: str) -> None:
+        self.vectors = vectors
+        self.alphabet = alphabet
+        self._letters = {one: place for place, one in enumerate(alphabet, FIRST_LETTER)}
+
+    def batch(self, rows: Sequence[Row]) -> Batch:
+        """Rows as tensors. ValueError for none."""
+        if not rows:
+            raise ValueError("no rows")
+        different = {
+            word: place
+            for place, word in enumerate(
+                dict.fromkeys(word for row in rows for word in row.words)
+            )
+        }
+        width = max(len(row.words) for row in rows)
+        words = torch.zeros(len(rows), width, dtype=torch.long)
+        anchors = torch.zeros(len(rows), width)
+        candidates = torch.zeros(len(rows), CLASSES + width, dtype=torch.bool)
+        for place, row in enumerate(rows):
+            size = len(row.words)
+            words[place, :size] = torch.tensor([different[word] for word in row.words])
+            anchors[place, row.start : row.end] = 1 / (row.end - row.start)
+            candidates[place, : CLASSES + size] = True
+            candidates[place, CLASSES + row.start : CLASSES + row.end] = False
+        spelled = [self._spelled(word) for word in different]
+        letters = torch.zeros(len(spelled), max(map(len, spelled)), dtype=torch.long)
+        for place, own in enumerate(spelled):
+            letters[place, : len(own)] = torch.tensor(own)
+        places = (self.vectors.place(word) for word in different)
+        return Batch(
+            words=words,
+            vectors=torch.tensor([UNKNOWN_WORD if one is None else one for one in places]),
+            letters=letters,
+            letter_counts=torch.tensor([len(own) for own in spelled]),
+            counts=torch.tensor([len(row.words) for row in rows]),
+            anchors=anchors,
+            candidates=candidates,
+        )
+
+    def _spelled(self, word: str) -> list[int]:
+        return [self._letters.get(one, UNKNOWN_LETTER) for one in word[-LONGEST_SPELLING:]]
+
+
+def right_of(rows: Sequence[Answered], width: int) -> tuple[Tensor, Tensor, Tensor]:
+    """What is right in a batch of `width` candidates a row.
+
+    (H, width) masks, one a head; (H,) the row of each; (H,) its weight, so that the heads of a
+    row weigh 1 together.
+    """
+    flat = [(place, head) for place, one in enumerate(rows) for head in one.right]
+    masks = torch.zeros(len(flat), width, dtype=torch.bool)
+    for number, (_, head) in enumerate(flat):
+        masks[number, list(head)] = True
+    owners = torch.tensor([place for place, _ in flat])
+    weights = torch.tensor([1 / len(rows[place].right) for place, _ in flat])
+    return masks, owners, weights
+
+
+MASKED = -1e4
+"""The score of what is no candidate: its probability is 0 in 32 bits, and nothing overflows
+in 16."""
+
+
+class BiLstm(nn.Module):
+    """Scores of the six classes and of each word, for one anchor a row.
+
+    A word is its vector, which stays as it is, and the last state of an LSTM over its
+    characters. An anchor is the mean of its words' states, the last one included. A pair of
+    candidate c and anchor a is [c; a; c*a].
+    """
+
+    table: Tensor
+
+    def __init__(self, sizes: Sizes, table: Tensor, letters: int) -> None:
+        """table: (words, width), of the word vectors. letters: in the alphabet."""
+        super().__init__()
+        # Not among the weights that checkpoints hold: it is no secret of the training, and
+        # may be larger than all of them.
+        self.register_buffer("table", table, persistent=False)
+        width = int(table.shape[1])
+        both = 2 * sizes.state
+        self.unknown = nn.Parameter(torch.zeros(width))
+        self.letters = nn.Embedding(FIRST_LETTER + letters, sizes.letters, NO_LETTER)
+        self.spelling = nn.LSTM(sizes.letters, sizes.letter_state, batch_first=True)
+        self.reading = nn.LSTM(
+            width + sizes.letter_state, sizes.state, batch_first=True, bidirectional=True
+        )
+        self.classes = nn.Parameter(nn.init.xavier_uniform_(torch.empty(CLASSES, both)))
+        self.hidden = nn.Linear(3 * both, sizes.hidden)
+        self.score = nn.Linear(sizes.hidden, 1)
+        self.drop_tokens = nn.Dropout(sizes.drop_tokens)
+        self.drop_states = nn.Dropout(sizes.drop_states)
+        self.drop_hidden = nn.Dropout(sizes.drop_hidden)
+        self.drop_scores = nn.Dropout(sizes.drop_scores)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """(B, 6 + W) scores; MASKED where there is no candidate."""
+        states = self.drop_states(self._states(self.drop_tokens(self._words(batch)), batch))
+        anchor = (states * batch.anchors.unsqueeze(-1)).sum(1)
+        classes = self.classes.expand(len(states), *self.classes.shape)
+        scores = self._scores(torch.cat([classes, states], 1), anchor)
+        return scores.masked_fill(~batch.candidates, MASKED)
+
+    def _words(self, batch: Batch) -> Tensor:
+        """(B, W, width + letter state)."""
+        known = self.table[batch.vectors.clamp(min=0)]
+        vectors = torch.where((batch.vectors < 0).unsqueeze(-1), self.unknown, known)
+        spelled = pack_padded_sequence(
+            self.letters(batch.letters), batch.letter_counts, True, enforce_sorted=False
+        )
+        _, (last, _) = self.spelling(spelled)
+        return torch.cat([vectors, last[0]], -1)[batch.words]
+
+    def _states(self, words: Tensor, batch: Batch) -> Tensor:
+        """(B, W, 2 states)."""
+        packed = pack_padded_sequence(words, batch.counts, True, enforce_sorted=False)
+        states, _ = pad_packed_sequence(
+            self.reading(packed)[0], True, total_length=words.shape[1]
+        )
+        return states
+
+    def _scores(self, candidates: Tensor, anchor: Tensor) -> Tensor:
+        """(B, C). [c; a; c*a] W = c W1 + a W2 + (c*a) W3, and the middle is the same for all
+        candidates of a row, so that it is made once."""
+        first, second, third = self.hidden.weight.chunk(3, 1)
+        product = candidates * anchor.unsqueeze(1)
+        own = nn.functional.linear(anchor, second, self.hidden.bias)
+        hidden = (
+            nn.functional.linear(candidates, first)
+            + nn.functional.linear(product, third)
+            + own.unsqueeze(1)
+        )
+        scores: Tensor = self.score(self.drop_hidden(torch.tanh(hidden))).squeeze(-1)
+        dropped: Tensor = self.drop_scores(scores)
+        return dropped
+
+
+VERSION = "bilstm/1"
+"""Changes when the same weights would answer otherwise."""
+
+MOST_ROWS = 64
+MOST_WORDS = 8_192
+"""Of a batch, padding included, so that memory stays bounded."""
+
+
+class BiLstmResolver:
+    """A network with its words and its alphabet, ready to answer; it needs no parser.
+
+    Words farther from the anchor than featurising.REACH are no candidates.
+    """
+
+    recipe = BILSTM
+    needs: frozenset[Layer] = frozenset()
+    probabilities = True
+
+    def __init__(self, settings: Settings, featuriser: Featuriser, network: BiLstm) -> None:
+        self.settings = settings
+        self.featuriser = featuriser
+        self.network = network.eval()
+
+    @cached_property
+    def version(self) -> str:
+        """Changes when its answers may: asked of a network that is trained no more."""
+        return f"{VERSION} {self._fingerprint()}"
+
+    def _fingerprint(self) -> str:
+        """Twelve hexadecimal digits of what answers depend on."""
+        vectors = self.featuriser.vectors
+        spelled = [msgspec.to_builtins(self.settings), vectors.words, self.featuriser.alphabet]
+        hashed = hashlib.sha256(msgspec.json.encode(spelled))
+        hashed.update(vectors.table.tobytes())
+        for name, tensor in self.network.state_dict().items():
+            hashed.update(name.encode())
+            hashed.update(tensor.detach().cpu().contiguous().numpy().tobytes())
+        return hashed.hexdigest()[:12]
+
+    def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
+        """A choice an item, in their order. Raises PassageError for an anchor outside."""
+        rows = [row_of(item) for item in items]
+        choices: list[Choice | None] = [None] * len(items)
+        for places in batches_by_size([len(row.words) for row in rows]):
+            found = self.probabilities_of([rows[place] for place in places])
+            for place, own in zip(places, found, strict=True):
+                choices[place] = decide(own, rows[place], len(items[place].passage.tokens))
+        return choices
+
+    @torch.no_grad()
+    def probabilities_of(self, rows: Sequence[Row]) -> list[list[float]]:
+        """For each row, those of the six classes and its words; they sum to 1."""
+        on = self.network.unknown.device
+        scores = self.network(self.featuriser.batch(rows).to(on)).double()
+        shares = torch.softmax(scores, -1).tolist()
+        return [own[: CLASSES + len(row.words)] for own, row in zip(shares, rows, strict=True)]
+
+
+def batches_by_size(sizes: Sequence[int]) -> list[list[int]]:
+    """Places in groups of about one size, so that little is padded."""
+    order = sorted(range(len(sizes)), key=lambda place: sizes[place])
+    groups: list[list[int]] = []
+    for place in order:
+        full = not groups or len(groups[-1]) >= MOST_ROWS
+        if full or (len(groups[-1]) + 1) * sizes[place] > MOST_WORDS:
+            groups.append([])
+        groups[-1].append(place)
+    return groups
+
+
+def decide(shares: Sequence[float], row: Row, tokens: int) -> Choice:
+    """The most probable candidate, the second, and the probabilities of all.
+
+    shares: of the classes and the row's words. tokens: in the passage. Of two candidates that
+    are equal the first counts.
+    """
+    laid_out: list[float | None] = [None] * (CLASSES + tokens)
+    for place, share in enumerate(shares):
+        word = place - CLASSES
+        if word < 0:
+            laid_out[place] = share
+        elif not row.start <= word < row.end:
+            laid_out[place + row.offset] = share
+    ranked = sorted(
+        ((share, place) for place, share in enumerate(laid_out) if share is not None),
+        key=lambda one: (-one[0], one[1]),
+    )
+    (best, first), (next_best, second) = ranked[:2]
+    return Choice(_name(first), _name(second), best - next_best, tuple(laid_out))
+
+
+def _name(place: int) -> str:
+    return IMPLICIT_KINDS[place].value if place < CLASSES else str(place - CLASSES)
+
+
+# A trained network as a model directory, and back.
+#
+# The word vectors lie in the weights, so that loading needs no file of vectors; in 16 bits,
+# which is what the network was trained with.
+
+TABLE = "vectors"
+"""The array of word vectors, a row for each word of the vocabulary."""
+
+WIDEST = 4_096
+
+
+class Stored(Settings, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The settings as config.json holds them. width: of a word vector. alphabet: the
+    characters that have a vector of their own."""
+
+    width: Annotated[int, msgspec.Meta(ge=1, le=WIDEST)]
+    alphabet: Annotated[str, msgspec.Meta(max_length=100_000)]
+
+    def __post_init__(self) -> None:
+        if len(set(self.alphabet)) < len(self.alphabet):
+            raise ValueError("a character stands twice in the alphabet")
+
+
+def save_bilstm(
+    model: BiLstmResolver,
+    folder: Path,
+    *,
+    name: str | None = None,
+    created_at: str = "",
+    metrics: dict[str, object] | None = None,
+    card: str = "",
+) -> str:
+    """Write a model directory; its digest. name: the folder's by default.
+
+    Raises FolderTakenError where something is there already, OSError.
+    """
+    vectors = model.featuriser.vectors
+    arrays = {
+        f"network.{key}": np.ascontiguousarray(tensor.detach().cpu().numpy())
+        for key, tensor in model.network.state_dict().items()
+    }
+    arrays[TABLE] = vectors.table.astype(np.float16)
+    config = config_of(model, name or folder.name, created_at)
+    return write_model(folder, ModelFiles(config, arrays, vectors.words, metrics or {}, card))
+
+
+def config_of(model: BiLstmResolver, name: str, created_at: str) -> Config:
+    """What config.json says of a model."""
+    stored = {
+        **msgspec.to_builtins(model.settings),
+        "width": model.featuriser.vectors.width,
+        "alphabet": model.featuriser.alphabet,
+    }
+    return Config(
+        format_version=FORMAT_VERSION,
+        name=name,
+        task=TASK,
+        recipe=BILSTM,
+        version=model.version,
+        created_at=created_at,
+        parser=None,
+        settings=stored,
+    )
+
+
+def load(folder: Path) -> BiLstmResolver:
+    """A network out of its directory. Raises ModelFileError."""
+    config = read_config(folder, BILSTM)
+    stored = settings_of(folder, config, Stored)
+    words = read_vocabulary(folder)
+    # Weights without storage: what is read takes their place.
+    with torch.device("meta"):
+        network = BiLstm(stored, torch.empty(len(words), stored.width), len(stored.alphabet))
+    shapes = {f"network.{name}": one.shape for name, one in network.state_dict().items()}
+    arrays = read_arrays(folder, {**dict.fromkeys(shapes, "float32"), TABLE: "float16"})
+    shapes[TABLE] = torch.Size([len(words), stored.width])
+    for name, shape in shapes.items():
+        if arrays[name].shape != tuple(shape):
+            raise damaged(
+                folder / WEIGHTS,
+                f"{name} has the shape {arrays[name].shape}, wanted {tuple(shape)} after "
+                f"{CONFIG} and {VOCABULARY}",
+            )
+    vectors = Vectors(tuple(words), arrays.pop(TABLE).astype(np.float32), stored.vectors)
+    network.load_state_dict(
+        {name.removeprefix("network."): torch.from_numpy(one) for name, one in arrays.items()},
+        assign=True,
+    )
+    network.table = torch.from_numpy(vectors.table)
+    own = {name: getattr(stored, name) for name in Settings.__struct_fields__}
+    return BiLstmResolver(Settings(**own), Featuriser(vectors, stored.alphabet), network)
+
+
+NEIGHBOURS = 20
+"""Batches whose rows are sorted by length together: batches of about one length, in an order
+that is still by chance (the release sorts all rows of an epoch in buckets)."""
+
+
+class NoExamplesError(ModelsError):
+    """There is nothing to learn from, or nothing to be judged on."""
+
+
+class BiLstmLearner:
+    """The network with its examples. notes: sentences about the examples, for a person.
+
+    fingerprint: differs where settings, vectors or examples do.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        featuriser: Featuriser,
+        train: Sequence[Answered],
+        dev: Sequence[ResolutionExample],
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.settings, self.featuriser, self.notes = settings, featuriser, notes
+        self._train, self._dev = train, dev
+        table = torch.from_numpy(featuriser.vectors.table)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(settings.seed)
+            self._network = BiLstm(settings, table, len(featuriser.alphabet))
+        self.fingerprint = self._fingerprint()
+
+    def _fingerprint(self) -> str:
+        told = [msgspec.to_builtins(self.settings), self.featuriser.vectors.words]
+        hashed = hashlib.sha256(msgspec.json.encode(told))
+        hashed.update(self.featuriser.vectors.table.tobytes())
+        for one in self._train:
+            hashed.update(repr((one.row, one.right)).encode("utf-8", "surrogatepass"))
+        for example in self._dev:
+            item = example.item
+            told = [item.passage.digest, item.anchor.start, item.anchor.end]
+            hashed.update(repr((told, example.gold)).encode("utf-8", "surrogatepass"))
+        return hashed.hexdigest()
+
+    @property
+    def train_count(self) -> int:
+        """Examples that are learnt from."""
+        return len(self._train)
+
+    @property
+    def network(self) -> nn.Module:
+        """What is trained."""
+        return self._network
+
+    def groups(self) -> Sequence[Group]:
+        """All parameters alike: Adam has no decay."""
+        return [Group(list(self._network.parameters()), self.settings.rate, 0.0)]
+
+    def batches(self, epoch: int) -> Sequence[list[Answered]]:
+        """The examples in a new order, those of about one length together."""
+        order = list(range(len(self._train)))
+        chance = random.Random(f"{self.settings.seed} {epoch}")  # noqa: S311 - no secret
+        chance.shuffle(order)
+        size = self.settings.batch
+        together = size * NEIGHBOURS
+        found: list[list[Answered]] = []
+        for start in range(0, len(order), together):
+            some = [self._train[place] for place in order[start : start + together]]
+            some.sort(key=lambda one: len(one.row.words))
+            found += [some[place : place + size] for place in range(0, len(some), size)]
+        chance.shuffle(found)
+        return found
+
+    def loss(self, batch: Sequence[Answered], on: torch.device) -> Tensor:
+        """Minus the logarithm of what the right candidates have together.
+
+        Of several heads, the mean over them; then the mean over the rows.
+        """
+        scores = self._network(self.featuriser.batch([one.row for one in batch]).to(on))
+        shares = torch.log_softmax(scores.float(), -1)
+        masks, owners, weights = (one.to(on) for one in right_of(batch, scores.shape[1]))
+        right = shares[owners].masked_fill(~masks, -torch.inf)
+        return -(torch.logsumexp(right, -1) * weights).sum() / len(batch)
+
+    def judge(self, on: torch.device) -> Mapping[str, float]:  # noqa: ARG002 - the network is there
+        """The figures on dev; those of which there is no example are left out."""
+        choices = self.resolver().resolve([one.item for one in self._dev])
+        found = figures(judge(self._dev, choices))
+        named = {
+            SCORE: found.accuracy,
+            "accuracy": found.accuracy,
+            "accuracy_inclusive": found.accuracy_inclusive,
+            "accuracy_nearest": found.accuracy_nearest,
+            "reference": found.reference,
+            "implicit": found.implicit,
+            "binary": found.binary,
+            "class_accuracy": found.class_accuracy,
+        }
+        return {name: figure for name, figure in named.items() if figure is not None}
+
+    def resolver(self) -> BiLstmResolver:
+        """The network as it is now."""
+        return BiLstmResolver(self.settings, self.featuriser, self._network)
+
+
+def learner_of(
+    train_examples: Sequence[ResolutionExample],
+    dev_examples: Sequence[ResolutionExample],
+    settings: Settings,
+    vectors: Vectors,
+) -> BiLstmLearner:
+    """A network to be trained, with its first weights, which the seed alone decides.
+
+    Examples whose gold names no class (NOT_NFH, BROKEN, NFH) are left out, and those whose
+    heads are all out of reach; the notes say how many, and where all are of one class.
+    Raises NoExamplesError.
+    """
+    said = [one for one in train_examples if learnable(one)]
+    made = [answered(one, settings.target) for one in said]
+    train = [one for one in made if one is not None]
+    dev = [one for one in dev_examples if learnable(one)]
+    if not train:
+        raise NoExamplesError(
+            "There is nothing to train on: no example says what its number's head is"
+        )
+    if not dev:
+        raise NoExamplesError(
+            "There is nothing to judge the training on: no example that is kept out of it says "
+            "what its number's head is"
+        )
+    letters = sorted({one for row in train for word in row.row.words for one in word})
+    alphabet = "".join(one for one in letters if not "\ud800" <= one <= "\udfff")
+    settings = msgspec.structs.replace(settings, vectors=vectors.source)
+    notes = _notes(train_examples, said, made)
+    return BiLstmLearner(settings, Featuriser(vectors, alphabet), train, dev, notes)
+
+
+def _notes(
+    given: Sequence[ResolutionExample],
+    said: Sequence[ResolutionExample],
+    made: Sequence[Answered | None],
+) -> tuple[str, ...]:
+    found = []
+    if len(said) < len(given):
+        found.append(
+            f"{len(given) - len(said):,} examples name no head and no class; left out."
+        )
+    if None in made:
+        found.append(f"{made.count(None):,} examples have no head in reach; left out.")
+    kinds = Counter(paper_class(one.gold.kind) for one in said)
+    if len(kinds) == 1:
+        (kind,) = kinds
+        found.append(
+            f"All {len(said):,} examples are {kind}: the model will know nothing else."
+        )
+    return tuple(found)
+
+
+def make_model(learner: BiLstmLearner) -> BiLstmResolver:
+    """The trained network, in main memory, as a resolver."""
+    learner.network.to("cpu")
+    return learner.resolver()

@@ -1,0 +1,442 @@
+"""Evaluation of resolution: all figures of one recipe, bootstrap intervals, calibration, and
+two recipes compared on the same examples.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from types import MappingProxyType
+
+import numpy as np
+
+from nfh_models.agreement.bootstrap import Floats, Ints, Resampling, divided, numbered, ratio
+from nfh_models.agreement.measure import Measure, undefined
+from nfh_models.domain import Answer
+from nfh_models.resolution.base import Choice, ResolutionExample
+from nfh_models.resolution.scoring import (
+    Bools,
+    Candidates,
+    ClassPart,
+    Confusion,
+    Figures,
+    Found,
+    HeadFigures,
+    HeadsJudged,
+    Judged,
+    MistakeCount,
+    Mistaken,
+    by_class,
+    by_distance,
+    by_mistake,
+    by_shape,
+    by_side,
+    by_turns,
+    by_word,
+    candidates,
+    confusion,
+    figures,
+    head_figures,
+    judge,
+    judge_heads,
+    lost,
+    mistakes,
+    oracle,
+)
+from nfh_models.resolution.scoring import Part as FiguresPart
+
+# Whether a recipe is right as often as its probabilities say, and what mends it.
+#
+# Expected calibration error over bins of equal width, and temperature scaling: Guo, Pleiss,
+# Sun and Weinberger 2017, On Calibration of Modern Neural Networks, sections 2 and 4.2
+# (https://arxiv.org/abs/1706.04599). Scores are probabilities here, so that their logarithms
+# serve as logits: they differ from the network's own by a constant, which softmax ignores.
+
+BINS = 15
+"""As in the paper's tables."""
+
+COLDEST, HOTTEST = 0.05, 20.0
+"""Temperatures are looked for between these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The examples whose confidence is in (low, high]; the first bin holds 0, too.
+
+    confidence, accuracy: their means; None where n is 0.
+    """
+
+    low: float
+    high: float
+    n: int
+    confidence: float | None
+    accuracy: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """Confidences against what is right. ece: the mean gap between the two, each bin
+    weighted by its examples. nll: the mean of -log of the probability of what is right, in
+    nats; over the examples that have a right candidate, None if none has."""
+
+    ece: float
+    nll: float | None
+    bins: tuple[Bin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """n: examples with a choice that has a probability. before: as the recipe says it.
+
+    temperature: the best over all examples. halves: the best of either half of the groups.
+    after: each half by the temperature of the other, so that none is judged on what it was
+    fitted on. These three are None where a half has no example to fit on.
+    """
+
+    n: int
+    before: Reliability
+    temperature: float | None
+    halves: tuple[float, float] | None
+    after: Reliability | None
+
+
+def calibrate(judged: Iterable[Judged], *, by_noun: bool = False) -> Calibration | None:
+    """How well the probabilities of choices fit; None if there is no choice with one.
+
+    A confidence is the probability of the candidate chosen and, by_noun, that of all tokens
+    of its lemma together: with several mentions of a noun a recipe need not settle which it
+    means. Right is any gold mention and, by_noun, any token of its lemma. ValueError for
+    scores that are no probabilities.
+    """
+    some = [one for one in judged if one.choice is not None]
+    laid_out = candidates(some, by_noun=by_noun)
+    if not laid_out.n:
+        return None
+    before = reliability(laid_out.confidences(1.0), laid_out.right, nll(laid_out, 1.0))
+    second = in_second_half(laid_out.groups)
+    halves = laid_out.only(~second), laid_out.only(second)
+    first_best, second_best = map(best_temperature, halves)
+    if first_best is None or second_best is None:
+        return Calibration(laid_out.n, before, None, None, None)
+    return Calibration(
+        laid_out.n,
+        before,
+        best_temperature(laid_out),
+        (first_best, second_best),
+        _crossed(halves, (second_best, first_best)),
+    )
+
+
+def _crossed(halves: tuple[Candidates, Candidates], by: tuple[float, float]) -> Reliability:
+    pairs = list(zip(halves, by, strict=True))
+    confidences = np.concatenate([half.confidences(warmth) for half, warmth in pairs])
+    right = np.concatenate([half.right for half, _ in pairs])
+    losses = np.concatenate([half.losses(warmth) for half, warmth in pairs])
+    return reliability(confidences, right, float(losses.mean()))
+
+
+def nll(laid_out: Candidates, temperature: float) -> float | None:
+    """The mean of -log of the probability of what is right; None if nothing has a right
+    candidate."""
+    losses = laid_out.losses(temperature)
+    return float(losses.mean()) if len(losses) else None
+
+
+def best_temperature(laid_out: Candidates) -> float | None:
+    """The temperature with the least `nll`; None if nothing has a right candidate."""
+    from scipy.optimize import minimize_scalar
+
+    if nll(laid_out, 1.0) is None:
+        return None
+    found = minimize_scalar(
+        lambda log: float(laid_out.losses(float(np.exp(log))).mean()),
+        bounds=(np.log(COLDEST), np.log(HOTTEST)),
+        method="bounded",
+    )
+    return float(np.exp(found.x))
+
+
+def in_second_half(groups: Sequence[str]) -> Bools:
+    """Of each group, by a hash of its name, on which side of the split it is."""
+    return np.array([sha256(group.encode()).digest()[0] % 2 == 1 for group in groups], bool)
+
+
+def reliability(
+    confidences: Floats, right: Floats, loss: float | None = None, bins: int = BINS
+) -> Reliability:
+    """Confidences in [0, 1] against what is right (0 or 1), in bins of equal width."""
+    places = np.clip(np.ceil(confidences * bins).astype(int) - 1, 0, bins - 1)
+    filled = []
+    gap = 0.0
+    for place in range(bins):
+        inside = places == place
+        n = int(np.count_nonzero(inside))
+        low, high = place / bins, (place + 1) / bins
+        if not n:
+            filled.append(Bin(low, high, 0, None, None))
+            continue
+        mean, hit = float(confidences[inside].mean()), float(right[inside].mean())
+        gap += n * abs(mean - hit)
+        filled.append(Bin(low, high, n, mean, hit))
+    return Reliability(gap / len(confidences) if len(confidences) else 0.0, loss, tuple(filled))
+
+
+# How sure figures of resolution are: whole groups of examples, drawn anew.
+#
+# Percentiles of the bootstrap over groups (`nfh_models.agreement.bootstrap`): examples of one
+# passage are no independent draws.
+
+Part = Callable[[Judged], bool]
+
+
+def _every(_: Judged) -> bool:
+    return True
+
+
+MEASURES: Mapping[str, tuple[Part, Part]] = MappingProxyType(
+    {
+        "accuracy": (lambda one: one.right, _every),
+        "accuracy_inclusive": (lambda one: one.inclusive, _every),
+        "accuracy_nearest": (lambda one: one.nearest, _every),
+        "binary": (lambda one: one.binary_right, _every),
+        "class_accuracy": (lambda one: one.class_right, _every),
+        "reference": (lambda one: one.right, lambda one: one.reference),
+        "implicit": (lambda one: one.right, lambda one: not one.reference),
+    }
+)
+"""By the name of a figure: what counts as right, and of which examples."""
+
+HEAD_MEASURES: tuple[str, ...] = ("heads_exact", "heads_f1", "mentions_f1")
+NOTHING = "There are no such examples."
+
+
+def intervals(
+    judged: Sequence[Judged],
+    heads: Sequence[HeadsJudged] = (),
+    resampling: Resampling | None = None,
+) -> dict[str, Measure]:
+    """Each of MEASURES with its 95 % interval and, where there are heads, HEAD_MEASURES.
+
+    n counts examples. resampling: by default a thousand resamples.
+    """
+    drawing = resampling or Resampling()
+    found = {name: _share(judged, *parts, drawing) for name, parts in MEASURES.items()}
+    if heads:
+        found |= _of_heads(heads, drawing)
+    return found
+
+
+def _share(judged: Sequence[Judged], right: Part, among: Part, drawing: Resampling) -> Measure:
+    rows = [(among(one) and right(one), among(one)) for one in judged]
+    return _measure(rows, groups_of(judged), drawing)
+
+
+def _of_heads(heads: Sequence[HeadsJudged], drawing: Resampling) -> dict[str, Measure]:
+    groups = groups_of(heads)
+    return {
+        "heads_exact": _measure([(one.exact, 1) for one in heads], groups, drawing),
+        "heads_f1": _measure([_f1(one.heads) for one in heads], groups, drawing),
+        "mentions_f1": _measure([_f1(one.mentions) for one in heads], groups, drawing),
+    }
+
+
+def _f1(found: Found) -> tuple[int, int]:
+    return 2 * found.hit, found.predicted + found.gold
+
+
+def _measure(rows: Sequence[tuple[int, int]], groups: Ints, drawing: Resampling) -> Measure:
+    n = sum(whole > 0 for _, whole in rows)
+    if not n:
+        return undefined(NOTHING)
+    counted = np.array(rows, dtype=np.float64)
+    part, whole = counted.sum(axis=0)
+    return drawing.measure(float(part / whole), n, counted, groups, ratio)
+
+
+def groups_of(judged: Sequence[Judged] | Sequence[HeadsJudged]) -> Ints:
+    """The number of each example's group, as they first occur."""
+    return numbered(one.example.group for one in judged)
+
+
+# Two recipes on the same examples: is one better, or is it luck?
+#
+# The paired bootstrap draws groups of examples and looks at the same ones with both recipes
+# (Koehn 2004, Statistical Significance Tests for Machine Translation Evaluation, section 3.3);
+# McNemar's exact test looks only at the examples on which one is right and the other wrong
+# (McNemar 1947, Psychometrika 12:153-157; exact as in Dietterich 1998, Neural Computation
+# 10:1895-1923), and takes examples for independent, which those of one passage are not.
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """Two recipes on the same examples, by one measure.
+
+    measure: its name in MEASURES. first, second: the measure of each. difference: that of
+    the first less that of the second, with its interval. sign_flips: the share of resamples
+    in which the difference has not the sign it has over all examples; 1 where it is 0 there.
+    p: how often a difference at least as large, either way, would be drawn if there were
+    none. Both None where none can be drawn. both, only_first, only_second, neither: how many
+    examples are right by them, of those that the measure counts. mcnemar_p: two-sided and
+    exact; 1 where they differ on no example.
+    """
+
+    measure: str
+    first: float | None
+    second: float | None
+    difference: Measure
+    sign_flips: float | None
+    p: float | None
+    both: int
+    only_first: int
+    only_second: int
+    neither: int
+    mcnemar_p: float
+
+
+def compare(
+    first: Sequence[Judged],
+    second: Sequence[Judged],
+    resampling: Resampling | None = None,
+    measure: str = "accuracy",
+) -> Paired:
+    """The difference of two recipes, with its interval, and tested.
+
+    measure: of MEASURES. ValueError for another one, or if the examples are not the same.
+    """
+    if measure not in MEASURES:
+        raise ValueError(f"{measure!r} is no measure; there are {', '.join(MEASURES)}")
+    if [one.example for one in first] != [one.example for one in second]:
+        raise ValueError("two recipes are compared on the same examples in the same order")
+    right, among = MEASURES[measure]
+    kept = [(one, other) for one, other in zip(first, second, strict=True) if among(one)]
+    pairs = np.array([(right(one), right(other)) for one, other in kept], dtype=bool)
+    cells = pairs.reshape(-1, 2)
+    both, only_first, only_second, neither = (
+        int(np.count_nonzero((cells == pattern).all(axis=1)))
+        for pattern in ((True, True), (True, False), (False, True), (False, False))
+    )
+    drawing = resampling or Resampling()
+    rows = np.concatenate([cells, np.ones((len(cells), 1))], axis=1)
+    difference, flips, p = _difference(rows, [one for one, _ in kept], drawing)
+    mine, theirs = cells.mean(axis=0) if len(cells) else (None, None)
+    return Paired(
+        measure,
+        None if mine is None else float(mine),
+        None if theirs is None else float(theirs),
+        difference,
+        flips,
+        p,
+        both,
+        only_first,
+        only_second,
+        neither,
+        mcnemar_exact(only_first, only_second),
+    )
+
+
+def mcnemar_exact(only_first: int, only_second: int) -> float:
+    """The two-sided exact p: how often chance alone parts the differing examples so."""
+    from scipy.stats import binomtest
+
+    differing = only_first + only_second
+    return float(binomtest(only_first, differing).pvalue) if differing else 1.0
+
+
+def _difference(
+    rows: Floats, judged: Sequence[Judged], drawing: Resampling
+) -> tuple[Measure, float | None, float | None]:
+    if not len(rows):
+        return undefined(NOTHING), None, None
+    value = float(_statistic(rows.sum(axis=0)))
+    groups = groups_of(judged)
+    difference = drawing.measure(value, len(rows), rows, groups, _statistic)
+    drawn = drawing.drawn(rows, groups, _statistic)
+    if drawn is None:
+        return difference, None, None
+    flips = float(np.mean(drawn * np.sign(value) <= 0))
+    return difference, flips, drawing.p_value(value, rows, groups, _statistic)
+
+
+def _statistic(sums: Floats) -> Floats:
+    return divided(sums[..., 0] - sums[..., 1], sums[..., 2])
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How good choices are.
+
+    judged: every example, in order. groups: how many groups there are; intervals are drawn
+    over them. saw_model: examples whose label was given with a model's answer in view. lost:
+    References none of whose heads is a candidate. ci95: by name of figure (MEASURES and
+    HEAD_MEASURES of `intervals`). heads, heads_several: over all gold References, and over
+    those with two or more different nouns; None without answers. oracle: None where no
+    choice has scores. calibration, noun_calibration: by the candidate chosen, and by all its
+    mentions together; None where scores are no probabilities.
+    """
+
+    judged: tuple[Judged, ...]
+    groups: int
+    saw_model: int
+    lost: int
+    figures: Figures
+    ci95: Mapping[str, Measure]
+    confusion: Confusion
+    by_class: tuple[ClassPart, ...]
+    by_word: tuple[FiguresPart, ...]
+    by_shape: tuple[FiguresPart, ...]
+    by_distance: tuple[FiguresPart, ...]
+    by_turns: tuple[FiguresPart, ...]
+    by_side: tuple[FiguresPart, ...]
+    mistakes: tuple[Mistaken, ...]
+    by_mistake: tuple[MistakeCount, ...]
+    heads: HeadFigures | None
+    heads_several: HeadFigures | None
+    heads_judged: tuple[HeadsJudged, ...]
+    oracle: Figures | None
+    calibration: Calibration | None
+    noun_calibration: Calibration | None
+
+
+def evaluate(
+    examples: Sequence[ResolutionExample],
+    choices: Sequence[Choice | None],
+    *,
+    answers: Sequence[Answer | None] | None = None,
+    probabilities: bool = False,
+    resampling: Resampling | None = None,
+) -> Evaluation:
+    """All figures of the choices, one an example and in their order.
+
+    answers: the decoded answers, one an example, for the figures of heads. probabilities:
+    whether scores are (`Resolver.probabilities`), for calibration. resampling: of whole
+    groups, by default a thousand resamples. ValueError for fewer or more choices or answers
+    than examples, and for gold or choices that `judge_one` refuses.
+    """
+    judged = judge(examples, choices)
+    heads = () if answers is None else judge_heads(examples, answers)
+    wrong = mistakes(judged)
+    scored = any(choice is not None and choice.scores for choice in choices)
+    return Evaluation(
+        judged=judged,
+        groups=len({example.group for example in examples}),
+        saw_model=sum(example.saw_model for example in examples),
+        lost=sum(lost(one) for one in judged if one.choice is not None and one.choice.scores),
+        figures=figures(judged),
+        ci95=intervals(judged, heads, resampling),
+        confusion=confusion(judged),
+        by_class=by_class(judged),
+        by_word=by_word(judged),
+        by_shape=by_shape(judged),
+        by_distance=by_distance(judged),
+        by_turns=by_turns(judged),
+        by_side=by_side(judged),
+        mistakes=wrong,
+        by_mistake=by_mistake(wrong),
+        heads=None if answers is None else head_figures(heads),
+        heads_several=(
+            None if answers is None else head_figures(one for one in heads if one.several)
+        ),
+        heads_judged=heads,
+        oracle=oracle(examples, choices) if scored else None,
+        calibration=calibrate(judged) if probabilities else None,
+        noun_calibration=calibrate(judged, by_noun=True) if probabilities else None,
+    )

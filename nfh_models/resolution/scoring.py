@@ -1,0 +1,1101 @@
+"""How good choices of resolution are: figures from examples with gold and what was chosen,
+by class, distance and kind of mistake. Fractions throughout, None for a share of nothing;
+the paper's own figures are in percent.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from nfh_models.agreement.bootstrap import Floats, Ints
+from nfh_models.domain import (
+    IMPLICIT_KINDS,
+    Answer,
+    Head,
+    Kind,
+    Passage,
+    Relation,
+    paper_class,
+    same_head,
+)
+from nfh_models.resolution.base import Choice, ResolutionExample
+from nfh_models.statistics import Side, distance, side
+from nfh_models.text.numbers import parts_of
+
+LABELS: tuple[str, ...] = (*(kind.value for kind in IMPLICIT_KINDS), Kind.REFERENCE.value)
+"""The seven gold labels, in the order of the paper's figure 5: the classes, then REFERENCE."""
+
+REF_WRONG = "REF-WRONG"
+"""A token was chosen for a Reference, and it is no gold mention (paper section 6.4)."""
+
+COLUMNS: tuple[str, ...] = (*LABELS, REF_WRONG)
+"""What may be predicted, in the order of the columns of the confusion matrix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An example with a choice, and how good it is.
+
+    choice: None where the recipe had nothing to say; nothing is right then.
+    gold: one of LABELS. predicted: one of COLUMNS, None without a choice. A token chosen
+    for an implicit gold is REFERENCE: there is no gold token that it could miss.
+    token: the token chosen, None for a class.
+    right: the class, or the head token of any gold mention. inclusive: also any token whose
+    lower-cased form is that of a gold head token. nearest: of the mentions, only the one
+    nearest to the anchor. class_right: over seven classes, any token is REFERENCE.
+    binary_right: a token for a Reference, a class for an implicit one.
+    head: the gold head token nearest to the anchor, the earlier of two equally near.
+    distance: from the anchor to it in tokens, 1 is beside it. turns: ranks of turns between
+    the anchor and the gold head whose turn is nearest, 0 is the same turn; that may be
+    another head. side: where all gold heads stand. These four are None for implicit gold.
+    """
+
+    example: ResolutionExample
+    choice: Choice | None
+    gold: str
+    predicted: str | None
+    token: int | None
+    right: bool
+    inclusive: bool
+    nearest: bool
+    class_right: bool
+    binary_right: bool
+    head: int | None = None
+    distance: int | None = None
+    turns: int | None = None
+    side: Side | None = None
+
+    @property
+    def reference(self) -> bool:
+        """Whether the gold is a Reference."""
+        return self.gold == Kind.REFERENCE
+
+    @property
+    def ref_wrong(self) -> bool:
+        """Whether a token was chosen for a Reference, and it is no gold mention."""
+        return self.predicted == REF_WRONG
+
+
+def judge(
+    examples: Sequence[ResolutionExample], choices: Sequence[Choice | None]
+) -> tuple[Judged, ...]:
+    """Each example with its choice. ValueError if there are not as many of both."""
+    return tuple(
+        judge_one(example, choice) for example, choice in zip(examples, choices, strict=True)
+    )
+
+
+def judge_one(example: ResolutionExample, choice: Choice | None) -> Judged:
+    """How good a choice is.
+
+    ValueError for gold that names no class (NOT_NFH, BROKEN, NFH), and for a choice that is
+    neither one of the six classes nor a token of the passage outside the anchor.
+    """
+    gold = gold_label(example.gold)
+    token = None if choice is None else chosen_token(example, choice)
+    if gold == Kind.REFERENCE:
+        return _judge_reference(example, choice, token)
+    predicted = None
+    if choice is not None:
+        predicted = choice.choice if token is None else Kind.REFERENCE.value
+    right = predicted == gold
+    binary = choice is not None and token is None
+    return Judged(example, choice, gold, predicted, token, right, right, right, right, binary)
+
+
+def _judge_reference(
+    example: ResolutionExample, choice: Choice | None, token: int | None
+) -> Judged:
+    passage, anchor = example.item.passage, example.item.anchor
+    heads, here = example.gold.head_tokens(), passage.turn_of(anchor.start)
+    nearest = min(heads, key=lambda head: (distance(anchor, head), head))
+    right = token in heads
+    inclusive = token is not None and passage.word(token).lower() in {
+        passage.word(head).lower() for head in heads
+    }
+    predicted = None
+    if choice is not None:
+        predicted = choice.choice if token is None else REF_WRONG
+    return Judged(
+        example,
+        choice,
+        gold=Kind.REFERENCE.value,
+        predicted=Kind.REFERENCE.value if right else predicted,
+        token=token,
+        right=right,
+        inclusive=inclusive,
+        nearest=token == nearest,
+        class_right=token is not None,
+        binary_right=token is not None,
+        head=nearest,
+        distance=distance(anchor, nearest),
+        turns=min(abs(passage.turn_of(head) - here) for head in heads),
+        side=side(anchor, heads),
+    )
+
+
+def gold_label(answer: Answer) -> str:
+    """The label of LABELS that an answer has; UNKNOWN is OTHER, as in the release's form.
+
+    ValueError for NOT_NFH, BROKEN and NFH, on which resolution is not scored.
+    """
+    kind = paper_class(answer.kind)
+    if kind is None:
+        raise ValueError(f"gold of kind {answer.kind} names no class and is not scored")
+    return kind.value
+
+
+def chosen_token(example: ResolutionExample, choice: Choice) -> int | None:
+    """The token that a choice names; None where it names a class.
+
+    ValueError where it is neither a class nor a token outside the anchor.
+    """
+    said = choice.choice
+    if not said.isdecimal():
+        if said not in LABELS[:-1]:
+            raise ValueError(f"{example.where}: {said!r} is neither a class nor a token")
+        return None
+    token, anchor = int(said), example.item.anchor
+    if token >= len(example.item.passage.tokens):
+        raise ValueError(f"{example.where}: token {token} is outside the passage")
+    if anchor.start <= token < anchor.end:
+        raise ValueError(f"{example.where}: token {token} is part of the anchor")
+    return token
+
+
+def score_of(choice: Choice, said: str) -> float | None:
+    """The score of a candidate, named as in `Choice.choice`; None where it has none."""
+    place = len(IMPLICIT_KINDS) + int(said) if said.isdecimal() else LABELS.index(said)
+    return choice.scores[place] if place < len(choice.scores) else None
+
+
+Bools = npt.NDArray[np.bool_]
+
+SMALLEST = 1e-30
+"""A probability of 0 has no logarithm; networks write one where theirs is too small."""
+SLACK = 0.02
+"""How far probabilities of one example may sum to something else than 1: rounding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """Ragged rows, one an example. logs: of all probabilities, shape (candidates,). starts:
+    where each example's begin, shape (n,). chosen, gold: which candidates were chosen, are
+    right; shape (candidates,). right: of each example, 1.0 or 0.0. groups: their names."""
+
+    logs: Floats
+    starts: Ints
+    chosen: Bools
+    gold: Bools
+    right: Floats
+    groups: tuple[str, ...]
+
+    @property
+    def n(self) -> int:
+        """How many examples."""
+        return len(self.starts)
+
+    def confidences(self, temperature: float) -> Floats:
+        """Of each example, the probability of what was chosen."""
+        return self._sums(self._probabilities(temperature) * self.chosen)
+
+    def losses(self, temperature: float) -> Floats:
+        """-log of the probability of what is right, of the examples that have a right
+        candidate."""
+        told = self._sums(self._probabilities(temperature) * self.gold)
+        known = self._sums(self.gold.astype(np.float64)) > 0
+        return -np.log(np.maximum(told[known], SMALLEST))
+
+    def only(self, kept: Bools) -> "Candidates":
+        """Those examples, shape (n,), for which `kept` is true."""
+        sizes = np.diff(np.append(self.starts, len(self.logs)))
+        inside = np.repeat(kept, sizes)
+        ends = np.cumsum(sizes[kept])
+        return Candidates(
+            self.logs[inside],
+            ends - sizes[kept],
+            self.chosen[inside],
+            self.gold[inside],
+            self.right[kept],
+            tuple(name for name, take in zip(self.groups, kept, strict=True) if take),
+        )
+
+    def _probabilities(self, temperature: float) -> Floats:
+        scaled = self.logs / temperature
+        sizes = np.diff(np.append(self.starts, len(self.logs)))
+        if not len(sizes):
+            return scaled
+        powers = np.exp(scaled - np.repeat(np.maximum.reduceat(scaled, self.starts), sizes))
+        return np.asarray(powers / np.repeat(np.add.reduceat(powers, self.starts), sizes))
+
+    def _sums(self, values: Floats) -> Floats:
+        return np.add.reduceat(values, self.starts) if self.n else np.zeros(0)
+
+
+def candidates(judged: Sequence[Judged], *, by_noun: bool = False) -> Candidates:
+    """The candidates of those examples whose choice has a score.
+
+    by_noun: all tokens of the chosen token's lemma count as chosen, and all of a gold
+    token's as right. ValueError for scores that are negative or do not sum to 1.
+    """
+    kept = [
+        (one, one.choice)
+        for one in judged
+        if one.choice is not None and score_of(one.choice, one.choice.choice) is not None
+    ]
+    rows = [_row(one, choice, by_noun=by_noun) for one, choice in kept]
+    sizes = np.array([len(row.logs) for row in rows], dtype=np.int64)
+    nothing = np.zeros(0, dtype=bool)
+    return Candidates(
+        np.concatenate([np.zeros(0), *(row.logs for row in rows)]),
+        np.cumsum(sizes) - sizes,
+        np.concatenate([nothing, *(row.chosen for row in rows)]),
+        np.concatenate([nothing, *(row.gold for row in rows)]),
+        np.array([row.right for row in rows], dtype=np.float64),
+        tuple(one.example.group for one, _ in kept),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One example's candidates, as in Candidates."""
+
+    logs: Floats
+    chosen: Bools
+    gold: Bools
+    right: bool
+
+
+def _row(one: Judged, choice: Choice, *, by_noun: bool) -> _Row:
+    places = [place for place, score in enumerate(choice.scores) if score is not None]
+    values = np.array([score for score in choice.scores if score is not None], np.float64)
+    total = values.sum()
+    if values.min() < 0 or abs(total - 1) > SLACK:
+        raise ValueError(
+            f"{one.example.where}: scores from {values.min():.3g} to {values.max():.3g} that "
+            f"sum to {total:.3g} are no probabilities"
+        )
+    gold = {LABELS.index(one.gold)}
+    if one.reference:
+        gold = _places(one, set(one.example.gold.head_tokens()), by_noun=by_noun)
+    chosen = (
+        {LABELS.index(choice.choice)}
+        if one.token is None
+        else _places(one, {one.token}, by_noun=by_noun)
+    )
+    return _Row(
+        np.log(np.maximum(values, SMALLEST)),
+        np.isin(places, list(chosen)),
+        np.isin(places, list(gold)),
+        bool(chosen & gold),
+    )
+
+
+def _places(one: Judged, tokens: set[int], *, by_noun: bool) -> set[int]:
+    if by_noun:
+        every = one.example.item.passage.tokens
+        lemmas = {every[token].lemma.lower() for token in tokens}
+        tokens = {at for at, token in enumerate(every) if token.lemma.lower() in lemmas}
+    return {len(IMPLICIT_KINDS) + token for token in tokens}
+
+
+# The confusion matrix of the paper's figure 5: seven gold labels, eight columns.
+#
+# The REFERENCE column holds two things. In the REFERENCE row it is a token that is a gold
+# mention; a token that is none stands beside it, under REF-WRONG. In the rows of the six
+# classes it is any token at all: there no token could be right, so REF-WRONG stays empty.
+# Accuracy is then the sum of the diagonal, class accuracy that sum and the REFERENCE row's
+# REF-WRONG, and binary accuracy the two squares of classes and of tokens. The authors' matrix
+# of their ELMo model on dev agrees with it: its diagonal is 44, 105, 32, 68, 30, 154, 338
+# (771 of 1,000), with the 48 REF-WRONG it comes to 819, the printed class accuracy of 81.9.
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """Counts: a row a gold label, a column a prediction.
+
+    labels: of the rows. columns: the same and REF-WRONG. rows: one a label, each as long as
+    columns. unanswered: of each label, the examples of which nothing was said; they are in
+    no column.
+    """
+
+    labels: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[int, ...], ...]
+    unanswered: tuple[int, ...]
+
+
+def confusion(judged: Iterable[Judged]) -> Confusion:
+    """Gold labels against predictions."""
+    cells = Counter((one.gold, one.predicted) for one in judged)
+    return Confusion(
+        LABELS,
+        COLUMNS,
+        rows=tuple(tuple(cells[gold, said] for said in COLUMNS) for gold in LABELS),
+        unanswered=tuple(cells[gold, None] for gold in LABELS),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Counts over examples; the shares are fractions, None where they are of none.
+
+    n: all examples. answered: those of which the recipe said something; what it said nothing
+    of counts as wrong in all others. right, right_inclusive, right_nearest, right_class,
+    right_binary: see `Judged`. reference, implicit: examples whose gold is a Reference, a
+    class; *_right and *_inclusive: those of them that are right.
+    """
+
+    n: int = 0
+    answered_n: int = 0
+    right: int = 0
+    right_inclusive: int = 0
+    right_nearest: int = 0
+    right_class: int = 0
+    right_binary: int = 0
+    reference_n: int = 0
+    reference_right: int = 0
+    reference_right_inclusive: int = 0
+    reference_right_nearest: int = 0
+    implicit_n: int = 0
+    implicit_right: int = 0
+
+    @property
+    def accuracy(self) -> float | None:
+        """Any gold mention, or the class."""
+        return share(self.right, self.n)
+
+    @property
+    def accuracy_inclusive(self) -> float | None:
+        """Also any token with the form of a gold head: the figure that the paper prints."""
+        return share(self.right_inclusive, self.n)
+
+    @property
+    def accuracy_nearest(self) -> float | None:
+        """Of the gold mentions the nearest only, or the class."""
+        return share(self.right_nearest, self.n)
+
+    @property
+    def class_accuracy(self) -> float | None:
+        """Over seven classes: any token is REFERENCE."""
+        return share(self.right_class, self.n)
+
+    @property
+    def binary(self) -> float | None:
+        """Reference against implicit."""
+        return share(self.right_binary, self.n)
+
+    @property
+    def reference(self) -> float | None:
+        """Accuracy within gold Reference."""
+        return share(self.reference_right, self.reference_n)
+
+    @property
+    def reference_inclusive(self) -> float | None:
+        """Inclusive accuracy within gold Reference."""
+        return share(self.reference_right_inclusive, self.reference_n)
+
+    @property
+    def reference_nearest(self) -> float | None:
+        """Accuracy by the nearest mention within gold Reference."""
+        return share(self.reference_right_nearest, self.reference_n)
+
+    @property
+    def implicit(self) -> float | None:
+        """Accuracy within gold of the six classes."""
+        return share(self.implicit_right, self.implicit_n)
+
+    @property
+    def answered(self) -> float | None:
+        """The share of which the recipe said something."""
+        return share(self.answered_n, self.n)
+
+    @property
+    def accuracy_answered(self) -> float | None:
+        """Accuracy within what the recipe said something of."""
+        return share(self.right, self.answered_n)
+
+
+def share(part: int, whole: int) -> float | None:
+    """part / whole; None where there is no whole."""
+    return part / whole if whole else None
+
+
+def figures(judged: Iterable[Judged]) -> Figures:
+    """The counts of judged examples."""
+    some = list(judged)
+    references = [one for one in some if one.reference]
+    implicit = [one for one in some if not one.reference]
+    return Figures(
+        n=len(some),
+        answered_n=sum(one.choice is not None for one in some),
+        right=sum(one.right for one in some),
+        right_inclusive=sum(one.inclusive for one in some),
+        right_nearest=sum(one.nearest for one in some),
+        right_class=sum(one.class_right for one in some),
+        right_binary=sum(one.binary_right for one in some),
+        reference_n=len(references),
+        reference_right=sum(one.right for one in references),
+        reference_right_inclusive=sum(one.inclusive for one in references),
+        reference_right_nearest=sum(one.nearest for one in references),
+        implicit_n=len(implicit),
+        implicit_right=sum(one.right for one in implicit),
+    )
+
+
+# --- several recipes side by side -----------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A recipe, by the name it is printed with, and its figures."""
+
+    name: str
+    figures: Figures
+
+
+def on_references(
+    examples: Sequence[ResolutionExample], by_name: Mapping[str, Sequence[Choice | None]]
+) -> tuple[Entrant, ...]:
+    """The figures of several recipes within gold Reference, as noun baselines are scored.
+
+    by_name: of each recipe the choices, one an example; their order is kept. ValueError if a
+    recipe has fewer or more choices than there are examples.
+    """
+    return tuple(
+        Entrant(name, figures(one for one in judge(examples, choices) if one.reference))
+        for name, choices in by_name.items()
+    )
+
+
+# How well the heads of References are found: as sets of nouns, and as mentions.
+#
+# Looked at are the examples whose gold is a Reference. A predicted head is a gold head if the
+# two share a mention's head token or a lemma of one (`same_head`), each used at most once;
+# heads of one answer that are the same by that are taken as one. Figures are pooled over
+# examples: hits by what was predicted (precision), by what gold holds (recall).
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was predicted, what gold holds, and how much of it is the same."""
+
+    predicted: int = 0
+    gold: int = 0
+    hit: int = 0
+
+    def __add__(self, other: "Found") -> "Found":
+        return Found(
+            self.predicted + other.predicted, self.gold + other.gold, self.hit + other.hit
+        )
+
+    @property
+    def precision(self) -> float | None:
+        """Of the predicted ones, the share that is in gold; None if nothing was predicted."""
+        return share(self.hit, self.predicted)
+
+    @property
+    def recall(self) -> float | None:
+        """Of the gold ones, the share that was predicted; None if there are none."""
+        return share(self.hit, self.gold)
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of both; None if there is neither gold nor prediction."""
+        return share(2 * self.hit, self.predicted + self.gold)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadsJudged:
+    """A gold Reference with the answer to it.
+
+    answer: None where the recipe had nothing to say. heads: by noun. mentions: by head
+    token. exact: the predicted heads are the gold heads, none more, none less; relation
+    aside. exact_mentions: the same tokens. several: gold has two or more different nouns.
+    relation: whether it is gold's; None where gold states none.
+    """
+
+    example: ResolutionExample
+    answer: Answer | None
+    heads: Found
+    mentions: Found
+    exact: bool
+    exact_mentions: bool
+    several: bool
+    relation: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class HeadFigures:
+    """Figures over gold References. n: how many there are. relation_n: those of them whose
+    gold states AND or OR."""
+
+    n: int
+    exact_right: int
+    heads: Found
+    exact_mentions_right: int
+    mentions: Found
+    relation_n: int
+    relation_right: int
+
+    @property
+    def exact(self) -> float | None:
+        """The share whose set of heads is gold's."""
+        return share(self.exact_right, self.n)
+
+    @property
+    def exact_mentions(self) -> float | None:
+        """The share whose set of head tokens is gold's."""
+        return share(self.exact_mentions_right, self.n)
+
+    @property
+    def precision(self) -> float | None:
+        """Over heads."""
+        return self.heads.precision
+
+    @property
+    def recall(self) -> float | None:
+        """Over heads."""
+        return self.heads.recall
+
+    @property
+    def f1(self) -> float | None:
+        """Over heads."""
+        return self.heads.f1
+
+    @property
+    def relation(self) -> float | None:
+        """Where gold states AND or OR, the share with the same."""
+        return share(self.relation_right, self.relation_n)
+
+
+def judge_heads(
+    examples: Sequence[ResolutionExample], answers: Sequence[Answer | None]
+) -> tuple[HeadsJudged, ...]:
+    """Of the examples whose gold is a Reference, how good the answers are.
+
+    ValueError if there are not as many answers as examples.
+    """
+    return tuple(
+        judge_heads_one(example, answer)
+        for example, answer in zip(examples, answers, strict=True)
+        if example.gold.kind is Kind.REFERENCE
+    )
+
+
+def judge_heads_one(example: ResolutionExample, answer: Answer | None) -> HeadsJudged:
+    """How good an answer is. ValueError unless the gold is a Reference."""
+    gold = example.gold
+    if gold.kind is not Kind.REFERENCE:
+        raise ValueError(f"{example.where}: gold {gold.kind} has no heads")
+    lemmas = [token.lemma for token in example.item.passage.tokens]
+    wanted = merged(gold.heads, lemmas)
+    given = merged(answer.heads if answer else (), lemmas)
+    heads = Found(len(given), len(wanted), _matched(given, wanted, lemmas))
+    tokens, said = set(gold.head_tokens()), set(answer.head_tokens() if answer else ())
+    return HeadsJudged(
+        example,
+        answer,
+        heads=heads,
+        mentions=Found(len(said), len(tokens), len(said & tokens)),
+        exact=heads.hit == heads.predicted == heads.gold,
+        exact_mentions=said == tokens,
+        several=len(wanted) > 1,
+        relation=_relation(gold, answer, len(wanted)),
+    )
+
+
+def head_figures(judged: Iterable[HeadsJudged]) -> HeadFigures:
+    """The figures of judged References."""
+    some = list(judged)
+    return HeadFigures(
+        n=len(some),
+        exact_right=sum(one.exact for one in some),
+        heads=sum((one.heads for one in some), Found()),
+        exact_mentions_right=sum(one.exact_mentions for one in some),
+        mentions=sum((one.mentions for one in some), Found()),
+        relation_n=sum(one.relation is not None for one in some),
+        relation_right=sum(one.relation is True for one in some),
+    )
+
+
+# --- heads of one answer, and of two --------------------------------------------------------
+
+
+def merged(heads: Iterable[Head], lemmas: Sequence[str]) -> tuple[Head, ...]:
+    """The different heads: those that are the same as another are joined with it."""
+    kept: list[Head] = []
+    for head in heads:
+        same = [other for other in kept if same_head(other, head, lemmas)]
+        kept = [other for other in kept if other not in same]
+        kept.append(Head(tuple(m for one in (*same, head) for m in one.mentions)))
+    return tuple(kept)
+
+
+def _matched(given: Sequence[Head], wanted: Sequence[Head], lemmas: Sequence[str]) -> int:
+    """How many pairs of the same head there are at most, each head in one pair."""
+    same = [[same_head(mine, gold, lemmas) for gold in wanted] for mine in given]
+    if len(given) < 2 or len(wanted) < 2:
+        return int(any(map(any, same)))
+    from scipy.optimize import linear_sum_assignment
+
+    rows, columns = linear_sum_assignment(same, maximize=True)
+    return sum(same[row][column] for row, column in zip(rows, columns, strict=True))
+
+
+def _relation(gold: Answer, answer: Answer | None, nouns: int) -> bool | None:
+    if nouns < 2 or gold.relation not in (Relation.AND, Relation.OR):
+        return None
+    return answer is not None and answer.relation is gold.relation
+
+
+class Mistake(StrEnum):
+    """The kinds of wrong choices. The first that holds is said, in this order."""
+
+    NOTHING = "nothing said"
+    CLASS_FOR_CLASS = "another class"
+    WORD_FOR_CLASS = "a word for a class"
+    OUT_OF_REACH = "no gold head among the candidates"
+    CLASS_FOR_WORD = "a class for a word"
+    SAME_FORM = "the same word where it is not marked"
+    SAME_LEMMA = "another form of the word, not marked"
+    NUMBER = "a number word"
+    PRONOUN = "a pronoun"
+    BESIDE = "a word beside a gold head"
+    NEARER = "a word nearer than the gold head"
+    FARTHER = "a word as far as the gold head, or farther"
+
+
+PRONOUNS = frozenset(
+    (
+        "he her hers herself him himself his i it its itself me mine my myself she that their "
+        "theirs them themselves these they this those us we what which who whom you your "
+        "yours yourself our ours ourselves yourselves someone something anyone anything "
+        "everyone everything nobody nothing somebody anybody everybody"
+    ).split()
+)
+"""Words that stand for a noun instead of being one, in lower case."""
+
+REACH = 3
+"""A token so near to a gold head is beside it: most often a word of its phrase."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mistaken:
+    """An example that was judged wrong (no gold mention was chosen), and how."""
+
+    judged: Judged
+    mistake: Mistake
+
+
+@dataclass(frozen=True, slots=True)
+class MistakeCount:
+    """How many mistakes are of a kind, and which share of all mistakes that is."""
+
+    mistake: Mistake
+    n: int
+    share: float
+
+
+def mistakes(judged: Iterable[Judged]) -> tuple[Mistaken, ...]:
+    """The wrong ones, in the order of the examples."""
+    return tuple(Mistaken(one, mistake(one)) for one in judged if not one.right)
+
+
+def by_mistake(mistaken: Sequence[Mistaken]) -> tuple[MistakeCount, ...]:
+    """The kinds that occur, the most frequent first, equal ones in the order of Mistake."""
+    counts = Counter(one.mistake for one in mistaken)
+    ranked = sorted(counts, key=lambda kind: (-counts[kind], list(Mistake).index(kind)))
+    return tuple(
+        MistakeCount(kind, counts[kind], share(counts[kind], len(mistaken)) or 0.0)
+        for kind in ranked
+    )
+
+
+def mistake(one: Judged) -> Mistake:
+    """What kind of mistake a wrong choice is. ValueError for a right one."""
+    if one.right:
+        raise ValueError(f"{one.example.where}: the choice is right")
+    if one.choice is None:
+        return Mistake.NOTHING
+    if not one.reference:
+        return Mistake.CLASS_FOR_CLASS if one.token is None else Mistake.WORD_FOR_CLASS
+    if one.choice.scores and lost(one):
+        return Mistake.OUT_OF_REACH
+    if one.token is None:
+        return Mistake.CLASS_FOR_WORD
+    return _wrong_token(one, one.token)
+
+
+def lost(one: Judged) -> bool:
+    """Whether no gold head is a candidate, for example because all stand outside a
+    recipe's window: then it could not be right. False for classes and without a choice."""
+    if one.choice is None or not one.reference:
+        return False
+    heads = one.example.gold.head_tokens()
+    return all(score_of(one.choice, str(head)) is None for head in heads)
+
+
+def _wrong_token(one: Judged, token: int) -> Mistake:
+    passage, heads = one.example.item.passage, one.example.gold.head_tokens()
+    word = passage.word(token).lower()
+    if one.inclusive:
+        return Mistake.SAME_FORM
+    if _lemma(passage, token) in {_lemma(passage, head) for head in heads}:
+        return Mistake.SAME_LEMMA
+    if parts_of(word):
+        return Mistake.NUMBER
+    if word in PRONOUNS:
+        return Mistake.PRONOUN
+    if min(abs(token - head) for head in heads) <= REACH:
+        return Mistake.BESIDE
+    away = distance(one.example.item.anchor, token)
+    return (
+        Mistake.NEARER if one.distance is not None and away < one.distance else Mistake.FARTHER
+    )
+
+
+def _lemma(passage: Passage, token: int) -> str:
+    return passage.tokens[token].lemma.strip().casefold()
+
+
+# What a recipe would choose if it were told whether the head is in the text.
+#
+# The paper's oracle experiments (section 6.3, Table 5) leave only candidates of the right
+# kind, in training and in test. Here they are left out in test; a trained recipe has a setting
+# that leaves them out in training, too, and such a model is scored here in the same way.
+
+CLASSES = len(IMPLICIT_KINDS)
+
+
+def oracle(examples: Sequence[ResolutionExample], choices: Sequence[Choice | None]) -> Figures:
+    """The figures with candidates of the right kind only; `reference` and `implicit` are
+    the paper's two oracle figures. ValueError if there are not as many of both."""
+    restricted = [
+        None if choice is None else restrict(choice, reference=one.gold.kind is Kind.REFERENCE)
+        for one, choice in zip(examples, choices, strict=True)
+    ]
+    return figures(judge(examples, restricted))
+
+
+def restrict(choice: Choice, *, reference: bool) -> Choice | None:
+    """The best among the tokens (reference) or among the classes; None where none of them
+    has a score. Of two equal ones the choice as it was wins, then the first."""
+    kept = tuple(
+        score if (place >= CLASSES) == reference else None
+        for place, score in enumerate(choice.scores)
+    )
+    ranked = sorted(
+        ((score, name(place)) for place, score in enumerate(kept) if score is not None),
+        key=lambda scored: (-scored[0], scored[1] != choice.choice),
+    )
+    if not ranked:
+        return None
+    (best, said), (runner_up, second) = ranked[0], (*ranked, (None, None))[1]
+    margin = None if runner_up is None else best - runner_up
+    return replace(choice, choice=said, second=second, margin=margin, scores=kept)
+
+
+def name(place: int) -> str:
+    """The candidate at a place of `Choice.scores`, as `Choice.choice` names it."""
+    return LABELS[place] if place < CLASSES else str(place - CLASSES)
+
+
+# What the paper reports of resolution, to stand beside ours.
+#
+# Elazar and Goldberg 2019, "Where's My Head? Definition, Data Set, and Models for Numeric
+# Fused-Head Identification and Resolution", Transactions of the ACL 7:519-535
+# (https://arxiv.org/abs/1905.10886), section 6. Figures are in percent, as printed: cut to one
+# digit, not rounded. They are of `accuracy_inclusive`, by the authors' code.
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """One line: what was scored, on which set, the figure's name and its value in percent.
+
+    figure: as a property of `Figures`, with "oracle" before it where candidates are limited
+    to the right kind, in training and in test.
+    """
+
+    what: str
+    data: str
+    figure: str
+    percent: float
+    source: str
+
+
+PLAIN, ELMO = "the paper's model", "the paper's model with ELMo"
+DEV, TEST = "its dev set", "its test set"
+REFERENCES = "its References"
+TABLE_5, TABLE_6, TEXT = "table 5", "table 6", "section 6"
+
+RESULTS: tuple[Published, ...] = (
+    Published(PLAIN, DEV, "accuracy_inclusive", 65.6, TABLE_6),
+    Published(PLAIN, TEST, "accuracy_inclusive", 60.8, TABLE_6),
+    Published(ELMO, DEV, "accuracy_inclusive", 77.2, TABLE_6),
+    Published(ELMO, TEST, "accuracy_inclusive", 74.0, TABLE_6),
+)
+"""The full model over all examples."""
+
+BY_KIND: tuple[Published, ...] = (
+    Published(PLAIN, DEV, "oracle reference", 70.4, TABLE_5),
+    Published(PLAIN, DEV, "oracle implicit", 82.8, TABLE_5),
+    Published(PLAIN, DEV, "reference_inclusive", 61.4, TABLE_5),
+    Published(PLAIN, DEV, "implicit", 69.2, TABLE_5),
+    Published(ELMO, DEV, "oracle reference", 81.2, TABLE_5),
+    Published(ELMO, DEV, "oracle implicit", 90.6, TABLE_5),
+    Published(ELMO, DEV, "reference_inclusive", 73.0, TABLE_5),
+    Published(ELMO, DEV, "implicit", 80.7, TABLE_5),
+)
+"""Reference and implicit apart: with candidates of the right kind only, and with all."""
+
+KINDS_TOLD: tuple[Published, ...] = (
+    Published(ELMO, DEV, "binary", 86.1, TEXT),
+    Published(ELMO, DEV, "class_accuracy", 81.9, TEXT),
+)
+"""Reference against implicit, and the seven classes."""
+
+BASELINES: tuple[Published, ...] = (
+    Published("first noun", REFERENCES, "reference", 19.1, TEXT),
+    Published("last noun", REFERENCES, "reference", 20.3, TEXT),
+    Published("closest noun", REFERENCES, "reference", 39.2, TEXT),
+)
+"""A noun by its place, on References."""
+
+LINEAR_BELOW = Published("linear", DEV, "accuracy_inclusive", 28.0, "appendix")
+"""The linear baseline is said to stay below this."""
+
+NOUN_HEADS = 91.8
+"""Heads of References that are nouns, in percent."""
+
+ELMO_N = 1_000
+"""Examples of the dev set, which the confusion matrix is of."""
+
+_DIAGONAL = {
+    "YEAR": 44,
+    "AGE": 105,
+    "CURRENCY": 32,
+    "PEOPLE": 68,
+    "TIME": 30,
+    "OTHER": 154,
+    "REFERENCE": 338,
+}
+_BESIDE = {
+    ("REFERENCE", "OTHER"): 51,
+    ("REFERENCE", REF_WRONG): 48,
+    ("REFERENCE", "PEOPLE"): 13,
+    ("OTHER", "REFERENCE"): 44,
+    ("OTHER", "PEOPLE"): 10,
+    ("PEOPLE", "OTHER"): 13,
+    ("PEOPLE", "REFERENCE"): 11,
+    ("CURRENCY", "OTHER"): 6,
+}
+
+
+def elmo_confusion() -> tuple[tuple[int | None, ...], ...]:
+    """The known cells of the paper's figure 5 (ELMo, dev), laid out as `Confusion.rows`.
+
+    None where the figure's count is not known here; those counts are small. A token chosen
+    for a class is laid out under REFERENCE, as ours are.
+    """
+    known = {(label, label): count for label, count in _DIAGONAL.items()} | _BESIDE
+    known |= {(label, REF_WRONG): 0 for label in LABELS[:-1]}
+    return tuple(tuple(known.get((gold, said)) for said in COLUMNS) for gold in LABELS)
+
+
+ANNOTATORS: tuple[str, ...] = (
+    "REFERENCE",
+    "YEAR",
+    "AGE",
+    "CURRENCY",
+    "PEOPLE",
+    "TIME",
+    "OTHER",
+)
+ANNOTATOR_CONFUSION: tuple[tuple[int, ...], ...] = (
+    (3819, 17, 17, 26, 276, 22, 924),
+    (15, 437, 3, 0, 0, 7, 21),
+    (20, 10, 1030, 1, 1, 0, 11),
+    (40, 1, 1, 305, 0, 1, 40),
+    (221, 0, 0, 0, 374, 0, 81),
+    (8, 0, 0, 0, 0, 157, 13),
+    (652, 20, 15, 37, 59, 18, 1360),
+)
+"""The paper's figure 3: tasks by the majority's label (rows) and the minority's (columns), in
+the order of ANNOTATORS; on the diagonal all three agree. OTHER holds Unknown."""
+
+
+DISTANCES: tuple[str, ...] = (
+    "1 to 5 tokens",
+    "6 to 10 tokens",
+    "11 to 20 tokens",
+    "21 to 40 tokens",
+    "over 40 tokens",
+)
+_DISTANCE_ENDS = (5, 10, 20, 40)
+
+TURNS: tuple[str, ...] = ("same turn", "1 turn away", "2 turns away", "3 turns away or more")
+
+SIDES: tuple[str, ...] = tuple(side.value for side in Side)
+"""Where all the gold heads stand: before the anchor, after it, on both sides."""
+
+SHAPES: tuple[str, ...] = (
+    "one",
+    "another word",
+    "several words",
+    "1 digit",
+    "2 digits",
+    "3 digits",
+    "4 digits",
+    "5 digits or more",
+    "digits and more",
+)
+"""What an anchor is written with. Digits and more: also commas, points, letters or words."""
+
+FREQUENT = 5
+"""An anchor's words are listed when they occur so often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The figures of the examples that have something in common."""
+
+    name: str
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True)
+class ClassPart:
+    """How well one of the seven labels is told from the others; any token is REFERENCE.
+
+    n: examples with this gold label. predicted: examples with this prediction. hit: both.
+    right: hit, and for REFERENCE the token is a gold mention.
+    """
+
+    label: str
+    n: int
+    predicted: int
+    hit: int
+    right: int
+
+    @property
+    def precision(self) -> float | None:
+        """Of those with this prediction, the share with this label; None if there are none."""
+        return share(self.hit, self.predicted)
+
+    @property
+    def recall(self) -> float | None:
+        """Of those with this label, the share with this prediction; None if there are none."""
+        return share(self.hit, self.n)
+
+    @property
+    def f1(self) -> float | None:
+        """The harmonic mean of both; None if there is neither label nor prediction."""
+        return share(2 * self.hit, self.n + self.predicted)
+
+    @property
+    def accuracy(self) -> float | None:
+        """Of those with this label, the share that is right; None if there are none."""
+        return share(self.right, self.n)
+
+
+def by_class(judged: Iterable[Judged]) -> tuple[ClassPart, ...]:
+    """Each of the seven labels, in the order of LABELS; those that do not occur, too."""
+    some = list(judged)
+    cells = Counter((one.gold, _seven(one.predicted)) for one in some)
+    right = Counter(one.gold for one in some if one.right)
+    return tuple(
+        ClassPart(
+            label,
+            n=sum(count for (gold, _), count in cells.items() if gold == label),
+            predicted=sum(count for (_, said), count in cells.items() if said == label),
+            hit=cells[label, label],
+            right=right[label],
+        )
+        for label in LABELS
+    )
+
+
+def _seven(predicted: str | None) -> str | None:
+    return Kind.REFERENCE.value if predicted == REF_WRONG else predicted
+
+
+def by_word(judged: Iterable[Judged], least: int = FREQUENT) -> tuple[Part, ...]:
+    """By the anchor's words in lower case, those that occur `least` times; busiest first."""
+    parts = _parts(judged, lambda one: anchor_words(one.example))
+    frequent = [part for part in parts.values() if part.figures.n >= least]
+    return tuple(sorted(frequent, key=lambda part: (-part.figures.n, part.name)))
+
+
+def by_shape(judged: Iterable[Judged]) -> tuple[Part, ...]:
+    """By what the anchor is written with, in the order of SHAPES; none that is empty."""
+    return _ordered(SHAPES, judged, lambda one: shape(one.example))
+
+
+def by_distance(judged: Iterable[Judged]) -> tuple[Part, ...]:
+    """References by the tokens between anchor and nearest head, in the order of DISTANCES."""
+    return _ordered(DISTANCES, judged, _distance)
+
+
+def by_turns(judged: Iterable[Judged]) -> tuple[Part, ...]:
+    """References by the turns to the head whose turn is nearest, in the order of TURNS."""
+    return _ordered(TURNS, judged, _turns)
+
+
+def by_side(judged: Iterable[Judged]) -> tuple[Part, ...]:
+    """References by where their heads stand, in the order of SIDES."""
+    return _ordered(SIDES, judged, lambda one: one.side)
+
+
+# --- what an example is ---------------------------------------------------------------------
+
+
+def anchor_words(example: ResolutionExample) -> str:
+    """The words of the anchor in lower case, a space between two."""
+    passage, anchor = example.item.passage, example.item.anchor
+    return " ".join(passage.word(at) for at in range(anchor.start, anchor.end)).lower()
+
+
+def shape(example: ResolutionExample) -> str:
+    """What the anchor is written with, of SHAPES."""
+    words = anchor_words(example)
+    if re.fullmatch(r"\d+", words):
+        return SHAPES[2 + min(len(words), 5)]
+    if any(map(str.isdigit, words)):
+        return SHAPES[8]
+    if words == "one":
+        return SHAPES[0]
+    return SHAPES[2] if " " in words else SHAPES[1]
+
+
+def _distance(one: Judged) -> str | None:
+    if one.distance is None:
+        return None
+    return DISTANCES[sum(one.distance > end for end in _DISTANCE_ENDS)]
+
+
+def _turns(one: Judged) -> str | None:
+    return None if one.turns is None else TURNS[min(one.turns, len(TURNS) - 1)]
+
+
+Name = Callable[[Judged], str | None]
+
+
+def _parts(judged: Iterable[Judged], name: Name) -> dict[str, Part]:
+    """By name; those without one are left out."""
+    groups: dict[str, list[Judged]] = defaultdict(list)
+    for one in judged:
+        called = name(one)
+        if called is not None:
+            groups[called].append(one)
+    return {called: Part(called, figures(some)) for called, some in groups.items()}
+
+
+def _ordered(names: Sequence[str], judged: Iterable[Judged], name: Name) -> tuple[Part, ...]:
+    parts = _parts(judged, name)
+    return tuple(parts[called] for called in names if called in parts)

@@ -1,0 +1,660 @@
+"""The spaCy component `nfh`, for English pipelines of spaCy 3.8: numbers of a Doc identified
+and resolved.
+
+The spaCy component: `nlp.add_pipe("nfh")`, for English pipelines of spaCy 3.8.
+
+It finds the numbers of a Doc, decides with a recipe of identification which of them miss their
+noun, and says what the noun is: by the paper's four patterns (section 5.1) where those are sure
+(`nfh_models.resolution.recipes`), else by cues (`nfh_models.resolution.cues`) or a model.
+The attributes stand in `attributes`.
+
+    import spacy
+    nlp = spacy.load("en_core_web_sm")
+    nlp.add_pipe("nfh")
+    for span in nlp("I have two dogs and she has three.")._.nfh:
+        print(span, span._.nfh_head)
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+
+from spacy.language import Language
+from spacy.tokens import Doc, Token
+from spacy.training import Example
+
+from nfh_models.domain import IMPLICIT_KINDS, Kind, Passage, Relation, Turn
+from nfh_models.domain import Anchor as PassageAnchor
+from nfh_models.domain import Token as PassageToken
+from nfh_models.identification.base import Case, decide
+from nfh_models.identification.recipes import RecipeError
+from nfh_models.parsing import Layer, Parsed, ParserError, Stretch
+from nfh_models.resolution import cues, recipes
+from nfh_models.resolution.base import Choice, Item, Resolver
+from nfh_models.resolution.baselines import Pattern
+from nfh_models.resolution.cues import Scene
+from nfh_models.resolution.heads import decode as decode_heads
+from nfh_models.spacy_component.attributes import Anchor, Stored, assigned, register, store
+from nfh_models.spacy_component.files import (
+    CFG,
+    CUES,
+    IDENTIFIER,
+    IDENTIFIERS,
+    NONE,
+    NOTHING,
+    RESOLVER,
+    RESOLVERS,
+    RULES,
+    Files,
+    Kept,
+    Models,
+    Settings,
+    State,
+    decode,
+    encode,
+    load,
+    read_files,
+    read_state,
+    write_state,
+)
+from nfh_models.text.numbers import find_numbers, parts_of
+from nfh_models.text.sentences import sentence_spans
+from nfh_models.text.tokens import lemmas, plain_words
+
+_ANNOTATION = {Layer.POS: "POS", Layer.DEPENDENCY: "DEP", Layer.LEMMA: "LEMMA"}
+_TAG = "TAG"
+_GIVERS = {
+    Layer.POS: "a tagger (and an attribute_ruler, or a morphologizer)",
+    Layer.DEPENDENCY: "a parser",
+    Layer.LEMMA: "a lemmatizer",
+}
+_ENDS = frozenset({".", "!", "?", "\u2026", '"', "\u201d"})
+
+
+@dataclass(frozen=True, slots=True)
+class DocCase:
+    """A case with its place in its Doc. tokens: the Doc's token behind each word of it."""
+
+    case: Case
+    tokens: Sequence[int]
+
+    @property
+    def start(self) -> int:
+        """The Doc's first token of the number."""
+        return self.tokens[self.case.start]
+
+    @property
+    def end(self) -> int:
+        """One more than the Doc's last token of the number."""
+        return self.tokens[self.case.end - 1] + 1
+
+
+def check(doc: Doc, needs: frozenset[Layer], name: str) -> None:
+    """Raise ParserError unless a Doc has the layers. name: of the component, for the sentence.
+
+    A Doc of nothing but white space has whatever is needed.
+    """
+    missing = [layer for layer in sorted(needs) if not _has(doc, layer)]
+    if missing and any(not token.is_space for token in doc):
+        lacks = " and no ".join(missing)
+        givers = " and ".join(_GIVERS.get(layer, "what gives it") for layer in missing)
+        raise ParserError(
+            f"the component {name!r} got a doc with no {lacks}: put it behind {givers} in the "
+            "pipeline, as in a pipeline like en_core_web_sm, and do not disable them"
+        )
+
+
+def _has(doc: Doc, layer: Layer) -> bool:
+    """Whether a Doc has a layer. A word that has neither tag nor part of speech has met no
+    tagger; an attribute_ruler by itself knows some of the parts of speech."""
+    if layer not in _ANNOTATION or not doc.has_annotation(_ANNOTATION[layer]):
+        return False
+    if layer is not Layer.POS:
+        return True
+    tags, parts, spaces = doc.to_array([_TAG, _ANNOTATION[layer], "IS_SPACE"]).T
+    return bool((tags | parts | spaces).all())
+
+
+def cases_of_doc(doc: Doc) -> Iterator[DocCase]:
+    """A case for each number of a Doc, in order; cases of a sentence share its parse."""
+    given = _given(doc)
+    for start, end in _sentences(doc):
+        words = [token for token in doc[start:end] if not token.is_space]
+        if any(parts_of(token.text) for token in words):
+            yield from _cases(doc, words, given)
+
+
+def layers_of(doc: Doc, tokens: Sequence[int]) -> Parsed:
+    """The layers that a Doc has of some of its tokens, ascending, in a row but for white
+    space. What hangs on a token that is not among them is a root."""
+    found = [doc[token] for token in tokens]
+    return _parsed(found, [token.text for token in found], tokens, _given(doc))
+
+
+def _given(doc: Doc) -> frozenset[str]:
+    """The annotations that a Doc has."""
+    names = (*_ANNOTATION.values(), _TAG)
+    return frozenset(name for name in names if doc.has_annotation(name))
+
+
+def scene_of_doc(doc: Doc) -> tuple[Scene, dict[int, int], list[int]]:
+    """A Doc without its white space as a scene; the scene's place of each token, and back."""
+    tokens, turns = turns_of_doc(doc)
+    places = {token: place for place, token in enumerate(tokens)}
+    words = plain_words(doc[token].text for token in tokens)
+    return Scene(words, [doc[token].pos_ for token in tokens], turns), places, tokens
+
+
+def turns_of_doc(doc: Doc) -> tuple[list[int], list[int]]:
+    """The tokens of a Doc that are no white space, and the number of the turn of each.
+
+    A line break that follows the end of a sentence, and an empty line, begin a turn.
+    """
+    tokens: list[int] = []
+    turns: list[int] = []
+    turn = 0
+    last = ""
+    for token in doc:
+        if token.is_space:
+            breaks = token.text.count("\n")
+            turn += breaks > 1 or (breaks == 1 and last in _ENDS)
+            continue
+        last = token.text
+        tokens.append(token.i)
+        turns.append(turn)
+    return tokens, turns
+
+
+def _sentences(doc: Doc) -> Iterator[tuple[int, int]]:
+    """Token spans [start, end) of a Doc's sentences; by its characters if it has none."""
+    if not len(doc):
+        return
+    if doc.has_annotation("SENT_START"):
+        for sentence in doc.sents:
+            yield sentence.start, sentence.end
+        return
+    starts = [token.idx for token in doc]
+    begin = 0
+    for _, end in sentence_spans(doc.text):
+        behind = bisect_left(starts, end)
+        if behind > begin:
+            yield begin, behind
+            begin = behind
+
+
+def _cases(doc: Doc, tokens: Sequence[Token], given: frozenset[str]) -> Iterator[DocCase]:
+    words = plain_words(token.text for token in tokens)
+    spaces = [_space_behind(doc, token) for token in tokens]
+    glued = [False, *(not space for space in spaces[:-1])]
+    spans = find_numbers(words, glued)
+    if not spans:
+        return
+    stretch = Stretch(words, spaces)
+    places = [token.i for token in tokens]
+    parsed = _parsed(tokens, words, places, given)
+    for start, end in spans:
+        yield DocCase(Case(stretch, start, end, parsed), places)
+
+
+def _space_behind(doc: Doc, token: Token) -> bool:
+    following = token.i + 1
+    return bool(token.whitespace_) or (following < len(doc) and doc[following].is_space)
+
+
+def _parsed(
+    tokens: Sequence[Token], words: list[str], places: Sequence[int], given: frozenset[str]
+) -> Parsed:
+    """The layers of a sentence. given: the annotations that its Doc has."""
+    inside = {place: at for at, place in enumerate(places)}
+    arcs = _ANNOTATION[Layer.DEPENDENCY] in given
+    return Parsed(
+        words=words,
+        pos=[token.pos_ for token in tokens] if _ANNOTATION[Layer.POS] in given else (),
+        tags=[token.tag_ for token in tokens] if _TAG in given else (),
+        lemmas=[token.lemma_ for token in tokens] if _ANNOTATION[Layer.LEMMA] in given else (),
+        heads=[_governor(token, inside) for token in tokens] if arcs else (),
+        relations=[token.dep_.lower() for token in tokens] if arcs else (),
+    )
+
+
+def _governor(token: Token, inside: dict[int, int]) -> int:
+    """The word that a token hangs on; white space is passed over, and what lies outside the
+    sentence makes the token a root."""
+    head = token.head
+    while head.is_space and head.head.i != head.i:
+        head = head.head
+    return inside.get(head.i, inside[token.i])
+
+
+# Items out of a spaCy Doc: its numbers in passages, as resolvers want them.
+#
+# A Doc may be a whole book: passages are cut out of it around its numbers, so that no number
+# costs more than its neighbourhood, wherever it stands.
+
+Span = tuple[int, int]
+
+REACH = 400
+"""Tokens on either side of a number that its passage holds, more than any window of a network
+and any head's distance that the release marks (151)."""
+
+TOGETHER = 1_000
+"""Tokens over which numbers share a passage."""
+
+
+@dataclass(frozen=True, slots=True)
+class DocItem:
+    """A number in its passage. tokens: the Doc's token behind each of the passage's."""
+
+    item: Item
+    tokens: Sequence[int]
+
+
+def items_of_doc(doc: Doc, spans: Sequence[Span], *, tagged: bool) -> list[DocItem]:
+    """An item for each of a Doc's numbers: token spans [start, end) of the Doc, ascending.
+
+    The Doc is one speaker's; white space is left out, and begins a turn as
+    `turns_of_doc` says. tagged: with the Doc's own tags and arcs as the item's parse.
+    """
+    if not spans:
+        return []
+    tokens, turns = turns_of_doc(doc)
+    places = {token: place for place, token in enumerate(tokens)}
+    anchors = [PassageAnchor(places[start], places[end - 1] + 1) for start, end in spans]
+    text = doc.text
+    found: list[DocItem] = []
+    for group in _groups(anchors):
+        first = max(0, group[0].start - REACH)
+        last = min(len(tokens), group[-1].end + REACH)
+        passage = _passage(doc, text, tokens[first:last], turns[first:last])
+        behind = tokens[first:last]
+        parsed = layers_of(doc, behind) if tagged else None
+        for anchor in group:
+            shifted = PassageAnchor(anchor.start - first, anchor.end - first)
+            found.append(DocItem(Item(passage, shifted, parsed), behind))
+    return found
+
+
+def _groups(anchors: Sequence[PassageAnchor]) -> Iterator[list[PassageAnchor]]:
+    group: list[PassageAnchor] = []
+    for anchor in anchors:
+        if group and anchor.end - group[0].start > TOGETHER:
+            yield group
+            group = []
+        group.append(anchor)
+    if group:
+        yield group
+
+
+def _passage(doc: Doc, text: str, tokens: Sequence[int], turns: Sequence[int]) -> Passage:
+    start = doc[tokens[0]].idx
+    end = doc[tokens[-1]].idx + len(doc[tokens[-1]])
+    words = [doc[token].text for token in tokens]
+    starts = [doc[token].idx - start for token in tokens]
+    ends = [begin + len(word) for begin, word in zip(starts, words, strict=True)]
+    return Passage(
+        text[start:end],
+        tuple(map(PassageToken, starts, ends, lemmas(words))),
+        tuple(_runs(turns)),
+    )
+
+
+def _runs(turns: Sequence[int]) -> Iterator[Turn]:
+    start = 0
+    for place in range(1, len(turns) + 1):
+        if place == len(turns) or turns[place] != turns[start]:
+            yield Turn(turns[start], None, start, place)
+            start = place
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """A fused head without its heads. rule: what identified it."""
+
+    case: DocCase
+    rule: str
+
+
+def resolved(
+    docs: Sequence[Doc],
+    open_: Sequence[Sequence[Open]],
+    setting: str,
+    resolver: Resolver | None,
+) -> list[list[Anchor]]:
+    """The anchors of each Doc with their heads, in order; the model is asked once for all.
+
+    open_: of each Doc, its fused heads. setting: NONE or CUES, else `resolver` is asked.
+    """
+    if setting == NONE and resolver is None:
+        return [[_anchor(one) for one in of_doc] for of_doc in open_]
+    recipe = setting if resolver is None else resolver.recipe
+    found = [[_by_pattern(one, recipe) for one in of_doc] for of_doc in open_]
+    waiting = [
+        [one for one, answer in zip(of_doc, answers, strict=True) if answer is None]
+        for of_doc, answers in zip(open_, found, strict=True)
+    ]
+    others: Iterator[Anchor]
+    if resolver is None:
+        others = chain.from_iterable(map(_by_cues, docs, waiting))
+    else:
+        others = _by_model(docs, waiting, resolver)
+    return [
+        [next(others) if answer is None else answer for answer in answers] for answers in found
+    ]
+
+
+def _anchor(
+    one: Open,
+    heads: tuple[Stored, ...] = (),
+    cue: str | None = None,
+    relation: Relation | None = None,
+) -> Anchor:
+    return Anchor(
+        one.case.start,
+        one.case.end,
+        one.rule,
+        heads,
+        cue,
+        relation=None if relation in (None, Relation.UNSTATED) else relation.value,
+    )
+
+
+# --- patterns -------------------------------------------------------------------------------
+
+
+def _by_pattern(one: Open, recipe: str) -> Anchor | None:
+    case = one.case.case
+    pattern = recipes.find(case.stretch.words, case.parsed, case.start, case.end)
+    if pattern is None or not recipes.goes_first(pattern, recipe):
+        return None
+    heads: tuple[Stored, ...]
+    if pattern.kind is Kind.REFERENCE:
+        heads = tuple(one.case.tokens[head] for head in pattern.heads)
+    else:
+        heads = () if pattern.kind is None else (pattern.kind.value,)
+    return Anchor(
+        one.case.start,
+        one.case.end,
+        one.rule,
+        heads,
+        pattern.name,
+        deterministic=True,
+        relation=_relation(one.case, pattern),
+    )
+
+
+def _relation(case: DocCase, pattern: Pattern) -> str | None:
+    """Between the nouns of "three of the knives and forks"."""
+    if len(pattern.heads) < 2:
+        return None
+    words = case.case.stretch.words[pattern.heads[0] : pattern.heads[-1]]
+    joint = Relation.OR if any(word.lower() == "or" for word in words) else Relation.AND
+    return joint.value
+
+
+# --- cues -----------------------------------------------------------------------------------
+
+
+def _by_cues(doc: Doc, open_: Sequence[Open]) -> Iterator[Anchor]:
+    if not open_:
+        return
+    scene, places, tokens = scene_of_doc(doc)
+    for one in open_:
+        start, end = one.case.start, one.case.end
+        found = cues.resolve(scene, places[start], places[end - 1] + 1)
+        head = found.kind.value if found.token is None else tokens[found.token]
+        yield _anchor(one, (head,), found.cue)
+
+
+# --- models ---------------------------------------------------------------------------------
+
+
+def _by_model(
+    docs: Sequence[Doc], open_: Sequence[Sequence[Open]], resolver: Resolver
+) -> Iterator[Anchor]:
+    items: list[DocItem] = []
+    for doc, of_doc in zip(docs, open_, strict=True):
+        spans = [(one.case.start, one.case.end) for one in of_doc]
+        items += items_of_doc(doc, spans, tagged=bool(resolver.needs))
+    choices = resolver.resolve([one.item for one in items])
+    for one, item, choice in zip(chain.from_iterable(open_), items, choices, strict=True):
+        yield _anchor(one) if choice is None else _of_choice(one, item, choice, resolver.recipe)
+
+
+def _of_choice(one: Open, item: DocItem, choice: Choice, recipe: str) -> Anchor:
+    answer = decode_heads(item.item, choice)
+    heads: tuple[Stored, ...] = (answer.kind.value,)
+    if answer.kind is Kind.REFERENCE:
+        heads = tuple(item.tokens[head.mentions[0].head] for head in answer.heads)
+    anchor = _anchor(one, heads, recipe, answer.relation)
+    names: list[Stored] = [kind.value for kind in IMPLICIT_KINDS]
+    scored = zip([*names, *item.tokens], choice.scores, strict=True)
+    scores = {name: score for name, score in scored if score is not None}
+    return Anchor(
+        anchor.start, anchor.end, anchor.rule, heads, recipe, False, anchor.relation, scores
+    )
+
+
+FACTORY = "nfh"
+
+ErrorHandler = Callable[[str, "NumericFusedHeads", list[Doc], Exception], object]
+
+
+@Language.factory(
+    FACTORY,
+    default_config={"identifier": RULES, "resolver": CUES},
+    assigns=assigned(),
+    # What is required depends on the settings: `initialize` looks.
+)
+def make_component(
+    nlp: Language,  # noqa: ARG001 - spaCy hands it to every factory
+    name: str,
+    identifier: str,
+    resolver: str,
+) -> "NumericFusedHeads":
+    """What `nlp.add_pipe("nfh", config={...})` calls.
+
+    identifier: "rules", "small", or a model's folder. resolver: "cues", "small", a model's
+    folder, or "none" for identification alone. Raises RecipeError for an empty one.
+    """
+    return NumericFusedHeads(name, identifier=identifier, resolver=resolver)
+
+
+class NumericFusedHeads:
+    """The component. The models are loaded when first used."""
+
+    def __init__(self, name: str, *, identifier: str = RULES, resolver: str = CUES) -> None:
+        register()
+        self.name = name
+        self._settings = _checked(Settings(identifier=identifier, resolver=resolver))
+        self._kept = {IDENTIFIER: NOTHING, RESOLVER: NOTHING}
+        self._loaded: Models | None = None
+        self._on_error: ErrorHandler = _raise
+
+    def __getstate__(self) -> dict[str, object]:
+        """All but the models: a new process loads its own."""
+        return self.__dict__ | {"_loaded": None}
+
+    # --- what spaCy calls -------------------------------------------------------------------
+
+    def __call__(self, doc: Doc) -> Doc:
+        """Find and resolve the fused heads of a Doc.
+
+        Raises ParserError for one without the tags and arcs that are needed, ModelFileError or
+        RecipeError for a model that does not load.
+        """
+        for _ in self._done([doc]):
+            pass
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """The same for many Docs, decided a batch at a time.
+
+        Raises ModelFileError or RecipeError for a model that does not load: that is no
+        Doc's fault, and no error handler hears of it.
+        """
+        self._models()
+        docs = iter(stream)
+        while batch := list(islice(docs, batch_size)):
+            try:
+                done = list(self._done(batch))
+            except Exception:  # noqa: BLE001 - one by one, so that the right Doc is blamed
+                done = list(self._one_by_one(batch))
+            yield from done
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]] | None = None,  # noqa: ARG002
+        *,
+        nlp: Language | None = None,
+    ) -> None:
+        """Load the models, and look whether the pipeline gives what it needs.
+
+        Raises RecipeError or ModelFileError, as the first use would.
+        """
+        needs = self._needs()
+        if nlp is None:
+            return
+        given = {what for name in nlp.pipe_names for what in nlp.get_pipe_meta(name).assigns}
+        if Layer.DEPENDENCY in needs and "token.dep" not in given:
+            raise RecipeError(
+                f"the component {self.name!r} needs a parser before it in the pipeline, and "
+                f"this one has {', '.join(nlp.pipe_names)}"
+            )
+
+    def set_error_handler(self, error_handler: ErrorHandler) -> None:
+        """What `pipe` does with a Doc that fails; without it, it raises."""
+        self._on_error = error_handler
+
+    def get_error_handler(self) -> ErrorHandler:
+        """The handler that was set, or one that raises."""
+        return self._on_error
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Write settings and the models' files into a folder.
+
+        exclude: "cfg", "identifier", "resolver".
+        """
+        write_state(Path(path), self._state(exclude))
+
+    def from_disk(
+        self, path: str | Path, *, exclude: Iterable[str] = ()
+    ) -> "NumericFusedHeads":
+        """Take what `to_disk` wrote. Raises ModelFileError for what does not hold."""
+        origins = {what: str(Path(path) / what) for what in self._kept}
+        return self._take(read_state(Path(path)), exclude, origins)
+
+    def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
+        """Settings and the models' files as bytes. exclude: as of `to_disk`."""
+        return encode(self._state(exclude))
+
+    def from_bytes(self, content: bytes, *, exclude: Iterable[str] = ()) -> "NumericFusedHeads":
+        """Take what `to_bytes` gave. Raises ModelFileError for what does not hold."""
+        origin = f"the model of the component {self.name!r}"
+        return self._take(decode(content), exclude, dict.fromkeys(self._kept, origin))
+
+    # --- the work ---------------------------------------------------------------------------
+
+    def _done(self, docs: Sequence[Doc]) -> Iterator[Doc]:
+        models, needs = self._models(), self._needs()
+        for doc in docs:
+            check(doc, needs, self.name)
+        found = [list(cases_of_doc(doc)) for doc in docs]
+        cases = (one.case for of_doc in found for one in of_doc)
+        decided = (decision for _, decision in decide(cases, models.identifier, None))
+        open_ = [
+            [
+                Open(one, said.rule)
+                for one, said in zip(of_doc, decided, strict=False)
+                if said.nfh
+            ]
+            for of_doc in found
+        ]
+        anchors = resolved(docs, open_, self._settings.resolver, models.resolver)
+        for doc, of_doc in zip(docs, anchors, strict=True):
+            store(doc, of_doc)
+            yield doc
+
+    def _one_by_one(self, docs: Sequence[Doc]) -> Iterator[Doc]:
+        for doc in docs:
+            try:
+                self(doc)
+            except Exception as error:  # noqa: BLE001 - spaCy's own handler decides
+                self._on_error(self.name, self, [doc], error)
+            else:
+                yield doc
+
+    def _needs(self) -> frozenset[Layer]:
+        models = self._models()
+        needs = models.identifier.needs
+        if models.resolver is not None:
+            return needs | models.resolver.needs
+        return needs | {Layer.POS} if self._settings.resolver == CUES else needs
+
+    def _models(self) -> Models:
+        if self._loaded is None or not self._loaded.here:
+            kept = self._kept
+            self._loaded = load(self.name, self._settings, kept[IDENTIFIER], kept[RESOLVER])
+        return self._loaded
+
+    def _state(self, exclude: Iterable[str]) -> State:
+        left_out = set(exclude)
+        settings = self._settings
+        files = {
+            IDENTIFIER: self._files(IDENTIFIER, settings.identifier, IDENTIFIERS),
+            # A model that does both is kept once.
+            RESOLVER: {}
+            if settings.resolver == settings.identifier
+            else self._files(RESOLVER, settings.resolver, RESOLVERS),
+        }
+        return State(
+            None if CFG in left_out else settings,
+            None if IDENTIFIER in left_out else files[IDENTIFIER],
+            None if RESOLVER in left_out else files[RESOLVER],
+        )
+
+    def _files(self, what: str, setting: str, recipes: Sequence[str]) -> Files:
+        kept = self._kept[what].files
+        if kept or setting in recipes:
+            return kept
+        return read_files(Path(setting))
+
+    def _take(
+        self, state: State, exclude: Iterable[str], origins: dict[str, str]
+    ) -> "NumericFusedHeads":
+        """origins: where the models' files are from, in words."""
+        left_out = set(exclude)
+        files = {IDENTIFIER: state.files, RESOLVER: state.resolver}
+        taken = {what: {} if what in left_out else found or {} for what, found in files.items()}
+        if state.settings is not None and CFG not in left_out:
+            self._settings = _checked(state.settings)
+            self._kept = dict.fromkeys(self._kept, NOTHING)
+            if self._settings.identifier in IDENTIFIERS:
+                taken[IDENTIFIER] = {}
+            if self._settings.resolver in RESOLVERS:
+                taken[RESOLVER] = {}
+        for what, found in taken.items():
+            if found:
+                self._kept[what] = Kept(dict(found), origins[what])
+        self._loaded = None
+        return self
+
+
+def _checked(settings: Settings) -> Settings:
+    for what, setting, known in (
+        ("identifier", settings.identifier, IDENTIFIERS),
+        ("resolver", settings.resolver, RESOLVERS),
+    ):
+        if not setting:
+            raise RecipeError(
+                f"the component nfh has an empty {what}: use {', '.join(known)}, or a "
+                "model's folder"
+            )
+    return settings
+
+
+def _raise(
+    _name: str, _component: "NumericFusedHeads", _docs: list[Doc], error: Exception
+) -> None:
+    raise error

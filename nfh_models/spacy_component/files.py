@@ -1,0 +1,339 @@
+"""The models of the spaCy component: recipes by name or model folders, written into a
+pipeline's folder and read back.
+
+cfg           identifier and resolver, as JSON
+identifier/   the files of the identifier's model directory, if it has one
+resolver/     the files of the resolver's, if it has one that is not the identifier's, too
+"""
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from multiprocessing import parent_process
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar, cast
+
+import msgspec
+
+from nfh_models.identification import recipes as identification
+from nfh_models.identification.base import Identifier
+from nfh_models.model_files import (
+    CARD,
+    CONFIG,
+    METRICS,
+    VOCABULARY,
+    WEIGHTS,
+    ModelFileError,
+    read_config,
+)
+from nfh_models.resolution import recipes as resolution
+from nfh_models.resolution.base import Resolver
+
+CFG = "cfg"
+IDENTIFIER = "identifier"
+RESOLVER = "resolver"
+FORMAT_VERSION = 2
+"""1 had no model of a resolver; it is read as well."""
+
+MODEL_NAMES = {CONFIG, WEIGHTS, VOCABULARY, METRICS, CARD, "tokenizer.json", "NOTICE"}
+"""What is removed of a model that was saved before: nothing but its files, by their names."""
+
+Files = Mapping[str, bytes]
+
+
+class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What cfg holds. identifier, resolver: as the component was given them."""
+
+    identifier: str
+    resolver: str
+    format_version: int = FORMAT_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A component as it is written.
+
+    files, resolver: of its models' folders, by name; none for a recipe without a folder.
+    All are None where they were left out.
+    """
+
+    settings: Settings | None
+    files: Files | None = field(default=None)
+    resolver: Files | None = field(default=None)
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    """The files of a model directory, by name. Raises ModelFileError.
+
+    Folders and hidden files are left out: they are other programs'.
+    """
+    try:
+        return {
+            path.name: path.read_bytes()
+            for path in sorted(folder.iterdir())
+            if path.is_file() and not path.name.startswith(".")
+        }
+    except OSError as error:
+        raise ModelFileError(
+            f"{folder} is no model's folder that can be read ({error.strerror}): name one that "
+            "`nfh-tui retrain` made, or a recipe that needs none"
+        ) from error
+
+
+def write_files(folder: Path, files: Files) -> None:
+    """Write the files of a model directory. Raises ModelFileError for a name with a path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        if Path(name).name != name or name in (".", ".."):
+            raise ModelFileError(
+                f"a model's file may not be called {name!r}: it leads elsewhere"
+            )
+        _write(folder / name, content)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file; where a link stands, in its place, and not where it leads to."""
+    if path.is_symlink():
+        path.unlink()
+    path.write_bytes(content)
+
+
+def write_state(folder: Path, state: State) -> None:
+    """Write a component's folder. What is not left out takes the place of what stands there,
+    so that no model stays of a component that was saved before. Raises ModelFileError where
+    something else stands there, which nothing takes the place of."""
+    for name, files in ((IDENTIFIER, state.files), (RESOLVER, state.resolver)):
+        if files is not None:
+            _check_replaceable(folder / name, files)
+    folder.mkdir(parents=True, exist_ok=True)
+    if state.settings is not None:
+        _write(folder / CFG, msgspec.json.encode(state.settings))
+    _replace_files(folder / IDENTIFIER, state.files)
+    _replace_files(folder / RESOLVER, state.resolver)
+
+
+def _replace_files(folder: Path, files: Files | None) -> None:
+    if files is None:
+        return
+    for name in _files_of(folder) - set(files):
+        (folder / name).unlink()
+    if files:
+        write_files(folder, files)
+
+
+def _check_replaceable(folder: Path, files: Files) -> None:
+    others = _files_of(folder) - set(files) - MODEL_NAMES
+    if others or folder.is_symlink():
+        what = f"holds {min(others)}, which is no model's" if others else "is a link"
+        raise ModelFileError(
+            f"{folder} {what}: a component's model takes the place of another one only. Name "
+            "another folder"
+        )
+
+
+def _files_of(folder: Path) -> set[str]:
+    """The names of the files of a folder but hidden ones; none if there is no such folder."""
+    if not folder.is_dir():
+        return set()
+    return {
+        path.name
+        for path in folder.iterdir()
+        if path.is_file() and not path.name.startswith(".")
+    }
+
+
+def read_state(folder: Path) -> State:
+    """A component's folder. Raises ModelFileError for one that does not hold."""
+    cfg = folder / CFG
+    settings = _settings(cfg.read_bytes(), str(cfg)) if cfg.is_file() else None
+    return State(settings, *(_read_files(folder / name) for name in (IDENTIFIER, RESOLVER)))
+
+
+def _read_files(folder: Path) -> Files | None:
+    return read_files(folder) if folder.is_dir() else None
+
+
+def encode(state: State) -> bytes:
+    """A component's state as bytes."""
+    kept = {CFG: state.settings, IDENTIFIER: state.files, RESOLVER: state.resolver}
+    return msgspec.msgpack.encode(kept)
+
+
+def decode(content: bytes) -> State:
+    """The state that `encode` wrote. Raises ModelFileError for bytes that are none."""
+    try:
+        found = msgspec.msgpack.decode(content, type=_Encoded)
+    except msgspec.MsgspecError as error:
+        raise ModelFileError(f"these bytes are no nfh component: {error}") from error
+    _check(found.cfg, "these bytes")
+    return State(found.cfg, found.identifier, found.resolver)
+
+
+class _Encoded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    cfg: Settings | None
+    identifier: dict[str, bytes] | None
+    resolver: dict[str, bytes] | None = None
+
+
+def _settings(content: bytes, where: str) -> Settings:
+    try:
+        settings = msgspec.json.decode(content, type=Settings)
+    except (msgspec.MsgspecError, UnicodeError) as error:
+        raise ModelFileError(f"{where} does not hold: {error}") from error
+    _check(settings, where)
+    return settings
+
+
+def _check(settings: Settings | None, where: str) -> None:
+    if settings is not None and settings.format_version > FORMAT_VERSION:
+        raise ModelFileError(
+            f"{where}: format {settings.format_version} of a newer nfh-tui; this one reads up "
+            f"to {FORMAT_VERSION}. Update nfh-tui"
+        )
+
+
+RULES = identification.RULES
+SMALL = resolution.SMALL
+CUES = resolution.CUES
+NONE = "none"
+
+IDENTIFIERS = (RULES, SMALL)
+RESOLVERS = (CUES, NONE, SMALL)
+"""Settings that are no folder."""
+
+Model = TypeVar("Model")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The files of a model that a saved component brought. origin: where from, in words."""
+
+    files: Files = field(default_factory=dict)
+    origin: str = ""
+
+
+NOTHING = Kept()
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """What decides and what resolves, loaded in process `pid`.
+
+    resolver: None for NONE, and for CUES, which look at the Doc itself.
+    """
+
+    identifier: Identifier
+    resolver: Resolver | None
+    pid: int
+
+    @property
+    def here(self) -> bool:
+        """Whether they were loaded in this process: what a network of torch did before a
+        fork may leave it without its threads."""
+        return self.pid == os.getpid()
+
+
+def load(name: str, settings: Settings, identifier: Kept, resolver: Kept) -> Models:
+    """The models that a component's settings name; one that does both is loaded once.
+
+    name: of the component, for the sentence. identifier, resolver: files that take the place
+    of the folders that the settings name. Raises ModelFileError, or RecipeError.
+    """
+    _spare_threads(settings)
+    if settings.resolver == NONE or (settings.resolver == CUES and not resolver.files):
+        resolves = None
+    else:
+        kept = identifier if settings.resolver == settings.identifier else resolver
+        resolves = _model(
+            name, "resolver", settings.resolver, RESOLVERS, kept, _resolver_of, _small_resolver
+        )
+    if resolves is not None and settings.resolver == settings.identifier:
+        return Models(_both(resolves, name), resolves, os.getpid())
+    identifies = _model(
+        name,
+        "identifier",
+        settings.identifier,
+        IDENTIFIERS,
+        identifier,
+        _identifier_of,
+        lambda: identification.load_identifier(settings.identifier),
+    )
+    return Models(identifies, resolves, os.getpid())
+
+
+def _both(model: Resolver, name: str) -> Identifier:
+    if not hasattr(model, "decide"):
+        raise identification.RecipeError(
+            f"the component {name!r} has a model of {model.recipe} as its identifier, and that "
+            "one resolves only"
+        )
+    return cast("Identifier", model)
+
+
+def _spare_threads(settings: Settings) -> None:
+    """One thread for torch in a worker of several: `nlp.pipe(n_process=2)`."""
+    networks = {settings.identifier, settings.resolver} - {RULES, CUES, NONE}
+    if networks and parent_process() is not None:
+        import torch
+
+        torch.set_num_threads(1)
+
+
+def _model(
+    name: str,
+    what: str,
+    setting: str,
+    recipes: tuple[str, ...],
+    kept: Kept,
+    from_folder: Callable[[Path], Model],
+    by_name: Callable[[], Model],
+) -> Model:
+    """A recipe by name, a model of the files that were kept, or of the folder."""
+    if kept.files:
+        return _of_files(kept, from_folder)
+    if setting in recipes:
+        return by_name()
+    folder = Path(setting)
+    if not _is_folder(folder):
+        raise ModelFileError(
+            f"the {what} {setting!r} of the component {name!r} is neither "
+            f"{' nor '.join(recipes)} nor a model's folder: there is no such folder, seen from "
+            f"{Path.cwd()}"
+        )
+    return from_folder(folder)
+
+
+def _of_files(kept: Kept, from_folder: Callable[[Path], Model]) -> Model:
+    with TemporaryDirectory(prefix="nfh-") as above:
+        folder = Path(above) / "model"
+        write_files(folder, kept.files)
+        try:
+            return from_folder(folder)
+        except ModelFileError as error:
+            # That folder is gone when the sentence is read.
+            raise ModelFileError(str(error).replace(str(folder), kept.origin)) from error
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # as of a name that is longer than names may be
+        return False
+
+
+def _identifier_of(folder: Path) -> Identifier:
+    config = read_config(folder)
+    if config.task not in ("identification", "both"):
+        raise identification.RecipeError(
+            f"{folder} is a model of {config.task}, not of identification"
+        )
+    return identification.load_identifier(config.recipe, folder)
+
+
+def _resolver_of(folder: Path) -> Resolver:
+    return resolution.load_folder(folder)
+
+
+def _small_resolver() -> Resolver:
+    return resolution.load_resolver(SMALL)

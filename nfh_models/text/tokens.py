@@ -1,0 +1,198 @@
+"""Tokens and lemmas of plain text: spaCy's blank English tokenizer and simplemma's tables,
+both loaded when first used.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from nfh_models.parsing.spacy_parser import import_spacy
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+
+CACHE_SIZE = 1 << 17
+LANGUAGE = "en"
+LONGEST = 64
+"""A word of more characters is its own lemma: it is in no dictionary, and the search for
+one by prefixes and suffixes takes long."""
+
+
+def lemmatizer_name() -> str:
+    """What made the lemmas, with its version: "simplemma-en 2.0.0"."""
+    from importlib.metadata import version
+
+    return f"simplemma-{LANGUAGE} {version('simplemma')}"
+
+
+def lemmas(words: Iterable[str]) -> list[str]:
+    """The lemma of each word, in lower case: "Tents" gives "tent".
+
+    A word is looked up by itself, whatever its part of speech: "saw" is "see", "left" stays.
+    What holds a digit or no letter at all (1960s, 12th, punctuation) stays as it is.
+    """
+    return list(map(_lemma, words))
+
+
+@lru_cache(maxsize=CACHE_SIZE)
+def _lemma(word: str) -> str:
+    if len(word) > LONGEST or not _is_word(word):
+        return word.lower()
+    from simplemma import lemmatize
+
+    return str(lemmatize(word, lang=LANGUAGE)).lower()
+
+
+def _is_word(word: str) -> bool:
+    return any(map(str.isalpha, word)) and not any(map(str.isdigit, word))
+
+
+# The Penn Treebank's stand-ins for quotes and brackets, made the signs they stand for.
+#
+# The identification release was tokenized by CoreNLP, which writes them; parsers trained on
+# plain text read the signs themselves.
+
+STAND_INS = {
+    "``": '"',
+    "''": '"',
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+}
+"""Stand-in to sign: `bracket-relabel` and quotes of the Penn Treebank's tokenization."""
+
+
+def plain_words(words: Iterable[str]) -> list[str]:
+    """Tokens as they would stand in plain text, one for one; only stand-ins change."""
+    return [STAND_INS.get(word, word) for word in words]
+
+
+# Tokens of plain text: spaCy's blank English tokenizer, loaded when first used.
+#
+# What it leaves in one token with a word, and what is no part of one, is cut off before: marks
+# of markup ("<i>two</i>", "two[1]") and characters that nobody sees.
+
+Span = tuple[int, int]
+
+WORDS_KEPT = 100_000
+"""Different words that the tokenizer remembers, 300 bytes each; then it is made anew. Texts
+without end hold new words without end."""
+
+PIECE = 100_000
+"""Code points given to the tokenizer at a time; white space is where texts are cut."""
+
+LONGEST_RUN = 512
+"""The longest stretch without white space that the tokenizer gets to see: its time grows
+with the square of the length, and a line of 40,000 brackets would take minutes."""
+
+_RUN = re.compile(r"\S+")
+
+_OPENING, _CLOSING = "[{<", "]}>"
+_UNSEEN = (
+    r"\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+)
+"""Control characters that are no white space, and signs of direction and of no width."""
+
+_MARKUP = re.compile(
+    rf"(?:\x1b\[|\x9b)[0-9;?]{{0,32}}[A-Za-z]"  # what colours a terminal
+    rf"|[{re.escape(_OPENING + _CLOSING)}{_UNSEEN}]"
+)
+
+_OWN_VERSION = 2
+"""Of what is done here besides spaCy."""
+
+
+def tokenizer_name() -> str:
+    """What made the tokens, with its versions: "spacy-blank-en 3.8.18 nfh 2"."""
+    import_spacy()
+    from spacy.about import __version__
+
+    return f"spacy-blank-en {__version__} nfh {_OWN_VERSION}"
+
+
+def spans(text: str) -> list[Span]:
+    """Code points [start, end) of each token of `text`, in order.
+
+    Every character that is no white space lies in exactly one token, and white space in
+    none. A stretch of more than 512 characters without white space is cut more simply:
+    letters, digits and marks together, every other character by itself.
+    """
+    found: list[Span] = []
+    for start, end in _pieces(text):
+        if end - start > LONGEST_RUN and _RUN.fullmatch(text, start, end):
+            found.extend(_simple(text, start, end))
+        else:
+            found.extend(_tokenized(text[start:end], start))
+    return found
+
+
+@lru_cache(maxsize=1)
+def _blank() -> "Language":
+    import_spacy()
+    import spacy
+
+    return spacy.blank("en")
+
+
+def _pieces(text: str) -> Iterator[Span]:
+    """Stretches of `text` that hold all of it but white space; long runs stand alone."""
+    if len(text) <= LONGEST_RUN:
+        yield 0, len(text)
+        return
+    start = end = 0
+    for run in _RUN.finditer(text):
+        long = run.end() - run.start() > LONGEST_RUN
+        if end > start and (long or run.end() - start > PIECE):
+            yield start, end
+            start = run.start()
+        if long:
+            yield run.span()
+            start = run.end()
+        end = run.end()
+    if end > start:
+        yield start, end
+
+
+def _tokenized(text: str, shift: int) -> Iterator[Span]:
+    language = _blank()
+    if len(language.vocab.strings) > WORDS_KEPT:
+        _blank.cache_clear()
+    begin = 0
+    for end in (*_cuts(text), len(text)):
+        for token in language.tokenizer(text[begin:end]):
+            if not token.is_space:
+                start = token.idx + begin + shift
+                yield start, start + len(token)
+        begin = end
+
+
+def _cuts(text: str) -> Iterator[int]:
+    """Where no token goes on: before what opens, behind what closes, around what is unseen."""
+    last = 0
+    for found in _MARKUP.finditer(text):
+        first = found.group()[0]
+        for place, cuts in (
+            (found.start(), first not in _CLOSING),
+            (found.end(), first not in _OPENING),
+        ):
+            if cuts and place > last:
+                yield place
+                last = place
+
+
+def _simple(text: str, start: int, end: int) -> Iterator[Span]:
+    word = start
+    for place in range(start, end):
+        if unicodedata.category(text[place])[0] not in "LMN":
+            if place > word:
+                yield word, place
+            yield place, place + 1
+            word = place + 1
+    if end > word:
+        yield word, end

@@ -1,4 +1,0 @@
-"""Label trouble: what a corpus says that cannot be so, or that is worth a second look.
-
-Pure: passages, tags and answers in, findings out. Whoever runs it brings them together.
-"""

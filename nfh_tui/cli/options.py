@@ -1,0 +1,469 @@
+"""What the commands share: options, reports, failures, the options of formats, and work put
+into the queue of jobs.
+"""
+
+import codecs
+import contextlib
+import errno
+import functools
+import getpass
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from math import isfinite
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+import click
+
+from nfh_db.errors import ExportError, FormatError, QueryError, StoreError
+from nfh_db.formats.fields import NAME_LENGTH
+from nfh_db.formats.rows import LabelMap
+from nfh_db.messages import lines_visible, quoted, visible
+from nfh_models.errors import ModelsError
+from nfh_tui import config
+from nfh_tui.demo import hint_of
+from nfh_tui.process_signals import EndedError, tidily
+
+if TYPE_CHECKING:
+    from nfh_db.jobs import NewJob
+    from nfh_db.records import Annotator
+    from nfh_db.store import Store
+    from nfh_tui.services.imports import ImportOptions
+
+
+P = ParamSpec("P")
+
+MESSAGE_LIMIT = 2000
+
+
+NEGATED = re.compile(r"-[^-]")
+"""How a negated term of a query starts, as "-class:OTHER"; options start with two dashes."""
+
+
+class QueryCommand(click.Command):
+    """A command with a query: "-class:OTHER" is a term of it, not an option.
+
+    Terms are joined by *and*, so the negated ones may go to the end.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """The arguments, negated terms after all options."""
+        end = args.index("--") if "--" in args else len(args)
+        before, after = args[:end], args[end + 1 :]
+        terms = [arg for arg in before if NEGATED.match(arg) and arg != "-h"]
+        options = [arg for arg in before if arg not in terms]
+        return super().parse_args(ctx, [*options, "--", *terms, *after])
+
+
+class Failure(click.ClickException):
+    """The work failed: one sentence on standard error, exit status 1."""
+
+    exit_code = 1
+
+    def show(self, file: IO[str] | None = None) -> None:
+        """Print the sentence."""
+        click.echo(f"nfh-tui: {lines_visible(self.message)}", file=file, err=file is None)
+
+
+db_option = click.option(
+    "--db",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help=f"The database; else ${config.DATABASE_VARIABLE}, else {config.DATABASE_NAME} here, "
+    "else the one in your data folder.",
+)
+no_db_option = click.option(
+    "--db",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    expose_value=False,
+    help="Accepted as on every command; no database is read.",
+)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object, for programs."
+)
+
+
+def reporting(command: Callable[P, None]) -> Callable[P, None]:
+    """Turn the errors that a person can do something about into one sentence each.
+
+    A command that SIGTERM or SIGHUP ends leaves nothing half written.
+    """
+    return _worded(tidily()(command))
+
+
+def reporting_screen(command: Callable[P, None]) -> Callable[P, None]:
+    """The same for a command that opens a screen, which signals end as they always do."""
+    return _worded(command)
+
+
+def _worded(command: Callable[P, None]) -> Callable[P, None]:
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except QueryError as error:
+            raise click.UsageError(f"{error} (at character {error.position + 1})") from error
+        except (StoreError, FormatError, ExportError, ModelsError, OSError) as error:
+            if isinstance(error, OSError) and error.errno == errno.EPIPE:
+                raise
+            raise Failure(sentence(error) + hint_of(error)) from error
+        except KeyboardInterrupt as error:
+            raise _stopped(error) from error
+
+    return run
+
+
+def _stopped(error: KeyboardInterrupt) -> Exception:
+    """How a stopped command ends: with what is left of its work, and the signal's status."""
+    notes = [visible(note, MESSAGE_LIMIT) for note in getattr(error, "__notes__", ())]
+    failure = Failure(" ".join(["stopped.", *notes]))
+    if not isinstance(error, EndedError):
+        return failure
+    with contextlib.suppress(OSError):  # at SIGHUP nobody may be there any more
+        failure.show()
+    return click.exceptions.Exit(error.status)
+
+
+def sentence(error: Exception) -> str:
+    """What an expected error says, on one line and safe to print."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return visible(f"{where}{error.strerror}", MESSAGE_LIMIT)
+    return visible(str(error), MESSAGE_LIMIT)
+
+
+def say(message: str) -> None:
+    """Tell the person something that is no result, on standard error."""
+    tell(message, err=True)
+
+
+def tell(text: str = "", *, nl: bool = True, err: bool = False) -> None:
+    """Print text for a person: names and texts in it steer no terminal."""
+    click.echo(lines_visible(text), nl=nl, err=err)
+
+
+def emit(report: Mapping[str, object]) -> None:
+    """Print the one JSON object of a command."""
+    click.echo(json.dumps(report))
+
+
+def word(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
+    """A callback: the value as one word, of the kind that a query can name."""
+    if value is None:
+        return None
+    if not value or any(character.isspace() for character in value) or not _plain(value):
+        raise click.BadParameter("wanted one word without white space")
+    return value
+
+
+def name(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
+    """A callback: the value as somebody's name, white space at its ends left out."""
+    if value is None:
+        return None
+    cleaned = value.strip()
+    if not cleaned or not _plain(cleaned):
+        raise click.BadParameter(
+            f"wanted a name of 1 to {NAME_LENGTH} characters, all of which can be seen"
+        )
+    return cleaned
+
+
+def _plain(text: str) -> bool:
+    return len(text) <= NAME_LENGTH and text.isprintable()
+
+
+as_option = click.option(
+    "--as",
+    "me",
+    callback=name,
+    metavar="NAME",
+    help="Who you are; else your user name. A name, not a login.",
+)
+
+
+def user() -> str:
+    """The user's name on this machine, "me" where it has none."""
+    try:
+        return getpass.getuser() or "me"
+    except (KeyError, OSError):
+        return "me"
+
+
+def known(store: "Store", wanted: str) -> "Annotator | None":
+    """Somebody by name, None if nobody here has it: to look makes nobody."""
+    return next((one for one in store.annotators() if one.name == wanted), None)
+
+
+def open_to_read(path: Path) -> "Store":
+    """A database that is only read, also where nothing can be written.
+
+    What of it cannot be shown there is said. Where $NFH_TUI_READ_ONLY says why, nothing is
+    written, as for a guest who only reads. Raises StoreError and its kinds.
+    """
+    from nfh_db.store import Store
+
+    why = os.environ.get(config.READ_ONLY_VARIABLE)
+    store = Store.open_read_only(path, why) if why else Store.open_to_read(path)
+    if store.unseen:
+        say(f"nfh-tui: {store.unseen}")
+    return store
+
+
+def on_terminal() -> bool:
+    """True if a person watches standard error."""
+    return sys.stderr.isatty()
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+AUTO = "auto"
+"""The name that stands for: by what is in the file."""
+
+COLUMNS = ("speaker", "text", "turn", "dialog")
+
+
+class FormatName(click.ParamType[str | None]):
+    """The name of a format, of those that there are when the command is called."""
+
+    name = "format"
+
+    def __init__(self, *, export: bool = False, besides: tuple[str, ...] = ()) -> None:
+        self.export = export
+        self.besides = besides
+
+    def names(self) -> tuple[str, ...]:
+        """What may be said."""
+        from nfh_db.formats.registry import readable, writable
+
+        return writable() if self.export else (AUTO, *self.besides, *readable())
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:  # noqa: ARG002
+        """What help shows in the name's place."""
+        return "FORMAT"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | None:
+        """The name itself, None for `auto`. A name that is unknown is refused."""
+        from nfh_db.formats.unsupported import REMOVED
+
+        names = self.names()
+        if value in REMOVED and value not in names:
+            self.fail(f"{value!r} was removed: {REMOVED[value]}", param, ctx)
+        if value not in names:
+            listed = ", ".join(map(repr, names))
+            self.fail(f"{value!r} is not one of {listed}.", param, ctx)
+        return None if value == AUTO else value
+
+
+class Window(click.ParamType[tuple[int, int]]):
+    """Turns before and after a number's own: "2,1"."""
+
+    name = "window"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        """Both numbers."""
+        if isinstance(value, tuple):
+            return value
+        parts = str(value).split(",")
+        if len(parts) != 2 or not all(part.strip().isdecimal() for part in parts):
+            self.fail(f"{value!r} is not two whole numbers such as 2,1", param, ctx)
+        return int(parts[0]), int(parts[1])
+
+
+def _columns(_: click.Context, __: click.Parameter, value: str | None) -> dict[str, str]:
+    if value is None:
+        return {}
+    pairs = [part.partition("=") for part in value.split(",")]
+    known = ", ".join(COLUMNS)
+    for ours, sign, theirs in pairs:
+        if ours.strip() not in COLUMNS or not sign or not theirs.strip():
+            raise click.BadParameter(
+                f"{value!r}: wanted NAME=COLUMN with commas between, NAME one of {known}"
+            )
+    said = {ours.strip(): theirs.strip() for ours, _, theirs in pairs}
+    if len(said) < len(pairs):
+        raise click.BadParameter(f"{value!r} names two columns for one of {known}")
+    return said
+
+
+def _pause(_: click.Context, __: click.Parameter, value: float | None) -> float | None:
+    if value is not None and not isfinite(value):
+        raise click.BadParameter(f"{value} is no number of seconds")
+    return value
+
+
+def _encoding(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    if value is None:
+        return None
+    try:
+        codec = codecs.lookup(value)
+        if not codec._is_text_encoding:  # noqa: SLF001
+            raise LookupError
+    except LookupError as error:
+        raise click.BadParameter(
+            f"{value!r} is no encoding that is known; wanted one such as cp1252"
+        ) from error
+    return None if codec.name == "utf-8" else codec.name
+
+
+def _map(_: click.Context, __: click.Parameter, value: Path | None) -> LabelMap | None:
+    if value is None:
+        return None
+    try:
+        return LabelMap.of_file(value)
+    except FormatError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def map_option(command: F) -> F:
+    """`--map FILE`."""
+    return click.option(
+        "--map",
+        "labels",
+        type=click.Path(path_type=Path),
+        callback=_map,
+        metavar="FILE",
+        help="What a project's own labels mean here, in TOML; docs/formats.md shows one.",
+    )(command)
+
+
+OPTIONS = (
+    map_option,
+    click.option(
+        "--offsets",
+        type=click.Choice(("codepoint", "utf16")),
+        help="The unit of a file's offsets, where the file does not tell.",
+    ),
+    click.option(
+        "--columns",
+        callback=_columns,
+        metavar="NAME=COLUMN,…",
+        help=f"A table's columns: {', '.join(COLUMNS)}. Without it their names decide.",
+    ),
+    click.option(
+        "--pause",
+        type=click.FloatRange(min=0, min_open=True),
+        callback=_pause,
+        metavar="SECONDS",
+        help="Subtitles: so long a silence ends a scene.",
+    ),
+    click.option(
+        "--encoding",
+        callback=_encoding,
+        metavar="NAME",
+        help="The encoding of a file's text, where it is not UTF-8: cp1252, say.",
+    ),
+    click.option(
+        "--window",
+        type=Window(),
+        metavar="BEFORE,AFTER",
+        help="Dialogs: of each number's scene only so many turns before and after its own; "
+        "2,1 is the paper's. Without it whole scenes.",
+    ),
+)
+
+
+def reading_options(command: F) -> F:
+    """All of them, as `labels`, `offsets`, `columns`, `pause`, `encoding` and `window`."""
+    for option in reversed(OPTIONS):
+        command = option(command)
+    return command
+
+
+def of_file(said: Mapping[str, Any], file: object) -> "ImportOptions | None":
+    """What `reading_options` said of a --file; None where they said nothing.
+
+    Raises UsageError where they were said and there is no file.
+    """
+    given = {name: value for name, value in said.items() if value}
+    if not given:
+        return None
+    if file is None:
+        option = next(iter(given)).replace("labels", "map")
+        raise click.UsageError(f"--{option} is of a --file")
+    from nfh_tui.services.imports import ImportOptions
+
+    return ImportOptions(**given)
+
+
+NAME_SHOWN = 200
+BESIDE = ("-wal", "-shm", "-journal")
+"""Ends of the names of what SQLite keeps beside a database."""
+
+
+def is_database(out: Path, database: Path) -> bool:
+    """True if writing to `out` would overwrite the database or what SQLite keeps beside it."""
+    target, kept = _real(out), _real(database)
+    return target in {kept, *(f"{kept}{end}" for end in BESIDE)}
+
+
+def check_out(out: Path, read: Iterable[Path], database: Path, option: str = "--out") -> None:
+    """Raise UsageError where `out` is one of the files that are read, or the database."""
+    name = visible(str(out), NAME_SHOWN)
+    if is_database(out, database):
+        raise click.UsageError(f"{option} would overwrite the database: {name}")
+    if _real(out) in map(_real, read):
+        raise click.UsageError(f"{option} would overwrite {name}, which is read")
+
+
+def _real(path: Path) -> str:
+    # Not Path.resolve(): that one fails for a link that leads to itself.
+    return os.path.realpath(path)
+
+
+background_option = click.option(
+    "--background",
+    is_flag=True,
+    help="Queue it as a job and return; `nfh-tui jobs` tells how far it is.",
+)
+
+
+def queued(store: "Store", new: "NewJob", db: Path | None, *, as_json: bool) -> int:
+    """Queue a job, start a runner and say so; the job's number.
+
+    db: as the call named it, for the commands that are told. Raises StoreError.
+    """
+    job_id = store.queue_job(new)
+    if as_json:
+        emit(_as_json(job_id, new))
+    else:
+        tell(f"job {job_id} is queued; {command(f'jobs wait {job_id}', db)} follows it")
+    start(store, db)
+    return job_id
+
+
+def _as_json(job_id: int, new: "NewJob") -> dict[str, object]:
+    told: dict[str, object] = {"id": job_id, "kind": new.kind, "task": new.task or None}
+    if "recipe" in new.arguments:
+        told["recipe"] = new.arguments["recipe"]
+    return told | {"state": "queued"}
+
+
+def start(store: "Store", db: Path | None, *, waits: bool = False) -> None:
+    """Start a runner; where none is started the job stays queued, and that is said.
+
+    waits: the call follows its job, and may be told to work the queue itself.
+    """
+    from nfh_tui.jobs.runner import HERE, VARIABLE, asked_for, start_runner
+
+    by_hand = f"{command('jobs run', db)} works the queue"
+    try:
+        if start_runner(store.path) or (waits and asked_for(HERE)):
+            return
+    except OSError as error:
+        say(f"nfh-tui: no runner could be started ({sentence(error)});\n{by_hand}")
+        return
+    say(f"no runner is started ({VARIABLE}={os.environ.get(VARIABLE)}); {by_hand}")
+
+
+def command(words: str, db: Path | None) -> str:
+    """A command to type, with the database that this call named."""
+    where = "" if db is None else f" --db {quoted(str(db))}"
+    return f"nfh-tui {words}{where}"

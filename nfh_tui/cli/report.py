@@ -1,0 +1,142 @@
+"""The page that the agreement report is printed on: paragraphs, tables, footnotes."""
+
+import io
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from nfh_db.messages import counted, visible
+from nfh_models.agreement.measure import NOT_ASKED, LeftOut, Measure
+
+PIPE_WIDTH = 80
+NARROWEST = 40
+WIDEST = 100
+INDENTED = (0, 0, 0, 2)
+GAP = 2
+FOLDED = 6
+"""Columns that a column of words keeps where there is little room."""
+
+
+def page_width() -> int:
+    """Columns of a page: those of the terminal as far as is fit to read, 80 on a pipe."""
+    watched = sys.stdout.isatty()
+    columns = shutil.get_terminal_size().columns if watched else PIPE_WIDTH
+    return max(NARROWEST, min(columns, WIDEST))
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A measure to two places, for rows that hold several; --json has them whole."""
+
+    measure: Measure
+    interval: bool = False
+
+
+Cell = str | Measure | Brief
+
+
+@dataclass(slots=True)
+class Page:
+    """What is printed, top to bottom."""
+
+    _file: io.StringIO = field(default_factory=io.StringIO)
+    _console: Console = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._console = Console(
+            file=self._file,
+            width=page_width(),
+            force_terminal=sys.stdout.isatty(),
+            highlight=False,
+            markup=False,
+            emoji=False,
+            legacy_windows=False,
+        )
+
+    def say(self, sentence: str) -> None:
+        """A paragraph."""
+        self._console.print(Text(visible(sentence, 2_000)))
+
+    def note(self, sentence: str) -> None:
+        """A paragraph that belongs to the table above it."""
+        self._console.print(Padding(Text(visible(sentence, 2_000)), INDENTED))
+
+    def title(self, words: str) -> None:
+        """The heading of a section."""
+        self._console.print()
+        self._console.print(Text(visible(words, 500), style="bold"))
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+        """Rows under columns; sentences of measures without a value stand below.
+
+        A column whose name ends in ":" holds numbers and is right-aligned.
+        """
+        notes: dict[str, int] = {}
+        kept = [tuple(row) for row in rows]
+        texts = [[cell_text(value, notes) for value in row] for row in kept]
+        table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="italic")
+        needed = INDENTED[-1]
+        for place, name in enumerate(columns):
+            numbers, title = name.endswith(":"), name.removesuffix(":")
+            whole = numbers or any(isinstance(row[place], Measure | Brief) for row in kept)
+            width = max(map(cell_len, (title, *(row[place] for row in texts))))
+            needed += GAP + (width if whole else min(width, FOLDED))
+            table.add_column(
+                title,
+                justify="right" if numbers else "left",
+                overflow="fold",
+                no_wrap=whole,
+            )
+        for row in texts:
+            table.add_row(*map(Text, row))
+        # Where not even the numbers fit, the terminal folds the lines; none is cut off.
+        usual = self._console.width
+        self._console.width = max(usual, needed)
+        self._console.print(Padding(table, INDENTED))
+        self._console.width = usual
+        for why, number in notes.items():
+            self.note(f"({number}) {why}")
+
+    def left_out(self, reasons: Iterable[LeftOut], of: str = "") -> None:
+        """What a measure does not look at. of: which, where the table holds several."""
+        from nfh_tui.cli.agreement_report import omission
+
+        for one in reasons:
+            find = omission(one.why)
+            where = f": {find.query}" if find else ""
+            thing, why = one.why.split(" ", maxsplit=1)
+            what = f"{counted(one.n, thing.removesuffix('s'))} {why}"
+            self.note(f"left out{of and f' of {of}'}: {what}{where}")
+
+    def text(self) -> str:
+        """All of it."""
+        lines = self._file.getvalue().split("\n")
+        return "\n".join(line.rstrip() for line in lines)
+
+
+def cell_text(value: Cell, notes: dict[str, int]) -> str:
+    """A measure as "0.733 [0.724, 0.741]"; without a value the number of its sentence.
+
+    notes: numbers by sentence; a new sentence is added to them.
+    """
+    if isinstance(value, str):
+        return visible(value, 500)
+    if isinstance(value, Brief):
+        measure, places, interval = value.measure, 2, value.interval
+    else:
+        measure, places, interval = value, 3, True
+    note = ""
+    if measure.why and measure.why != NOT_ASKED and (interval or measure.value is None):
+        note = f" ({notes.setdefault(measure.why, len(notes) + 1)})"
+    if measure.value is None:
+        return f"none{note}"
+    if not interval or measure.low is None or measure.high is None:
+        return f"{measure.value:.{places}f}{note}"
+    return f"{measure.value:.{places}f} [{measure.low:.{places}f}, {measure.high:.{places}f}]"

@@ -1,1 +1,0 @@
-"""What the workbench keeps track of between keys: time, items read ahead, drafts unsaved."""

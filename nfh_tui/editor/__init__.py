@@ -1,0 +1,1 @@
+"""The pure state machine of an answer: no screen, no store."""

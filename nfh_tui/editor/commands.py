@@ -1,0 +1,1333 @@
+"""Commands of the answer editor, state in and state out: beginning, cursor, kinds, spans,
+heads and mentions, hints, adopting answers, rule tags, and drafts.
+"""
+
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice, product
+
+import msgspec
+
+from nfh_db.records import Item, Role, Rule, Vote
+from nfh_models.domain import (
+    IMPLICIT_KINDS,
+    Answer,
+    Kind,
+    Mention,
+    Origin,
+    Relation,
+    Sort,
+    rule_id,
+)
+from nfh_tui.editor import votes
+from nfh_tui.editor.state import (
+    Aside,
+    Content,
+    DraftError,
+    EditState,
+    Heads,
+    Outcome,
+    Pending,
+    Review,
+    Source,
+    in_anchor,
+    live,
+    quoted,
+    refuse,
+    settled,
+    without_pending,
+    word,
+)
+
+SORT_KEYS = {
+    "n": Sort.NUMBER,
+    "c": Sort.CODE,
+    "m": Sort.MEASURE,
+    "o": Sort.NOUN,
+    "w": Sort.NOUN,
+}
+"""The key after `o` for each sort."""
+
+SORT_PROMPT = "Which other? n number, c code, m measure, o noun; enter leaves it unstated."
+
+
+def with_kind(state: EditState, kind: Kind) -> EditState:
+    """The state with another kind: what belonged to the old one is put aside.
+
+    Heads come back with REFERENCE, the sort with OTHER, a noun with its own class.
+    """
+    if kind is state.kind:
+        return state
+    aside = _stashed(state)
+    reference = kind is Kind.REFERENCE
+    return replace(
+        state,
+        kind=kind,
+        heads=aside.heads if reference else (),
+        relation=aside.relation if reference else None,
+        sort=aside.sort if kind is Kind.OTHER else None,
+        noun=None if reference else dict(aside.nouns).get(kind),
+        span=None,
+        aside=aside,
+    )
+
+
+def _stashed(state: EditState) -> Aside:
+    aside = state.aside
+    if state.kind is None:
+        return aside
+    if state.kind is Kind.REFERENCE:
+        return replace(aside, heads=state.heads, relation=state.relation)
+    nouns = {kind: noun for kind, noun in aside.nouns if kind is not state.kind}
+    if state.noun:
+        nouns[state.kind] = state.noun
+    sort = state.sort if state.kind is Kind.OTHER else aside.sort
+    return replace(aside, sort=sort, nouns=tuple(nouns.items()))
+
+
+def choose(state: EditState, kind: Kind) -> Outcome:
+    """A kind key: OTHER waits for its sort, REFERENCE without a head says how to mark one."""
+    chosen = with_kind(state, kind)
+    if kind is Kind.OTHER:
+        return Outcome(replace(chosen, pending=Pending.SORT), SORT_PROMPT)
+    if kind is Kind.REFERENCE and not chosen.heads:
+        return Outcome(chosen, "Which noun? f shows letters, or move and press space.")
+    return Outcome(chosen)
+
+
+def sort_key(state: EditState, key: str, character: str | None) -> Outcome | None:
+    """A key while the sort is waited for."""
+    if key == "escape":
+        return Outcome(without_pending(state))
+    if key == "enter":
+        return Outcome(replace(without_pending(state), sort=None))
+    sort = SORT_KEYS.get((character or "").casefold())
+    if sort is not None:
+        ask = "noun" if sort is Sort.NOUN else None
+        return Outcome(replace(without_pending(state), sort=sort), ask=ask)
+    if character and character.isprintable():
+        return refuse(state, SORT_PROMPT)
+    return None
+
+
+def set_noun(state: EditState, _item: Item, text: str) -> Outcome:
+    """Write the noun that a class stands for; an empty text takes it away.
+
+    Without a kind it makes an OTHER, as with OTHER of no sort the sort becomes NOUN.
+    """
+    noun = _clean(text) or None
+    closed = without_pending(state)
+    if closed.kind is None:
+        if noun is None:
+            return Outcome(settled(closed))
+        closed = with_kind(closed, Kind.OTHER)
+    if closed.kind not in IMPLICIT_KINDS:
+        return refuse(state, _why_no_noun(closed.kind))
+    sort = closed.sort
+    if closed.kind is Kind.OTHER and noun is not None and sort is None:
+        sort = Sort.NOUN
+    return Outcome(settled(replace(closed, noun=noun, sort=sort)))
+
+
+def _why_no_noun(kind: Kind | None) -> str:
+    if kind is Kind.REFERENCE:
+        return "A Reference has its noun in the passage: mark it there."
+    return "A noun can be written for a class only: y a c p t or o first."
+
+
+def set_comment(state: EditState, _item: Item, text: str) -> Outcome:
+    """Write the comment; an empty text takes it away."""
+    return Outcome(settled(replace(state, comment=_clean(text))))
+
+
+def _clean(text: str) -> str:
+    """Typed text without the outer space, and without code units that no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8").strip()
+
+
+def set_tag(state: EditState, tag: str | None) -> Outcome:
+    """Tag the answer with a rule, by its id; None takes the tag away."""
+    kept = None if tag is None else rule_id(tag)
+    return Outcome(settled(replace(without_pending(state), tag=kept)))
+
+
+def tag_of(vote: Vote) -> str | None:
+    """The rule that an answer is tagged with, by its id, or the tag itself if it is none."""
+    return None if vote.rule_tag is None else rule_id(vote.rule_tag)
+
+
+def gold_vote(item: Item) -> Vote | None:
+    """The expert's answer that an item's gold was made of, if it was."""
+    gold = item.gold
+    if gold is None or gold.rule is not Rule.EXPERT:
+        return None
+    return next(
+        (
+            vote
+            for vote in item.votes
+            if vote.role is Role.ADJUDICATOR and vote.annotator == gold.adjudicator
+        ),
+        None,
+    )
+
+
+_DETERMINERS = """
+a an the this that these those each every either neither both all any some no none such what
+which whose whatever whichever another other others many much more most few fewer several
+enough half less least own same
+"""
+
+_PRONOUNS = """
+i me my mine myself you your yours yourself yourselves he him his himself she her hers
+herself it its itself we us our ours ourselves they them their theirs themselves who whom
+whoever someone somebody something anyone anybody anything everyone everybody everything
+nobody nothing ya ye em thee thou
+"""
+
+_JOINING = """
+of in on at by for from with without about above across after against along among around as
+before behind below beneath beside besides between beyond despite down during except inside
+into like near off onto out outside over past per since than through throughout till to
+toward towards under until up upon via within and or but nor so yet because although though
+unless while whereas whether if when where why how
+"""
+
+_VERBS = """
+am is are was were be been being do does did doing done have has had having can could may
+might must shall should will would ought need dare go goes going went gone gon come comes
+coming came get gets getting got gotten gonna wanna gotta let lets make makes made know knows
+knew known think thinks thought say says said see sees saw seen want wants wanted take takes
+took taken give gives gave given tell tells told look looks ask asks keep put seem mean means
+"""
+
+_REST = """
+not n't 's 're 've 'll 'd 'm 't ca wo ai yes no yeah yep nope oh ah hey hi hello well okay ok
+please thanks sorry just only also too very really quite rather almost even ever never always
+often again still already soon now then here there today tomorrow yesterday maybe perhaps
+away back else instead once twice first last next about good bad right wrong sure anyway uh um
+"""
+
+_NUMBERS = """
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
+sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
+hundred thousand million billion trillion
+"""
+
+
+def _listed(*blocks: str) -> frozenset[str]:
+    return frozenset(word for block in blocks for word in block.split())
+
+
+BEFORE_NOUNS = _listed(_DETERMINERS, _NUMBERS, "my your his her its our their whose")
+"""Case-folded words with which a noun phrase begins."""
+
+INSIDE_PHRASES = _listed("good bad right wrong next last own same very quite really rather")
+"""Case-folded function words that stand between the beginning of a noun phrase and its noun."""
+
+BEFORE_VERBS = _listed(
+    "to i you he she it we they who not n't can could may might must shall should will would "
+    "'ll do does did don let lets gonna wanna please"
+)
+"""Case-folded words behind which a word is mostly a verb."""
+
+FUNCTION_WORDS = _listed(_DETERMINERS, _PRONOUNS, _JOINING, _VERBS, _REST, _NUMBERS)
+"""Case-folded words that the lexical guess at nouns passes over."""
+
+PRONOUNS = _listed(_PRONOUNS)
+"""Case-folded words that only stand for a noun."""
+
+AFTER_THE_NOUN = _listed(_JOINING, "that which who whom whose") - _listed(
+    "and or but nor so yet as"
+)
+"""Case-folded words behind which a noun phrase only explains its noun."""
+
+
+def fold(word: str) -> str:
+    """The form in which words and lemmas are compared."""
+    return word.strip().casefold().replace("\u2019", "'")
+
+
+def is_noun_like(word: str) -> bool:
+    """The lexical guess: two letters or more, no digit, and no function word."""
+    if any(character.isdigit() for character in word):
+        return False
+    letters = sum(character.isalpha() for character in word)
+    return letters > 1 and fold(word) not in FUNCTION_WORDS
+
+
+def is_word(word: str) -> bool:
+    """True for what may be a head at all: a letter, a digit, or a sign such as %."""
+    return any(
+        character.isalnum() or character in "%\u2030#\u00b0" or _is_symbol(character)
+        for character in word
+    )
+
+
+def _is_symbol(character: str) -> bool:
+    return unicodedata.category(character) in {"So", "Sc"}
+
+
+MORE = "f"
+"""The key that goes from nouns to all words and back: no hint has this letter."""
+
+LETTERS = "jdkslahgeiruowtyvmcnpqxbz"
+"""Letters of hints, by ease: the home row from its strongest fingers, then the row over it.
+
+Where there are more words than letters, the last ones begin the pairs.
+"""
+
+AHEAD_COUNTS = 3
+"""A word behind the number counts as this many times as far: heads mostly stand before."""
+
+MOST = 150
+"""Nouns that get letters: more would give all of them two, and cover the text."""
+
+MOST_WORDS = len(LETTERS) ** 2
+"""Words that get letters: as many as two letters tell apart, those around the cursor."""
+
+NONE_IN_VIEW = "No word in view can be marked: scroll, and the letters follow."
+
+LIKELY = 0.01
+"""From this score on a model's candidate gets letters though it looks like no noun."""
+
+
+def token_scores(item: Item) -> tuple[float | None, ...]:
+    """The model's score of each token of the passage; empty if it has none of them."""
+    if item.prediction is None:
+        return ()
+    scores = item.prediction.scores[len(IMPLICIT_KINDS) :]
+    return scores if len(scores) == len(item.passage.tokens) else ()
+
+
+def candidates(item: Item, role: Role = Role.ANNOTATOR) -> tuple[int, ...]:
+    """Tokens that may be the head, ascending, the number's own left out.
+
+    The nouns: those that a model with a tagger scored, else a guess by the words alone. For an
+    adjudicator also what the model thinks likely, and what somebody marked, whatever it is.
+    """
+    scores = token_scores(item)
+    found = {token for token, score in enumerate(scores) if score is not None}
+    words = range(len(item.passage.tokens))
+    if _scored_all(item, found):
+        found = {token for token in words if is_noun_like(item.passage.word(token))}
+        if role is Role.ADJUDICATOR:
+            found.update(
+                token for token, score in enumerate(scores) if (score or 0.0) >= LIKELY
+            )
+    if role is Role.ADJUDICATOR:
+        found.update(marked(item))
+    return tuple(sorted(token for token in found if not in_anchor(item, token)))
+
+
+def _scored_all(item: Item, scored: Collection[int]) -> bool:
+    """True if the model scored words of every kind, or none: it does not tell nouns then."""
+    others = sum(1 for token in scored if not is_noun_like(item.passage.word(token)))
+    return others * 3 >= len(scored)
+
+
+def marked(item: Item) -> Iterator[int]:
+    """Head tokens of all answers and of the gold."""
+    for vote in (*item.votes, *item.stale_votes):
+        yield from vote.answer.head_tokens()
+    if item.gold is not None:
+        yield from item.gold.answer.head_tokens()
+
+
+def _distance(item: Item, token: int) -> int:
+    if token < item.anchor.start:
+        return item.anchor.start - token
+    return (token - item.anchor.end + 1) * AHEAD_COUNTS
+
+
+def ranked(item: Item, role: Role) -> tuple[int, ...]:
+    """Candidates by how near their letters should be.
+
+    By the model's score, then by distance; for an annotator by distance alone, so that the
+    letters do not tell what the model says.
+    """
+    scores = token_scores(item)
+    found = candidates(item, role)
+    if role is Role.ANNOTATOR or not scores:
+        return tuple(sorted(found, key=lambda t: (_distance(item, t), t)))
+    return tuple(sorted(found, key=lambda t: (-(scores[t] or 0.0), _distance(item, t), t)))
+
+
+def labels(count: int) -> tuple[str, ...]:
+    """At most `count` labels, none the beginning of another, the shortest first."""
+    size = len(LETTERS)
+    if count <= size:
+        return tuple(LETTERS[:count])
+    singles = size - 1
+    while singles and singles + (size - singles) * size < count:
+        singles -= 1
+    pairs = (first + second for first, second in product(LETTERS[singles:], LETTERS))
+    return tuple(LETTERS[:singles]) + tuple(islice(pairs, count - singles))
+
+
+def start_hints(state: EditState, item: Item, view: range | None = None) -> Outcome:
+    """Put letters on the nouns and wait for them; on all words where there is no noun.
+
+    view: the tokens in view. Where not all can have letters, those have them, and what
+    somebody marked; all words where no noun is in view.
+    """
+    tokens = _in_view_first(ranked(item, state.role), state, item, view)[:MOST]
+    seen = [token for token in tokens if view is None or token in view]
+    return _lettered(state, tokens) if seen else _start_words(state, item, view)
+
+
+def _in_view_first(
+    tokens: Sequence[int], state: EditState, item: Item, view: range | None
+) -> list[int]:
+    """The tokens in view before the others, and of these those that somebody marked."""
+    if view is None:
+        return list(tokens)
+    known = set(marked(item)) if state.role is Role.ADJUDICATOR else set()
+    return sorted(tokens, key=lambda token: (token not in view, token not in known))
+
+
+def _start_words(state: EditState, item: Item, view: range | None) -> Outcome:
+    """Put letters on all words that may be a head: the nouns first, then those nearby."""
+    nouns = ranked(item, state.role)
+    known = set(nouns)
+    others = [
+        token
+        for token in range(len(item.passage.tokens))
+        if token not in known
+        and not in_anchor(item, token)
+        and is_word(item.passage.word(token))
+    ]
+    others.sort(key=lambda token: (abs(token - state.cursor), token))
+    # Where there are too many, those around the cursor have them, nouns or not.
+    tokens = _in_view_first([*nouns, *others], state, item, view)
+    if view is not None:
+        tokens = tokens[:MOST_WORDS]
+    if len(tokens) > MOST_WORDS:
+        near = set(sorted(tokens, key=lambda t: (abs(t - state.cursor), t))[:MOST_WORDS])
+        tokens = [token for token in tokens if token in near]
+    if not tokens:
+        return refuse(state, "There is no word here to put a letter on.")
+    made = _lettered(state, tokens, all_words=True)
+    if view is not None and not any(token in view for token in tokens):
+        return replace(made, say=NONE_IN_VIEW)
+    return made
+
+
+def _lettered(state: EditState, tokens: Sequence[int], *, all_words: bool = False) -> Outcome:
+    hints = tuple(sorted(zip(tokens, labels(len(tokens)), strict=True)))
+    return Outcome(
+        replace(
+            state, pending=Pending.HINT, hints=hints, typed="", span=None, all_words=all_words
+        )
+    )
+
+
+def more(state: EditState, item: Item, view: range | None = None) -> Outcome:
+    """From nouns to all words, and back."""
+    return (
+        start_hints(state, item, view) if state.all_words else _start_words(state, item, view)
+    )
+
+
+def follow(state: EditState, item: Item, view: range) -> Outcome:
+    """The letters anew for what is in view now; as they are once one of them is typed."""
+    if state.pending is not Pending.HINT or state.typed:
+        return Outcome(state)
+    return (
+        _start_words(state, item, view) if state.all_words else start_hints(state, item, view)
+    )
+
+
+def open_hints(state: EditState) -> tuple[tuple[int, str], ...]:
+    """The hints that the letters typed so far still allow: token and what is left to type."""
+    return tuple(
+        (token, label[len(state.typed) :])
+        for token, label in state.hints
+        if label.startswith(state.typed)
+    )
+
+
+def narrowed(
+    state: EditState, item: Item, key: str, character: str | None, view: range | None = None
+) -> Outcome | int | None:
+    """A key while letters are waited for: the token picked, a new state, or None."""
+    if character is not None and character.casefold() == MORE:
+        return more(state, item, view)
+    if key == "escape":
+        return Outcome(without_pending(state))
+    if key == "backspace":
+        if not state.typed:
+            return Outcome(without_pending(state))
+        return Outcome(replace(state, typed=state.typed[:-1]))
+    if key == "enter":
+        return refuse(state, "Type the letters at a word; escape hides them.")
+    if not character or not character.isprintable():
+        return None
+    typed = state.typed + character.casefold()
+    left = [(token, label) for token, label in state.hints if label.startswith(typed)]
+    if not left:
+        return refuse(
+            state,
+            f"No word has the letters “{typed}”; f: other words, escape hides them.",
+        )
+    for token, label in left:
+        if label == typed:
+            return token
+    return Outcome(replace(state, typed=typed))
+
+
+def go(state: EditState, item: Item, token: int) -> Outcome:
+    """Put the cursor on a token (clipped to the passage); a growing span follows it."""
+    last = len(item.passage.tokens) - 1
+    token = max(0, min(token, last))
+    if state.span is None:
+        return Outcome(replace(state, cursor=token))
+    fixed = fixed_end(state)
+    if item.passage.turn_of(token) != item.passage.turn_of(fixed):
+        return refuse(state, "A span stays in one turn: space takes it, escape drops it.")
+    span = (min(fixed, token), max(fixed, token) + 1)
+    return Outcome(replace(state, cursor=token, span=span))
+
+
+def fixed_end(state: EditState) -> int:
+    """The token of the growing span that stays where it is."""
+    if state.span is None:
+        return state.cursor
+    start, end = state.span
+    return end - 1 if state.cursor == start else start
+
+
+def move_to(state: EditState, item: Item, token: int) -> Outcome:
+    """Put the cursor on a token: for lines up and down, and for clicks."""
+    outcome = go(without_pending(state), item, token)
+    return replace(outcome, state=settled(outcome.state))
+
+
+def sideways(state: EditState, item: Item, steps: int) -> Outcome:
+    """Move by tokens, to the right or (negative) to the left."""
+    return go(state, item, state.cursor + steps)
+
+
+def noun(state: EditState, item: Item, steps: int) -> Outcome:
+    """Move from noun to noun, forwards or (negative) backwards."""
+    places = candidates(item, state.role)
+    if steps > 0:
+        ahead = places[bisect_right(places, state.cursor) :]
+    else:
+        ahead = places[: bisect_left(places, state.cursor)][::-1]
+    if not ahead:
+        return refuse(state, f"No noun {'after' if steps > 0 else 'before'} this word.")
+    return go(state, item, ahead[min(abs(steps), len(ahead)) - 1])
+
+
+def turn(state: EditState, item: Item, steps: int) -> Outcome:
+    """Move to the start of a turn ahead, or back to the start of this one, then of others."""
+    turns = item.passage.turns
+    rank = item.passage.turn_of(state.cursor)
+    if steps < 0 and state.cursor > turns[rank].start:
+        steps += 1
+    target = max(0, min(rank + steps, len(turns) - 1))
+    if steps > 0 and target == rank:
+        return refuse(state, "This is the last turn.")
+    return go(state, item, turns[target].start)
+
+
+def anchor(state: EditState, item: Item) -> Outcome:
+    """Move back to the number."""
+    return go(state, item, item.anchor.start)
+
+
+def next_head(state: EditState, item: Item, steps: int) -> Outcome:
+    """Move from one marked mention to the next, round and round.
+
+    Where none is marked, to what others and the gold marked, for who may see that.
+    """
+    places = sorted({m.head for mentions in state.heads for m in live(mentions)})
+    if not places and state.role is Role.ADJUDICATOR:
+        places = sorted({t for t in marked(item) if not in_anchor(item, t)})
+    if not places:
+        return refuse(state, "No head is marked yet: press f, or move and press space.")
+    place = bisect_right(places, state.cursor) + steps - 1
+    return go(state, item, places[place % len(places)])
+
+
+ORDER = {Origin.MARKED: 0, Origin.ADDED: 1, Origin.REMOVED: 2}
+
+
+def tidy(mentions: Iterable[Mention], item: Item) -> tuple[Mention, ...]:
+    """Marked mentions first, then added, then removed; () when nobody wants any.
+
+    A head without a marked mention gets one: the added one nearest to the number.
+    """
+    kept = sorted(mentions, key=lambda m: ORDER[m.origin])
+    alive = live(tuple(kept))
+    if not alive:
+        return ()
+    if alive[0].origin is not Origin.MARKED:
+        nearest = min(alive, key=lambda m: (abs(m.head - item.anchor.start), m.head))
+        kept.remove(nearest)
+        kept.insert(0, replace(nearest, origin=Origin.MARKED))
+    return tuple(kept)
+
+
+def lemmas_of(mentions: Iterable[Mention], item: Item) -> frozenset[str]:
+    """The compared forms of the lemmas of the mentions nobody removed."""
+    tokens = item.passage.tokens
+    return frozenset(
+        fold(tokens[m.head].lemma) for m in mentions if m.origin is not Origin.REMOVED
+    )
+
+
+def head_at(heads: Heads, token: int) -> tuple[int, Mention] | None:
+    """The head, by number, and the live mention that covers a token; own head token first."""
+    covering = None
+    for number, mentions in enumerate(heads):
+        for mention in live(mentions):
+            if mention.head == token:
+                return number, mention
+            if covering is None and mention.start <= token < mention.end:
+                covering = number, mention
+    return covering
+
+
+def choose_head(item: Item, start: int, end: int) -> int | None:
+    """The head token of a span: its last noun before a word such as *of* or *who*.
+
+    Where no noun stands before such a word, the last noun of the span; without any noun
+    the last word. None if the span has no word besides the number itself.
+    """
+    nouns = [token for token in candidates(item) if start <= token < end]
+    for token in range(start, end):
+        if fold(item.passage.word(token)) in AFTER_THE_NOUN:
+            before = [noun for noun in nouns if noun < token]
+            if before:
+                return before[-1]
+    if nouns:
+        return nouns[-1]
+    words = [
+        token
+        for token in range(start, end)
+        if not in_anchor(item, token) and is_word(item.passage.word(token))
+    ]
+    return words[-1] if words else None
+
+
+def toggle(state: EditState, item: Item) -> Outcome:
+    """Take the grown span, or the token under the cursor; a marked one is dropped."""
+    if state.span is not None:
+        return _take_span(state, item, state.span)
+    return toggle_token(state, item, state.cursor)
+
+
+def _take_span(state: EditState, item: Item, span: tuple[int, int]) -> Outcome:
+    start, end = span
+    if start < item.anchor.end and item.anchor.start < end:
+        said = quoted(item.passage.words(start, end))
+        return refuse(state, f"{said} holds the number itself; a head is the noun it lacks.")
+    head = choose_head(item, start, end)
+    if head is None:
+        return refuse(state, f"{quoted(item.passage.words(start, end))} holds no noun.")
+    ended = replace(state, span=None, cursor=head)
+    wanted = Mention(start, end, head)
+    opened = with_kind(ended, Kind.REFERENCE)
+    found = head_at(opened.heads, head)
+    if found is not None and found[1].head == head:
+        number, present = found
+        if (present.start, present.end) == span and state.kind is Kind.REFERENCE:
+            return _dropped(opened, item, number, present)
+        return Outcome(with_mention(opened, item, number, wanted))
+    return _taken(opened, item, wanted)
+
+
+def toggle_token(state: EditState, item: Item, token: int) -> Outcome:
+    """Take one token as a head, or drop the mention that covers it."""
+    if in_anchor(item, token):
+        return refuse(
+            state, f"{word(item, token)} is the number itself; a head is the noun it lacks."
+        )
+    opened = with_kind(replace(state, cursor=token, span=None), Kind.REFERENCE)
+    found = head_at(state.heads, token)
+    if found is not None:
+        return _dropped(opened, item, *found)
+    if not is_word(item.passage.word(token)):
+        return refuse(state, f"{word(item, token)} is no word, so it cannot be a head.")
+    if head_at(opened.heads, token) is not None:
+        return Outcome(opened)
+    return _taken(opened, item, Mention(token, token + 1, token))
+
+
+def _taken(state: EditState, item: Item, mention: Mention) -> Outcome:
+    """Join the head with the same lemma, else open a new one."""
+    lemma = lemmas_of((mention,), item)
+    advice = _advice(item, mention.head)
+    for number, mentions in enumerate(state.heads):
+        if lemmas_of(mentions, item) & lemma:
+            joined = with_mention(state, item, number, mention)
+            return Outcome(joined, advice or f"One more mention of head {number + 1}.")
+    return Outcome(replace(state, heads=(*state.heads, (mention,))), advice)
+
+
+def with_mention(state: EditState, item: Item, number: int, mention: Mention) -> EditState:
+    """The state with a mention put into head `number`, in place of one at the same token."""
+    mentions = list(state.heads[number])
+    for place, present in enumerate(mentions):
+        if present.head == mention.head:
+            mentions[place] = mention
+            break
+    else:
+        mentions.append(mention)
+    return _with_head(state, number, tidy(mentions, item))
+
+
+def with_origin(state: EditState, item: Item, number: int, token: int, to: Origin) -> EditState:
+    """The state with the mention of head `number` at `token` given that origin."""
+    for present in state.heads[number]:
+        if present.head == token:
+            return with_mention(state, item, number, replace(present, origin=to))
+    return with_mention(state, item, number, Mention(token, token + 1, token, to))
+
+
+def _with_head(state: EditState, number: int, mentions: tuple[Mention, ...]) -> EditState:
+    heads = list(state.heads)
+    if mentions:
+        heads[number] = mentions
+    else:
+        del heads[number]
+    return replace(state, heads=tuple(heads))
+
+
+def _dropped(state: EditState, item: Item, number: int, mention: Mention) -> Outcome:
+    """A marked mention goes; an added one is kept as removed, so that it stays refused."""
+    mentions = [m for m in state.heads[number] if m is not mention]
+    if mention.origin is Origin.ADDED:
+        mentions.append(replace(mention, origin=Origin.REMOVED))
+    words = quoted(item.passage.words(mention.start, mention.end))
+    kept = tidy(mentions, item)
+    say = f"{words} is dropped." if kept else f"Head {number + 1}, {words}, is dropped."
+    return Outcome(_with_head(state, number, kept), say)
+
+
+def drop_last(state: EditState, item: Item) -> Outcome:
+    """Drop the growing span, else the head marked last, with all its mentions."""
+    if state.span is not None:
+        return Outcome(replace(state, span=None))
+    if not state.heads:
+        return refuse(state, "No head is marked.")
+    mention = state.heads[-1][0]
+    words = quoted(item.passage.words(mention.start, mention.end))
+    say = f"Head {len(state.heads)}, {words}, is dropped."
+    return Outcome(replace(state, heads=state.heads[:-1]), say)
+
+
+def relate(state: EditState, relation: Relation) -> Outcome:
+    """State how the heads belong together."""
+    if len(state.heads) < 2:
+        return refuse(state, f"{relation} joins two different heads: mark another one first.")
+    return Outcome(replace(state, relation=relation))
+
+
+def join(state: EditState, item: Item) -> Outcome:
+    """Make the last two heads one: two words for one thing, the first stays in front."""
+    if len(state.heads) < 2:
+        return refuse(state, "Joining makes one of two heads: mark another one first.")
+    *before, first, second = state.heads
+    known = {m.head for m in first}
+    joined = tidy((*first, *(m for m in second if m.head not in known)), item)
+    return Outcome(replace(state, heads=(*before, joined)), "Two words for one thing.")
+
+
+def _advice(item: Item, token: int) -> str | None:
+    """What the guidelines say to a head that is seldom one."""
+    if fold(item.passage.word(token)) in PRONOUNS:
+        return f"{word(item, token)} only stands for a noun: mark that noun, if it is there."
+    for sibling in item.siblings:
+        if sibling.anchor.start <= token < sibling.anchor.end:
+            return f"{word(item, token)} is a number too: mark the noun behind it."
+    return None
+
+
+MODEL = "the model"
+"""The reason of an answer adopted from the model."""
+
+MODEL_HIDDEN = "The model is hidden until you have answered. O shows it, and that is noted."
+NOT_YOURS = "Others' answers are there for adjudicators; you are annotating."
+
+
+def heads_of(answer: Answer, item: Item) -> Heads:
+    """The heads of an answer as the editor keeps them, without any inside the number."""
+    return fitting((head.mentions for head in answer.heads), item)
+
+
+def fitting(heads: Iterable[Iterable[Mention]], item: Item) -> Heads:
+    """The heads in order, each tidy, without mentions inside the number."""
+    made = (tidy((m for m in head if not in_anchor(item, m.head)), item) for head in heads)
+    return tuple(mentions for mentions in made if mentions)
+
+
+def filled(
+    state: EditState, item: Item, answer: Answer, source: Source, reason: str
+) -> EditState:
+    """The state with an answer in place of what stood there; the comment stays."""
+    return replace(
+        state,
+        kind=answer.kind,
+        heads=heads_of(answer, item),
+        relation=answer.relation,
+        sort=answer.sort,
+        noun=answer.noun,
+        span=None,
+        source=source,
+        reason=reason,
+        aside=Aside(),
+    )
+
+
+def annotator(state: EditState, item: Item, number: int) -> Outcome:
+    """Take over the answer of annotator `number`, counted from 1 in the order shown."""
+    if state.role is not Role.ADJUDICATOR:
+        return refuse(state, NOT_YOURS)
+    found = votes.adoptable(item)
+    if number > len(found):
+        return refuse(state, f"There is no answer {number}: {_how_many(len(found))}.")
+    answer = found[number - 1].answer
+    if answer.kind is Kind.NFH:
+        return refuse(
+            state, f"Answer {number} only says that a noun is missing, not which: choose one."
+        )
+    old = number > len(votes.annotators_votes(item))
+    reason = f"answer {number}{' to the old span' if old else ''}"
+    rank = votes.rank_of(item, number)
+    made = filled(state, item, answer, Source.ADOPTED, reason)
+    return Outcome(replace(made, adopted=rank))
+
+
+def _how_many(count: int) -> str:
+    if count == 0:
+        return "nobody has answered yet"
+    return "one annotator has answered" if count == 1 else f"{count} annotators have answered"
+
+
+def model(state: EditState, item: Item) -> Outcome:
+    """Take over the model's choice."""
+    if item.model_hidden:
+        return refuse(state, MODEL_HIDDEN)
+    if item.prediction is None:
+        return refuse(state, "No model has answered this item yet.")
+    answer = votes.model_answer(item)
+    if answer is None:
+        return refuse(state, "The model's choice does not fit this item; choose yourself.")
+    return Outcome(filled(state, item, answer, Source.ADOPTED, MODEL))
+
+
+def is_models(state: EditState) -> bool:
+    """True if what stands in the editor was taken over from the model."""
+    ours = state.source in {Source.ADOPTED, Source.DRAFT}
+    return ours and state.reason.removeprefix("from ") == MODEL
+
+
+def union(state: EditState, item: Item) -> Outcome:
+    """Take over every head that an annotator marked."""
+    return _joint(state, item, votes.union(item), "union", "No annotator marked a head.")
+
+
+def intersection(state: EditState, item: Item) -> Outcome:
+    """Take over the heads that all annotators who answered Reference marked."""
+    why = "The annotators have no head in common."
+    return _joint(state, item, votes.intersection(item), "intersection", why)
+
+
+def _joint(
+    state: EditState, item: Item, answer: Answer | None, reason: str, why_not: str
+) -> Outcome:
+    if state.role is not Role.ADJUDICATOR:
+        return refuse(state, NOT_YOURS)
+    if answer is None:
+        return refuse(state, why_not)
+    return Outcome(filled(state, item, answer, Source.ADOPTED, reason))
+
+
+def nobody(state: EditState) -> Outcome:
+    """Start from nothing; the comment, which somebody typed, stays."""
+    return Outcome(
+        replace(
+            state,
+            kind=None,
+            heads=(),
+            relation=None,
+            sort=None,
+            noun=None,
+            span=None,
+            source=Source.EMPTY,
+            reason="cleared",
+            aside=Aside(),
+        )
+    )
+
+
+def dump(state: EditState) -> str:
+    """The whole state as JSON, with the cursor, a growing span and what is waited for."""
+    return msgspec.json.encode(state).decode("utf-8")
+
+
+def load(body: str, item: Item) -> EditState:
+    """The state that `dump` wrote.
+
+    A head inside the number is dropped: the number was widened over it since. Raises
+    DraftError if the JSON is not such a state, or points outside the passage.
+    """
+    try:
+        state = msgspec.json.decode(body.encode("utf-8", "replace"), type=EditState)
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise DraftError(f"The draft cannot be read ({error}); start afresh.") from error
+    if any(not 0 <= token < len(item.passage.tokens) for token in _tokens(state)):
+        raise DraftError(
+            "The draft points to words outside this passage of "
+            f"{len(item.passage.tokens)} tokens; start afresh."
+        )
+    fitted = _fitted(state, item)
+    if not _is_coherent(fitted):
+        raise DraftError("The draft contradicts itself; start afresh.")
+    return fitted
+
+
+def _tokens(state: EditState) -> Iterator[int]:
+    """Every token that the state names."""
+    yield state.cursor
+    for heads in (state.heads, state.aside.heads, state.began.heads):
+        for mention in (m for mentions in heads for m in mentions):
+            yield mention.end - 1
+    yield from (token for token, _ in state.hints)
+    if state.review is not None:
+        yield from state.review.tokens
+    if state.span is not None:
+        yield from (state.span[0], state.span[1] - 1)
+
+
+def _is_coherent(state: EditState) -> bool:
+    if state.span is not None:
+        start, end = state.span
+        if start >= end or state.cursor not in {start, end - 1}:
+            return False
+    return _waits_for_what_it_holds(state)
+
+
+def _waits_for_what_it_holds(state: EditState) -> bool:
+    review = state.review
+    if (review is not None) != (state.pending is Pending.REVIEW):
+        return False
+    if review is not None and not (review.tokens and 0 <= review.head < len(state.heads)):
+        return False
+    return bool(state.hints) == (state.pending is Pending.HINT)
+
+
+def _fitted(state: EditState, item: Item) -> EditState:
+    """The state with its heads tidy; a review or hints over changed heads are given up."""
+    heads = fitting(state.heads, item)
+    aside = replace(state.aside, heads=fitting(state.aside.heads, item))
+    if heads == state.heads:
+        return replace(state, aside=aside)
+    return settled(without_pending(replace(state, heads=heads, aside=aside)))
+
+
+def begin(item: Item, me: str, role: Role) -> EditState:
+    """The draft if there is one, else my answer; for an adjudicator then gold, then the
+    proposal; else nothing.
+
+    A draft that cannot be used is passed over, and `reason` says so. An annotator is never
+    given anything of others.
+    """
+    lost = ""
+    if item.draft is not None:
+        try:
+            return _resumed(item, role)
+        except DraftError as error:
+            lost = str(error)
+    state = _committed(item, me, role)
+    if state is None and role is Role.ADJUDICATOR:
+        state = _for_adjudicator(item, me)
+    if state is None:
+        state = EditState(cursor=item.anchor.start, role=role)
+    return replace(state, reason=f"{state.reason}; {lost}".lstrip("; ")) if lost else state
+
+
+def _resumed(item: Item, role: Role) -> EditState:
+    if item.draft is None:
+        raise DraftError("There is no draft.")
+    state = load(item.draft.body, item)
+    origin = state.reason if state.source is Source.DRAFT else _origin(state)
+    return replace(
+        state,
+        role=role,
+        source=Source.DRAFT,
+        reason=origin,
+        began=state.content,
+        touched=state.span is not None or state.pending is not None,
+    )
+
+
+def _origin(state: EditState) -> str:
+    if state.source is Source.EMPTY:
+        return ""
+    return f"from {state.reason}" if state.reason else f"from {state.source}"
+
+
+def _committed(item: Item, me: str, role: Role) -> EditState | None:
+    """My answer in this role; else the one I gave before the number's span was corrected."""
+    for given, reason in ((item.votes, "saved"), (item.stale_votes, "for the old span")):
+        for vote in given:
+            mine = vote.annotator == me and vote.role is role
+            if mine and vote.answer.kind is not Kind.NFH:
+                return _holding(item, vote.answer, role, Source.MINE, reason, tag_of(vote))
+    return None
+
+
+def _for_adjudicator(item: Item, me: str) -> EditState | None:
+    if item.gold is not None and item.gold.answer.kind is not Kind.NFH:
+        reason = f"rule {item.gold.rule}" if item.gold.rule is not Rule.EXPERT else "expert"
+        made_of = gold_vote(item)
+        tag = None if made_of is None else tag_of(made_of)
+        return _holding(item, item.gold.answer, Role.ADJUDICATOR, Source.GOLD, reason, tag)
+    found = votes.proposal(item)
+    if found is None:
+        return None
+    if votes.withheld(item, me):
+        empty = EditState(cursor=item.anchor.start, role=Role.ADJUDICATOR)
+        return replace(empty, reason="nothing preselected, as for one in eight")
+    return _holding(item, found.answer, Role.ADJUDICATOR, Source.PROPOSAL, found.reason)
+
+
+def _holding(
+    item: Item, answer: Answer, role: Role, source: Source, reason: str, tag: str | None = None
+) -> EditState:
+    heads = heads_of(answer, item)
+    content = Content(
+        answer.kind,
+        heads,
+        answer.relation if len(heads) > 1 else None,
+        answer.sort,
+        answer.noun,
+        answer.comment,
+        tag,
+    )
+    return EditState(
+        content.kind,
+        content.heads,
+        content.relation,
+        content.sort,
+        content.noun,
+        content.comment,
+        cursor=item.anchor.start,
+        source=source,
+        reason=reason,
+        role=role,
+        began=content,
+        tag=tag,
+    )
+
+
+PROMPT = "Same noun? y adds it, n leaves it out, a adds all the rest, escape stops."
+
+MOST_OFFERED = 28
+"""Most characters of a mention with its modifiers."""
+
+MOST_MODIFIERS = 3
+"""Words before a mention that are shown with it."""
+
+
+def mention_prompt(review: Review) -> str:
+    """Which mention is asked about, with its modifiers, and the keys."""
+    left = len(review.tokens)
+    words = f"{review.words[0]}: " if review.words else ""
+    return f"Same noun? {words}y add, n leave out, a all {left}, esc stop"
+
+
+def phrase_start(item: Item, token: int) -> int:
+    """The first of the words that modify a noun: *the good* in *the good tents*."""
+    passage = item.passage
+    turn = passage.turns[passage.turn_of(token)]
+    first = token
+    while first > max(turn.start, token - MOST_MODIFIERS):
+        before = fold(passage.word(first - 1))
+        begins = before in BEFORE_NOUNS
+        if not (begins or before in INSIDE_PHRASES or is_noun_like(before)):
+            break
+        first -= 1
+        if begins:
+            break
+    return first
+
+
+def part_of_speech(item: Item, token: int) -> str:
+    """A guess by the word before: "noun", "verb?", or "" where that tells nothing."""
+    turn = item.passage.turns[item.passage.turn_of(token)]
+    if token == turn.start:
+        return ""
+    before = fold(item.passage.word(token - 1))
+    if before in BEFORE_NOUNS or phrase_start(item, token) < token - 1:
+        return "noun"
+    return "verb?" if before in BEFORE_VERBS else ""
+
+
+def _offered(item: Item, token: int) -> str:
+    """A mention in words: “the good tents” t1 noun."""
+    words = quoted(item.passage.words(phrase_start(item, token), token + 1), MOST_OFFERED)
+    parts = (words, f"t{item.passage.turn_of(token) + 1}", part_of_speech(item, token))
+    return " ".join(filter(None, parts))
+
+
+def start_review(state: EditState, item: Item) -> Outcome:
+    """Offer the other places of the noun under the cursor, else of the head marked last."""
+    if not state.heads:
+        return refuse(state, "No head is marked yet: press f, or move and press space.")
+    number = _head_meant(state)
+    tokens = _others(state, item, number)
+    if not tokens:
+        first = state.heads[number][0]
+        return refuse(state, f"No other {quoted(item.passage.word(first.head))} stands here.")
+    reviewed = replace(
+        state,
+        pending=Pending.REVIEW,
+        review=Review(number, tokens, tuple(_offered(item, token) for token in tokens)),
+        cursor=tokens[0],
+        span=None,
+    )
+    return Outcome(reviewed, PROMPT)
+
+
+def _head_meant(state: EditState) -> int:
+    found = head_at(state.heads, state.cursor)
+    return len(state.heads) - 1 if found is None else found[0]
+
+
+def _others(state: EditState, item: Item, number: int) -> tuple[int, ...]:
+    """Tokens with a lemma of the head that nobody marked, and no other head holds."""
+    lemmas = lemmas_of(state.heads[number], item)
+    taken = {
+        m.head
+        for place, mentions in enumerate(state.heads)
+        for m in live(mentions)
+        if place != number or m.origin is Origin.MARKED
+    }
+    return tuple(
+        token
+        for token, what in enumerate(item.passage.tokens)
+        if token not in taken and fold(what.lemma) in lemmas and not in_anchor(item, token)
+    )
+
+
+def review_key(state: EditState, item: Item, key: str, character: str | None) -> Outcome | None:
+    """A key while mentions are offered."""
+    review = state.review
+    if review is None or key in {"escape", "enter"}:
+        return Outcome(_ended(state))
+    letter = (character or "").casefold()
+    if letter in {"y", " "} or key == "space":
+        return _answered(state, item, review, Origin.ADDED)
+    if letter == "n":
+        return _answered(state, item, review, Origin.REMOVED)
+    if letter == "a":
+        return _add_all(state, item, review)
+    if letter and letter.isprintable():
+        return refuse(state, PROMPT)
+    return None
+
+
+def _ended(state: EditState) -> EditState:
+    """Back to the head that was reviewed."""
+    number = state.review.head if state.review else -1
+    closed = without_pending(state)
+    return replace(closed, cursor=state.heads[number][0].head) if state.heads else closed
+
+
+def _answered(state: EditState, item: Item, review: Review, origin: Origin) -> Outcome:
+    token, *rest = review.tokens
+    known = any(m.head == token for m in state.heads[review.head])
+    if origin is Origin.ADDED or known:
+        state = with_origin(state, item, review.head, token, origin)
+    if not rest:
+        return Outcome(_ended(state), _said(state, review.head))
+    left = replace(review, tokens=tuple(rest), words=review.words[1:])
+    moved = replace(state, review=left, cursor=rest[0])
+    return Outcome(moved, PROMPT)
+
+
+def _add_all(state: EditState, item: Item, review: Review) -> Outcome:
+    for token in review.tokens:
+        state = with_origin(state, item, review.head, token, Origin.ADDED)
+    return Outcome(_ended(state), _said(state, review.head))
+
+
+def _said(state: EditState, number: int) -> str:
+    mentions: tuple[Mention, ...] = live(state.heads[number])
+    return f"Head {number + 1} now stands in {len(mentions)} place{'s'[: len(mentions) > 1]}."
+
+
+ONE_WORD = "A span keeps one word; escape drops it."
+NO_SPAN = "No span here to shrink: v begins one, on a marked head it takes up its span."
+
+
+def grow(state: EditState) -> Outcome:
+    """Begin a span at the cursor; once begun, let the other end move.
+
+    On a head that is marked with more words than one, its span is taken up again.
+    """
+    if state.span is None:
+        marked = _marked_here(state)
+        if marked is None or marked[1].end - marked[1].start < 2:
+            span = (state.cursor, state.cursor + 1)
+            return Outcome(replace(state, span=span), "Move to grow it; space takes it.")
+        start, end = marked[1].start, marked[1].end
+        cursor = start if state.cursor == start else end - 1
+        return Outcome(replace(state, span=(start, end), cursor=cursor))
+    start, end = state.span
+    other = end - 1 if state.cursor == start else start
+    return Outcome(replace(state, cursor=other))
+
+
+def shrink(state: EditState, item: Item) -> Outcome:
+    """Leave out the word at the end that moves.
+
+    Without a growing span: of the head under the cursor the word farthest from its noun.
+    """
+    if state.span is None:
+        return _shrink_marked(state, item)
+    start, end = state.span
+    if end - start < 2:
+        return refuse(state, ONE_WORD)
+    if state.cursor == start:
+        return Outcome(replace(state, span=(start + 1, end), cursor=start + 1))
+    return Outcome(replace(state, span=(start, end - 1), cursor=end - 2))
+
+
+def _shrink_marked(state: EditState, item: Item) -> Outcome:
+    marked = _marked_here(state)
+    if marked is None or marked[1].end - marked[1].start < 2:
+        return refuse(state, NO_SPAN)
+    number, mention = marked
+    before, behind = mention.head - mention.start, mention.end - 1 - mention.head
+    start, end = mention.start + (before >= behind), mention.end - (before < behind)
+    smaller = replace(mention, start=start, end=end)
+    words = quoted(item.passage.words(start, end))
+    cursor = min(max(state.cursor, start), end - 1)
+    kept = with_mention(replace(state, cursor=cursor), item, number, smaller)
+    return Outcome(kept, f"Head {number + 1} is {words}.")
+
+
+def _marked_here(state: EditState) -> tuple[int, Mention] | None:
+    return head_at(state.heads, state.cursor)
+
+
+Act = Callable[[EditState, Item, int], Outcome]
+
+
+def _kind(kind: Kind) -> Act:
+    return lambda state, _item, _count: choose(state, kind)
+
+
+def _adopt(number: int) -> Act:
+    return lambda state, item, _count: annotator(state, item, number)
+
+
+_ACTS: dict[str, Act] = {
+    "kind.reference": _kind(Kind.REFERENCE),
+    "kind.year": _kind(Kind.YEAR),
+    "kind.age": _kind(Kind.AGE),
+    "kind.currency": _kind(Kind.CURRENCY),
+    "kind.people": _kind(Kind.PEOPLE),
+    "kind.time": _kind(Kind.TIME),
+    "kind.other": _kind(Kind.OTHER),
+    "kind.unknown": _kind(Kind.UNKNOWN),
+    "kind.not_nfh": _kind(Kind.NOT_NFH),
+    "kind.broken": _kind(Kind.BROKEN),
+    "cursor.left": lambda state, item, count: sideways(state, item, -count),
+    "cursor.right": sideways,
+    "cursor.next_noun": noun,
+    "cursor.previous_noun": lambda state, item, count: noun(state, item, -count),
+    "cursor.next_turn": turn,
+    "cursor.previous_turn": lambda state, item, count: turn(state, item, -count),
+    "cursor.anchor": lambda state, item, _count: anchor(state, item),
+    "cursor.next_head": next_head,
+    "head.toggle": lambda state, item, _count: toggle(state, item),
+    "head.drop_last": lambda state, item, _count: drop_last(state, item),
+    "head.join": lambda state, item, _count: join(state, item),
+    "span.grow": lambda state, _item, _count: grow(state),
+    "span.shrink": lambda state, item, _count: shrink(state, item),
+    "span.drop": lambda state, _item, _count: Outcome(replace(state, span=None)),
+    "hint.start": lambda state, item, _count: start_hints(state, item),
+    "mentions.all": lambda state, item, _count: start_review(state, item),
+    "relation.and": lambda state, _item, _count: relate(state, Relation.AND),
+    "relation.or": lambda state, _item, _count: relate(state, Relation.OR),
+    "adopt.model": lambda state, item, _count: model(state, item),
+    "adopt.union": lambda state, item, _count: union(state, item),
+    "adopt.intersection": lambda state, item, _count: intersection(state, item),
+    "adopt.nobody": lambda state, _item, _count: nobody(state),
+    "clear": lambda state, _item, _count: nobody(state),
+    **{f"adopt.{number}": _adopt(number) for number in range(1, 10)},
+}
+
+ACTIONS: frozenset[str] = frozenset(_ACTS)
+"""The ids that `act` understands."""
+
+MOVES: frozenset[str] = frozenset(a for a in _ACTS if a.startswith("cursor."))
+"""Those of them that change no answer, so that reading allows them."""
+
+
+def act(
+    state: EditState, item: Item, action: str, count: int = 1, view: range | None = None
+) -> Outcome:
+    """Do one act. `count` repeats movements; what was waited for is given up first.
+
+    view: the tokens in view, None for all. Raises KeyError for an id that is not in ACTIONS.
+    """
+    if action == "hint.start":
+        return _settle(start_hints(without_pending(state), item, view))
+    outcome = _ACTS[action](without_pending(state), item, max(1, count))
+    return _settle(outcome)
+
+
+def key(
+    state: EditState, item: Item, key: str, character: str | None, view: range | None = None
+) -> Outcome | None:
+    """A key while the editor waits for one; None if it is not the editor's.
+
+    With nothing waited for, only escape is taken, and only to drop a growing span.
+    """
+    outcome = _pending_key(state, item, key, character, view)
+    return None if outcome is None else _settle(outcome)
+
+
+def _pending_key(
+    state: EditState, item: Item, key: str, character: str | None, view: range | None
+) -> Outcome | None:
+    if state.pending is Pending.SORT:
+        return sort_key(state, key, character)
+    if state.pending is Pending.REVIEW:
+        return review_key(state, item, key, character)
+    if state.pending is Pending.HINT:
+        found = narrowed(state, item, key, character, view)
+        if isinstance(found, int):
+            return toggle_token(without_pending(state), item, found)
+        return found
+    if state.span is not None and key == "escape":
+        return Outcome(replace(state, span=None))
+    return None
+
+
+def _settle(outcome: Outcome) -> Outcome:
+    return replace(outcome, state=settled(outcome.state))
+
+
+def prompt(state: EditState) -> str | None:
+    """Which keys the editor waits for, as a sentence; None when it waits for none."""
+    if state.pending is Pending.SORT:
+        return SORT_PROMPT
+    if state.pending is Pending.REVIEW:
+        return mention_prompt(state.review) if state.review else PROMPT
+    if state.pending is Pending.HINT:
+        if state.all_words:
+            return "Type a word's letters; f: nouns only; esc hides them"
+        return "Type a noun's letters; f: all words; esc hides them"
+    if state.span is not None:
+        return "Span: move to grow, V shrinks, v other end, space takes it, escape drops it."
+    return None

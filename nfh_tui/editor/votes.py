@@ -1,0 +1,447 @@
+"""Others' answers in words and in groups: the proposal, how much each vote weighs, and what
+an item lets adopt.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+
+from nfh_db.records import Item, Role, Vote
+from nfh_models.domain import (
+    IMPLICIT_KINDS,
+    Anchor,
+    Answer,
+    Blocking,
+    Head,
+    Kind,
+    Mention,
+    Note,
+    Passage,
+    Relation,
+    Sort,
+    class_answer,
+    compare,
+    reference_answer,
+    same_head,
+)
+from nfh_tui.editor.state import live, mixed_order, quoted
+
+KIND_WORDS = {
+    Kind.REFERENCE: "Reference",
+    Kind.YEAR: "Year",
+    Kind.AGE: "Age",
+    Kind.CURRENCY: "Currency",
+    Kind.PEOPLE: "People",
+    Kind.TIME: "Time",
+    Kind.OTHER: "Other",
+    Kind.UNKNOWN: "Unknown",
+    Kind.NOT_NFH: "Not an NFH",
+    Kind.BROKEN: "Damaged",
+    Kind.NFH: "NFH, head not given",
+}
+"""Kinds as people read them."""
+
+SHORT_KINDS = {
+    Kind.REFERENCE: "Ref",
+    Kind.YEAR: "Year",
+    Kind.AGE: "Age",
+    Kind.CURRENCY: "Curr",
+    Kind.PEOPLE: "Peop",
+    Kind.TIME: "Time",
+    Kind.OTHER: "Oth",
+    Kind.UNKNOWN: "Unkn",
+    Kind.NOT_NFH: "Not",
+    Kind.BROKEN: "Dam",
+    Kind.NFH: "NFH",
+}
+"""Kinds in four cells at most, for columns; each begins with the word it stands for."""
+
+SORT_WORDS = {
+    Sort.NUMBER: "number itself",
+    Sort.CODE: "code",
+    Sort.MEASURE: "measure",
+    Sort.NOUN: "noun",
+}
+
+BLOCKING_WORDS = {
+    Blocking.DAMAGE: "damaged or readable",
+    Blocking.SCOPE: "an NFH or none",
+    Blocking.ROUTE: "the class or its noun",
+    Blocking.ANSWERABILITY: "can it be answered",
+    Blocking.CLASS: "which class",
+    Blocking.NOUN: "which noun",
+    Blocking.PARTIAL: "some of the nouns",
+    Blocking.RELATION: "AND or OR",
+}
+"""What a blocking difference is about."""
+
+SHORT_BLOCKING = {
+    Blocking.DAMAGE: "damage",
+    Blocking.SCOPE: "scope",
+    Blocking.ROUTE: "route",
+    Blocking.ANSWERABILITY: "answer",
+    Blocking.CLASS: "class",
+    Blocking.NOUN: "noun",
+    Blocking.PARTIAL: "part",
+    Blocking.RELATION: "and/or",
+}
+"""The same in a word, for columns."""
+
+NOTE_WORDS = {
+    Note.MENTION: "other mentions",
+    Note.EXTENT: "other span bounds",
+    Note.SORT: "other sort",
+    Note.TEXT: "other wording",
+}
+"""What a difference that never blocks is about."""
+
+
+def head_words(head: Head, passage: Passage, *, places: bool = False) -> str:
+    """The marked words of a head, and how many further mentions it has: "tents +2".
+
+    places: with the turn of the marked mention: "tents t1 +2".
+    """
+    first, *rest = live(head.mentions)
+    said = [" ".join(passage.words(first.start, first.end).split())]
+    if places:
+        said.append(f"t{passage.turn_of(first.head) + 1}")
+    if rest:
+        said.append(f"+{len(rest)}")
+    return " ".join(said)
+
+
+def describe(answer: Answer, passage: Passage, *, places: bool = False) -> str:
+    """The answer without its comment, in one line; `places` as in `head_words`."""
+    said = KIND_WORDS[answer.kind]
+    if answer.heads:
+        joint = "," if answer.relation in {None, Relation.UNSTATED} else f" {answer.relation}"
+        nouns = (head_words(head, passage, places=places) for head in answer.heads)
+        return f"{said}: {f'{joint} '.join(nouns)}"
+    if answer.sort is not None:
+        said = f"{said}, {SORT_WORDS[answer.sort]}"
+    return f"{said} {quoted(answer.noun)}" if answer.noun else said
+
+
+def pattern_words(pattern: str) -> str:
+    """The pattern of votes in words: "2-1" is "2 agree, 1 differs"."""
+    sizes = [int(size) for size in pattern.split("-") if size.isdigit()]
+    groups = [size for size in sizes if size]
+    if not groups:
+        return "nobody has answered"
+    if sum(groups) == 1:
+        return "one answer"
+    if len(groups) == 1:
+        return f"all {groups[0]} agree"
+    if max(groups) == 1:
+        return f"{len(groups)} answers, all different"
+    if len(groups) == 2:
+        return f"{groups[0]} agree, {groups[1]} {'differs' if groups[1] == 1 else 'differ'}"
+    return "groups of " + ", ".join(str(size) for size in groups)
+
+
+# How much each person's answer weighs in what is proposed, where their competence is known.
+#
+# Votes of people who err independently are best weighed by the logarithm of their odds of
+# being right: Nitzan and Paroush (1982), "Optimal decision rules in uncertain dichotomous
+# choice situations". With K answers to choose from, and all wrong ones alike, that is ln((K -
+# 1) p / (1 - p)): what one person's row in the model of Dawid and Skene (1979) comes to if it
+# holds a single figure. A person who is right no more often than chance weighs nothing.
+
+ANSWERS = 10
+"""Answers to choose from: Reference, the six classes, Unknown, Not an NFH, Damaged. Nouns
+would make them more; fewer make a good annotator weigh more against two poor ones."""
+
+SURE = 0.99
+"""Nobody is taken for surer than this, whatever a small sample says."""
+
+LEAD = 0.1
+"""The share of all weight by which a group has to lead: figures from samples are no finer."""
+
+
+def weight(accuracy: float) -> float:
+    """The weight of somebody who is right with this probability; 0 for chance and worse."""
+    p = min(accuracy, SURE)
+    return max(0.0, log((ANSWERS - 1) * p / (1 - p))) if p > 0 else 0.0
+
+
+def weights(item: Item, votes: Sequence[Vote]) -> Mapping[str, float] | None:
+    """The weight of each voter by name; None unless all of them, two at least, are known.
+
+    Where one of them is not known, how much that one should weigh is not known either.
+    """
+    known = {one.annotator: weight(one.accuracy) for one in item.competences}
+    names = {vote.annotator for vote in votes}
+    if len(names) < 2 or not names <= known.keys():
+        return None
+    found = {name: known[name] for name in names}
+    return found if sum(found.values()) > 0 else None
+
+
+def leader(shares: Sequence[float]) -> int | None:
+    """The place of the largest of these shares of all weight; None where none leads enough."""
+    order = sorted(range(len(shares)), key=lambda place: -shares[place])
+    if len(order) > 1 and shares[order[0]] - shares[order[1]] < LEAD:
+        return None
+    return order[0] if order else None
+
+
+WITHHELD_OF = 8
+"""One item in so many preselects nothing, to see whether the proposal leads the eye."""
+
+WEIGHT = ", weight "
+"""Begins the part of a reason that tells of people's competence."""
+
+_OF_ANSWER = re.compile(r"answer \d+")
+_OF_WEIGHT = re.compile(rf"{WEIGHT}\d\.\d\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The answer that most annotators gave, or those whose answers weigh most.
+
+    votes: how many gave it: "2 of 3". weight: their share of all weight, None where their
+    competence is not known.
+    """
+
+    answer: Answer
+    votes: str
+    weight: float | None = None
+
+    @property
+    def reason(self) -> str:
+        """Why it is proposed: "2 of 3", or "2 of 3, weight 0.71"."""
+        return self.votes if self.weight is None else f"{self.votes}{WEIGHT}{self.weight:.2f}"
+
+
+def lemmas(item: Item) -> tuple[str, ...]:
+    """The lemma of each token."""
+    return tuple(token.lemma for token in item.passage.tokens)
+
+
+def annotators_votes(item: Item) -> tuple[Vote, ...]:
+    """Annotators' answers, models' too, in the order in which number keys adopt them."""
+    return tuple(vote for vote in item.votes if vote.role is Role.ANNOTATOR)
+
+
+def adoptable(item: Item) -> tuple[Vote, ...]:
+    """What number keys adopt, in their order: annotators' answers, then those of annotators
+    to the number as it was before somebody changed its span.
+    """
+    old = (vote for vote in item.stale_votes if vote.role is Role.ANNOTATOR)
+    return (*annotators_votes(item), *old)
+
+
+def _counted(item: Item) -> list[Vote]:
+    """People's answers: what a model says is a proposal of its own."""
+    return [vote for vote in item.votes if vote.counts]
+
+
+def vote_groups(votes: Sequence[Vote], item: Item) -> list[list[Vote]]:
+    """Votes with equal answers together, in the order in which each answer came first.
+
+    An answer joins the first group in which none differs.
+    """
+    words = lemmas(item)
+    groups: list[list[Vote]] = []
+    for vote in votes:
+        for group in groups:
+            if all(compare(one.answer, vote.answer, words).blocking is None for one in group):
+                group.append(vote)
+                break
+        else:
+            groups.append([vote])
+    return groups
+
+
+def proposal(item: Item) -> Proposal | None:
+    """What the largest group of people who answer alike says; None without answers.
+
+    Where the competence of all of them is remembered, the group that weighs most, as
+    `weighing` has it. None for a tie, too, by number or by weight. Answers that only say
+    "is a fused head" (NFH) propose nothing and are not counted.
+    """
+    votes = [vote for vote in _counted(item) if vote.answer.kind is not Kind.NFH]
+    groups = vote_groups(votes, item)
+    known = weights(item, votes)
+    if known is None:
+        by_size = sorted(groups, key=len, reverse=True)
+        if not groups or (len(groups) > 1 and len(by_size[0]) == len(by_size[1])):
+            return None
+        return _proposed(by_size[0], len(votes), None)
+    whole = sum(known.values())
+    shares = [sum(known[vote.annotator] for vote in group) / whole for group in groups]
+    first = leader(shares)
+    return None if first is None else _proposed(groups[first], len(votes), shares[first])
+
+
+def _proposed(group: Sequence[Vote], of: int, weight: float | None) -> Proposal:
+    return Proposal(_typical([v.answer for v in group]), f"{len(group)} of {of}", weight)
+
+
+def _typical(group: Sequence[Answer]) -> Answer:
+    """The member that most others repeat; of those the first that states its relation."""
+    plain = [answer.without_comment() for answer in group]
+    stated = [answer.relation is not Relation.UNSTATED for answer in plain]
+    best = max(range(len(plain)), key=lambda i: (stated[i], plain.count(plain[i]), -i))
+    return plain[best]
+
+
+def withheld(item: Item, me: str) -> bool:
+    """True for the one item in eight whose proposal is not preselected for this person."""
+    content = f"{me}\0{item.public_id}".encode("utf-8", "replace")
+    return hashlib.sha256(content).digest()[0] % WITHHELD_OF == 0
+
+
+def after_deciding(item: Item, me: str, answer: Answer) -> str | None:
+    """For a withheld proposal: how the decision compares with it. None for other items.
+
+    Where there was gold already, that was shown and nothing was kept back.
+    """
+    shown = item.gold is not None and item.gold.answer.kind is not Kind.NFH
+    found = proposal(item) if withheld(item, me) and not shown else None
+    if found is None:
+        return None
+    blocking = compare(answer, found.answer, lemmas(item)).blocking
+    if blocking is None:
+        return f"Your answer is the proposal that was held back ({found.votes})."
+    return (
+        f"The proposal that was held back is {KIND_WORDS[found.answer.kind]} ({found.votes}); "
+        f"yours differs: {BLOCKING_WORDS[blocking]}."
+    )
+
+
+def model_answer(item: Item) -> Answer | None:
+    """What the model's choice comes to; None without a usable one."""
+    prediction = item.prediction
+    if prediction is None:
+        return None
+    return choice_answer(prediction.choice, item)
+
+
+def choice_answer(choice: str, item: Item) -> Answer | None:
+    """A class by name, or a token of the passage by its index in digits."""
+    if choice in {kind.value for kind in IMPLICIT_KINDS}:
+        return class_answer(Kind(choice))
+    if not (choice.isascii() and choice.isdigit() and len(choice) < 10):
+        return None
+    token = int(choice)
+    outside = token >= len(item.passage.tokens)
+    if outside or item.anchor.start <= token < item.anchor.end:
+        return None
+    return reference_answer([[Mention(token, token + 1, token)]])
+
+
+def union(item: Item) -> Answer | None:
+    """Every head of annotators' References, the same nouns together; None without any."""
+    votes = _references(item)
+    words = lemmas(item)
+    merged: list[Head] = []
+    for head in (head for answer in votes for head in answer.heads):
+        same = [other for other in merged if same_head(other, head, words)]
+        merged = [other for other in merged if other not in same]
+        merged.append(_merge([*same, head]))
+    return _with_relation(merged, votes) if merged else None
+
+
+def intersection(item: Item) -> Answer | None:
+    """The heads that all annotators' References have; None without two of them, or a head."""
+    votes = _references(item)
+    if len(votes) < 2:
+        return None
+    words = lemmas(item)
+    kept = [
+        shared
+        for head in votes[0].heads
+        if (shared := _shared(head, votes[1:], words)) is not None
+    ]
+    return _with_relation(kept, votes) if kept else None
+
+
+def _shared(head: Head, others: Sequence[Answer], words: Sequence[str]) -> Head | None:
+    """The head with the mentions that all the others hold too, else with its own."""
+    tokens = {m.head for m in head.live}
+    for answer in others:
+        same = [other for other in answer.heads if same_head(head, other, words)]
+        if not same:
+            return None
+        tokens &= {m.head for other in same for m in other.live}
+    mentions = tuple(m for m in head.live if m.head in tokens)
+    return Head(mentions or head.live)
+
+
+def _references(item: Item) -> list[Answer]:
+    answers = (vote.answer for vote in _counted(item))
+    return [answer for answer in answers if answer.kind is Kind.REFERENCE]
+
+
+def _merge(heads: Sequence[Head]) -> Head:
+    """One head with each live mention once, a marked one in preference to an added one."""
+    found: dict[int, Mention] = {}
+    for mention in sorted(
+        (m for head in heads for m in head.live), key=lambda m: m.origin != "marked"
+    ):
+        found.setdefault(mention.head, mention)
+    return Head(tuple(found.values()))
+
+
+def _with_relation(heads: Sequence[Head], votes: Sequence[Answer]) -> Answer:
+    """The relation that all who stated one agree in, else UNSTATED: it will be asked for."""
+    said = {answer.relation for answer in votes} - {None, Relation.UNSTATED}
+    relation = said.pop() if len(said) == 1 else Relation.UNSTATED
+    return Answer(Kind.REFERENCE, tuple(heads), relation=relation if len(heads) > 1 else None)
+
+
+def only_by_noun(given: Answer, against: Answer) -> bool:
+    """True if a head of `given` shares no mention with any of `against`, removed ones aside.
+
+    Where the two do not differ, such a head is the same noun, but marked in another place.
+    """
+    tokens = {m.head for head in against.heads for m in head.live}
+    return any(tokens.isdisjoint(m.head for m in head.live) for head in given.heads)
+
+
+def rank_of(item: Item, number: int) -> int:
+    """The number, in the mixed order, of the answer with this number in the order shown."""
+    return number if item.blind else _mixed(item).index(adoptable(item)[number - 1]) + 1
+
+
+def number_of(item: Item, rank: int) -> int:
+    """The number in the order shown of an answer, by its number in the mixed order."""
+    mixed = _mixed(item)
+    if item.blind or not 0 < rank <= len(mixed):
+        return rank
+    return adoptable(item).index(mixed[rank - 1]) + 1
+
+
+def _mixed(item: Item) -> list[Vote]:
+    current = annotators_votes(item)
+    old = adoptable(item)[len(current) :]
+    return [*mixed_order(item, current), *mixed_order(item, old)]
+
+
+def shown_reason(reason: str, item: Item, adopted: int | None = None) -> str:
+    """Why an answer is there, without people's weight where the item tells none (blind).
+
+    adopted: which answer was taken over, by the mixed order: its number is that of the order
+    shown now.
+    """
+    if adopted is not None:
+        reason = _OF_ANSWER.sub(f"answer {number_of(item, adopted)}", reason)
+    return reason if item.competences else _OF_WEIGHT.sub("", reason)
+
+
+def proposals(item: Item) -> dict[Anchor, list[str]]:
+    """Each proposed span with who proposes it ("" where names are hidden), by its place."""
+    found: dict[Anchor, list[str]] = {}
+    for flag in sorted(item.flags, key=lambda flag: flag.annotator):
+        if flag.span is not None:
+            found.setdefault(flag.span, []).append(flag.annotator)
+    return dict(sorted(found.items(), key=lambda one: (one[0].start, one[0].end)))
+
+
+def proposed_by(item: Item, name: str) -> Anchor | None:
+    """The span that somebody proposes, if they do."""
+    flags = (flag.span for flag in item.flags if flag.annotator == name)
+    return next((span for span in flags if span is not None), None)

@@ -1,0 +1,597 @@
+"""The job "check": gold that a model doubts which has not seen it, found by cross-validation
+of identification and resolution.
+"""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from nfh_db.answers import Doubt
+from nfh_db.connection import PAUSE_SECONDS, next_stretch
+from nfh_db.jobs import NewJob
+from nfh_db.query import parse
+from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind, identified
+from nfh_models.errors import ModelsError
+from nfh_models.identification.base import Example, parse_cases
+from nfh_models.identification.svm import (
+    Extractor,
+    Fold,
+    Plan,
+    Table,
+    crossed,
+    plan_of,
+    table_from,
+)
+from nfh_models.parsing import Parser
+from nfh_models.resolution.base import Choice, ResolutionExample
+from nfh_tui.jobs.descriptions import (
+    CHECK,
+    KINDS,
+    inner_folder,
+    job_folder,
+    text_of,
+    texts_of,
+    words_of,
+)
+from nfh_tui.jobs.reporting import Phase, Step
+from nfh_tui.jobs.runner import write_whole
+from nfh_tui.jobs.snapshot import (
+    IDENTIFICATION,
+    Label,
+    Snapshot,
+    SnapshotError,
+    Which,
+    check_resolution,
+    take,
+)
+from nfh_tui.services.examples import resolution_gold
+from nfh_tui.services.models import is_packaged, packaged_folder, packaged_version
+from nfh_tui.services.training import (
+    WARM,
+    Base,
+    General,
+    Lessons,
+    Trained,
+    Trainer,
+    base_for,
+    general_of,
+    trainer_for,
+)
+
+if TYPE_CHECKING:
+    from nfh_db.jobs import Job
+    from nfh_db.store import Holds, Store
+    from nfh_tui.jobs.reporting import JobReporter
+
+
+LINEAR = "linear"
+FOLDS = 5
+LEAST_PARTS, MOST_PARTS = 2, 50
+
+
+class TrialError(ModelsError):
+    """A check that was asked for wrongly, or of too little; the sentence says what can be."""
+
+
+class Opinion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a model that had not seen it says of an anchor's gold.
+
+    likely: the probability that it gives to gold; None where it could not have chosen that.
+    """
+
+    anchor_id: int
+    choice: str
+    likely: float | None
+    margin: float
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the row of a check asks for."""
+
+    recipe: str
+    general: General
+    which: Which
+    folds: int
+    parser: str | None
+
+
+def asked_of(task: str, given: Mapping[str, object]) -> Asked:
+    """The arguments of a job. Raises QueryError, ModelsError."""
+    general = general_of(texts_of(given, "words"))
+    if general.dev_split is not None or general.dev is not None:
+        raise TrialError("the parts of the gold judge each other: leave dev and dev_split out")
+    folds = given.get("folds", FOLDS)
+    if not isinstance(folds, int) or not LEAST_PARTS <= folds <= MOST_PARTS:
+        raise TrialError(f"{folds} parts: wanted {LEAST_PARTS} to {MOST_PARTS}")
+    which = Which(task, parse(words_of(given, "query")), dev=0)
+    recipe = words_of(given, "recipe") or LINEAR
+    return Asked(recipe, general, which, folds, text_of(given, "parser"))
+
+
+def anchor_of(label: Label) -> int:
+    """The id of a label's anchor."""
+    return id_of(label.where)
+
+
+def id_of(where: str) -> int:
+    """The id of an anchor, out of the words of its place."""
+    return int(where.removeprefix("anchor "))
+
+
+def same_gold(label: Label, answer: Answer) -> bool:
+    """Whether gold still is what a label was made of."""
+    if label.gold is not None:
+        return resolution_gold(answer) == label.gold
+    return identified(answer.kind) == label.nfh
+
+
+# What each part of the gold is asked about identification: is this number's noun missing?
+#
+# A linear machine gives a distance and no probability. Out of the distances of a part, and its
+# gold, come the probabilities: a logistic curve over both (Platt 1999).
+
+BATCH = 256
+"""Numbers that are parsed together."""
+
+
+class Numbers:
+    """Asks machines of identification."""
+
+    def __init__(self, given: Asked, snapshot: Snapshot, report: "JobReporter") -> None:
+        """Parse, and tell the features of all. Raises ModelsError."""
+        self._examples = snapshot.lessons.numbers
+        plan = plan_of(given.general.words)
+        table = _table(self._examples, plan, _identifier_parser(given, plan, report), report)
+        self._folds = crossed(table, given.folds, plan.settings.seed)
+        self._known: dict[int, Fold] = {}
+
+    def part(self, number: int, work: Path, report: "JobReporter") -> list[Opinion]:  # noqa: ARG002 - it is done in seconds, and begins anew
+        """What a machine of all other parts says of this one; nothing of a part too many."""
+        while number not in self._known:
+            report.step(Phase(f"part {len(self._known) + 1}: fitting"))
+            fold = next(self._folds, None)
+            if fold is None:
+                return []
+            self._known[fold.number] = fold
+        return list(_fold_opinions(self._known[number], self._examples))
+
+
+def _identifier_parser(given: Asked, plan: Plan, report: "JobReporter") -> Parser | None:
+    layers = plan.settings.features.layers
+    if not layers:
+        return None
+    from nfh_models.parsing import load_parser
+
+    report.step(Phase("loading the parser"))
+    return load_parser(given.parser, layers)
+
+
+def _table(
+    examples: Sequence[Example], plan: Plan, parser: Parser | None, report: "JobReporter"
+) -> Table:
+    extractor = Extractor(plan.settings.features)
+    found: list[list[str]] = []
+    for start in range(0, len(examples), BATCH):
+        cases = [one.case for one in examples[start : start + BATCH]]
+        ready = cases if parser is None else parse_cases(cases, parser)
+        found.extend(extractor.features(case) for case in ready)
+        report.step(Phase("parsing", len(found), len(examples)))
+    name = None if parser is None else parser.name
+    labels, groups = [one.nfh for one in examples], [one.group for one in examples]
+    return table_from(found, labels, groups, plan.settings, name)
+
+
+def _fold_opinions(fold: Fold, examples: Sequence[Example]) -> Iterator[Opinion]:
+    asked = [examples[place] for place in fold.places]
+    scores = [decision.score or 0.0 for decision in fold.decisions]
+    chances = probabilities(scores, [one.nfh for one in asked])
+    for example, decision, chance in zip(asked, fold.decisions, chances, strict=True):
+        yield Opinion(
+            id_of(example.where),
+            (Kind.NFH if decision.nfh else Kind.NOT_NFH).value,
+            chance if example.nfh else 1.0 - chance,
+            abs(2.0 * chance - 1.0),
+            decision.nfh is example.nfh,
+        )
+
+
+def probabilities(scores: Sequence[float], labels: Sequence[bool]) -> list[float]:
+    """Of each score, how likely it is that of a label that is true."""
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression
+
+    if len(set(labels)) < 2:
+        return [float(labels[0])] * len(scores) if labels else []
+    column = np.asarray(scores).reshape(-1, 1)
+    curve = LogisticRegression().fit(column, np.asarray(labels))
+    return [float(chance) for chance in curve.predict_proba(column)[:, 1]]
+
+
+# What each part of the gold is asked: parts, models of all others, and how likely gold is.
+#
+# A model gives probabilities over all candidates. How likely it takes gold to be is what it
+# gives to gold's class, or to all words that count as right by the inclusive accuracy (any
+# word with the form of a gold head's). Northcutt et al. (2021) call this a label's
+# self-confidence.
+
+PACKAGED = "small"
+
+KEPT_PARSES = 20_000
+"""Examples whose parses are kept from part to part; of more, each part parses anew."""
+
+SEED = "parts of the gold"
+
+HAS_LEARNT = (
+    "each model starts from {name}: gold that this one has learnt from is doubted too little"
+)
+
+
+class Trial(Protocol):
+    """Asks models about parts of the gold."""
+
+    def part(self, number: int, work: Path, report: "JobReporter") -> list[Opinion]:
+        """What a model of all other parts says of this one. work: for checkpoints."""
+        ...
+
+
+def parts_of(units: Sequence[str], folds: int) -> list[int]:
+    """The part of each example, from 0 on; those of one unit are in one part.
+
+    units: the unit of each example. The largest units are dealt first, each to the part that
+    has least by then. Raises TrialError where there are fewer units than parts.
+    """
+    sizes = Counter(units)
+    if len(sizes) < folds:
+        raise TrialError(
+            f"{len(units):,} labels are in {len(sizes)} groups of passages that belong "
+            f"together, which make no {folds} parts: ask for fewer, or label more passages"
+        )
+    names = sorted(sizes)
+    random.Random(SEED).shuffle(names)  # noqa: S311 - no secret
+    filled = [0] * folds
+    part: dict[str, int] = {}
+    for name in sorted(names, key=lambda name: -sizes[name]):
+        part[name] = filled.index(min(filled))
+        filled[part[name]] += sizes[name]
+    return [part[unit] for unit in units]
+
+
+def trial_of(store: "Store", given: Asked, snapshot: Snapshot, report: "JobReporter") -> Trial:
+    """What asks about these labels. Raises ModelsError where that cannot be."""
+    if given.which.task == IDENTIFICATION:
+        return Numbers(given, snapshot, report)
+    check_resolution(snapshot, kept_out=False)
+    trainer = _trainer(store, given)
+    if trainer.share and given.folds < 3:
+        raise TrialError(
+            f"{given.recipe} keeps one part out to judge its training by: wanted 3 parts "
+            "or more"
+        )
+    parser = _trainer_parser(given, trainer, report)
+    examples = list(snapshot.lessons.train)
+    if trainer.needs and len(examples) <= KEPT_PARSES:
+        examples = _parsed(examples, trainer, parser, report)
+        parser = None
+    parts = parts_of([one.group for one in examples], given.folds)
+    return Heads(trainer, examples, parts, parser)
+
+
+def notes_of(store: "Store", given: Asked) -> Iterator[str]:
+    """Sentences for a person."""
+    base = start_of(store, given)
+    if isinstance(base, Base):
+        yield HAS_LEARNT.format(name=base.name)
+
+
+# --- resolution -----------------------------------------------------------------------------
+
+
+def start_of(store: "Store", given: Asked) -> Base | str | None:
+    """What each part's model starts from: nothing that has learnt from gold of this database.
+
+    Raises TrialError for one of its models.
+    """
+    general = given.general
+    if (
+        given.which.task == IDENTIFICATION
+        or given.recipe not in WARM
+        or (general.base is None and any(one.startswith("encoder=") for one in general.words))
+    ):
+        return general.base
+    if general.base in (None, PACKAGED):
+        packaged = Base(packaged_folder(), PACKAGED, packaged_version() or "")
+        return packaged if is_packaged() else None
+    found = base_for(store, given.recipe, general)
+    if isinstance(found, Base) and not Path(general.base or "").is_dir():
+        raise TrialError(
+            f"'base={general.base}': {found.name} may have learnt from this gold, and would "
+            f"doubt none of it. Start from {PACKAGED}, or from a pretrained encoder"
+        )
+    return found
+
+
+def _trainer(store: "Store", given: Asked) -> Trainer:
+    words = given.general.words
+    if given.recipe == LINEAR:
+        # It need not try itself in folds of its own.
+        words = (*(one for one in words if not one.startswith("folds=")), "folds=0")
+    base = start_of(store, given)
+    return trainer_for(given.which.task, given.recipe, words, base, given.general.device)
+
+
+def _trainer_parser(given: Asked, trainer: Trainer, report: "JobReporter") -> Parser | None:
+    if not trainer.needs:
+        return None
+    from nfh_models.parsing import load_parser
+
+    report.step(Phase("loading the parser"))
+    return load_parser(given.parser, trainer.needs)
+
+
+def _parsed(
+    examples: Sequence[ResolutionExample],
+    trainer: Trainer,
+    parser: Parser | None,
+    report: "JobReporter",
+) -> list[ResolutionExample]:
+    """The same examples with their parses, for all parts."""
+    from nfh_models.resolution.base import parsing_items
+
+    ready = []
+    items = parsing_items((one.item for one in examples), trainer.needs, parser)
+    for one, item in zip(examples, items, strict=True):
+        ready.append(replace(one, item=item))
+        report.step(Phase("parsing", len(ready), len(examples)))
+    return ready
+
+
+@dataclass(frozen=True, slots=True)
+class Heads:
+    """Asks models of resolution. parts: of each example. parser: None where all are parsed."""
+
+    trainer: Trainer
+    examples: Sequence[ResolutionExample]
+    parts: Sequence[int]
+    parser: Parser | None
+
+    def part(self, number: int, work: Path, report: "JobReporter") -> list[Opinion]:
+        """What a model of all other parts says of this one."""
+        from nfh_models.resolution.base import resolved
+
+        count = max(self.parts) + 1
+        dev = (number + 1) % count if self.trainer.share else None
+        sides: dict[str, list[ResolutionExample]] = {"asked": [], "dev": [], "train": []}
+        for example, part in zip(self.examples, self.parts, strict=True):
+            side = "asked" if part == number else "dev" if part == dev else "train"
+            sides[side].append(example)
+        name = f"part {number + 1} of {count}"
+        lessons = Lessons(sides["train"], sides["dev"])
+        trained = driven(self.trainer.train(lessons, work, self.parser), name, report)
+        found = []
+        items = (one.item for one in sides["asked"])
+        choices = resolved(items, trained.resolver, self.parser)
+        for example, (_, choice) in zip(sides["asked"], choices, strict=True):
+            if choice is not None:
+                found.append(opinion(example, choice))
+            report.step(Phase(f"{name}: asking", len(found), len(sides["asked"])))
+        return found
+
+
+def driven(steps: Generator[Step, None, Trained], name: str, report: "JobReporter") -> Trained:
+    """Go through a training, and report each step; left early, a network saves where it is."""
+    try:
+        while True:
+            try:
+                step = next(steps)
+            except StopIteration as stop:
+                made: Trained = stop.value
+                return made
+            report.step(Phase(f"{name}: {step.phase}", step.done, step.total))
+    finally:
+        steps.close()
+
+
+def opinion(example: ResolutionExample, choice: Choice) -> Opinion:
+    """What a choice says of an example's gold."""
+    from nfh_models.resolution.scoring import judge_one
+
+    return Opinion(
+        id_of(example.where),
+        choice.choice,
+        likely(example, choice),
+        choice.margin or 0.0,
+        judge_one(example, choice).inclusive,
+    )
+
+
+def likely(example: ResolutionExample, choice: Choice) -> float | None:
+    """The probability that a model gives to gold; None where gold is no candidate of it."""
+    gold, classes = example.gold, len(IMPLICIT_KINDS)
+    if gold.kind is not Kind.REFERENCE:
+        return choice.scores[IMPLICIT_KINDS.index(gold.kind)]
+    passage = example.item.passage
+    heads = gold.head_tokens()
+    forms = {passage.word(head).lower() for head in heads}
+    places = [place for place in range(len(passage.tokens)) if _form(example, place) in forms]
+    scores = [choice.scores[classes + place] for place in places]
+    given = [score for score in scores if score is not None]
+    return min(1.0, sum(given)) if given else None
+
+
+def _form(example: ResolutionExample, place: int) -> str:
+    return example.item.passage.word(place).lower()
+
+
+# The job "check": gold that a model doubts which has not seen it.
+#
+# The gold is dealt into parts, so that passages that belong together are in one. A model
+# learns from all parts but one and says of that one what it would answer; so each gold is
+# looked at by a model that never saw it. What the models are made of is dropped; how likely
+# each took the gold to be is stored (`nfh_db.answers`), which queries then find as doubt>0.9
+# and sort:doubt.
+#
+# The labels are read once and lie in the job's folder, and so does what is known of each part:
+# a job that was killed goes on with the part that it was at.
+
+SNAPSHOT = "snapshot.json"
+PART = "part-{number}.json"
+
+DOUBTED = 0.1
+"""Gold that the model takes to be less likely counts as doubted: what doubt>0.9 finds."""
+
+WANTED_SECONDS = 0.01
+SMALLEST, FIRST, LARGEST = 10, 100, 500
+"""Rows of one write."""
+
+Opinions = list[Opinion]
+
+
+class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is known of a part. snapshot: hash of the labels."""
+
+    snapshot: str
+    opinions: Opinions
+
+
+def asked(
+    task: str = "resolution",
+    recipe: str = LINEAR,
+    *,
+    words: tuple[str, ...] = (),
+    query: str = "",
+    folds: int = FOLDS,
+    parser: str | None = None,
+    asked_by: str = "",
+) -> NewJob:
+    """A check to be queued. words: settings of the recipe, "key=value". folds: parts."""
+    arguments = {
+        "task": task,
+        "recipe": recipe,
+        "words": list(words),
+        "query": query,
+        "folds": folds,
+        "parser": parser,
+    }
+    return NewJob(CHECK, KINDS[CHECK].version, task, arguments, asked_by)
+
+
+def run(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, object]:
+    """Ask about all gold of a query, and store what is doubted; the job's result.
+
+    Raises ModelsError where nothing can be learnt or parsed, StoreError, OSError, and
+    JobGoneError and KeyboardInterrupt, after which it can be gone on with.
+    """
+    begun = time.perf_counter()
+    given = asked_of(job.task, job.arguments)
+    folder = job_folder(store.path, job)
+    snapshot = _labels(store, given, folder / SNAPSHOT, report)
+    store.set_job_snapshot(job.id, snapshot.digest)
+    opinions = _all_opinions(store, given, snapshot, folder, report)
+    saved = _save(store, job.id, snapshot, opinions, report)
+    return {
+        "anchors": len(opinions),
+        "doubted": sum(one.likely is not None and one.likely < DOUBTED for one in opinions),
+        "accuracy": sum(one.right for one in opinions) / len(opinions) if opinions else None,
+        "saved": saved,
+        "folds": given.folds,
+        "recipe": given.recipe,
+        "left_out": _left_out(snapshot, opinions),
+        "notes": list(notes_of(store, given)),
+        "seconds": time.perf_counter() - begun,
+    }
+
+
+def _labels(store: "Store", given: Asked, path: Path, report: "JobReporter") -> Snapshot:
+    """The labels as they were when the job was first begun."""
+    with suppress(FileNotFoundError, SnapshotError):
+        return Snapshot.read(path)
+    snapshot = take(store, given.which, report)
+    snapshot.write(path)
+    return snapshot
+
+
+def _all_opinions(
+    store: "Store", given: Asked, snapshot: Snapshot, folder: Path, report: "JobReporter"
+) -> Opinions:
+    """What is said of each label, part by part; parts that are known already are read."""
+    known = {
+        number: found
+        for number in range(given.folds)
+        if (found := _read(folder / PART.format(number=number + 1), snapshot)) is not None
+    }
+    if len(known) < given.folds:
+        trial = trial_of(store, given, snapshot, report)
+        for number in range(given.folds):
+            if number not in known:
+                work = inner_folder(folder / f"work-{number + 1}")
+                found = trial.part(number, work, report)
+                content = msgspec.json.encode(_Part(snapshot.digest, found))
+                write_whole(folder / PART.format(number=number + 1), content)
+                known[number] = found
+    return [one for number in sorted(known) for one in known[number]]
+
+
+def _read(path: Path, snapshot: Snapshot) -> Opinions | None:
+    """What is known of a part of these labels; None if nothing is."""
+    with suppress(OSError, msgspec.MsgspecError):
+        part = msgspec.json.decode(path.read_bytes(), type=_Part)
+        return part.opinions if part.snapshot == snapshot.digest else None
+    return None
+
+
+def _left_out(snapshot: Snapshot, opinions: Opinions) -> dict[str, int]:
+    left_out = dict(snapshot.left_out)
+    unreachable = sum(one.likely is None for one in opinions)
+    if unreachable:
+        left_out["the head is no candidate of the recipe"] = unreachable
+    return left_out
+
+
+# --- storing --------------------------------------------------------------------------------
+
+
+def _save(
+    store: "Store",
+    job_id: int,
+    snapshot: Snapshot,
+    opinions: Opinions,
+    report: "JobReporter",
+) -> int:
+    """Store in short writes what still is about the gold that there is; how many were."""
+    rows = [
+        Doubt(one.anchor_id, one.choice, one.likely, one.margin)
+        for one in sorted(opinions, key=lambda one: one.anchor_id)
+        if one.likely is not None
+    ]
+    holds = _holding(snapshot)
+    saved, place, size = 0, 0, FIRST
+    while place < len(rows):
+        begun = time.perf_counter()
+        some = rows[place : place + size]
+        saved += store.save_doubts(job_id, some, holds)
+        place += len(some)
+        seconds = time.perf_counter() - begun
+        size = next_stretch(
+            size, seconds, wanted=WANTED_SECONDS, smallest=SMALLEST, largest=LARGEST
+        )
+        time.sleep(PAUSE_SECONDS)
+        report.step(Phase("saving", place, len(rows)))
+    return saved
+
+
+def _holding(snapshot: Snapshot) -> "Holds":
+    labels = {anchor_of(one): one for sheet in snapshot.sheets for one in sheet.labels}
+
+    def holds(anchor_id: int, answer: Answer) -> bool:
+        return anchor_id in labels and same_gold(labels[anchor_id], answer)
+
+    return holds

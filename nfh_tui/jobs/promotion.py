@@ -1,0 +1,676 @@
+"""Promotion: whether a new model is better than the one in use, on what was kept out of
+learning, and the verdict's reason in sentences.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from nfh_db.messages import counted
+from nfh_db.models import CANDIDATE, FIRST_VERDICT, PROMOTED, REJECTED
+from nfh_models.errors import ModelsError
+from nfh_models.identification.base import BATCH, Decision, Example, Identifier, decide
+from nfh_models.parsing import Layer, ParserError
+from nfh_models.resolution.base import (
+    Choice,
+    ResolutionExample,
+    Resolver,
+    batches_of,
+    check_layers,
+    parse_items,
+)
+from nfh_tui.jobs.reporting import Phase, Step, passages_learnt_from
+from nfh_tui.jobs.snapshot import Snapshot
+from nfh_tui.services.evaluate import parse_examples
+from nfh_tui.services.models import IDENTIFICATION as IDENTIFIERS
+from nfh_tui.services.models import RESOLUTION as RESOLVERS
+from nfh_tui.services.models import Choosing, Loaded
+
+if TYPE_CHECKING:
+    from nfh_db.models import Model as StoredModel
+    from nfh_db.store import Store
+    from nfh_models.agreement.measure import Measure
+    from nfh_models.parsing import Parser
+
+
+# A new model and the one in use on the same examples of one task, and the figures of both.
+#
+# The tests are those of `nfh-tui evaluate`: whole passages are drawn anew, the same ones for
+# both models (see `nfh_models.resolution.evaluation`).
+
+IDENTIFICATION = "identification"
+RESOLUTION = "resolution"
+
+FIGURES = {RESOLUTION: "accuracy_inclusive", IDENTIFICATION: "f1"}
+"""By which the models of a task are judged."""
+
+LEAST = 30
+"""Examples, fewer of which do not show which of two models is better."""
+
+LEAST_PASSAGES = 10
+"""The same of passages, which are what is drawn."""
+
+Done = Callable[[int, int], None]
+"""Told how many examples are answered, of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Two models on some examples.
+
+    ours, theirs: the figure of the new model and of the other, fractions. difference: ours
+    less theirs, with its 95 % interval; None where there is no other, or no interval. p:
+    two-sided, None where none can be drawn. only_ours, only_theirs: examples that one alone
+    has right.
+    """
+
+    n: int
+    passages: int
+    ours: float | None
+    theirs: float | None = None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    only_ours: int = 0
+    only_theirs: int = 0
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are examples enough to say which model is better."""
+        return self.n >= LEAST and self.passages >= LEAST_PASSAGES
+
+
+class Model(Protocol):
+    """What either task's models have."""
+
+    @property
+    def needs(self) -> frozenset[Layer]:
+        """The layers that it is to be given."""
+        ...
+
+
+class Labelled(Protocol):
+    """What either task's examples have; see ResolutionExample and Example."""
+
+    @property
+    def group(self) -> str:
+        """The digest of its passage."""
+        ...
+
+    @property
+    def saw_model(self) -> bool:
+        """Whether its gold was given with a model's answer in view."""
+        ...
+
+
+One = TypeVar("One", bound=Labelled)
+Made = TypeVar("Made", bound=Model)
+Said = TypeVar("Said")
+
+
+class Bench(Generic[One, Made, Said]):
+    """The examples of a task that judge, and what models say of them."""
+
+    task: str
+
+    def __init__(self, examples: Iterable[One]) -> None:
+        self.examples = tuple(examples)
+
+    def without(self, passages: frozenset[str]) -> "Bench[One, Made, Said]":
+        """The examples that are of none of these passages, by digest."""
+        return type(self)(one for one in self.examples if one.group not in passages)
+
+    @property
+    def passages(self) -> int:
+        """Of the examples."""
+        return len({one.group for one in self.examples})
+
+    @property
+    def saw_model(self) -> int:
+        """Examples whose gold was given with a model's answer in view."""
+        return sum(one.saw_model for one in self.examples)
+
+    def answers(
+        self, models: Sequence[Made], parser: "Parser | None", done: Done
+    ) -> list[list[Said]]:
+        """What each model says of each example. Raises ParserError."""
+        raise NotImplementedError
+
+    def score(self, ours: Sequence[Said], theirs: Sequence[Said] | None) -> Score:
+        """The figures; theirs: None where nobody stood beside it."""
+        raise NotImplementedError
+
+    def blind_score(self, ours: Sequence[Said], theirs: Sequence[Said]) -> Score:
+        """The same of those alone whose gold was given without a model's answer in view."""
+        kept = [place for place, one in enumerate(self.examples) if not one.saw_model]
+        bench = type(self)(self.examples[place] for place in kept)
+        return bench.score([ours[it] for it in kept], [theirs[it] for it in kept])
+
+
+class ResolutionBench(Bench[ResolutionExample, Resolver, Choice | None]):
+    """Examples of resolution; right is any word of a head's form, or the class."""
+
+    task = RESOLUTION
+
+    def answers(
+        self, models: Sequence[Resolver], parser: "Parser | None", done: Done
+    ) -> list[list[Choice | None]]:
+        """What each model chooses; each passage is parsed once for all of them."""
+        needs = needed(models)
+        check_layers(needs, parser)
+        said: list[list[Choice | None]] = [[] for _ in models]
+        answered = 0
+        for plain in batches_of((one.item for one in self.examples), lambda it: it.passage):
+            parsed = parse_items(plain, needs, parser)
+            for place, model in enumerate(models):
+                done(answered, len(self.examples))  # a batch of a network takes seconds
+                said[place] += model.resolve(parsed if model.needs else plain)
+            answered += len(plain)
+            done(answered, len(self.examples))
+        return said
+
+    def score(
+        self, ours: Sequence[Choice | None], theirs: Sequence[Choice | None] | None
+    ) -> Score:
+        """Accuracy, the inclusive one, of both."""
+        from nfh_models.resolution.evaluation import compare
+        from nfh_models.resolution.scoring import figures, judge
+
+        mine, figure = judge(self.examples, ours), FIGURES[RESOLUTION]
+        if theirs is None or not mine:
+            value = getattr(figures(mine), figure) if mine else None
+            return Score(len(mine), self.passages, value)
+        found = compare(mine, judge(self.examples, theirs), None, figure)
+        return replace(
+            _difference_score(found.difference),
+            passages=self.passages,
+            ours=found.first,
+            theirs=found.second,
+            p=found.p,
+            only_ours=found.only_first,
+            only_theirs=found.only_second,
+        )
+
+
+class IdentificationBench(Bench[Example, Identifier, Decision]):
+    """Examples of identification."""
+
+    task = IDENTIFICATION
+
+    def answers(
+        self, models: Sequence[Identifier], parser: "Parser | None", done: Done
+    ) -> list[list[Decision]]:
+        """What each model decides; each sentence is parsed once for all of them."""
+        needs = needed(models)
+        check_layers(needs, parser)
+        said: list[list[Decision]] = [[] for _ in models]
+        for start in range(0, len(self.examples), BATCH):
+            some = self.examples[start : start + BATCH]
+            parsed = parse_examples(some, parser) if needs and parser is not None else some
+            for place, model in enumerate(models):
+                done(start, len(self.examples))
+                cases = [one.case for one in (parsed if model.needs else some)]
+                said[place] += [decision for _, decision in decide(cases, model, parser)]
+            done(start + len(some), len(self.examples))
+        return said
+
+    def score(self, ours: Sequence[Decision], theirs: Sequence[Decision] | None) -> Score:
+        """F1 of both."""
+        from nfh_models.identification.evaluation import compare
+
+        f1 = self._f1(ours)
+        if theirs is None or not self.examples:
+            return Score(len(self.examples), self.passages, f1)
+        mine, other = ([one.nfh for one in said] for said in (ours, theirs))
+        found = compare(self.examples, mine, other)
+        return replace(
+            _difference_score(found.difference),
+            passages=self.passages,
+            ours=f1,
+            theirs=self._f1(theirs),
+            p=found.p,
+            only_ours=found.only_first,
+            only_theirs=found.only_second,
+        )
+
+    def _f1(self, said: Sequence[Decision]) -> float | None:
+        from nfh_models.identification.scores import count
+
+        pairs = zip(self.examples, said, strict=True)
+        return count((one.nfh, decision.nfh) for one, decision in pairs).f1
+
+
+def needed(models: Iterable[Model]) -> frozenset[Layer]:
+    """The layers that a parser has to give to serve them all; empty if none needs one."""
+    return frozenset[Layer]().union(*(model.needs for model in models))
+
+
+def _difference_score(found: "Measure") -> Score:
+    return Score(found.n, 0, None, difference=found.value, low=found.low, high=found.high)
+
+
+def resolution_bench(snapshot: Snapshot) -> ResolutionBench:
+    """The examples of resolution that judge, grouped by passage as `evaluate` groups them."""
+    dev = (sheet for sheet in snapshot.sheets if sheet.dev)
+    groups = [it.passage.digest for it in dev for one in it.labels if one.gold is not None]
+    pairs = zip(snapshot.dev, groups, strict=True)
+    return ResolutionBench(replace(one, group=group) for one, group in pairs)
+
+
+def identification_bench(snapshot: Snapshot) -> IdentificationBench:
+    """The same of identification."""
+    dev = (sheet for sheet in snapshot.sheets if sheet.dev)
+    groups = [it.passage.digest for it in dev for one in it.labels if one.nfh is not None]
+    pairs = zip(snapshot.dev_numbers, groups, strict=True)
+    return IdentificationBench(replace(one, group=group) for one, group in pairs)
+
+
+# Is a new model better than the one in use? Both answer what was kept out of learning.
+#
+# A new model takes over where it is better by more than chance would explain, and in no task
+# that it does worse. Where it is worse by more than chance it is rejected. All else makes a
+# candidate, which a person may put to use.
+
+ALPHA = 0.05
+"""A difference that chance alone makes less often than this is one."""
+
+TOLERATED = 0.01
+"""By so much a model that is better in one task may seem worse in the other."""
+
+Tell = Callable[[Step], None]
+
+TASKS: Mapping[str, tuple[str, ...]] = {
+    "resolution": ("resolution",),
+    "identification": ("identification",),
+    "both": ("resolution", "identification"),
+}
+"""The tasks in which a model of a task is judged, the one first whose figure it is known by."""
+
+
+class Outcome(StrEnum):
+    """How a new model did in one task."""
+
+    FIRST = "first"
+    BETTER = "better"
+    EVEN = "even"
+    WORSE = "worse"
+    TOO_FEW = "too few"
+    NOT_TRIED = "not tried"
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A new model in one task, beside the one in use.
+
+    active, active_id: the model in use; None where there is none. against: beside whom it was
+    judged, "" for nobody; against_id: its number, None of one that has none. broken: why the
+    model in use cannot be used; untried: why it could not be tried here; both "" where it
+    could. learnt_with: the parser that it learnt with, where it was given another's words.
+    saw_model: examples whose gold was given with a model's answer in view; blind: the
+    score on the others, where there are both. left_out: examples more, which the model in use
+    learnt from.
+    """
+
+    task: str
+    outcome: Outcome
+    score: Score
+    active: str | None = None
+    active_id: int | None = None
+    against: str = ""
+    against_id: int | None = None
+    broken: str = ""
+    untried: str = ""
+    learnt_with: str = ""
+    saw_model: int = 0
+    blind: Score | None = None
+    left_out: int = 0
+
+    @property
+    def figure(self) -> str:
+        """By which it is judged."""
+        return FIGURES[self.task]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What becomes of a new model, and why.
+
+    verdict: promoted, candidate, rejected, or first where there is no other. reason: in
+    sentences, with the figures. on: what it was judged on, in words. learnt_saw_model: labels
+    that it learnt from and that were given with a model's answer in view. trials: one a task,
+    the one first whose figures stand in the JSON's own fields.
+    """
+
+    verdict: str
+    reason: str
+    on: str = ""
+    learnt_saw_model: int = 0
+    trials: tuple[Trial, ...] = field(default_factory=tuple)
+
+    @property
+    def promotes(self) -> bool:
+        """Whether the model is to take over."""
+        return self.verdict == PROMOTED
+
+    def to_json(self) -> dict[str, object]:
+        """As the model's row and the job's result have it; fractions."""
+        own = {} if not self.trials else _trial_json(self.trials[0])
+        return {
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "on": self.on,
+            "learnt_saw_model": self.learnt_saw_model,
+            **own,
+            "trials": [_trial_json(one) for one in self.trials],
+        }
+
+
+def _trial_json(trial: Trial) -> dict[str, object]:
+    named = asdict(trial)
+    score = named.pop("score")
+    return {
+        **named,
+        "outcome": trial.outcome.value,
+        "figure": trial.figure,
+        "against": trial.against or None,
+        "broken": trial.broken or None,
+        "untried": trial.untried or None,
+        "learnt_with": trial.learnt_with or None,
+        **score,
+    }
+
+
+def judge(
+    store: "Store", snapshot: "Snapshot", folder: Path, tell: Tell, *, parser: str | None = None
+) -> Verdict:
+    """Judge a model that is finished and not yet registered.
+
+    snapshot: the labels of its training. folder: the model's. tell: told how far it is; what
+    it raises ends the judging. parser: as --parser has it. Nothing is written. Raises
+    ModelsError where the new model itself cannot be used, StoreError.
+    """
+
+    court = _Court(store, snapshot, folder, tell, parser)
+    trials = tuple(court.trial(task) for task in TASKS[snapshot.task])
+    labels = [it for sheet in snapshot.sheets if not sheet.dev for it in sheet.labels]
+    return Verdict(
+        verdict_of(trials),
+        reason_of(trials),
+        snapshot.judged_on,
+        sum(one.saw_model for one in labels),
+        trials,
+    )
+
+
+def verdict_of(trials: tuple[Trial, ...]) -> str:
+    """What becomes of a model that did so."""
+    outcomes = {one.outcome for one in trials}
+    if Outcome.FIRST in outcomes:
+        return FIRST_VERDICT
+    if Outcome.WORSE in outcomes:
+        return CANDIDATE if Outcome.BETTER in outcomes else REJECTED
+    better = Outcome.BETTER in outcomes or any(one.broken for one in trials)
+    return PROMOTED if better and all(map(_no_worse, trials)) else CANDIDATE
+
+
+def _no_worse(trial: Trial) -> bool:
+    """Whether it is known to be better, or as good as one may ask."""
+    if trial.outcome is Outcome.BETTER:
+        return True
+    difference = trial.score.difference
+    return trial.outcome is Outcome.EVEN and difference is not None and difference >= -TOLERATED
+
+
+def outcome_of(score: Score, blind: Score | None) -> Outcome:
+    """How one did beside another. blind: the score on gold that was given without a model's
+    answer in view, where other gold is among the examples; it favours the older model."""
+    if not score.enough:
+        return Outcome.TOO_FEW
+    if score.difference is None:
+        return Outcome.NOT_TRIED
+    if score.p is None or score.p >= ALPHA:
+        return Outcome.EVEN
+    if score.difference > 0:
+        return Outcome.EVEN if _against(blind, better=True) else Outcome.BETTER
+    unsure = blind is not None and not blind.enough
+    return Outcome.EVEN if unsure or _against(blind, better=False) else Outcome.WORSE
+
+
+def _against(blind: Score | None, *, better: bool) -> bool:
+    """Whether the gold given blind says the contrary."""
+    if blind is None or blind.difference is None or not blind.enough:
+        return False
+    return blind.difference < 0 if better else blind.difference > 0
+
+
+# --- one task -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Other:
+    """Beside whom a model is judged: the one in use, or a built-in one where that is broken.
+
+    model: the row of the one in use. made: who answers; None for nobody.
+    """
+
+    model: "StoredModel | None" = None
+    made: "Model | None" = None
+    name: str = ""
+    model_id: int | None = None
+    broken: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Court:
+    """What is needed in every task; as the arguments of `judge`."""
+
+    store: "Store"
+    snapshot: "Snapshot"
+    folder: Path
+    tell: Tell
+    parser: str | None
+    loaded: Loaded = field(default_factory=dict)
+
+    def trial(self, task: str) -> Trial:
+        """The two models in one task."""
+        choosing: Choosing[Any] = IDENTIFIERS
+        bench: Bench[Any, Any, Any] = identification_bench(self.snapshot)
+        if task == RESOLVERS.task:
+            choosing, bench = RESOLVERS, resolution_bench(self.snapshot)
+        kept_out = len(bench.examples)
+        ours = choosing.find(None, str(self.folder), loaded=self.loaded).model
+        other = self._other(choosing)
+        if other.model is not None and not other.broken:
+            bench = bench.without(passages_learnt_from(self.store, other.model))
+        parser, untried = self._parser(ours, other)
+        said = self._answers(bench, [ours] if untried else [ours, other.made], parser)
+        beside = said[1] if len(said) > 1 else None
+        score, blind, outcome = bench.score(said[0], beside), None, Outcome.NOT_TRIED
+        if beside is not None:
+            if bench.saw_model:
+                blind = bench.blind_score(said[0], beside)
+            outcome = outcome_of(score, blind)
+        return Trial(
+            task,
+            Outcome.FIRST if other.model is None else outcome,
+            score,
+            None if other.model is None else other.model.name,
+            None if other.model is None else other.model.id,
+            other.name,
+            other.model_id,
+            other.broken,
+            untried,
+            "" if beside is None else _other_parser(other.made, parser),
+            bench.saw_model,
+            blind,
+            kept_out - len(bench.examples),
+        )
+
+    def _other(self, choosing: Choosing[Any]) -> _Other:
+        model = choosing.named(self.store, None)
+        if model is None:
+            return _Other()
+        try:
+            made = choosing.load(self.store, model, register=False, loaded=self.loaded)
+        except (ModelsError, ImportError, OSError) as error:
+            instead = choosing.find(None, loaded=self.loaded)
+            return _Other(model, instead.model, instead.name, None, str(error))
+        return _Other(model, made, model.name, model.id)
+
+    def _parser(self, ours: "Model", other: _Other) -> "tuple[Parser | None, str]":
+        """What serves both; ours alone, and why, where the other cannot be served."""
+        if other.made is None:
+            return _parser_for([ours], self.parser), ""
+        try:
+            return _parser_for([ours, other.made], self.parser), ""
+        except ParserError as error:
+            return _parser_for([ours], self.parser), str(error)
+
+    def _answers(
+        self,
+        bench: Bench[Any, Any, Any],
+        models: "Sequence[Model | None]",
+        parser: "Parser | None",
+    ) -> list[list[Any]]:
+        """What those say of the examples that are there."""
+
+        def done(answered: int, total: int) -> None:
+            self.tell(Phase(f"judging {bench.task}", answered, total))
+
+        return bench.answers([one for one in models if one is not None], parser, done)
+
+
+def _parser_for(models: "Sequence[Model]", spec: str | None) -> "Parser | None":
+    """What serves them all; None where none needs any. Raises ParserError."""
+    needs = needed(models)
+    if not needs:
+        return None
+    from nfh_models.parsing import load_parser
+
+    return load_parser(spec, needs)
+
+
+def _other_parser(made: "Model | None", parser: "Parser | None") -> str:
+    """The parser that a model learnt with, where it is given another's words."""
+    learnt_with = getattr(made, "parser", None)
+    if made is None or parser is None or not made.needs or not isinstance(learnt_with, str):
+        return ""
+    return "" if learnt_with == parser.name else learnt_with
+
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def reason_of(trials: "Sequence[Trial]") -> str:
+    """Why a model was promoted, kept or rejected."""
+    if len(trials) == 1:
+        return " ".join(_sentences(trials[0]))
+    return " ".join(f"{one.task.capitalize()}: {' '.join(_sentences(one))}" for one in trials)
+
+
+def _sentences(trial: "Trial") -> Iterator[str]:
+    if trial.active is None:
+        yield _alone(trial, "There was no other model to judge it beside")
+        return
+    if trial.broken:
+        yield f"{trial.active}, which is in use, cannot be used ({trial.broken.rstrip('.')})."
+    if trial.untried:
+        why = trial.untried.rstrip(".")
+        yield _alone(trial, f"{trial.against} could not be tried beside it ({why})")
+        return
+    yield _compared(trial)
+    yield from _asides(trial)
+
+
+def _alone(trial: "Trial", why: str) -> str:
+    if trial.score.ours is None:
+        return f"{why}."
+    return f"{why}: {_figure(trial, trial.score.ours)}."
+
+
+def _compared(trial: "Trial") -> str:
+    score = trial.score
+    if not score.n and trial.left_out:
+        return f"Nothing was kept out that {trial.against} had not learnt from."
+    if not score.n:
+        return f"Nothing was kept out on which it could be tried beside {trial.against}."
+    if score.ours is None or score.theirs is None or score.difference is None:
+        return f"The {_things(trial)} kept out do not show which of the two is better."
+    theirs = _share(trial, score.theirs)
+    figures = f"{_figure(trial, score.ours)}, {trial.against} {theirs}"
+    if not score.enough:
+        return (
+            f"{figures}: too few to say which is better "
+            f"(wanted {LEAST} in {LEAST_PASSAGES} passages)."
+        )
+    return f"{figures}: {_difference_words(score)}."
+
+
+def _difference_words(score: Score) -> str:
+    difference = score.difference or 0.0
+    if not round(abs(difference), 4):
+        return "no difference"
+    points = f"{100 * abs(difference):.1f}"
+    more = "more" if difference > 0 else "less"
+    return f"{points} points {more}{_chance(score)}"
+
+
+def _chance(score: Score) -> str:
+    if score.p is None or score.low is None or score.high is None:
+        return ""
+    between = f"{signed(score.low)} to {signed(score.high)}"
+    return f" (95 %: {between}; p {_p(score.p)})"
+
+
+def _asides(trial: "Trial") -> Iterator[str]:
+    if trial.learnt_with:
+        yield (
+            f"{trial.against} learnt from what {trial.learnt_with} parsed and was given "
+            "another parser's words; it may have done worse for that."
+        )
+    if trial.left_out and trial.score.n:
+        yield (
+            f"{counted(trial.left_out, 'example')} more were left out: {trial.active} learnt "
+            "from their passages."
+        )
+    if trial.saw_model:
+        have = "has" if trial.saw_model == 1 else "have"
+        told = (
+            f"{trial.saw_model:,} of them {have} gold that was given with a model's answer in "
+            "view, which favours the older model"
+        )
+        blind = trial.blind
+        if blind is not None and blind.difference is not None and blind.enough:
+            told += f"; on the other {blind.n:,}: {_difference_words(blind)}"
+        yield f"{told}."
+
+
+def _figure(trial: "Trial", value: float) -> str:
+    if trial.task == IDENTIFICATION:
+        return f"F1 {percent(value)} on {_things(trial)}"
+    return f"{percent(value)} % of {_things(trial)} right"
+
+
+def _share(trial: "Trial", value: float) -> str:
+    return percent(value) if trial.task == IDENTIFICATION else f"{percent(value)} %"
+
+
+def _things(trial: "Trial") -> str:
+    return counted(trial.score.n, "number" if trial.task == IDENTIFICATION else "example")
+
+
+def percent(value: float) -> str:
+    """A share as figures are told: 0.7812 is 78.1."""
+    return f"{100 * value:.1f}"
+
+
+def signed(value: float) -> str:
+    """Points with their sign."""
+    return f"{'+' if value > 0 else MINUS if value < 0 else ''}{100 * abs(value):.1f}"
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"

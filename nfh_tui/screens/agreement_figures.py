@@ -1,0 +1,334 @@
+"""The agreement screen's lines, out of counts of the store and figures of the command."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nfh_db.comparisons import KINDS, AnnotatorPair, Confusions, PersonCounts
+from nfh_db.query import quote_name
+from nfh_db.query.keys import NOBODY, WHO_ASKS
+from nfh_tui.widgets.figure_lines import (
+    BLANK,
+    Cell,
+    Line,
+    Matrix,
+    Stop,
+    heading,
+    items,
+    left,
+    matrix_lines,
+    matrix_of,
+    percent,
+    right,
+    row,
+    sentence,
+    share,
+)
+
+Figures = Mapping[str, Any]
+"""What `nfh-tui agreement --json` prints."""
+
+POOLED: AnnotatorPair = ("", "")
+"""In place of a pair: everybody together."""
+
+MOST_PAIRS = 200
+PAIR_STOP = "pair"
+NOTES = ("mention", "extent", "sort", "text")
+"""Kinds of difference that never block."""
+
+NO_ANSWERS = (
+    "No annotator has answered any of these items. Answers come from `nfh-tui annotate`, and "
+    "from files: `nfh-tui import FILE --annotator NAME`."
+)
+ONE_ANNOTATOR = "One annotator alone has answered here: agreement takes two."
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The command's figures, or why there are none yet. figures: None until they come."""
+
+    figures: Figures | None = None
+    why: str = ""
+
+
+def person(name: str) -> str:
+    """A name as it stands after a key about people."""
+    return quote_name(name, (WHO_ASKS, NOBODY))
+
+
+def within(base: str, query: str) -> str:
+    """A query within the query that the screen is about."""
+    return f"{base} {query}".strip()
+
+
+# --- the pane of figures --------------------------------------------------------------------
+
+
+def figure_lines(counts: Confusions, measured: Measured, base: str, width: int) -> list[Line]:
+    """All together, kinds of disagreement, patterns, classes, annotators."""
+    if not counts.people:
+        return sentence(NO_ANSWERS, width, "bold")
+    lines = [*_together(measured, width), BLANK]
+    if len(counts.people) == 1:
+        lines += sentence(ONE_ANNOTATOR, width, "bold")
+    lines += [*_kinds(counts, base, width), BLANK, *_patterns(counts, base, width), BLANK]
+    lines += [*_classes(counts, measured, base, width), BLANK]
+    return lines + people_lines(counts.people, base, width)
+
+
+def _together(measured: Measured, width: int) -> list[Line]:
+    lines = [heading("Everybody together", "95 % intervals in brackets")]
+    if measured.figures is None:
+        return lines + sentence(measured.why, width)
+    figures = measured.figures
+    pairs, fleiss = figures["pairs"], figures["fleiss"]
+    named = (
+        ("alpha, kinds", figures["alpha"], "Krippendorff's alpha over the kinds"),
+        ("kappa, classes", fleiss["kappa"], "Fleiss' kappa over the paper's seven classes"),
+        ("AC1, kinds", figures["ac1"], "Gwet's AC1 over the kinds, a diagnostic"),
+        ("same answer", pairs["equal"], "pairs of whole answers between which nothing blocks"),
+        ("same kind", pairs["same_kind"], "pairs of answers of the same kind"),
+        ("same heads", pairs["nouns"]["exact"], "of pairs that both say REFERENCE: same nouns"),
+        ("F1 of heads", pairs["nouns"]["f1"], "F1 over the heads of pairs of REFERENCE"),
+    )
+    for name, measure, note in named:
+        lines += measure_lines(name, measure, note, width)
+    if figures.get("caveat"):
+        lines += sentence(str(figures["caveat"]), width)
+    return lines
+
+
+def measure_lines(name: str, measure: Figures, note: str, width: int) -> list[Line]:
+    """One figure with its interval; a sentence where it is undefined."""
+    stop = Stop(f"figure {name}", None, f"{note}, of {measure['n']:,}")
+    label = Cell(f" {left(name, 16)}", ("bold",))
+    if measure["value"] is None:
+        return [row(stop, label, Cell("–")), *sentence(f"  {measure['why'] or ''}", width)]
+    value = Cell(f"{measure['value']:.3f} ")
+    if measure["low"] is None:
+        return [row(stop, label, value), *sentence(f"  {measure['why'] or ''}", width)]
+    low, high = measure["low"], measure["high"]
+    return [row(stop, label, value, Cell(f"[{low:.3f}, {high:.3f}]", ("faint",)))]
+
+
+def _kinds(counts: Confusions, base: str, width: int) -> list[Line]:
+    lines = [heading("What answers differ in", "items; enter opens them")]
+    if not counts.kinds:
+        return lines + sentence("No two answers differ in anything.", width)
+    most = max(counts.kinds.values())
+    for kind, n in counts.kinds.items():
+        note = "does not block" if kind in NOTES else "blocks"
+        stop = Stop(
+            f"kind {kind}", within(base, f"disagree:{kind}"), f"{kind}, {note}: {items(n)}"
+        )
+        roles = ("faint",) if kind in NOTES else ()
+        lines.append(row(stop, *_bar_row(kind, n, most, width, roles)))
+    return lines
+
+
+def _bar_row(
+    name: str, n: int, most: int, width: int, roles: tuple[str, ...] = ()
+) -> tuple[Cell, ...]:
+    room = max(0, min(24, width - 28))
+    length = round(n / most * room) if most else 0
+    return (
+        Cell(f" {left(name, 15)}", ("bold", *roles)),
+        Cell(right(f"{n:,}", 8)),
+        Cell(f"  {'█' * length or '▏'}" if room else "", ("faint",)),
+    )
+
+
+def _patterns(counts: Confusions, base: str, width: int) -> list[Line]:
+    lines = [heading("How answers group", "whole answers")]
+    total = sum(counts.patterns.values())
+    if not total:
+        return lines + sentence("No item has an answer.", width)
+    for pattern, n in sorted(counts.patterns.items(), key=lambda one: (-one[1], one[0])):
+        told = f"{pattern}: {items(n)}, {percent(n / total)} %"
+        stop = Stop(f"pattern {pattern}", within(base, f"pattern:{pattern}"), told)
+        lines.append(row(stop, *_bar_row(pattern, n, total, width)))
+    return lines
+
+
+def _classes(counts: Confusions, measured: Measured, base: str, width: int) -> list[Line]:
+    lines = [heading("Kind by kind", "agree: one says it, and the other too")]
+    lines.append(
+        (Cell(f" {left('', 11)}{right('answers', 8)}{right('agree %', 8)}", ("faint",)),)
+    )
+    known = {one["kind"]: one for one in (measured.figures or {}).get("kinds", ())}
+    answers = {kind: sum(p.kinds.get(kind, 0) for p in counts.people) for kind in KINDS}
+    for kind in (kind for kind in KINDS if answers[kind]):
+        stop = Stop(f"class {kind}", within(base, f"said:{kind}"), f"somebody says {kind}")
+        cells = [Cell(f" {left(kind, 11)}", ("bold",)), Cell(right(f"{answers[kind]:,}", 8))]
+        measure = known.get(kind, {}).get("agreement")
+        if measure is not None:
+            cells.append(Cell(right(percent(measure["value"]), 8)))
+            if measure["low"] is not None and width >= 48:
+                low, high = percent(measure["low"], 0), percent(measure["high"], 0)
+                cells.append(Cell(f"  [{low}, {high}]", ("faint",)))
+        lines.append(row(stop, *cells))
+    return lines
+
+
+def people_lines(people: Sequence[PersonCounts], base: str, width: int) -> list[Line]:
+    """A row an annotator: answers, median seconds, right against gold; enter opens wrong."""
+    lines = [heading("Annotators", "enter opens where gold says otherwise")]
+    name_width = max(6, min(20, width - 34))
+    names = ("answers", "seconds", "right %")
+    titles = "".join(right(one, 9) for one in names)
+    lines.append((Cell(f" {left('', name_width)}{titles}", ("faint",)),))
+    for one in people:
+        wrong = one.decided - one.right
+        told = f"{one.name}: wrong {items(wrong)} of {one.decided:,} that gold decides"
+        if not one.decided:
+            told = f"{one.name}: gold decides nothing that {one.name} answered"
+        query = within(base, f"wrong:{person(one.name)}") if wrong else None
+        seconds = "–" if one.seconds is None else f"{one.seconds:.1f}"
+        lines.append(
+            row(
+                Stop(f"person {one.name}", query, told),
+                Cell(f" {left(one.name, name_width)}", ("bold",)),
+                Cell(right(f"{one.answers:,}", 9)),
+                Cell(right(seconds, 9)),
+                Cell(right(percent(share(one.right, one.decided)), 9)),
+            )
+        )
+    return lines
+
+
+# --- the pane of pairs ----------------------------------------------------------------------
+
+
+def pairs_of(counts: Confusions) -> list[AnnotatorPair]:
+    """The pairs that share most items, most first, by name; POOLED before them."""
+    shared = {pair: sum(cells.values()) for pair, cells in counts.pairs.items()}
+    return [POOLED, *sorted(shared, key=lambda pair: (-shared[pair], pair))[:MOST_PAIRS]]
+
+
+def pair_name(pair: AnnotatorPair) -> str:
+    """How a pair is called."""
+    return "everybody" if pair == POOLED else f"{pair[0]} and {pair[1]}"
+
+
+def pair_lines(
+    counts: Confusions, measured: Measured, pair: AnnotatorPair, base: str, width: int
+) -> list[Line]:
+    """The pairs, and the matrix of the one that is chosen."""
+    if len(counts.people) < 2:
+        return sentence(ONE_ANNOTATOR if counts.people else NO_ANSWERS, width)
+    matrix = pair_matrix(counts, pair)
+    lines = [heading("Who says what", "enter opens the items of a cell")]
+    if matrix.total:
+        lines += sentence(f"rows: {matrix.down} · columns: {matrix.across}", width)
+        lines += matrix_lines(
+            matrix,
+            width,
+            lambda *cell: (_find(pair, cell, base), True),
+            sums=pair != POOLED,
+        )
+        if pair == POOLED:
+            lines += sentence(
+                "Off the diagonal: one says this, another that, so each item stands in both "
+                "halves. On it: all say the same, two at least.",
+                width,
+            )
+    else:
+        lines += sentence("These two have answered no item both.", width)
+    lines.append(BLANK)
+    lines += _two_at_a_time(counts, measured, pair, width)
+    if pair != POOLED:
+        lines += [BLANK, *_differences(counts, pair, base, width)]
+    return lines
+
+
+def pair_matrix(counts: Confusions, pair: AnnotatorPair) -> Matrix:
+    """Who says what, of a pair or of everybody."""
+    if pair == POOLED:
+        return matrix_of("somebody", "somebody else", counts.pooled, KINDS)
+    return matrix_of(pair[0], pair[1], counts.pairs.get(pair, {}), KINDS)
+
+
+def _find(pair: AnnotatorPair, cell: tuple[str, ...], base: str) -> str:
+    one, other = cell
+    if pair != POOLED:
+        mine, others = (f"said:{person(name)}/" for name in pair)
+        return within(base, f"{mine}{one} {others}{other}")
+    if one == other:
+        rest = ",".join(kind for kind in KINDS if kind != one)
+        return within(base, f"votes>=2 said:{one} -said:{rest}")
+    return within(base, f"said:{one} said:{other}")
+
+
+def _two_at_a_time(
+    counts: Confusions, measured: Measured, chosen: AnnotatorPair, width: int
+) -> list[Line]:
+    lines = [heading("Two at a time", "enter shows a pair's matrix")]
+    name = max(9, min(30, width - 33))
+    titles = "".join(right(one, 8) for one in ("items", "whole %", "kind %", "kappa"))
+    lines.append((Cell(f" {left('', name)}{titles}", ("faint",)),))
+    twos = (measured.figures or {}).get("annotators", {}).get("twos", ())
+    known = {(one["left"], one["right"]): one for one in twos}
+    lines += [
+        _two(counts, known.get(pair), pair, pair == chosen, name) for pair in pairs_of(counts)
+    ]
+    more = len(counts.pairs) - MOST_PAIRS
+    if more > 0:
+        lines += sentence(f"{more:,} further pairs share fewer items.", width)
+    return lines
+
+
+def _two(
+    counts: Confusions, figures: Figures | None, pair: AnnotatorPair, is_chosen: bool, name: int
+) -> Line:
+    words = "everybody" if pair == POOLED else f"{pair[0]}, {pair[1]}"
+    mark = "● " if is_chosen else "  "
+    cells = counts.pooled if pair == POOLED else counts.pairs[pair]
+    n = sum(cells.values())
+    alike = sum(k for (one, other), k in cells.items() if one == other)
+    if pair == POOLED:
+        # Each item that is not on the diagonal stands in more than one cell.
+        n = sum(counts.patterns.values())
+        shares = ["", "", ""]
+    else:
+        blocked = sum(counts.differences.get(pair, {}).values())
+        kappa = "" if figures is None else _value(figures["kappa"])
+        shares = [percent(share(n - blocked, n)), percent(share(alike, n)), kappa]
+    told = f"the matrix of {pair_name(pair)}"
+    stop = Stop(f"{PAIR_STOP} {pair[0]}\t{pair[1]}", None, told, act=PAIR_STOP)
+    look = ("bold",) if is_chosen else ()
+    return row(
+        stop,
+        Cell(f" {left(mark + words, name)}", look),
+        Cell(right(f"{n:,}", 8)),
+        *(Cell(right(one, 8)) for one in shares),
+    )
+
+
+def _value(measure: Figures) -> str:
+    return "–" if measure["value"] is None else f"{measure['value']:.2f}"
+
+
+def _differences(counts: Confusions, pair: AnnotatorPair, base: str, width: int) -> list[Line]:
+    lines = [heading("What these two differ in", "enter opens them")]
+    found = counts.differences.get(pair, {})
+    if not found:
+        return lines + sentence("They differ in nothing that blocks.", width)
+    both = f"{person(pair[0])}~{person(pair[1])}"
+    most = max(found.values())
+    for kind in (kind for kind in counts.kinds if kind in found):
+        n = found[kind]
+        query = within(base, f"differs:{both}/{kind}")
+        stop = Stop(f"differs {kind}", query, f"{kind}: {items(n)}")
+        lines.append(row(stop, *_bar_row(kind, n, most, width)))
+    return lines
+
+
+def pair_of(stop: Stop) -> AnnotatorPair:
+    """The pair that a stop of the list of pairs stands for."""
+    one, other = stop.name.removeprefix(f"{PAIR_STOP} ").split("\t")
+    return one, other
+
+
+def quoted_base(query: str) -> str:
+    """What the screen says of the query that it is about."""
+    return query or "everything"

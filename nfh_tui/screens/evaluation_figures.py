@@ -1,0 +1,490 @@
+"""The evaluation screen's lines: what is compared, the figures, the matrix, and models over
+time.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nfh_db.comparisons import (
+    GOLD_GONE,
+    GOLD_SAME,
+    LABELS,
+    NEW,
+    NOTED,
+    OUTCOMES,
+    REF,
+    REF_WRONG,
+    Cell,
+    Changes,
+    Compared,
+    Side,
+    Tally,
+)
+from nfh_db.query import quote, quote_name
+from nfh_tui.screens.agreement_figures import person, within
+from nfh_tui.widgets.figure_lines import (
+    BLANK,
+    Line,
+    Matrix,
+    Stop,
+    heading,
+    items,
+    left,
+    matrix_lines,
+    matrix_of,
+    percent,
+    right,
+    row,
+    sentence,
+    share,
+)
+from nfh_tui.widgets.figure_lines import Cell as Part
+
+ORDER = (REF, REF_WRONG, *LABELS[1:])
+CHOOSE_LEFT, CHOOSE_RIGHT = "choose left", "choose right"
+MOST_WORDS = 15
+MOST_LENGTH, MOST_VALUES = 1_900, 190
+"""What a query may hold, with some room for the query that it stands in."""
+
+NO_PREDICTIONS = (
+    "No model has answered any item here yet. `nfh-tui predict` has the active model answer "
+    "all of them; the workbench asks it about each item that you look at."
+)
+NOTHING_COMMON = "No item has an answer of both sides, so there is nothing to compare."
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What is compared with what. active: id of the model that queries mean by `model`."""
+
+    left: Side
+    right: Side
+    active: int | None = None
+
+    @property
+    def by_active(self) -> bool:
+        """Whether it is the active model against gold."""
+        return self.left.what == "model" and self.left.model_id == self.active
+
+
+def side_name(side: Side) -> str:
+    """A side in words."""
+    if side.what == "gold":
+        return "gold"
+    if side.what == "file":
+        return f"gold of {side.name.rsplit('/', 1)[-1]}"
+    return side.name
+
+
+# --- the pane of figures --------------------------------------------------------------------
+
+
+def choice_lines(sides: Sides, width: int) -> list[Line]:
+    """The two sides; enter on one chooses another."""
+    kinds = {"model": "model", "person": "annotator", "gold": "", "file": "file"}
+    lines = [heading("Compared", "enter chooses another")]
+    for act, word, side in (
+        (CHOOSE_LEFT, "left", sides.left),
+        (CHOOSE_RIGHT, "right", sides.right),
+    ):
+        kind = kinds[side.what]
+        kind += ", active" if side.what == "model" and side.model_id == sides.active else ""
+        told = f"{word} side: {side_name(side)}"
+        name = left(side_name(side), max(8, min(24, width - 26)))
+        lines.append(
+            row(
+                Stop(act, None, told, act=act),
+                Part(f" {left(word, 7)}", ("faint",)),
+                Part(name, ("bold",)),
+                Part(f" {kind}", ("faint",)),
+            )
+        )
+    return [*lines, BLANK]
+
+
+def compared_lines(found: Compared, sides: Sides, base: str, width: int) -> list[Line]:
+    """Accuracy, by class, by the anchor's words."""
+    if not found.whole.n:
+        return sentence(NOTHING_COMMON, width, "bold")
+    lines = _accuracy(found, sides, width)
+    if sides.right.what == "gold":
+        lines += [BLANK, *_saw(found, width)]
+    lines += [BLANK, *_by_class(found, sides, base)]
+    return [*lines, BLANK, *_by_word(found, sides, base, width)]
+
+
+def _accuracy(found: Compared, sides: Sides, width: int) -> list[Line]:
+    n = found.whole.n
+    if sides.left.what == "person":
+        lines = [heading("Right", f"of {items(n)} that gold decides")]
+        told = "between the answer and gold nothing blocks, compared by noun"
+        return [*lines, _figure("whole answer", found.whole.right, n, told)]
+    if sides.right.what == "model":
+        lines = [heading("Alike", f"of {items(n)} with answers of both")]
+        return [*lines, _figure("same choice", found.whole.right, n, "the same class or word")]
+    missing = found.scored - n
+    lines = [heading("Accuracy", f"%, {n:,} of {found.scored:,} gold items")]
+    lines += [
+        _figure("accuracy", found.whole.right, n, "the class, or any gold mention"),
+        _figure("inclusive", found.inclusive, n, "also any word of a gold mention's form"),
+        _figure("nearest", found.nearest, n, "of mentions the nearest only"),
+    ]
+    if missing:
+        remedy = " `nfh-tui predict` gives them." if sides.by_active else ""
+        told = f"Without an answer of this model: {items(missing)}.{remedy}"
+        lines += sentence(told, width)
+    return lines
+
+
+def _figure(name: str, part: int, n: int, note: str) -> Line:
+    stop = Stop(f"figure {name}", None, f"{note}: {part:,} of {n:,}")
+    value = Part(right(percent(share(part, n)), 7))
+    counts = Part(f"   {part:,} of {n:,}", ("faint",))
+    return row(stop, Part(f" {left(name, 14)}", ("bold",)), value, counts)
+
+
+def _saw(found: Compared, width: int) -> list[Line]:
+    lines = [heading("Gold made with a model's answer in view")]
+    if not found.saw.n:
+        return lines + sentence("None of it.", width)
+    rest = Tally(found.whole.n - found.saw.n, found.whole.right - found.saw.right)
+    lines.append(_figure("saw the model", found.saw.right, found.saw.n, "favours that model"))
+    return [*lines, _figure("did not", rest.right, rest.n, "the fairer figure")]
+
+
+def _by_class(found: Compared, sides: Sides, base: str) -> list[Line]:
+    by_gold = sides.right.what == "gold"
+    lines = [heading("By class", "enter opens what is not right" if by_gold else "")]
+    titles = (side_name(sides.right)[:8], "right %", "said", "of it %")
+    lines.append((Part(f" {left('', 11)}{''.join(right(t, 9) for t in titles)}", ("faint",)),))
+    matrix = matrix_between(found.counts, sides)
+    for label in matrix.rows:
+        n, good = matrix.of_row(label), found.counts.get((label, label), 0)
+        said = matrix.of_column(label)
+        if label == REF:
+            said += matrix.of_column(REF_WRONG) if REF_WRONG in matrix.columns else 0
+        query, exact = _wrong_of(label, sides, base) if n > good else (None, True)
+        told = f"{label}: not right {n - good:,} of {n:,}"
+        values = (f"{n:,}", percent(share(good, n)), f"{said:,}", percent(share(good, said)))
+        lines.append(
+            row(
+                Stop(f"class {label}", query, told, exact),
+                Part(f" {left(label, 11)}", ("bold",)),
+                *(Part(right(value, 9)) for value in values),
+            )
+        )
+    return lines
+
+
+def _wrong_of(label: str, sides: Sides, base: str) -> tuple[str | None, bool]:
+    """Items of a class that the left side does not get right."""
+    if sides.right.what != "gold":
+        return None, True
+    gold = f"class:{_gold_values(label, sides)}"
+    if sides.left.what == "person":
+        return within(base, f"{gold} wrong:{person(sides.left.name)}"), True
+    if sides.by_active:
+        return within(base, f"{gold} model!=gold"), True
+    model = quote_name(sides.left.name, ())
+    query = f"{gold} -predicted:{model}/{label},{model}/none"
+    return within(base, query), label != REF
+
+
+def _gold_values(label: str, sides: Sides) -> str:
+    """What the query language calls a label of gold; a model is not asked for UNKNOWN."""
+    return "OTHER,UNKNOWN" if label == "OTHER" and sides.left.what == "model" else label
+
+
+def _by_word(found: Compared, sides: Sides, base: str, width: int) -> list[Line]:
+    words = sorted(found.words.items(), key=lambda one: (-one[1].n, one[0]))
+    shown = words[:MOST_WORDS]
+    note = (
+        f"the {len(shown)} most frequent of {len(words):,}" if len(words) > len(shown) else ""
+    )
+    lines = [heading("By the number's words", note)]
+    name = max(8, min(22, width - 26))
+    for word, tally in shown:
+        query, exact = _wrong_word(word, sides, base)
+        told = f"{word}: not right {tally.n - tally.right:,} of {tally.n:,}"
+        lines.append(
+            row(
+                Stop(f"word {word}", query if tally.n > tally.right else None, told, exact),
+                Part(f" {left(word, name)}", ("bold",)),
+                Part(right(f"{tally.n:,}", 8)),
+                Part(right(percent(share(tally.right, tally.n)), 9)),
+            )
+        )
+    return lines
+
+
+def _wrong_word(word: str, sides: Sides, base: str) -> tuple[str, bool]:
+    anchor = f"anchor:{quote(word)}"
+    if sides.left.what == "person":
+        return within(base, f"{anchor} wrong:{person(sides.left.name)}"), True
+    if sides.by_active and sides.right.what == "gold":
+        return within(base, f"{anchor} model!=gold"), True
+    return within(base, anchor), False
+
+
+# --- the matrix -----------------------------------------------------------------------------
+
+
+def matrix_between(counts: Mapping[Cell, int], sides: Sides) -> Matrix:
+    """The matrix of a comparison: rows of the right side, columns of the left."""
+    return matrix_of(side_name(sides.right), side_name(sides.left), counts, ORDER)
+
+
+def compared_matrix(found: Compared, sides: Sides, base: str, width: int) -> list[Line]:
+    """The matrix with its cells' items."""
+    matrix = matrix_between(found.counts, sides)
+    if not matrix.total:
+        return []
+    rows = f"rows: {matrix.down} · columns: {matrix.across}"
+    lines = [heading("Who says what", "enter opens the items of a cell")]
+    lines += sentence(rows, width)
+    lines += matrix_lines(
+        matrix, width, lambda *cell: _cell_query(found, (cell[0], cell[1]), sides, base)
+    )
+    if REF_WRONG in matrix.columns:
+        lines += sentence("R≠: both say REFERENCE, and mean another noun or word.", width)
+    return lines
+
+
+def _cell_query(
+    found: Compared, cell: Cell, sides: Sides, base: str
+) -> tuple[str | None, bool]:
+    row_label, said = cell
+    both = row_label == REF and said in {REF, REF_WRONG}
+    if sides.left.what == "person":
+        name = person(sides.left.name)
+        kind = REF if said == REF_WRONG else said
+        query = f"said:{name}/{kind} class:{row_label}"
+        if both:
+            query += f" {'right' if said == REF else 'wrong'}:{name}"
+        return within(base, query), True
+    if both and not (sides.by_active and sides.right.what == "gold"):
+        return ids_query(found.ids[cell], found.counts[cell], base)
+    model = quote_name(sides.left.name, ())
+    kind = REF if said == REF_WRONG else said
+    if sides.right.what == "model":
+        other = quote_name(sides.right.name, ())
+        return within(base, f"predicted:{model}/{kind} predicted:{other}/{row_label}"), True
+    query = f"predicted:{model}/{kind} class:{_gold_values(row_label, sides)}"
+    if both:
+        query += f" model{'=' if said == REF else '!='}gold"
+    return within(base, query), True
+
+
+def ids_query(ids: Sequence[int], count: int, base: str) -> tuple[str | None, bool]:
+    """A query that names items one by one: as many as a query holds, and whether all."""
+    if not ids:
+        return None, True
+    room = MOST_LENGTH - len(base)
+    named = ""
+    taken = 0
+    for id_ in ids[:MOST_VALUES]:
+        longer = f"{named},{id_}" if named else f"id:{id_}"
+        if len(longer) > room:
+            break
+        named, taken = longer, taken + 1
+    return within(base, named), taken == count
+
+
+# --- against an earlier export --------------------------------------------------------------
+
+OUTCOME_WORDS = {
+    NOTED: "differs in what does not block",
+    "decided since": "undecided in the file, decided here",
+    "taken back": "decided in the file, without gold here",
+    NEW: "decided here, not in the file",
+    GOLD_GONE: "in the file, not here",
+    GOLD_SAME: "the same",
+}
+
+
+def change_lines(found: Changes, base: str, width: int) -> list[Line]:
+    """Items by what of their gold differs."""
+    lines = [heading("What has changed", f"{found.rows:,} rows in the file")]
+    name = max(14, min(24, width - 16))
+    for outcome in OUTCOMES:
+        ids = found.ids.get(outcome, [])
+        n = found.gone if outcome == GOLD_GONE else len(ids)
+        if not n:
+            continue
+        query, exact = ids_query(ids, n, base)
+        words = OUTCOME_WORDS.get(outcome, f"differs: {outcome}")
+        told = f"{words}: {items(n)}"
+        roles = ("faint",) if outcome in {GOLD_SAME, NOTED} else ("bold",)
+        lines.append(
+            row(
+                Stop(f"change {outcome}", query, told, exact, total=0 if exact else n),
+                Part(f" {left(outcome, name)}", roles),
+                Part(right(f"{n:,}", 9)),
+            )
+        )
+    if len(lines) == 1:
+        lines += sentence("The file and the gold here have no item in common.", width)
+    return lines
+
+
+def change_matrix(found: Changes, sides: Sides, base: str, width: int) -> list[Line]:
+    """The kinds then and now."""
+    matrix = matrix_of(side_name(sides.right), "gold here", found.counts, LABELS)
+    if not matrix.total:
+        return []
+    lines = [heading("Then and now", "enter opens the items of a cell")]
+    lines += sentence(f"rows: {matrix.down} · columns: gold here", width)
+    return lines + matrix_lines(
+        matrix,
+        width,
+        lambda *cell: ids_query(
+            found.cells[cell[0], cell[1]], found.counts[cell[0], cell[1]], base
+        ),
+    )
+
+
+EIGHTHS = " ▁▂▃▄▅▆▇█"
+HEIGHT = 5
+"""Rows of the chart."""
+
+MODEL_STOP = "model"
+INCLUSIVE, PLAIN = "incl", "acc"
+NAMES = (("accuracy_inclusive", INCLUSIVE), ("accuracy", PLAIN))
+"""The measures, the one that counts first: what a listing calls it, and what it is here."""
+
+MEASURES = {
+    INCLUSIVE: "inclusive accuracy",
+    PLAIN: "accuracy, which does not count other words of the same form",
+}
+ONE_MODEL = (
+    "One model has been judged so far; there is no curve before the second. `nfh-tui retrain` "
+    "makes one of the labels that are here now."
+)
+NO_MODEL = (
+    "No model here has been judged on examples that it did not learn from. `nfh-tui retrain "
+    "resolution` makes one."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A model with its figures as fractions; None where it has none.
+
+    accuracy: of resolution. measure: which accuracy that is, one of MEASURES, "" for none.
+    f1: of identification. labels: how many it learnt from. at: when it was made, UTC.
+    """
+
+    id: int
+    name: str
+    recipe: str
+    state: str
+    at: str
+    accuracy: float | None = None
+    f1: float | None = None
+    labels: int | None = None
+    measure: str = ""
+
+
+def judged_of(
+    listed: Sequence[Mapping[str, object]], labels: Mapping[int, int]
+) -> list[Judged]:
+    """The models of `nfh-tui models --json`, oldest first. labels: by the model's id."""
+    made = [_judged(one, labels) for one in listed]
+    return sorted(made, key=lambda one: (one.at, one.id))
+
+
+def _judged(one: Mapping[str, object], labels: Mapping[int, int]) -> Judged:
+    known = ((_fraction(one.get(name)), measure) for name, measure in NAMES)
+    accuracy, measure = next((pair for pair in known if pair[0] is not None), (None, ""))
+    return Judged(
+        _int(one.get("id")),
+        str(one.get("name")),
+        str(one.get("recipe")),
+        str(one.get("state")),
+        str(one.get("created_at")),
+        accuracy,
+        _fraction(one.get("f1")),
+        labels.get(_int(one.get("id"))),
+        measure,
+    )
+
+
+def _int(value: object) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _fraction(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) else None
+
+
+def learning_lines(models: Sequence[Judged], width: int) -> list[Line]:
+    """Chart and table; a sentence where there are too few for a curve."""
+    lines = [heading("Models over time", "enter shows a model's card")]
+    known = [one.accuracy for one in models if one.accuracy is not None]
+    if len(known) > 1:
+        lines += chart_lines(known, width)
+        lines += sentence(_chart_words(models), width)
+    elif models:
+        lines += sentence(ONE_MODEL if known else NO_MODEL, width)
+    if not models:
+        return lines + sentence("There is no model yet.", width)
+    name = max(8, min(18, width - 47))
+    titles = f"{right('acc %', 7)}{left('', 5)}{right('F1 %', 7)}{right('labels', 7)}"
+    lines.append((Part(f" {left('made', 17)}{left('', name)}{titles}", ("faint",)),))
+    for one in models:
+        sign = "● " if one.state == "active" else "  "
+        labels = "–" if one.labels is None else f"{one.labels:,}"
+        told = f"{one.name}: {one.recipe}, {one.state}"
+        if one.measure:
+            told += f"; {percent(one.accuracy)} is {MEASURES[one.measure]}"
+        lines.append(
+            row(
+                Stop(f"{MODEL_STOP} {one.id}", None, told, act=MODEL_STOP),
+                Part(f" {one.at[:16].replace('T', ' ')} ", ("faint",)),
+                Part(left(sign + one.name, name), ("bold",) if sign.strip() else ()),
+                Part(right(percent(one.accuracy), 7)),
+                Part(left(f" {one.measure}", 5), ("faint",)),
+                Part(right(percent(one.f1), 7)),
+                Part(right(labels, 7)),
+            )
+        )
+    return lines
+
+
+def chart_lines(values: Sequence[float], width: int) -> list[Line]:
+    """A column a value, in time's order; the scale at the left, in percent.
+
+    The scale goes from a little below the lowest value to the highest, so that steps are
+    seen; it does not begin at nought, and says so by its numbers.
+    """
+    label = 6
+    room = max(4, width - label - 3)
+    kept = values[-(room // 2) :]
+    each = max(2, min(6, room // len(kept)))
+    low, high = min(kept), max(kept)
+    low = max(0.0, low - max(0.01, (high - low) * 0.15))
+    span = max(high - low, 0.001)
+    heights = [max(1, round((one - low) / span * HEIGHT * 8)) for one in kept]
+    lines: list[Line] = []
+    for rank in range(HEIGHT - 1, -1, -1):
+        shown = {HEIGHT - 1: high, 0: low}.get(rank)
+        scale = right("" if shown is None else percent(shown), label)
+        bars = "".join(
+            EIGHTHS[max(0, min(8, height - rank * 8))] * (each - 1) + " " for height in heights
+        )
+        lines.append((Part(f" {scale} ", ("faint",)), Part("│", ("faint",)), Part(bars)))
+    return lines
+
+
+def _chart_words(models: Sequence[Judged]) -> str:
+    """What the columns measure: columns of two measures cannot be compared to the point."""
+    found = {one.measure for one in models if one.measure}
+    which = f", inclusive where the table says {INCLUSIVE}"
+    if len(found) == 1:
+        which = ", inclusive" if found == {INCLUSIVE} else ""
+    return f"accuracy in %{which}, on examples kept out of training; oldest first"
+
+
+def model_of(stop: Stop) -> int:
+    """The id of the model that a stop stands for."""
+    return int(stop.name.removeprefix(f"{MODEL_STOP} "))

@@ -1,0 +1,793 @@
+"""The jobs screen's lines: the list of jobs and models, one job in full, and one model in
+full.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from nfh_db.jobs import Job, JobPoint, JobState
+from nfh_db.messages import counted
+from nfh_db.models import Model
+from nfh_db.query import quote_name
+from nfh_tui.display_text import visible
+from nfh_tui.jobs.descriptions import (
+    ACTIVE,
+    CHECK,
+    FOREIGN,
+    PREDICT,
+    ROLES,
+    SIGNS,
+    TRAIN,
+    Ruling,
+    at_clock,
+    count,
+    figure_of,
+    fraction,
+    job_name,
+    phase_of,
+    ruled,
+    ruling_of,
+    share_done,
+    state_words,
+    text,
+    took,
+)
+from nfh_tui.screens.agreement_figures import within
+from nfh_tui.widgets.figure_lines import (
+    BLANK,
+    Cell,
+    Line,
+    Stop,
+    curve_lines,
+    curve_of,
+    heading,
+    items,
+    left,
+    percent,
+    right,
+    row,
+    sentence,
+    share,
+)
+
+JOB_STOP, MODEL_STOP, OLDER_STOP = "job", "model", "older"
+
+ROUGH = 30
+"""Items, of fewer of which a figure says next to nothing: their number stands with it."""
+
+RECENT = 8
+"""Ended jobs that are listed before one asks for all."""
+
+NO_JOBS = (
+    "Nothing has been asked for yet. t starts a training on the labels that are here; so does "
+    "`nfh-tui retrain`. It goes on while you work, and after you have left."
+)
+NO_MODELS = "There is no model yet. t trains one; `nfh-tui models` lists those in the package."
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What the list shows.
+
+    jobs: the newest first. models: by their registration. metrics: of models, by number,
+    where their own are not in the row. now: the time, UTC. every: also the old jobs.
+    rounds: trainings that come round, each in words.
+    """
+
+    jobs: Sequence[Job] = ()
+    models: Sequence[Model] = ()
+    metrics: Mapping[int, Mapping[str, object]] = field(default_factory=dict)
+    now: str = ""
+    every: bool = False
+    rounds: Sequence[str] = ()
+
+    @property
+    def names(self) -> dict[int, str]:
+        """Models' names by their numbers."""
+        return {model.id: model.name for model in self.models}
+
+    def job(self, job_id: int) -> Job | None:
+        """A job by its number."""
+        return next((one for one in self.jobs if one.id == job_id), None)
+
+    def model(self, model_id: int) -> Model | None:
+        """A model by its number."""
+        return next((one for one in self.models if one.id == model_id), None)
+
+    def metrics_of(self, model: Model) -> Mapping[str, object]:
+        """A model's figures."""
+        return self.metrics.get(model.id, model.metrics)
+
+
+def job_stop(job_id: int) -> str:
+    """The name of a job's line."""
+    return f"{JOB_STOP} {job_id}"
+
+
+def model_stop(model_id: int) -> str:
+    """The name of a model's line."""
+    return f"{MODEL_STOP} {model_id}"
+
+
+def list_lines(listed: Listed, width: int) -> list[Line]:
+    """Jobs, then models."""
+    lines = [heading("Jobs")]
+    lines += _jobs(listed, width) if listed.jobs else sentence(NO_JOBS, width)
+    for words in listed.rounds:
+        lines += sentence(words, width)
+    lines += [BLANK, heading("Models", "● in use")]
+    if not listed.models:
+        return lines + sentence(NO_MODELS, width)
+    return lines + [_model(listed, model, width) for model in in_order(listed.models)]
+
+
+def tally(jobs: Sequence[Job]) -> str:
+    """How many run and wait, in words."""
+    here = [job for job in jobs if not job.held]
+    counts = {state: sum(job.state is state for job in here) for state in JobState}
+    said = (
+        (counts[JobState.RUNNING], "running"),
+        (counts[JobState.QUEUED], "waiting"),
+        (counts[JobState.INTERRUPTED], "interrupted"),
+        (len(jobs) - len(here), "foreign"),
+    )
+    return ", ".join(f"{n:,} {word}" for n, word in said if n) or ("idle" if jobs else "")
+
+
+def in_order(models: Sequence[Model]) -> list[Model]:
+    """Those in use first, then the newest; those that learn nothing last."""
+    return sorted(models, key=lambda one: (one.state != ACTIVE, one.path is None, -one.id))
+
+
+def _jobs(listed: Listed, width: int) -> list[Line]:
+    shown, older = _shown(listed)
+    lines = [_job(listed, job, width) for job in shown]
+    if older or (listed.every and len(shown) > RECENT):
+        words = f"{older:,} older" if older else "fewer"
+        told = f"enter shows {'all jobs' if older else 'the newest only'}"
+        lines.append(
+            row(Stop(OLDER_STOP, None, told, act=OLDER_STOP), Cell(f"    {words}", ("faint",)))
+        )
+    return lines
+
+
+def _shown(listed: Listed) -> tuple[list[Job], int]:
+    """The jobs that are listed, and how many are not: none that is still to do."""
+    if listed.every:
+        return list(listed.jobs), 0
+    shown, ended = [], 0
+    for job in listed.jobs:
+        ended += job.state.ended
+        if not job.state.ended or ended <= RECENT:
+            shown.append(job)
+    return shown, len(listed.jobs) - len(shown)
+
+
+def _job(listed: Listed, job: Job, width: int) -> Line:
+    time = took(job, listed.now)
+    stands = min(28, max(12, (width - 15) // 2))
+    name = max(8, width - 15 - stands)
+    words = job_name(listed.names, job)
+    said = state_words(job)
+    running = job.state is JobState.RUNNING
+    told = f"job {job.id}, {words}: {state_words(job) if job.held else job.state}"
+    roles = ROLES.get(job.state, ())
+    look = ("bold",) if running else ()
+    stop = Stop(job_stop(job.id), None, told, act=JOB_STOP)
+    return (
+        Cell(f" {SIGNS[job.state]}", roles),
+        Cell(right(str(job.id), 4), ("faint",)),
+        Cell(f" {left(words, name - 1)} ", look, stop),
+        Cell(left(said, stands), roles),
+        Cell(right(time, 8), ("faint",)),
+    )
+
+
+def _model(listed: Listed, model: Model, width: int) -> Line:
+    value, short = figure_of(listed.metrics_of(model))
+    ruling = ruling_of(model)
+    sign = "●" if model.state == ACTIVE else " "
+    task = {"identification": "NFH or not", "resolution": "heads"}.get(model.task, model.task)
+    name = max(8, width - 40)
+    told = f"{model.name}: {model.recipe} for {_task(model.task)}, {model.state}"
+    if ruling.word:
+        told += f"; judged: {ruling.word}"
+    tried = count(listed.metrics_of(model).get("dev_examples"))
+    if value is not None and 0 < tried < ROUGH:
+        short = f"n={tried}"
+        told += f"; its figure is of {items(tried)}, which say next to nothing"
+    stop = Stop(model_stop(model.id), None, told, act=MODEL_STOP)
+    return (
+        Cell(f" {sign}", ("good",)),
+        Cell(right(str(model.id), 4), ("faint",)),
+        Cell(f" {left(model.name, name - 1)} ", ("bold",) if sign == "●" else (), stop),
+        Cell(left(task, 11), ("faint",)),
+        Cell(right(percent(value), 5)),
+        Cell(left(f" {short}", 6), ("faint",)),
+        Cell(left(model.state, 10)),
+    )
+
+
+def _task(task: str) -> str:
+    return "both tasks" if task == "both" else task
+
+
+LOG_STOP, GO_STOP = "log", "go"
+
+LOSS = "loss"
+SCORES = ("score", "accuracy_inclusive", "accuracy", "f1")
+"""Figures on dev, the one that counts first; one of them is drawn."""
+
+LABEL = 13
+"""Cells of what a line of facts is about."""
+
+LEAST_LOG = 6
+"""Lines of the log that are shown at least, where there are so many."""
+
+NO_LOG = "It has no log: it ran in the command that asked for it."
+NO_LOG_YET = "It has not begun, so its log is empty."
+NEVER_BEGUN = "It never began, so it has no log."
+AGAIN = {
+    JobState.INTERRUPTED: "The next runner goes on from its last checkpoint; r starts one now.",
+    JobState.FAILED: "r puts it into the queue again.",
+    JobState.CANCELLED: "r puts it into the queue again.",
+}
+
+
+NOT_FROM_HERE = (
+    "You did not queue it from this installation, so no runner starts it. `nfh-tui jobs show "
+    "{id}` says what it would read and write, `nfh-tui jobs run --accept {id}` starts it."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JobView:
+    """What is known of a job besides its row. log: its last lines; None until it is read."""
+
+    points: Sequence[JobPoint] = ()
+    log: Sequence[str] | None = None
+
+
+def job_lines(job: Job, view: JobView, listed: Listed, width: int, rows: int) -> list[Line]:
+    """All of a job. rows: of the pane, which the log fills."""
+    top = job_stop(job.id)
+    lines = [*_job_top(job, listed, width), *_facts(job, listed, width)]
+    lines += _curves(job, view, top, width, rows)
+    lines += _result(job, listed, top, width)
+    return [*lines, BLANK, *_log(job, view, listed.now, width, rows - len(lines) - 2)]
+
+
+# --- where it stands ------------------------------------------------------------------------
+
+
+def _job_top(job: Job, listed: Listed, width: int) -> list[Line]:
+    words = job_name(listed.names, job)
+    stop = Stop(f"{job_stop(job.id)} top", None, f"job {job.id}, {words}: {job.state}")
+    head = Cell(f" Job {job.id}: {visible(words)}", ("head",), stop)
+    task = Cell(f"  {visible(job.task)}" if job.task else "", ("faint",))
+    lines: list[Line] = [(head, task)]
+    said = f" {SIGNS[job.state]} {FOREIGN if job.held else job.state}"
+    time = took(job, listed.now)
+    if time:
+        said += f" · {time}" if job.state is JobState.RUNNING else f" · took {time}"
+    if job.attempts > 1:
+        said += f" · begun {job.attempts} times"
+    lines.append((Cell(said, ("bold", *ROLES.get(job.state, ()))),))
+    if job.state is JobState.RUNNING:
+        lines.append(_phase_bar(job, width))
+    if job.error and job.state is not JobState.DONE:
+        lines += sentence(job.error, width, "bold")
+    if job.held:
+        lines += sentence(NOT_FROM_HERE.format(id=job.id), width)
+    elif job.state in AGAIN:
+        lines += sentence(AGAIN[job.state], width)
+    return lines
+
+
+def sentence_like(words: str) -> str:
+    """A clause as a sentence."""
+    shown = words[:1].upper() + words[1:]
+    return shown if shown.endswith((".", "!", "?")) else f"{shown}."
+
+
+def _phase_bar(job: Job, width: int) -> Line:
+    """How much of the phase is done: a bar, the number, the phase."""
+    phase = phase_of(job)
+    share = share_done(job)
+    if share is None:
+        done = f", {job.done:,} done" if job.done else ""
+        return (Cell(f" {visible(phase)}{done}"),)
+    said = f"{100 * share:3.0f} %  {job.done:,} of {job.total:,}  "
+    room = max(6, min(24, width - len(said) - len(phase) - 4))
+    full = round(share * room)
+    return (
+        Cell(f" {'█' * full}"),
+        Cell("░" * (room - full), ("faint",)),
+        Cell(f" {said}"),
+        Cell(visible(phase), ("bold",)),
+    )
+
+
+# --- what was asked for ---------------------------------------------------------------------
+
+
+def _facts(job: Job, listed: Listed, width: int) -> list[Line]:
+    given = job.arguments
+    asked = ", ".join(filter(None, [job.asked_by, at_clock(job.created_at, listed.now)]))
+    facts = [("asked for", asked)]
+    if job.state is JobState.QUEUED and job.after is not None:
+        facts.append(("waits for", f"job {job.after}"))
+    gold = ", ".join(filter(None, [text(given.get("query")), _split(text(given.get("split")))]))
+    if job.kind in (TRAIN, CHECK):
+        facts.append(("labels", gold or "all gold but what is kept to try it on"))
+    elif job.kind == PREDICT:
+        facts.append(("items", text(given.get("query")) or "all"))
+    words = given.get("words")
+    if isinstance(words, list) and words:
+        facts.append(("settings", " ".join(map(str, words))))
+    if text(given.get("scheduler")):
+        facts.append(("runs on", text(given.get("scheduler"))))
+    if job.kind == TRAIN and given.get("promote") is False:
+        facts.append(("takes over", "never: it stays a candidate"))
+    return fact_lines(facts, width)
+
+
+def _split(name: str) -> str:
+    return f"split:{name}" if name else ""
+
+
+def fact_lines(facts: Sequence[tuple[str, str]], width: int) -> list[Line]:
+    """Pairs of what and what of it; a long value is cut."""
+    return [
+        (
+            Cell(f" {left(what, LABEL)}", ("faint",)),
+            Cell(left(value, max(8, width - LABEL - 2))),
+        )
+        for what, value in facts
+        if value
+    ]
+
+
+# --- curves ---------------------------------------------------------------------------------
+
+
+def _curves(job: Job, view: JobView, top: str, width: int, rows: int) -> list[Line]:
+    """Loss, and the figure on dev that counts."""
+    running = job.state is JobState.RUNNING
+    whole = float(job.total or 0) if running else 0.0
+    height = 6 if rows >= 34 else 4
+    lines: list[Line] = []
+    losses = curve_of("loss", series(view.points, LOSS), whole=whole, lower=True)
+    if losses.points:
+        lines += [BLANK, *curve_lines(losses, f"{top} loss", width, height)]
+    for name in SCORES:
+        found = judgements(view.points, name)
+        if found:
+            words = f"{name.replace('_', ' ')} on dev"
+            curve = curve_of(words, found, whole=whole or _last(view.points), percent=True)
+            lines += [BLANK, *curve_lines(curve, f"{top} dev", width, height)]
+            break
+    return lines
+
+
+def series(points: Sequence[JobPoint], name: str) -> list[tuple[float, float]]:
+    """One figure of a job over its steps."""
+    found = ((point.done, fraction(point.metrics.get(name))) for point in points)
+    return [(float(done), value) for done, value in found if value is not None]
+
+
+def judgements(points: Sequence[JobPoint], name: str) -> list[tuple[float, float]]:
+    """Of a figure that is repeated beside each loss until it is judged anew, each judgement
+    once: one that gave the same as the one before stands by itself, without a loss."""
+    found: list[tuple[float, float]] = []
+    for point in points:
+        value = fraction(point.metrics.get(name))
+        if value is None:
+            continue
+        if not found or value != found[-1][1] or LOSS not in point.metrics:
+            found.append((float(point.done), value))
+    return found
+
+
+def _last(points: Sequence[JobPoint]) -> float:
+    return float(points[-1].done) if points else 0.0
+
+
+# --- what came of it ------------------------------------------------------------------------
+
+
+def _result(job: Job, listed: Listed, top: str, width: int) -> list[Line]:
+    if job.state is not JobState.DONE:
+        return []
+    lines: list[Line] = []
+    model = listed.model(job.model_id) if job.model_id is not None else None
+    if model is not None:
+        stop = Stop(
+            f"{top} model",
+            None,
+            f"enter goes to {model.name}",
+            act=f"{GO_STOP} {model_stop(model.id)}",
+        )
+        words = Cell(left(f"{model.name}, {model.state}", max(8, width - LABEL - 2)), ("bold",))
+        lines.append(row(stop, Cell(f" {left('made', LABEL)}", ("faint",)), words))
+    ruling = ruled(job.result.get("verdict"))
+    if ruling.word:
+        lines += sentence(f"{ruling.word}: {ruling.reason}", width, "bold")
+    if job.kind == CHECK:
+        lines += _doubted(job, top)
+    facts = result_facts(job.result)
+    lines += fact_lines(facts, width)
+    notes = job.result.get("notes")
+    for note in notes if isinstance(notes, list) else ():
+        lines += sentence(sentence_like(str(note)), width)
+    return [BLANK, heading("What came of it"), *lines] if lines else []
+
+
+def _doubted(job: Job, top: str) -> list[Line]:
+    doubted = count(job.result.get("doubted"))
+    query = "doubt>0.9 sort:doubt" if doubted else None
+    told = f"gold that the model doubts: {items(doubted)}"
+    stop = Stop(f"{top} doubted", query, told, exact=False)
+    return [row(stop, Cell(f" {left('doubted', LABEL)}", ("faint",)), Cell(f"{doubted:,}"))]
+
+
+TOLD = (
+    ("anchors", "items"),
+    ("predicted", "predicted"),
+    ("silent", "no answer"),
+    ("n", "tried on"),
+    ("passages", "passages"),
+    ("rows", "rows"),
+)
+
+
+def result_facts(result: Mapping[str, object]) -> list[tuple[str, str]]:
+    """The counts and shares of a result that can be told in a line each."""
+    facts = [
+        (words, f"{value:,}")
+        for name, words in TOLD
+        if isinstance(value := result.get(name), int) and not isinstance(value, bool)
+    ]
+    for name in ("accuracy_inclusive", "accuracy", "f1"):
+        value = fraction(result.get(name))
+        if value is not None:
+            facts.append((name.replace("_", " "), f"{percent(value)} %"))
+    left_out = result.get("left_out")
+    if isinstance(left_out, Mapping):
+        told = [f"{n:,} {why}" for why, n in left_out.items() if isinstance(n, int) and n]
+        facts.append(("left out", ", ".join(told)))
+    return facts
+
+
+# --- the log --------------------------------------------------------------------------------
+
+
+def _log(job: Job, view: JobView, now: str, width: int, room: int) -> list[Line]:
+    lines = [heading("Log", "L shows all of it")]
+    if view.log is None:
+        return lines + sentence("Reading…", width)
+    if not view.log:
+        return [heading("Log"), *sentence(no_log(job), width)]
+    shown = view.log[-max(LEAST_LOG, room) :]
+    first = len(view.log) - len(shown)
+    for place, words in enumerate(shown):
+        stop = Stop(f"{job_stop(job.id)} log {first + place}", None, words, act=LOG_STOP)
+        clock, rest = log_parts(words, now)
+        lines.append(
+            row(
+                stop,
+                Cell(f" {clock} ", ("faint",)),
+                Cell(left(rest, max(8, width - len(clock) - 3))),
+            )
+        )
+    return lines
+
+
+def no_log(job: Job) -> str:
+    """Why a job has no log."""
+    if job.state is JobState.QUEUED:
+        return NO_LOG_YET
+    return NEVER_BEGUN if job.started_at is None and job.log is None else NO_LOG
+
+
+def log_parts(words: str, now: str) -> tuple[str, str]:
+    """A line of the log as its time here and the rest; "" where it does not begin with one."""
+    stamp, _, rest = words.partition(" ")
+    try:
+        datetime.fromisoformat(stamp)
+    except ValueError:
+        return "", words
+    return at_clock(stamp, now), rest
+
+
+CARD_STOP, COMPARE_STOP = "card", "compare"
+
+ALL_FIGURES = (
+    ("accuracy_inclusive", "inclusive", "a word of the same form as a gold head counts, too"),
+    ("accuracy", "accuracy", "the class, or a gold mention"),
+    ("accuracy_nearest", "nearest", "only the nearest gold mention counts"),
+    ("reference", "of words", "right where gold is a word of the passage"),
+    ("implicit", "of classes", "right where gold is a class"),
+    ("binary", "which of both", "a word of the passage or a class, whichever it is"),
+    ("f1", "F1, is it one", "identification: is a number without its noun"),
+    ("precision", "precision", "identification: of those called one, how many are"),
+    ("recall", "recall", "identification: of those that are one, how many were found"),
+)
+"""Name, what it is called in a table, and in words."""
+
+FIGURE = 20
+"""Cells of a figure with its name."""
+
+SIDES = ("both", "only", "other", "neither")
+STATES = {
+    ACTIVE: "in use",
+    "candidate": "a candidate: not in use",
+    "retired": "retired: it was in use before",
+    "rejected": "rejected: worse than the one in use",
+}
+VIEW = "answer in view"
+"""A reason that has these words has told already of gold that was made so."""
+
+NO_OTHER = "No other model has answered any item: p on one has it predict."
+NOTHING_SAID = "{name} has answered no item yet: p has it predict, and then they are compared."
+NO_INTERVAL = "no interval"
+NOTHING_COMMON = "No item with gold was answered by both."
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """The difference on some items, as a fraction. n: how many they are. interval: of the
+    difference; None where drawing the items anew gives no other value."""
+
+    n: int
+    difference: float
+    interval: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Another model beside this one, item by item.
+
+    name: of the other; "" where there is none. base: within which query. counts: items by
+    SIDES; None until they are counted. why: why there are none. interval: low and high of
+    the difference, as fractions; None until it is there. untold: why it is not there. learnt:
+    how many of the items this model learnt from, and the other. unseen: the difference on
+    those that neither learnt from; None where they are all, or none. missing: how many items
+    with gold this model has not answered, and the other.
+    """
+
+    name: str = ""
+    base: str = ""
+    counts: Mapping[str, int] | None = None
+    why: str = ""
+    interval: tuple[float, float] | None = None
+    untold: str = ""
+    learnt: tuple[int, int] = (0, 0)
+    unseen: Unseen | None = None
+    missing: tuple[int, int] = (0, 0)
+
+
+def model_lines(model: Model, beside: Beside, listed: Listed, width: int) -> list[Line]:
+    """All of a model."""
+    top = model_stop(model.id)
+    lines = [*_model_top(model, listed, top, width), *_verdict(ruling_of(model), width)]
+    lines += [BLANK, *_figures(listed.metrics_of(model), top, width)]
+    if model.task != "identification":
+        lines += [BLANK, *beside_lines(model.name, beside, top, width)]
+    return lines
+
+
+# --- what it is -----------------------------------------------------------------------------
+
+
+def _model_top(model: Model, listed: Listed, top: str, width: int) -> list[Line]:
+    sign = "● " if model.state == ACTIVE else ""
+    stop = Stop(f"{top} top", None, f"enter shows the card of {model.name}", act=CARD_STOP)
+    head = Cell(f" {visible(model.name)}", ("head",), stop)
+    task = "both tasks" if model.task == "both" else model.task
+    lines: list[Line] = [
+        (head, Cell(f"  {visible(model.recipe)} for {visible(task)}", ("faint",))),
+        (Cell(f" {sign}{_state(model, listed)}", ("bold",)),),
+    ]
+    metrics = listed.metrics_of(model)
+    by = next((f", job {job.id}" for job in listed.jobs if job.model_id == model.id), "")
+    learnt = count(metrics.get("examples"))
+    facts = [
+        ("made", f"{at_clock(model.created_at, listed.now)}{by}"),
+        ("learnt from", counted(learnt, "example") if learnt else ""),
+        ("started from", text(model.config.get("base"))),
+        ("version", "" if model.path is not None else model.version),
+    ]
+    return lines + fact_lines(facts, width)
+
+
+def _state(model: Model, listed: Listed) -> str:
+    """Where a model stands; of one of both tasks that gave way in one, what it is used for."""
+    taken = {one.task for one in listed.models if one.state == ACTIVE and one.id != model.id}
+    left = [task for task in ("identification", "resolution") if task not in taken]
+    words = STATES.get(model.state, model.state)
+    if model.state == ACTIVE and model.task == "both" and len(left) == 1:
+        return f"{words} for {left[0]} alone"
+    return words
+
+
+def _verdict(ruling: Ruling, width: int) -> list[Line]:
+    if not ruling.word:
+        return []
+    lines = [BLANK, heading("Verdict", ruling.word)]
+    lines += sentence(ruling.reason or ruling.word, width, "bold")
+    if ruling.saw and VIEW not in ruling.reason:
+        lines += sentence(
+            f"Of these items, {ruling.saw:,} had a model's answer in view when gold was made.",
+            width,
+        )
+    return lines
+
+
+def _figures(metrics: Mapping[str, object], top: str, width: int) -> list[Line]:
+    """The figures in columns, each of them a stop."""
+    tried = count(metrics.get("dev_examples"))
+    lines = [heading("Figures", f"on {items(tried)} it did not learn from" if tried else "")]
+    cells = []
+    for name, short, told in ALL_FIGURES:
+        value = fraction(metrics.get(name))
+        if value is not None and -1 <= value <= 1:
+            stop = Stop(f"{top} figure {name}", None, f"{percent(value)} %: {told}")
+            words = f" {left(short, FIGURE - 7)}{right(percent(value), 5)} "
+            cells.append(Cell(words, (), stop))
+    if not cells:
+        return [heading("Figures"), *sentence("It was not tried on items kept from it.", width)]
+    across = max(1, width // FIGURE)
+    return lines + [tuple(cells[at : at + across]) for at in range(0, len(cells), across)]
+
+
+def _value_bar(value: float, room: int) -> str:
+    return f"  {'█' * round(max(0.0, value) * min(20, room))}" if room > 4 else ""
+
+
+# --- beside another -------------------------------------------------------------------------
+
+
+def beside_query(one: str, other: str, side: str, base: str) -> str:
+    """The query of the items that both, only one, or neither of two models has right."""
+    own, others = {
+        "both": ("hit", "hit"),
+        "only": ("hit", "miss"),
+        "other": ("miss", "hit"),
+        "neither": ("miss", "miss"),
+    }[side]
+    return within(base, f"{own}:{quote_name(one, ())} {others}:{quote_name(other, ())}")
+
+
+def beside_lines(name: str, beside: Beside, top: str, width: int) -> list[Line]:
+    """The four groups of items, each opened by enter, and the difference."""
+    if not beside.name:
+        return [heading("Item by item"), *sentence(beside.why or NO_OTHER, width)]
+    faint = f"within {beside.base}" if beside.base else "c compares with another"
+    title = Cell(f"Beside {visible(beside.name)}", ("head",))
+    lines: list[Line] = [(title, Cell(f"  {visible(faint)}", ("faint",)))]
+    if beside.counts is None:
+        return lines + sentence(beside.why or "Counting…", width)
+    whole = sum(beside.counts.values())
+    if not whole:
+        return lines + sentence(beside.why or NOTHING_COMMON, width)
+    words = {
+        "both": "both right",
+        "only": f"only {name}",
+        "other": f"only {beside.name}",
+        "neither": "neither",
+    }
+    label = max(14, min(26, max(map(len, words.values()))))
+    for side in SIDES:
+        n = beside.counts.get(side, 0)
+        query = beside_query(name, beside.name, side, beside.base) if n else None
+        stop = Stop(f"{top} {COMPARE_STOP} {side}", query, f"{words[side]}: {items(n)}")
+        part = share(n, whole) or 0.0
+        lines.append(
+            row(
+                stop,
+                Cell(f" {left(words[side], label)}", ("bold",)),
+                Cell(right(f"{n:,}", 7)),
+                Cell(right(percent(part), 7)),
+                Cell(_value_bar(part, width - label - 20), ("faint",)),
+            )
+        )
+    return lines + _difference(name, beside, whole, top, width)
+
+
+def _difference(name: str, beside: Beside, whole: int, top: str, width: int) -> list[Line]:
+    counts = beside.counts or {}
+    gap = (counts.get("only", 0) - counts.get("other", 0)) / whole
+    stop = Stop(
+        f"{top} difference",
+        None,
+        f"{name} has {abs(100 * gap):.1f} points {'more' if gap >= 0 else 'less'} than "
+        f"{beside.name}, of {items(whole)} with gold",
+    )
+    cells = [_gap_cell("difference", gap)]
+    if beside.interval is not None or beside.untold:
+        cells += _interval_cells(beside.interval, beside.untold)
+    lines = [row(stop, *cells)]
+    unseen = beside.unseen
+    if unseen is not None:
+        told = f"the same, of the {items(unseen.n)} that neither learnt from"
+        cells = [_gap_cell("not learnt", unseen.difference)]
+        cells += _interval_cells(unseen.interval)
+        lines.append(row(Stop(f"{top} unseen", None, told), *cells))
+    lines += sentence(f"of {items(whole)} with gold, in points", width)
+    for n, who in zip(beside.learnt, (name, beside.name), strict=True):
+        if n:
+            passages = "passage" if n == 1 else "passages"
+            words = (
+                f"{who} learnt from the {passages} of {n:,} of them, and may do worse on "
+                "others."
+            )
+            lines += sentence(words, width)
+    for n, who in zip(beside.missing, (name, beside.name), strict=True):
+        if n:
+            words = f"{who} has not answered {items(n)} with gold: p on it has it predict."
+            lines += sentence(words, width)
+    return lines
+
+
+def _gap_cell(words: str, gap: float) -> Cell:
+    return Cell(f" {left(words, LABEL)}{right(_signed(gap), 7)}", ("bold",))
+
+
+def _signed(value: float) -> str:
+    """A difference of fractions in points, with its sign."""
+    return f"{100 * value:+.1f}".replace("-", "−")
+
+
+def _interval_cells(
+    interval: tuple[float, float] | None, untold: str = NO_INTERVAL
+) -> list[Cell]:
+    if interval is None:
+        return [Cell(f"  {untold}", ("faint",))]
+    low, high = interval
+    sure = low > 0 or high < 0
+    shown = f"  [{_signed(low)}, {_signed(high)}]"
+    return [Cell(shown, ("faint",)), Cell("" if sure else "  may be chance", ("faint",))]
+
+
+def measured(beside: Beside, found: Mapping[str, object]) -> Beside:
+    """With what `nfh-tui models compare --json` says of the same two."""
+    interval = _interval_of(found)
+    unseen = found.get("unseen")
+    aside = unseen if isinstance(unseen, Mapping) else {}
+    figures = aside.get("figures")
+    apart = figures[0] if isinstance(figures, list) and figures else {}
+    gap = fraction(apart.get("difference")) if isinstance(apart, Mapping) else None
+    n = count(aside.get("n"))
+    return replace(
+        beside,
+        interval=interval,
+        untold=NO_INTERVAL if interval is None else "",
+        learnt=_pair(found.get("learnt")),
+        missing=_pair(found.get("missing")),
+        unseen=Unseen(n, gap, _interval_of(apart)) if gap is not None and n else None,
+    )
+
+
+def _pair(value: object) -> tuple[int, int]:
+    known = isinstance(value, list) and len(value) == 2
+    return (count(value[0]), count(value[1])) if known else (0, 0)  # type: ignore[index]
+
+
+def _interval_of(found: Mapping[str, object]) -> tuple[float, float] | None:
+    """Low and high; None where one of them is missing."""
+    low, high = fraction(found.get("low")), fraction(found.get("high"))
+    return None if low is None or high is None else (low, high)
+
+
+def others_of(model: Model, known: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
+    """The models with predictions that this one can stand beside; the one in use first."""
+    return [one for one in known if one[0] != model.id]
+
+
+def why_missing(model: Model) -> str:
+    """Why a model that has no predictions cannot be compared item by item."""
+    if model.task == "identification":
+        return "tells only whether a number is one"
+    return "has answered no item yet: p on it has it predict"

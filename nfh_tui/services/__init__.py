@@ -1,0 +1,1 @@
+"""What commands, jobs and screens all call; knows neither of them."""

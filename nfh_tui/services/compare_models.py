@@ -1,0 +1,322 @@
+"""Two models item by item: what each said of the same gold, as it is stored.
+
+Nothing is asked of the models here, so that this is quick.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Protocol
+
+from nfh_db.query import Query, quote_name
+from nfh_db.records import Ballot
+from nfh_models.domain import Answer, Kind, identified
+from nfh_models.errors import ModelsError
+from nfh_models.identification.base import Example, cases_of
+from nfh_models.resolution.base import Choice, Item, ResolutionExample
+from nfh_tui.jobs.reporting import passages_learnt_from
+from nfh_tui.services.examples import Labelled, resolution_gold
+
+if TYPE_CHECKING:
+    from nfh_db.models import Model
+    from nfh_db.store import Store
+    from nfh_models.agreement.measure import Measure
+    from nfh_models.resolution.scoring import Judged
+
+IDENTIFICATION, RESOLUTION, BOTH = "identification", "resolution", "both"
+
+FIGURES = {
+    RESOLUTION: ("accuracy", "accuracy_inclusive", "accuracy_nearest"),
+    IDENTIFICATION: ("f1",),
+}
+"""By which two models are compared, the one first that says which items are right."""
+
+MOST_NAMED = 200
+"""Items that a query names by number."""
+
+NFH, NOT_NFH = Kind.NFH.value, Kind.NOT_NFH.value
+
+
+class NotComparableError(ModelsError):
+    """Two models that have nothing in common; the sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Two models by one figure. p: two-sided, of the paired bootstrap; None without one."""
+
+    figure: str
+    first: float | None
+    second: float | None
+    difference: "Measure"
+    p: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One item that both have answered.
+
+    gold, first, second: a class or tokens in digits; of identification NFH or NOT_NFH. right:
+    of each. seen: one of them learnt from its passage.
+    """
+
+    anchor_id: int
+    ballot: Ballot
+    gold: str
+    first: str
+    second: str
+    right: tuple[bool, bool]
+    seen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Two models on some items. differences: in the order of FIGURES."""
+
+    n: int
+    passages: int
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two models on the same items.
+
+    missing: items with gold that the first, and the second, has not answered. learnt: of
+    those compared, how many stand in passages that each learnt from. saw_model: items whose
+    gold was given with a model's answer in view. unseen: the figures on items of passages
+    that neither learnt from, where those are some and not all.
+    """
+
+    task: str
+    first: "Model"
+    second: "Model"
+    query: Query
+    items: tuple[Compared, ...]
+    figures: Figures
+    missing: tuple[int, int]
+    learnt: tuple[int, int]
+    saw_model: int
+    unseen: Figures | None = None
+
+    def of(self, right: tuple[bool, bool]) -> list[Compared]:
+        """The items that the first, and the second, has right or wrong."""
+        return [one for one in self.items if one.right == right]
+
+    def query_of(self, right: tuple[bool, bool]) -> str:
+        """What opens these items in the workbench; "" where nothing does."""
+        if self.task == IDENTIFICATION:
+            numbers = [str(one.anchor_id) for one in self.of(right)]
+            return f"id:{','.join(numbers)}" if 0 < len(numbers) <= MOST_NAMED else ""
+        keys = (
+            f"{'hit' if it else 'miss'}:{quote_name(model.name, ())}"
+            for it, model in zip(right, (self.first, self.second), strict=True)
+        )
+        return " ".join([*([self.query.text] if self.query.text else []), *keys])
+
+
+def task_of(first: "Model", second: "Model", wanted: str | None = None) -> str:
+    """The task in which two models are compared: resolution where both do it.
+
+    Raises NotComparableError for models of two tasks, or that do not do the one wanted.
+    """
+    common = [
+        task
+        for task in (RESOLUTION, IDENTIFICATION)
+        if {first.task, second.task} <= {task, BOTH} and wanted in (None, task)
+    ]
+    if common:
+        return common[0]
+    if wanted is not None:
+        raise NotComparableError(f"{first.name} and {second.name} do not both do {wanted}")
+    raise NotComparableError(
+        f"{first.name} is a model of {first.task} and {second.name} of {second.task}: two of "
+        "one task can be compared"
+    )
+
+
+def compare_models(
+    store: "Store",
+    task: str,
+    first: "Model",
+    second: "Model",
+    query: Query,
+    hidden: frozenset[int] = frozenset(),
+) -> Comparison:
+    """Two models on the gold of a query, as far as both have answered.
+
+    hidden: anchors of which nothing is to be told. Raises StoreError.
+    """
+    of_task: _Task = _Resolution() if task == RESOLUTION else _Identification()
+    labelled = store.labelled(query)
+    ballots = [one for one in labelled if one.anchor_id not in hidden and of_task.tells(one)]
+    ids = [one.anchor_id for one in ballots]
+    said = [of_task.said(store, model, ids) for model in (first, second)]
+    both = [one for one in ballots if one.anchor_id in said[0] and one.anchor_id in said[1]]
+    learnt = [passages_learnt_from(store, model) for model in (first, second)]
+    either = learnt[0] | learnt[1]
+    items = [
+        replace(one, seen=one.ballot.passage.digest in either)
+        for one in of_task.items(both, *said)
+    ]
+    unseen = [one for one in items if not one.seen]
+    return Comparison(
+        task,
+        first,
+        second,
+        query,
+        tuple(items),
+        of_task.figures(items),
+        (len(ids) - len(said[0]), len(ids) - len(said[1])),
+        (_within(items, learnt[0]), _within(items, learnt[1])),
+        sum(_saw_model(one) for one in both),
+        of_task.figures(unseen) if 0 < len(unseen) < len(items) else None,
+    )
+
+
+def _within(items: "Sequence[Compared]", passages: frozenset[str]) -> int:
+    return sum(one.ballot.passage.digest in passages for one in items)
+
+
+def _saw_model(ballot: Ballot) -> bool:
+    return Labelled(ballot.anchor, ballot.gold, ballot.votes, "").saw_model
+
+
+# --- the tasks ------------------------------------------------------------------------------
+
+
+class _Task(Protocol):
+    """What the tasks do each in their own way."""
+
+    def tells(self, ballot: Ballot) -> bool:
+        """Whether gold says what is right."""
+        ...
+
+    def said(self, store: "Store", model: "Model", ids: Sequence[int]) -> Mapping[int, str]:
+        """What a model said, by anchor: a token in digits, or a word."""
+        ...
+
+    def items(
+        self, ballots: Sequence[Ballot], first: Mapping[int, str], second: Mapping[int, str]
+    ) -> list[Compared]:
+        """Each with what both said of it."""
+        ...
+
+    def figures(self, items: Sequence[Compared]) -> Figures:
+        """The figures of both."""
+        ...
+
+
+def _gold(ballot: Ballot) -> Answer:
+    if ballot.gold is None:
+        raise ValueError("an item without gold")
+    return ballot.gold.answer
+
+
+class _Resolution:
+    """Which noun is missing?"""
+
+    def tells(self, ballot: Ballot) -> bool:
+        return resolution_gold(_gold(ballot)) is not None
+
+    def said(self, store: "Store", model: "Model", ids: Sequence[int]) -> Mapping[int, str]:
+        return store.model_choices(model.id, ids)
+
+    def items(
+        self, ballots: Sequence[Ballot], first: Mapping[int, str], second: Mapping[int, str]
+    ) -> list[Compared]:
+        ids = [one.anchor_id for one in ballots]
+        left = self._judged(ballots, [first[it] for it in ids])
+        right = self._judged(ballots, [second[it] for it in ids])
+        return [
+            Compared(
+                one.anchor_id,
+                one,
+                _gold_words(one),
+                first[one.anchor_id],
+                second[one.anchor_id],
+                (it.right, other.right),
+            )
+            for one, it, other in zip(ballots, left, right, strict=True)
+        ]
+
+    def figures(self, items: Sequence[Compared]) -> Figures:
+        from nfh_models.resolution.evaluation import compare
+
+        ballots = [one.ballot for one in items]
+        first = self._judged(ballots, [one.first for one in items])
+        second = self._judged(ballots, [one.second for one in items])
+        tests = [compare(first, second, None, figure) for figure in FIGURES[RESOLUTION]]
+        differences = (
+            Difference(one.measure, one.first, one.second, one.difference, one.p)
+            for one in tests
+        )
+        return Figures(len(items), _passages(items), tuple(differences))
+
+    def _judged(self, ballots: Sequence[Ballot], chosen: Sequence[str]) -> "tuple[Judged, ...]":
+        from nfh_models.resolution.scoring import judge
+
+        examples = [
+            ResolutionExample(
+                Item(one.passage, one.anchor),
+                resolution_gold(_gold(one)) or _gold(one),
+                "",
+                one.passage.digest,
+            )
+            for one in ballots
+        ]
+        return judge(examples, [Choice(said, None, None, ()) for said in chosen])
+
+
+def _gold_words(ballot: Ballot) -> str:
+    answer = _gold(ballot)
+    if answer.kind is not Kind.REFERENCE:
+        return answer.kind.value
+    return ",".join(map(str, sorted(answer.head_tokens())))
+
+
+class _Identification:
+    """Is a noun missing?"""
+
+    def tells(self, ballot: Ballot) -> bool:
+        return identified(_gold(ballot).kind) is not None
+
+    def said(self, store: "Store", model: "Model", ids: Sequence[int]) -> Mapping[int, str]:
+        found = store.model_decisions(model.id, ids)
+        return {anchor_id: NFH if nfh else NOT_NFH for anchor_id, nfh in found.items()}
+
+    def items(
+        self, ballots: Sequence[Ballot], first: Mapping[int, str], second: Mapping[int, str]
+    ) -> list[Compared]:
+        found = []
+        for one in ballots:
+            gold = NFH if identified(_gold(one).kind) else NOT_NFH
+            said = first[one.anchor_id], second[one.anchor_id]
+            right = said[0] == gold, said[1] == gold
+            found.append(Compared(one.anchor_id, one, gold, *said, right))
+        return found
+
+    def figures(self, items: Sequence[Compared]) -> Figures:
+        from nfh_models.identification.evaluation import compare
+        from nfh_models.identification.scores import count
+
+        gold = [one.gold == NFH for one in items]
+        first = [one.first == NFH for one in items]
+        second = [one.second == NFH for one in items]
+        examples = [
+            Example(case, nfh, "", one.ballot.passage.digest)
+            for one, nfh in zip(items, gold, strict=True)
+            for case in cases_of(one.ballot.passage, [one.ballot.anchor])
+        ]
+        found = compare(examples, first, second)
+        only = Difference(
+            FIGURES[IDENTIFICATION][0],
+            count(zip(gold, first, strict=True)).f1,
+            count(zip(gold, second, strict=True)).f1,
+            found.difference,
+            found.p,
+        )
+        return Figures(len(items), _passages(items), (only,))
+
+
+def _passages(items: Sequence[Compared]) -> int:
+    return len({one.ballot.passage.digest for one in items})

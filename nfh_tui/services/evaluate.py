@@ -1,0 +1,530 @@
+"""Trials of identification and of resolution: examples parsed once, and answered by each
+model or recipe that is judged on them.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from nfh_db.messages import counted
+from nfh_models.domain import Answer
+from nfh_models.identification.base import (
+    BATCH,
+    Decision,
+    Example,
+    Identifier,
+    decide,
+    parse_cases,
+)
+from nfh_models.identification.recipes import RULES, SVM
+from nfh_models.parsing import Layer, Parsed, Parser, Stretch
+from nfh_models.resolution.base import (
+    Choice,
+    Item,
+    ResolutionExample,
+    Resolver,
+    batches,
+    check_layers,
+    parse_items,
+)
+from nfh_models.resolution.heads import decode
+from nfh_tui.jobs.reporting import passages_learnt_from
+from nfh_tui.services.examples import Examples, ResolutionExamples
+
+if TYPE_CHECKING:
+    from nfh_db.store import Store
+    from nfh_models.identification.ablation import RuleRemoval
+    from nfh_models.identification.rules import Rule
+    from nfh_models.identification.svm import SvmSettings
+
+
+TrialProgress = Callable[[str, int, int], None]
+"""Told what is being done, how many are done, and how many there are; 0 if not known."""
+DecideAll = Callable[[Sequence[Example]], Sequence[Decision]]
+
+
+def _no_progress(what: str, done: int, total: int) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class IdentificationEntrant:
+    """Somebody to be judged: an identifier that is ready, or a recipe fitted in each fold.
+
+    name: as the report has it. model_id: of its registration in the store, if it has one.
+    identifier: None where `cross` gives the decisions instead, of examples that are parsed;
+    then needs says which layers they must have. folds: how many; lesson: what it is fitted on
+    instead; both None of one that is ready.
+    """
+
+    name: str
+    recipe: str
+    version: str
+    model_id: int | None = None
+    identifier: Identifier | None = None
+    cross: DecideAll | None = None
+    needs: frozenset[Layer] = frozenset()
+    folds: int | None = None
+    lesson: "Lesson | None" = None
+
+    @classmethod
+    def ready(
+        cls, name: str, identifier: Identifier, model_id: int | None
+    ) -> "IdentificationEntrant":
+        """One that only has to decide."""
+        return cls(
+            name,
+            identifier.recipe,
+            identifier.version,
+            model_id,
+            identifier,
+            needs=identifier.needs,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedIdentification:
+    """What an entrant decided of each example. seconds: for that, without the parsing."""
+
+    entrant: IdentificationEntrant
+    decisions: tuple[Decision, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class IdentificationTrial:
+    """Examples, and what each entrant made of them.
+
+    examples: with their parse where an entrant is fitted in folds, else without. parser: its
+    name, None where nobody needed one. parsing: seconds. left_out, no_number, warnings: as
+    the examples' source counted them.
+    """
+
+    source: str
+    format: str | None
+    examples: tuple[Example, ...]
+    judged: tuple[JudgedIdentification, ...]
+    parser: str | None
+    parsing: float
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    no_number: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+def identification_layers(entrants: Iterable[IdentificationEntrant]) -> frozenset[Layer]:
+    """The layers that a parser has to give to serve them all; empty if none needs one."""
+    return frozenset[Layer]().union(*(entrant.needs for entrant in entrants))
+
+
+def hold_identification(
+    source: Examples,
+    entrants: Sequence[IdentificationEntrant],
+    parser: Parser | None,
+    progress: TrialProgress = _no_progress,
+) -> IdentificationTrial:
+    """Let each entrant decide all examples, which are parsed once.
+
+    progress is told how far reading, parsing and deciding are. Raises FormatError, StoreError
+    for examples that cannot be read, ParserError for a parser that gives too little.
+    """
+    examples = list(source)
+    progress("read", len(examples), 0)
+    watch = None if parser is None else Watched(parser)
+    ready = {one.name: one.identifier for one in entrants if one.identifier is not None}
+    keep = len(ready) < len(entrants)
+    decided: dict[str, list[Decision]] = {name: [] for name in ready}
+    seconds = dict.fromkeys(ready, 0.0)
+    for place, batch in _batches(examples):
+        parsed = batch if watch is None else parse_examples(batch, watch)
+        cases = [one.case for one in parsed]
+        for name, identifier in ready.items():
+            began = time.perf_counter()
+            decided[name] += [said for _, said in decide(cases, identifier, parser)]
+            seconds[name] += time.perf_counter() - began
+        if keep:
+            examples[place : place + len(batch)] = parsed
+        progress("parsed and decided", place + len(batch), len(examples))
+    judged = []
+    for place, entrant in enumerate(entrants):
+        if entrant.cross is None:
+            name = entrant.name
+            judged.append(JudgedIdentification(entrant, tuple(decided[name]), seconds[name]))
+        else:
+            progress("fitting, model", place + 1, len(entrants))
+            judged.append(_crossed(entrant, entrant.cross, examples))
+    return IdentificationTrial(
+        source.source,
+        source.format,
+        tuple(examples),
+        tuple(judged),
+        None if parser is None else parser.name,
+        0.0 if watch is None else watch.seconds,
+        dict(sorted(source.left_out.items())),
+        source.no_number,
+        tuple(source.warnings),
+    )
+
+
+def _batches(examples: Sequence[Example]) -> Iterator[tuple[int, list[Example]]]:
+    for place in range(0, len(examples), BATCH):
+        yield place, list(examples[place : place + BATCH])
+
+
+def parse_examples(examples: Sequence[Example], parser: Parser) -> list[Example]:
+    """The same examples with their sentences parsed."""
+    cases = parse_cases([one.case for one in examples], parser)
+    return [replace(one, case=case) for one, case in zip(examples, cases, strict=True)]
+
+
+def parse_all(
+    examples: Sequence[Example], parser: Parser | None, progress: Callable[[int, int], None]
+) -> list[Example]:
+    """All of them parsed; as they are where there is no parser."""
+    if parser is None:
+        return list(examples)
+    parsed: list[Example] = []
+    for _, batch in _batches(examples):
+        parsed += parse_examples(batch, parser)
+        progress(len(parsed), len(examples))
+    return parsed
+
+
+def _crossed(
+    entrant: IdentificationEntrant, cross: DecideAll, examples: Sequence[Example]
+) -> JudgedIdentification:
+    began = time.perf_counter()
+    decisions = tuple(cross(examples)) if examples else ()
+    return JudgedIdentification(entrant, decisions, time.perf_counter() - began)
+
+
+class Watched:
+    """A parser, and the seconds that parsing took."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.name = parser.name
+        self.layers = parser.layers
+        self.seconds = 0.0
+        self._parser = parser
+
+    def parse(self, stretches: Iterable[Stretch]) -> Iterator[Parsed]:
+        """One parse a stretch, in order."""
+        parses = iter(self._parser.parse(stretches))
+        while True:
+            began = time.perf_counter()
+            some = list(islice(parses, BATCH))
+            self.seconds += time.perf_counter() - began
+            if not some:
+                return
+            yield from some
+
+
+FitProgress = Callable[[int, int], None]
+
+
+def in_folds(
+    name: str, settings: "SvmSettings", folds: int, seed: int
+) -> IdentificationEntrant:
+    """`svm` fitted anew in each fold, so that it decides only what it has not seen."""
+    from nfh_models.identification.svm import VERSION, cross_validate
+
+    def decide(examples: Sequence[Example]) -> Sequence[Decision]:
+        return cross_validate(examples, settings, folds, seed)
+
+    return IdentificationEntrant(
+        name, SVM, VERSION, cross=decide, needs=settings.features.layers, folds=folds
+    )
+
+
+class Lesson:
+    """Examples to learn from, less the passages that the trial is held on.
+
+    name: of the file. parser: parses them; None where nobody needs it. size: examples learnt
+    from. dropped: those left out since their passage is in the trial, too; both are known
+    once they are read.
+    """
+
+    def __init__(self, source: Examples, progress: FitProgress) -> None:
+        self.name = source.source
+        self.size = 0
+        self.dropped = 0
+        self.parser: Parser | None = None
+        self._source = source
+        self._progress = progress
+        self._read: list[Example] | None = None
+
+    def examples(self, tried: Sequence[Example]) -> list[Example]:
+        """The examples, parsed, and read once. tried: what the trial is held on.
+
+        Raises TooFewError unless there are some of either label.
+        """
+        if self._read is None:
+            held_out = {example.group for example in tried}
+            found = list(self._source)
+            kept = [example for example in found if example.group not in held_out]
+            self.size, self.dropped = len(kept), len(found) - len(kept)
+            _check_labels(kept)
+            self._read = parse_all(kept, self.parser, self._progress)
+        return self._read
+
+    def sentence(self) -> str:
+        """What was learnt from, once it is read."""
+        told = f"learnt from {counted(self.size, 'example')} of {self.name}"
+        if self.dropped:
+            told += (
+                f"; {self.dropped:,} left out, since their passages are among those that are "
+                "tried"
+            )
+        return told
+
+
+def _check_labels(train: Sequence[Example]) -> None:
+    from nfh_models.identification.svm import TooFewError
+
+    if not train:
+        raise TooFewError(
+            "there are no examples to learn from but those of passages that are tried, too"
+        )
+    if len({example.nfh for example in train}) < 2:
+        only = "NFHs" if train[0].nfh else "none"
+        raise TooFewError(
+            f"there is nothing to tell apart: of {counted(len(train), 'example')} to learn "
+            f"from all are {only}"
+        )
+
+
+def taught(name: str, settings: "SvmSettings", lesson: Lesson) -> IdentificationEntrant:
+    """`svm` fitted on a lesson."""
+    from nfh_models.identification.svm import VERSION, train_svm
+
+    def decide(examples: Sequence[Example]) -> Sequence[Decision]:
+        machine = train_svm(lesson.examples(examples), settings)
+        return machine.decide([example.case for example in examples])
+
+    return IdentificationEntrant(
+        name,
+        SVM,
+        VERSION,
+        cross=decide,
+        needs=settings.features.layers,
+        lesson=lesson,
+    )
+
+
+def rules_without() -> list[IdentificationEntrant]:
+    """`rules` whole, then with each part left out that can be."""
+    from nfh_models.identification.ablation import holding, rule_removals, without
+    from nfh_models.identification.rules import Rules
+
+    rules = Rules()
+    held: list[list[Rule]] = []
+
+    def entrant(removal: "RuleRemoval") -> IdentificationEntrant:
+        def decide(examples: Sequence[Example]) -> Sequence[Decision]:
+            # Asked once for all: which rules hold does not depend on what is left out.
+            if not held:
+                held.extend(holding(example.case for example in examples))
+            return without(held, removal)
+
+        return IdentificationEntrant(
+            removal.name, RULES, rules.version, cross=decide, needs=rules.needs
+        )
+
+    return [entrant(removal) for removal in rule_removals()]
+
+
+def other_identifier_parser(
+    identifier: Identifier, name: str, parser: Parser | None
+) -> str | None:
+    """A warning where a model is used with another parser than it learnt with."""
+    learnt_with = getattr(identifier, "parser", None)
+    if learnt_with is None or parser is None or not identifier.needs:
+        return None
+    if learnt_with == parser.name:
+        return None
+    return (
+        f"{name} learnt from sentences parsed by {learnt_with} and is given those of "
+        f"{parser.name}; it may decide worse"
+    )
+
+
+def learnt_from(store: "Store", entrant: IdentificationEntrant) -> frozenset[str]:
+    """The passages, by digest, that a registered model learnt from; none of what is fitted
+    for the occasion, or learns nothing."""
+
+    if entrant.identifier is None or entrant.model_id is None:
+        return frozenset()
+    model = next((one for one in store.models() if one.id == entrant.model_id), None)
+    return frozenset() if model is None else passages_learnt_from(store, model)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolutionEntrant:
+    """Somebody to be judged.
+
+    name: as the report has it. model_id: of its registration in the store, if it has one.
+    aside: why it is another one than was to be expected, in a sentence; "" where it is not.
+    """
+
+    name: str
+    resolver: Resolver
+    model_id: int | None = None
+    aside: str = ""
+
+    @property
+    def needs(self) -> frozenset[Layer]:
+        """The layers that its items must have."""
+        return self.resolver.needs
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedResolution:
+    """What an entrant said of each example; None where it had nothing to say.
+
+    answers: the choices made whole, each head with all its mentions. seconds: for choosing,
+    without the parsing.
+    """
+
+    entrant: ResolutionEntrant
+    choices: tuple[Choice | None, ...]
+    answers: tuple[Answer | None, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ResolutionTrial:
+    """Examples, without their parses, and what each entrant made of them.
+
+    parser: its name, None where nobody needed one. parsing: seconds. left_out, unknown,
+    warnings: as the examples' source counted them.
+    """
+
+    source: str
+    format: str | None
+    examples: tuple[ResolutionExample, ...]
+    judged: tuple[JudgedResolution, ...]
+    parser: str | None
+    parsing: float
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    unknown: int = 0
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def saw_model(self) -> int:
+        """Examples whose gold was given with a model's answer in view."""
+        return sum(example.saw_model for example in self.examples)
+
+
+def layers_needed(entrants: Iterable[ResolutionEntrant]) -> frozenset[Layer]:
+    """The layers that a parser has to give to serve them all; empty if none needs one."""
+    return frozenset[Layer]().union(*(entrant.needs for entrant in entrants))
+
+
+def hold_resolution(
+    source: ResolutionExamples,
+    entrants: Sequence[ResolutionEntrant],
+    parser: Parser | None,
+    progress: TrialProgress = _no_progress,
+) -> ResolutionTrial:
+    """Let each entrant answer all examples, whose passages are parsed once for all of them.
+
+    progress is told how far reading and answering are. Raises FormatError, StoreError for
+    examples that cannot be read, ParserError for a parser that gives too little.
+    """
+    examples = list(source)
+    progress("read", len(examples), 0)
+    needs = layers_needed(entrants)
+    check_layers(needs, parser)
+    watch = None if parser is None else Watched(parser)
+    said: list[list[Choice | None]] = [[] for _ in entrants]
+    whole: list[list[Answer | None]] = [[] for _ in entrants]
+    seconds = [0.0] * len(entrants)
+    done = 0
+    for plain in batches(example.item for example in examples):
+        parsed = parse_items(plain, needs, watch)
+        for place, entrant in enumerate(entrants):
+            # Who needs no parse gets none: it answers alike whoever is judged beside it.
+            items = parsed if entrant.needs else plain
+            began = time.perf_counter()
+            choices = _choices(entrant, items)
+            seconds[place] += time.perf_counter() - began
+            said[place] += choices
+            whole[place] += map(_answer, items, choices)
+        done += len(plain)
+        progress("answered", done, len(examples))
+    return ResolutionTrial(
+        source.source,
+        source.format,
+        tuple(examples),
+        tuple(
+            JudgedResolution(entrant, tuple(choices), tuple(answers), taken)
+            for entrant, choices, answers, taken in zip(
+                entrants, said, whole, seconds, strict=True
+            )
+        ),
+        None if parser is None else parser.name,
+        0.0 if watch is None else watch.seconds,
+        dict(sorted(source.left_out.items())),
+        source.unknown,
+        tuple(source.warnings),
+    )
+
+
+def _choices(entrant: ResolutionEntrant, items: Sequence[Item]) -> list[Choice | None]:
+    choices = entrant.resolver.resolve(items)
+    if len(choices) != len(items):
+        raise ValueError(f"{entrant.name} gave {len(choices)} answers to {len(items)} items")
+    return choices
+
+
+def _answer(item: Item, choice: Choice | None) -> Answer | None:
+    return None if choice is None else decode(item, choice)
+
+
+def entrant_for(store: "Store | None", spec: str | None) -> ResolutionEntrant:
+    """Whom `spec` names: a registered model's number or name, a recipe, a model's folder.
+
+    Without a spec the active model of resolution, else `small`, else `cues`. Nothing is
+    written. Raises ModelsError for what names none or cannot be used.
+    """
+    from nfh_tui.services.models import resolver_for
+
+    chosen = resolver_for(store, spec, register=False)
+    return ResolutionEntrant(chosen.name, chosen.model, chosen.model_id, chosen.aside)
+
+
+def other_resolver_parser(entrant: ResolutionEntrant, parser: Parser | None) -> str | None:
+    """A warning where a model is given another parser's words than it learnt from."""
+    learnt_with = getattr(entrant.resolver, "parser", None)
+    if not isinstance(learnt_with, str) or parser is None or not entrant.needs:
+        return None
+    if learnt_with == parser.name:
+        return None
+    return (
+        f"{entrant.name} learnt from passages parsed by {learnt_with} and is given those of "
+        f"{parser.name}; it may answer worse"
+    )
+
+
+def remembering(
+    store: "Store | None",
+    entrants: Sequence[ResolutionEntrant],
+    tried: Sequence[ResolutionExample],
+) -> Iterator[str]:
+    """A warning of each registered model that learnt from some of what it is tried on."""
+    if store is None:
+        return
+    registered = {model.id: model for model in store.models()}
+    for one in entrants:
+        model = registered.get(one.model_id or 0)
+        if model is None:
+            continue
+        passages = passages_learnt_from(store, model)
+        known = sum(example.group in passages for example in tried)
+        if known:
+            yield (
+                f"{one.name} learnt from the passages of {known:,} of these "
+                f"{counted(len(tried), 'example')}: its figures say how well it remembers "
+                "them"
+            )

@@ -1,0 +1,199 @@
+"""Items to talk over, as a page of Markdown: what was said, by whom, and by which rule.
+
+Everything that comes from a corpus or a person is text on it: nothing of it is taken for
+Markdown or HTML, and nothing in it can control the terminal of whoever reads the file.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from nfh_db.messages import counted
+from nfh_db.records import Ballot, FlagName, Role, Rule, Vote
+from nfh_models.domain import Passage, anchor_id
+from nfh_tui.display_text import visible
+from nfh_tui.editor.votes import describe
+from nfh_tui.services.guidelines import titled
+
+BEFORE, AFTER = 4, 2
+"""Turns shown before the number's, and after it."""
+
+LONGEST_TURN = 600
+"""Characters of a turn other than the number's."""
+
+_MARKS = re.compile(r"([\\`*_{}\[\]<>#|~$@!&^])|(?<=www)\.|:(?=\S)|(?<=\d)\.(?=\s)|^(?=[-+=])")
+"""What could begin something in Markdown, as GitHub and others read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One answer of an item, as it stands on the sheet. rule: with its title, "" for none."""
+
+    who: str
+    role: str
+    answer: str
+    comment: str
+    rule: str
+    version: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One item of the sheet. gold: the answer that counts and how it came to, "" for none."""
+
+    anchor_id: int
+    public_id: str
+    document: str
+    word: str
+    turns: tuple[tuple[str, str, str, str], ...]
+    said: tuple[Said, ...]
+    gold: str
+    flags: tuple[tuple[str, tuple[str, ...]], ...]
+
+
+# --- what there is to say ---------------------------------------------------------------
+
+
+def topic(ballot: Ballot, titles: Mapping[str, str], *, blind: bool) -> Topic:
+    """An item as it is talked over. titles: of the rules that hold. blind: without names."""
+    passage, anchor = ballot.passage, ballot.anchor
+    public = anchor_id(passage.digest, anchor)
+    names = _names(ballot, public) if blind else {}
+    return Topic(
+        ballot.anchor_id,
+        public,
+        ballot.document,
+        passage.words(anchor.start, anchor.end),
+        tuple(_turns(ballot)),
+        tuple(_said(vote, passage, titles, names, blind=blind) for vote in ballot.votes),
+        _gold(ballot, blind=blind),
+        _flags(ballot, blind=blind),
+    )
+
+
+def _names(ballot: Ballot, public: str) -> Mapping[str, str]:
+    """A number for each annotator, in another order for each item."""
+
+    def place(name: str) -> bytes:
+        return hashlib.sha256(f"{public}\0{name}".encode("utf-8", "replace")).digest()
+
+    people = {vote.annotator for vote in ballot.votes if vote.role is Role.ANNOTATOR}
+    return {
+        name: f"annotator {number}" for number, name in enumerate(sorted(people, key=place), 1)
+    }
+
+
+def _turns(ballot: Ballot) -> Iterator[tuple[str, str, str, str]]:
+    """Speaker, and the text before, of and behind the number; of other turns all before."""
+    passage, anchor = ballot.passage, ballot.anchor
+    here = passage.turn_of(anchor.start)
+    first, last = max(0, here - BEFORE), min(len(passage.turns), here + AFTER + 1)
+    for number in range(first, last):
+        turn = passage.turns[number]
+        speaker = turn.speaker or ""
+        if number != here:
+            words = passage.words(turn.start, turn.end) if turn.end > turn.start else ""
+            yield speaker, _cut(words), "", ""
+            continue
+        tokens, text = passage.tokens, passage.text
+        start, stop = tokens[anchor.start].start, tokens[anchor.end - 1].end
+        before = text[tokens[turn.start].start : start]
+        yield speaker, before, text[start:stop], text[stop : tokens[turn.end - 1].end]
+
+
+def _cut(words: str) -> str:
+    return words if len(words) <= LONGEST_TURN else words[: LONGEST_TURN - 1] + "…"
+
+
+def _said(
+    vote: Vote,
+    passage: Passage,
+    titles: Mapping[str, str],
+    names: Mapping[str, str],
+    *,
+    blind: bool,
+) -> Said:
+    adjudicates = vote.role is Role.ADJUDICATOR
+    if blind:
+        who = "an adjudicator" if adjudicates else names.get(vote.annotator, "an annotator")
+    else:
+        who = vote.annotator
+    return Said(
+        who,
+        vote.role.value,
+        describe(vote.answer, passage, places=True),
+        vote.answer.comment,
+        titled(vote.rule_tag, titles) if vote.rule_tag else "",
+        vote.guideline_version,
+    )
+
+
+def _gold(ballot: Ballot, *, blind: bool) -> str:
+    gold = ballot.gold
+    if gold is None:
+        return ""
+    by = gold.adjudicator if gold.rule is Rule.EXPERT and not blind else None
+    how = f"decided by {by}" if by else gold.rule.value
+    return f"{describe(gold.answer, ballot.passage, places=True)} ({how})"
+
+
+def _flags(ballot: Ballot, *, blind: bool) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Each flag that is set, with who set it; being skipped is nobody's business here."""
+    found: dict[str, list[str]] = {}
+    for mark in ballot.flags:
+        if mark.name is not FlagName.SKIP:
+            found.setdefault(mark.name.value, []).append(mark.annotator)
+    return tuple((name, () if blind else tuple(people)) for name, people in found.items())
+
+
+# --- the page ---------------------------------------------------------------------------
+
+
+def harmless(text: str) -> str:
+    """A text on one line that Markdown shows as it is."""
+    line = visible(" ".join(text.split()))
+    return _MARKS.sub(lambda found: "&amp;" if found[0] == "&" else f"\\{found[0]}", line)
+
+
+def page(topics: Sequence[Topic], heading: str) -> Iterator[str]:
+    """The lines of the sheet, each with its end. heading: what it is of, in one line."""
+    yield "# Items to discuss\n\n"
+    yield f"{counted(len(topics), 'item')}. {harmless(heading)}\n"
+    for number, one in enumerate(topics, 1):
+        yield "\n"
+        yield from _topic(number, one)
+
+
+def _topic(number: int, one: Topic) -> Iterator[str]:
+    yield f"## {number}. {harmless(one.word)}\n\n"
+    yield f"{harmless(one.document)}, `id:{one.anchor_id}`\n\n"
+    # A backslash at the end keeps each turn on a line of its own.
+    yield "\\\n".join(f"> {_turn(*turn)}" for turn in one.turns) + "\n\n"
+    for said in one.said:
+        role = "" if said.role == Role.ANNOTATOR else f" ({said.role})"
+        yield f"* **{harmless(said.who)}**{role}: {harmless(said.answer)}\n"
+        if said.rule:
+            version = "" if said.version is None else f" (version {said.version})"
+            yield f"    * by rule {harmless(said.rule)}{version}\n"
+        if said.comment:
+            yield f"    * comment: {harmless(said.comment)}\n"
+    yield f"* **gold**: {harmless(one.gold) if one.gold else 'none yet'}\n"
+    for flag, people in one.flags:
+        by = f": {', '.join(map(harmless, people))}" if people else ""
+        yield f"* flag {flag}{by}\n"
+    yield "\nDecided: \n"
+
+
+def _turn(speaker: str, before: str, word: str, behind: str) -> str:
+    who = f"**{harmless(speaker)}:** " if speaker.strip() else ""
+    marked = f"**{harmless(word)}**" if word.strip() else ""
+    return f"{who}{_spaced(before)}{marked}{_spaced(behind)}"
+
+
+def _spaced(text: str) -> str:
+    """A harmless text that keeps a space at either end."""
+    made = harmless(text)
+    if not made:
+        return " " if text else ""
+    return f"{' ' * text[:1].isspace()}{made}{' ' * text[-1:].isspace()}"

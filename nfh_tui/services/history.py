@@ -1,0 +1,307 @@
+"""The history of an item in words: the same in the workbench and on the command line."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import msgspec
+
+from nfh_db.records import HistoryLine, Role
+from nfh_db.serialization import (
+    AnchorValue,
+    AnswerValue,
+    FlagValue,
+    GoldValue,
+    answer_of,
+    decode_anchor,
+    decode_answer,
+    decode_flag,
+    decode_gold,
+)
+from nfh_models.domain import Answer, Head, Mention, Origin, Passage, Relation, rule_words
+from nfh_tui.editor.state import SOMEBODY, without_names
+from nfh_tui.editor.votes import KIND_WORDS, SORT_WORDS
+
+NOTHING = "Nothing has happened to this item that is to be seen yet."
+COMMENT = "comment: "
+"""Stands before the comment of an answer."""
+
+ABSENT = "nothing"
+"""What is said of a thing that is not there."""
+
+NOBODY = "somebody"
+"""Whose an answer or a flag is, where names are hidden."""
+
+FROM_FILES = frozenset({"import", "merge"})
+"""Kinds of acts whose words are those of a file, which often has somebody's name."""
+
+_FILE = re.compile(r"\b(import|merge) of .*", re.DOTALL)
+
+RULE_WORDS = {
+    "imported": "from a file",
+    "unanimous": "all votes agree",
+    "majority": "by majority",
+    "expert": "decided by an expert",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change in words. at: UTC, as the store keeps it. thing: what was changed.
+
+    act: by which act. note: what else is to be said, "" for nothing.
+    """
+
+    at: str
+    by: str | None
+    act: str
+    thing: str
+    before: str
+    after: str
+    note: str = ""
+
+
+def changed(line: HistoryLine, passage: Passage, *, named: bool = True) -> Change:
+    """A line of the history in words. named: False where nobody may be named."""
+    before = _value(line.entity, line.before, passage, named=named)
+    after = _value(line.entity, line.after, passage, named=named)
+    return Change(
+        line.at,
+        line.annotator if named else None,
+        act_words(line, named=named),
+        thing(line, named=named),
+        before,
+        after,
+        _note(line) if before == after else "",
+    )
+
+
+def act_words(line: HistoryLine, *, named: bool = True) -> str:
+    """By which act a change was made; without the file it came with where nobody is named."""
+    said = line.act
+    if not named:
+        said = line.kind if line.kind in FROM_FILES else _FILE.sub(r"\1", said)
+    if line.kind in ("undo", "redo"):
+        of = said.removeprefix(f"{line.kind}: ")
+        said = f"{'taken back' if line.kind == 'undo' else 'done again'}: {of}"
+    if line.merged:
+        return f"{said} (came with {line.merged})" if named else f"{said} (merged)"
+    return said
+
+
+def thing(line: HistoryLine, *, named: bool = True) -> str:
+    """What a change was of."""
+    if line.entity == "gold":
+        return "gold"
+    if line.entity == "anchor":
+        return "the number"
+    if line.entity == "flag":
+        whose = line.whose if named else NOBODY
+        return f"{whose}'s flag {line.name}" if whose else f"flag {line.name}"
+    whose = (line.whose or line.name or NOBODY) if named else NOBODY
+    return f"{whose}'s {'decision' if line.role == Role.ADJUDICATOR else 'answer'}"
+
+
+def _note(line: HistoryLine) -> str:
+    """What is to be said of a change that reads the same before and after."""
+    if line.before is None or line.after is None:
+        return ""
+    old, new = _fields(line.before), _fields(line.after)
+    for fields in (old, new):
+        for name in NOT_SAID:
+            fields.pop(name, None)
+    if old == new:
+        return "the same again"
+    names = sorted(name for name in old.keys() | new.keys() if old.get(name) != new.get(name))
+    return f"differs in {', '.join(FIELD_WORDS.get(name, name) for name in names)}"
+
+
+NOT_SAID = ("at", "batch", "seconds", "guideline", "rule_tag")
+"""Fields of a value that say when and how, not what."""
+
+FIELD_WORDS = {"heads": "which mentions were marked, added or taken away"}
+
+
+def _fields(body: str) -> dict[str, object]:
+    try:
+        value = json.loads(body)
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+# --- values in words ------------------------------------------------------------------------
+
+
+def _value(entity: str, body: str | None, passage: Passage, *, named: bool) -> str:
+    """A value of the log in words; what cannot be understood is shown as it is kept."""
+    if body is None:
+        return ABSENT
+    try:
+        if entity == "gold":
+            return _gold(decode_gold(body), passage, named=named)
+        if entity == "anchor":
+            return _anchor(decode_anchor(body), passage)
+        if entity == "flag":
+            return _flag(decode_flag(body), passage)
+        return _answer(decode_answer(body), passage)
+    except (msgspec.MsgspecError, ValueError, IndexError):
+        return body
+
+
+def _answer(value: AnswerValue | None, passage: Passage) -> str:
+    if value is None:
+        return ABSENT
+    seen = [
+        "had seen the model's answer" if value.saw_model else "",
+        "had seen others' answers" if value.saw_votes else "",
+        f"by {rule_words(value.rule_tag)}" if value.rule_tag else "",
+    ]
+    return _joined(said(answer_of(value), passage), *seen)
+
+
+def _gold(value: GoldValue | None, passage: Passage, *, named: bool) -> str:
+    if value is None:
+        return ABSENT
+    how = RULE_WORDS.get(value.rule, value.rule)
+    if named and value.by:
+        how += f", {value.by}"
+    if named and value.votes:
+        how += f" of {', '.join(name for name, _ in value.votes)}"
+    return _joined(said(answer_of(value), passage), how)
+
+
+def _anchor(value: AnchorValue | None, passage: Passage) -> str:
+    if value is None:
+        return ABSENT
+    words = f"“{_words(passage, value.start, value.stop)}” (token {value.start})"
+    return f"{words}, replaced" if value.replaced_by is not None else words
+
+
+def _flag(value: FlagValue | None, passage: Passage) -> str:
+    if value is None:
+        return ABSENT
+    return "set" if value.span is None else f"the span “{_words(passage, *value.span)}”"
+
+
+def said(answer: Answer, passage: Passage) -> str:
+    """An answer with the words and places of its heads, and its comment.
+
+    Places are tokens of the passage counted from 0, as in files, and turns from 1, as on the
+    screen.
+    """
+    words = KIND_WORDS[answer.kind]
+    if answer.heads:
+        joint = ", " if answer.relation in (None, Relation.UNSTATED) else f" {answer.relation} "
+        words += ": " + joint.join(placed(head, passage) for head in answer.heads)
+    if answer.sort is not None:
+        words += f", {SORT_WORDS[answer.sort]}"
+    if answer.noun:
+        words += f" “{answer.noun}”"
+    return _joined(words, f"{COMMENT}{answer.comment}" if answer.comment else "")
+
+
+def placed(head: Head, passage: Passage) -> str:
+    """A head's mentions with their places; those taken away last, and said to be."""
+    kept = [_mention(mention, passage) for mention in head.live]
+    gone = [
+        _mention(mention, passage)
+        for mention in head.mentions
+        if mention.origin is Origin.REMOVED
+    ]
+    words = kept[0]
+    if kept[1:]:
+        words += f" also {', '.join(kept[1:])}"
+    return f"{words} without {', '.join(gone)}" if gone else words
+
+
+def _mention(mention: Mention, passage: Passage) -> str:
+    turn = passage.turn_of(mention.head) + 1
+    words = _words(passage, mention.start, mention.end)
+    return f"“{words}” (token {mention.head}, turn {turn})"
+
+
+def _words(passage: Passage, start: int, end: int) -> str:
+    return " ".join(passage.words(start, end).split())
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(filter(None, parts))
+
+
+# --- for the workbench ----------------------------------------------------------------------
+
+
+def worded(lines: Sequence[HistoryLine], passage: Passage) -> tuple[HistoryLine, ...]:
+    """The same changes with values in words instead of as the log keeps them."""
+    return tuple(
+        replace(
+            line,
+            before=None if line.before is None else change.before,
+            after=None if line.after is None else change.after,
+        )
+        for line in lines
+        for change in [changed(line, passage)]
+    )
+
+
+def told(lines: Sequence[HistoryLine], passage: Passage, *, named: bool = True) -> str:
+    """One block a change, newest first: when, who, what act, and what it changed."""
+    changes = [changed(line, passage, named=named) for line in reversed(lines)]
+    if not named:
+        names = _names(lines)
+        changes = [_unsigned(change, names) for change in changes]
+    return "\n\n".join("\n".join(block(change)) for change in changes) or NOTHING
+
+
+def _names(lines: Sequence[HistoryLine]) -> dict[str, str]:
+    """Everybody whom the history names, none of them to be named."""
+    of_lines = {name for line in lines for name in (line.annotator, line.whose)}
+    of_answers = {line.name for line in lines if line.entity == "answer"}
+    return dict.fromkeys({name for name in of_lines | of_answers if name}, SOMEBODY)
+
+
+def _unsigned(change: Change, names: Mapping[str, str]) -> Change:
+    """The change without names in the act's words and in comments: people sign."""
+
+    def without(text: str) -> str:
+        said, mark, comment = text.partition(COMMENT)
+        return said + mark + without_names(comment, names)
+
+    return replace(
+        change,
+        act=without_names(change.act, names),
+        before=without(change.before),
+        after=without(change.after),
+    )
+
+
+def block(change: Change) -> Iterator[str]:
+    """The rows that tell a change: when, by whom, by which act; of what, from what to what."""
+    yield "  ".join(filter(None, [local(change.at), change.by, change.act]))
+    yield f"    {change.thing}{f' ({change.note})' if change.note else ''}"
+    yield f"      before  {change.before}"
+    yield f"      after   {change.after}"
+
+
+def local(at: str) -> str:
+    """A time of the store in the time of this place, to the second; as it is if odd."""
+    try:
+        parsed = datetime.fromisoformat(at)
+    except ValueError:
+        return at
+    return parsed.astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def partners(lines: Sequence[HistoryLine]) -> tuple[int, ...]:
+    """Ids of anchors that replaced this one or that it replaced, the latest first."""
+    found: list[int] = []
+    for line in reversed(lines):
+        if line.entity == "anchor":
+            for body in (line.before, line.after):
+                value = json.loads(body) if body is not None else {}
+                ids = (value.get("replaced_by"), value.get("replaces"))
+                found.extend(other for other in ids if isinstance(other, int))
+    return tuple(dict.fromkeys(found))

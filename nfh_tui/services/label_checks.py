@@ -1,0 +1,307 @@
+"""Looking through a database for label trouble: where store, parser and checks meet."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby, islice
+from typing import TYPE_CHECKING
+
+from nfh_db.errors import StoreError
+from nfh_db.formats.base import How, What
+from nfh_db.formats.registry import GOLD, formats
+from nfh_db.query import Query
+from nfh_db.records import Ballot
+from nfh_models.domain import (
+    Anchor,
+    Answer,
+    Kind,
+    Mention,
+    Passage,
+    anchor_id,
+    class_answer,
+    reference_answer,
+)
+from nfh_models.label_checks.base import Case, Check, Finding, Row, Said, Scene
+from nfh_models.label_checks.checks import CHECKS, NOT_TAKEN, look
+from nfh_models.label_checks.head_checks import OverTime, Repeats
+from nfh_models.parsing import NoPipelineError, Stretch, Tagger, load_tagger
+
+if TYPE_CHECKING:
+    from array import array
+
+    from nfh_db.items import SourceRow
+    from nfh_db.store import Store
+
+PASSAGES_AT_ONCE = 256
+ANCHORS_AT_ONCE = 1_000
+PIECE = 500
+"""Tokens tagged as one text; a longer passage is cut between turns."""
+
+MOST_FOUND = 100
+"""Anchors that the query of a finding names at most: queries have a longest."""
+SHOWN_BEFORE, SHOWN_AFTER = 60, 40
+"""Code points around an anchor that a report shows."""
+
+Progress = Callable[[int, int], None]
+"""Told the passages done, and how many there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An anchor where it can be found again.
+
+    before, word, after: the passage's text around it. rows: of the files it came from.
+    """
+
+    anchor_id: int
+    public_id: str
+    before: str
+    word: str
+    after: str
+    rows: tuple[Row, ...]
+
+    @property
+    def query(self) -> str:
+        """Finds it, and nothing else."""
+        return f"id:{self.anchor_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One thing found. who: whose answer it is about; None for gold, or for none.
+
+    places: the anchors concerned, the one to look at first in front.
+    """
+
+    note: str
+    who: str | None
+    places: tuple[Place, ...]
+
+    @property
+    def query(self) -> str:
+        """Finds its anchors, the first `MOST_FOUND` of them; "" where it has none."""
+        numbers = [str(place.anchor_id) for place in self.places[:MOST_FOUND]]
+        return f"id:{','.join(numbers)}" if numbers else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A check with what it found; skipped: it was not made, for want of a parser."""
+
+    check: Check
+    hits: tuple[Hit, ...]
+    skipped: bool
+
+    @property
+    def anchors(self) -> int:
+        """How many different anchors it found."""
+        return len({place.anchor_id for hit in self.hits for place in hit.places})
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """All that was found. tagger: what told the parts of speech; None where nothing did,
+    and why says why."""
+
+    passages: int
+    anchors: int
+    tagger: str | None
+    why: str | None
+    results: tuple[Result, ...]
+
+
+def find_trouble(store: "Store", query: Query, progress: Progress | None = None) -> Trouble:
+    """Make every check on what a query finds."""
+    tagger, why = _tagger()
+    tell = progress or (lambda _, __: None)
+    by_passage = store.anchors_by_passage(query)
+    repeats, over_time = Repeats(), OverTime()
+    found: list[Finding] = []
+    done = 0
+    for some in _batched(by_passage, PASSAGES_AT_ONCE):
+        for scene, ballots in _scenes(store, some, tagger):
+            found += look(scene)
+            repeats.add(scene)
+            _add_votes(over_time, ballots)
+            done += 1
+        tell(done, len(by_passage))
+    found += [*repeats.findings(), *over_time.findings()]
+    found += _not_taken(store, {key for some in by_passage for key in some})
+    places = _places(store, {key for finding in found for key in finding.keys})
+    anchors = sum(map(len, by_passage))
+    results = tuple(_result(check, found, places, tagger is None) for check in CHECKS)
+    return Trouble(len(by_passage), anchors, tagger.name if tagger else None, why, results)
+
+
+def _tagger() -> tuple[Tagger | None, str | None]:
+    try:
+        return load_tagger(), None
+    except NoPipelineError as error:
+        return None, str(error)
+
+
+def _batched(by_passage: "Sequence[array[int]]", size: int) -> "Iterator[Sequence[array[int]]]":
+    for first in range(0, len(by_passage), size):
+        yield by_passage[first : first + size]
+
+
+def _scenes(
+    store: "Store", by_passage: "Iterable[array[int]]", tagger: Tagger | None
+) -> Iterator[tuple[Scene, list[Ballot]]]:
+    ids = [key for some in by_passage for key in some]
+    rows = store.source_rows(ids)
+    ballots = [
+        list(some)
+        for _, some in groupby(store.ballots_of(ids), key=lambda ballot: ballot.passage_id)
+    ]
+    tags = _tags([some[0].passage for some in ballots], tagger)
+    for some, tagged in zip(ballots, tags, strict=True):
+        passage = some[0].passage
+        cases = tuple(_case(ballot, rows.get(ballot.anchor_id, ())) for ballot in some)
+        yield Scene(some[0].passage_id, passage, cases, tagged), some
+
+
+def _tags(passages: Sequence[Passage], tagger: Tagger | None) -> Sequence[Sequence[str] | None]:
+    if tagger is None:
+        return [None] * len(passages)
+    pieces = [list(_pieces(passage)) for passage in passages]
+    tagged = iter(tagger.tag(piece for some in pieces for piece in some))
+    return [[tag for tags in islice(tagged, len(some)) for tag in tags] for some in pieces]
+
+
+def _pieces(passage: Passage) -> Iterator[Stretch]:
+    """A passage as stretches of whole turns, of `PIECE` tokens at most where turns allow."""
+    start = end = 0
+    for turn in passage.turns:
+        if end > start and turn.end - start > PIECE:
+            yield Stretch.of(passage, start, end)
+            start = end
+        end = turn.end
+    if end > start:
+        yield Stretch.of(passage, start, end)
+
+
+# --- cases -------------------------------------------------------------------------------
+
+
+def _case(ballot: Ballot, rows: "Sequence[SourceRow]") -> Case:
+    return Case(
+        ballot.anchor_id,
+        ballot.anchor,
+        _said(ballot),
+        tuple(_row(row, ballot.passage) for row in rows),
+    )
+
+
+def _row(row: "SourceRow", passage: Passage) -> Row:
+    said = _label(row, passage)
+    return Row(row.file, row.line, row.split, said, _one_of_several(row.format), row.annotator)
+
+
+@lru_cache(maxsize=64)
+def _one_of_several(name: str) -> bool:
+    """True of a format that has a row for each of the people who answered, so that several of
+    one anchor repeat nothing.
+    """
+    format_ = next((one for one in formats() if one.name == name), None)
+    if format_ is None or format_ is GOLD:
+        return False
+    held = (format_.holds or {}).get(What.VOTES, How.NO)
+    return format_.names_people or held in (How.OWN, How.BESIDE)
+
+
+def _said(ballot: Ballot) -> tuple[Said, ...]:
+    """Its gold; the annotators' votes where it has none."""
+    if ballot.gold is not None:
+        return (Said(None, ballot.gold.answer),)
+    return tuple(Said(vote.annotator, vote.answer) for vote in ballot.votes if vote.counts)
+
+
+def _label(row: "SourceRow", passage: Passage) -> Answer | None:
+    """What a row of gold says: the release's list of heads or class, or its 0 or 1."""
+    if row.labels is None or row.annotator is not None:
+        return None
+    try:
+        return _answer(row.labels, passage)
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
+        raise StoreError(
+            f"What {row.file} line {row.line} says of a number cannot be read: "
+            f"{type(error).__name__}: {error}. `nfh-tui doctor` tells what else is broken"
+        ) from error
+
+
+def _answer(labels: str, passage: Passage) -> Answer | None:
+    said = json.loads(labels)
+    if isinstance(said, list) and said and isinstance(said[0], int):
+        heads: dict[str, list[Mention]] = {}
+        for token in said:
+            lemma = passage.tokens[token].lemma.casefold()
+            heads.setdefault(lemma, []).append(Mention(token, token + 1, token))
+        return reference_answer(heads.values())
+    return _class(json.dumps(said))
+
+
+@lru_cache(maxsize=64)
+def _class(labels: str) -> Answer | None:
+    said = json.loads(labels)
+    if said in (0, 1):
+        return class_answer(Kind.NFH if said else Kind.NOT_NFH)
+    if isinstance(said, list) and len(said) == 1 and said[0] in list(Kind):
+        return class_answer(Kind(said[0]))
+    return None
+
+
+def _add_votes(over_time: OverTime, ballots: Iterable[Ballot]) -> None:
+    for ballot in ballots:
+        for vote in ballot.votes:
+            if vote.counts:
+                over_time.add(
+                    vote.annotator, ballot.anchor_id, vote.answer.kind, vote.answered_at
+                )
+
+
+def _not_taken(store: "Store", wanted: set[int]) -> Iterator[Finding]:
+    """What imports report; rows with labels are compared among themselves already."""
+    for row in store.rows_not_taken():
+        if row.anchor_id in wanted and not row.labelled:
+            note = f"{row.file} line {row.line}: {row.what}"
+            yield Finding(NOT_TAKEN.name, (row.anchor_id,), note)
+
+
+# --- results -----------------------------------------------------------------------------
+
+
+def _places(store: "Store", keys: Iterable[int]) -> dict[int, Place]:
+    """Where these anchors are; those that are gone meanwhile are left out."""
+    wanted = sorted(keys)
+    found = {}
+    for first in range(0, len(wanted), ANCHORS_AT_ONCE):
+        some = wanted[first : first + ANCHORS_AT_ONCE]
+        rows = store.source_rows(some)
+        for key, (passage, anchor) in store.passages(some).items():
+            found[key] = _place(key, passage, anchor, rows.get(key, ()))
+    return found
+
+
+def _place(key: int, passage: Passage, anchor: Anchor, rows: "Sequence[SourceRow]") -> Place:
+    start, end = passage.tokens[anchor.start].start, passage.tokens[anchor.end - 1].end
+    return Place(
+        key,
+        anchor_id(passage.digest, anchor),
+        passage.text[max(0, start - SHOWN_BEFORE) : start],
+        passage.text[start:end],
+        passage.text[end : end + SHOWN_AFTER],
+        tuple(Row(row.file, row.line, row.split) for row in rows),
+    )
+
+
+def _result(
+    check: Check, found: Sequence[Finding], places: dict[int, Place], untagged: bool
+) -> Result:
+    hits = tuple(
+        Hit(finding.note, finding.who, tuple(places[k] for k in finding.keys if k in places))
+        for finding in found
+        if finding.check == check.name
+    )
+    return Result(check, hits, untagged and check.tagged)

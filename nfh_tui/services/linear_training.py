@@ -1,0 +1,89 @@
+"""Training of `linear`: fitted as a whole, and tried in folds by itself."""
+
+from collections.abc import Generator, Sequence
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from nfh_models.parsing import Layer, Parser
+from nfh_models.resolution.linear import NEEDS, WANTED, Stored, settings_of
+from nfh_models.resolution.recipes import LINEAR
+from nfh_tui.jobs.reporting import Phase, Step
+from nfh_tui.services.training import JUDGED_BY, Lessons, Trained, Written, check_keys
+
+if TYPE_CHECKING:
+    from nfh_models.resolution.linear import Step as LinearStep
+    from nfh_models.resolution.linear import Trained as Fitted
+
+FITTING = "fitting"
+"""The phase of the model itself; each fold begins anew, and is no part of its curve."""
+
+
+class LinearTrainer:
+    """The recipe with its settings. Nothing is kept out: it is tried in folds."""
+
+    recipe = LINEAR
+    needs: frozenset[Layer] = NEEDS
+    share = 0.0
+
+    def __init__(self, words: Sequence[str]) -> None:
+        """words: "key=value". Raises SettingError."""
+        check_keys(words, LINEAR, WANTED, JUDGED_BY)
+        self._plan = settings_of(words)
+        self.settings = {
+            **msgspec.to_builtins(Stored.of(self._plan.settings)),
+            "folds": self._plan.folds,
+        }
+
+    def train(
+        self,
+        lessons: Lessons,
+        folder: Path,  # noqa: ARG002 - it is done in minutes, and begins anew
+        parser: Parser | None,
+    ) -> Generator[Step, None, Trained]:
+        """Fit it. Raises NothingToLearnError, ParserError."""
+        from nfh_models.model_files import read_config
+        from nfh_models.resolution.linear import save_linear, training
+
+        done = yield from curved(training(lessons.train, self._plan, parser))
+        model = done.model
+
+        def write(at: Path, made: str, metrics: dict[str, object], card: str) -> Written:
+            digest = save_linear(model, at, created_at=made, metrics=metrics, card=card)
+            return Written(read_config(at), digest)
+
+        figures = reduce(add, done.folds).figures() if done.folds else {}
+        per_fold = [fold.figures() for fold in done.folds]
+        return Trained(
+            model,
+            write,
+            {
+                "folds": len(done.folds),
+                "per_fold": per_fold,
+                "loss": done.loss,
+                "converged": done.converged,
+                "features": len(model.weights.anchors) + len(model.weights.tokens),
+            },
+            figures,
+            done.left_out,
+            done.warnings,
+        )
+
+
+def curved(
+    steps: "Generator[LinearStep, None, Fitted]",
+) -> "Generator[Step, None, Fitted]":
+    """The same steps; only those that fit the model itself have figures."""
+    while True:
+        try:
+            step = next(steps)
+        except StopIteration as end:
+            fitted: Fitted = end.value
+            return fitted
+        if step.phase == FITTING:
+            yield step
+        else:
+            yield Phase(step.phase, step.done, step.total)

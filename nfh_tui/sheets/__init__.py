@@ -1,1 +1,0 @@
-"""What the screens of figures show, as plain values: lines of cells. No screen, no store."""

@@ -1,0 +1,182 @@
+"""The guidelines in the pane beside the passage, as rows of text drawn line by line."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from nfh_tui.textual_support import EnduringPane, Painter
+from nfh_tui.widgets.evidence_rows import Part, Row, Rows
+
+# The guidelines as rows of text, for the pane beside a passage. Pure: no screen.
+#
+# Only as much of Markdown as such a text has: headings, paragraphs, lists, tables, *marked*
+# and `quoted` words. Whatever else stands there is shown as it is written.
+
+_MARKED = re.compile(r"(\*\*[^*\n]+\*\*|\*[^*\s][^*\n]*\*|`[^`\n]+`)")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*")
+_ITEM = re.compile(r"(\s*)([-*+]|\d{1,3}[.)])[ \t]+(.*)")
+_RULER = re.compile(r"\|?[\s:|-]*-[\s:|-]*\|?")
+
+Block = tuple[str, str]
+"""What a block is ("heading", "item", "quote", "row" or "text"), and its words."""
+
+
+def guide_rows(text: str, width: int) -> tuple[Row, ...]:
+    """The whole text in rows of at most `width` cells."""
+    rows = Rows(width)
+    before = ""
+    for kind, words in _blocks(text.splitlines()):
+        if kind == "heading":
+            rows.blank()
+            rows.text([(words, "title")], hang=0)
+        elif kind == "item":
+            sign, said = words.split("\t", 1)
+            if before != "item":
+                rows.blank()
+            rows.text([(f"{sign} ", "key"), *_parts(said)], indent=1, hang=2 + len(sign))
+        elif kind == "quote":
+            if before != "quote":
+                rows.blank()
+            rows.text(_parts(words), indent=2, hang=4)
+        elif kind == "row":
+            if before != "row":
+                rows.blank()
+            rows.text(_cells(words), indent=1, hang=3)
+        else:
+            if before != "heading":
+                rows.blank()
+            rows.text(_parts(words))
+        before = kind
+    return tuple(rows.made)
+
+
+def heading_row(rows: Sequence[Row], rule: str) -> int | None:
+    """The row in which a rule begins, by its id ("R7"); None where there is none."""
+    for number, row in enumerate(rows):
+        words = "".join(run.text for run in row).split()
+        if words[:1] == [rule] and any("title" in run.roles for run in row):
+            return number
+    return None
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[Block]:
+    """Blocks in their order; lines of one paragraph, or of one item, are joined."""
+    kind, words = "", ""
+    for line in (*lines, ""):
+        opened = _opens(line)
+        if opened is None and line.strip() and kind in {"text", "item"}:
+            words += f" {line.strip()}"
+            continue
+        if kind:
+            yield kind, words
+        kind, words = opened or ("text", line.strip()) if line.strip() else ("", "")
+        if kind == "heading" or (kind == "row" and not words):
+            if words:
+                yield kind, words
+            kind, words = "", ""
+
+
+def _opens(line: str) -> Block | None:
+    """The block that a line opens by what it begins with; None where it opens none."""
+    if heading := _HEADING.fullmatch(line):
+        return "heading", heading[2]
+    if item := _ITEM.fullmatch(line):
+        return "item", f"{'–' if item[2] in '-*+' else item[2]}\t{item[3]}"
+    if line.lstrip().startswith(">"):
+        return "quote", line.strip().lstrip("> ")
+    if line.lstrip().startswith("|"):
+        return "row", "" if _RULER.fullmatch(line.strip()) else line.strip().strip("|")
+    return None
+
+
+def _cells(words: str) -> list[Part]:
+    """A row of a table: its first cell stands out, the others follow."""
+    first, *others = (cell.strip() for cell in words.split("|"))
+    parts: list[Part] = [(first, "name")]
+    for cell in filter(None, others):
+        parts += [(" · ", "note"), *_parts(cell)]
+    return parts
+
+
+def _parts(words: str) -> list[Part]:
+    """A text with what is marked in it."""
+    parts: list[Part] = []
+    for piece in _MARKED.split(words):
+        if _MARKED.fullmatch(piece):
+            parts.append((piece.strip("*`"), "kind" if piece[0] != "`" else "name"))
+        elif piece:
+            parts.append((piece, ""))
+    return parts
+
+
+ROLES = ("title", "key", "name", "kind", "note")
+"""Looks of text, each a component class `guide--NAME`."""
+
+
+class GuideView(EnduringPane, ScrollView, can_focus=False, inherit_bindings=False):
+    """Shows a text of guidelines. What is scrolled to stays while items come and go."""
+
+    ALLOW_SELECT = False
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"guide--{role}" for role in ROLES}
+    DEFAULT_CSS = """
+    GuideView {
+        overflow-x: hidden;
+        scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
+        & > .guide--title { color: $text-primary; text-style: bold; }
+        & > .guide--key { color: $text-accent; text-style: bold; }
+        & > .guide--name { text-style: bold; }
+        & > .guide--kind { text-style: italic; }
+        & > .guide--note { text-style: dim; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
+        super().__init__(id=id)
+        self._text = ""
+        self._rows: tuple[Row, ...] = ()
+        self._rows_width = 0
+        self._painter = Painter(self, "guide", ROLES)
+
+    def show(self, text: str) -> None:
+        """Show a text; another one than before is shown from its top."""
+        if text != self._text:
+            self._text = text
+            self._fill()
+            self.scroll_to(y=0, animate=False, force=True)
+
+    def turn_to(self, rule: str) -> bool:
+        """Scroll to a rule, by its id; False where there is no such rule."""
+        row = heading_row(self._rows, rule)
+        if row is not None:
+            self.scroll_to(y=row, animate=False, force=True)
+        return row is not None
+
+    def _fill(self) -> None:
+        width = self._rows_width = self.scrollable_content_region.width
+        self._rows = guide_rows(self._text, width) if width > 0 else ()
+        self.virtual_size = Size(width, len(self._rows))
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the pane."""
+        width = self.scrollable_content_region.width
+        number = round(self.scroll_offset.y) + y
+        if number >= len(self._rows):
+            return self._painter.blank(width)
+        strip = self._painter.strip(self._rows[number])
+        return strip.crop_extend(0, width, self._painter.base)
+
+    def notify_style_update(self) -> None:
+        """Colours changed: make all looks anew."""
+        super().notify_style_update()
+        self._painter.forget()
+
+    def on_resize(self) -> None:
+        """Another width breaks rows elsewhere."""
+        if self.scrollable_content_region.width != self._rows_width:
+            self._fill()

@@ -1,0 +1,160 @@
+"""The one line in which a query, a search, a comment or a name is typed."""
+
+import asyncio
+from collections.abc import Callable
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.widgets import Input, Static
+
+from nfh_tui.textual_support import Enduring, Typed, one_line, type_into
+
+
+class BarInput(Enduring, Input):
+    """The input of the bar, which is given its keys by the bar."""
+
+    def __init__(self) -> None:
+        super().__init__(compact=True, select_on_focus=False)
+        self.cursor_blink = False
+
+
+ENDS = {"enter": True, "escape": False}
+"""Keys that close the bar, and whether what stands in it is meant."""
+
+NOT_OURS = frozenset({"ctrl+c", "super+c"})
+"""Keys of an input that mean something where none is open, too."""
+
+
+class InputBar(Enduring, Horizontal):
+    """Hidden until `ask` opens it."""
+
+    DEFAULT_CSS = """
+    InputBar {
+        display: none;
+        height: 1;
+        background: $boost;
+        & #bar-prompt { width: auto; color: $text-accent; text-style: bold; padding: 0 1; }
+        & BarInput { width: 1fr; background: $boost; }
+        & #bar-note { width: auto; max-width: 60%; color: $text-muted; padding: 0 1; }
+    }
+    """
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._prompt = Static("", id="bar-prompt", markup=False)
+        self._input = BarInput()
+        self._note = Static("", id="bar-note", markup=False)
+        self._answer: asyncio.Future[str | None] | None = None
+        self._changed: Callable[[str], None] | None = None
+        self._told: str | None = None
+        self._complete: Callable[[str, int], tuple[str, int] | None] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Prompt, input, note."""
+        yield self._prompt
+        yield self._input
+        yield self._note
+
+    @property
+    def is_open(self) -> bool:
+        """True while something is asked."""
+        return self._answer is not None and not self._answer.done()
+
+    @property
+    def text(self) -> str:
+        """What stands in the bar."""
+        return self._input.value
+
+    @property
+    def cursor(self) -> int:
+        """Where the cursor stands in the text."""
+        return self._input.cursor_position
+
+    @property
+    def note(self) -> str:
+        """The words at the right end."""
+        return str(self._note.content)
+
+    @note.setter
+    def note(self, words: str) -> None:
+        self._note.update(one_line(words))
+
+    async def ask(
+        self,
+        prompt: str,
+        text: str = "",
+        *,
+        changed: Callable[[str], None] | None = None,
+        complete: Callable[[str, int], tuple[str, int] | None] | None = None,
+        selected: bool = False,
+        early: Callable[[], Typed | None] | None = None,
+    ) -> str | None:
+        """Open the bar and wait for enter (the text) or escape (None).
+
+        selected: all of `text` is, so that typing replaces it and arrows keep it. early: gives
+        the keys, one a call, that came in one go with the one that opened the bar: its own.
+
+        changed: called with the text after each change. complete: given text and cursor,
+        returns both as they should become, or None where nothing fits.
+        """
+        self._answer = asyncio.get_running_loop().create_future()
+        self._changed, self._complete, self._told = None, complete, None
+        self._prompt.update(prompt)
+        self.note = ""
+        self._input.value = text
+        self._input.cursor_position = len(text)
+        if selected:
+            self._input.select_all()
+        self._changed = changed
+        self.display = True
+        self._input.focus(scroll_visible=False)
+        try:
+            while early is not None and self.is_open and (event := early()) is not None:
+                await self.take(event)
+            return await self._answer
+        finally:
+            self._answer = None
+            self.display = False
+            self.screen.set_focus(None)
+
+    def finish(self, *, accepted: bool) -> None:
+        """Answer who asked: with the text, or with None."""
+        # Messages of what was typed last may still be on their way.
+        self._tell(self._input.value)
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_result(self._input.value if accepted else None)
+
+    def complete(self) -> None:
+        """Put the next completion into the text, if there is one."""
+        if self._complete is None:
+            return
+        made = self._complete(self._input.value, self._input.cursor_position)
+        if made is not None:
+            self._input.value, self._input.cursor_position = made
+
+    async def take(self, event: Typed) -> bool:
+        """Do at once what a key or a paste does here; False where it does nothing here."""
+        if isinstance(event, events.Key) and event.key in ENDS:
+            self.finish(accepted=ENDS[event.key])
+            return True
+        if isinstance(event, events.Key) and event.key == "tab":
+            self.complete()
+            return True
+        return await type_into(self._input, event)
+
+    def edits(self, key: str) -> bool:
+        """True for a key that changes a text, or moves in it, and types no character."""
+        bound = self._input._bindings  # noqa: SLF001
+        return key in bound.key_to_bindings and key not in NOT_OURS
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Pass the text on to who asked."""
+        event.stop()
+        # What stands there by now: a message may come after the next change was made.
+        self._tell(self._input.value)
+
+    def _tell(self, text: str) -> None:
+        if self._changed is not None and self.is_open and text != self._told:
+            self._told = text
+            self._changed(text)

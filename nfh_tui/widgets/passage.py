@@ -1,0 +1,431 @@
+"""The passage as a widget: words, speakers, the number, heads, gold, scores, and the token
+cursor.
+"""
+
+from collections import OrderedDict
+from typing import ClassVar
+
+from textual import events
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from nfh_db.records import Item
+from nfh_tui.editor.state import EditState
+from nfh_tui.textual_support import HEATS, EnduringPane, Painter, lane_css, refresh_lines
+from nfh_tui.widgets.passage_layout import NO_ROOMS, Layout, Rooms, Window, lay_out
+from nfh_tui.widgets.passage_render import (
+    ROLES,
+    Heat,
+    Marks,
+    Run,
+    Warmth,
+    changed,
+    foot,
+    heat_foot,
+    judging,
+    marks,
+    paint,
+    rooms,
+    sign_cells,
+    warmth,
+    window,
+)
+
+MARGIN = 2
+"""Lines kept in view over and under the cursor where the passage is longer than the pane."""
+
+LAYOUTS = 4
+"""Layouts remembered, for items of one passage and for turning back."""
+
+
+class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=False):
+    """What the passage stands on; the view draws it.
+
+    brief: the heat map has one line below the words, for there is more to see elsewhere.
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's own name
+        super().__init__(id=id, classes=classes)
+        self._shown: Item | None = None
+        self._edit: EditState | None = None
+        self._heat = Heat.OFF
+        self._other: str | None = None
+        self._windowed = False
+        self._warm: dict[int, Warmth] = {}
+        self._rooms: Rooms = NO_ROOMS
+        self._window: Window | None = None
+        self._marks = Marks()
+        self._plan: Layout | None = None
+        self._plans: OrderedDict[object, tuple[Item, Layout]] = OrderedDict()
+        self._strips: dict[int, Strip] = {}
+        self._heat_lines: tuple[Strip, ...] = ()
+        self._foot_size = 0
+        self.brief = False
+
+    # --- how it is laid out -------------------------------------------------------------
+
+    def _make_room(self) -> None:
+        """Find what stands beside words and between turns, whatever the answer edited."""
+        item, self._rooms, self._window = self._shown, NO_ROOMS, None
+        if item is not None:
+            votes = judging(self._edit)
+            self._rooms = rooms(
+                item,
+                votes=votes,
+                heat=self._warm,
+                cells=sign_cells(self._heat),
+                begun=() if self._edit is None else self._edit.began.heads,
+            )
+            self._window = window(item) if votes and self._windowed else None
+
+    def _lay_out(self) -> None:
+        """Lay the passage out for the width of now; without a width, later."""
+        before, self._plan = self._plan, None
+        self._strips.clear()
+        self._marks = Marks()
+        width = self.scrollable_content_region.width
+        if self._shown is None or width <= 0:
+            self.virtual_size = Size(width, 0)
+            self.refresh()
+            return
+        self._plan = self._planned(self._shown, width)
+        self._size_up()
+        self._stay(before, self._plan)
+        self.refresh()
+
+    def _size_up(self) -> None:
+        """Let the lines be scrolled as far as what stands below them needs."""
+        if self._plan is None or self._shown is None:
+            return
+        lines = len(self._plan.lines)
+        self._foot_size = 0
+        if lines > self._space > 1:
+            self._foot_size = len(foot(self._plan, self._shown.passage, self._edit, 0, lines))
+            lines += self.size.height - max(1, self._rows)
+        self.virtual_size = Size(self._plan.width, lines)
+
+    def _stay(self, before: Layout | None, now: Layout) -> None:
+        """Keep the cursor's line where it was, though signs have moved words about."""
+        cursor = 0 if self._edit is None else self._edit.cursor
+        if before is None or len(before.spots) != len(now.spots) or cursor >= len(now.spots):
+            return
+        by = now.spots[cursor].line - before.spots[cursor].line
+        if by:
+            self.scroll_to(y=max(0, self.scroll_offset.y + by), animate=False, force=True)
+
+    def _planned(self, item: Item, width: int) -> Layout:
+        beside = frozenset(self._rooms.before.items()), frozenset(self._rooms.behind.items())
+        key = (item.passage_id, item.anchor, width, beside, self._window)
+        known = self._plans.pop(key, None)
+        if known is None or not same_text(item, known[0]):
+            known = item, lay_out(item.passage, width, self._rooms, self._window)
+        self._plans[key] = known
+        while len(self._plans) > LAYOUTS:
+            self._plans.popitem(last=False)
+        return known[1]
+
+    @property
+    def rows_needed(self) -> int:
+        """Rows in which the whole passage would be seen, with one for the heat map."""
+        lines = 0 if self._plan is None else len(self._plan.lines)
+        return lines + (self._heat is not Heat.OFF)
+
+    # --- where it is shown --------------------------------------------------------------
+
+    @property
+    def _space(self) -> int:
+        """Rows over the lines of the heat map."""
+        return self.size.height - len(self._heat_lines)
+
+    @property
+    def _overflows(self) -> bool:
+        """True if the passage is longer than the pane, whose last lines are then the foot."""
+        return self._foot_size > 0
+
+    @property
+    def _rows(self) -> int:
+        """Lines of the passage that the pane can show."""
+        return max(1, self._space - self._foot_size)
+
+    def _turn_to_anchor(self) -> None:
+        """Put the number into view, with more before it than after it, and the cursor too."""
+        if self._plan is None or self._shown is None:
+            return
+        line = self._plan.spots[self._shown.anchor.start].line
+        self.scroll_to(y=max(0, line - self._rows * 2 // 3), animate=False, force=True)
+        self._keep_in_view()
+
+    def _keep_in_view(self) -> None:
+        """Scroll as little as brings the cursor into view, with some lines around it."""
+        if self._plan is None or self._edit is None or not self._overflows:
+            return
+        spots = self._plan.spots
+        if not 0 <= self._edit.cursor < len(spots):
+            return
+        line, rows, top = spots[self._edit.cursor].line, self._rows, self.scroll_offset.y
+        margin = min(MARGIN, (rows - 1) // 2)
+        wanted = min(max(top, line + margin + 1 - rows), line - margin)
+        if wanted != top:
+            self.scroll_to(y=max(0, wanted), animate=False, force=True)
+
+    @property
+    def tokens_in_view(self) -> range | None:
+        """The tokens on the lines in view, the first to the last; None where none is known."""
+        if self._plan is None or not self.size.height:
+            return None
+        top = self.scroll_offset.y
+        lines = self._plan.lines[top : top + self._rows]
+        found = [piece.token for line in lines for piece in line.pieces if piece.token >= 0]
+        return range(min(found), max(found) + 1) if found else None
+
+    def token_above(self, token: int) -> int:
+        """The token over this one, one visual line up; itself on the first line."""
+        return token if self._plan is None else self._plan.beside(token, down=False)
+
+    def token_below(self, token: int) -> int:
+        """The token under this one, one visual line down; itself on the last line."""
+        return token if self._plan is None else self._plan.beside(token, down=True)
+
+
+def same_text(one: Item, other: Item) -> bool:
+    """True if two items show the same words in the same places."""
+    left, right = one.passage, other.passage
+    if left is right:
+        return True
+    return (
+        left.text == right.text
+        and left.turns == right.turns
+        and len(left.tokens) == len(right.tokens)
+        and one.passage_id == other.passage_id
+    )
+
+
+LOOKS = """
+PassageView {
+    overflow-x: hidden;
+    scrollbar-size-vertical: 1;
+    scrollbar-gutter: stable;
+}
+PassageView > .passage--gutter { text-style: dim; }
+PassageView > .passage--gutter-here { color: $text-primary; }
+PassageView > .passage--rule { color: $text-secondary; text-style: dim; }
+PassageView > .passage--heat { background: $accent; }
+PassageView > .passage--cool { background: $primary; }
+PassageView > .passage--heat-sign { color: $text-accent; }
+PassageView > .passage--cool-sign { color: $text-primary; }
+PassageView > .passage--undecided { text-style: dim underline; }
+PassageView > .passage--decided { text-style: dim underline; }
+PassageView > .passage--decided-sign { text-style: dim not underline; }
+PassageView > .passage--gold { color: $text-warning; text-style: italic; }
+PassageView > .passage--gold-sign { color: $text-warning; text-style: not italic; }
+PassageView > .passage--differs { text-style: underline; }
+PassageView > .passage--differs-sign { text-style: bold reverse not underline; }
+PassageView > .passage--proposed { color: $text-primary; text-style: underline; }
+PassageView > .passage--proposed-sign {
+    color: $text-primary; text-style: bold not underline;
+}
+PassageView > .passage--anchor {
+    color: $primary; background: $background; text-style: bold reverse;
+}
+PassageView > .passage--anchor-sign { color: $primary; text-style: bold not reverse; }
+PassageView > .passage--head { color: $text-success; text-style: underline; }
+PassageView > .passage--noun { text-style: bold; }
+PassageView > .passage--added { color: $text-success; text-style: underline; }
+PassageView > .passage--head-sign {
+    color: $text-success; text-style: bold not underline;
+}
+PassageView > .passage--removed { text-style: dim strike; }
+PassageView > .passage--removed-sign { color: $text-error; }
+PassageView > .passage--offered { color: $text-warning; text-style: underline; }
+PassageView > .passage--span { background: $secondary-muted; text-style: underline; }
+PassageView > .passage--span-sign {
+    color: $text-secondary; text-style: bold not underline;
+}
+PassageView > .passage--cursor {
+    color: $accent; background: $background; text-style: bold reverse underline;
+}
+PassageView > .passage--cursor-sign {
+    color: $accent; text-style: bold not reverse not underline;
+}
+PassageView:ansi > .passage--span { background: transparent; }
+PassageView > .passage--hint {
+    color: $warning; background: $background; text-style: bold reverse;
+}
+PassageView > .passage--hushed { text-style: dim; }
+PassageView > .passage--foot { background: $panel; }
+PassageView > .passage--foot-faint { text-style: dim; }
+""" + lane_css("PassageView", "passage")
+"""The default CSS of the passage."""
+
+
+LOW = 10
+"""Rows below which only the first of the heat map's lines is shown."""
+
+
+class PassageView(PassageGround, can_focus=True, inherit_bindings=False):
+    """Shows the passage of one item and the answer being edited on it."""
+
+    ALLOW_SELECT = False
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"passage--{role}" for role in (*ROLES, *HEATS)}
+
+    DEFAULT_CSS = LOOKS
+
+    class LaidOut(Message):
+        """The lines are broken anew, so that another number of rows may be needed."""
+
+    class TokenClicked(Message):
+        """A word was clicked."""
+
+        def __init__(self, view: "PassageView", token: int) -> None:
+            super().__init__()
+            self.view = view
+            self.token = token
+
+        @property
+        def control(self) -> "PassageView":
+            """The view that was clicked."""
+            return self.view
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's own name
+        super().__init__(id=id, classes=classes)
+        self._painter = Painter(self, "passage", ROLES)
+
+    # --- what is shown ------------------------------------------------------------------
+
+    def show(
+        self,
+        item: Item | None,
+        state: EditState | None,
+        *,
+        heat: Heat = Heat.OFF,
+        other: str | None = None,
+        windowed: bool = False,
+        blind: bool = False,  # noqa: ARG002  # an item comes blinded; nothing here names anybody
+    ) -> None:
+        """Show an item and the answer edited on it; None for an empty pane.
+
+        heat: what lies on the words. other: the model whose scores a difference is from, else
+        the newest one. windowed: whether the turns that voters saw are bounded. A new item
+        comes with its number in view; otherwise the lines stay where they are unless the
+        cursor would leave the pane.
+        """
+        same = item is not None and self._shown is not None and same_text(item, self._shown)
+        anew = not same or item is None or item.anchor_id != _id_of(self._shown)
+        moved = state is not None and (self._edit is None or state.cursor != self._edit.cursor)
+        warm_as_before = item is self._shown and (heat, other) == (self._heat, self._other)
+        self._shown, self._edit = item, state
+        self._heat, self._other, self._windowed = heat, other, windowed
+        if not warm_as_before:
+            self._warm = {} if item is None else warmth(item, heat, other)
+        ground = self._rooms, self._window
+        self._make_room()
+        if not same or ground != (self._rooms, self._window):
+            self._lay_out()
+        if not warm_as_before:
+            self._explain_heat()
+        self._mark()
+        if anew:
+            self._turn_to_anchor()
+        elif moved:
+            self._keep_in_view()
+
+    def _explain_heat(self) -> None:
+        """Make the lines that stand under the heat map."""
+        before, width = len(self._heat_lines), self.scrollable_content_region.width
+        self._heat_lines = ()
+        if self._shown is not None and width > 0:
+            lines = heat_foot(self._shown, self._heat, self._other, width)
+            low = self.brief or self.size.height < LOW
+            kept = lines[:1] if low else lines
+            self._heat_lines = tuple(self._painter.strip(line) for line in kept)
+        if before != len(self._heat_lines):
+            self._size_up()
+        self.refresh()
+
+    def _mark(self) -> None:
+        """Work out what lies on the words, and draw anew the lines where that changed."""
+        if self._shown is None or self._plan is None:
+            return
+        before, self._marks = self._marks, marks(self._shown, self._edit, self._warm)
+        tokens = changed(before, self._marks)
+        numbers = {line for token in tokens for line in self._plan.lines_of(token)}
+        for number in numbers:
+            self._strips.pop(number, None)
+        refresh_lines(self, numbers)
+        size = self._foot_size
+        self._size_up()
+        if size != self._foot_size:
+            self.refresh()
+            self._keep_in_view()
+        for row in range(self._rows, self._space):
+            self.refresh_line(self.scroll_offset.y + row)
+
+    # --- drawing ------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the pane."""
+        width = self.scrollable_content_region.width
+        plan = self._plan
+        number = self.scroll_offset.y + y
+        below = self._heat_lines[y - self._space :] if y >= self._space else ()
+        if plan is not None and below:
+            return below[0].crop_extend(0, width, self._painter.base)
+        if plan is not None and self._overflows and y >= self._rows:
+            return self._foot(plan, y - self._rows).crop_extend(0, width, self._painter.base)
+        if plan is None or number >= len(plan.lines):
+            return self._painter.blank(width)
+        strip = self._strips.get(number)
+        if strip is None:
+            strip = self._painter.strip(paint(plan, number, self._marks, self._turn_here()))
+            self._strips[number] = strip
+        return strip.crop_extend(0, width, self._painter.base)
+
+    def _turn_here(self) -> int:
+        """The turn of the number: its gutter stands out."""
+        if self._shown is None:
+            return -1
+        return self._shown.passage.turn_of(self._shown.anchor.start)
+
+    def _foot(self, plan: Layout, row: int) -> Strip:
+        if self._shown is None:
+            return self._painter.blank(self.scrollable_content_region.width)
+        top = min(self.scroll_offset.y, len(plan.lines) - 1)
+        said = foot(plan, self._shown.passage, self._edit, top, top + self._rows)
+        return self._painter.strip([Run(said[row], ("foot",))] if row < len(said) else [])
+
+    def notify_style_update(self) -> None:
+        """Colours changed: make all looks anew."""
+        super().notify_style_update()
+        self._painter.forget()
+        self._strips.clear()
+        self._explain_heat()
+
+    def on_resize(self) -> None:
+        """Another width breaks lines elsewhere."""
+        width = self.scrollable_content_region.width
+        self._explain_heat()
+        if self._plan is None or self._plan.width != width:
+            self._lay_out()
+            self._mark()
+            self._turn_to_anchor()
+            self.post_message(self.LaidOut())
+            return
+        self._size_up()
+        self._keep_in_view()
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        """Tell which word was clicked."""
+        offset = event.get_content_offset(self)
+        if offset is None or self._plan is None or offset.y >= self._rows:
+            return
+        token = self._plan.at(self.scroll_offset.y + offset.y, offset.x)
+        if token is not None:
+            self.post_message(self.TokenClicked(self, token))
+
+
+def _id_of(item: Item | None) -> int | None:
+    return None if item is None else item.anchor_id

@@ -1,0 +1,373 @@
+"""A passage in lines of a given width: which token stands where, and when a turn is said.
+
+Pure: no screen. x counts cells from the left edge of the pane, lines from the top of the
+passage. The gutter on the left has the turn's number and, once a turn, its speaker and when
+it is said, where that is known and the pane is wide enough. Its last cell and the last cell of
+each line are kept free for signs beside words. Signs that need more cells than there are
+between two words get them as `Rooms`.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from nfh_models.domain import Passage, Turn
+from nfh_tui.display_text import clip, glyphs, visible, width_of
+
+
+def said_at(turn: Turn) -> str:
+    """When it begins, from the start of the recording: "0:15", "1:02:15"; "" if not known."""
+    if turn.begin is None:
+        return ""
+    minutes, seconds = divmod(turn.begin // 1000, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+NO_TOKEN = -1
+"""The token number of drawn text between tokens."""
+
+NARROW, TIGHT = 48, 28
+"""Widths below which speakers' names get less room, and none."""
+
+TIMED = 50
+"""Width from which there is room for when turns are said."""
+
+LEAST_TEXT = 10
+"""Cells that words always get."""
+
+MOST_NAME, MOST_GAP = 16, 8
+"""Most cells for a speaker's name, and for spaces in a row."""
+
+STAYS = frozenset(
+    """% , . ; : ! ? ) ] } ” ’ » … ... .. -- '' 's 're 've 'll 'd 'm n't 'S N'T
+    ’s ’re ’ve ’ll ’d ’m n’t""".split()
+)
+"""Tokens that do not begin a line although a space stands before them."""
+
+
+class Piece(NamedTuple):
+    """Drawn text of a token, or of a part of one that is longer than a line."""
+
+    token: int
+    x: int
+    width: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """Cells that signs need beside words, by token: before it, and behind it."""
+
+    before: Mapping[int, int] = field(default_factory=dict)
+    behind: Mapping[int, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The turns that somebody was shown, by rank, last included; the words of its bounds."""
+
+    first: int
+    last: int
+    begins: str = ""
+    ends: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One visual line. label: the gutter, filled to its width. pieces: from left to right.
+
+    rule: words of a thin line between two turns, which has no pieces; "" for a line of words.
+    """
+
+    turn: int
+    label: str
+    pieces: tuple[Piece, ...]
+    rule: str = ""
+
+
+NO_ROOMS = Rooms()
+
+
+class Spot(NamedTuple):
+    """Where a token begins: its line, its first cell there, and the cells it takes there."""
+
+    line: int
+    x: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A passage laid out. spots: one a token. gutter: cells before the words."""
+
+    width: int
+    gutter: int
+    lines: tuple[Line, ...]
+    spots: tuple[Spot, ...]
+
+    def at(self, line: int, x: int) -> int | None:
+        """The token drawn at a place, None beside the words."""
+        if not 0 <= line < len(self.lines):
+            return None
+        pieces = self.lines[line].pieces
+        place = bisect_right(pieces, x, key=lambda piece: piece.x) - 1
+        if place < 0 or x >= pieces[place].x + pieces[place].width:
+            return None
+        return None if pieces[place].token == NO_TOKEN else pieces[place].token
+
+    def lines_of(self, token: int) -> range:
+        """The lines on which a token is drawn: one, or more where it is longer than a line."""
+        first = self.spots[token].line
+        last = first
+        while self.goes_on(last, token):
+            last += 1
+        return range(first, last + 1)
+
+    def goes_on(self, line: int, token: int) -> bool:
+        """True if the line after this one begins with more of the same token."""
+        if line + 1 >= len(self.lines):
+            return False
+        pieces = self.lines[line + 1].pieces
+        return bool(pieces) and pieces[0].token == token
+
+    def beside(self, token: int, down: bool) -> int:
+        """The token that stands under or over one, the nearest to its middle.
+
+        The same token at the first and the last line.
+        """
+        spot = self.spots[token]
+        middle = spot.x + spot.width / 2
+        step = 1 if down else -1
+        line = spot.line + step
+        while 0 <= line < len(self.lines):
+            found = self._nearest(line, middle, token)
+            if found is not None:
+                return found
+            line += step
+        return token
+
+    def _nearest(self, line: int, middle: float, other_than: int) -> int | None:
+        pieces = [
+            piece
+            for piece in self.lines[line].pieces
+            if piece.token not in {NO_TOKEN, other_than}
+        ]
+        if not pieces:
+            return None
+        return min(pieces, key=lambda p: abs(p.x + p.width / 2 - middle)).token
+
+
+def lay_out(
+    passage: Passage, width: int, rooms: Rooms = NO_ROOMS, window: Window | None = None
+) -> Layout:
+    """Lay a passage out in lines of at most `width` cells.
+
+    window: gets a thin line before its first turn and after its last one, where there are
+    turns outside it.
+    """
+    digits = len(str(len(passage.turns)))
+    names = _name_cells(passage, width)
+    clock = _time_cells(passage, width)
+    gutter = digits + (names + 1 if names else 0) + (clock + 1 if clock else 0) + 2
+    filler = _Filler(gutter, max(gutter + LEAST_TEXT, width - 1), len(passage.tokens))
+    for rank, turn in enumerate(passage.turns):
+        name = clip(turn.speaker, names) if turn.speaker else ""
+        label = f"{rank + 1:>{digits}} {name}"
+        if clock:
+            label = label.rstrip(" ")
+            label += said_at(turn).rjust(gutter - 2 - width_of(label))
+        if window is not None and rank == window.first > 0:
+            filler.rule(rank, window.begins)
+        filler.begin_turn(rank, label + " " * (gutter - width_of(label)))
+        for lead, newline, gap, word in _words(passage, turn, rooms):
+            filler.add(lead, newline, gap, word)
+        filler.end_turn()
+        if window is not None and rank == window.last < len(passage.turns) - 1:
+            filler.rule(rank, window.ends)
+    return Layout(width, gutter, tuple(filler.lines), tuple(filler.spots))
+
+
+def _name_cells(passage: Passage, width: int) -> int:
+    """Cells for speakers' names: enough for the longest, within what the width allows."""
+    if width < TIGHT:
+        return 0
+    most = 6 if width < NARROW else min(MOST_NAME, width // 5)
+    names = {turn.speaker for turn in passage.turns if turn.speaker}
+    return max((width_of(clip(name, most)) for name in names), default=0)
+
+
+def _time_cells(passage: Passage, width: int) -> int:
+    """Cells for when turns are said: none where nothing tells, or too little room is."""
+    if width < TIMED:
+        return 0
+    return max((len(said_at(turn)) for turn in passage.turns), default=0)
+
+
+class _Word(NamedTuple):
+    """A word as it is drawn. before, behind: cells that signs need beside it."""
+
+    token: int
+    text: str
+    width: int
+    before: int = 0
+    behind: int = 0
+
+
+def _words(
+    passage: Passage, turn: Turn, rooms: Rooms
+) -> Iterator[tuple[str, bool, int | None, _Word]]:
+    """The words of a turn with what stands before each.
+
+    lead: drawn text glued to the word before. newline: a line ends between them. gap: cells
+    between them where the line may be broken, None where they are glued.
+    """
+    text, tokens = passage.text, passage.tokens
+    before, behind = rooms.before, rooms.behind
+    drawn: dict[str, tuple[str, int]] = {}
+    end = tokens[turn.start].start
+    for number in range(turn.start, turn.end):
+        token = tokens[number]
+        raw = text[token.start : token.end]
+        if raw not in drawn:
+            shown = visible(raw)
+            drawn[raw] = shown, width_of(shown)
+        word = _Word(number, *drawn[raw], before.get(number, 0), behind.get(number, 0))
+        between = text[end : token.start]
+        end = token.end
+        if between == " ":
+            yield "", False, 1, word
+        elif not between:
+            yield "", False, None, word
+        else:
+            yield *_between(between), word
+
+
+def _between(text: str) -> tuple[str, bool, int]:
+    """Text between two tokens that is no single space: what `_words` says of it."""
+    body = text.rstrip(" \n")
+    rest = text[len(body) :]
+    return visible(body), "\n" in text, min(len(rest), MOST_GAP)
+
+
+class _Filler:
+    """Fills lines: words glued together are placed together where a line can hold them."""
+
+    def __init__(self, left: int, right: int, count: int) -> None:
+        self.lines: list[Line] = []
+        self.spots: list[Spot] = [Spot(0, left, 0)] * count
+        self._left, self._right = left, right
+        self._blank = " " * left
+        self._label = self._blank
+        self._turn = 0
+        self._row: list[Piece] = []
+        self._x = left
+        self._gap = 0
+        self._chunk: list[tuple[int, _Word]] = []
+        self._chunk_width = 0
+        self._wanted = 0
+
+    def begin_turn(self, rank: int, label: str) -> None:
+        """Start a fresh line with the turn's gutter."""
+        self._turn, self._label = rank, label
+
+    def end_turn(self) -> None:
+        """Place what is left, and end the line."""
+        self._flush()
+        self._end_line()
+        self._wanted = 0
+
+    def rule(self, turn: int, words: str) -> None:
+        """Put a thin line between two turns."""
+        self.lines.append(Line(turn, self._blank, (), words))
+
+    def add(self, lead: str, newline: bool, gap: int | None, word: _Word) -> None:
+        """Take the next word with what stands before it, as `_words` says it."""
+        if lead:
+            self._glue(self._wanted, _Word(NO_TOKEN, lead, width_of(lead)))
+            self._wanted = 0
+        needed = self._wanted + word.before
+        if newline:
+            self.end_turn()
+            self._glue(0, word)
+        elif gap is None:
+            # Before the first word of a turn the gutter has a cell free.
+            self._glue(needed if self._chunk else 0, word)
+        else:
+            # Signs and words that a space parts keep a cell between them.
+            gap = max(gap, needed + 1) if needed else gap
+            if word.text in STAYS:
+                self._glue(gap, word)
+            else:
+                self._flush()
+                self._gap = gap
+                self._glue(0, word)
+        self._wanted = word.behind
+
+    def _glue(self, gap: int, word: _Word) -> None:
+        self._chunk.append((gap, word))
+        self._chunk_width += gap + word.width
+
+    def _flush(self) -> None:
+        """Place the words that belong together: on this line, on the next, or broken."""
+        if not self._chunk:
+            return
+        if self._x > self._left:
+            self._x += self._gap
+        # The last cell of a line is free for one sign; more of them need room.
+        width = self._chunk_width + max(0, self._chunk[-1][1].behind - 1)
+        if self._x + width > self._right and self._row:
+            self._end_line()
+        whole = self._x + self._chunk_width <= self._right
+        for gap, word in self._chunk:
+            if whole:
+                self._x += gap
+                self._put(word.token, word.text, word.width)
+            else:
+                self._squeeze(gap, word)
+        self._chunk, self._chunk_width, self._gap = [], 0, 0
+
+    def _squeeze(self, gap: int, word: _Word) -> None:
+        """Place a word of a chunk longer than a line: broken where it must be."""
+        if self._x + gap + word.width <= self._right:
+            self._x += gap
+            self._put(word.token, word.text, word.width)
+            return
+        if self._row:
+            self._end_line()
+        for text, width in _split(word.text, self._right - self._left):
+            if self._row:
+                self._end_line()
+            self._put(word.token, text, width)
+
+    def _put(self, token: int, text: str, width: int) -> None:
+        if token != NO_TOKEN and not self.spots[token].width:
+            self.spots[token] = Spot(len(self.lines), self._x, width)
+        self._row.append(Piece(token, self._x, width, text))
+        self._x += width
+
+    def _end_line(self) -> None:
+        if self._row:
+            self.lines.append(Line(self._turn, self._label, tuple(self._row)))
+            self._label = self._blank
+        self._row = []
+        self._x = self._left
+
+
+def _split(text: str, most: int) -> Iterator[tuple[str, int]]:
+    """A drawn text in parts of at most `most` cells; accents stay with their letter."""
+    if text.isascii():
+        for start in range(0, len(text), most):
+            part = text[start : start + most]
+            yield part, len(part)
+        return
+    kept: list[str] = []
+    taken = 0
+    for glyph, width in glyphs(text):
+        if kept and taken + width > most:
+            yield "".join(kept), taken
+            kept, taken = [], 0
+        kept.append(glyph)
+        taken += width
+    yield "".join(kept), taken

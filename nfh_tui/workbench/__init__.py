@@ -1,0 +1,1 @@
+"""The workbench: its screen and what that is made of."""
