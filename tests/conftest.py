@@ -2,8 +2,10 @@
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +22,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
+
+# `tools` is in no wheel. The repository itself stays out of the search path, in which it would
+# stand before the packages that are installed.
+_TOOLS = ModuleType("tools")
+_TOOLS.__path__ = [str(Path(__file__).parents[1] / "tools")]
+sys.modules.setdefault("tools", _TOOLS)
 
 ALONE = ("proof", "terminal", "serve/test_browser.py", "cli/test_ending.py")
 """Folders and files whose tests work real terminals, disks, browsers or clocks: with others
