@@ -8,7 +8,7 @@ from nfh_db.connection import connect
 from nfh_db.errors import StoreError
 from nfh_db.merge.log_diff import Why
 from nfh_db.query import parse
-from nfh_db.records import Role, State
+from nfh_db.records import Role, Rule, State
 from nfh_models.domain import Anchor, Kind, class_answer
 
 EARLIER, LATER = "2026-01-01T00:00:00.000Z", "2026-02-02T00:00:00.000Z"
@@ -152,6 +152,42 @@ def test_gold_that_a_correction_elsewhere_did_not_know_keeps_its_span(copies) ->
     with copies.open("home") as store:
         rows = store.outgoing(parse("state:decided"), None, "gold")
         assert [row.gold.answer.kind for row in rows] == [Kind.AGE]
+
+
+@pytest.mark.parametrize("rule", [Rule.EXPERT, Rule.UNANIMOUS, Rule.IMPORTED])
+def test_gold_of_a_span_that_was_replaced_here_is_left(copies, rule: Rule) -> None:
+    """Whoever made it, it is reported, once: no export of this copy would have it."""
+    copies.made("home")
+    copies.copy("home", "train")
+    correct(copies, "home", "zoe", 3, 6)
+    if rule is Rule.EXPERT:
+        copies.decide("train", "eva", Kind.AGE)
+    else:
+        with copies.open("train") as store:
+            kit = copies.kit
+            gold = kit.gold(Kind.AGE) if rule is Rule.IMPORTED else None
+            votes = [kit.vote("ann", Kind.AGE), kit.vote("bob", Kind.AGE)]
+            kit.load(store, kit.one(gold=gold, votes=() if gold else votes))
+            if gold is None:
+                store.settle(parse(""), rule, store.annotator("eva"))
+    for _ in range(2):
+        (left,) = copies.merge("home", "train").conflicts
+        assert (left.what, left.word, left.why) == ("gold", "one", Why.REPLACED)
+        assert (left.there.said, left.there.rule) == (f"AGE (rule {rule})", rule)
+    assert live(copies, "home") == [(3, 6)]
+    with copies.open("home") as store:
+        assert store.count_stale_gold() == 0
+
+
+def test_gold_of_a_span_that_was_replaced_in_both_comes_along(copies) -> None:
+    """It was in no export there either, since whoever replaced the span was asked."""
+    copies.made("home")
+    copies.copy("home", "train")
+    correct(copies, "home", "zoe", 3, 6)
+    copies.decide("train", "eva", Kind.AGE)
+    correct(copies, "train", "zoe", 3, 6)
+    assert {one.what for one in copies.merge("home", "train").conflicts} <= {"span"}
+    assert live(copies, "home") == [(3, 6)]
 
 
 def test_gold_that_a_correction_elsewhere_knew_gives_way(copies) -> None:

@@ -233,6 +233,8 @@ class Why(StrEnum):
     """The span was taken back there, and somebody answered it here."""
     DECIDED = "decided"
     """The span was replaced there by somebody who did not know the gold that it has here."""
+    REPLACED = "replaced"
+    """The span was replaced here by somebody who did not know the gold that it has there."""
     TOGETHER = "together"
     """It belongs to something else that is left to a person."""
     MEANWHILE = "meanwhile"
@@ -244,6 +246,7 @@ REASONS = {
     Why.SPAN: "about a span that the number does not have here",
     Why.ANSWERED: "the span was taken back there and answered here",
     Why.DECIDED: "the span was replaced there and decided here",
+    Why.REPLACED: "the span was replaced here and decided there",
     Why.TOGETHER: "belongs to another change that is left to you",
     Why.MEANWHILE: "changed here while the merge was at work",
 }
@@ -456,6 +459,7 @@ class Family:
             self._spans_together,
             self._nothing_vanishes,
             self._no_gold_goes_stale,
+            self._no_gold_comes_stale,
             self._only_of_spans_here,
             self._gold_with_decision,
             self._gold_with_votes,
@@ -520,10 +524,30 @@ class Family:
             and thing.final is not None
             and content(thing.final) != content(thing.then)
         }
-        kept = [t for t in self._taken("anchor") if t.anchor in unseen and _is_replaced(t)]
+        kept = [
+            thing
+            for thing in self._taken("anchor")
+            if thing.anchor in unseen and _is_live(thing.now) and _is_replaced(thing.then)
+        ]
         for thing in kept:
             thing.fate, thing.why = Fate.CONFLICT, Why.DECIDED
         return bool(kept)
+
+    def _no_gold_comes_stale(self) -> bool:
+        """Gold of a span that was replaced here, and not there, is left: no export has it here.
+
+        Also gold that a rule made. Answers come in, as those that a replacement makes stale.
+        """
+        stale = [
+            thing
+            for thing in self._taken("gold")
+            if thing.then is not None
+            and (span := self.things.get(("anchor", thing.anchor, None, ""))) is not None
+            and span.fate is not Fate.TAKE
+            and _is_replaced(span.now)
+            and _is_live(span.then)
+        ]
+        return _leave(stale, Why.REPLACED)
 
     def _only_of_spans_here(self) -> bool:
         """What is said of a span that will not be here has nowhere to go."""
@@ -589,14 +613,14 @@ class Family:
         return thing.times.get(at, at) in times
 
 
-def _is_replaced(thing: Thing) -> bool:
-    """True for a span that everybody sees here, and that another stands in place of there."""
-    return (
-        isinstance(thing.now, AnchorValue)
-        and thing.now.replaced_by is None
-        and isinstance(thing.then, AnchorValue)
-        and thing.then.replaced_by is not None
-    )
+def _is_live(span: Value | None) -> bool:
+    """True for a span that no other stands in place of."""
+    return isinstance(span, AnchorValue) and span.replaced_by is None
+
+
+def _is_replaced(span: Value | None) -> bool:
+    """True for a span that another stands in place of."""
+    return isinstance(span, AnchorValue) and span.replaced_by is not None
 
 
 def _made_by(gold: Value | None, name: str | None) -> bool:
