@@ -267,11 +267,11 @@ def parquet_rows(source: Origin, file: IO[bytes]) -> Numbered:
         raise source.error(None, INSTALL) from error
     number = 0
     try:
-        metadata = _opened(file).metadata
-        check_pages(metadata, file)
+        check_pages(file)
+        schema = _opened(file).metadata.schema
         words = [
             column.path
-            for column in map(metadata.schema.column, range(len(metadata.schema)))
+            for column in map(schema.column, range(len(schema)))
             if column.physical_type == "BYTE_ARRAY"
         ]
         with _opened(file, read_dictionary=words) as opened:

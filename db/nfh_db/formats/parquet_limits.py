@@ -8,10 +8,12 @@ made.
 https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
 """
 
+import os
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 
 from nfh_db.formats.limits import OBJECTS, LimitError, held_limit
+from nfh_db.messages import visible
 
 if TYPE_CHECKING:
     import pyarrow
@@ -42,23 +44,50 @@ some bytes can hold any number of words of any length, which Arrow spells out at
 """
 
 
-def check_pages(metadata: Any, file: IO[bytes]) -> None:  # noqa: ANN401 - no types in pyarrow
-    """Raise LimitError where a column would be more than may be held."""
-    for number in range(metadata.num_row_groups):
-        group = metadata.row_group(number)
-        for rank in range(group.num_columns):
-            column = group.column(rank)
-            where = f"row group {number + 1}, column {column.path_in_schema}"
+def check_pages(file: IO[bytes]) -> None:
+    """Raise LimitError where a column would be more than may be held, or the file is damaged.
+
+    pyarrow's own metadata is not asked: where a column's does not hold, it ends the process.
+    """
+    for number, group in enumerate(_list_of(_footer(file), 4)):
+        for rank, chunk in enumerate(_list_of(group, 1)):
+            column = None
             try:
+                column = _of_kind(chunk, 3, _STRUCTURE)
+                if column is None or 8 in chunk or 9 in chunk:
+                    raise LimitError(f"column {rank + 1} is encrypted or damaged")
                 _check_column(column, file)
             except LimitError as error:
+                where = f"row group {number + 1}, column {_path(column, rank)}"
                 raise LimitError(f"{where}: {error}") from error
 
 
-def _check_column(column: Any, file: IO[bytes]) -> None:  # noqa: ANN401
+def _path(column: "Header | None", rank: int) -> str:
+    names = _of_kind(column or {}, 3, _LIST) or []
+    told = b".".join(name for name in names if isinstance(name, bytes))
+    return visible(told.decode("utf-8", "replace")) or str(rank + 1)
+
+
+def _footer(file: IO[bytes]) -> "Header":
+    """What stands at the end of a file: its length before the last four bytes."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 8))
+    end = file.read(8)
+    length = int.from_bytes(end[:4], "little")
+    if size < 12 or end[4:] != b"PAR1" or length > size - 8:
+        raise LimitError("cannot be read as Parquet: its end is cut off, or of another kind")
+    file.seek(size - 8 - length)
+    try:
+        return _Structures(file.read(length)).structure()
+    except IndexError:
+        raise LimitError("cannot be read as Parquet: its footer is damaged") from None
+
+
+def _check_column(column: "Header", file: IO[bytes]) -> None:
     values = 0
     for kind, header, own in _pages(column, file):
-        packed, unpacked, count = header.get(3, 0), header.get(2, 0), own.get(1, 0)
+        packed, unpacked = _size_of(header, 3), _size_of(header, 2)
+        count = _size_of(own, 1)
         if unpacked > held_limit(packed):
             raise LimitError(
                 f"a page has {unpacked:,} bytes packed in {packed:,}; wanted at most "
@@ -70,7 +99,7 @@ def _check_column(column: Any, file: IO[bytes]) -> None:  # noqa: ANN401
                     f"a dictionary has {count:,} words; wanted at most {OBJECTS:,}"
                 )
             continue
-        if own.get(4 if kind else 2) == _UNBOUND:
+        if _of_kind(own, 4 if kind else 2, _I32) == _UNBOUND:
             raise LimitError(
                 "it is written as DELTA_BYTE_ARRAY, which is not read: write it anew without"
             )
@@ -82,43 +111,43 @@ def _check_column(column: Any, file: IO[bytes]) -> None:  # noqa: ANN401
             )
 
 
-Header = dict[int, Any]
-"""A structure of thrift: fields by number; numbers, truth values and structures are kept."""
-
-
-def _pages(column: Any, file: IO[bytes]) -> Iterator[tuple[int, Header, Header]]:  # noqa: ANN401
+def _pages(column: "Header", file: IO[bytes]) -> "Iterator[tuple[int, Header, Header]]":
     """Kind, header and own header of each page, from the place where Arrow begins to read."""
-    at = column.data_page_offset
-    dictionary = column.dictionary_page_offset if column.has_dictionary_page else None
-    if dictionary and dictionary < at:
+    at = _of_kind(column, 9, _I64)
+    size = _of_kind(column, 7, _I64)
+    if at is None or size is None or at < 0 or size < 0:
+        raise LimitError("its place in the file is damaged")
+    dictionary = _of_kind(column, 11, _I64)
+    if dictionary is not None and 0 < dictionary < at:
         at = dictionary
-    end = at + column.total_compressed_size
-    while 0 <= at < end:
+    end = at + size
+    while at < end:
         header, length = _header(file, at)
-        if header.get(3, -1) < 0 or header.get(2, -1) < 0:
-            raise _no_page(at)
-        kind = header.get(1, -1)
-        own = header.get(_KINDS.get(kind, -1))
-        if isinstance(own, dict):
-            if own.get(1, -1) < 0:
-                raise _no_page(at)
+        try:
+            packed, kind = _size_of(header, 3), _of_kind(header, 1, _I32)
+            _size_of(header, 2)
+            own = _of_kind(header, _KINDS.get(kind, -1), _STRUCTURE)
+            if own is not None:
+                _size_of(own, 1)
+        except LimitError:
+            raise _no_page(at) from None
+        if own is not None:
             yield kind, header, own
-        at += length + header[3]
+        at += length + packed
 
 
-def _header(file: IO[bytes], at: int) -> tuple[Header, int]:
+def _header(file: IO[bytes], at: int) -> "tuple[Header, int]":
     """A page's header, and how many bytes it has."""
     size = _HEADER
     while True:
         file.seek(at)
         content = file.read(size)
         try:
-            return _structure(content, 0, 0)
+            structures = _Structures(content)
+            return structures.structure(), structures.at
         except IndexError:
             if size >= LONGEST_HEADER or len(content) < size:
-                raise LimitError(
-                    f"at byte {at:,} stands no page: the file is damaged"
-                ) from None
+                raise _no_page(at) from None
             size *= 16
 
 
@@ -129,75 +158,112 @@ def _no_page(at: int) -> LimitError:
 # --- thrift's compact protocol --------------------------------------------------------------
 
 _TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _STRUCTURE = 1, 2, 3, 7, 8, 9, 10, 12
-_NUMBERS = (4, 5, 6)
+_I16, _I32, _I64 = 4, 5, 6
+_BITS = {_I16: 16, _I32: 32, _I64: 64}
 _DEEPEST = 8
 
-
-def _structure(content: bytes, at: int, depth: int) -> tuple[Header, int]:
-    """Raises IndexError where the content ends before it, LimitError for what is none."""
-    found: Header = {}
-    field = 0
-    while (sign := content[at]) != 0:
-        at += 1
-        if sign >> 4:
-            field += sign >> 4
-        else:
-            field, at = _number(content, at)
-        found[field], at = _value(content, at, sign & 15, depth)
-    return found, at + 1
+Header = dict[int, tuple[int, Any]]
+"""A structure of thrift: by field, the kind of what stands in it and its value."""
 
 
-def _value(content: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
-    if kind in (_TRUE, _FALSE):
-        return kind == _TRUE, at
-    if kind in _NUMBERS:
-        return _number(content, at)
-    if kind == _STRUCTURE and depth < _DEEPEST:
-        return _structure(content, at, depth + 1)
-    if kind in (_LIST, _SET) and depth < _DEEPEST:
-        return None, _list_end(content, at, depth + 1)
-    if kind == _BINARY:
-        length, at = _unsigned(content, at)
-        end = at + length
-    elif kind in (_BYTE, _DOUBLE):
-        end = at + (1 if kind == _BYTE else 8)
-    else:
-        raise LimitError("a page's header is damaged")
-    if end > len(content):
-        raise IndexError
-    return None, end
+def _of_kind(header: Header, field: int, kind: int) -> Any:  # noqa: ANN401 - by the kind
+    """What stands in a field; None if nothing does. Raises LimitError for another kind, which
+    Arrow passes over."""
+    found, value = header.get(field, (kind, None))
+    if found != kind:
+        raise LimitError("a header is damaged")
+    return value
 
 
-def _list_end(content: bytes, at: int, depth: int) -> int:
-    size, kind = content[at] >> 4, content[at] & 15
-    at += 1
-    if size == 15:
-        size, at = _unsigned(content, at)
-    for _ in range(size):
+def _size_of(header: Header, field: int) -> int:
+    value: int | None = _of_kind(header, field, _I32)
+    if value is None or value < 0:
+        raise LimitError("a header is damaged")
+    return value
+
+
+def _list_of(header: Header, field: int) -> list[Header]:
+    """A list of structures."""
+    values: list[Header] = _of_kind(header, field, _LIST) or []
+    if not all(isinstance(value, dict) for value in values):
+        raise LimitError("cannot be read as Parquet: its footer is damaged")
+    return values
+
+
+class _Structures:
+    """Structures as they stand in bytes, read one behind the other; at: of the next byte.
+
+    Reading raises IndexError where the content ends before, LimitError for what is none.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+        self._values = 0
+        self.at = 0
+
+    def structure(self, depth: int = 0) -> Header:
+        """The structure that begins here."""
+        found: Header = {}
+        field = 0
+        while (sign := self._byte()) != 0:
+            field = field + (sign >> 4) if sign >> 4 else self._number(_I16)
+            found[field] = sign & 15, self._value(sign & 15, depth)
+        return found
+
+    def _byte(self) -> int:
+        self.at += 1
+        return self._content[self.at - 1]
+
+    def _bytes(self, length: int) -> bytes:
+        self.at += length
+        if self.at > len(self._content):
+            raise IndexError
+        return self._content[self.at - length : self.at]
+
+    def _value(self, kind: int, depth: int) -> Any:  # noqa: ANN401 - by the kind
+        self._values += 1
+        if self._values > OBJECTS:
+            raise LimitError(
+                f"its headers have more than {OBJECTS:,} values: write larger row groups, or "
+                "several files"
+            )
         if kind in (_TRUE, _FALSE):
-            content[at]
-            at += 1
-        else:
-            _, at = _value(content, at, kind, depth)
-    return at
+            return kind == _TRUE
+        if kind in _BITS:
+            return self._number(kind)
+        if kind == _BINARY:
+            return self._bytes(self._unsigned(32))
+        if kind in (_BYTE, _DOUBLE):
+            return self._bytes(1 if kind == _BYTE else 8)
+        if depth < _DEEPEST and kind == _STRUCTURE:
+            return self.structure(depth + 1)
+        if depth < _DEEPEST and kind in (_LIST, _SET):
+            return self._list(depth + 1)
+        raise LimitError("a header is damaged")
 
+    def _list(self, depth: int) -> list[Any]:
+        sign = self._byte()
+        size, kind = sign >> 4, sign & 15
+        if size == 15:
+            size = self._unsigned(32)
+        if kind in (_TRUE, _FALSE):
+            kind = _BYTE  # In a list, a truth value is a byte.
+        return [self._value(kind, depth) for _ in range(size)]
 
-def _unsigned(content: bytes, at: int) -> tuple[int, int]:
-    found = shift = 0
-    while True:
-        byte = content[at]
-        at += 1
-        found |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return found, at
-        if shift > 63:
-            raise LimitError("a page's header is damaged")
+    def _unsigned(self, bits: int) -> int:
+        found = shift = 0
+        while True:
+            byte = self._byte()
+            found |= (byte & 127) << shift
+            shift += 7
+            if found >> bits or shift > 70:
+                raise LimitError("a header is damaged")
+            if byte < 128:
+                return found
 
-
-def _number(content: bytes, at: int) -> tuple[int, int]:
-    found, at = _unsigned(content, at)
-    return (found >> 1) ^ -(found & 1), at
+    def _number(self, kind: int) -> int:
+        found = self._unsigned(_BITS[kind])
+        return (found >> 1) ^ -(found & 1)
 
 
 # --- rows -----------------------------------------------------------------------------------
