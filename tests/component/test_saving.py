@@ -13,7 +13,7 @@ from nfh_models.identification.recipes import RecipeError
 from nfh_models.identification.svm import Svm, SvmSettings, save_svm
 from nfh_models.model_files import ModelFileError
 from nfh_models.spacy_component import NumericFusedHeads
-from nfh_models.spacy_component.files import IDENTIFIER
+from nfh_models.spacy_component.files import IDENTIFIER, MODEL_NAMES
 
 TEXT = "I have two. Are you two done? She has three."
 
@@ -41,9 +41,11 @@ def test_no_model_stays_of_what_was_saved_before(
     folder = tmp_path / "nfh"
     learnt = NumericFusedHeads("nfh", identifier=str(machine))
     learnt.to_disk(folder)
-    (folder / IDENTIFIER / "of-another.bin").write_bytes(b"x")
+    names = {path.name for path in (folder / IDENTIFIER).iterdir()}
+    of_another = min(MODEL_NAMES - names)
+    (folder / IDENTIFIER / of_another).write_bytes(b"x")
     learnt.to_disk(folder)
-    assert "of-another.bin" not in [path.name for path in (folder / IDENTIFIER).iterdir()]
+    assert {path.name for path in (folder / IDENTIFIER).iterdir()} == names
     rules = NumericFusedHeads("nfh")
     rules.to_disk(folder)
     wanted = found(rules)

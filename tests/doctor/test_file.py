@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from nfh_db import database, schema_parts
-from nfh_db.connection import SCHEMA_VERSION, connect, sqlite3
+from nfh_db.connection import SCHEMA_VERSION, STILL_WITH_LOG, connect, sqlite3
 from nfh_db.database import open_writer
 from nfh_db.doctor import content_checks, examine, file_checks, repair, rows
 from nfh_db.errors import NewerFileError, NotOurFileError, StoreError
+from nfh_db.open_files import LOG_HEADER
 from nfh_db.store import Store
 
 PAGE = 4096
@@ -218,14 +219,21 @@ def test_a_file_in_a_folder_that_cannot_be_written_is_read_as_it_lies(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As root every folder can be written; the command's tests have a disk that cannot.
+    refused = ["ro"]
+
     def refuse(place: Path, mode: str) -> object:
-        if mode == "ro":
+        if mode in refused:
             raise_cannot_open(path)
         return connect(place, mode)
 
     monkeypatch.setattr(database, "connect", refuse)
     assert found(path) == set()
-    path.with_name("nfh.db-wal").write_bytes(b"something")
+    log = path.with_name("nfh.db-wal")
+    log.write_bytes(bytes(LOG_HEADER))
+    assert found(path) == set()
+    # A log with changes is read without an index; where that cannot be either, it is said.
+    log.write_bytes(bytes(LOG_HEADER + 1))
+    refused.append(STILL_WITH_LOG)
     with pytest.raises(StoreError, match=r"holds changes that are not in .* Copy both files"):
         examine(path)
 

@@ -216,13 +216,14 @@ def test_slots_of_an_intent_project_are_spans(bring: Bring, tmp_path: Path) -> N
 
 
 def test_tasks_of_one_text_may_stand_on_one_line(bring: Bring, tmp_path: Path) -> None:
-    def item(who: int, number: int, label: str) -> Json:
-        region = {"start": 28, "end": 32, "text": "five", "labels": [label]}
-        more = {"annotator": who, "annotation_id": number, "lead_time": 2.5}
-        return {"text": OTHER, "id": 5, "label": [region], **more}
+    def task(number: int, who: int, label: str) -> Json:
+        value = {"start": 28, "end": 32, "text": "five", "labels": [label]}
+        result = [{"type": "labels", "id": "a", "value": value}]
+        annotation = {"id": number, "completed_by": who, "lead_time": 2.5, "result": result}
+        return {"id": number, "data": {"text": OTHER}, "annotations": [annotation]}
 
-    file = tmp_path / "min.json"
-    file.write_text(json.dumps([item(1, 8, "PEOPLE"), item(2, 9, "AGE")]), encoding="utf-8")
+    file = tmp_path / "x.json"
+    file.write_text(json.dumps([task(8, 1, "PEOPLE"), task(9, 2, "AGE")]), encoding="utf-8")
     (line,), _, report = bring(file)
     assert [(v["annotator"], v["kind"]) for v in line["votes"]] == [
         ("user1", "PEOPLE"),
@@ -235,18 +236,22 @@ def test_tasks_of_one_text_may_stand_on_one_line(bring: Bring, tmp_path: Path) -
     ("key", "value", "message"),
     [
         ("lead_time", "long", "lead_time"),
-        ("annotator", [1], "annotator"),
-        ("label", [{"start": {}, "end": 32, "labels": ["AGE"]}], 'key "label": .*start'),
-        ("label", [{"start": 28, "end": 32, "labels": None}], 'key "label": .*labels'),
+        ("completed_by", [1], "completed_by"),
+        ("start", {}, "start"),
+        ("labels", None, "labels"),
     ],
 )
-def test_short_items_of_wrong_types_are_refused_in_a_sentence(
+def test_values_of_wrong_types_are_refused_in_a_sentence(
     bring: Bring, tmp_path: Path, key: str, value: object, message: str
 ) -> None:
-    item = {"text": OTHER, "annotator": 1, "annotation_id": 8, "lead_time": 2.5, key: value}
-    file = tmp_path / "min.json"
-    file.write_text(json.dumps([item]), encoding="utf-8")
-    with pytest.raises(FormatError, match=f"item 1: .*{message}"):
+    region: Json = {"start": 28, "end": 32, "labels": ["AGE"]}
+    annotation: Json = {"id": 8, "completed_by": 1, "lead_time": 2.5}
+    (region if key in region else annotation)[key] = value
+    annotation["result"] = [{"type": "labels", "id": "a", "value": region}]
+    file = tmp_path / "x.json"
+    task = {"id": 1, "data": {"text": OTHER}, "annotations": [annotation]}
+    file.write_text(json.dumps([task]), encoding="utf-8")
+    with pytest.raises(FormatError, match=f"line 1: item 1.*{message}"):
         bring(file)
 
 

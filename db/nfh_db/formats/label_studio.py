@@ -1,6 +1,4 @@
-"""Format `label-studio`: the JSON of Label Studio, its full export and JSON_MIN, and tasks
-to import.
-"""
+"""Format `label-studio`: the JSON of Label Studio, its full export, and tasks to import."""
 
 import re
 from collections import Counter
