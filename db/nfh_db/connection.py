@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from nfh_db.errors import (
     BusyError,
+    DamagedFileError,
     ForeignPartsError,
     FullError,
     GoneError,
@@ -151,7 +152,7 @@ SENTENCES: dict[int, tuple[type[StoreError], str]] = {
         "{path} is not a database. Give the path of an nfh-tui database, or of a new file",
     ),
     sqlite3.SQLITE_CORRUPT: (
-        StoreError,
+        DamagedFileError,
         "{path} is damaged ({error}). Copy it away and go back to the newest {name}.backup-… "
         "beside it, or to a copy made by `nfh-tui backup`",
     ),
@@ -385,7 +386,9 @@ class Writer:
             try:
                 yield self._connection
             finally:
-                self._connection.execute("ROLLBACK")
+                # A page that cannot be read has rolled back already.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
 
     def can_write(self) -> bool:
         """False where the file was opened to be read only, since it cannot be written."""
@@ -406,6 +409,12 @@ class Writer:
         except GoneError as error:
             return str(error)
         return ""
+
+    def check_end(self) -> None:
+        """Raise GoneError unless what was written is found again, before closing."""
+        files = self._connection.files
+        if files is not None:
+            files.check_end()
 
     def data_version(self) -> int | None:
         """A number that changes whenever another connection has committed; None in a write.

@@ -31,7 +31,14 @@ from nfh_db.connection import (
     sqlite3,
     translated,
 )
-from nfh_db.errors import FullError, GoneError, NoFileError, NotOurFileError, StoreError
+from nfh_db.errors import (
+    DamagedFileError,
+    FullError,
+    GoneError,
+    NoFileError,
+    NotOurFileError,
+    StoreError,
+)
 from nfh_db.open_files import INDEX, LOG, LOG_HEADER, beside, state_of
 from nfh_db.passages import PassageCache
 from nfh_db.system import Trouble, path_beside, sweep, sync_folder, trouble
@@ -557,7 +564,7 @@ def _check_copy(partial: Path, source: Path, counts: tuple[int, ...]) -> None:
     except sqlite3.Error as error:
         said, found = str(error), None
     if said != "ok":
-        raise StoreError(
+        raise DamagedFileError(
             f"No copy was kept: what was copied from {source} is damaged ({said}), and so is "
             "the database. `nfh-tui doctor` says where; go back to an earlier backup"
         )
@@ -716,7 +723,20 @@ class OpenDatabase:
         It lies beside the database, or where that cannot be, in the user's own folder or
         that for passing files. Raises StoreError and its kinds.
         """
+        try:
+            return self._rescue()
+        except DamagedFileError as error:
+            if not self.lost():
+                raise
+            # The pages of the lost log lie over those of the file as it is now.
+            raise StoreError(
+                f"No copy was kept: another program has written {self.path} since its files "
+                "were lost here, and what this program had saved does not fit it any more. "
+                "Nothing is known to be wrong with that file: `nfh-tui doctor` looks through "
+                "it. Open it again, and do again what is not in it"
+            ) from error
 
+    def _rescue(self) -> Path:
         name = dated_name(self.path, "rescue")
         with self._writer.present() as connection:
             for folder in (self.path.parent, Path.home()):
@@ -733,9 +753,18 @@ class OpenDatabase:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if isinstance(error, GoneError) and not error.rescue:
-            error.rescue = self._rescued()
-        self.close()
+        """Close it. Raises GoneError where files are lost and nothing has said so yet."""
+        try:
+            if error is None:
+                self._writer.check_end()
+        except GoneError as gone:
+            gone.rescue = self._rescued()
+            raise
+        else:
+            if isinstance(error, GoneError) and not error.rescue:
+                error.rescue = self._rescued()
+        finally:
+            self.close()
 
     def _rescued(self) -> str:
         """Rescue all where a command ends for want of its files; what became of that."""

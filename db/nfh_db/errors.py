@@ -26,6 +26,10 @@ class NotOurFileError(StoreError):
     """The file is no database, or another program's."""
 
 
+class DamagedFileError(StoreError):
+    """SQLite cannot make sense of the pages of a database."""
+
+
 class ForeignPartsError(StoreError):
     """The database holds triggers, views or other programs that nfh-tui did not make."""
 

@@ -94,15 +94,26 @@ class OpenFiles:
 
         Called before a write, and after its commit: what happened in between, too.
         """
-        if file_identity(self._name) != self.database:
+        if moved := self._moved():
             # The log stays where it was: both go together.
             raise GoneError(
-                f"{self.path} has been moved, deleted or replaced since it was opened. "
-                "Nothing of this change was stored. Put the file back, with the -wal file that "
-                "lay beside it, and try again; or leave, and open it where it is now"
+                f"{moved}. Nothing of this change was stored. Put the file back, with the -wal "
+                "file that lay beside it, and try again; or leave, and open it where it is now"
             )
         if self.is_lost():
             raise GoneError(self.lost)
+
+    def check_end(self) -> None:
+        """Raise GoneError unless what was written is found again. Called before closing."""
+        if moved := self._moved():
+            raise GoneError(moved)
+        if self.is_lost():
+            raise GoneError(self.lost)
+
+    def _moved(self) -> str:
+        if file_identity(self._name) == self.database:
+            return ""
+        return f"{self.path} has been moved, deleted or replaced since it was opened"
 
     def is_lost(self) -> bool:
         """Whether the log or its index is not at its name any more, or was not once."""

@@ -1,6 +1,7 @@
 """What the tests of the store build their databases from: small dialogs, real files."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -132,7 +133,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def store(path: Path) -> Iterator[Store]:
     """A new database, open."""
-    with Store.open(path, create=True) as opened:
+    with closing(Store.open(path, create=True)) as opened:
         yield opened
 
 

@@ -1,6 +1,7 @@
 """A database that loses its place while it is open: no write may seem to succeed."""
 
 import shutil
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def _writes(store, eva):
 def test_no_write_goes_into_a_file_that_nobody_finds_again(tmp_path, kit, lose) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
-    with Store.open(folder / "nfh.db", create=True) as store:
+    with closing(Store.open(folder / "nfh.db", create=True)) as store:
         kit.load(store, kit.one("one two", 0))
         eva = store.annotator("eva")
         store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,17 @@ def test_what_is_lost_within_a_write_is_told_after_its_commit(
 
 
 @pytest.mark.skipif(not hasattr(os, "pread"), reason="the log is looked into on Unix only")
+def test_a_rescue_of_a_log_that_was_cut_short_says_what_cannot_be_read(path: Path, kit) -> None:
+    with (
+        pytest.raises(GoneError, match="was cut short") as gone,
+        Store.open(path, create=True) as store,
+    ):
+        kit.load(store, kit.one("one two", 0))
+        os.truncate(beside(path, "-wal"), 40)
+    assert gone.value.rescue.startswith("It cannot be written to another file either: ")
+
+
+@pytest.mark.skipif(not hasattr(os, "pread"), reason="the log is looked into on Unix only")
 @pytest.mark.parametrize("left", [0, 40])
 def test_a_log_cut_short_in_its_place(store: Store, path: Path, eva, left: int) -> None:
     store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
@@ -147,7 +159,7 @@ def test_the_rescue_of_a_deleted_folder_lies_elsewhere(
     home.mkdir()
     folder.mkdir()
     monkeypatch.setenv("HOME", str(home))
-    with Store.open(folder / "nfh.db", create=True) as store:
+    with closing(Store.open(folder / "nfh.db", create=True)) as store:
         kit.load(store, kit.one("one two", 0))
         eva = store.annotator("eva")
         store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
@@ -206,7 +218,7 @@ def test_another_program_says_what_is_gone(path: Path, store: Store, eva) -> Non
 
 
 def test_this_process_does_not_open_it_once_more(path: Path, kit) -> None:
-    with Store.open(path, create=True) as store:
+    with closing(Store.open(path, create=True)) as store:
         kit.load(store, kit.one("one two", 0))
         beside(path, "-shm").unlink()
         with pytest.raises(GoneError, match="-shm has been deleted"):
@@ -219,34 +231,89 @@ def test_this_process_does_not_open_it_once_more(path: Path, kit) -> None:
     Store.open(path, create=True).close()
 
 
-CHANGE = """
+END = """
 import subprocess, sys
 from pathlib import Path
 from nfh_db.connection import connect
+from nfh_db.errors import GoneError
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-path, names = Path(sys.argv[1]), sys.argv[2:]
-with Store.open(path) as store:
-    for name in names:
-        store.commit_answer(1, store.annotator(name), Role.ANNOTATOR, class_answer(Kind.TIME))
-    if len(names) > 1:
-        connect(path, "rw").execute("PRAGMA wal_checkpoint(PASSIVE)")
-    else:
-        for end in ("-wal", "-shm"):
-            path.with_name(path.name + end).unlink()
-        many = [sys.executable, *sys.orig_argv[1:4], *map(str, range(200))]
-        subprocess.run(many, check=True)
+path, change, names = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+try:
+    with Store.open(path) as store:
+        for name in names:
+            eva = store.annotator(name)
+            store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.TIME))
+        exec(change)
+except GoneError as error:
+    print(error)
 """
+"""A command that nothing goes wrong with until `change`, its last doing."""
+
+DELETE = "path.with_name(path.name + '-wal').unlink()"
+MOVE = "path.rename(path.with_name('moved.db'))"
+CHECKPOINT = "connect(path, 'rw').execute('PRAGMA wal_checkpoint(PASSIVE)')"
+OTHER = f"""
+for end in ("-wal", "-shm"):
+    path.with_name(path.name + end).unlink()
+many = [sys.executable, *sys.orig_argv[1:4], {CHECKPOINT!r}, *map(str, range(200))]
+subprocess.run(many, check=True)
+"""
+
+
+def end(path: Path, change: str) -> str:
+    """What a command says that ends well, after `change`."""
+    # In a process of its own: one that has lost a log opens the database no more.
+    run = [sys.executable, "-c", END, str(path), change, "eva"]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (DELETE, "nfh.db-wal has been deleted or replaced"),
+        (MOVE, "nfh.db has been moved, deleted or replaced since it was opened"),
+    ],
+)
+def test_a_command_that_ends_does_not_keep_quiet_about_lost_files(
+    path: Path, store: Store, eva, change: str, says: str
+) -> None:
+    """Nothing was written since they were lost, so that no write has noticed."""
+    store.close()
+    said = end(path, change)
+    (rescue,) = path.parent.glob("nfh-rescue-*.db")
+    assert says in said
+    assert f"All that this program had saved is in {rescue}" in said
+    assert kinds(rescue) == ["TIME"]
+
+
+def test_a_command_that_ends_says_nothing_where_all_is_well(
+    path: Path, store: Store, eva
+) -> None:
+    store.close()
+    assert end(path, "") == ""
+    assert not list(path.parent.glob("nfh-rescue-*.db"))
+
+
+def test_another_error_is_not_hidden_by_lost_files(path: Path, kit) -> None:
+    with pytest.raises(ZeroDivisionError), Store.open(path, create=True) as store:
+        kit.load(store, kit.one("one two", 0))
+        beside(path, "-wal").unlink()
+        raise ZeroDivisionError
 
 
 def test_a_log_lost_just_before_closing_is_not_written_over_what_others_did(
     path: Path, store: Store, eva
 ) -> None:
-    """Nothing was written since it was lost, so that no write has noticed."""
+    """Where it does not fit what others wrote, that is said, and the file is not blamed."""
     store.close()
-    # In processes of their own: one that has lost a log opens the database no more.
-    run = [sys.executable, "-c", CHANGE, str(path), "eva"]
-    subprocess.run(run, timeout=60, check=True)
+    said = end(path, OTHER)
+    assert "nfh.db-wal has been deleted or replaced" in said
+    assert "damaged" not in said
+    assert "another program has written" in said
+    assert not list(path.parent.glob("nfh-rescue-*.db"))
     assert not any(finding for finding in runner.examine(path).findings)
     assert kinds(path) == 200 * ["TIME"]
