@@ -1,11 +1,14 @@
 """The sample corpus in the user's data folder: copied once, worked on, set aside whole."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 
+from nfh_db.open_files import LOG_HEADER
 from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
@@ -73,16 +76,33 @@ def test_every_copy_set_aside_is_kept_even_two_in_one_second(
     assert not path.exists()
 
 
+DECIDE_AND_END = """
+import os, sys
+from pathlib import Path
+from nfh_db.query import parse
+from nfh_db.records import Role
+from nfh_db.store import Store
+from nfh_models.domain import Kind, class_answer
+
+store = Store.open(Path(sys.argv[1]))
+eva = store.annotator("eva")
+(first, *_) = next(store.queue_ids(parse("-state:decided"), eva))
+store.commit_answer(first, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+os._exit(0)
+"""
+
+
 def test_what_is_only_in_the_log_is_set_aside_with_the_file() -> None:
     path = demo_database()
     ensure_demo(path)
-    with Store.open(path) as still_open:
-        eva = still_open.annotator("eva")
-        (first, *_) = next(still_open.queue_ids(parse("-state:decided"), eva))
-        still_open.commit_answer(first, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
-        kept = set_aside(path)
-        assert kept is not None
-        assert decided_by(kept, "eva") == 1
+    # Another process has it open, and is killed: in one that still writes into a file which was
+    # renamed, no second connection to it is made.
+    subprocess.run([sys.executable, "-c", DECIDE_AND_END, str(path)], check=True)
+    assert path.with_name("demo.db-wal").stat().st_size > LOG_HEADER
+    kept = set_aside(path)
+    assert kept is not None
+    assert not path.with_name("demo.db-wal").exists()
+    assert decided_by(kept, "eva") == 1
 
 
 def test_whoever_has_only_the_demo_is_told_where_it_lies(

@@ -117,7 +117,11 @@ def test_without_wait_it_is_queued_and_nothing_else(call: Call, filled: Make) ->
         assert first.arguments["query"] == "-text:said-1"
         assert first.arguments["promote"] is False
         assert store.model("svm-1") is None
-    assert report(call("jobs", "run", "--json", "--db", path)) == {"run": 2, "left": 0}
+    assert report(call("jobs", "run", "--json", "--db", path)) == {
+        "run": 2,
+        "left": 0,
+        "foreign": 0,
+    }
     waited = call("jobs", "wait", "2", "--db", path)
     assert waited.stdout.startswith("svm-2: learnt from ")
     assert report(call("jobs", "wait", "1", "--json", "--db", path))["model"] == "svm-1"
@@ -332,10 +336,13 @@ def test_what_a_killed_process_left_half_written_is_swept_away(
     call: Call, filled: Make, home: Path
 ) -> None:
     filled()
-    ended = subprocess.Popen([sys.executable, "-c", ""])
-    ended.wait()
-    left = home / "w-models" / f".svm-1.{ended.pid}.new"
-    left.mkdir(parents=True)
+    (home / "w-models").mkdir()
+    # The name tells who writes there, and that process has to be gone.
+    code = "import sys; from pathlib import Path; from nfh_db.system import path_beside; "
+    code += "path_beside(Path(sys.argv[1]), 'tmp').mkdir()"
+    place = str(home / "w-models" / "svm-1")
+    subprocess.run([sys.executable, "-c", code, place], check=True)
+    assert len(list((home / "w-models").iterdir())) == 1
     train(call)
     assert [path.name for path in (home / "w-models").iterdir()] == ["svm-1"]
 
