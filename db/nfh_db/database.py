@@ -61,6 +61,13 @@ UNREADABLE_REASONS = {
 }
 
 
+MADE_BY_OLDER = (
+    "{path} was made by an older nfh-tui and has to be brought up to date before it is read. "
+    "Copy it to a folder of yours (`nfh-tui backup FOLDER` does), and use the copy"
+)
+"""Of one that lies where it cannot be written."""
+
+
 class LogUnreadableError(FullError):
     """Changes that are not in the database yet lie where they cannot be read.
 
@@ -675,11 +682,7 @@ class OpenDatabase:
         except FullError as error:
             way = way_to_read(path)
             if way.version < SCHEMA_VERSION:
-                raise FullError(
-                    f"{path} was made by an older nfh-tui and has to be brought up to date "
-                    "before it is read. Copy it to a folder of yours (`nfh-tui backup FOLDER` "
-                    f"does), and use the copy: {error}"
-                ) from error
+                raise FullError(f"{MADE_BY_OLDER.format(path=path)}: {error}") from error
             return cls(path, connect(path, way.mode), way, why_not_written(path))
         # SQLite opens a file that cannot be written to be read, without a word.
         if not store._writer.can_write():  # noqa: SLF001  # of this very class

@@ -12,6 +12,7 @@ from click.testing import Result
 
 from nfh_db import connection, database
 from nfh_db.connection import connect
+from nfh_db.doctor import examine, rows
 from nfh_db.errors import FullError, ReadOnlyError, StoreError
 from nfh_db.query import parse
 from nfh_db.records import Role
@@ -153,6 +154,9 @@ def test_an_older_one_there_says_what_to_do(
         monkeypatch.setattr(module, "SCHEMA_VERSION", later)
     with pytest.raises(FullError, match=r"older nfh-tui.*`nfh-tui backup FOLDER`"):
         Store.open_to_read(shut)
+    monkeypatch.setattr(rows, "SCHEMA_VERSION", later)
+    with pytest.raises(StoreError, match=r"older nfh-tui.*`nfh-tui backup FOLDER`"):
+        examine(shut)
     # The way that it names is one.
     database.back_up(shut, home / "copy.db")
 

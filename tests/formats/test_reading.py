@@ -1,5 +1,8 @@
 """Reading files safely: what is refused before a format looks at it, and what is accepted."""
 
+import bz2
+import gzip
+import lzma
 import os
 import tracemalloc
 from collections.abc import Callable
@@ -39,6 +42,13 @@ def test_a_byte_order_mark_is_left_out_at_the_start_only(write: Write) -> None:
         (b"\xef\xbb\xbf", "file.jsonl: is empty"),
         (b"ab\0cd\n", r"is a binary file \(NUL at byte 3\); wanted UTF-8 text"),
         (b"ab\n" * 700_000 + b"\0", r"binary file \(NUL at byte 2,100,001\)"),
+        (
+            gzip.compress(b"two\n", mtime=0),
+            "is packed with gzip, and is read unpacked: unpack it first",
+        ),
+        (lzma.compress(b"two\n"), "is packed with xz, and is read unpacked"),
+        (bz2.compress(b"two\n"), "is packed with bzip2, and is read unpacked"),
+        (b"BZh is short for a game\n\0", "is a binary file"),
         ("two\n".encode("utf-16"), "is UTF-16 text; save it as UTF-8"),
         ("two of them\n".encode("utf-16-le"), "is UTF-16 text"),
         ("two of them\n".encode("utf-16-be"), "is UTF-16 text"),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import ExportError
-from nfh_db.formats.files import write_lines
+from nfh_db.formats.files import write_lines, write_members
 from nfh_db.system import path_beside
 
 
@@ -87,6 +87,29 @@ def test_a_link_keeps_pointing_where_it_did(tmp_path: Path) -> None:
     write_lines(link, ["new\n"])
     assert link.is_symlink()
     assert target.read_text() == "new\n"
+
+
+@pytest.mark.parametrize("name", ["loop", "loop.zip"])
+def test_a_link_that_leads_to_itself_stays(tmp_path: Path, name: str) -> None:
+    loop = tmp_path / name
+    loop.symlink_to(name)
+    with pytest.raises(ExportError, match=f"{name}: is a link that leads to itself; name a"):
+        write_lines(loop, ["new\n"])
+    with pytest.raises(ExportError, match=f"{name}: is a link"):
+        write_members(loop, [("a", b"new")])
+    assert loop.is_symlink()
+    assert names(tmp_path) == [name]
+
+
+def test_a_folder_is_not_written_in_the_place_of_a_link(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for to in ("empty", "nothing"):
+        link = tmp_path / f"to {to}"
+        link.symlink_to(to)
+        with pytest.raises(ExportError, match=f"{link.name}: is a link; name the folder"):
+            write_members(link, [("a", b"new")])
+    assert names(tmp_path / "empty") == []
+    assert sorted(names(tmp_path)) == ["empty", "to empty", "to nothing"]
 
 
 def test_a_longest_possible_name_can_be_written(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 passages with the rows of their anchors, and findings.
 """
 
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,8 +17,8 @@ import msgspec
 from nfh_db import answers, schema_parts
 from nfh_db.anchors import Summary
 from nfh_db.connection import SCHEMA_VERSION, Connection, identify
-from nfh_db.database import at_one_moment, check_place
-from nfh_db.errors import StoreError
+from nfh_db.database import MADE_BY_OLDER, at_one_moment, check_place
+from nfh_db.errors import FullError, StoreError
 from nfh_db.records import PERSON, Role, Vote
 from nfh_db.schema_parts import Part
 from nfh_db.serialization import (
@@ -197,6 +198,8 @@ def opened(path: Path) -> Iterator[Patient]:
         foreign = schema_parts.foreign(connection, version)
         ours = schema_parts.expected(SCHEMA_VERSION)
         if version < SCHEMA_VERSION and all(part.key in ours for part in foreign):
+            if mode != "ro" or not os.access(path, os.W_OK):
+                raise FullError(MADE_BY_OLDER.format(path=path))
             raise StoreError(
                 f"{path} has the schema of an older nfh-tui (version {version}; this program "
                 f"knows {SCHEMA_VERSION}). Open it once, as with `nfh-tui browse`: it is "

@@ -41,6 +41,15 @@ WIDE_MARKS = (
     (b"\xff\xfe", "UTF-16"),
     (b"\xfe\xff", "UTF-16"),
 )
+PACKED = {
+    re.compile(rb"\x1f\x8b"): "gzip",
+    re.compile(rb"BZh[1-9]1AY&SY"): "bzip2",
+    re.compile(rb"\xfd7zXZ\0"): "xz",
+    re.compile(rb"\x28\xb5\x2f\xfd"): "zstd",
+}
+"""How files begin that a program packed, which no format is read from; none of it is UTF-8
+text that anybody would write."""
+
 JSON_START = re.compile(rb'\s*[\[{]\s*["{]')
 """How a line of JSON starts, of which all formats are UTF-8."""
 
@@ -257,6 +266,11 @@ class Source(Origin):
     def _check_start(self, start: bytes) -> None:
         if not start.removeprefix(BYTE_ORDER_MARK):
             raise self.error(None, "is empty")
+        packer = next((name for mark, name in PACKED.items() if mark.match(start)), None)
+        if packer is not None:
+            raise self.error(
+                None, f"is packed with {packer}, and is read unpacked: unpack it first"
+            )
         if start.count(b"\r") > 1 and b"\n" not in start:
             raise self.error(
                 None,
@@ -570,6 +584,10 @@ def write_members(path: Path, members: Iterable[tuple[str, Content]]) -> int:
     if path.suffix.lower() == ".zip":
         with replacing(path) as file:
             return _pack(file, members)
+    if path.is_symlink():
+        raise ExportError(
+            f"{_name(path)}: is a link; name the folder that it leads to, or a new one"
+        )
     try:
         if path.exists() and not (path.is_dir() and not any(path.iterdir())):
             raise ExportError(
@@ -641,6 +659,8 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     file (a terminal, a pipe) is written to as it is. Raises ExportError.
     """
     target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise ExportError(f"{_name(path)}: is a link that leads to itself; name a file")
     mode = _mode(target)
     try:
         if mode is not None and stat.S_ISDIR(mode):
