@@ -17,7 +17,7 @@ from pathlib import Path
 from nfh_db import answers, assignments, clock, items, models, passages
 from nfh_db.anchors import VISIBLE
 from nfh_db.bulk_run import BulkAct, Row, bulk_connection, finish_leftovers
-from nfh_db.connection import Connection, connect, translated
+from nfh_db.connection import Connection, connect, readable, translated
 from nfh_db.errors import StoreError
 from nfh_db.records import Annotator, FlagName, Gold, Role, Rule, Seen
 from nfh_db.serialization import (
@@ -529,7 +529,8 @@ def run(
         with BulkAct(connection, "bulk", me.id, words, "do this again", items=True) as act:
             done = BulkDone(act.act_id, act.at, 0, 0, words)
             planned = events = 0
-            with translated(path), closing(connect(path, "ro")) as reader:
+            reading = closing(connect(path, "ro"))
+            with translated(path), readable(path), reading as reader:
                 reader.execute("BEGIN")
                 planner = Planner(reader, wish, me, act.at, seeing)
                 for one in _planned(planner, ids):

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from nfh_db.errors import (
     BusyError,
     DamagedFileError,
@@ -23,6 +25,7 @@ from nfh_db.errors import (
     NotOurFileError,
     ReadOnlyError,
     StoreError,
+    UnreadableError,
 )
 from nfh_db.open_files import OpenFiles, abandon, check_others, is_without_log, state_of
 from nfh_db.system import Trouble, trouble
@@ -44,6 +47,7 @@ __all__ = [
     "connect",
     "identify",
     "prepare_writer",
+    "readable",
     "sqlite3",
     "transaction",
     "translated",
@@ -278,6 +282,29 @@ def prepare_writer(connection: Connection, path: Path) -> None:
     connection.files = OpenFiles(path)
 
 
+UNREADABLE = (ValueError, OverflowError, RecursionError, msgspec.MsgspecError)
+"""What the making of a record raises of a row that holds what cannot be."""
+
+UNREADABLE_IN_SQL = ("malformed JSON", "string or blob too big")
+"""What SQLite says where a statement looks into such a row."""
+
+
+@contextmanager
+def readable(path: Path, errors: tuple[type[Exception], ...] = UNREADABLE) -> Iterator[None]:
+    """Turn what rows that somebody edited lead to into a sentence. Raises UnreadableError.
+
+    errors: those of a block that reads; one that also takes what it is given raises fewer.
+    """
+    try:
+        yield
+    except errors as error:
+        raise UnreadableError(path, error) from error
+    except sqlite3.OperationalError as error:
+        if str(error) not in UNREADABLE_IN_SQL:
+            raise
+        raise UnreadableError(path, error) from error
+
+
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
     """Turn SQLite's errors about the file into errors that say what to do."""
@@ -369,7 +396,8 @@ class Writer:
         """
         if self.refusal:
             raise ReadOnlyError(self.refusal)
-        with self._lock, translated(self._path):
+        damaged = readable(self._path, (msgspec.MsgspecError,))
+        with self._lock, translated(self._path), damaged:
             if durable != self._durable:
                 # No effect inside a transaction, so it comes before BEGIN.
                 self._connection.execute(SYNCHRONOUS_FULL if durable else SYNCHRONOUS_NORMAL)
@@ -479,9 +507,10 @@ class Readers:
     def lend(self, *, one_state: bool = False) -> Iterator[Connection]:
         """A read-only connection. one_state: all that is read is of one moment.
 
-        Raises StoreError where a file that is read without locks was written meanwhile.
+        Raises StoreError where a file that is read without locks was written meanwhile, and
+        UnreadableError for a row that holds what nfh-tui does not write.
         """
-        with translated(self._path):
+        with translated(self._path), readable(self._path):
             connection = self._take()
             try:
                 if one_state:

@@ -7,6 +7,10 @@ if TYPE_CHECKING:
     from nfh_db.records import StaleLabels
 
 
+SHOWN_OF_A_CELL = 200
+"""Characters of what stands in a row that a sentence repeats at most."""
+
+
 class StoreError(Exception):
     """Something about the database file. The message is meant for the person."""
 
@@ -32,6 +36,16 @@ class DamagedFileError(StoreError):
 
 class ForeignPartsError(StoreError):
     """The database holds triggers, views or other programs that nfh-tui did not make."""
+
+
+class UnreadableError(StoreError):
+    """A row holds what nfh-tui does not write: no JSON, no class, no such marks."""
+
+    def __init__(self, path: Path, error: Exception) -> None:
+        super().__init__(
+            f"{path} holds a row that cannot be read: {str(error)[:SHOWN_OF_A_CELL]}. "
+            "`nfh-tui doctor` says which; a backup may have it as it was"
+        )
 
 
 class NewerFileError(StoreError):

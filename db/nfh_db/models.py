@@ -114,7 +114,9 @@ def piles(told: Iterable[Activation]) -> Mapping[str, Sequence[Activation]]:
     """The changes of each task that nobody has gone back on, in order; see the module."""
     found: dict[str, list[Activation]] = {task: [] for task in SINGLE_TASKS}
     for one in told:
-        pile = found[one.task]
+        pile = found.get(one.task)
+        if pile is None:  # a row that somebody edited
+            continue
         if one.reason != BACK:
             pile.append(one)
             continue

@@ -216,6 +216,7 @@ class Identifying:
 
     spec: the parser asked for when it decided last, None for the one that is there. parser:
     name of the parser with which it decided, "" for none, None where it has not decided yet.
+    own: whether this user's installation asked for it by that spec, or for none.
     """
 
     model_id: int
@@ -223,6 +224,7 @@ class Identifying:
     version: str
     spec: str | None = None
     parser: str | None = None
+    own: bool = True
 
 
 @dataclass(frozen=True, slots=True)

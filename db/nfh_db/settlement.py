@@ -16,7 +16,7 @@ from pathlib import Path
 from nfh_db import answers, clock
 from nfh_db.batches import SettleReport
 from nfh_db.bulk_run import BulkAct, bulk_connection, finish_leftovers
-from nfh_db.connection import Connection, translated
+from nfh_db.connection import Connection, readable, translated
 from nfh_db.database import connect_to_read
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
@@ -182,7 +182,8 @@ def _planned(
 ) -> Iterator[tuple[int, str | None, str | None]]:
     """Anchor, gold before and gold after of all that changes, read of one moment."""
     compiled = compile_query(query, me.id)
-    with translated(path), closing(connect_to_read(path)) as connection:
+    reading = closing(connect_to_read(path))
+    with translated(path), readable(path), reading as connection:
         connection.execute("BEGIN")
         cursor = connection.execute(ANCHORS.format(where=compiled.where), compiled.parameters)
         while rows := cursor.fetchmany(AT_ONCE):

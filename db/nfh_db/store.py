@@ -36,11 +36,12 @@ from nfh_db import (
 from nfh_db import jobs as db_jobs
 from nfh_db.answers import Doubt
 from nfh_db.batches import SettleReport
-from nfh_db.connection import PAUSE_SECONDS, next_stretch
+from nfh_db.connection import PAUSE_SECONDS, Connection, next_stretch
 from nfh_db.database import OpenDatabase
 from nfh_db.errors import BusyError, FullError, StoreError
 from nfh_db.event_log import Done
 from nfh_db.holdout import Side as HoldoutSide
+from nfh_db.job_marks import Marks
 from nfh_db.jobs import (
     IN_PLACE,
     TRAIN,
@@ -523,7 +524,19 @@ LARGEST_STRETCH = 2_000
 FORGET_AT_ONCE = 2_000
 
 SPEC_SETTING = "parser asked for by identification model {id}"
+SPEC_MARK = "mark of the parser asked for by identification model {id}"
+PARSER_ORDER = "parser"
+"""The sort of order that such a mark is of: a parser may be a folder that is read and run."""
+
 TASK = "identification"
+
+
+def _parser_mark(connection: Connection, model_id: int, spec: str) -> str:
+    try:
+        marks = Marks.to_make(connection)
+    except StoreError:  # no secret can be kept: the parser has to be named again next time
+        return ""
+    return marks.mark(PARSER_ORDER, model_id, spec)
 
 
 class IdentifyingStore(OpenDatabase):
@@ -537,9 +550,12 @@ class IdentifyingStore(OpenDatabase):
                 return None
             known = models.find(connection, found[1])
             spec = passages.read_setting(connection, SPEC_SETTING.format(id=found[0]))
+            mark = passages.read_setting(connection, SPEC_MARK.format(id=found[0]))
+            marks = Marks.to_read(connection)
+            own = not spec or marks.knows(mark or "", PARSER_ORDER, found[0], spec)
             parser = predictions.read_parser(connection, found[0])
         version = known[3] if known is not None else ""
-        return Identifying(found[0], found[1], version, spec or None, parser)
+        return Identifying(found[0], found[1], version, spec or None, parser, own)
 
     def decide_with(self, model_id: int, parser: str, spec: str | None = None) -> str:
         """Note with which parser a model decides; what it decided with another is forgotten.
@@ -557,6 +573,8 @@ class IdentifyingStore(OpenDatabase):
             name = predictions.PARSER_SETTING.format(id=model_id)
             passages.write_setting(connection, name, parser)
             passages.write_setting(connection, SPEC_SETTING.format(id=model_id), spec or "")
+            mark = _parser_mark(connection, model_id, spec) if spec else ""
+            passages.write_setting(connection, SPEC_MARK.format(id=model_id), mark)
             version = predictions.read_version(connection, model_id)
         return version or ""
 

@@ -441,7 +441,7 @@ def ruled(kept: object) -> Ruling:
     if isinstance(kept, str):
         try:
             kept = json.loads(kept or "null")
-        except ValueError:
+        except (ValueError, RecursionError):
             return Ruling()
     if not isinstance(kept, Mapping) or not isinstance(kept.get("verdict"), str):
         return Ruling()

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import msgspec
 
 from nfh_db.errors import StoreError
+from nfh_db.messages import quoted
 from nfh_db.records import Annotator, Identified, Identifying, Item, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.errors import ModelsError
@@ -33,8 +34,10 @@ from nfh_models.parsing import (
     NoPipelineError,
     Parsed,
     Parser,
+    ParserError,
     Stretch,
     Tagger,
+    installed_pipelines,
     load_parser,
     load_tagger,
 )
@@ -308,6 +311,8 @@ class LiveIdentifier:
         try:
             chosen = identifier_for(self._store, loaded=self._loaded)
             needs = chosen.model.needs
+            if needs and active is not None and not active.own:
+                _check_installed(active, self._store.path)
             self._parser = load_parser(spec, needs) if needs else None
         except ModelsError as error:
             self._stop(error)
@@ -325,6 +330,18 @@ class LiveIdentifier:
     def _stop(self, error: ModelsError) -> None:
         self._chosen = None
         self.trouble = f"No identification: {error}"
+
+
+def _check_installed(active: Identifying, database: Path) -> None:
+    """Raise ParserError for the folder of a parser that somebody else asked for."""
+    kind, _, name = (active.spec or "").partition(":")
+    if kind == "spacy" and (not name or name in {one.package for one in installed_pipelines()}):
+        return
+    spec = quoted(active.spec or "")
+    raise ParserError(
+        f"{active.name} is to be given the parser {spec}, for which your installation did not "
+        f"ask. If it is yours: nfh-tui identify --parser {spec} --db {quoted(str(database))}"
+    )
 
 
 PARENT_CHECK = 2.0

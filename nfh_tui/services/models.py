@@ -42,7 +42,7 @@ def checked_folder(database: Path, model: "Model") -> Path:
         raise ModelFileError(f"the model {model.name} has no folder; train it anew")
     folder = folder_of(database, model.path)
     try:
-        return _checked(model, folder)
+        return _checked(database, model, folder)
     except OSError as error:
         raise ModelFileError(
             f"the model {model.name} cannot be read: {error.filename or folder}: "
@@ -50,12 +50,13 @@ def checked_folder(database: Path, model: "Model") -> Path:
         ) from error
 
 
-def _checked(model: "Model", folder: Path) -> Path:
+def _checked(database: Path, model: "Model", folder: Path) -> Path:
     again = f"train another: nfh-tui retrain {model.task} --recipe {model.recipe}"
     if not (folder / CONFIG).is_file():
         raise ModelFileError(
-            f"the model {model.name} is gone: {folder} is not there. Put the folder back, or "
-            f"{again}"
+            f"the model {model.name} is gone: {folder} is not there."
+            f"{_elsewhere(database, model)} "
+            f"Put the folder back, or {again}"
         )
     if digest_of(folder) != model.digest:
         raise ModelFileError(
@@ -65,13 +66,24 @@ def _checked(model: "Model", folder: Path) -> Path:
     return folder
 
 
+def _elsewhere(database: Path, model: "Model") -> str:
+    """What there is to say where a row leads out of the database's own folder of models."""
+    above = Path(os.path.realpath(database)).parent / (model.path or "")
+    if above.parent == models_folder(database):
+        return ""
+    return (
+        f" Its row names {above}, and only what lies in {models_folder(database)} is used: if "
+        "that folder is yours, copy it there."
+    )
+
+
 def is_there(database: Path, model: "Model") -> bool:
     """Whether a model has all its folder still, by a glance; one without a folder has."""
     if model.path is None:
         return True
     try:
         return (folder_of(database, model.path) / CONFIG).is_file()
-    except OSError:
+    except (OSError, ModelFileError):
         return False
 
 
@@ -82,17 +94,15 @@ def models_folder(database: Path) -> Path:
 
 
 def folder_of(database: Path, stored: str) -> Path:
-    """The folder that a model's row names, whole.
+    """A model's folder: in the database's own folder of models, by the last name of its row.
 
-    Where nothing is there any more, the one of that name in the database's own folder of
-    models, if there is one: both were given another name, or moved here.
+    Whatever else the row says is not followed: somebody may have sent the database, and both
+    may have been moved or renamed together. Raises ModelFileError for a row without a name.
     """
-    named = Path(os.path.realpath(database)).parent / stored
-    if not named.is_dir():
-        own = models_folder(database) / named.name
-        if own.is_dir():
-            return own
-    return named
+    name = Path(stored).name
+    if name in ("", ".."):
+        raise ModelFileError(f"{stored!r} names no folder of a model; train another")
+    return models_folder(database) / name
 
 
 def stored_path(database: Path, folder: Path) -> str:

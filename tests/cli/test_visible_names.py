@@ -20,6 +20,7 @@ from nfh_tui.cli import progress
 from nfh_tui.cli.main import COMMANDS
 from nfh_tui.cli.progress import Steps
 from nfh_tui.sample import corpus_path
+from nfh_tui.services.models import models_folder, stored_path
 
 Call = Callable[..., Result]
 
@@ -52,14 +53,14 @@ def db(folder: Path, call: Call) -> Path:
     svm = Svm(SvmSettings(), ["anchor=two"], np.array([1.5]), 0.25, "a parser 1")
     with Store.open(path) as store:
         for name in ("svm-1", "svm-2"):
-            digest = save_svm(svm, folder / "models" / name)
+            digest = save_svm(svm, models_folder(path) / name)
             job = store.begin_job("identification", {"set": [EVIL]})
             new = NewModel(
                 name,
                 "identification",
                 "svm",
                 svm.version,
-                f"models/{name}",
+                stored_path(path, models_folder(path) / name),
                 digest,
                 config={EVIL: EVIL, "learnt": [EVIL]},
                 metrics={"left_out": {EVIL: 1}, "judged_on": EVIL, "dev_examples": 3},
