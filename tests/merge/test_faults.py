@@ -150,6 +150,31 @@ def test_what_somebody_does_while_it_is_applied_stays(parted, monkeypatch) -> No
     assert parted.said("home", 6)["bob"] == "AGE"
 
 
+def test_no_gold_goes_stale_by_what_somebody_does_while_it_is_applied(
+    parted, monkeypatch
+) -> None:
+    """Gold of a span that they replace is left, and so is another span for what they decide."""
+    show = apply.Bringing._show
+
+    def slow(self: apply.Bringing) -> None:
+        show(self)
+        with parted.open("home") as store:
+            eva = store.annotator("eva")
+            store.commit_answer(3, eva, Role.ADJUDICATOR, class_answer(Kind.AGE))
+            span, stale = Anchor(0, 2), store.stale_labels(5, eva)
+            store.replace_anchor(5, eva, Role.ADJUDICATOR, span, stale)
+
+    monkeypatch.setattr(apply.Bringing, "_show", slow)
+    report = parted.merge("home", "train")
+    assert {one.why for one in report.conflicts} == {Why.MEANWHILE}
+    listed = [(one.what, one.anchor_id) for one in report.conflicts]
+    assert len(set(listed)) == len(listed)
+    assert {("gold", 5), ("gold", 3), ("span", 3)} < set(listed)
+    assert parted.said("home", 3)["gold"] == "AGE"
+    with parted.open("home") as store:
+        assert store.count_stale_gold() == 0
+
+
 def test_nobody_undoes_what_is_not_there_yet(parted, monkeypatch) -> None:
     show = apply.Bringing._show
     seen: list[object] = []

@@ -269,6 +269,11 @@ SELECT 1 FROM event AS e JOIN act AS c ON c.id = e.act_id
 JOIN annotator AS n ON n.id = e.annotator_id
 WHERE e.anchor_id = :anchor AND e.entity = 'answer' AND e.name = 'annotator'
     AND n.name = :name AND c.kind <> 'merge' AND json_extract(e.after, '$.at') = :at"""
+# Acts of people since the merge began, when what comes in was laid beside what was here.
+CHANGED_MEANWHILE = """
+SELECT 1 FROM event AS e JOIN act AS c ON c.id = e.act_id
+WHERE e.anchor_id = :anchor AND e.entity = :entity AND c.id > :merge
+    AND c.kind <> 'merge' AND c.merged_by IS NOT :merge"""
 STAND_INS_LEFT = """
 SELECT id FROM act WHERE batch_id = :batch AND kind = 'merge' AND id <> :own LIMIT :limit"""
 DELETE_STAND_IN = "DELETE FROM act WHERE id = :id"
@@ -386,7 +391,10 @@ class _Group:
     def _spans_fit(self) -> bool:
         """True if all changes of anchors can be made: half of one would be no correction."""
         spans = [one.event for one in self.waiting if one.event.entity == "anchor"]
-        return all(self._is_as_found(event) and not self._loses(event) for event in spans)
+        return all(
+            self._is_as_found(event) and not self._loses(event) and not self._hides(event)
+            for event in spans
+        )
 
     def _is_as_found(self, event: Event) -> bool:
         return event_log.present_value(self.connection, *_key(event)) == event.before
@@ -401,7 +409,33 @@ class _Group:
         key |= {"id": event.id, "batch": self.batch}
         return self.connection.execute(COMES_AGAIN, key).fetchone() is None
 
+    def _hides(self, event: Event) -> bool:
+        """True if gold that somebody made since the merge began would become stale."""
+        if not _is_replaced(event.after) or not self._changed_meanwhile(event, "gold"):
+            return False
+        key = ("gold", event.anchor_id, None, "")
+        return event_log.present_value(self.connection, *key) is not None
+
+    def _is_hidden(self, event: Event) -> bool:
+        """True if gold comes to a span that somebody replaced since the merge began.
+
+        Not where the other copy replaces it, too: there the gold is out of sight as well.
+        """
+        if event.after is None or not self._changed_meanwhile(event, "anchor"):
+            return False
+        place = ("anchor", event.anchor_id, None, "")
+        if not _is_replaced(event_log.present_value(self.connection, *place)):
+            return False
+        key = {"anchor": event.anchor_id, "id": event.id, "batch": self.batch}
+        return self.connection.execute(COMES_AGAIN, key).fetchone() is None
+
+    def _changed_meanwhile(self, event: Event, entity: str) -> bool:
+        key = {"anchor": event.anchor_id, "entity": entity, "merge": self.merge}
+        return self.connection.execute(CHANGED_MEANWHILE, key).fetchone() is not None
+
     def _fits(self, event: Event) -> bool:
+        if event.entity == "gold" and self._is_hidden(event):
+            return False
         if not self._is_as_found(event) or not self._has_place(event):
             if event.entity == "answer" and event.name == Role.ADJUDICATOR:
                 self.undecided.add(event.anchor_id)
@@ -463,6 +497,11 @@ class _Group:
 
 def _key(event: Event) -> tuple[str, int, int | None, str]:
     return event.entity, event.anchor_id, event.annotator_id, event.name
+
+
+def _is_replaced(text: str | None) -> bool:
+    value = decode_anchor(text)
+    return value is not None and value.replaced_by is not None
 
 
 def _linked(event: Event) -> Iterator[int]:
