@@ -17,6 +17,9 @@ from typing import Self
 from nfh_db import batches, clock, connection
 from nfh_db.connection import (
     COUNT_TABLES,
+    INDEX,
+    LOG,
+    LOG_HEADER,
     SCHEMA_VERSION,
     STILL,
     STILL_WITH_LOG,
@@ -24,11 +27,13 @@ from nfh_db.connection import (
     Connection,
     Readers,
     Writer,
+    beside,
     check_sqlite,
     connect,
     identify,
     prepare_writer,
     sqlite3,
+    state_of,
     translated,
 )
 from nfh_db.errors import (
@@ -39,7 +44,6 @@ from nfh_db.errors import (
     NotOurFileError,
     StoreError,
 )
-from nfh_db.open_files import INDEX, LOG, LOG_HEADER, beside, state_of
 from nfh_db.passages import PassageCache
 from nfh_db.system import Trouble, path_beside, sweep, sync_folder, trouble
 

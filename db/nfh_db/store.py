@@ -41,7 +41,6 @@ from nfh_db.database import OpenDatabase
 from nfh_db.errors import BusyError, FullError, StoreError
 from nfh_db.event_log import Done
 from nfh_db.holdout import Side as HoldoutSide
-from nfh_db.job_marks import Marks
 from nfh_db.jobs import (
     IN_PLACE,
     TRAIN,
@@ -52,6 +51,7 @@ from nfh_db.jobs import (
     JobState,
     Kinds,
     Look,
+    Marks,
     NewJob,
     Pulse,
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_db.open_files import LOG_HEADER
+from nfh_db.connection import LOG_HEADER
 from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store

@@ -12,11 +12,10 @@ from pathlib import Path
 import pytest
 
 from nfh_db import database, schema_parts
-from nfh_db.connection import SCHEMA_VERSION, STILL_WITH_LOG, connect, sqlite3
+from nfh_db.connection import LOG_HEADER, SCHEMA_VERSION, STILL_WITH_LOG, connect, sqlite3
 from nfh_db.database import open_writer
 from nfh_db.doctor import content_checks, examine, file_checks, repair, rows
 from nfh_db.errors import NewerFileError, NotOurFileError, StoreError
-from nfh_db.open_files import LOG_HEADER
 from nfh_db.store import Store
 
 PAGE = 4096

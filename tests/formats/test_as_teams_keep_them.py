@@ -14,8 +14,7 @@ from pyarrow import parquet
 from spacy.tokens import DocBin, Span
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.files import Folder
-from nfh_db.formats.limits import SMALL
+from nfh_db.formats.files import SMALL, Folder
 from nfh_db.formats.registry import by_name, reading
 from nfh_db.formats.rows import GoldRow, LabelMap
 from nfh_db.store import Store

@@ -10,7 +10,7 @@ import cassis
 import pytest
 
 from nfh_db.errors import ExportError, FormatError
-from nfh_db.formats.limits import OBJECTS
+from nfh_db.formats.files import OBJECTS
 from nfh_db.formats.registry import by_name
 from nfh_db.formats.rows import LabelMap
 from nfh_db.query import Query

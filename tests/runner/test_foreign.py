@@ -179,7 +179,7 @@ def test_the_secret_is_for_this_user_alone(queue: Queue, data_home: Path) -> Non
     ]
 
 
-MAKE = "from nfh_db.job_marks import _key_made; print(_key_made().hex())"
+MAKE = "from nfh_db.jobs import _key_made; print(_key_made().hex())"
 
 
 def test_two_who_make_the_secret_at_one_time_have_one(tmp_path: Path) -> None:

@@ -22,8 +22,7 @@ import msgspec
 from nfh_db.errors import FormatError
 from nfh_db.formats.base import First, Format, Takes
 from nfh_db.formats.fields import NAN, NO_HALVES, decode, unpaired_surrogate
-from nfh_db.formats.files import Folder, Member, Source
-from nfh_db.formats.limits import LimitError, check_json
+from nfh_db.formats.files import Folder, LimitError, Member, Source, check_json
 from nfh_db.formats.rows import DialogBlock, Reading
 from nfh_db.formats.turns import Gathering, Said, block_of, told_apart, with_words
 from nfh_db.messages import counted, shown, visible

@@ -19,8 +19,18 @@ from nfh_db.errors import ExportError
 from nfh_db.formats.annotation_tasks import Claim, outcome
 from nfh_db.formats.base import First, Format, How, Takes, holds
 from nfh_db.formats.dialog import block_of
-from nfh_db.formats.files import CHUNK, LINE_LIMIT, Binary, Folder, Origin, split_of_name
-from nfh_db.formats.limits import OBJECTS, TOKENS, LimitError, held_limit
+from nfh_db.formats.files import (
+    CHUNK,
+    LINE_LIMIT,
+    OBJECTS,
+    TOKENS,
+    Binary,
+    Folder,
+    LimitError,
+    Origin,
+    held_limit,
+    split_of_name,
+)
 from nfh_db.formats.rows import (
     IGNORE,
     DialogBlock,

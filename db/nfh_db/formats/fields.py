@@ -11,8 +11,7 @@ from itertools import islice, repeat
 from operator import le, lt
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.files import Origin
-from nfh_db.formats.limits import check_json
+from nfh_db.formats.files import Origin, check_json
 from nfh_db.formats.rows import RawPassage
 from nfh_db.messages import shown, visible
 from nfh_models.domain import Anchor, Passage, Token, Turn

@@ -20,9 +20,8 @@ from nfh_db.errors import ExportError, FormatError
 from nfh_db.formats import gold, nfh
 from nfh_db.formats.base import First, Format, How, Takes, holds
 from nfh_db.formats.fields import Fields
-from nfh_db.formats.files import Binary, Content, Folder, Member, Origin
+from nfh_db.formats.files import Binary, Content, Folder, LimitError, Member, Origin
 from nfh_db.formats.gold import GoldWriter
-from nfh_db.formats.limits import LimitError
 from nfh_db.formats.parquet_limits import (
     FOOTER_ITEMS,
     FOOTER_STRINGS,

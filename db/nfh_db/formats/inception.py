@@ -19,7 +19,15 @@ import msgspec
 
 from nfh_db.errors import ExportError, FormatError
 from nfh_db.formats.base import LOOKED_AT, First, Format, How, Takes, holds
-from nfh_db.formats.files import DAMAGED, Folder, Origin
+from nfh_db.formats.files import (
+    DAMAGED,
+    Folder,
+    LimitError,
+    Origin,
+    check_held,
+    opened_zip,
+    read_member,
+)
 from nfh_db.formats.inception_reader import (
     CURATION,
     DOCUMENT,
@@ -52,7 +60,6 @@ from nfh_db.formats.inception_reader import (
     user_file,
     writable,
 )
-from nfh_db.formats.limits import LimitError, check_held, opened_zip, read_member
 from nfh_db.formats.rows import LabelMap, Reading, Row, Writing
 from nfh_db.formats.spans import ANCHOR, SAME, MarkError, graph_of, label_of, renamed
 from nfh_db.formats.stored_annotation import StoredItem, stored

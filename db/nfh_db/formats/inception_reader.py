@@ -24,7 +24,7 @@ import msgspec
 from nfh_db.formats.annotation_tasks import Claim, outcome
 from nfh_db.formats.dialog import block_of
 from nfh_db.formats.fields import A_NAME, INTEGER_LIMIT, is_a_name, whole_number
-from nfh_db.formats.limits import OBJECTS, LimitError, check_json
+from nfh_db.formats.files import OBJECTS, LimitError, check_json
 from nfh_db.formats.rows import IGNORE, DialogBlock, GoldRow, Reading, Span
 from nfh_db.formats.spans import (
     ANCHOR,

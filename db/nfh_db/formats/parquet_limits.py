@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any
 
-from nfh_db.formats.limits import OBJECTS, LimitError, held_limit
+from nfh_db.formats.files import OBJECTS, LimitError, held_limit
 from nfh_db.messages import visible
 
 if TYPE_CHECKING:

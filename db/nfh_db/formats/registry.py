@@ -6,12 +6,15 @@ A third party adds one by an entry point in the group `nfh_tui.formats`: a
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import Any
 
+from nfh_db.errors import ExportError, FormatError
 from nfh_db.formats import amt, dialog, gold, nfh
 from nfh_db.formats.base import LISTED, OBJECT, First, Format, How, Reader, Takes, What, holds
 from nfh_db.formats.brat import BRAT
@@ -20,7 +23,7 @@ from nfh_db.formats.conllu import CONLLU
 from nfh_db.formats.convokit import CONVOKIT
 from nfh_db.formats.docbin import DOCBIN
 from nfh_db.formats.doccano import DOCCANO
-from nfh_db.formats.files import ZIP_MARK, Binary, Folder, Origin, Source
+from nfh_db.formats.files import ZIP_MARK, Binary, Content, Folder, Origin, Source
 from nfh_db.formats.fountain import FOUNTAIN
 from nfh_db.formats.gold import FORMAT as GOLD_VERSION
 from nfh_db.formats.gold import GoldWriter
@@ -28,12 +31,11 @@ from nfh_db.formats.huggingface import HF_PARQUET
 from nfh_db.formats.inception import INCEPTION_JSON, INCEPTION_XMI
 from nfh_db.formats.label_studio import LABEL_STUDIO
 from nfh_db.formats.prodigy import PRODIGY
-from nfh_db.formats.rows import LabelMap, Offsets, Reading, ReleaseWriter, Row, Span
+from nfh_db.formats.rows import LabelMap, Offsets, Reading, ReleaseWriter, Row, Span, Writing
 from nfh_db.formats.subtitles import SUBRIP, WEBVTT
 from nfh_db.formats.tables import TABLE
-from nfh_db.formats.third_party import loaded, taken_troubles
 from nfh_db.formats.unsupported import removed, stranger
-from nfh_db.messages import shown
+from nfh_db.messages import shown, visible
 from nfh_db.records import ExportRecord
 from nfh_models.domain import Answer
 from nfh_models.domain import Origin as AnswerOrigin
@@ -496,3 +498,112 @@ def _told(path: Path, among: Sequence[Format], encoding: str | None) -> Opened:
             f"its format is not known; a {what} can be, with --format: {fit}{hint}",
         )
     return Opened(origin, *found)
+
+
+# --- formats of other packages ----------------------------------------------------------------
+#
+# Whatever their code raises is a sentence that names them. A plugin that ends the program
+# (`sys.exit`), or raises what is no Exception, would end the work on files that it has nothing
+# to do with. Ctrl-C stays what it is, also while a plugin hangs.
+
+MESSAGE_SHOWN = 300
+
+Failing = Callable[[str], Exception]
+"""The error to raise instead of a plugin's, with a sentence."""
+
+_unsure: list[str] = []
+
+
+def loaded(point: EntryPoint) -> Format | str:
+    """The format of an entry point, or why it cannot be used."""
+    where = f"the format {visible(point.name)} of {visible(point.value)}"
+    try:
+        with _worded(where, "cannot be loaded", _PluginError):
+            found = point.load()
+            made = found if isinstance(found, Format) else found()
+    except _PluginError as error:
+        return str(error)
+    if not isinstance(made, Format):
+        return f"{where} is no nfh_db.formats.base.Format"
+    return _guarded(made, where)
+
+
+def taken_troubles() -> list[str]:
+    """Sentences on plugins that could not look at a file, each once."""
+    found = list(dict.fromkeys(_unsure))
+    _unsure.clear()
+    return found
+
+
+class _PluginError(Exception):
+    """A plugin that cannot be loaded, or cannot look at a file."""
+
+
+@contextmanager
+def _worded(where: str, cannot: str, failing: Failing) -> Iterator[None]:
+    try:
+        yield
+    except (FormatError, ExportError, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
+        said = visible(f"{type(error).__name__}: {error}", MESSAGE_SHOWN)
+        raise failing(f"{where} {cannot}: {said}") from error
+
+
+def _guarded(made: Format, where: str) -> Format:
+    def read(source: Origin, how: Reading) -> Iterator[Row]:
+        def failing(sentence: str) -> FormatError:
+            return source.error(None, f"{sentence}. Tell its author, or name another format")
+
+        with _worded(where, "cannot read it", failing):
+            yield from made.read(source, how)
+
+    def sniff(first: First) -> str | None:
+        try:
+            with _worded(where, "could not look at it, and was passed over", _PluginError):
+                return made.sniff(first)
+        except (_PluginError, FormatError) as error:
+            _unsure.append(str(error))
+            return None
+
+    def writing(make: Callable[[Writing], Any] | None) -> Callable[[Writing], Any] | None:
+        return None if make is None else lambda how: _Writer(make, how, where)
+
+    return replace(
+        made,
+        read=read,
+        sniff=sniff,
+        writer=writing(made.writer),
+        chunks=writing(made.chunks),
+        members=writing(made.members),
+    )
+
+
+class _Writer:
+    """A plugin's writer, of whichever kind."""
+
+    def __init__(self, make: Callable[[Writing], Any], how: Writing, where: str) -> None:
+        self._where = where
+        with self._worded():
+            self._made = make(how)
+
+    @property
+    def left_out(self) -> Counter[str]:
+        with self._worded():
+            return Counter(self._made.left_out)
+
+    def line(self, record: ExportRecord) -> str | None:
+        with self._worded():
+            line: str | None = self._made.line(record)
+            return line
+
+    def chunks(self, records: Iterable[ExportRecord]) -> Iterator[bytes]:
+        with self._worded():
+            yield from self._made.chunks(records)
+
+    def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, Content]]:
+        with self._worded():
+            yield from self._made.members(records)
+
+    def _worded(self) -> Any:  # noqa: ANN401 - a context manager
+        return _worded(self._where, "cannot write", ExportError)

@@ -23,13 +23,13 @@ from nfh_db.connection import (
     WRITES_BETWEEN,
     Connection,
     connect,
+    file_identity,
     identify,
     next_stretch,
     transaction,
     translated,
 )
 from nfh_db.errors import NotOurFileError, StoreError
-from nfh_db.open_files import file_identity
 from nfh_db.serialization import (
     AnchorValue,
     AnswerValue,

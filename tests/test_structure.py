@@ -1,0 +1,96 @@
+"""Bounds of the layout: how many modules a folder holds, and no circle of imports.
+
+The product has some 300 modules because each is as large as its subject. A new subject is a new
+module; more code on an old one goes into the module that has it. So the bounds leave room for
+a few new subjects, and a change that needs more says so here.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = {
+    "nfh_db": ROOT / "db" / "nfh_db",
+    "nfh_models": ROOT / "nfh_models",
+    "nfh_tui": ROOT / "nfh_tui",
+    "tools": ROOT / "tools",
+}
+MOST_IN_A_FOLDER = 36
+MOST_IN_ALL = 310
+
+
+def _modules() -> dict[str, Path]:
+    found = {}
+    for package, folder in PACKAGES.items():
+        for path in folder.rglob("*.py"):
+            parts = (package, *path.relative_to(folder).with_suffix("").parts)
+            found[".".join(parts).removesuffix(".__init__")] = path
+    return found
+
+
+def _at_top(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """The imports that run when a module is loaded, not those for type checkers."""
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+        elif isinstance(node, ast.If):
+            if ast.unparse(node.test) != "TYPE_CHECKING":
+                yield from _at_top(node.body)
+            yield from _at_top(node.orelse)
+        elif isinstance(node, ast.Try | ast.With | ast.ClassDef):
+            yield from _at_top(node.body)
+
+
+def _imported(source: str, known: Mapping[str, object]) -> set[str]:
+    """The modules of ours that a source loads itself, not the packages they lie in."""
+    found = set()
+    for node in _at_top(ast.parse(source).body):
+        if isinstance(node, ast.Import):
+            found.update(name.name for name in node.names)
+        elif node.module:
+            for name in node.names:
+                whole = f"{node.module}.{name.name}"
+                found.add(whole if whole in known else node.module)
+    return found & known.keys()
+
+
+def _circle(graph: Mapping[str, set[str]]) -> list[str]:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        circle: list[str] = error.args[1]
+        return circle
+    return []
+
+
+def test_no_folder_holds_more_modules_than_can_be_looked_over():
+    counts = Counter(path.parent.relative_to(ROOT) for path in _modules().values())
+    assert {str(at): n for at, n in counts.items() if n > MOST_IN_A_FOLDER} == {}
+
+
+def test_the_product_grows_by_subject_and_not_by_file():
+    modules = _modules()
+    assert {"nfh_db.store", "nfh_models.domain", "nfh_tui.app"} <= modules.keys()
+    assert len(modules) <= MOST_IN_ALL
+
+
+def test_no_modules_load_each_other_in_a_circle():
+    modules = _modules()
+    graph = {name: _imported(at.read_text("utf-8"), modules) for name, at in modules.items()}
+    assert "nfh_db.connection" in graph["nfh_db.store"] | graph["nfh_db.database"]
+    assert _circle(graph) == []
+
+
+def test_a_circle_is_found_but_not_one_that_type_checkers_alone_see():
+    known = dict.fromkeys(("nfh_x.a", "nfh_x.b", "nfh_x.c"))
+    a = "from nfh_x import b"
+    b = "try:\n    from nfh_x.c import thing\nexcept ImportError:\n    thing = None"
+    c = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import nfh_x.a"
+    graph = {name: _imported(text, known) for name, text in zip(known, (a, b, c), strict=True)}
+    assert graph == {"nfh_x.a": {"nfh_x.b"}, "nfh_x.b": {"nfh_x.c"}, "nfh_x.c": set()}
+    assert _circle(graph) == []
+    graph["nfh_x.c"] = _imported(f"{c}\nelse:\n    import nfh_x.a", known)
+    assert set(_circle(graph)) == set(known)
