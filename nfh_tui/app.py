@@ -279,4 +279,6 @@ def run_workbench(
         app.close()
     if app.client.rescued is not None:
         sys.stderr.write(f"{lines_visible(RESCUED.format(place=app.client.rescued))}\n")
+    elif app.client.not_rescued:
+        sys.stderr.write(f"{lines_visible(app.client.not_rescued)}\n")
     return app.return_code or 0

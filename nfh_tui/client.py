@@ -17,7 +17,6 @@ from collections.abc import (
     Sequence,
 )
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -168,9 +167,11 @@ class LiveClient(JobsClient):
     """What goes on beside the screen. Errors are the store's own.
 
     rescued: the file to which all there was has been written, None where none was needed.
+    not_rescued: why it could not be written when the client was closed, in a sentence.
     """
 
     rescued: Path | None = None
+    not_rescued: str = ""
 
     @property
     def read_only(self) -> str:
@@ -271,9 +272,11 @@ class StoreClient(LiveClient):
         """
         self._writer.shutdown(wait=True)
         self._readers.shutdown(wait=True, cancel_futures=True)
-        if self.rescued is None and self.store.lost():
-            with suppress(StoreError):
+        if self.rescued is None and (lost := self.store.lost()):
+            try:
                 self.rescued = self.store.rescue()
+            except StoreError as error:
+                self.not_rescued = f"{lost}. It cannot be written to another file: {error}"
         self.store.close()
 
     async def _read(self, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

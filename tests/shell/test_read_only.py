@@ -10,7 +10,7 @@ from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_tui.actions import Mode
-from nfh_tui.app import WorkbenchApp
+from nfh_tui.app import WorkbenchApp, run_workbench
 
 REASON = "its disk is full"
 
@@ -140,6 +140,22 @@ async def test_the_loss_is_noticed_before_anything_is_written(open_desk, databas
     # Who declines leaves a rescue all the same: what was saved must not go.
     assert desk.app.client.rescued is not None
     assert desk.app.client.rescued.exists()
+
+
+def test_a_rescue_that_fails_at_the_end_is_told(database, monkeypatch, capsys):
+    def full(_: Store) -> Path:
+        raise FullError("no room")
+
+    def lose(app: WorkbenchApp, **_: object) -> None:
+        lost(database)
+
+    monkeypatch.setattr(Store, "rescue", full)
+    monkeypatch.setattr(WorkbenchApp, "run", lose)
+    monkeypatch.setattr("nfh_tui.app.watch", lambda _: None)
+    run_workbench(database, "edith", Mode.ANNOTATE, None)
+    said = " ".join(capsys.readouterr().err.split())
+    assert "shell.db-wal has been deleted or replaced" in said
+    assert said.endswith("It cannot be written to another file: no room")
 
 
 async def test_what_is_begun_goes_along_as_a_draft(open_desk, database, unhurried):
