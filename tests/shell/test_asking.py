@@ -62,11 +62,14 @@ async def test_orders_and_views_tell_nothing(open_desk, tagged) -> None:
         assert desk.screen.query_now.text == "text:one"
 
 
-async def test_neither_the_first_query_nor_a_place_tells(open_desk, tagged) -> None:
-    for query in ("class:AGE", None):
-        async with open_desk(mode="annotate", query=query) as desk:
-            assert "class: tells" in desk.said
-            assert (desk.screen.query_now.text, len(desk.screen.ids)) == ("", 6)
+# Each on a file of its own: whoever stays a while is noted at what is shown instead.
+@pytest.mark.parametrize("query", ["class:AGE", None])
+async def test_neither_the_first_query_nor_a_place_tells(
+    open_desk, tagged, query: str | None
+) -> None:
+    async with open_desk(mode="annotate", query=query) as desk:
+        assert "class: tells" in desk.said
+        assert (desk.screen.query_now.text, len(desk.screen.ids)) == ("", 6)
 
 
 async def test_a_query_is_left_when_the_mode_is(open_desk, tagged) -> None:
