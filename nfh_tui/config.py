@@ -1,13 +1,7 @@
 """A person's settings and keys, `nfh-tui.toml` in the data folder, read and never written;
 where files are kept, and what the signs on the screen mean.
 
-A person's own keys: a part of their settings that gives acts other keys.
-
-    [keys]
-    "queue.next" = "n, f8"
-    "kind.unknown" = "N"
-
-Acts go by the ids of the registry, keys by their character or by Textual's name. ctrl+q
+Actions go by the ids of the registry, keys by their character or by Textual's name. ctrl+q
 quits whatever the file says.
 
     [keys]

@@ -1,4 +1,6 @@
-"""The SQLite file behind the workbench: schema, store, formats.
+"""The SQLite file behind the workbench: schema, store, event log, bulk work.
 
-Knows the shared vocabulary (`nfh_models.domain`) and nothing of models or screens.
+`store` is what others import; `records` and `errors` are what it gives and raises. Folders:
+`query`, `formats`, `merge`, `doctor`. Imports `nfh_models.domain`; formats alone import
+`nfh_models.text` and the spaCy component's attributes, inside functions. No screen.
 """

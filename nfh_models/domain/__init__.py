@@ -1,7 +1,8 @@
-"""The vocabulary every part shares: passage, turn, anchor, answer, head, mention.
+"""The vocabulary that all packages share: passage, turn, anchor, answer, head, mention; how
+answers compare, and the rules of settlement.
 
-Standard library only. Offsets in text are Unicode code points, end-exclusive; spans of
-tokens are token indices, end-exclusive.
+Imports the standard library only. Offsets in text are Unicode code points, end-exclusive;
+spans of tokens are token indices, end-exclusive.
 """
 
 from nfh_models.domain.answer import (

@@ -1,1 +1,4 @@
-"""Identification: is this number a fused head, that is, is its noun missing?"""
+"""Identification: is the noun of this number missing? `recipes` makes an identifier by name.
+
+Importing this package loads no framework.
+"""

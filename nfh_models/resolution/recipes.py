@@ -4,8 +4,6 @@ answer in place of another recipe.
 A recipe may be followed by a colon and its kind: "nearest-noun:first". Importing this module
 loads no framework; a recipe that needs one loads it when it is made.
 
-Which of the paper's patterns answer in place of another recipe, and where they apply.
-
 The patterns (`deterministic`) are for free text. The paper took their cases out of the
 resolution data (section 5.1), so that a recipe that learnt from those data has seen hardly any
 of them: there the patterns that are sure go first. Of the cases that are left in our training

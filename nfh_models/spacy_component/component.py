@@ -1,7 +1,4 @@
-"""The spaCy component `nfh`, for English pipelines of spaCy 3.8: numbers of a Doc identified
-and resolved.
-
-The spaCy component: `nlp.add_pipe("nfh")`, for English pipelines of spaCy 3.8.
+"""The spaCy component: `nlp.add_pipe("nfh")`, for English pipelines of spaCy 3.8.
 
 It finds the numbers of a Doc, decides with a recipe of identification which of them miss their
 noun, and says what the noun is: by the paper's four patterns (section 5.1) where those are sure

@@ -1,4 +1,4 @@
-"""The page that the agreement report is printed on: paragraphs, tables, footnotes."""
+"""Reports of commands on a terminal or a pipe: paragraphs, tables and footnotes."""
 
 import io
 import shutil

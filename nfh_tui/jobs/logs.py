@@ -1,4 +1,4 @@
-"""Where child processes write what they have to say to nobody in particular."""
+"""Log files of child processes."""
 
 import functools
 import os

@@ -1,4 +1,4 @@
-"""Every act by its name, for the palette; those that cannot be done now say why."""
+"""The command palette: every action by name; an unavailable one says why."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

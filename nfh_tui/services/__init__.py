@@ -1,1 +1,4 @@
-"""What commands, jobs and screens all call; knows neither of them."""
+"""What commands, jobs and screens all call: imports, predictions, evaluation, releases.
+
+May import `nfh_db`, `nfh_models` and `nfh_tui.jobs`; no command, no screen, no click, no rich.
+"""

@@ -1,4 +1,4 @@
-"""From the store's ballots to what is told of annotators' competence."""
+"""Competence of annotators, computed from the store's ballots."""
 
 import random
 from collections.abc import Callable, Iterable, Iterator

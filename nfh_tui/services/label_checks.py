@@ -1,4 +1,4 @@
-"""Looking through a database for label trouble: where store, parser and checks meet."""
+"""Label checks run over a database: store, parser and checks joined."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,1 +1,5 @@
-"""The workbench: its screen and what that is made of."""
+"""The workbench: the one screen for work on items, and the parts it is made of.
+
+May import `widgets`, `screens`, `editor`, `services` and `nfh_tui.client`; no SQL and no
+framework.
+"""

@@ -1,5 +1,5 @@
-"""What goes on beside the work: jobs, new models and others' writes told and taken in, and
-the tour for who is new.
+"""Background work in the workbench: jobs, new models and others' writes are shown and taken
+in; and the tour for new users.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Bulk: one thing done to many items, what is like an item, and what was decided before."""
+"""Bulk operations, similar items and precedents in the workbench."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from time import monotonic

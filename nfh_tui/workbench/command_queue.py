@@ -1,4 +1,4 @@
-"""Keys waiting their turn, each action done before the next key is looked at; and debounced
+"""The command queue: each key or action is done before the next is looked at. Also debounced
 writes of drafts and positions.
 """
 

@@ -1,4 +1,4 @@
-"""Going through the queue: which items there are, and the way from one to another."""
+"""Queue navigation: which items there are, and the way from one to another."""
 
 import asyncio
 from functools import partial

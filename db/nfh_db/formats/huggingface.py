@@ -1,5 +1,4 @@
-"""Formats `hf-parquet` and `hf-json`: the data set as published for Hugging Face's
-`datasets`, its two configurations in Parquet and in JSON.
+"""Format `hf-parquet`: the data set as published for Hugging Face's `datasets`, in Parquet.
 
 A folder or zip: `resolution/SPLIT.parquet` and `identification/SPLIT.parquet`, a README.md
 whose head tells `datasets` of them, and `gold.jsonl`, a side file of ours with all that the two
