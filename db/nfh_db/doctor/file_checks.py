@@ -315,7 +315,8 @@ WHERE CASE WHEN json_valid(config) THEN json_type(config) ELSE '' END <> 'object
    OR CASE WHEN json_valid(metrics) THEN json_type(metrics) ELSE '' END <> 'object'""",
     """
 SELECT 'batch', id FROM batch
-WHERE CASE WHEN json_valid(report) THEN json_type(report) <> 'object'
+WHERE state = 'ready' AND CASE WHEN json_valid(report)
+    THEN json_type(report) NOT IN ('object', 'null')
     OR EXISTS (SELECT 1 FROM json_each(report, '$.conflicts') WHERE type <> 'text')
     ELSE 1 END""",
 )
@@ -437,7 +438,11 @@ def _prediction_trouble(choice: str, second: str | None, scores: bytes, words: i
 
 
 def notes(patient: Patient) -> Iterator[Fault]:
-    """The JSON that models, imports and assignments keep."""
+    """The JSON that models, imports and assignments keep.
+
+    What an import that is not done keeps is what it has still to do, which `imports` reads. A
+    settlement that was taken back by whoever opened the database next keeps null.
+    """
     for statement in SETTINGS:
         for table, id_ in patient.connection.execute(statement):
             yield Fault("JSON that it keeps cannot be read", Where(table, id_))
