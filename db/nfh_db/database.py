@@ -768,7 +768,8 @@ class OpenDatabase:
             gone.rescue = self._rescued()
             raise
         else:
-            if isinstance(error, GoneError) and not error.rescue:
+            # Not where another program's files are lost: nothing of this one is in them.
+            if isinstance(error, GoneError) and not error.rescue and self.lost():
                 error.rescue = self._rescued()
         finally:
             self.close()

@@ -87,6 +87,12 @@ json_option = click.option(
 )
 
 
+OUT_OF_MEMORY = (
+    "there is not enough memory for this. End other programs that take much of it, or do it in "
+    "smaller parts"
+)
+
+
 def reporting(command: Callable[P, None]) -> Callable[P, None]:
     """Turn the errors that a person can do something about into one sentence each.
 
@@ -111,6 +117,8 @@ def _worded(command: Callable[P, None]) -> Callable[P, None]:
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise
             raise Failure(sentence(error) + hint_of(error)) from error
+        except MemoryError as error:
+            raise Failure(OUT_OF_MEMORY) from error
         except KeyboardInterrupt as error:
             raise _stopped(error) from error
 

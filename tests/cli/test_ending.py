@@ -1,4 +1,5 @@
-"""SIGTERM and SIGHUP: what a command was writing is gone, and its exit status says which."""
+"""SIGTERM and SIGHUP: what a command was writing is gone, and its exit status says which. One
+that runs out of memory says so."""
 
 import signal
 import subprocess
@@ -7,8 +8,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 
+from nfh_tui.cli.options import reporting
 from nfh_tui.process_signals import SIGNALS, EndedError, tidily
 
 Make = Callable[..., Path]
@@ -33,6 +36,15 @@ try:
 except BaseException as end:
     sys.exit(end.exit_code)
 """
+
+
+def test_a_command_that_runs_out_of_memory_says_so() -> None:
+    @reporting
+    def work() -> None:
+        raise MemoryError
+
+    with pytest.raises(click.ClickException, match="there is not enough memory for this"):
+        work()
 
 
 def names(folder: Path) -> list[str]:

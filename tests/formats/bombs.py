@@ -101,6 +101,25 @@ def claims_outside(path: Path) -> Path:
     return docbin(path, strings=Raw(nested + bytes(2 * MB)))
 
 
+def passages(path: Path) -> Path:
+    """400 Docs of one word, of a megabyte, which stands once in the file."""
+    text = "x" * MB
+    count = 400
+    key = spacy.blank("en").vocab.strings.add(text)
+    return docbin(
+        path,
+        attrs=[65],
+        strings=[text],
+        tokens=np.full(count, key, "<u8").tobytes(),
+        spaces=bytes(count),
+        lengths=struct.pack("<i", 1) * count,
+        cats=[{}] * count,
+        flags=[{}] * count,
+        user_data=[b"\x90"] * count,
+        span_groups=[b""] * count,
+    )
+
+
 def spans(path: Path) -> Path:
     """A hundred thousand numbers that each are the whole text, of a hundred thousand words."""
     doc = spacy.blank("en")("three " * 20_000)
@@ -169,6 +188,22 @@ def long_word(path: Path) -> Path:
     parquet.write_table(
         _table(words), path, compression="zstd", dictionary_pagesize_limit=32 * MB
     )
+    return path
+
+
+def row(path: Path) -> Path:
+    """A row of 100 times one word, of a megabyte."""
+    words = pa.ListArray.from_arrays(pa.array([0, 100], pa.int32()), _repeated(["x" * MB], 100))
+    parquet.write_table(_table(words), path, compression="zstd")
+    return path
+
+
+def rows(path: Path) -> Path:
+    """600 rows of one word, of 10 MB, which stands once in the file."""
+    count = 600
+    words = _repeated(["one " * 2_500_000], count)
+    lists_ = pa.ListArray.from_arrays(pa.array(range(count + 1), pa.int32()), words)
+    parquet.write_table(_table(lists_), path, compression="zstd")
     return path
 
 

@@ -412,6 +412,7 @@ def test_a_document_type_is_refused_in_any_encoding(
         path = tmp_path / "p" if place == "inner" else path
     said = refused(path, mapped, "inception-xmi")
     assert ("declares a document type" in said) or (codec == "cp037" and "no text in" in said)
+    assert ("its type system, TypeSystem.xml, " in said) == (where == "types")
 
 
 @pytest.mark.parametrize("declared", [True, False])

@@ -10,11 +10,14 @@ import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from nfh_db.errors import FormatError
 from nfh_db.formats import gold
 from nfh_db.formats.files import Binary, Source
+from nfh_db.formats.registry import opened, reading
 from tests.formats import bombs
 
 pytestmark = [
@@ -70,6 +73,7 @@ DOCBIN = {
     "word": (bombs.word, "Doc 1: has 104,857,700,000 characters; wanted at most"),
     "claims": (bombs.claims, "values or more; wanted at most 1,000,000"),
     "outside": (bombs.claims_outside, "values or more; wanted at most 1,000,000"),
+    "passages": (bombs.passages, "Doc 256: unpacks to 268,435,7"),
     "spans": (bombs.spans, 'doc.spans["nfh"] has'),
     "overlapping": (bombs.overlapping, "a Doc has less than no tokens"),
 }
@@ -82,8 +86,10 @@ def test_docbin(tmp_path: Path) -> None:
 PARQUET = {
     "repeated": (bombs.repeated, "column tokens.list.element: has 30,000,000 values or more"),
     "lying": (bombs.lying, "column tokens.list.element: has 30,000,000 values or more"),
-    "long": (bombs.long_word, "the row would take 104,8"),
+    "long": (bombs.long_word, "unpacks to 10,485,7"),
+    "row": (bombs.row, "the row would take 104,8"),
     "prefixes": (bombs.prefixes, "DELTA_BYTE_ARRAY"),
+    "rows": (bombs.rows, "unpacks to 6,000,019,2"),
     "page": (bombs.page, "a page has 209,715,2"),
     "nested": (bombs.nested, "column tokens: found list<"),
 }
@@ -91,6 +97,17 @@ PARQUET = {
 
 def test_parquet(tmp_path: Path) -> None:
     check("hf-parquet", PARQUET, tmp_path, ".parquet")
+
+
+def test_parquet_of_a_passage_in_each_row_of_its_numbers(tmp_path: Path) -> None:
+    """An honest file may be packed more than 100 times: it names each word once."""
+    path = tmp_path / "x.parquet"
+    page = bombs.PAGE | {"tokens": [["three", "x"] * 2_500]}
+    row = {name: column[0] for name, column in page.items()}
+    parquet.write_table(pa.Table.from_pylist([row] * 2_000), path, compression="zstd")
+    assert 1_000 * path.stat().st_size < 2_000 * 5_000 * 7
+    found = opened(path, "hf-parquet")
+    assert sum(1 for _ in found.format.read(found.source, reading())) == 2_000
 
 
 def zipped(members: dict[str, bytes | int], method: int = zipfile.ZIP_DEFLATED) -> Make:

@@ -217,6 +217,25 @@ def test_another_program_says_what_is_gone(path: Path, store: Store, eva) -> Non
     assert kinds(store.rescue()) == ["AGE"]
 
 
+@pytest.mark.parametrize("command", ["stats", "history"])
+def test_another_command_that_reads_says_what_is_gone(
+    path: Path, store: Store, eva, command: str
+) -> None:
+    """What it says is said once: it has nothing of its own to write to another file."""
+    store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE))
+    store.close()
+    with closing(Store.open(path)) as other:
+        other.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.YEAR))
+        beside(path, "-wal").unlink()
+        run = [sys.executable, "-m", "nfh_tui", command, "--db", str(path)]
+        done = subprocess.run(run, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 1
+        assert done.stderr.count("its -wal file seems to have been deleted") == 1
+        assert "Traceback" not in done.stderr
+        assert "cannot be written to another file either" not in done.stderr
+        assert kinds(other.rescue()) == ["YEAR"]
+
+
 def test_this_process_does_not_open_it_once_more(path: Path, kit) -> None:
     with closing(Store.open(path, create=True)) as store:
         kit.load(store, kit.one("one two", 0))

@@ -28,6 +28,7 @@ from nfh_db.formats.files import (
     Folder,
     LimitError,
     Origin,
+    check_rows,
     held_limit,
     split_of_name,
 )
@@ -360,13 +361,14 @@ def check_parts(parts: Iterable[bytes | None]) -> None:
             check_objects(part)
 
 
-def check_text(doc: "Doc") -> None:
-    """Raise LimitError for a Doc whose words are longer than a text may be."""
+def check_text(doc: "Doc") -> int:
+    """How many characters a Doc has. Raises LimitError for more than a text may have."""
     length = int(doc.to_array("LENGTH").sum()) + len(doc)
     if length > LONGEST_TEXT:
         raise LimitError(
             f"has {length:,} characters; wanted at most {LONGEST_TEXT:,}: split it"
         )
+    return length
 
 
 # --- msgpack --------------------------------------------------------------------------------
@@ -859,9 +861,11 @@ def read(origin: Origin, how: Reading) -> Iterator[Row]:
 
 
 def _rows(content: bytes, reader: DocReader) -> Iterator[Row]:
+    unpacked = 0
     for number, doc in enumerate(_docs(content), 1):
         try:
-            check_text(doc)
+            unpacked += check_text(doc)
+            check_rows(unpacked, len(content))
             yield from reader.rows(doc)
         except (LimitError, MarkError) as error:
             raise MarkError(f"Doc {number}: {error}") from error

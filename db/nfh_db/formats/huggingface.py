@@ -7,6 +7,7 @@ configurations have no columns for. A single Parquet file is read, too.
 
 import contextlib
 import json
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -274,10 +275,10 @@ def parquet_rows(source: Origin, file: IO[bytes]) -> Numbered:
         ]
         with _opened(file, read_dictionary=words) as opened:
             check_types(opened.schema_arrow)
-            for batch in opened.iter_batches(batch_size=AT_ONCE):
-                for values in rows_of(batch):
-                    number += 1
-                    yield number, values
+            packed = file.seek(0, os.SEEK_END)
+            for values in rows_of(opened.iter_batches(batch_size=AT_ONCE), packed):
+                number += 1
+                yield number, values
     except LimitError as error:
         raise source.error(number + 1 if number else None, str(error)) from error
     except (ArrowException, OSError, UnicodeDecodeError) as error:

@@ -399,14 +399,14 @@ def _member(folder: Folder, name: str, layer: Layer) -> Cas:
         if name.lower().endswith(".zip"):
             return _packed(content, layer)
         beside = types_beside(folder.named(".xml"), name)
-        types = None if beside is None else folder.read(beside)
+        types = None if beside is None else (beside, folder.read(beside))
         return _cas(name, content, types, layer)
     except MarkError as error:
         raise folder.member_error(name, None, str(error)) from error
 
 
-def _cas(name: str, content: bytes, types: bytes | None, layer: Layer) -> Cas:
-    """A document in JSON or XMI. types: of XMI, its type system, if there is one."""
+def _cas(name: str, content: bytes, types: tuple[str, bytes] | None, layer: Layer) -> Cas:
+    """A document in JSON or XMI. types: of XMI, the name and content of its type system."""
     if name.lower().endswith(".xmi") or is_xml(content):
         return cas_of(load_xmi(content, types, layer), layer)
     return cas_of(load_json(content, layer), layer)
@@ -424,7 +424,7 @@ def _packed(content: bytes, layer: Layer) -> Cas:
                 raise MarkError(f"holds {len(found)} documents (.json, .xmi); wanted one")
             document = _unpacked(packed, found[0])
             beside = types_beside(names, found[0])
-            types = None if beside is None else _unpacked(packed, beside)
+            types = None if beside is None else (beside, _unpacked(packed, beside))
     except LimitError as error:
         raise MarkError(str(error)) from error
     except DAMAGED as error:
@@ -469,11 +469,11 @@ def _read(source: Origin, path: Path) -> bytes:
         raise source.unreadable(error) from error
 
 
-def _types_of_file(source: Origin) -> bytes | None:
-    """The type system beside a file, if there is one. Raises FormatError."""
+def _types_of_file(source: Origin) -> tuple[str, bytes] | None:
+    """Name and content of the type system beside a file, if any. Raises FormatError."""
     for path in sorted(source.path.parent.glob("*.[xX][mM][lL]")):
         if path.name.lower() == TYPE_SYSTEM.lower() and path.is_file():
-            return _read(source, path)
+            return path.name, _read(source, path)
     return None
 
 

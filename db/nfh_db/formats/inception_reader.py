@@ -542,8 +542,12 @@ def _own_types(layer: Layer) -> "cassis.TypeSystem":
 
 
 @lru_cache(maxsize=4)
-def _types_of_xml(content: bytes) -> "cassis.TypeSystem":
-    return library().load_typesystem(BytesIO(plain_xml(content)))
+def _types_of_xml(name: str, content: bytes) -> "cassis.TypeSystem":
+    try:
+        plain = plain_xml(content)
+    except MarkError as error:
+        raise MarkError(f"its type system, {visible(name)}, {error}") from error
+    return library().load_typesystem(BytesIO(plain))
 
 
 # --- XMI ------------------------------------------------------------------------------------
@@ -619,15 +623,15 @@ def _encoding(content: bytes) -> str:
     return declared[1].decode() if declared else "utf-8"
 
 
-def load_xmi(content: bytes, types: bytes | None, layer: Layer) -> Loaded:
-    """A document in XMI. types: the content of its type system; None where there is none.
+def load_xmi(content: bytes, types: tuple[str, bytes] | None, layer: Layer) -> Loaded:
+    """A document in XMI. types: name and content of its type system; None where there is none.
 
     Raises MarkError for what cannot be read.
     """
     cassis = library()
     plain = plain_xml(content)
     with _loading(XMI if types is not None else XMI_ALONE) as said:
-        system = _own_types(layer) if types is None else _types_of_xml(types)
+        system = _own_types(layer) if types is None else _types_of_xml(*types)
         cas = cassis.load_cas_from_xmi(BytesIO(plain), typesystem=system, lenient=types is None)
         unknown = (UNKNOWN.search(str(one.message)) for one in said)
         return Loaded(cas, Counter(found[1] for found in unknown if found))

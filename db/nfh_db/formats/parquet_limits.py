@@ -9,10 +9,10 @@ https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thr
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO, TYPE_CHECKING, Any
 
-from nfh_db.formats.files import OBJECTS, LimitError, held_limit
+from nfh_db.formats.files import OBJECTS, LimitError, check_rows, held_limit
 from nfh_db.messages import visible
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ ROW_BYTES = 64 * 1024 * 1024
 
 VALUE_BYTES = 64
 """About what one value takes in memory besides the bytes of a word."""
+
+PLAIN_BYTES = 4
+"""What one value takes in a plain page: a number, or the length of a word before its bytes."""
 
 FOOTER_STRINGS = 16 * 1024 * 1024
 FOOTER_ITEMS = 100_000
@@ -292,33 +295,47 @@ def check_types(schema: "pyarrow.Schema") -> None:
             )
 
 
-def rows_of(batch: "pyarrow.RecordBatch") -> Iterator[dict[str, Any]]:
-    """The rows, made some at a time. Raises LimitError at one that is larger than ROW_BYTES."""
-    size = _size(batch)
+def rows_of(batches: "Iterable[pyarrow.RecordBatch]", packed: int) -> Iterator[dict[str, Any]]:
+    """The rows of a file of so many bytes, made some at a time.
+
+    Raises LimitError at one that is larger than ROW_BYTES, and where all come to more than the
+    file may become (`check_rows`), before those of the batch are made.
+    """
+    unpacked = 0
+    for batch in batches:
+        values, text = _counted(batch)
+        unpacked += PLAIN_BYTES * values + text
+        check_rows(unpacked, packed)
+        yield from _made(batch)
+
+
+def _made(batch: "pyarrow.RecordBatch") -> Iterator[dict[str, Any]]:
+    values, text = _counted(batch)
+    size = VALUE_BYTES * values + text
     if size <= ROW_BYTES:
         yield from batch.to_pylist()
     elif batch.num_rows == 1:
         raise LimitError(f"the row would take {size:,} bytes; wanted at most {ROW_BYTES:,}")
     else:
         half = batch.num_rows // 2
-        yield from rows_of(batch.slice(0, half))
-        yield from rows_of(batch.slice(half))
+        yield from _made(batch.slice(0, half))
+        yield from _made(batch.slice(half))
 
 
-def _size(batch: "pyarrow.RecordBatch") -> int:
-    """What the rows take in memory, about."""
+def _counted(batch: "pyarrow.RecordBatch") -> tuple[int, int]:
+    """How many values the rows have, lists among them, and how many bytes their words."""
     import pyarrow as pa
     from pyarrow import compute
 
-    size = 0
+    count = text = 0
     for column in batch.columns:
         values = column.flatten() if hasattr(column, "flatten") else column
-        size += VALUE_BYTES * (batch.num_rows + len(values))
+        count += batch.num_rows + len(values)
         if isinstance(values, pa.DictionaryArray):
             if pa.types.is_integer(values.dictionary.type):
                 continue
             lengths = compute.binary_length(values.dictionary)
-            size += compute.sum(lengths.take(values.indices)).as_py() or 0
+            text += compute.sum(lengths.take(values.indices)).as_py() or 0
         elif pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-            size += compute.sum(compute.binary_length(values)).as_py() or 0
-    return size
+            text += compute.sum(compute.binary_length(values)).as_py() or 0
+    return count, text
