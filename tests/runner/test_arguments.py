@@ -58,6 +58,9 @@ def test_what_cannot_be_read_fails_and_the_rest_goes_on(store: Store) -> None:
     damaged = queued(store, tasks.prediction_asked("")).id
     with store._deciding() as connection:
         connection.execute("UPDATE job SET arguments = '{' WHERE id = 1")
+    shown = store.job(damaged)
+    assert shown is not None
+    assert store.accept_job(shown)  # What was edited by hand counts as foreign until then.
     other = queued(store, NewJob("evaluate", 2, "", {})).id
     assert runner.work(store, lambda *_: None) == 2
     for job_id, words in ((damaged, "its arguments cannot be read"), (other, "“task”")):

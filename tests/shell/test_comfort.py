@@ -1,8 +1,10 @@
 """Small things that make a day at the workbench easier: who one is, copying, the tour."""
 
 import errno
+import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -152,13 +154,25 @@ async def test_its_keys_are_a_persons_own(database, monkeypatch):
     assert "f7 and k go on and back" in said[1].replace("│", "")
 
 
-async def test_a_full_disk_is_named_and_nothing_is_left_there(open_desk, database, monkeypatch):
-    def full(path: Path, text: str, **more: object) -> int:
-        path.touch()
+class Full(io.StringIO):
+    """A file on a disk that is full."""
+
+    def write(self, text: str) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
+
+async def test_a_full_disk_is_named_and_nothing_is_left_there(open_desk, database, monkeypatch):
+    opened = Path.open
+
+    def full(path: Path, mode: str = "r", *more: Any, **others: Any) -> Any:
+        file = opened(path, mode, *more, **others)
+        if mode == "x":
+            file.close()
+            return Full()
+        return file
+
     before = sorted(database.parent.glob("item-*"))
-    monkeypatch.setattr(Path, "write_text", full)
+    monkeypatch.setattr(Path, "open", full)
     async with open_desk() as desk:
         await desk.press("Y", "f")
         text = " ".join(desk.text().split())
