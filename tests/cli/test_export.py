@@ -276,10 +276,9 @@ def test_a_closed_standard_error_hinders_nothing(database: Path, nfh_file: Make)
     assert json.loads(done.stdout)["files"][0]["rows"] == 4
 
 
-def test_a_link_that_leads_to_itself_is_replaced(
-    call: Call, database: Path, home: Path
-) -> None:
+def test_a_link_that_leads_to_itself_is_refused(call: Call, database: Path, home: Path) -> None:
     (home / "loop").symlink_to("loop")
     result = call("export", "--format", "nfh", "--db", database, "--out", "loop")
-    assert (result.exit_code, result.stdout) == (0, "loop: 3 rows written\n")
-    assert len((home / "loop").read_text().splitlines()) == 3
+    assert result.exit_code == 1
+    assert "is a link that leads to itself; name a file" in result.stderr
+    assert (home / "loop").readlink() == Path("loop")

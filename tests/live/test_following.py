@@ -219,6 +219,21 @@ async def test_a_job_whose_process_died_is_told_so_and_somebody_is_started_for_i
         assert started == [1, 1]
 
 
+async def test_who_only_browses_starts_no_runner(open_desk, store, monkeypatch):
+    started = []
+
+    async def start(self):
+        started.append(1)
+        return True
+
+    monkeypatch.setattr("nfh_tui.client.JobsClient.start_runner", start)
+    store.queue_job(LINEAR)
+    async with open_desk(mode="browse") as desk:
+        await second(desk)
+        assert desk.screen.status_line.status.job == "train linear waits"
+        assert started == []
+
+
 async def test_news_waits_until_one_was_shown_round(open_desk, store, says, ids):
     async with open_desk() as desk:
         await desk.screen.do_tour()

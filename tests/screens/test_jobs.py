@@ -1,10 +1,12 @@
 """The screen of jobs and models, worked by its keys."""
 
 import asyncio
+from contextlib import closing
 
 import pytest
 
 from nfh_db.clock import now
+from nfh_db.connection import connect
 from nfh_db.jobs import JobPoint, JobProgress, JobState, NewJob
 from nfh_db.store import Store
 from nfh_tui.cli.retrain import TRAINABLE
@@ -55,6 +57,20 @@ async def test_without_jobs_it_says_how_to_make_one(open_desk) -> None:
         await until(desk, lambda: "Nothing has been asked for yet" in desk.text())
         await desk.press("x")
         assert "t starts a training" in desk.app.screen.status_line.status.say
+
+
+async def test_a_job_of_another_installation_is_shown_with_the_command_that_runs_it(
+    open_desk, corpus, store
+) -> None:
+    store.queue_job(LINEAR)
+    with closing(connect(store.path, "rw")) as writer:
+        writer.execute("UPDATE job SET mark = ''")
+    async with open_desk(path=corpus) as desk:
+        await opened(desk)
+        await until(desk, lambda: "1 foreign" in desk.text())
+        assert "jobs run --accept 1" in " ".join(desk.text().split())
+        await desk.press("y")
+        assert store.jobs()[0].state is JobState.QUEUED
 
 
 async def test_figures_come_by_themselves_and_the_cursor_stays(

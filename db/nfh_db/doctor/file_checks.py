@@ -316,7 +316,8 @@ WHERE CASE WHEN json_valid(config) THEN json_type(config) ELSE '' END <> 'object
     """
 SELECT 'batch', id FROM batch
 WHERE state = 'ready' AND CASE WHEN json_valid(report)
-    THEN json_type(report) NOT IN ('object', 'null')
+    THEN json_type(report) <> 'object'
+        AND NOT (json_type(report) = 'null' AND format IN ('settle', 'bulk', 'undo', 'redo'))
     OR EXISTS (SELECT 1 FROM json_each(report, '$.conflicts') WHERE type <> 'text')
     ELSE 1 END""",
 )
