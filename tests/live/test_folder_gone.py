@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ from tests.models.tiny_small import write_small
 
 @pytest.fixture
 def store(database: Path, package: Path) -> Iterator[Store]:  # noqa: F811
-    with Store.open(database) as store:
+    # Only closed: a test moves the database, and leaving it open to its end would tell of that.
+    with closing(Store.open(database)) as store:
         yield store
 
 

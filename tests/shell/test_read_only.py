@@ -11,6 +11,7 @@ from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_tui.actions import Mode
 from nfh_tui.app import WorkbenchApp, run_workbench
+from tests.screens.conftest import until
 
 REASON = "its disk is full"
 
@@ -51,7 +52,7 @@ async def test_what_has_no_key_says_so_too(open_desk, shut):
         desk.screen.action_act("theme")
         await desk.settle()
         await desk.press("down", "enter")
-        assert "can only be read" in " ".join(desk.text().split())
+        await until(desk, lambda: "can only be read" in " ".join(desk.text().split()))
         await desk.press("escape")
 
 
