@@ -21,9 +21,9 @@ from typing import Self
 
 import votes_data
 
-from nfh_db.bulk_plan import Deed, Wish
+from nfh_db.bulk_plan import BulkOperation, OperationKind
 from nfh_db.query import parse
-from nfh_db.records import Annotator, Item, Role
+from nfh_db.records import AnchorItem, Annotator, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 
@@ -63,7 +63,7 @@ class Other:
 
 def decide(store: Store, me: Annotator, count: int, ids: list[int]) -> None:
     """Decide `count` anchors in bulk, somebody else writing meanwhile."""
-    wish = Wish(Deed.PROPOSAL)
+    wish = BulkOperation(OperationKind.PROPOSAL)
     begun = time.perf_counter()
     found = store.preview_bulk(ids[: 2 * count], wish, me)
     looked = time.perf_counter() - begun
@@ -80,7 +80,7 @@ def decide(store: Store, me: Annotator, count: int, ids: list[int]) -> None:
     )
 
 
-def timed(words: str, items: list[Item], act: Callable[[Item], object]) -> None:
+def timed(words: str, items: list[AnchorItem], act: Callable[[AnchorItem], object]) -> None:
     """Print what an act takes on each of some items."""
     wall, processor = [], []
     for item in items:
@@ -103,7 +103,7 @@ def measure(path: Path, count: int) -> None:
         some = list(islice(ids, 0, None, max(1, len(ids) // ITEMS)))[:ITEMS]
         items = [i for i in (store.item(id_, me, Role.ADJUDICATOR) for id_ in some) if i]
 
-        def precedents(item: Item) -> object:
+        def precedents(item: AnchorItem) -> object:
             answer = item.votes[0].answer
             nouns = {item.passage.tokens[m.head].lemma for m in answer.mentions()}
             return store.precedents(item.anchor_id, me, nouns, "R5")

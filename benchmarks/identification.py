@@ -28,10 +28,10 @@ from typing import TYPE_CHECKING
 from number_text import paragraphs, release_file
 
 from nfh_models.identification.base import (
-    Case,
     Decision,
     Example,
     Identifier,
+    SentenceNumber,
     decide,
     parse_cases,
 )
@@ -116,7 +116,7 @@ def text_of(name: str, words: int, every: int) -> Text:
 # --- what is measured ----------------------------------------------------------------------
 
 
-def cases_in(text: str) -> list[Case]:
+def cases_in(text: str) -> list[SentenceNumber]:
     """The numbers of a raw text in their sentences."""
     from nfh_models.identification.base import cases_of_text
 

@@ -36,7 +36,7 @@ from nfh_models.resolution.recipes import load_resolver
 from nfh_models.resolution.scoring import figures, judge
 from nfh_models.small import load_small
 from nfh_tui.services.examples import resolution_examples_of_file
-from nfh_tui.services.training import Lessons, base_for_package, trainer_for
+from nfh_tui.services.training import TrainingSets, base_for_package, trainer_for
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 RANDOM, UNCERTAIN = "random", "uncertain"
@@ -128,7 +128,7 @@ def trained(
     apart = random.Random(seed)
     groups = sorted({one.group for one in examples})
     out = {group for group in groups if encoder and apart.random() < OWN_SHARE}
-    lessons = Lessons(
+    lessons = TrainingSets(
         [one for one in examples if one.group not in out],
         [one for one in examples if one.group in out],
     )

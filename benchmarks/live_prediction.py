@@ -29,7 +29,7 @@ from nfh_db.import_run import IncomingFile
 from nfh_db.records import IncomingAnchor, IncomingPassage
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Passage, Token, Turn
-from nfh_models.parsing import Stretch, load_tagger
+from nfh_models.parsing import WordSpan, load_tagger
 from nfh_models.resolution.base import Item
 from nfh_models.resolution.recipes import CUES, SMALL, load_resolver
 from nfh_tui.services.models import ensure_built_in, is_packaged
@@ -122,7 +122,7 @@ def bare(made: list[tuple[Passage, Anchor]], model: str) -> list[float]:
         if resolver is not None:
             resolver.resolve([Item(passage, anchor)])
         if tagger is not None:
-            tagger.tag([Stretch.of(passage)])
+            tagger.tag([WordSpan.of(passage)])
         taken.append((time.perf_counter() - began) * 1000)
     return taken[WARM_UP:]
 

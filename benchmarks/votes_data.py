@@ -6,7 +6,7 @@ from pathlib import Path
 
 from data import number_at, sentences
 
-from nfh_db.assignment_plan import Wanted
+from nfh_db.assignment_plan import AssignmentRequest
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import IncomingAnchor, IncomingPassage, Role, Vote
@@ -81,4 +81,4 @@ def build(path: Path, count: int = ANCHORS, seed: int = 5) -> None:
 def give_out(path: Path) -> None:
     """Give each anchor to one of the three, to be decided, as `nfh-tui assign` does."""
     with Store.open(path) as store:
-        store.assign(parse(""), None, PEOPLE, Wanted(role=Role.ADJUDICATOR))
+        store.assign(parse(""), None, PEOPLE, AssignmentRequest(role=Role.ADJUDICATOR))

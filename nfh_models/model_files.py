@@ -57,7 +57,7 @@ class FolderTakenError(ModelFileError):
     """Something stands already where a model directory was to be written."""
 
 
-class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What config.json says.
 
     version: of the recipe's decisions. parser: the name of what parsed the training text;
@@ -81,7 +81,7 @@ class ModelFiles:
     vocabulary: None for a recipe that has none. more: further texts by their file's name.
     """
 
-    config: Config
+    config: ModelConfig
     arrays: Mapping[str, "Array"]
     vocabulary: Sequence[str] | None
     metrics: Mapping[str, object]
@@ -176,7 +176,7 @@ def _sync_folder(folder: Path) -> None:
 # --- reading --------------------------------------------------------------------------------
 
 
-def read_config(folder: Path, recipe: str | None = None) -> Config:
+def read_config(folder: Path, recipe: str | None = None) -> ModelConfig:
     """What a directory says of itself. recipe: the one it has to be of.
 
     Raises ModelFileError, also for a format of a newer program.
@@ -192,7 +192,7 @@ def read_config(folder: Path, recipe: str | None = None) -> Config:
                 f"{path} has format {version} of a newer nfh-tui; this one reads up to "
                 f"{FORMAT_VERSION}. Update nfh-tui"
             )
-        config = msgspec.json.decode(content, type=Config)
+        config = msgspec.json.decode(content, type=ModelConfig)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise damaged(path, error) from error
     if version < 1:
@@ -211,7 +211,7 @@ class _Versioned(msgspec.Struct):
 Settings = TypeVar("Settings")
 
 
-def settings_of(folder: Path, config: Config, wanted: type[Settings]) -> Settings:
+def settings_of(folder: Path, config: ModelConfig, wanted: type[Settings]) -> Settings:
     """A recipe's own settings as the type that it gives. ModelFileError for what is not so."""
     try:
         return msgspec.convert(config.settings, wanted)

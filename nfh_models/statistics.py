@@ -19,7 +19,7 @@ from nfh_models.domain import (
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class PassageNumber:
     """A number in its passage.
 
     passage_id: the same for the numbers of one passage. nfh: whether its noun is said to be
@@ -44,7 +44,7 @@ class Number:
         passage: Passage,
         anchor: Anchor,
         answer: Answer | None,
-    ) -> "Number":
+    ) -> "PassageNumber":
         """A number with its gold, None where it has none."""
         nfh = None if answer is None else identified(answer.kind)
         return cls(passage_id, document, split, passage, anchor, nfh, answer)
@@ -70,7 +70,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PaperFigure:
     """A figure: how many of how many. printed: the share that the paper prints, where that
     is not what its counts come to, or where it prints no counts."""
 
@@ -88,10 +88,10 @@ class Part:
         return self.count / self.of
 
 
-NUMBERS: Mapping[str, Part] = {
-    "train": Part(71_821, 165_606),
-    "dev": Part(7_865, 18_401),
-    "test": Part(206, 500),
+NUMBERS: Mapping[str, PaperFigure] = {
+    "train": PaperFigure(71_821, 165_606),
+    "dev": PaperFigure(7_865, 18_401),
+    "test": PaperFigure(206, 500),
 }
 """NFHs among the labelled numbers of the identification files (table 2)."""
 
@@ -104,22 +104,25 @@ ELSEWHERE: Mapping[str, float] = {
 }
 """Share of numbers that are NFHs by the identifier, in other texts (section 2)."""
 
-IDENTIFICATION_WORDS: Mapping[str, Part] = {
-    "one": Part(48_788, None, 0.610),
-    "two": Part(6_263, None, 0.084),
+IDENTIFICATION_WORDS: Mapping[str, PaperFigure] = {
+    "one": PaperFigure(48_788, None, 0.610),
+    "two": PaperFigure(6_263, None, 0.084),
 }
 """The most common anchors of identification (section 4.3). 6,263 of the paper's 79,884 NFHs
 would be 7.8 %; it prints 8.4 %."""
 
-DISTINCT = Part(1_803, None, 0.022)
+DISTINCT = PaperFigure(1_803, None, 0.022)
 """Different anchors of identification (section 4.3)."""
 
-LENGTHS: Mapping[int, Part] = {1: Part(None, None, 0.974), 2: Part(None, None, 0.013)}
+LENGTHS: Mapping[int, PaperFigure] = {
+    1: PaperFigure(None, None, 0.974),
+    2: PaperFigure(None, None, 0.013),
+}
 """Anchors by length in tokens (section 4.3)."""
 
 LONGEST = 8
-WORDS = Part(None, None, 0.867)
-DIGITS = Part(None, None, 0.133)
+WORDS = PaperFigure(None, None, 0.867)
+DIGITS = PaperFigure(None, None, 0.133)
 """Longest anchor in tokens; anchors in words and in digits (section 4.3)."""
 
 EXAMPLES = 9_412
@@ -127,39 +130,43 @@ TOKENS = 900_777
 """Examples of resolution, and the tokens of their passages, each once an example
 (section 5.4)."""
 
-RESOLUTION_WORDS: Mapping[str, Part] = {"one": Part(None, None, 0.490)}
+RESOLUTION_WORDS: Mapping[str, PaperFigure] = {"one": PaperFigure(None, None, 0.490)}
 """The most common anchor of resolution (section 5.4)."""
 
-ONCE = Part(377, None, 0.039)
+ONCE = PaperFigure(377, None, 0.039)
 """Anchors of resolution that occur once (section 5.4)."""
 
-CLASSES: Mapping[Kind, Part] = {
-    Kind.REFERENCE: Part(4_237, EXAMPLES),
-    Kind.YEAR: Part(485, EXAMPLES),
-    Kind.AGE: Part(1_081, EXAMPLES),
-    Kind.CURRENCY: Part(386, EXAMPLES),
-    Kind.PEOPLE: Part(799, EXAMPLES),
-    Kind.TIME: Part(216, EXAMPLES),
-    Kind.OTHER: Part(2_208, EXAMPLES),
+CLASSES: Mapping[Kind, PaperFigure] = {
+    Kind.REFERENCE: PaperFigure(4_237, EXAMPLES),
+    Kind.YEAR: PaperFigure(485, EXAMPLES),
+    Kind.AGE: PaperFigure(1_081, EXAMPLES),
+    Kind.CURRENCY: PaperFigure(386, EXAMPLES),
+    Kind.PEOPLE: PaperFigure(799, EXAMPLES),
+    Kind.TIME: PaperFigure(216, EXAMPLES),
+    Kind.OTHER: PaperFigure(2_208, EXAMPLES),
 }
 """Counts from the authors' notebook; the paper draws them as a chart (figure 4)."""
 
-HEADS: Mapping[int, Part] = {1: Part(3_983, 4_237), 2: Part(238, 4_237), 3: Part(16, 4_237)}
+HEADS: Mapping[int, PaperFigure] = {
+    1: PaperFigure(3_983, 4_237),
+    2: PaperFigure(238, 4_237),
+    3: PaperFigure(16, 4_237),
+}
 """References by number of different head words; 3 stands for three or more (section 5.4).
 The paper prints 3,938 for one head, which leaves 45 out: the notebook has 3,983."""
 
-SAME_SENTENCE = Part(2_019, 4_237)
-NEXT_SENTENCE = Part(1_747, 4_237)
+SAME_SENTENCE = PaperFigure(2_019, 4_237)
+NEXT_SENTENCE = PaperFigure(1_747, 4_237)
 """Heads in the anchor's sentence, and in the one before or after it (section 5.4)."""
 
-BEFORE = Part(None, None, 0.827)
-AFTER = Part(None, None, 0.051)
-BOTH = Part(None, None, 0.122)
+BEFORE = PaperFigure(None, None, 0.827)
+AFTER = PaperFigure(None, None, 0.051)
+BOTH = PaperFigure(None, None, 0.122)
 """Heads before the anchor, after it, and on both sides (section 5.4)."""
 
 
 @dataclass(slots=True)
-class Tally:
+class ValueCounts:
     """Counts by value. Memory grows with the number of different values only."""
 
     counts: Counter[int] = field(default_factory=Counter)
@@ -216,7 +223,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class AnchorWord:
     """An anchor's text in small letters. nfh: how often it is one; numbers: how often it is
     said to be one or none."""
 
@@ -237,14 +244,14 @@ class Anchors:
 
     numbers: Counter[str] = field(default_factory=Counter)
     nfh: Counter[str] = field(default_factory=Counter)
-    lengths: Tally = field(default_factory=Tally)
+    lengths: ValueCounts = field(default_factory=ValueCounts)
     longest: str = ""
     words: int = 0
     digits: int = 0
     mixed: int = 0
     _longest: int = 0
 
-    def add(self, number: Number) -> None:
+    def add(self, number: PassageNumber) -> None:
         """Count a number whose `nfh` is not None."""
         text = number.text
         self.numbers[text] += 1
@@ -276,13 +283,13 @@ class Anchors:
         """How many texts came up once."""
         return sum(times == 1 for times in self.nfh.values())
 
-    def most_common(self, most: int) -> list[Word]:
+    def most_common(self, most: int) -> list[AnchorWord]:
         """The most common texts, at most `most`, equal ones in the order of the alphabet."""
         ranked = sorted(self.nfh.items(), key=lambda item: (-item[1], item[0]))
-        return [Word(text, times, self.numbers[text]) for text, times in ranked[:most]]
+        return [AnchorWord(text, times, self.numbers[text]) for text, times in ranked[:most]]
 
 
-class Side(StrEnum):
+class HeadSide(StrEnum):
     """On which side of the anchor its heads stand."""
 
     BEFORE = "before"
@@ -299,7 +306,7 @@ class Speaker(StrEnum):
 
 
 @dataclass(slots=True)
-class Heads:
+class HeadStatistics:
     """Counts over the numbers whose answer is REFERENCE.
 
     nouns, words, mentions: how many heads an anchor has, counted by noun, by different
@@ -308,12 +315,12 @@ class Heads:
     ranks of turns between the anchor and the head whose turn is nearest, 0 is the same.
     """
 
-    nouns: Tally = field(default_factory=Tally)
-    words: Tally = field(default_factory=Tally)
-    mentions: Tally = field(default_factory=Tally)
-    distance: Tally = field(default_factory=Tally)
-    sides: Counter[Side] = field(default_factory=Counter)
-    turns: Tally = field(default_factory=Tally)
+    nouns: ValueCounts = field(default_factory=ValueCounts)
+    words: ValueCounts = field(default_factory=ValueCounts)
+    mentions: ValueCounts = field(default_factory=ValueCounts)
+    distance: ValueCounts = field(default_factory=ValueCounts)
+    sides: Counter[HeadSide] = field(default_factory=Counter)
+    turns: ValueCounts = field(default_factory=ValueCounts)
     speakers: Counter[Speaker] = field(default_factory=Counter)
 
     @property
@@ -321,7 +328,7 @@ class Heads:
         """How many References."""
         return self.distance.n
 
-    def add(self, number: Number) -> None:
+    def add(self, number: PassageNumber) -> None:
         """Count a number whose answer is a REFERENCE."""
         answer, passage, anchor = number.answer, number.passage, number.anchor
         if answer is None:
@@ -345,11 +352,11 @@ def distance(anchor: Anchor, token: int) -> int:
     return max(0, token - anchor.end + 1)
 
 
-def side(anchor: Anchor, tokens: Sequence[int]) -> Side:
+def side(anchor: Anchor, tokens: Sequence[int]) -> HeadSide:
     """On which side of the anchor head tokens stand, in ascending order."""
     if tokens[-1] < anchor.start:
-        return Side.BEFORE
-    return Side.BOTH if tokens[0] < anchor.start else Side.AFTER
+        return HeadSide.BEFORE
+    return HeadSide.BOTH if tokens[0] < anchor.start else HeadSide.AFTER
 
 
 def _speaker(passage: Passage, here: int, there: int) -> Speaker:
@@ -362,7 +369,7 @@ def _speaker(passage: Passage, here: int, there: int) -> Speaker:
 
 
 @dataclass(slots=True)
-class Size:
+class CorpusSize:
     """Counts over numbers of which something is said; those of one passage come together.
 
     nfh, not_nfh, broken: what is said of them. classes: of NFHs whose answer names one of the
@@ -377,12 +384,12 @@ class Size:
     classes: Counter[Kind] = field(default_factory=Counter)
     unknown: int = 0
     no_class: int = 0
-    tokens: Tally = field(default_factory=Tally)
-    turns: Tally = field(default_factory=Tally)
-    read: Tally = field(default_factory=Tally)
+    tokens: ValueCounts = field(default_factory=ValueCounts)
+    turns: ValueCounts = field(default_factory=ValueCounts)
+    read: ValueCounts = field(default_factory=ValueCounts)
     _passage: int | None = None
 
-    def add(self, number: Number) -> None:
+    def add(self, number: PassageNumber) -> None:
         """Count a number that is an NFH, or none, or broken."""
         if number.broken:
             self.broken += 1
@@ -398,7 +405,7 @@ class Size:
             self.tokens.add(size)
             self.turns.add(len(number.passage.turns))
 
-    def _class(self, number: Number) -> None:
+    def _class(self, number: PassageNumber) -> None:
         kind = None if number.answer is None else number.answer.kind
         found = None if kind is None else paper_class(kind)
         if found is None:
@@ -441,7 +448,7 @@ class Size:
         return [(kind, self.classes[kind]) for kind in PAPER_CLASSES]
 
 
-GroupOf = Callable[[Number], str | None]
+GroupOf = Callable[[PassageNumber], str | None]
 """The name of the group that a number is in; None for those that are in none."""
 
 
@@ -453,10 +460,10 @@ class Statistics:
     """
 
     unsaid: int = 0
-    size: Size = field(default_factory=Size)
+    size: CorpusSize = field(default_factory=CorpusSize)
     anchors: Anchors = field(default_factory=Anchors)
-    heads: Heads = field(default_factory=Heads)
-    groups: dict[str | None, Size] = field(default_factory=dict)
+    heads: HeadStatistics = field(default_factory=HeadStatistics)
+    groups: dict[str | None, CorpusSize] = field(default_factory=dict)
 
     @property
     def found(self) -> int:
@@ -464,7 +471,7 @@ class Statistics:
         return self.unsaid + self.size.numbers
 
 
-def count(numbers: Iterable[Number], group_of: GroupOf | None = None) -> Statistics:
+def count(numbers: Iterable[PassageNumber], group_of: GroupOf | None = None) -> Statistics:
     """The figures of numbers, those of one passage one behind the other.
 
     Memory grows with the number of different texts, lengths and groups, not of numbers.
@@ -478,7 +485,7 @@ def count(numbers: Iterable[Number], group_of: GroupOf | None = None) -> Statist
         if group_of is not None:
             group = group_of(number)
             if group not in found.groups:
-                found.groups[group] = Size()
+                found.groups[group] = CorpusSize()
             found.groups[group].add(number)
         if number.nfh is not None:
             found.anchors.add(number)

@@ -682,7 +682,7 @@ PANE_GROUPS: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class KeyTableLine:
     """One line of a key table. ids: of the acts that it stands for."""
 
     keys: str
@@ -704,7 +704,7 @@ def foot_actions(mode: Mode, actions: Sequence[Action] = ACTIONS) -> tuple[Actio
 
 def table_lines(
     groups: Iterable[str] = GROUPS, actions: Sequence[Action] = ACTIONS
-) -> Iterator[Line]:
+) -> Iterator[KeyTableLine]:
     """The key table, group by group; acts that are listed together make one line."""
     for group in groups:
         last: str | None = None
@@ -714,7 +714,7 @@ def table_lines(
             if action.listed is not None and action.listed == last:
                 continue
             last = action.listed
-            yield Line(
+            yield KeyTableLine(
                 action.shown,
                 action.listed or action.title,
                 action.description if action.listed is None else "",

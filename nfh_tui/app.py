@@ -27,10 +27,10 @@ from nfh_tui.display_text import visible
 from nfh_tui.process_signals import STATUS, watch
 from nfh_tui.textual_support import (
     Enduring,
+    ErrorRaised,
     InOrder,
     LettingGo,
-    Opened,
-    Trouble,
+    WorkbenchReady,
     note_fault,
     sentence_of,
 )
@@ -126,9 +126,9 @@ class WorkbenchApp(Enduring, InOrder, LettingGo, inherit_bindings=False):
         theme = "" if named is None else theme_trouble(named, self.available_themes)
         troubles = [*self.config.troubles, *filter(None, [theme])]
         if troubles:
-            self.desk.post_message(Trouble(by_file(troubles), YOUR_SETTINGS))
+            self.desk.post_message(ErrorRaised(by_file(troubles), YOUR_SETTINGS))
 
-    def on_opened(self, message: Opened) -> None:
+    def on_workbench_ready(self, message: WorkbenchReady) -> None:
         """What is there by now stays till the end: leave it out when garbage is looked for.
 
         To look through all of it takes as long as some keys may. Not in tests: what they leave
@@ -209,7 +209,7 @@ class WorkbenchApp(Enduring, InOrder, LettingGo, inherit_bindings=False):
         words, name = visible(message), visible(title)
         super().notify(words, title=name, severity=severity, timeout=timeout, markup=False)
 
-    async def on_trouble(self, message: Trouble) -> None:
+    async def on_error_raised(self, message: ErrorRaised) -> None:
         """Show what went wrong beside a screen that does not show it itself."""
         await self._tell(message.sentence)
 

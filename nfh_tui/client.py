@@ -23,19 +23,19 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from nfh_db.assignments import Todo
 from nfh_db.errors import StoreError
-from nfh_db.jobs import Job, JobPoint, JobState, Look, NewJob, Pulse
+from nfh_db.jobs import BackgroundState, Job, JobPoint, JobState, NewJob, RetrainingSchedule
 from nfh_db.query import Query
 from nfh_db.records import (
     NO_LABELS,
+    AnchorItem,
     Annotator,
+    Exposure,
     FlagName,
     HistoryLine,
-    Item,
-    Place,
+    QueuePosition,
     QueueRow,
     Role,
     Saved,
-    Seen,
     StaleLabels,
     Undone,
 )
@@ -44,11 +44,11 @@ from nfh_models.domain import Anchor, Answer, Passage
 from nfh_tui.actions import Access
 
 if TYPE_CHECKING:
-    from nfh_db.bulk_plan import BulkDone, BulkPreview, Seeing, Wish
-    from nfh_db.comparisons import Changes, Compared, Confusions, Side
+    from nfh_db.bulk_plan import BulkDone, BulkOperation, BulkPreview, Seeing
+    from nfh_db.comparisons import Changes, ComparedSide, ComparisonCounts, Confusions
     from nfh_db.guidelines import Guideline, Tagged
     from nfh_db.models import Model
-    from nfh_db.similar_items import Alike, Precedent
+    from nfh_db.similar_items import Precedent, SimilarAnswer
 
 
 P = ParamSpec("P")
@@ -195,7 +195,7 @@ class LiveClient(JobsClient):
         self.rescued = await self._write(rescue_all)
         return self.rescued
 
-    async def pulse(self, after: int) -> Pulse:
+    async def pulse(self, after: int) -> BackgroundState:
         """The jobs that wait or run, and the changes of models after the one of a number."""
         return await self._read(self.store.pulse, after)
 
@@ -207,7 +207,7 @@ class LiveClient(JobsClient):
         """Numbers that change whenever an order that models make may have."""
         return await self._read(self.store.orders_version)
 
-    async def retraining(self) -> Look:
+    async def retraining(self) -> RetrainingSchedule:
         """What there is to do about trainings that come round."""
         return await self._read(self.store.retraining)
 
@@ -308,7 +308,7 @@ class StoreClient(LiveClient):
         self._version = version
         return True
 
-    async def item(self, anchor_id: int, me: Annotator, role: Role) -> Item | None:
+    async def item(self, anchor_id: int, me: Annotator, role: Role) -> AnchorItem | None:
         """All of one anchor that this person may see in this role, or None if it is gone."""
         if role is Role.ANNOTATOR:
             return await self._read(self.store.item_for_annotator, anchor_id, me)
@@ -353,7 +353,7 @@ class StoreClient(LiveClient):
     async def preview_bulk(
         self,
         query: Query,
-        wish: "Wish",
+        wish: "BulkOperation",
         me: Annotator,
         progress: Callable[[str, int], None],
     ) -> "BulkPreview":
@@ -366,7 +366,7 @@ class StoreClient(LiveClient):
 
     async def similar(
         self, anchor_id: int, passage: Passage, answer: Answer, me: Annotator
-    ) -> "tuple[Alike, ...]":
+    ) -> "tuple[SimilarAnswer, ...]":
         """What is like an anchor to which an answer was given."""
         return await self._read(self.store.similar, anchor_id, passage, answer, me)
 
@@ -380,7 +380,7 @@ class StoreClient(LiveClient):
         """Saved views: name and query."""
         return await self._read(self.store.views, me)
 
-    async def place(self, me: Annotator, mode: str) -> Place:
+    async def place(self, me: Annotator, mode: str) -> QueuePosition:
         """Where this person stood when last in this mode."""
         return await self._read(self.store.place, me, mode)
 
@@ -480,8 +480,8 @@ class StoreClient(LiveClient):
         return await self._read(self.store.people_with_answers)
 
     async def compared(
-        self, left: "Side", right: "Side", query: Query, me: Annotator
-    ) -> "Compared":
+        self, left: "ComparedSide", right: "ComparedSide", query: Query, me: Annotator
+    ) -> "ComparisonCounts":
         """A model against gold or another model, or a person against gold.
 
         Cancelled, the reading ends soon, too.
@@ -512,7 +512,7 @@ class StoreClient(LiveClient):
     # --- writing ------------------------------------------------------------------------
 
     def commit_answer(
-        self, anchor_id: int, me: Annotator, role: Role, answer: Answer, seen: Seen
+        self, anchor_id: int, me: Annotator, role: Role, answer: Answer, seen: Exposure
     ) -> Awaitable[Saved]:
         """Store an answer; an adjudicator's makes gold. Its turn is taken by the call."""
         return self._write(self.store.commit_answer, anchor_id, me, role, answer, seen)
@@ -558,7 +558,7 @@ class StoreClient(LiveClient):
     def run_bulk(
         self,
         ids: Sequence[int],
-        wish: "Wish",
+        wish: "BulkOperation",
         me: Annotator,
         seeing: "Seeing",
         progress: Callable[[str, int], None],
@@ -572,7 +572,7 @@ class StoreClient(LiveClient):
         """Keep an answer begun; None forgets it."""
         await self._write(self.store.save_draft, anchor_id, me, role, body)
 
-    async def save_place(self, me: Annotator, mode: str, place: Place) -> None:
+    async def save_place(self, me: Annotator, mode: str, place: QueuePosition) -> None:
         """Keep where this person stands."""
         await self._write(self.store.save_place, me, mode, place)
 

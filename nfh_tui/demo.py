@@ -92,9 +92,9 @@ def first_query(path: Path, name: str) -> str | None:
 
     None for whoever was there before: they come back to where they stood.
     """
-    from nfh_db.records import Place
+    from nfh_db.records import QueuePosition
     from nfh_db.store import Store
 
     with Store.open(path) as store:
         place = store.place(store.annotator(name), "adjudicate")
-    return "-state:decided" if place == Place() else None
+    return "-state:decided" if place == QueuePosition() else None

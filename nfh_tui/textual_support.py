@@ -95,7 +95,7 @@ class PredictorChanged(Message):
 
 
 @dataclass
-class Trouble(Message):
+class ErrorRaised(Message):
     """Something could not be read or saved. sentence: what, where, what to do.
 
     title: over it, where it is said in a dialog; "" for the usual one.
@@ -128,7 +128,7 @@ class BulkProgress(Message):
 
 
 @dataclass
-class Opened(Message):
+class WorkbenchReady(Message):
     """The workbench has drawn its first item, and begun with everything that it needs."""
 
 
@@ -142,7 +142,7 @@ def start(
 ) -> None:
     """Run a coroutine function as a worker of `node`; errors go to the one handler.
 
-    That is a `Trouble` posted to the node: the screen shows it, and nothing else stops.
+    That is a `ErrorRaised` posted to the node: the screen shows it, and nothing else stops.
     The function is called when the worker begins: a coroutine made before that would never
     be awaited where a newer worker of an exclusive group comes first.
     """
@@ -154,7 +154,7 @@ def start(
             # Who leaves meanwhile closes the store under the reads that were under way.
             if node.is_running and node.app.is_running:
                 note_fault(error)
-                node.post_message(Trouble(f"{description}: {sentence_of(error)}"))
+                node.post_message(ErrorRaised(f"{description}: {sentence_of(error)}"))
 
     run: Callable[[], Coroutine[object, object, None]] = told
     node.run_worker(
@@ -179,7 +179,7 @@ else:
 
 
 @runtime_checkable
-class Tells(Protocol):
+class ReportsErrors(Protocol):
     """An app that shows faults of ours and goes on. endures: it does so now."""
 
     endures: bool
@@ -191,7 +191,7 @@ class Tells(Protocol):
 def endured(pump: MessagePump, error: Exception) -> bool:
     """Tell of a fault; False where it must end the program, as tests want it."""
     app = pump.app
-    if not (isinstance(app, Tells) and app.endures):
+    if not (isinstance(app, ReportsErrors) and app.endures):
         return False
     app.fault(error)
     return True

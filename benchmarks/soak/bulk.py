@@ -194,9 +194,9 @@ class Chooser(Choosing):
         people = list(self.people)
 
         def do(store: Store) -> object:
-            from nfh_db.assignment_plan import Amount, Wanted
+            from nfh_db.assignment_plan import Amount, AssignmentRequest
 
-            wanted = Wanted(each=2, checks=Amount(5, percent=True), seed=seed)
+            wanted = AssignmentRequest(each=2, checks=Amount(5, percent=True), seed=seed)
             return store.assign(query, None, people, wanted, limit=60)
 
         return Act("assign", self.own, "", [], [], do)

@@ -16,7 +16,7 @@ from nfh_db.connection import connect
 from nfh_db.jobs import JobPoint, JobProgress, NewJob
 from nfh_db.models import NewModel
 from nfh_db.query import parse
-from nfh_db.records import Place, Prediction, Role
+from nfh_db.records import Prediction, QueuePosition, Role
 from nfh_db.store import Store
 from nfh_models.identification.svm import Svm, SvmSettings, save_svm
 from nfh_tui.cli.main import commands
@@ -136,7 +136,7 @@ def prepare(path: Path) -> None:
                 store.commit_answer(anchor_id, me, Role.ADJUDICATOR, ballot.gold.answer)
         store.undo(me)
         store.save_view(me, "mine", "class:AGE")
-        store.save_place(me, "adjudicate", Place("class:AGE", ids[0]))
+        store.save_place(me, "adjudicate", QueuePosition("class:AGE", ids[0]))
         store.save_draft(ids[0], me, Role.ADJUDICATOR, "{}")
         with closing(connect(path, "rw")) as writer:
             writer.execute("UPDATE job SET mark = '' WHERE id = 3")

@@ -10,7 +10,7 @@ from nfh_db.formats.files import Source
 from nfh_db.formats.registry import BY_NAME
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
-from nfh_db.records import IncomingAnchor, IncomingPassage, Item, Role, Vote
+from nfh_db.records import AnchorItem, IncomingAnchor, IncomingPassage, Role, Vote
 from nfh_db.store import Store
 from nfh_models.domain import Answer
 from nfh_tui.sample import corpus_path
@@ -21,7 +21,7 @@ from strokes.simulated import NAMES, Simulation
 ME = "editor"
 AT = "2026-01-01T00:00:00.000Z"
 
-Voting = Callable[[Item], tuple[Vote, ...]]
+Voting = Callable[[AnchorItem], tuple[Vote, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Corpus:
     gold: dict[str, Answer]
     made_up: bool = False
 
-    def items(self) -> Iterator[Item]:
+    def items(self) -> Iterator[AnchorItem]:
         """All of it, in the order of the queue."""
         with Store.open(self.path) as store:
             yield from _items(store)
@@ -52,7 +52,7 @@ def simulated(folder: Path, dev: Path, seed: int, *, hard: bool = False) -> Corp
     source = _imported(folder / "dev-source.db", dev, "nfh")
     simulation = Simulation(seed, hard=hard)
 
-    def voting(item: Item) -> tuple[Vote, ...]:
+    def voting(item: AnchorItem) -> tuple[Vote, ...]:
         gold = item.gold
         if gold is None or (hard and not gold.answer.heads):
             return ()
@@ -64,7 +64,7 @@ def simulated(folder: Path, dev: Path, seed: int, *, hard: bool = False) -> Corp
     return replace(voted, made_up=True)
 
 
-def annotators(item: Item) -> tuple[Vote, ...]:
+def annotators(item: AnchorItem) -> tuple[Vote, ...]:
     """The answers that annotators gave."""
     return tuple(vote for vote in item.votes if vote.role is Role.ANNOTATOR)
 
@@ -79,7 +79,7 @@ def predict(corpus: Corpus) -> None:
         raise SystemExit(f"predicting failed:\n{done.stderr}")
 
 
-def _items(store: Store) -> Iterator[Item]:
+def _items(store: Store) -> Iterator[AnchorItem]:
     me = store.annotator(ME)
     for chunk in store.queue_ids(parse(""), me):
         for anchor_id in chunk:
@@ -106,7 +106,9 @@ def _voted(path: Path, source: Path, voting: Voting) -> Corpus:
     return Corpus(path, gold)
 
 
-def _passages(voted: Iterable[tuple[Item, tuple[Vote, ...]]]) -> Iterator[IncomingPassage]:
+def _passages(
+    voted: Iterable[tuple[AnchorItem, tuple[Vote, ...]]],
+) -> Iterator[IncomingPassage]:
     for line, (item, votes) in enumerate(voted, 1):
         anchor = IncomingAnchor(line, item.anchor, split="dev", votes=votes)
         yield IncomingPassage(item.passage, "words", (anchor,))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from statistics import mean, median
 
-from nfh_db.records import Item
+from nfh_db.records import AnchorItem
 from nfh_models.domain import Answer, Kind, compare, same_head
 from nfh_tui.editor.votes import lemmas
 from strokes.data import ME, Corpus, annotators
@@ -32,7 +32,7 @@ GOALS = {Group.SETTLED: 2.0, Group.MARKED: 4.0}
 class Planned:
     """An item, in the queue's order, and its keys by what may be pressed."""
 
-    item: Item
+    item: AnchorItem
     gold: Answer
     group: Group
     keys: Keys
@@ -40,7 +40,7 @@ class Planned:
     arrows: int
 
 
-def group_of(item: Item, gold: Answer) -> Group:
+def group_of(item: AnchorItem, gold: Answer) -> Group:
     """Which of the groups an item belongs to."""
     answers = [vote.answer for vote in annotators(item)]
     right = [is_right(answer, gold, item) for answer in answers]
@@ -62,7 +62,7 @@ def planned(corpus: Corpus) -> list[Planned]:
     return [_planned(item, corpus.gold[item.public_id]) for item in corpus.items()]
 
 
-def _planned(item: Item, gold: Answer) -> Planned:
+def _planned(item: AnchorItem, gold: Answer) -> Planned:
     # The baselines know no model: where one scores every word, each counts as a noun.
     plain = replace(item, prediction=None)
     found = {
@@ -136,6 +136,6 @@ def agreement(plans: Sequence[Planned]) -> str:
     return f"{parts}, Fleiss kappa {(pairs - chance) / (1 - chance):.2f}"
 
 
-def _classes(item: Item) -> tuple[Kind, ...]:
+def _classes(item: AnchorItem) -> tuple[Kind, ...]:
     kinds = [vote.answer.kind for vote in annotators(item)]
     return tuple(kind if kind in CLASSES else Kind.OTHER for kind in kinds)

@@ -11,7 +11,7 @@ from enum import Enum
 from heapq import heappop, heappush
 from itertools import count
 
-from nfh_db.records import Item, Role
+from nfh_db.records import AnchorItem, Role
 from nfh_models.domain import Answer, Head, Kind, Relation, Sort, compare
 from nfh_tui.actions import BY_ID
 from nfh_tui.editor.commands import act, begin, key
@@ -75,7 +75,7 @@ def pressed(action_id: str) -> str:
     return BY_ID[action_id].keys[0]
 
 
-def is_right(given: Answer, gold: Answer, item: Item) -> bool:
+def is_right(given: Answer, gold: Answer, item: AnchorItem) -> bool:
     """True if the two do not differ in anything that blocks."""
     return compare(given, gold, lemmas(item)).blocking is None
 
@@ -84,7 +84,7 @@ def is_right(given: Answer, gold: Answer, item: Item) -> bool:
 class Planner:
     """Finds the keys for one item. me: whose screen it is; proposals are withheld by name."""
 
-    item: Item
+    item: AnchorItem
     gold: Answer
     me: str
     means: Means = Means.ALL

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from nfh_db import assignments
 from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
-from nfh_db.records import Sibling, State
+from nfh_db.records import AnchorState, Sibling
 from nfh_db.serialization import AnchorValue, json_of
 from nfh_models.domain import Anchor, Blocking, ItemDisagreement, Kind, Passage
 
@@ -62,7 +62,7 @@ class LiveAnchor:
     id: int
     passage_id: int
     anchor: Anchor
-    state: State
+    state: AnchorState
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Summary:
     last two are no part of the row.
     """
 
-    state: State
+    state: AnchorState
     kind: str | None
     heads: int
     votes: int
@@ -108,7 +108,7 @@ def live(connection: Connection, anchor_id: int) -> LiveAnchor | None:
     row = connection.execute(READ_LIVE, {"id": anchor_id}).fetchone()
     if row is None:
         return None
-    return LiveAnchor(row[0], row[1], Anchor(row[2], row[3]), State(row[4]))
+    return LiveAnchor(row[0], row[1], Anchor(row[2], row[3]), AnchorState(row[4]))
 
 
 def need_live(connection: Connection, anchor_id: int) -> LiveAnchor:
@@ -129,7 +129,7 @@ def need_live(connection: Connection, anchor_id: int) -> LiveAnchor:
 def siblings(connection: Connection, passage_id: int) -> tuple[Sibling, ...]:
     """All visible anchors of a passage, by place."""
     return tuple(
-        Sibling(id_, Anchor(start, stop), State(state), Kind(kind) if kind else None)
+        Sibling(id_, Anchor(start, stop), AnchorState(state), Kind(kind) if kind else None)
         for id_, start, stop, state, kind in connection.execute(
             READ_SIBLINGS, {"passage": passage_id}
         )
@@ -173,9 +173,9 @@ def write(connection: Connection, anchor_id: int, value: AnchorValue | None) -> 
             assignments.follow(connection, anchor_id, value.replaced_by)
 
 
-def state(connection: Connection, anchor_id: int) -> State:
+def state(connection: Connection, anchor_id: int) -> AnchorState:
     """Where an anchor stands."""
-    return State(connection.execute(READ_STATE, {"id": anchor_id}).fetchone()[0])
+    return AnchorState(connection.execute(READ_STATE, {"id": anchor_id}).fetchone()[0])
 
 
 def find_span(

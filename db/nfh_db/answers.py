@@ -9,7 +9,7 @@ from typing import Any
 from nfh_db import anchors, assignments, passages
 from nfh_db.anchors import Summary, spaced
 from nfh_db.connection import Connection
-from nfh_db.records import PERSON, FlagMark, FlagName, Role, Rule, State, Vote
+from nfh_db.records import PERSON, AnchorState, FlagMark, FlagName, Role, Rule, Vote
 from nfh_db.serialization import (
     AnswerValue,
     FlagValue,
@@ -25,9 +25,9 @@ from nfh_models.domain import (
     Anchor,
     Answer,
     Blocking,
+    DifferenceNote,
     ItemDisagreement,
     Kind,
-    Note,
     compare,
     compare_all,
 )
@@ -727,15 +727,15 @@ def against(
 
 def state_of(
     votes: int, found: ItemDisagreement, decided: GoldValue | None, *, stale: bool
-) -> State:
+) -> AnchorState:
     """Where an anchor stands; the first that holds."""
     if decided is not None and decided.kind != Kind.NFH:
-        return State.DECIDED
+        return AnchorState.DECIDED
     if stale and not votes:
-        return State.STALE
+        return AnchorState.STALE
     if found.blocking:
-        return State.DISAGREE
-    return State.ANSWERED if votes else State.OPEN
+        return AnchorState.DISAGREE
+    return AnchorState.ANSWERED if votes else AnchorState.OPEN
 
 
 def predecessor(connection: Connection, anchor_id: int) -> int | None:
@@ -756,7 +756,7 @@ def predecessor(connection: Connection, anchor_id: int) -> int | None:
     return None
 
 
-def recompute(connection: Connection, anchor_id: int) -> State:
+def recompute(connection: Connection, anchor_id: int) -> AnchorState:
     """Write an anchor's summary, and how its answers differ, anew; say where it stands."""
     passage_id, replaces, _ = anchors.links(connection, anchor_id)
     summary = summarise(
@@ -790,7 +790,7 @@ def blocking_names(words: str) -> tuple[Blocking, ...]:
     return tuple(kind for kind in Blocking if kind in held)
 
 
-def note_names(words: str) -> tuple[Note, ...]:
+def note_names(words: str) -> tuple[DifferenceNote, ...]:
     """The notes of a summary column."""
     held = set(words.split())
-    return tuple(note for note in Note if note in held)
+    return tuple(note for note in DifferenceNote if note in held)

@@ -35,7 +35,7 @@ WHERE annotator_id = :person AND role = 'annotator' AND state <> 'returned'"""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CheckItem:
     """What somebody has been given as an annotator. positions: of what is open."""
 
     work: int
@@ -48,10 +48,10 @@ def known_golds(connection: Connection) -> dict[int, str | None]:
     return dict(connection.execute(KNOWN).fetchall())
 
 
-def standing(connection: Connection, person_id: int) -> Standing:
+def standing(connection: Connection, person_id: int) -> CheckItem:
     """What somebody has, done or open."""
     rows = connection.execute(GIVEN_TO_PERSON, {"person": person_id}).fetchall()
-    return Standing(
+    return CheckItem(
         sum(purpose == "work" for _, purpose, _, _ in rows),
         sum(purpose == "check" for _, purpose, _, _ in rows),
         tuple(position for _, _, state, position in rows if state == "open"),
@@ -97,7 +97,7 @@ def draw(
 
 
 @dataclass(frozen=True, slots=True)
-class Lacking:
+class AssignmentShortfall:
     """What an item lacks. need: answers; may: who could give one."""
 
     need: int
@@ -117,7 +117,7 @@ class _Pile:
         return len(self.places) - self.shares[person]
 
 
-def deal(items: Sequence[Lacking], people: int) -> list[list[int]]:
+def deal(items: Sequence[AssignmentShortfall], people: int) -> list[list[int]]:
     """Who gets each item, each list by number.
 
     An item that lacks more answers than there are people who may give one goes to all of
@@ -135,7 +135,7 @@ def deal(items: Sequence[Lacking], people: int) -> list[list[int]]:
     return [sorted(one) for one in given]
 
 
-def _piles(items: Sequence[Lacking]) -> list[_Pile]:
+def _piles(items: Sequence[AssignmentShortfall]) -> list[_Pile]:
     found: dict[tuple[frozenset[int], int], _Pile] = {}
     for place, item in enumerate(items):
         need = min(item.need, len(item.may))
@@ -258,7 +258,7 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class AssignmentRequest:
     """What a call gives out.
 
     each: answers that an item gets in all. checks: of each person's own. doubles: of the
@@ -275,7 +275,7 @@ class Wanted:
 
 
 @dataclass(slots=True)
-class Known:
+class AssignedItem:
     """What is known of one item.
 
     have: who answered it, or was given it and may be waited for. abandoned: rows of those
@@ -289,7 +289,7 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class OpenSlot:
     """An item that somebody is to be given. position: in that person's order."""
 
     anchor: int
@@ -300,7 +300,7 @@ class Slot:
 
 
 @dataclass(slots=True)
-class Plan:
+class AssignmentPlan:
     """What to write.
 
     run: names the call, as a time. last: when everybody finished something last. slots: by
@@ -314,8 +314,8 @@ class Plan:
     each: int
     abandoned: str
     last: Mapping[int, str]
-    slots: dict[int, list[Slot]] = field(default_factory=dict)
-    checks: list[Slot] = field(default_factory=list)
+    slots: dict[int, list[OpenSlot]] = field(default_factory=dict)
+    checks: list[OpenSlot] = field(default_factory=list)
     doubles: set[int] = field(default_factory=set)
     filled: int = 0
     short: int = 0
@@ -338,9 +338,9 @@ def known_of(
     role: Role,
     abandoned: str,
     last: Mapping[int, str],
-) -> dict[int, Known]:
+) -> dict[int, AssignedItem]:
     """What is known of each of these items."""
-    found = {anchor: Known() for anchor in ids}
+    found = {anchor: AssignedItem() for anchor in ids}
     for key in _keys(ids, role):
         for anchor, person in connection.execute(ANSWERS, key):
             found[anchor].have.add(person)
@@ -367,11 +367,14 @@ def _keys(ids: Sequence[int], role: Role) -> Iterable[dict[str, str]]:
 
 
 def plan(
-    connection: Connection, ids: Sequence[int], people: Sequence[Annotator], wanted: Wanted
-) -> Plan:
+    connection: Connection,
+    ids: Sequence[int],
+    people: Sequence[Annotator],
+    wanted: AssignmentRequest,
+) -> AssignmentPlan:
     """Who gets what of these items, on a connection that is in a read transaction."""
     last = last_done(connection, wanted.role)
-    made = Plan(clock.now(), wanted.role, wanted.each, wanted.abandoned, last)
+    made = AssignmentPlan(clock.now(), wanted.role, wanted.each, wanted.abandoned, last)
     known = known_of(connection, ids, wanted.role, wanted.abandoned, last)
     numbers = [person.id for person in people]
     made.doubles = _doubles(ids, known, numbers, wanted)
@@ -392,14 +395,19 @@ def plan(
     return made
 
 
-def _lacking(made: Plan, anchor: int, known: Known, people: Sequence[int]) -> Lacking:
+def _lacking(
+    made: AssignmentPlan, anchor: int, known: AssignedItem, people: Sequence[int]
+) -> AssignmentShortfall:
     need = max(0, made.target(anchor) - len(known.have))
     may = frozenset(number for number, person in enumerate(people) if person not in known.have)
-    return Lacking(need, may)
+    return AssignmentShortfall(need, may)
 
 
 def _doubles(
-    ids: Sequence[int], known: Mapping[int, Known], people: Sequence[int], wanted: Wanted
+    ids: Sequence[int],
+    known: Mapping[int, AssignedItem],
+    people: Sequence[int],
+    wanted: AssignmentRequest,
 ) -> set[int]:
     """The items to be decided by two: those that were, and as many more as are wanted."""
     found = {anchor for anchor in ids if known[anchor].double}
@@ -432,12 +440,12 @@ def shuffled(ids: Sequence[int], passage: Mapping[int, int], seed: object) -> li
 
 def _place(
     connection: Connection,
-    made: Plan,
+    made: AssignmentPlan,
     ids: Sequence[int],
     passage: Mapping[int, int],
     dealt: Mapping[int, Sequence[int]],
     people: Sequence[Annotator],
-    wanted: Wanted,
+    wanted: AssignmentRequest,
 ) -> None:
     """Give everybody their items in their order, behind those that they have."""
     for number, person in enumerate(people):
@@ -451,12 +459,16 @@ def _place(
             if number in dealt[anchor]:
                 position += STEP
                 purpose = Purpose.DOUBLE if anchor in made.doubles else Purpose.WORK
-                slot = Slot(anchor, person.id, purpose, position)
+                slot = OpenSlot(anchor, person.id, purpose, position)
                 made.slots.setdefault(anchor, []).append(slot)
 
 
 def _add_checks(
-    connection: Connection, made: Plan, people: Sequence[Annotator], amount: Amount, seed: int
+    connection: Connection,
+    made: AssignmentPlan,
+    people: Sequence[Annotator],
+    amount: Amount,
+    seed: int,
 ) -> None:
     """Give everybody as many hidden checks as they still lack, among what they have to do."""
     mine: dict[int, dict[int, int]] = {person.id: {} for person in people}
@@ -476,7 +488,7 @@ def _add_checks(
         among = [*there.positions, *new.values()]
         for anchor, expected in drawn:
             position = source.choice(among) + source.randrange(1, STEP) if among else STEP
-            made.checks.append(Slot(anchor, person.id, Purpose.CHECK, position, expected))
+            made.checks.append(OpenSlot(anchor, person.id, Purpose.CHECK, position, expected))
 
 
 # Writing assignments in short writes, and taking back those that nobody works at.
@@ -517,15 +529,15 @@ Writing = Callable[[], AbstractContextManager[Connection]]
 T = TypeVar("T")
 
 
-def give(writing: Writing, plan: Plan, tell: Callable[[int], None]) -> list[Slot]:
+def give(writing: Writing, plan: AssignmentPlan, tell: Callable[[int], None]) -> list[OpenSlot]:
     """Write a plan, and give what was written of it. tell: is told how many so far."""
-    done: list[Slot] = []
+    done: list[OpenSlot] = []
 
     def items(connection: Connection, some: Sequence[int]) -> None:
         done.extend(_give_items(connection, plan, some))
         tell(len(done))
 
-    def checks(connection: Connection, some: Sequence[Slot]) -> None:
+    def checks(connection: Connection, some: Sequence[OpenSlot]) -> None:
         done.extend(_give_checks(connection, plan, some))
         tell(len(done))
 
@@ -557,10 +569,12 @@ def in_stretches(
         time.sleep(PAUSE_SECONDS)
 
 
-def _give_items(connection: Connection, plan: Plan, anchors: Sequence[int]) -> list[Slot]:
+def _give_items(
+    connection: Connection, plan: AssignmentPlan, anchors: Sequence[int]
+) -> list[OpenSlot]:
     """Give what these items lack by now, in place of what was abandoned of them."""
     known = known_of(connection, anchors, plan.role, plan.abandoned, plan.last)
-    given: list[Slot] = []
+    given: list[OpenSlot] = []
     back: list[int] = []
     for anchor in anchors:
         have = known[anchor].have
@@ -578,7 +592,9 @@ def _give_items(connection: Connection, plan: Plan, anchors: Sequence[int]) -> l
     return given
 
 
-def _give_checks(connection: Connection, plan: Plan, slots: Sequence[Slot]) -> list[Slot]:
+def _give_checks(
+    connection: Connection, plan: AssignmentPlan, slots: Sequence[OpenSlot]
+) -> list[OpenSlot]:
     """Give those of these checks whose person has not come by them otherwise."""
     anchors = sorted({slot.anchor for slot in slots})
     known = known_of(connection, anchors, plan.role, plan.abandoned, plan.last)
@@ -587,7 +603,7 @@ def _give_checks(connection: Connection, plan: Plan, slots: Sequence[Slot]) -> l
     return given
 
 
-def _insert(connection: Connection, plan: Plan, slots: Iterable[Slot]) -> None:
+def _insert(connection: Connection, plan: AssignmentPlan, slots: Iterable[OpenSlot]) -> None:
     connection.executemany(
         GIVE,
         [
@@ -615,7 +631,9 @@ def take_back(writing: Writing, ids: Sequence[int]) -> None:
     in_stretches(writing, ids, some_back)
 
 
-def counted(slots: Iterable[Slot], people: Sequence[Annotator]) -> dict[str, dict[str, int]]:
+def counted(
+    slots: Iterable[OpenSlot], people: Sequence[Annotator]
+) -> dict[str, dict[str, int]]:
     """How many of each purpose everybody was given, by name."""
     counts: dict[int, Counter[Purpose]] = {person.id: Counter() for person in people}
     for slot in slots:
@@ -650,7 +668,7 @@ ORDER BY n.name, s.id"""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class PersonProgress:
     """How far one person is in one role.
 
     assigned: given and not returned, so done or open. checks: hidden ones among these;
@@ -679,7 +697,7 @@ def days_ago(days: float) -> str:
 
 def everybody(
     connection: Connection, query: Query, me_id: int, before: str
-) -> tuple[Progress, ...]:
+) -> tuple[PersonProgress, ...]:
     """Everybody who was given any of the anchors of a query, by name and role."""
     last = _last_done(connection)
     compiled = compile_query(query, me_id)
@@ -689,7 +707,7 @@ def everybody(
     for name, role, person, *counts, waiting in rows:
         at = last.get((person, role))
         gone = waiting if (at or "") <= before else 0
-        found.append(Progress(*(name, Role(role), *counts, at, gone)))
+        found.append(PersonProgress(*(name, Role(role), *counts, at, gone)))
     return tuple(found)
 
 

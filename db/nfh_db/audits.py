@@ -66,7 +66,7 @@ ORDER BY s.run, n.name, s.position"""
 AT_ONCE = 1_000
 
 
-class Drawn(msgspec.Struct, frozen=True):
+class AuditSample(msgspec.Struct, frozen=True):
     """What an audit was drawn from. seed: with it, and the same gold, the same is drawn.
 
     by: who drew it. wanted: items asked for. sizes: of the strata drawn from; sampled: items
@@ -84,7 +84,7 @@ class Drawn(msgspec.Struct, frozen=True):
     act: int | None = None
 
 
-_drawn = msgspec.json.Decoder(Drawn)
+_drawn = msgspec.json.Decoder(AuditSample)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Audit:
     run: str
     auditor: Annotator
     items: tuple[AuditItem, ...]
-    drawn: Drawn | None = None
+    drawn: AuditSample | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ def frame(
 
 def assign(
     connection: Connection, sample: Sample, auditor: Annotator, by: Annotator
-) -> tuple[str, Drawn]:
+) -> tuple[str, AuditSample]:
     """Give the auditor a sample; its run, and what was drawn. Within a transaction.
 
     What is not settled any more as it was when the sample was drawn is left out.
@@ -176,7 +176,7 @@ def assign(
             sampled[stratum] += 1
             given.append(anchor_id)
     voted = connection.execute(VOTED, {"auditor": auditor.id, "ids": json_of(given)}).fetchone()
-    drawn = Drawn(
+    drawn = AuditSample(
         by.name,
         sample.seed,
         sample.wanted,
@@ -249,6 +249,6 @@ def _item(connection: Connection, row: _Row, said: AnswerValue | None) -> AuditI
     return AuditItem(row.anchor_id, row.stratum or "", state, said is not None, blocking)
 
 
-def _drawn_of(connection: Connection, run: str) -> Drawn | None:
+def _drawn_of(connection: Connection, run: str) -> AuditSample | None:
     text = passages.read_setting(connection, _setting(run))
     return None if text is None else _drawn.decode(text)

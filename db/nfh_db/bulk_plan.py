@@ -19,7 +19,7 @@ from nfh_db.anchors import VISIBLE
 from nfh_db.bulk_run import BulkAct, Row, bulk_connection, finish_leftovers
 from nfh_db.connection import Connection, connect, readable, translated
 from nfh_db.errors import StoreError
-from nfh_db.records import Annotator, FlagName, Gold, Role, Rule, Seen
+from nfh_db.records import Annotator, Exposure, FlagName, Gold, Role, Rule
 from nfh_db.serialization import (
     AnswerValue,
     FlagValue,
@@ -53,7 +53,7 @@ from nfh_models.domain import (
 # Frozen records, as the screen gives and shows them.
 
 
-class Deed(StrEnum):
+class OperationKind(StrEnum):
     """What is done to each item. GIVEN: each is decided by an answer of its own."""
 
     FLAG = "flag"
@@ -67,27 +67,29 @@ class Deed(StrEnum):
     GIVEN = "given"
 
 
-DECIDING = frozenset({Deed.PROPOSAL, Deed.MODEL, Deed.CLASS, Deed.GIVEN})
+DECIDING = frozenset(
+    {OperationKind.PROPOSAL, OperationKind.MODEL, OperationKind.CLASS, OperationKind.GIVEN}
+)
 """What makes gold of an adjudicator's own."""
 
-Seeing = Callable[[int], Seen]
+Seeing = Callable[[int], Exposure]
 """What of an anchor was in view of the person who decides it."""
 
 
-def unseen(anchor_id: int) -> Seen:
+def unseen(anchor_id: int) -> Exposure:
     """Nothing of it was."""
     del anchor_id
-    return Seen()
+    return Exposure()
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class BulkOperation:
     """What a person wants done to many items.
 
     flag: of FLAG and UNFLAG. answer: of CLASS. answers: of GIVEN, by anchor.
     """
 
-    deed: Deed
+    deed: OperationKind
     role: Role = Role.ADJUDICATOR
     flag: FlagName | None = None
     answer: Answer | None = None
@@ -98,15 +100,15 @@ class Wish:
         """The act in the history, and in what undo says, without its number of items."""
         noun = "decisions" if self.role is Role.ADJUDICATOR else "answers"
         return {
-            Deed.FLAG: f"flag {self.flag} set",
-            Deed.UNFLAG: f"flag {self.flag} cleared",
-            Deed.SKIP: "items skipped",
-            Deed.UNSKIP: "items no longer skipped",
-            Deed.WITHDRAW: f"{noun} withdrawn",
-            Deed.PROPOSAL: "agreed answers adopted",
-            Deed.MODEL: "the model's answers adopted",
-            Deed.CLASS: f"gold {self.answer.kind if self.answer else ''}",
-            Deed.GIVEN: "a decision applied to similar items",
+            OperationKind.FLAG: f"flag {self.flag} set",
+            OperationKind.UNFLAG: f"flag {self.flag} cleared",
+            OperationKind.SKIP: "items skipped",
+            OperationKind.UNSKIP: "items no longer skipped",
+            OperationKind.WITHDRAW: f"{noun} withdrawn",
+            OperationKind.PROPOSAL: "agreed answers adopted",
+            OperationKind.MODEL: "the model's answers adopted",
+            OperationKind.CLASS: f"gold {self.answer.kind if self.answer else ''}",
+            OperationKind.GIVEN: "a decision applied to similar items",
         }[self.deed]
 
 
@@ -133,7 +135,7 @@ class BulkPreview:
     many. sample: a few of those that would be changed, from all over.
     """
 
-    wish: Wish
+    wish: BulkOperation
     looked: int
     ids: "array[int]"
     notes: Mapping[str, int]
@@ -231,11 +233,16 @@ class _Facts:
     blind: frozenset[int] = frozenset()
 
 
-class Planner:
+class BulkPlanner:
     """Plans a wish of somebody's at a time. Reads; writes nothing."""
 
     def __init__(
-        self, connection: Connection, wish: Wish, me: Annotator, at: str, seeing: Seeing
+        self,
+        connection: Connection,
+        wish: BulkOperation,
+        me: Annotator,
+        at: str,
+        seeing: Seeing,
     ) -> None:
         self._connection = connection
         self._wish = wish
@@ -253,7 +260,7 @@ class Planner:
                 yield Planned(anchor_id, kept=GONE)
             elif self._wish.deed in DECIDING:
                 yield self._decide(anchor_id, facts)
-            elif self._wish.deed is Deed.WITHDRAW:
+            elif self._wish.deed is OperationKind.WITHDRAW:
                 yield self._withdraw(anchor_id, facts)
             else:
                 yield self._flag(anchor_id, facts)
@@ -268,14 +275,14 @@ class Planner:
         for id_, (name, role), value in answers.read_all(self._connection, ids):
             if name == me.name and role == wish.role:
                 facts.mine[id_] = value
-        if wish.deed is Deed.PROPOSAL:
+        if wish.deed is OperationKind.PROPOSAL:
             facts.given = {
                 id_: [(vote.annotator, vote.answer) for vote in votes if vote.counts]
                 for id_, votes in answers.votes(self._connection, ids).items()
             }
-        if wish.deed is Deed.MODEL and self._model is not None:
+        if wish.deed is OperationKind.MODEL and self._model is not None:
             facts.choices = dict(run(CHOICES, key | {"model": self._model[0]}))
-        if wish.deed is Deed.WITHDRAW and wish.role is Role.ADJUDICATOR:
+        if wish.deed is OperationKind.WITHDRAW and wish.role is Role.ADJUDICATOR:
             facts.replaced = _replaced(run(GOLDS, key), me.name)
         for id_, name, *columns in run(FLAGS, key):
             facts.flags[id_, name] = answers.value_of(*columns)
@@ -328,12 +335,12 @@ class Planner:
 
     def _answer(self, id_: int, facts: _Facts) -> Answer | str:
         """The answer that an item is to have, or why it is to have none."""
-        if self._wish.deed is Deed.PROPOSAL:
+        if self._wish.deed is OperationKind.PROPOSAL:
             return _proposal(facts.given.get(id_, ()), facts.items[id_][2])
-        if self._wish.deed is Deed.MODEL:
+        if self._wish.deed is OperationKind.MODEL:
             choice = facts.choices.get(id_)
             return NO_MODEL if choice is None else chosen(choice, facts.items[id_])
-        if self._wish.deed is Deed.GIVEN:
+        if self._wish.deed is OperationKind.GIVEN:
             return self._wish.answers.get(id_) or NOT_OFFERED
         return self._wish.answer or NO_FIT
 
@@ -354,15 +361,15 @@ class Planner:
 
     def _flag(self, id_: int, facts: _Facts) -> Planned:
         wish = self._wish
-        skips = wish.deed in (Deed.SKIP, Deed.UNSKIP)
+        skips = wish.deed in (OperationKind.SKIP, OperationKind.UNSKIP)
         name = FlagName.SKIP.value if skips else str(wish.flag)
-        on = wish.deed in (Deed.FLAG, Deed.SKIP)
+        on = wish.deed in (OperationKind.FLAG, OperationKind.SKIP)
         present = facts.flags.get((id_, name))
         if on and present is not None:
             return Planned(id_, kept=f"has your flag {name} already")
         if not on and present is None:
             return Planned(id_, kept=f"has no flag {name} of yours")
-        if wish.deed is Deed.SKIP and self._is_done(id_, facts):
+        if wish.deed is OperationKind.SKIP and self._is_done(id_, facts):
             return Planned(id_, kept=DECIDED)
         value = FlagValue(self._at) if on else None
         row = ("flag", id_, self._me.id, name, encode(present), encode(value))
@@ -457,7 +464,7 @@ class _Sample:
 def preview(
     connection: Connection,
     ids: Sequence[int],
-    wish: Wish,
+    wish: BulkOperation,
     me: Annotator,
     progress: Progress,
 ) -> BulkPreview:
@@ -465,7 +472,7 @@ def preview(
     check(wish)
     sample, changed = _Sample(), array("q")
     notes, kept = Counter[str](), Counter[str]()
-    planner = Planner(connection, wish, me, clock.now(), unseen)
+    planner = BulkPlanner(connection, wish, me, clock.now(), unseen)
     for done, one in enumerate(_planned(planner, ids), 1):
         if one.kept:
             kept[one.kept] += 1
@@ -485,7 +492,7 @@ def preview(
     )
 
 
-def check(wish: Wish) -> None:
+def check(wish: BulkOperation) -> None:
     """Raise StoreError for what nobody may do to many items at once."""
     if wish.deed in DECIDING and wish.role is not Role.ADJUDICATOR:
         raise StoreError(
@@ -494,7 +501,7 @@ def check(wish: Wish) -> None:
         )
 
 
-def _planned(planner: Planner, ids: Sequence[int]) -> Iterator[Planned]:
+def _planned(planner: BulkPlanner, ids: Sequence[int]) -> Iterator[Planned]:
     for first in range(0, len(ids), AT_ONCE):
         yield from planner.some(ids[first : first + AT_ONCE])
 
@@ -511,7 +518,7 @@ def _sampled(connection: Connection, shown: Sequence[Planned]) -> tuple[Sampled,
 def run(
     path: Path,
     ids: Sequence[int],
-    wish: Wish,
+    wish: BulkOperation,
     me: Annotator,
     *,
     seeing: Seeing,
@@ -532,7 +539,7 @@ def run(
             reading = closing(connect(path, "ro"))
             with translated(path), readable(path), reading as reader:
                 reader.execute("BEGIN")
-                planner = Planner(reader, wish, me, act.at, seeing)
+                planner = BulkPlanner(reader, wish, me, act.at, seeing)
                 for one in _planned(planner, ids):
                     if not one.kept:
                         act.add(one.rows)

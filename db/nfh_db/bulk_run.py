@@ -28,7 +28,7 @@ from nfh_db.connection import (
 )
 from nfh_db.database import connect_to_read
 from nfh_db.errors import BusyError, ChangedSinceError, FullError, StoreError
-from nfh_db.event_log import Done, Event
+from nfh_db.event_log import Event, ReversibleAct
 from nfh_db.records import BY_RULE, Annotator, Undone
 from nfh_db.serialization import GoldValue, decode_gold, decode_lemmas, encode, json_of
 from nfh_models.domain import Answer, Kind
@@ -681,7 +681,7 @@ LAST_EVENT_ID = 2**63 - 1
 UNDO_AT_ONCE = 1_000
 
 
-def turn(path: Path, me: Annotator, kind: str, done: Done) -> Undone:
+def turn(path: Path, me: Annotator, kind: str, done: ReversibleAct) -> Undone:
     """Take a bulk act back (kind undo), or do it again (redo), as an act of that kind.
 
     Anchors whose gold is not as the act left it, or found it, are left as they are, and
@@ -767,5 +767,5 @@ def _with_gold(connection: Connection, act_id: int) -> Iterator[_Group]:
         place = events[-1].id + 1
 
 
-def _mark(connection: Connection, done: Done, kind: str) -> None:
+def _mark(connection: Connection, done: ReversibleAct, kind: str) -> None:
     event_log.set_undone(connection, done.id, undone=kind == "undo")

@@ -27,8 +27,8 @@ from nfh_models.domain import (
     IMPLICIT_KINDS,
     Answer,
     Blocking,
+    DifferenceNote,
     Kind,
-    Note,
     Passage,
     Token,
     compare,
@@ -112,7 +112,7 @@ class NoLongerWantedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparedSide:
     """One side of a comparison. what: "gold", "model", "person" or "file". name: whose."""
 
     what: str
@@ -120,11 +120,11 @@ class Side:
     model_id: int = 0
 
 
-GOLD = Side("gold")
+GOLD = ComparedSide("gold")
 
 
 @dataclass(slots=True)
-class Tally:
+class AccuracyCount:
     """How many, and how many of them right."""
 
     n: int = 0
@@ -137,7 +137,7 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Compared:
+class ComparisonCounts:
     """Counts of a comparison.
 
     counts: anchors by cell. ids: of each cell, the first MOST_KEPT anchors; empty for a
@@ -149,11 +149,11 @@ class Compared:
 
     counts: Counter[Cell] = field(default_factory=Counter)
     ids: dict[Cell, list[int]] = field(default_factory=lambda: defaultdict(list))
-    whole: Tally = field(default_factory=Tally)
+    whole: AccuracyCount = field(default_factory=AccuracyCount)
     inclusive: int = 0
     nearest: int = 0
-    saw: Tally = field(default_factory=Tally)
-    words: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    saw: AccuracyCount = field(default_factory=AccuracyCount)
+    words: dict[str, AccuracyCount] = field(default_factory=lambda: defaultdict(AccuracyCount))
     scored: int = 0
 
     def add(self, cell: Cell, anchor_id: int, word: str, *, right: bool) -> None:
@@ -183,10 +183,10 @@ def with_predictions(connection: Connection) -> tuple[tuple[int, str], ...]:
 
 def model_gold(
     connection: Connection, model_id: int, query: Query, me_id: int, stopped: Stopped
-) -> Compared:
+) -> ComparisonCounts:
     """A model against gold, as resolution is scored. Raises NoLongerWantedError."""
     compiled = compile_seen(query, me_id)
-    found = Compared()
+    found = ComparisonCounts()
     statement = SCORED_GOLD.format(where=compiled.where)
     found.scored = connection.execute(statement, compiled.parameters).fetchone()[0]
     statement = MODEL_GOLD.format(where=compiled.where)
@@ -232,10 +232,10 @@ def model_model(
     query: Query,
     me_id: int,
     stopped: Stopped,
-) -> Compared:
+) -> ComparisonCounts:
     """A model (left) against another (right): right is what both choose alike."""
     compiled = compile_query(query, me_id)
-    found = Compared()
+    found = ComparisonCounts()
     statement = MODEL_MODEL.format(where=compiled.where)
     parameters = {**compiled.parameters, "model": model_id, "other": other_id}
     for rows in _in_parts(connection, statement, parameters, stopped):
@@ -247,10 +247,12 @@ def model_model(
     return found
 
 
-def person_gold(connection: Connection, name: str, query: Query, me_id: int) -> Compared:
+def person_gold(
+    connection: Connection, name: str, query: Query, me_id: int
+) -> ComparisonCounts:
     """An annotator's answers against gold, compared by noun: right is where nothing blocks."""
     compiled = compile_seen(query, me_id)
-    found = Compared()
+    found = ComparisonCounts()
     statement = PERSON_GOLD.format(where=compiled.where)
     rows = connection.execute(statement, {**compiled.parameters, "name": name})
     for word, gold, said, blocks, saw, n in rows:
@@ -453,7 +455,7 @@ def _summaries(
         if pattern:
             patterns[pattern] += n
         votes[given] += n
-    order = [*(kind.value for kind in Blocking), *(note.value for note in Note)]
+    order = [*(kind.value for kind in Blocking), *(note.value for note in DifferenceNote)]
     return {kind: kinds[kind] for kind in order if kinds[kind]}, dict(patterns), dict(votes)
 
 

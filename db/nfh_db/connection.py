@@ -30,7 +30,7 @@ from nfh_db.errors import (
     StoreError,
     UnreadableError,
 )
-from nfh_db.system import Trouble, trouble
+from nfh_db.system import FolderProblem, trouble
 
 if TYPE_CHECKING:
     import sqlite3
@@ -322,14 +322,14 @@ _LOG_GONE = (
     "the database open. Let that program write all there is to another file (in the workbench: "
     "ctrl+p, Rescue), leave it, and try again",
 )
-TROUBLES: dict[Trouble, tuple[type[StoreError], str]] = {
-    Trouble.FULL: _FULL,
-    Trouble.READ_ONLY: (
+TROUBLES: dict[FolderProblem, tuple[type[StoreError], str]] = {
+    FolderProblem.FULL: _FULL,
+    FolderProblem.READ_ONLY: (
         FullError,
         "The disk that holds {path} has become read-only. Nothing of this change was stored; "
         "make it writable again and try again",
     ),
-    Trouble.UNSHARED: (FullError, f"{{path}} cannot be used where it is. {_NO_LOG}"),
+    FolderProblem.UNSHARED: (FullError, f"{{path}} cannot be used where it is. {_NO_LOG}"),
 }
 """What is found wrong with the disk where SQLite only says that it cannot read or write."""
 SENTENCES: dict[int, tuple[type[StoreError], str]] = {
@@ -697,7 +697,7 @@ class Readers:
         return connection
 
     @contextmanager
-    def lend(self, *, one_state: bool = False) -> Iterator[Connection]:
+    def connection(self, *, one_state: bool = False) -> Iterator[Connection]:
         """A read-only connection. one_state: all that is read is of one moment.
 
         Raises StoreError where a file that is read without locks was written meanwhile, and

@@ -45,7 +45,7 @@ from nfh_db.errors import (
     StoreError,
 )
 from nfh_db.passages import PassageCache
-from nfh_db.system import Trouble, path_beside, sweep, sync_folder, trouble
+from nfh_db.system import FolderProblem, path_beside, sweep, sync_folder, trouble
 
 # A database as it is at one moment, read without a byte being written to it.
 #
@@ -59,9 +59,9 @@ NO_PLACE_FOR_A_LOG = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.
 """What SQLite says where it cannot make those files; or that it cannot read or write."""
 
 UNREADABLE_REASONS = {
-    Trouble.FULL: "its disk is full",
-    Trouble.READ_ONLY: "its disk is read-only",
-    Trouble.UNSHARED: "SQLite's write-ahead log does not work there",
+    FolderProblem.FULL: "its disk is full",
+    FolderProblem.READ_ONLY: "its disk is read-only",
+    FolderProblem.UNSHARED: "SQLite's write-ahead log does not work there",
 }
 
 
@@ -621,7 +621,7 @@ def _sentence(place: Path, error: OSError) -> str:
     return f"No copy was made at {place}: {reason}. Nothing was left behind"
 
 
-class OpenDatabase:
+class Database:
     """One open database; close it, or use it as a context manager.
 
     read_only: why nothing can be written, in a few words; "" where it can. unseen: what of

@@ -11,13 +11,13 @@ from nfh_db.records import (
     PERSON,
     Annotator,
     Draft,
+    Exposure,
     FlagName,
     Gold,
-    Place,
+    QueuePosition,
     Role,
     Rule,
     Saved,
-    Seen,
     StaleLabels,
 )
 from nfh_db.serialization import AnchorValue, FlagValue, answer_value, gold_value
@@ -81,20 +81,20 @@ def copy_drafts(connection: Connection, source: int, target: int, me_id: int) ->
     connection.execute(COPY_DRAFTS, {"source": source, "target": target, "me": me_id})
 
 
-def place(connection: Connection, me_id: int, mode: str) -> Place:
+def place(connection: Connection, me_id: int, mode: str) -> QueuePosition:
     """Where somebody stood when last in this mode; a replaced anchor gives its successor."""
     row = connection.execute(READ_PLACE, {"me": me_id, "mode": mode}).fetchone()
     if row is None:
-        return Place()
+        return QueuePosition()
     query, anchor_id, token = row
     after = anchor_id
     while after is not None:
         anchor_id = after
         after = connection.execute(SUCCESSOR, {"id": anchor_id}).fetchone()[0]
-    return Place(query, anchor_id, token)
+    return QueuePosition(query, anchor_id, token)
 
 
-def save_place(connection: Connection, me_id: int, mode: str, where: Place) -> None:
+def save_place(connection: Connection, me_id: int, mode: str, where: QueuePosition) -> None:
     """Remember where somebody stands."""
     connection.execute(
         UPSERT_PLACE,
@@ -130,7 +130,7 @@ def commit_answer(
     me: Annotator,
     role: Role,
     answer: Answer,
-    seen: Seen,
+    seen: Exposure,
 ) -> Saved:
     """Store somebody's answer; an adjudicator's makes gold. Raises AnswerError.
 

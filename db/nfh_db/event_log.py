@@ -94,7 +94,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class ReversibleAct:
     """An act that can be taken back, or done again. bulk: it is done in many writes."""
 
     id: int
@@ -195,22 +195,22 @@ def move_to_end(connection: Connection, ids: Sequence[int]) -> None:
         connection.execute(MOVE_TO_END, {"id": id_})
 
 
-def newest_done(connection: Connection, annotator_id: int) -> Done | None:
+def newest_done(connection: Connection, annotator_id: int) -> ReversibleAct | None:
     """The act that this person's next undo takes back."""
     return _last(connection, annotator_id, undone=False)
 
 
-def _last(connection: Connection, annotator_id: int, *, undone: bool) -> Done | None:
+def _last(connection: Connection, annotator_id: int, *, undone: bool) -> ReversibleAct | None:
     row = connection.execute(LAST_DONE, {"me": annotator_id, "undone": int(undone)}).fetchone()
-    return None if row is None else Done(*row)
+    return None if row is None else ReversibleAct(*row)
 
 
-def oldest_undone(connection: Connection, annotator_id: int) -> Done | None:
+def oldest_undone(connection: Connection, annotator_id: int) -> ReversibleAct | None:
     """The act that this person's next redo does again."""
     done = (_last(connection, annotator_id, undone=undone) for undone in (False, True))
     last = max((act.id for act in done if act is not None), default=0)
     row = connection.execute(OLDEST_UNDONE, {"me": annotator_id, "last": last}).fetchone()
-    return None if row is None else Done(*row)
+    return None if row is None else ReversibleAct(*row)
 
 
 def set_undone(connection: Connection, act_id: int, *, undone: bool) -> None:
@@ -462,7 +462,7 @@ def _present_states(
 
 def undo(
     connection: Connection, me: Annotator, role: Role | None = None
-) -> Undone | Done | None:
+) -> Undone | ReversibleAct | None:
     """Take back this person's newest act; None if there is none.
 
     role: of somebody who may change nothing but their own flags, and answers in this role.
@@ -480,7 +480,7 @@ def undo(
 
 def redo(
     connection: Connection, me: Annotator, role: Role | None = None
-) -> Undone | Done | None:
+) -> Undone | ReversibleAct | None:
     """Do again what this person undid last; None if there is nothing, or an act came since.
 
     role: as for `undo`. A bulk act is only named. Raises ChangedSinceError if what the act
@@ -496,7 +496,7 @@ def redo(
 
 
 def _check_own(
-    connection: Connection, me: Annotator, role: Role | None, found: Done | None
+    connection: Connection, me: Annotator, role: Role | None, found: ReversibleAct | None
 ) -> None:
     if role is None or found is None:
         return
@@ -513,7 +513,7 @@ def _turn(
     connection: Connection,
     me: Annotator,
     kind: str,
-    target: Done,
+    target: ReversibleAct,
     steps: Sequence[_Step],
 ) -> Undone:
     words = target.summary

@@ -96,7 +96,7 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class HistoryFilter:
     """Which changes are asked for. since: a time of the store. people: names; all if empty.
 
     Somebody's changes are those that they made, and those that others, or imports, made of
@@ -113,7 +113,7 @@ class Wanted:
         return not self.people or bool(self.people & {line.annotator, line.whose})
 
 
-EVERYTHING = Wanted()
+EVERYTHING = HistoryFilter()
 
 
 def of_anchor(connection: Connection, anchor_id_: int) -> tuple[HistoryLine, ...]:
@@ -136,7 +136,7 @@ def _lines(connection: Connection, ids: Sequence[int]) -> Iterator[HistoryLine]:
 
 
 def of_query(
-    connection: Connection, query: Query, me_id: int, wanted: Wanted = EVERYTHING
+    connection: Connection, query: Query, me_id: int, wanted: HistoryFilter = EVERYTHING
 ) -> Iterator[Past]:
     """The past of each anchor of a query that has one, by passage and span.
 
@@ -151,7 +151,7 @@ def of_query(
 
 
 def of_anchors(
-    connection: Connection, ids: Sequence[int], wanted: Wanted = EVERYTHING
+    connection: Connection, ids: Sequence[int], wanted: HistoryFilter = EVERYTHING
 ) -> Iterator[Past]:
     """The past of these anchors, in their order; also where nothing happened."""
     lines = _wanted_lines(connection, ids, wanted)
@@ -177,7 +177,7 @@ def of_anchors(
 
 
 def _wanted_lines(
-    connection: Connection, ids: Sequence[int], wanted: Wanted
+    connection: Connection, ids: Sequence[int], wanted: HistoryFilter
 ) -> dict[int, list[HistoryLine]]:
     """Lines by the anchor that they are part of the history of."""
     items: dict[int, list[int]] = {}

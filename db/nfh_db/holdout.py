@@ -47,7 +47,7 @@ AT_ONCE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class SplitSide:
     """Where a passage was dealt. dev: kept out to judge by; else learnt from."""
 
     passage_id: int
@@ -73,13 +73,13 @@ def gold_kinds(connection: Connection, query: Query) -> Counter[Kind]:
     return Counter({Kind(kind): number for kind, number in rows})
 
 
-def dealt(connection: Connection) -> tuple[Side, ...]:
+def dealt(connection: Connection) -> tuple[SplitSide, ...]:
     """All that was ever dealt."""
     rows = connection.execute(DEALT)
-    return tuple(Side(passage_id, bool(dev), unit) for passage_id, dev, unit in rows)
+    return tuple(SplitSide(passage_id, bool(dev), unit) for passage_id, dev, unit in rows)
 
 
-def deal(connection: Connection, sides: Sequence[Side], known: int) -> bool:
+def deal(connection: Connection, sides: Sequence[SplitSide], known: int) -> bool:
     """Deal passages; False, and nothing is dealt, unless `known` ones have been before.
 
     So whoever planned this did not overlook what somebody else dealt meanwhile.

@@ -78,7 +78,7 @@ class PassagePlace:
 
 
 @dataclass(slots=True)
-class Known:
+class KnownPassages:
     """Passages by digest. ahead: anchors by id for which changes are on their way."""
 
     passages: dict[str, PassagePlace] = field(default_factory=dict)
@@ -119,7 +119,7 @@ Row = tuple[object, ...]
 
 
 @dataclass(slots=True)
-class Counts:
+class ImportCounts:
     """What a plan adds; the fields of an ImportReport."""
 
     rows: int = 0
@@ -146,9 +146,9 @@ class Counts:
             )
         )
 
-    def add(self, other: "Counts") -> None:
+    def add(self, other: "ImportCounts") -> None:
         """Add another's figures to these."""
-        for name in Counts.__slots__:
+        for name in ImportCounts.__slots__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
@@ -172,14 +172,14 @@ class Ids:
 
 
 @dataclass(slots=True)
-class Plan:
+class ImportRows:
     """Rows to write, in the order of each table's INSERT, and what they amount to.
 
     deferred: events about anchors that are there already. ahead: those anchors by id, as the
     events will leave them.
     """
 
-    counts: Counts = field(default_factory=Counts)
+    counts: ImportCounts = field(default_factory=ImportCounts)
     first: Ids = field(default_factory=lambda: Ids(0, 0, 0, 0))
     passages: list[Row] = field(default_factory=list)
     tokens: list[Row] = field(default_factory=list)
@@ -200,7 +200,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Purpose:
+class ImportPurpose:
     """What an import is: its file's name, batch and act, and whether gold may give way.
 
     origin: the batch that what the file says counts as. It is another than `batch` where a
@@ -231,19 +231,19 @@ class Purpose:
 # an anchor that is there already becomes an event that is applied once the file is in.
 
 
-class Planner:
+class ImportPlanner:
     """Plans one stretch. known: what is there of its passages; it is added to."""
 
-    def __init__(self, purpose: Purpose, known: Known, first: Ids) -> None:
+    def __init__(self, purpose: ImportPurpose, known: KnownPassages, first: Ids) -> None:
         self._purpose = purpose
         self._known = known
         self._next = replace(first)
         self._new: list[tuple[PassagePlace, AnchorPlace, IncomingPassage, IncomingAnchor]] = []
         # Of each answer to a new anchor: what it was, one after the other, as last it is.
         self._past: dict[tuple[int, str, str], list[AnswerValue]] = {}
-        self.plan = Plan(first=first)
+        self.plan = ImportRows(first=first)
 
-    def run(self, stretch: Sequence[IncomingPassage]) -> Plan:
+    def run(self, stretch: Sequence[IncomingPassage]) -> ImportRows:
         """The plan. Raises FormatError, with the line, for what does not fit its passage."""
         for incoming in stretch:
             self._passage(incoming)

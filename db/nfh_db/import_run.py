@@ -16,7 +16,15 @@ from nfh_db.batches import Work
 from nfh_db.bulk_run import bulk_connection, finish_leftovers
 from nfh_db.connection import SYNCHRONOUS_FULL, Connection, next_stretch, sqlite3, transaction
 from nfh_db.errors import StoreError
-from nfh_db.import_plan import AnchorPlace, Counts, Ids, Known, Plan, Planner, Purpose
+from nfh_db.import_plan import (
+    AnchorPlace,
+    Ids,
+    ImportCounts,
+    ImportPlanner,
+    ImportPurpose,
+    ImportRows,
+    KnownPassages,
+)
 from nfh_db.records import PERSON, Annotator, ImportReport, IncomingPassage
 
 INSERT_SOURCE = """
@@ -98,7 +106,7 @@ def _named(stretch: Sequence[IncomingPassage]) -> Iterator[tuple[str, str]]:
 
 def report_of(
     source: IncomingFile,
-    counts: Counts,
+    counts: ImportCounts,
     conflicts: Sequence[str],
     *,
     already: bool = False,
@@ -151,7 +159,7 @@ class Loading:
         self._work = Work()
         self._people: dict[str, int] = {}
         self._types: dict[str, str] = {}
-        self._counts = Counts()
+        self._counts = ImportCounts()
         self._conflicts: list[str] = []
         self._ahead: dict[int, AnchorPlace] = {}
         self._size = FIRST_STRETCH
@@ -235,9 +243,9 @@ class Loading:
                     self._note = batches.set_work(self._connection, self._batch, self._work)
         digests = [one.passage.digest for one in stretch]
         for attempt in range(1, ATTEMPTS + 1):
-            known = Known(ahead=self._ahead)
+            known = KnownPassages(ahead=self._ahead)
             known.look_up(self._connection, digests)
-            plan = Planner(self._purpose(), known, self._next_ids()).run(stretch)
+            plan = ImportPlanner(self._purpose(), known, self._next_ids()).run(stretch)
             try:
                 if self._write(plan):
                     break
@@ -254,8 +262,8 @@ class Loading:
         self._conflicts += plan.conflicts
         self._ahead.update(plan.ahead)
 
-    def _purpose(self) -> Purpose:
-        return Purpose(
+    def _purpose(self) -> ImportPurpose:
+        return ImportPurpose(
             self._source.name,
             self._batch,
             self._batch if self._origin is None else self._origin,
@@ -277,7 +285,7 @@ class Loading:
             last.passage + free, last.anchor + free, last.answer + free, last.head + free
         )
 
-    def _write(self, plan: Plan) -> bool:
+    def _write(self, plan: ImportRows) -> bool:
         """Write a plan's rows; False if somebody took its ids meanwhile."""
         connection = self._connection
         with transaction(connection):
@@ -392,7 +400,9 @@ def load(
         known = batches.find_shown(connection, source.sha256, source.format, source.annotator)
         again = replace_gold and source.annotator is None
         if known is not None and not again:
-            return report_of(source, Counts(rows=known[1]), (), already=True, dry_run=dry_run)
+            return report_of(
+                source, ImportCounts(rows=known[1]), (), already=True, dry_run=dry_run
+            )
         if known is None and source.raw and batches.came_otherwise(connection, source.sha256):
             source = replace(source, warnings=partial(_with_warning, source))
         origin = None if known is None else known[0]
@@ -419,14 +429,14 @@ def _rehearse(
     origin: int | None,
 ) -> ImportReport:
     """What an import would do, found out without writing anything."""
-    known, counts, conflicts = Known(), Counts(), list[str]()
+    known, counts, conflicts = KnownPassages(), ImportCounts(), list[str]()
     people = {person.name: person for person in passages.everybody(connection)}
     for stretch in stretches(incoming, lambda: LARGEST_STRETCH):
         for name, type_ in types_in(stretch).items():
             passages.check_name(name)
             passages.check_type(people.setdefault(name, Annotator(0, name, type_)), type_)
         known.look_up(connection, [one.passage.digest for one in stretch])
-        purpose = Purpose(
+        purpose = ImportPurpose(
             source.name,
             -1,
             -1 if origin is None else origin,
@@ -437,7 +447,7 @@ def _rehearse(
             {name: one.type for name, one in people.items()},
             source.newer_answers,
         )
-        plan = Planner(purpose, known, Ids(1, 1, 1, 1)).run(stretch)
+        plan = ImportPlanner(purpose, known, Ids(1, 1, 1, 1)).run(stretch)
         counts.add(plan.counts)
         conflicts += plan.conflicts
         tell(counts.rows)

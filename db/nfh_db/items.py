@@ -37,14 +37,14 @@ from nfh_db.passages import PassageCache
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
 from nfh_db.records import (
+    AnchorItem,
+    AnchorState,
     Annotator,
     Ballot,
     ExportRecord,
-    Item,
     Role,
     Rule,
     Sibling,
-    State,
     Vote,
 )
 from nfh_db.serialization import GoldValue, answer_of, decode_gold, gold_of, json_of
@@ -99,7 +99,7 @@ def of_anchors(connection: Connection, ids: Sequence[int]) -> Iterator[Ballot]:
             split,
             texts[passage_id],
             Anchor(start, stop),
-            State(state),
+            AnchorState(state),
             tuple(votes.get(id_, ())),
             gold_of(decided) if decided else None,
             tuple(marks.get(id_, ())),
@@ -119,7 +119,7 @@ WHERE a.id = :id AND {anchors.VISIBLE}"""  # noqa: S608 - made of constants
 
 def read(
     connection: Connection, id_: int, me: Annotator, role: Role, cache: PassageCache
-) -> Item | None:
+) -> AnchorItem | None:
     """An anchor, with this person's draft in this role; None if nobody sees it.
 
     An adjudicator is not given what has to be decided without knowing of it.
@@ -134,7 +134,7 @@ def read(
 
 def read_for_annotator(
     connection: Connection, id_: int, me: Annotator, cache: PassageCache
-) -> Item | None:
+) -> AnchorItem | None:
     """An anchor as an annotator may see it; None if nobody sees it.
 
     It is as if nobody else had answered anything, and nothing were decided, so that an item
@@ -156,7 +156,7 @@ def read_for_annotator(
     return _own_only(replace(item, siblings=siblings, state=state), me.name)
 
 
-def _own_only(item: Item, me: str) -> Item:
+def _own_only(item: AnchorItem, me: str) -> AnchorItem:
     """The item without others' answers and flags, and without what is made of answers."""
     return replace(
         item,
@@ -172,20 +172,20 @@ def _own_only(item: Item, me: str) -> Item:
     )
 
 
-def own_state(*, answered: bool, moved: bool = False) -> State:
+def own_state(*, answered: bool, moved: bool = False) -> AnchorState:
     """Where an anchor stands for an annotator who knows of no other's answer.
 
     moved: it is in place of one that this person answered.
     """
     if answered:
-        return State.ANSWERED
-    return State.STALE if moved else State.OPEN
+        return AnchorState.ANSWERED
+    return AnchorState.STALE if moved else AnchorState.OPEN
 
 
-def _as_adjudicator(item: Item, me: str, kept_back: Mapping[int, Purpose]) -> Item:
+def _as_adjudicator(item: AnchorItem, me: str, kept_back: Mapping[int, Purpose]) -> AnchorItem:
     """The item without what its person has to decide without knowing of."""
     siblings = tuple(
-        replace(one, state=State.OPEN, kind=None, nouns=())
+        replace(one, state=AnchorState.OPEN, kind=None, nouns=())
         if one.anchor_id in kept_back
         else one
         for one in item.siblings
@@ -196,17 +196,21 @@ def _as_adjudicator(item: Item, me: str, kept_back: Mapping[int, Purpose]) -> It
         return item
     item = replace(item, withheld=True)
     if purpose is Purpose.AUDIT:
-        return _own_only(replace(item, state=State.OPEN), me)
+        return _own_only(replace(item, state=AnchorState.OPEN), me)
     return _without_decisions(item, me)
 
 
-def _without_decisions(item: Item, me: str) -> Item:
+def _without_decisions(item: AnchorItem, me: str) -> AnchorItem:
     """The item with annotators' answers, but as if no other adjudicator had decided."""
     votes = _but_decisions(item.votes, me)
     given = any(vote.counts for vote in votes)
     return replace(
         item,
-        state=State.DISAGREE if item.blocking else State.ANSWERED if given else State.OPEN,
+        state=AnchorState.DISAGREE
+        if item.blocking
+        else AnchorState.ANSWERED
+        if given
+        else AnchorState.OPEN,
         votes=votes,
         stale_votes=_but_decisions(item.stale_votes, me),
         gold=None,
@@ -220,7 +224,7 @@ def _but_decisions(votes: Sequence[Vote], me: str) -> tuple[Vote, ...]:
 
 def _whole(
     connection: Connection, id_: int, me_id: int, role: Role, cache: PassageCache
-) -> Item | None:
+) -> AnchorItem | None:
     """An anchor with everything there is of it."""
     row = connection.execute(READ, {"id": id_}).fetchone()
     if row is None:
@@ -233,7 +237,7 @@ def _whole(
     decided = answers.read_gold(connection, id_)
     model = models.active(connection, "resolution")
     identifier = models.active(connection, "identification")
-    return Item(
+    return AnchorItem(
         anchor_id=id_,
         public_id=anchor_id(passage.digest, anchor),
         passage_id=passage_id,
@@ -241,7 +245,7 @@ def _whole(
         split=split,
         passage=passage,
         anchor=anchor,
-        state=State(state),
+        state=AnchorState(state),
         siblings=_siblings(connection, passage_id),
         votes=tuple(votes.get(id_, ())),
         stale_votes=() if before is None else tuple(votes.get(before, ())),

@@ -651,7 +651,7 @@ class JobNow:
 
 
 @dataclass(frozen=True, slots=True)
-class Pulse:
+class BackgroundState:
     """jobs: that wait or run, the oldest first; no foreign ones that wait. changes: of which
     model is used, those asked for. last: the number of the last change.
     """
@@ -661,14 +661,14 @@ class Pulse:
     last: int = 0
 
 
-def read_pulse(connection: Connection, after: int) -> Pulse:
+def read_pulse(connection: Connection, after: int) -> BackgroundState:
     """What goes on, with the changes of models after the one of a number."""
     marks = Marks.to_read(connection)
     told = (_background_job(marks, *row) for row in connection.execute(JOBS))
     jobs = tuple(job for job in told if job is not None)
     rows = connection.execute(CHANGES, {"after": after}).fetchall()
     last = connection.execute(LAST).fetchone()[0]
-    return Pulse(jobs, tuple(Activation(*row) for row in rows), last)
+    return BackgroundState(jobs, tuple(Activation(*row) for row in rows), last)
 
 
 def orders_version(connection: Connection) -> tuple[float, ...]:
@@ -782,7 +782,7 @@ class Every:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class RetrainingSchedule:
     """What there is to do about trainings that come round.
 
     to_do: `queue_due` would write something: a training is due, or one has begun by itself,
@@ -835,13 +835,13 @@ def queue_due(connection: Connection, held: Container[str] = ()) -> tuple[int, .
     return tuple(queued)
 
 
-def look(connection: Connection) -> Look:
+def look(connection: Connection) -> RetrainingSchedule:
     """What is to be done now, without doing it."""
     found = read_retraining(connection)
     due = [one for one in found if one.due]
     blocked = any(one.held_by for one in due)
     free = any(not one.held_by for one in due)
-    return Look(free or found != _stored(connection), blocked)
+    return RetrainingSchedule(free or found != _stored(connection), blocked)
 
 
 # --- helpers ----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from nfh_db.connection import Connection
 from nfh_db.errors import StoreError
 from nfh_db.query import Query
 from nfh_db.query import compile as compile_query
-from nfh_db.records import Competence, Remembered, Vote
+from nfh_db.records import CompetenceWeight, Remembered, Vote
 from nfh_db.serialization import json_of, object_of
 
 # Which model came to be the one that a task uses: when, in place of which, and why.
@@ -44,7 +44,7 @@ ORDER BY a.id"""
 
 
 @dataclass(frozen=True, slots=True)
-class Because:
+class ActivationReason:
     """Who changed which model is used, and why. job: the training that did it by itself."""
 
     who: str = ""
@@ -75,12 +75,12 @@ def active(connection: Connection, task: str) -> tuple[int, str] | None:
 
 
 @contextmanager
-def noted(connection: Connection, because: Because | None = None) -> Iterator[None]:
+def noted(connection: Connection, because: ActivationReason | None = None) -> Iterator[None]:
     """Note which tasks use another model than before, in the transaction there is."""
     before = _in_use(connection)
     yield
     after = _in_use(connection)
-    why, at = because or Because(), clock.now()
+    why, at = because or ActivationReason(), clock.now()
     rows = [
         {
             "task": task,
@@ -154,7 +154,7 @@ SETTING = "competence"
 """Name of the setting; its value is JSON, "" where nothing is remembered."""
 
 
-def remember(connection: Connection, source: str, people: Sequence[Competence]) -> None:
+def remember(connection: Connection, source: str, people: Sequence[CompetenceWeight]) -> None:
     """Keep these figures in place of all that there were. source: what they were measured by.
 
     Raises ValueError for an accuracy that is not between 0 and 1.
@@ -183,7 +183,7 @@ def remembered(connection: Connection) -> Remembered | None:
     return _read(db_passages.read_setting(connection, SETTING) or "")
 
 
-def of_votes(connection: Connection, votes: Sequence[Vote]) -> tuple[Competence, ...]:
+def of_votes(connection: Connection, votes: Sequence[Vote]) -> tuple[CompetenceWeight, ...]:
     """The figures of those who answered, as far as there are any."""
     found = remembered(connection) if votes else None
     if found is None:
@@ -199,7 +199,7 @@ def _read(text: str) -> Remembered | None:
     try:
         told = json.loads(text)
         people = tuple(
-            Competence(str(name), float(accuracy), int(answers))
+            CompetenceWeight(str(name), float(accuracy), int(answers))
             for name, (accuracy, answers) in sorted(told["people"].items())
             if 0.0 <= float(accuracy) <= 1.0
         )
@@ -340,7 +340,7 @@ def ensure(
     version: str,
     *,
     in_place_of: Sequence[str] = (),
-    because: Because | None = None,
+    because: ActivationReason | None = None,
 ) -> int:
     """A model's id; a new one is registered, as the active one if its task has none.
 
@@ -354,7 +354,7 @@ def ensure(
         raise StoreError(f"{task!r} is no task of a model: use one of {', '.join(TASKS)}")
     used = any(active(connection, one) is not None for one in tasks_of(task))
     reason = TAKES_OVER if in_place_of and used else FIRST
-    with noted(connection, because or Because(reason=reason)):
+    with noted(connection, because or ActivationReason(reason=reason)):
         for built_in in in_place_of:
             connection.execute(RETIRE_BUILT_IN, {"name": built_in, "task": task})
         wanted = any(active(connection, one) is None for one in tasks_of(task))
@@ -380,7 +380,9 @@ def set_version(connection: Connection, model_id: int, recipe: str, version: str
     connection.execute(SET_VERSION, {"id": model_id, "recipe": recipe, "version": version})
 
 
-def register(connection: Connection, new: NewModel, because: Because | None = None) -> int:
+def register(
+    connection: Connection, new: NewModel, because: ActivationReason | None = None
+) -> int:
     """A trained model's id; it is active if its task has no active model yet.
 
     because: noted if it is. Raises StoreError if its name is taken.
@@ -408,7 +410,9 @@ def set_state(connection: Connection, model_id: int, state: str) -> None:
     connection.execute(SET_STATE, {"id": model_id, "state": state})
 
 
-def activate(connection: Connection, model: Model, because: Because | None = None) -> None:
+def activate(
+    connection: Connection, model: Model, because: ActivationReason | None = None
+) -> None:
     """Make a model the one that its task uses; the one before is retired."""
     with noted(connection, because):
         connection.execute(RETIRE_OTHERS, {"id": model.id, "task": model.task})
@@ -418,7 +422,7 @@ def activate(connection: Connection, model: Model, because: Because | None = Non
 
 
 def put_back(
-    connection: Connection, models: Mapping[str, Model], because: Because | None = None
+    connection: Connection, models: Mapping[str, Model], because: ActivationReason | None = None
 ) -> None:
     """Let tasks use models again that they used before, by the task, and others stay as is.
 
@@ -447,7 +451,7 @@ def standing_in(connection: Connection, task: str) -> str | None:
 
 def stand_in(connection: Connection, task: str, name: str) -> None:
     """Let a built-in model answer in place of the active one of both tasks, until that can."""
-    with noted(connection, Because(reason=STOOD_IN)):
+    with noted(connection, ActivationReason(reason=STOOD_IN)):
         connection.execute(STAND_IN, {"name": name, "task": task})
     db_passages.write_setting(connection, STANDS_IN.format(task=task), name)
 
@@ -456,7 +460,7 @@ def stand_down(connection: Connection, task: str) -> None:
     """Let the model of both tasks answer again that another stood in for."""
     name = standing_in(connection, task)
     if name is not None:
-        with noted(connection, Because(reason=CAN_AGAIN)):
+        with noted(connection, ActivationReason(reason=CAN_AGAIN)):
             connection.execute(RETIRE_BUILT_IN, {"name": name, "task": task})
         db_passages.write_setting(connection, STANDS_IN.format(task=task), "")
 
@@ -558,7 +562,7 @@ def register_trained(
     connection: Connection, new: NewModel, verdict: Mapping[str, object], job_id: int
 ) -> int:
     """The number of a trained model, which is in use where the verdict says so."""
-    because = Because(reason=str(verdict.get("reason", "")), job=job_id)
+    because = ActivationReason(reason=str(verdict.get("reason", "")), job=job_id)
     model_id = register(connection, replace(new, verdict=verdict), because)
     made = read(connection, model_id)
     if made is None:

@@ -56,7 +56,7 @@ _ids = msgspec.json.Decoder(list[int])
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class IdentifiedNumber:
     """An anchor, with what is known of it. seen: False for one that was replaced or removed.
 
     kind: that gold names. said: what the model in question says, and by which rule; None
@@ -78,7 +78,7 @@ class Numbered:
     id: int
     passage: Passage
     tokenizer: str
-    numbers: tuple[Number, ...]
+    numbers: tuple[IdentifiedNumber, ...]
 
 
 def encode_weights(weights: Sequence[tuple[str, float]]) -> str:
@@ -168,14 +168,14 @@ def numbered(
     """These passages, ascending by id, with their numbers and what a model says of them."""
     texts = passages.read(connection, ids)
     tokenizers = passages.tokenizers(connection, ids)
-    numbers: dict[int, list[Number]] = {id_: [] for id_ in texts}
+    numbers: dict[int, list[IdentifiedNumber]] = {id_: [] for id_ in texts}
     key = {"ids": json_of(list(ids)), "model": model_id}
     for passage, id_, start, stop, kind, seen, split, nfh, rule in connection.execute(
         NUMBERS, key
     ):
         said = None if nfh is None else (bool(nfh), rule)
         numbers[passage].append(
-            Number(
+            IdentifiedNumber(
                 id_, Anchor(start, stop), Kind(kind) if kind else None, bool(seen), split, said
             )
         )

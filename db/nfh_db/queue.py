@@ -14,7 +14,7 @@ from nfh_db.query import Query, keys_for
 from nfh_db.query import compile as compile_query
 from nfh_db.query.parser import shown
 from nfh_db.query.sql import ACTIVE_IDENTIFIER
-from nfh_db.records import FlagName, QueueRow, Role, State
+from nfh_db.records import AnchorState, FlagName, QueueRow, Role
 from nfh_models.domain import Blocking, Kind
 
 FIRST_CHUNK = 200
@@ -204,12 +204,12 @@ def _row(
     if whole is not None:
         before = whole[max(text_start - AROUND, 0) : text_start]
         after = whole[text_stop : text_stop + AROUND]
-    stands = State(state)
+    stands = AnchorState(state)
     if role is Role.ANNOTATOR:
         stands = own_state(answered=hidden == ANSWERED_IT, moved=hidden == ANSWERED_BEFORE)
         kind, strongest, pattern = None, None, ""
     elif audited:
-        stands, kind, strongest, pattern = State.OPEN, None, None, ""
+        stands, kind, strongest, pattern = AnchorState.OPEN, None, None, ""
     elif hidden:
         # Annotators' answers are in view of the item, too; what was decided is not.
         stands, kind = undecided_state(strongest, pattern), None
@@ -226,11 +226,11 @@ def _row(
     )
 
 
-def undecided_state(strongest: str | None, pattern: str) -> State:
+def undecided_state(strongest: str | None, pattern: str) -> AnchorState:
     """Where an anchor stood if nobody had decided it, by annotators' answers alone."""
     if strongest is not None:
-        return State.DISAGREE
-    return State.ANSWERED if pattern else State.OPEN
+        return AnchorState.DISAGREE
+    return AnchorState.ANSWERED if pattern else AnchorState.OPEN
 
 
 def check_models(connection: Connection, query: Query) -> None:

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from nfh_models.domain import Anchor, Answer, Blocking, Kind, Note, Passage
+from nfh_models.domain import Anchor, Answer, Blocking, DifferenceNote, Kind, Passage
 
 if TYPE_CHECKING:
     from nfh_db.answers import Doubted
 
 
 @dataclass(frozen=True, slots=True)
-class Competence:
+class CompetenceWeight:
     """How often somebody was found to be right. accuracy: 0 to 1. answers: that it rests on."""
 
     annotator: str
@@ -32,7 +32,7 @@ class Remembered:
 
     source: str
     at: str
-    people: tuple[Competence, ...]
+    people: tuple[CompetenceWeight, ...]
 
 
 class Role(StrEnum):
@@ -42,7 +42,7 @@ class Role(StrEnum):
     ADJUDICATOR = "adjudicator"
 
 
-class State(StrEnum):
+class AnchorState(StrEnum):
     """Where an anchor stands. Being skipped is a person's own flag, not a state."""
 
     OPEN = "open"
@@ -173,7 +173,7 @@ class Sibling:
 
     anchor_id: int
     anchor: Anchor
-    state: State
+    state: AnchorState
     kind: Kind | None
     nouns: tuple[int | str, ...] = ()
 
@@ -236,7 +236,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QueuePosition:
     """Where a person stood: the query, the anchor, and the cursor's token in the passage."""
 
     query: str = ""
@@ -252,7 +252,7 @@ class QueueRow:
     before: str
     word: str
     after: str
-    state: State
+    state: AnchorState
     kind: Kind | None
     strongest: Blocking | None
     pattern: str
@@ -260,7 +260,7 @@ class QueueRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class AnchorItem:
     """All that the screen needs of one anchor.
 
     votes: annotators' answers and adjudicators', by name; stale_votes: answers to the
@@ -280,20 +280,20 @@ class Item:
     split: str | None
     passage: Passage
     anchor: Anchor
-    state: State
+    state: AnchorState
     siblings: tuple[Sibling, ...]
     votes: tuple[Vote, ...]
     stale_votes: tuple[Vote, ...]
     gold: Gold | None
     flags: tuple[FlagMark, ...]
     blocking: tuple[Blocking, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[DifferenceNote, ...]
     pattern: str
     draft: Draft | None
     prediction: Prediction | None
     withheld: bool = False
     identification: Identified | None = None
-    competences: tuple[Competence, ...] = ()
+    competences: tuple[CompetenceWeight, ...] = ()
     model_hidden: bool = False
     others: tuple[Prediction, ...] = ()
     blind: bool = False
@@ -301,7 +301,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Exposure:
     """What was in view before an answer was given, and how long it took."""
 
     saw_model: bool = False
@@ -359,7 +359,7 @@ class Saved:
 
     act_id: int
     anchor_id: int
-    state: State
+    state: AnchorState
     at: str
 
 
@@ -413,7 +413,7 @@ class Ballot:
     split: str | None
     passage: Passage
     anchor: Anchor
-    state: State
+    state: AnchorState
     votes: tuple[Vote, ...]
     gold: Gold | None
     flags: tuple[FlagMark, ...]

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from nfh_db.records import PERSON, Gold, Prediction, Role, Rule, Seen, Vote
+from nfh_db.records import PERSON, Exposure, Gold, Prediction, Role, Rule, Vote
 from nfh_models.domain import (
     Answer,
     Head,
@@ -197,7 +197,7 @@ def _seconds(seconds: float | None) -> float | None:
     return None if seconds is None else float(seconds) + 0.0
 
 
-def answer_value(answer: Answer, at: str, seen: Seen, guideline: int | None) -> AnswerValue:
+def answer_value(answer: Answer, at: str, seen: Exposure, guideline: int | None) -> AnswerValue:
     """A person's answer, given now."""
     return AnswerValue(
         kind=answer.kind.value,

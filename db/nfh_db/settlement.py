@@ -63,7 +63,7 @@ Vote = tuple[str, str, Answer]
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SettledGold:
     """What is to become of one anchor's gold.
 
     what: the field of SettleReport that counts it; "skipped" for the reasons. gold: as it
@@ -86,7 +86,7 @@ class _Tally:
     anchors: int = 0
     planned: dict[int, tuple[str, str, str]] = field(default_factory=dict)
 
-    def add(self, anchor_id: int, outcome: Outcome, kind: str, pattern: str) -> None:
+    def add(self, anchor_id: int, outcome: SettledGold, kind: str, pattern: str) -> None:
         """Count an anchor. kind: of the gold that there is afterwards, "" for none."""
         self.anchors += 1
         if outcome.what == "skipped":
@@ -234,28 +234,28 @@ def decide(
     votes: Sequence[Vote],
     lemmas: Sequence[str],
     base: SettleReport,
-) -> Outcome:
+) -> SettledGold:
     """What a run by `base`'s rule makes of one anchor's gold, by its annotators' votes."""
     by_rule = present is not None and present.rule in BY_RULE
     if present is not None and not by_rule:
         if present.rule == Rule.EXPERT:
-            return Outcome("skipped", BY_EXPERT)
+            return SettledGold("skipped", BY_EXPERT)
         if present.kind != Kind.NFH:
-            return Outcome("skipped", BY_FILE)
+            return SettledGold("skipped", BY_FILE)
     rule, settled = _settled(present, votes, lemmas, base)
     if settled.answer is None:
         if by_rule:
-            return Outcome("taken_back")
-        return Outcome("skipped", str(settled.reason))
+            return SettledGold("taken_back")
+        return SettledGold("skipped", str(settled.reason))
     if present is not None and not by_rule and settled.answer.kind in IS_NO_NFH:
-        return Outcome("skipped", CONTRADICTED)
+        return SettledGold("skipped", CONTRADICTED)
     of = tuple(sorted((name, at) for name, at, _ in votes))
     made = gold_value(Gold(settled.answer, rule, None, base.at, of), None)
     if present is None:
-        return Outcome("new", gold=made)
+        return SettledGold("new", gold=made)
     if by_rule and present.votes == of and _content(present) == _content(made):
-        return Outcome("same")
-    return Outcome("replaced", gold=made)
+        return SettledGold("same")
+    return SettledGold("replaced", gold=made)
 
 
 def _settled(

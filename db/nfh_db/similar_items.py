@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nfh_db import anchors, answers, items
-from nfh_db.bulk_plan import Deed, Planner, Wish
+from nfh_db.bulk_plan import BulkOperation, BulkPlanner, OperationKind
 from nfh_db.connection import Connection
-from nfh_db.records import Annotator, Role, Rule, Seen
+from nfh_db.records import Annotator, Exposure, Role, Rule
 from nfh_db.serialization import GoldValue, answer_of, decode_lemmas, json_of
 from nfh_models.domain import Anchor, Answer, Head, Kind, Mention, Origin, Passage, tag_forms
 
@@ -86,7 +86,7 @@ class Similar:
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class SimilarAnswer:
     """The items of one kind of likeness.
 
     left: how many more are alike and cannot be given the answer.
@@ -109,7 +109,7 @@ def find_alike(
     passage: Passage,
     answer: Answer,
     me: Annotator,
-) -> tuple[Alike, ...]:
+) -> tuple[SimilarAnswer, ...]:
     """What is like an anchor to which an answer was given, likeness by likeness.
 
     On a connection in a read transaction. Items that this person may not decide at once
@@ -178,14 +178,16 @@ class _Finder:
         self._answer = answer
         self._lemmas = lemmas
 
-    def alike(self, likeness: Likeness, ids: Sequence[int], *, near: bool = False) -> Alike:
+    def alike(
+        self, likeness: Likeness, ids: Sequence[int], *, near: bool = False
+    ) -> SimilarAnswer:
         """Those of these anchors that can be given the answer. near: and its noun is near."""
         places = items.read_passages(self._connection, ids)
         if near:
             ids = [i for i in ids if i in places and self._is_near(*places[i])][:MOST_ALIKE]
         made = {i: said for i in ids if i in places and (said := self._given(*places[i]))}
-        wish = Wish(Deed.GIVEN, Role.ADJUDICATOR, answers=made)
-        planner = Planner(self._connection, wish, self._me, "", lambda _: Seen())
+        wish = BulkOperation(OperationKind.GIVEN, Role.ADJUDICATOR, answers=made)
+        planner = BulkPlanner(self._connection, wish, self._me, "", lambda _: Exposure())
         planned = [one for one in planner.some(ids) if not one.kept]
         votes = self._patterns([one.anchor_id for one in planned])
         found = tuple(
@@ -199,7 +201,7 @@ class _Finder:
             )
             for one in planned
         )
-        return Alike(likeness, found, len(ids) - len(found))
+        return SimilarAnswer(likeness, found, len(ids) - len(found))
 
     def _patterns(self, ids: Sequence[int]) -> dict[int, str]:
         found = self._connection.execute(PATTERNS, {"ids": json_of(list(ids))})

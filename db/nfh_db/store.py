@@ -37,48 +37,48 @@ from nfh_db import jobs as db_jobs
 from nfh_db.answers import Doubt
 from nfh_db.batches import SettleReport
 from nfh_db.connection import PAUSE_SECONDS, Connection, next_stretch
-from nfh_db.database import OpenDatabase
+from nfh_db.database import Database
 from nfh_db.errors import BusyError, FullError, StoreError
-from nfh_db.event_log import Done
-from nfh_db.holdout import Side as HoldoutSide
+from nfh_db.event_log import ReversibleAct
+from nfh_db.holdout import SplitSide
 from nfh_db.jobs import (
     IN_PLACE,
     TRAIN,
+    BackgroundState,
     Every,
     Job,
     JobPoint,
     JobProgress,
     JobState,
     Kinds,
-    Look,
     Marks,
     NewJob,
-    Pulse,
+    RetrainingSchedule,
 )
-from nfh_db.models import Activation, Because, Model, NewModel
+from nfh_db.models import Activation, ActivationReason, Model, NewModel
 from nfh_db.query import Query, asked_by
 from nfh_db.records import (
     NO_LABELS,
     PERSON,
+    AnchorItem,
     Annotator,
     Ballot,
-    Competence,
+    CompetenceWeight,
     ExportRecord,
+    Exposure,
     FlagName,
     HistoryLine,
     Identified,
     Identifying,
     ImportReport,
     IncomingPassage,
-    Item,
-    Place,
     Prediction,
+    QueuePosition,
     QueueRow,
     Remembered,
     Role,
     Rule,
     Saved,
-    Seen,
     StaleLabels,
     Undone,
 )
@@ -86,17 +86,17 @@ from nfh_db.serialization import answer_of
 from nfh_models.domain import Anchor, Answer, Kind, Passage
 
 if TYPE_CHECKING:
-    from nfh_db.assignment_plan import Progress, Wanted
-    from nfh_db.audits import Audit, Drawn, Sample
-    from nfh_db.bulk_plan import BulkDone, BulkPreview, Seeing, Wish
-    from nfh_db.comparisons import Changes, Compared, Confusions, Side, Stopped
+    from nfh_db.assignment_plan import AssignmentRequest, PersonProgress
+    from nfh_db.audits import Audit, AuditSample, Sample
+    from nfh_db.bulk_plan import BulkDone, BulkOperation, BulkPreview, Seeing
+    from nfh_db.comparisons import Changes, ComparedSide, ComparisonCounts, Confusions, Stopped
     from nfh_db.guidelines import Guideline, Tagged
     from nfh_db.history import Past
     from nfh_db.import_run import IncomingFile
     from nfh_db.items import Frozen, NotTaken, SourceRow
     from nfh_db.merge.log_diff import MergeReport
     from nfh_db.predictions import Numbered
-    from nfh_db.similar_items import Alike, Precedent
+    from nfh_db.similar_items import Precedent, SimilarAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +120,17 @@ class Dealt:
     dry_run: bool = False
 
 
-class AssigningStore(OpenDatabase):
+class AssigningStore(Database):
     """Who is to answer what, how far they are, and what an annotator may see."""
 
-    def item_for_annotator(self, anchor_id: int, me: Annotator) -> Item | None:
+    def item_for_annotator(self, anchor_id: int, me: Annotator) -> AnchorItem | None:
         """An anchor as an annotator may see it: nothing of others' answers, nor of gold."""
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return items.read_for_annotator(connection, anchor_id, me, self._passages)
 
     def todo(self, me: Annotator, role: Role) -> assignments.Todo:
         """How much of what this person was given in a role is open, and where it is found."""
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return assignments.todo(connection, me.id, role)
 
     def assign(
@@ -138,7 +138,7 @@ class AssigningStore(OpenDatabase):
         query: Query,
         me: Annotator | None,
         to: Sequence[str],
-        wanted: "Wanted",
+        wanted: "AssignmentRequest",
         *,
         limit: int | None = None,
         dry_run: bool = False,
@@ -153,7 +153,7 @@ class AssigningStore(OpenDatabase):
         from nfh_db import assignment_plan, queue
 
         people = self._people(dict.fromkeys(to), dry_run=dry_run)
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             found = chain.from_iterable(queue.queue_ids(connection, query, me.id if me else 0))
             ids = list(islice(found, limit))
             plan = assignment_plan.plan(connection, ids, people, wanted)
@@ -183,7 +183,7 @@ class AssigningStore(OpenDatabase):
         ]
 
     def _person(self, name: str, id_: int, *, dry_run: bool) -> Annotator:
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             found = passages.find(connection, name)
         if found is not None:
             passages.check_type(found, PERSON)
@@ -209,7 +209,7 @@ class AssigningStore(OpenDatabase):
         """
         from nfh_db import assignment_plan
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             if name is not None and passages.find(connection, name) is None:
                 raise StoreError(f"Nobody here is called {name!r}: nothing to take back")
             found = assignment_plan.abandoned(
@@ -221,7 +221,7 @@ class AssigningStore(OpenDatabase):
 
     def progress(
         self, query: Query, me: Annotator | None, before: str
-    ) -> "tuple[Progress, ...]":
+    ) -> "tuple[PersonProgress, ...]":
         """How far everybody is with what they were given of a query, by name and role.
 
         before: what was given before this time to somebody who finished nothing since is
@@ -229,51 +229,56 @@ class AssigningStore(OpenDatabase):
         """
         from nfh_db import assignment_plan
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return assignment_plan.everybody(connection, query, me.id if me else 0, before)
 
 
-class ComparingStore(OpenDatabase):
+class ComparingStore(Database):
     """Who says what where others say what."""
 
     def answers_version(self) -> tuple[int, int]:
         """Changes whenever an answer, a gold, a flag or an anchor may have."""
         from nfh_db import comparisons
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return comparisons.confusions_version(connection)
 
     def predictions_version(self) -> tuple[tuple[object, ...], ...]:
         """Changes whenever what models say may have."""
         from nfh_db import comparisons
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return comparisons.version(connection)
 
     def confusions(self, query: Query, me: Annotator) -> "Confusions":
         """Counts of annotators' answers among the anchors of a query, of one moment."""
         from nfh_db import comparisons
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return comparisons.read(connection, query, me.id)
 
     def models_with_predictions(self) -> tuple[tuple[int, str], ...]:
         """Id and name of each model that says something; the active one first."""
         from nfh_db import comparisons
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return comparisons.with_predictions(connection)
 
     def people_with_answers(self) -> tuple[str, ...]:
         """The names of those who answered anything as annotators."""
         from nfh_db import comparisons
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return comparisons.with_answers(connection)
 
     def compared(
-        self, left: "Side", right: "Side", query: Query, me: Annotator, stopped: "Stopped"
-    ) -> "Compared":
+        self,
+        left: "ComparedSide",
+        right: "ComparedSide",
+        query: Query,
+        me: Annotator,
+        stopped: "Stopped",
+    ) -> "ComparisonCounts":
         """A model against gold or another model, or a person against gold, of one moment.
 
         stopped: asked now and then whether nobody waits any more; NoLongerWantedError then.
@@ -281,7 +286,7 @@ class ComparingStore(OpenDatabase):
         """
         from nfh_db import comparisons
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             match left.what, right.what:
                 case "model", "gold":
                     return comparisons.model_gold(
@@ -306,19 +311,19 @@ class ComparingStore(OpenDatabase):
         """Gold here against a `gold` file, of one moment. Raises FormatError."""
         from nfh_db import comparisons
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return comparisons.changes(connection, path, query, me.id, stopped, progress)
 
 
-class CompetenceStore(OpenDatabase):
+class CompetenceStore(Database):
     """Figures by which votes weigh more or less in what is proposed."""
 
     def competences(self) -> Remembered | None:
         """What is remembered of everybody; None where nothing is."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return models.remembered(connection)
 
-    def remember_competences(self, source: str, people: Sequence[Competence]) -> None:
+    def remember_competences(self, source: str, people: Sequence[CompetenceWeight]) -> None:
         """Keep these figures in place of all that there were.
 
         Raises ValueError for an accuracy that is not between 0 and 1.
@@ -336,7 +341,7 @@ Holds = Callable[[int, Answer], bool]
 """Whether an anchor's gold is still the one that a model was asked about."""
 
 
-class DoubtsStore(OpenDatabase):
+class DoubtsStore(Database):
     """What models that had not seen it said of gold."""
 
     def save_doubts(self, job_id: int, found: Sequence[Doubt], holds: Holds) -> int:
@@ -354,11 +359,11 @@ class DoubtsStore(OpenDatabase):
 
     def doubt(self, anchor_id: int) -> Doubt | None:
         """What is doubted of an anchor's gold; None where nobody asked."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return answers.read_doubt(connection, anchor_id)
 
 
-class FreezingStore(OpenDatabase):
+class FreezingStore(Database):
     """The database as it is at one moment."""
 
     @contextmanager
@@ -366,25 +371,25 @@ class FreezingStore(OpenDatabase):
         """All that is read in this block is of one moment; others may write meanwhile."""
         from nfh_db.items import Frozen
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             yield Frozen(connection)
 
 
-class GuidingStore(OpenDatabase):
+class GuidingStore(Database):
     """The guidelines in their versions, and what was decided by which rule."""
 
     def guideline(self, version: int | None = None) -> "Guideline | None":
         """One version of the guidelines, or the one that holds; None if there is none."""
         from nfh_db import guidelines
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return guidelines.read(connection, version)
 
     def guidelines(self) -> "tuple[Guideline, ...]":
         """All versions of the guidelines, the first one first."""
         from nfh_db import guidelines
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return guidelines.everything(connection)
 
     def begin_guidelines(self, body: str) -> bool:
@@ -394,7 +399,7 @@ class GuidingStore(OpenDatabase):
         """
         from nfh_db import guidelines
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             if guidelines.read(connection) is not None:
                 return False
         with self._deciding() as connection:
@@ -423,7 +428,7 @@ class GuidingStore(OpenDatabase):
         """
         from nfh_db import guidelines
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return guidelines.items(connection, _id(only), _id(asks) or 0)
 
     def tagged_decisions(
@@ -432,7 +437,7 @@ class GuidingStore(OpenDatabase):
         """How many decisions have each tag, version by version; those without a tag, too."""
         from nfh_db import guidelines
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return guidelines.tagged(connection, _id(only), _id(asks) or 0)
 
     def tagged_anchors(
@@ -447,7 +452,7 @@ class GuidingStore(OpenDatabase):
         """
         from nfh_db import guidelines
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return guidelines.anchors_of(connection, wanted, _id(only), _id(asks) or 0)
 
 
@@ -455,14 +460,14 @@ def _id(somebody: Annotator | None) -> int | None:
     return None if somebody is None else somebody.id
 
 
-class HistoryStore(OpenDatabase):
+class HistoryStore(Database):
     """Who changed what, and when."""
 
     def history(self, anchor_id: int) -> tuple[HistoryLine, ...]:
         """All changes of an anchor, oldest first."""
         from nfh_db import history
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return history.of_anchor(connection, anchor_id)
 
     def seen_history(
@@ -474,7 +479,7 @@ class HistoryStore(OpenDatabase):
         """
         from nfh_db import history
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             lines = history.with_earlier(connection, anchor_id)
             kept_back = assignments.blind(connection, [anchor_id], me.id)
             return assignments.seen_of_history(lines, me.name, role, kept_back.get(anchor_id))
@@ -494,8 +499,8 @@ class HistoryStore(OpenDatabase):
         """
         from nfh_db import history
 
-        wanted = history.Wanted(since, frozenset(people))
-        with self._readers.lend(one_state=True) as connection:
+        wanted = history.HistoryFilter(since, frozenset(people))
+        with self._readers.connection(one_state=True) as connection:
             yield from history.of_query(connection, query, me.id if me else 0, wanted)
 
     def past_of(self, item: str, *, since: str = "", people: Sequence[str] = ()) -> "Past":
@@ -505,8 +510,8 @@ class HistoryStore(OpenDatabase):
         """
         from nfh_db import history
 
-        wanted = history.Wanted(since, frozenset(people))
-        with self._readers.lend(one_state=True) as connection:
+        wanted = history.HistoryFilter(since, frozenset(people))
+        with self._readers.connection(one_state=True) as connection:
             found = history.find(connection, item)
             past = next(history.of_anchors(connection, [found], wanted), None)
         if past is None:
@@ -539,12 +544,12 @@ def _parser_mark(connection: Connection, model_id: int, spec: str) -> str:
     return marks.mark(PARSER_ORDER, model_id, spec)
 
 
-class IdentifyingStore(OpenDatabase):
+class IdentifyingStore(Database):
     """What models say of whether nouns are missing, and numbers that no file named."""
 
     def identifying(self) -> Identifying | None:
         """The active model of identification; None if there is none yet."""
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             found = models.active(connection, TASK)
             if found is None:
                 return None
@@ -580,7 +585,7 @@ class IdentifyingStore(OpenDatabase):
 
     def decided_with(self, model_id: int) -> str | None:
         """The parser with which a model decides, "" for none; None if it has not yet."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return predictions.read_parser(connection, model_id)
 
     def save_identifications(
@@ -623,26 +628,26 @@ class IdentifyingStore(OpenDatabase):
 
     def passage_ids(self, query: Query, me: Annotator | None = None) -> "array[int]":
         """The passages in which a query finds something."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return predictions.passage_ids(connection, query, me.id if me else 0)
 
     def numbered(
         self, passage_ids: Sequence[int], model_id: int | None = None
     ) -> "list[Numbered]":
         """These passages with all their numbers, and what a model has said of each."""
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return predictions.numbered(connection, passage_ids, model_id)
 
 
-class LiveStore(OpenDatabase):
+class LiveStore(Database):
     """What goes on, and trainings that come round."""
 
-    def pulse(self, after: int) -> Pulse:
+    def pulse(self, after: int) -> BackgroundState:
         """The jobs that wait or run, and the changes of models after the one of a number.
 
         One whose process is gone is told as interrupted; whoever starts a runner writes that.
         """
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             found = db_jobs.read_pulse(connection, after)
             if all(job.state is not JobState.RUNNING for job in found.jobs):
                 return found
@@ -655,14 +660,14 @@ class LiveStore(OpenDatabase):
 
     def orders_version(self) -> tuple[float, ...]:
         """Numbers that change whenever an order that models make may have."""
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return db_jobs.orders_version(connection)
 
     # --- trainings that come round ------------------------------------------------------
 
     def every(self) -> tuple[Every, ...]:
         """The trainings that come round, each with how many decisions it has come."""
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return db_jobs.read_retraining(connection)
 
     def set_every(self, task: str, number: int, new: NewJob | None) -> None:
@@ -670,9 +675,9 @@ class LiveStore(OpenDatabase):
         with self._deciding() as connection:
             db_jobs.put(connection, task, number, new)
 
-    def retraining(self) -> Look:
+    def retraining(self) -> RetrainingSchedule:
         """What there is to do about them."""
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return db_jobs.look(connection)
 
     def queue_retraining(self, held: Container[str] = ()) -> tuple[int, ...]:
@@ -688,7 +693,7 @@ def _untold(phase: str, done: int) -> None:
     """Progress that nobody asked for."""
 
 
-class MergingStore(OpenDatabase):
+class MergingStore(Database):
     """Merging."""
 
     def merge(
@@ -712,16 +717,16 @@ class MergingStore(OpenDatabase):
         return run.merge(self.path, source, me, dry_run=dry_run, progress=progress or _untold)
 
 
-class ModelsStore(OpenDatabase):
+class ModelsStore(Database):
     """Which models were in use, going back to them, and what they learnt from."""
 
     def activations(self) -> tuple[Activation, ...]:
         """Each time that a task came to use another model, the oldest first."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return models.read_activations(connection)
 
     def put_back_models(
-        self, wanted: Mapping[str, int], because: Because | None = None
+        self, wanted: Mapping[str, int], because: ActivationReason | None = None
     ) -> Mapping[str, Model]:
         """Let tasks use models again, by number; what each task uses now.
 
@@ -752,22 +757,22 @@ class ModelsStore(OpenDatabase):
         without: splits whose passages were kept out. sides: whether those that were dealt to
         judge by were kept out, too.
         """
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return models.passages(connection, query, made_at, without, sides=sides)
 
     def to_decide_blind(self, me: Annotator) -> frozenset[int]:
         """The anchors that somebody has still to decide without seeing anybody's decision."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return answers.to_decide_blind(connection, me.id)
 
     def model_choices(self, model_id: int, anchor_ids: Sequence[int]) -> Mapping[int, str]:
         """What a model chose of these anchors, as far as it was asked."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return answers.choices(connection, model_id, anchor_ids)
 
     def model_decisions(self, model_id: int, anchor_ids: Sequence[int]) -> Mapping[int, bool]:
         """Whether a model said that a noun is missing, as far as it was asked."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return answers.decisions(connection, model_id, anchor_ids)
 
 
@@ -775,7 +780,7 @@ def untold(phase: str, done: int) -> None:
     """Progress that nobody asked for."""
 
 
-class SettlingStore(OpenDatabase):
+class SettlingStore(Database):
     """Settlements, taking them back, and audits of what they made."""
 
     def settle(
@@ -811,7 +816,7 @@ class SettlingStore(OpenDatabase):
 
         None if the next undo is of something else, or there is none.
         """
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             found = event_log.newest_done(connection, me.id)
         return (found.id, found.summary) if found is not None and found.bulk else None
 
@@ -828,12 +833,12 @@ class SettlingStore(OpenDatabase):
         """
         from nfh_db import audits
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return audits.frame(connection, query, me.id, auditor.id, settled)
 
     def assign_audit(
         self, sample: "Sample", auditor: Annotator, by: Annotator
-    ) -> "tuple[str, Drawn]":
+    ) -> "tuple[str, AuditSample]":
         """Give the auditor a sample to decide; the audit's name, and what was drawn."""
         from nfh_db import audits
 
@@ -844,12 +849,14 @@ class SettlingStore(OpenDatabase):
         """All audits, oldest first, with what their auditors say now."""
         from nfh_db import audits
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return audits.audits(connection)
 
-    def _turned(self, me: Annotator, kind: str, done: Undone | Done | None) -> Undone | None:
+    def _turned(
+        self, me: Annotator, kind: str, done: Undone | ReversibleAct | None
+    ) -> Undone | None:
         """What came of an undo or a redo; a bulk act is done only now."""
-        if not isinstance(done, Done):
+        if not isinstance(done, ReversibleAct):
             return done
         from nfh_db import bulk_run
 
@@ -861,13 +868,13 @@ class SettlingStore(OpenDatabase):
 # A part of `Store`.
 
 
-class BulkStore(OpenDatabase):
+class BulkStore(Database):
     """Bulk acts with their previews, similar items, and precedents."""
 
     def preview_bulk(
         self,
         found: Query | Sequence[int],
-        wish: "Wish",
+        wish: "BulkOperation",
         me: Annotator,
         progress: Callable[[str, int], None] | None = None,
     ) -> "BulkPreview":
@@ -878,7 +885,7 @@ class BulkStore(OpenDatabase):
         """
         from nfh_db import bulk_plan, queue
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             if isinstance(found, Query):
                 asked = asked_by(found, wish.role, me.name)
                 chunks = list(queue.queue_ids(connection, asked, me.id, wish.role))
@@ -888,7 +895,7 @@ class BulkStore(OpenDatabase):
     def run_bulk(
         self,
         ids: Sequence[int],
-        wish: "Wish",
+        wish: "BulkOperation",
         me: Annotator,
         *,
         seeing: "Seeing | None" = None,
@@ -914,19 +921,19 @@ class BulkStore(OpenDatabase):
         """The anchor that this person decided last, as an adjudicator; None for none."""
         from nfh_db import similar_items
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return similar_items.last_decided(connection, me)
 
     def similar(
         self, anchor_id: int, passage: Passage, answer: Answer, me: Annotator
-    ) -> "tuple[Alike, ...]":
+    ) -> "tuple[SimilarAnswer, ...]":
         """What is like an anchor to which an answer was given, likeness by likeness.
 
         passage: of the anchor.
         """
         from nfh_db import similar_items
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return similar_items.find_alike(connection, anchor_id, passage, answer, me)
 
     def precedents(
@@ -943,7 +950,7 @@ class BulkStore(OpenDatabase):
         """
         from nfh_db import similar_items
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return similar_items.find_precedents(connection, anchor_id, me, nouns, tag)
 
 
@@ -951,26 +958,26 @@ SMALLEST, FIRST, LARGEST = 5, 50, 500
 """Passages that are dealt at a time."""
 
 
-class SidesStore(OpenDatabase):
+class SidesStore(Database):
     """Labels to learn from, and which passages are kept out of learning."""
 
     def labelled(self, query: Query) -> Iterator[Ballot]:
         """What is said of each anchor of a query that has gold, by passage and span, all of
         one moment."""
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             yield from holdout.labelled(connection, query)
 
     def gold_kinds(self, query: Query) -> Counter[Kind]:
         """How many anchors of a query have gold of each kind."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return holdout.gold_kinds(connection, query)
 
-    def sides(self) -> tuple[HoldoutSide, ...]:
+    def sides(self) -> tuple[SplitSide, ...]:
         """All passages that were ever dealt to a side."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return holdout.dealt(connection)
 
-    def deal_sides(self, new: Sequence[HoldoutSide], known: int) -> bool:
+    def deal_sides(self, new: Sequence[SplitSide], known: int) -> bool:
         """Deal passages that have no side yet; False where somebody else has dealt meanwhile.
 
         known: how many had been dealt when this was planned. Where it gives False, a part of
@@ -993,56 +1000,56 @@ class SidesStore(OpenDatabase):
 
     def side_labels(self) -> Mapping[bool, Counter[str]]:
         """How much gold of each kind there is in what is kept out (True), and in the rest."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return holdout.labels(connection)
 
     def passages_of_splits(self, splits: Sequence[str]) -> Mapping[int, str]:
         """The passages in which an imported row of one of these splits stands, with it."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return holdout.of_splits(connection, splits)
 
     def documents_of(self, passage_ids: Sequence[int]) -> Mapping[int, int]:
         """The document of each of these passages."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return holdout.documents(connection, passage_ids)
 
     def passage_texts(self, passage_ids: Sequence[int]) -> Iterator[tuple[int, Passage]]:
         """Passages by id."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             yield from holdout.texts(connection, passage_ids)
 
 
-class TracingStore(OpenDatabase):
+class TracingStore(Database):
     """The rows of files behind anchors, and the known answers of check items."""
 
     def anchors_by_passage(self, query: Query) -> "list[array[int]]":
         """The anchors that a query finds, those of one passage together, by span."""
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return list(items.by_passage(connection, query, 0))
 
     def ballots_of(self, anchor_ids: Sequence[int]) -> tuple[Ballot, ...]:
         """Everything said of these anchors, by passage and span."""
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return tuple(items.of_anchors(connection, anchor_ids))
 
     def source_rows(self, anchor_ids: Sequence[int]) -> "Mapping[int, tuple[SourceRow, ...]]":
         """The rows of files that these anchors came from, by anchor."""
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return items.rows(connection, anchor_ids)
 
     def rows_not_taken(self) -> "tuple[NotTaken, ...]":
         """The rows that imports reported as not taken over, as far as they list them."""
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return tuple(items.not_taken(connection))
 
     def check_answers(self) -> Mapping[tuple[int, str], Answer]:
         """What was known of each check item that is answered, by anchor and annotator."""
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return items.check_answers(connection)
 
 
@@ -1060,21 +1067,21 @@ class TrainingStore(SidesStore):
 
     def models(self) -> tuple[Model, ...]:
         """All models, in the order of their registration."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return models.read_all(connection)
 
     def model(self, name: str) -> Model | None:
         """A model by its name."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return models.read_named(connection, name)
 
     def active_model(self, task: str) -> Model | None:
         """The model that a task uses; None if it has none yet."""
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             found = models.active(connection, task)
             return None if found is None else models.read(connection, found[0])
 
-    def activate_model(self, model_id: int, because: Because | None = None) -> Model:
+    def activate_model(self, model_id: int, because: ActivationReason | None = None) -> Model:
         """Make a model the one that its task uses. StoreError if there is none."""
         with self._deciding() as connection:
             found = models.read(connection, model_id)
@@ -1086,7 +1093,7 @@ class TrainingStore(SidesStore):
 
     def standing_in(self, task: str) -> str | None:
         """The built-in model that answers while the active one of both tasks cannot."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return models.standing_in(connection, task)
 
     def stand_in(self, task: str, name: str) -> None:
@@ -1127,12 +1134,12 @@ class TrainingStore(SidesStore):
 
     def waiting_job(self, kinds: Kinds, trainings: int = 1) -> int | None:
         """The number of the job that `claim_job` would claim; None if there is none."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             lost = db_jobs.lost(connection)
         if lost:
             with suppress(FullError, BusyError), self._noting() as connection:
                 db_jobs.interrupt_lost(connection)
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             found = db_jobs.waiting(connection, kinds, trainings)
             return None if found is None else found[0]
 
@@ -1231,7 +1238,7 @@ class TrainingStore(SidesStore):
 
     def job(self, job_id: int) -> Job | None:
         """A job by its id, marked as interrupted where its process has ended."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             found = db_jobs.read(connection, job_id)
             if found is None or not db_jobs.lost(connection, job_id):
                 return found
@@ -1244,12 +1251,12 @@ class TrainingStore(SidesStore):
 
     def job_points(self, job_id: int) -> tuple[JobPoint, ...]:
         """A job's curves, in order."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return db_jobs.points(connection, job_id)
 
     def jobs(self) -> tuple[Job, ...]:
         """All jobs, the newest first; those of ended processes are marked so."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             found = db_jobs.read_all(connection)
             lost = {job_id for job_id, _ in db_jobs.lost(connection)}
         if not lost:
@@ -1290,7 +1297,7 @@ class Store(
 
     def annotator(self, name: str, type: str = "person") -> Annotator:  # noqa: A002
         """Somebody by name, made if unknown. Raises StoreError for a name that cannot be."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             found = passages.find(connection, name)
         if found is not None:
             passages.check_type(found, type)
@@ -1300,19 +1307,19 @@ class Store(
 
     def annotators(self) -> tuple[Annotator, ...]:
         """All annotators, by name."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return passages.everybody(connection)
 
     # --- reading ------------------------------------------------------------------------
 
-    def item(self, anchor_id: int, me: Annotator, role: Role) -> Item | None:
+    def item(self, anchor_id: int, me: Annotator, role: Role) -> AnchorItem | None:
         """An anchor with all that the screen needs; None if nobody sees it (any more)."""
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return items.read(connection, anchor_id, me, role, self._passages)
 
     def passages(self, anchor_ids: Sequence[int]) -> Mapping[int, tuple[Passage, Anchor]]:
         """Passage and span of each of these anchors that is visible, by anchor id."""
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return items.read_passages(connection, anchor_ids)
 
     def queue_ids(
@@ -1324,7 +1331,7 @@ class Store(
         """
         from nfh_db import queue
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             asked = asked_by(query, role, me.name)
             yield from queue.queue_ids(connection, asked, me.id, role)
 
@@ -1332,7 +1339,7 @@ class Store(
         """How many anchors a query finds. Raises QueryError as `queue_ids` does."""
         from nfh_db import queue
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             asked = asked_by(query, role, me.name)
             return queue.queue_count(connection, asked, me.id, role)
 
@@ -1341,7 +1348,7 @@ class Store(
         from nfh_db import queue
 
         if any(sort.model for sort in query.sorts):
-            with self._readers.lend() as connection:
+            with self._readers.connection() as connection:
                 queue.check_models(connection, query)
 
     def queue_rows(
@@ -1350,7 +1357,7 @@ class Store(
         """Lines of the queue, in the order asked, as this person sees them in this role."""
         from nfh_db import queue
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return queue.queue_rows(connection, anchor_ids, me.id, role)
 
     def queue_values(
@@ -1359,18 +1366,18 @@ class Store(
         """What may follow a key of the query language here, for its completion."""
         from nfh_db import queue
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return queue.queue_values(connection, key, me.id if me else 0, role)
 
     def views(self, me: Annotator) -> tuple[tuple[str, str], ...]:
         """Name and query of somebody's saved views, by name."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return edits.views(connection, me.id)
 
     def ballots(self, query: Query, me: Annotator | None = None) -> Iterator[Ballot]:
         """Everything said of each anchor of a query, by passage and span, of one moment."""
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             yield from items.ballots(connection, query, me.id if me else 0)
 
     # --- deciding -----------------------------------------------------------------------
@@ -1381,7 +1388,7 @@ class Store(
         me: Annotator,
         role: Role,
         answer: Answer,
-        seen: Seen = Seen(),  # noqa: B008
+        seen: Exposure = Exposure(),  # noqa: B008
     ) -> Saved:
         """Store an answer; in the adjudicator's role it makes gold (rule `expert`).
 
@@ -1413,7 +1420,7 @@ class Store(
 
     def stale_labels(self, anchor_id: int, me: Annotator) -> StaleLabels:
         """The gold and the others' answers that become stale where `me` replaces an anchor."""
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             return edits.stale_labels(connection, anchor_id, me)
 
     def replace_anchor(
@@ -1462,14 +1469,14 @@ class Store(
         with self._noting() as connection:
             edits.save_draft(connection, anchor_id, me.id, role.value, body)
 
-    def save_place(self, me: Annotator, mode: str, place: Place) -> None:
+    def save_place(self, me: Annotator, mode: str, place: QueuePosition) -> None:
         """Remember where somebody stands in a mode (browse, annotate, adjudicate)."""
         with self._noting() as connection:
             edits.save_place(connection, me.id, mode, place)
 
-    def place(self, me: Annotator, mode: str) -> Place:
+    def place(self, me: Annotator, mode: str) -> QueuePosition:
         """Where somebody stood; an anchor replaced meanwhile gives the one in its place."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return edits.place(connection, me.id, mode)
 
     def save_view(self, me: Annotator, name: str, query: str | None) -> None:
@@ -1493,7 +1500,7 @@ class Store(
         what they said stays. What another version under this name predicted and
         identified is forgotten.
         """
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             found = models.find(connection, name)
         if found is None:
             with self._noting() as connection:
@@ -1522,12 +1529,12 @@ class Store(
 
     def predicted(self, model_id: int, anchor_ids: Sequence[int]) -> frozenset[int]:
         """Of these anchors the ones of which a model has said something."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return predictions.known(connection, model_id, anchor_ids)
 
     def setting(self, name: str, default: str | None = None) -> str | None:
         """A setting's value, or `default`."""
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return passages.read_setting(connection, name, default)
 
     def set_setting(self, name: str, value: str) -> None:
@@ -1567,11 +1574,11 @@ class Store(
     ) -> Iterator[ExportRecord]:
         """What an export writes, of one moment; see `nfh_db.items` for the order."""
 
-        with self._readers.lend(one_state=True) as connection:
+        with self._readers.connection(one_state=True) as connection:
             yield from items.records(connection, query, me.id if me else 0, layout)
 
     def count_stale_gold(self) -> int:
         """How many anchors lost their gold with their span; see `nfh_db.items`."""
 
-        with self._readers.lend() as connection:
+        with self._readers.connection() as connection:
             return items.count_stale_gold(connection)

@@ -148,7 +148,7 @@ TRIED = 1 << 16
 """Bytes of the file that is written to find out: a disk with less room counts as full."""
 
 
-class Trouble(StrEnum):
+class FolderProblem(StrEnum):
     """Why a database cannot live in a folder.
 
     UNSHARED: no memory can be mapped from a file there for several processes, which
@@ -161,13 +161,13 @@ class Trouble(StrEnum):
 
 
 REASONS = {
-    errno.ENOSPC: Trouble.FULL,
-    errno.EDQUOT: Trouble.FULL,
-    errno.EROFS: Trouble.READ_ONLY,
+    errno.ENOSPC: FolderProblem.FULL,
+    errno.EDQUOT: FolderProblem.FULL,
+    errno.EROFS: FolderProblem.READ_ONLY,
 }
 
 
-def trouble(folder: Path) -> Trouble | None:
+def trouble(folder: Path) -> FolderProblem | None:
     """Try a small file in a folder; None where it can be written and shared, or where
     something else is wrong.
 
@@ -181,7 +181,7 @@ def trouble(folder: Path) -> Trouble | None:
             try:
                 mmap.mmap(handle, mmap.PAGESIZE).close()
             except OSError:
-                return Trouble.UNSHARED
+                return FolderProblem.UNSHARED
     except OSError as error:
         return REASONS.get(error.errno or 0)
     return None

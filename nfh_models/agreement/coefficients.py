@@ -36,7 +36,7 @@ from nfh_models.agreement.measure import (
     EQUAL,
     KINDS,
     NOT_NFH,
-    Judged,
+    AnsweredAnchor,
     LeftOut,
     Measure,
     left_out,
@@ -290,7 +290,7 @@ UNANIMOUS, MAJORITY, NONE = "3-0", "2-1", "1-1-1"
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class MajorityMatrix:
     """Items by majority (rows) and minority (columns), in the order of CLASSES.
 
     no_majority: items whose three votes are in three classes; they are in no cell.
@@ -309,7 +309,7 @@ class Matrix:
         return sum(map(sum, self.rows)) + self.no_majority + self.not_printed
 
 
-def majority_matrix(tables: Tables) -> Matrix:
+def majority_matrix(tables: Tables) -> MajorityMatrix:
     """The matrix of the items with three votes, all in the paper's seven classes."""
     classes = tables.classes
     three = tables.counts.sum(axis=1) == VOTERS
@@ -321,7 +321,7 @@ def majority_matrix(tables: Tables) -> Matrix:
     decided = largest >= 2
     cells = np.zeros((len(CLASSES), len(CLASSES)), dtype=np.int64)
     np.add.at(cells, (most[decided], column[decided]), 1)
-    return Matrix(
+    return MajorityMatrix(
         tuple(tuple(row) for row in cells.tolist()),
         int((~decided).sum()),
         left_out=left_out(
@@ -333,7 +333,7 @@ def majority_matrix(tables: Tables) -> Matrix:
     )
 
 
-def matrix_patterns(matrix: Matrix) -> Mapping[str, int]:
+def matrix_patterns(matrix: MajorityMatrix) -> Mapping[str, int]:
     """Items by vote pattern: 3-0 on the diagonal, 2-1 off it, 1-1-1 without a majority."""
     cells = np.array(matrix.rows)
     unanimous = int(np.trace(cells))
@@ -357,7 +357,7 @@ def matrix_counts(rows: Sequence[Sequence[int]]) -> Ints:
     return np.repeat(np.array(votes, dtype=np.int64), times, axis=0)
 
 
-def matrix_kappa(matrix: Matrix, resampling: Resampling) -> Measure:
+def matrix_kappa(matrix: MajorityMatrix, resampling: Resampling) -> Measure:
     """Fleiss' kappa of a matrix; n counts items, those that are in no cell included.
 
     Of these it is known how far they agree (nothing without a majority; of a majority and a
@@ -384,7 +384,7 @@ make tens of thousands of pairs that share a few items each."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class KindPairCount:
     """How many items the left calls one kind and the right another, or the same."""
 
     left: Kind
@@ -408,7 +408,7 @@ class PeopleAgreement:
     kappa: Measure
     nouns: NounAgreement
     differences: dict[Blocking, int]
-    cells: tuple[Cell, ...]
+    cells: tuple[KindPairCount, ...]
 
 
 def people_agreement(
@@ -446,7 +446,7 @@ def _agreement(pairs: Pairs, left: str, right: str, resampling: Resampling) -> P
         noun_agreement(pairs, resampling),
         {BLOCKING[code]: blocking[code] for code in sorted(blocking)},
         tuple(
-            Cell(KINDS[mine], KINDS[other], items)
+            KindPairCount(KINDS[mine], KINDS[other], items)
             for (mine, other), items in sorted(cells.items(), key=lambda one: (-one[1], one[0]))
         ),
     )
@@ -560,8 +560,8 @@ def no_skill(why: str) -> Skill:
     return Skill(nothing, nothing, nothing, 0, 0)
 
 
-def noun_skill(items: Sequence[Judged], resampling: Resampling) -> Skill:
-    """The skill of annotators who both say REFERENCE, from `Judged.nearest`.
+def noun_skill(items: Sequence[AnsweredAnchor], resampling: Resampling) -> Skill:
+    """The skill of annotators who both say REFERENCE, from `AnsweredAnchor.nearest`.
 
     Items in which fewer than two say REFERENCE have no pair and are passed over; those
     whose `nearest` is None are left out and counted: there the rule has no answer.

@@ -17,7 +17,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, cast
 
 from nfh_models.agreement.audit import interval
-from nfh_models.agreement.measure import Judged, Measure, Timed, undefined
+from nfh_models.agreement.measure import AnsweredAnchor, Measure, Timed, undefined
 from nfh_models.agreement.pairs import decision
 from nfh_models.domain import Answer, Kind, compare, same_head
 
@@ -32,7 +32,7 @@ Checks = Mapping[tuple[int, str], Answer]
 
 
 @dataclass(frozen=True, slots=True)
-class Heads:
+class HeadPairCounts:
     """Two answers that both say REFERENCE, head by head, by noun.
 
     mine, wanted: heads of the vote and of the decision. right: of mine, how many are
@@ -60,7 +60,7 @@ class Against:
 
     kind: Kind
     equal: bool
-    heads: Heads | None
+    heads: HeadPairCounts | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class Together:
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class PersonVotes:
     """All votes, by person.
 
     own: how many votes of each person are left out of `Mark.expert`, since that person
@@ -113,7 +113,7 @@ class Marks:
     unanimous: int
 
 
-def collect(items: Iterable[Judged], checks: Checks | None = None) -> Marks:
+def collect(items: Iterable[AnsweredAnchor], checks: Checks | None = None) -> PersonVotes:
     """Hold every vote against what is known. Items are looked at one by one, none is kept."""
     collected = _Collected(checks or {})
     for item in items:
@@ -133,7 +133,7 @@ class _Collected:
     decided: int = 0
     unanimous: int = 0
 
-    def add(self, item: Judged) -> None:
+    def add(self, item: AnsweredAnchor) -> None:
         self.items += 1
         expert = decision(item)
         names = sorted(item.votes)
@@ -153,7 +153,7 @@ class _Collected:
 
     def _mark(
         self,
-        item: Judged,
+        item: AnsweredAnchor,
         name: str,
         expert: Answer | None,
         equal: Mapping[tuple[str, str], bool],
@@ -174,7 +174,7 @@ class _Collected:
         )
 
     def _add_pairs(
-        self, item: Judged, expert: Answer | None, equal: Mapping[tuple[str, str], bool]
+        self, item: AnsweredAnchor, expert: Answer | None, equal: Mapping[tuple[str, str], bool]
     ) -> None:
         for one, other in equal:
             counts = self.together[one, other]
@@ -189,8 +189,8 @@ class _Collected:
             known += [expert] if expert is not None else []
             counts[2] += any(_differs(left, answer, item) for answer in known)
 
-    def done(self) -> Marks:
-        return Marks(
+    def done(self) -> PersonVotes:
+        return PersonVotes(
             {name: tuple(self.people[name]) for name in sorted(self.people)},
             {pair: Together(*counts) for pair, counts in sorted(self.together.items())},
             dict(self.own),
@@ -200,11 +200,11 @@ class _Collected:
         )
 
 
-def _equal(item: Judged, one: str, other: str) -> bool:
+def _equal(item: AnsweredAnchor, one: str, other: str) -> bool:
     return not _differs(item.votes[one].answer, item.votes[other].answer, item)
 
 
-def _differs(left: Answer, right: Answer, item: Judged) -> bool:
+def _differs(left: Answer, right: Answer, item: AnsweredAnchor) -> bool:
     return compare(left, right, item.lemmas).blocking is not None
 
 
@@ -212,7 +212,7 @@ def _identical(left: Answer, right: Answer) -> bool:
     return left.without_comment() == right.without_comment()
 
 
-def _against(vote: Answer, known: Answer | None, item: Judged) -> Against | None:
+def _against(vote: Answer, known: Answer | None, item: AnsweredAnchor) -> Against | None:
     """None, too, where either is NFH, which names no kind."""
     if known is None or Kind.NFH in (vote.kind, known.kind):
         return None
@@ -221,11 +221,11 @@ def _against(vote: Answer, known: Answer | None, item: Judged) -> Against | None
     return Against(known.kind, equal, _heads(vote, known, item) if both else None)
 
 
-def _heads(vote: Answer, known: Answer, item: Judged) -> Heads:
+def _heads(vote: Answer, known: Answer, item: AnsweredAnchor) -> HeadPairCounts:
     same = [
         [same_head(mine, wanted, item.lemmas) for wanted in known.heads] for mine in vote.heads
     ]
-    return Heads(
+    return HeadPairCounts(
         len(vote.heads),
         len(known.heads),
         sum(map(any, same)),
@@ -273,7 +273,7 @@ MACE_ROUNDS = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Confusion:
+class KindConfusion:
     """A matrix of kinds. rows[i][j]: how often, or how probably, `kinds[i]` was said to be
     `kinds[j]`. weights: how many votes a row rests on, expected or counted."""
 
@@ -294,7 +294,7 @@ class LatentPerson:
     votes: int
     accuracy: Measure
     spamming: Measure
-    confusion: Confusion | None
+    confusion: KindConfusion | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +329,7 @@ class _Votes:
     keys: list[int]
 
 
-def estimate(marks: Marks) -> Latent:
+def estimate(marks: PersonVotes) -> Latent:
     """Both models, or the sentence that says why there is none. The same votes give the
     same figures."""
     votes = _columns(marks)
@@ -350,7 +350,7 @@ def estimate(marks: Marks) -> Latent:
     return Latent(None, len(votes.keys), len(votes.items), priors, people, _groups(votes))
 
 
-def _columns(marks: Marks) -> _Votes:
+def _columns(marks: PersonVotes) -> _Votes:
     by_item: dict[int, list[tuple[str, Mark]]] = defaultdict(list)
     for name, given in marks.people.items():
         for mark in given:
@@ -416,7 +416,7 @@ def _table(votes: _Votes) -> "pd.DataFrame":
 
 def _dawid_skene(
     votes: _Votes, table: "pd.DataFrame"
-) -> tuple[dict[Kind, float], list[float], list[Confusion]]:
+) -> tuple[dict[Kind, float], list[float], list[KindConfusion]]:
     """The share of each kind, and each person's accuracy and confusion, people by number."""
     import numpy as np
     from crowdkit.aggregation import DawidSkene
@@ -439,7 +439,7 @@ def _dawid_skene(
         said = errors.loc[person].reindex(size, fill_value=0.0).to_numpy()
         weights = probable[items[own]].sum(axis=0)
         confusion.append(
-            Confusion(
+            KindConfusion(
                 tuple(votes.labels[i] for i in order),
                 tuple(tuple(float(said[j, i]) for j in order) for i in order),
                 tuple(float(weights[i]) for i in order),
@@ -477,7 +477,9 @@ def _likelihood(votes: _Votes, spamming: "Floats", thetas: "Floats") -> float:
     return float((np.log(sums) + highest[:, 0]).sum())
 
 
-def _person(votes: int, accuracy: float, spamming: float, confusion: Confusion) -> LatentPerson:
+def _person(
+    votes: int, accuracy: float, spamming: float, confusion: KindConfusion
+) -> LatentPerson:
     if votes < LEAST_OWN:
         why = f"Only {votes} of their votes are on items that others answered, too."
         return LatentPerson(votes, undefined(why, votes), undefined(why, votes), None)
@@ -532,7 +534,7 @@ class HeadAccuracy:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownAnswerScore:
     """One person against known answers.
 
     equal: whole answers that differ in nothing that blocks. kind: the same kind. Both with
@@ -543,15 +545,15 @@ class Known:
     equal: Measure
     kind: Measure
     heads: HeadAccuracy
-    confusion: Confusion | None
+    confusion: KindConfusion | None
 
 
 def against_known(
     marks: Iterable[Mark], known: Callable[[Mark], Against | None], nothing: str
-) -> Known:
+) -> KnownAnswerScore:
     """One person's votes against what `known` gives for them; `nothing` says why, if none."""
     held = [(mark, answer) for mark in marks if (answer := known(mark)) is not None]
-    return Known(
+    return KnownAnswerScore(
         len(held),
         exact_share(sum(answer.equal for _, answer in held), len(held), nothing),
         exact_share(sum(m.kind is a.kind for m, a in held), len(held), nothing),
@@ -560,7 +562,7 @@ def against_known(
     )
 
 
-def against_others(marks: Iterable[Mark]) -> Confusion | None:
+def against_others(marks: Iterable[Mark]) -> KindConfusion | None:
     """One person's kinds against the majority of the others, where no expert decided."""
     return confusion(
         (mark.majority, mark.kind)
@@ -576,7 +578,7 @@ def exact_share(right: int, n: int, nothing: str) -> Measure:
     return Measure(right / n, *interval(right, n), n, None)
 
 
-def confusion(pairs: Iterable[tuple[Kind, Kind]]) -> Confusion | None:
+def confusion(pairs: Iterable[tuple[Kind, Kind]]) -> KindConfusion | None:
     """Counts of (known kind, kind said); only kinds that occur. None for no pairs."""
     counts = Counter(pairs)
     if not counts:
@@ -584,7 +586,7 @@ def confusion(pairs: Iterable[tuple[Kind, Kind]]) -> Confusion | None:
     met = {kind for pair in counts for kind in pair}
     kinds = tuple(kind for kind in Kind if kind in met)
     rows = tuple(tuple(float(counts[known, said]) for said in kinds) for known in kinds)
-    return Confusion(kinds, rows, tuple(map(sum, rows)))
+    return KindConfusion(kinds, rows, tuple(map(sum, rows)))
 
 
 def _head_accuracy(answers: Sequence[Against], nothing: str) -> HeadAccuracy:
@@ -605,7 +607,10 @@ def _head_accuracy(answers: Sequence[Against], nothing: str) -> HeadAccuracy:
 
 
 def _ratio(
-    both: Sequence[Heads], part: Callable[[Heads], int], whole: Callable[[Heads], int], why: str
+    both: Sequence[HeadPairCounts],
+    part: Callable[[HeadPairCounts], int],
+    whole: Callable[[HeadPairCounts], int],
+    why: str,
 ) -> Measure:
     total = sum(map(whole, both))
     if not total:

@@ -16,7 +16,7 @@ from math import log
 from typing import Literal
 
 from nfh_models.agreement.competence import Mark, Together, exact_share
-from nfh_models.agreement.measure import Judged, Measure, undefined
+from nfh_models.agreement.measure import AnsweredAnchor, Measure, undefined
 from nfh_models.domain import Kind
 
 Cut = Literal["tenths", "weeks", "days"]
@@ -55,7 +55,7 @@ class Seconds:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class WorkPeriod:
     """A stretch of one person's work.
 
     first, last: times of its first and last answer. a_day: how many answers they gave on a
@@ -97,7 +97,7 @@ class Drift:
     """One person's work over time. why: why there is no order in it; then no blocks."""
 
     why: str | None
-    blocks: tuple[Block, ...]
+    blocks: tuple[WorkPeriod, ...]
     trends: tuple[Trend, ...]
     seconds: Seconds | None
 
@@ -158,11 +158,11 @@ def _week(mark: Mark) -> str:
     return f"{year} {week}"
 
 
-def _block(marks: Sequence[Mark], limit: float | None, a_day: Mapping[str, int]) -> Block:
+def _block(marks: Sequence[Mark], limit: float | None, a_day: Mapping[str, int]) -> WorkPeriod:
     days = {_day(mark) for mark in marks}
     decided = [mark.expert for mark in marks if mark.expert is not None]
     agreeing = [mark.agreeing for mark in marks if mark.agreeing is not None]
-    return Block(
+    return WorkPeriod(
         marks[0].at,
         marks[-1].at,
         len(marks),
@@ -315,7 +315,7 @@ def habits(
     return (*found, *_copies(name, together))
 
 
-def closest_nouns(items: Iterable[Judged]) -> dict[str, tuple[int, int]]:
+def closest_nouns(items: Iterable[AnsweredAnchor]) -> dict[str, tuple[int, int]]:
     """By person: how many votes REFERENCE name the closest noun, and of how many; looked at
     are the items whose closest noun is known."""
     counts: dict[str, tuple[int, int]] = {}

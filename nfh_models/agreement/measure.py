@@ -44,7 +44,7 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class AnsweredAnchor:
     """One anchor with the answers of everybody, by name.
 
     passage: any number that tells passages apart; intervals resample whole passages.

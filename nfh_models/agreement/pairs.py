@@ -24,7 +24,7 @@ from nfh_models.agreement.measure import (
     OTHER,
     REFERENCE,
     UNKNOWN,
-    Judged,
+    AnsweredAnchor,
     LeftOut,
     Measure,
     left_out,
@@ -34,8 +34,8 @@ from nfh_models.domain import (
     Answer,
     Blocking,
     Comparison,
+    DifferenceNote,
     Kind,
-    Note,
     compare,
     compare_all,
     same_head,
@@ -125,8 +125,8 @@ class PairList:
             BLOCKING_CODE[found.blocking],
             heads,
             matched,
-            Note.MENTION in found.notes,
-            Note.EXTENT in found.notes,
+            DifferenceNote.MENTION in found.notes,
+            DifferenceNote.EXTENT in found.notes,
         )
         for column, value in zip(self._columns, row, strict=True):
             column.append(value)
@@ -289,7 +289,7 @@ class Tables:
         return outside
 
 
-def collect(items: Iterable[Judged]) -> Tables:
+def collect(items: Iterable[AnsweredAnchor]) -> Tables:
     """The tables of these items. They are looked at one by one, and none is kept."""
     collected = _Collected()
     for item in items:
@@ -297,7 +297,7 @@ def collect(items: Iterable[Judged]) -> Tables:
     return collected.done()
 
 
-def decision(item: Judged) -> Answer | None:
+def decision(item: AnsweredAnchor) -> Answer | None:
     """What an expert decided: the gold that one made, else the answer of the only expert."""
     if item.gold is not None and item.expert_gold:
         return item.gold
@@ -324,7 +324,7 @@ class _Collected:
     own: Counter[str] = field(default_factory=Counter)
     expert_items: int = 0
 
-    def add(self, item: Judged) -> None:
+    def add(self, item: AnsweredAnchor) -> None:
         """Take in one item."""
         place = (len(self.passage), item.passage)
         self.passage.append(item.passage)
@@ -340,7 +340,7 @@ class _Collected:
         self.pattern.append(self.patterns.setdefault(pattern, len(self.patterns)))
         self._add_experts(place, item)
 
-    def _add_experts(self, place: tuple[int, int], item: Judged) -> None:
+    def _add_experts(self, place: tuple[int, int], item: AnsweredAnchor) -> None:
         names = sorted(item.experts)
         self.decisions.update(names)
         numbers = [self.experts.setdefault(name, len(self.experts)) for name in names]

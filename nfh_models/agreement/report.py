@@ -13,7 +13,7 @@ from nfh_models.agreement.coefficients import (
     MOST_PAIRS,
     Fleiss,
     KindAgreement,
-    Matrix,
+    MajorityMatrix,
     PeopleAgreement,
     ScopeAgreement,
     Skill,
@@ -27,11 +27,11 @@ from nfh_models.agreement.coefficients import (
 )
 from nfh_models.agreement.competence import (
     Against,
-    Confusion,
-    Known,
+    KindConfusion,
+    KnownAnswerScore,
     Latent,
     Mark,
-    Marks,
+    PersonVotes,
     against_known,
     against_others,
     estimate,
@@ -55,7 +55,7 @@ NO_CHECKS = "No check item was given to them and answered."
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class AnnotatorCompetence:
     """One annotator.
 
     own: votes on items that they decided themselves, as an expert; left out of `expert`.
@@ -67,15 +67,15 @@ class Person:
     answers: int
     kinds: Mapping[Kind, int]
     own: int
-    expert: Known
-    checks: Known
-    others: Confusion | None
+    expert: KnownAnswerScore
+    checks: KnownAnswerScore
+    others: KindConfusion | None
     drift: Drift
     habits: tuple[Habit, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Competence:
+class CompetenceReport:
     """Everybody. items: of the query; decided: by an expert; unanimous: of these, how many
     have two votes and more that do not differ. tests: how many trends were tested."""
 
@@ -83,17 +83,19 @@ class Competence:
     decided: int
     unanimous: int
     latent: Latent
-    people: tuple[Person, ...]
+    people: tuple[AnnotatorCompetence, ...]
     tests: int
 
 
 def competence(
-    marks: Marks, cut: Cut = "tenths", closest: Mapping[str, tuple[int, int]] | None = None
-) -> Competence:
+    marks: PersonVotes,
+    cut: Cut = "tenths",
+    closest: Mapping[str, tuple[int, int]] | None = None,
+) -> CompetenceReport:
     """The whole report. closest: as `closest_nouns` gives it, where nouns were looked for."""
     people = [_person(name, marks, cut, closest or {}) for name in marks.people]
     trends = corrected([trend for person in people for trend in person.drift.trends])
-    return Competence(
+    return CompetenceReport(
         marks.items,
         marks.decided,
         marks.unanimous,
@@ -104,10 +106,10 @@ def competence(
 
 
 def _person(
-    name: str, marks: Marks, cut: Cut, closest: Mapping[str, tuple[int, int]]
-) -> Person:
+    name: str, marks: PersonVotes, cut: Cut, closest: Mapping[str, tuple[int, int]]
+) -> AnnotatorCompetence:
     given = marks.people[name]
-    return Person(
+    return AnnotatorCompetence(
         name,
         len(given),
         dict(Counter(mark.kind for mark in given)),
@@ -128,7 +130,9 @@ def _check(mark: Mark) -> Against | None:
     return mark.check
 
 
-def _with_trends(people: list[Person], trends: list[Trend]) -> list[Person]:
+def _with_trends(
+    people: list[AnnotatorCompetence], trends: list[Trend]
+) -> list[AnnotatorCompetence]:
     """The people with their own trends, which stand in `trends` one person after the other."""
     left = iter(trends)
     return [
@@ -157,7 +161,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class ChosenFigures:
     """The figures, all by one source, since figures by different ones do not compare.
 
     source: in words, "" where nobody has a figure. people: by name.
@@ -167,23 +171,23 @@ class Chosen:
     people: Mapping[str, Figure]
 
 
-def chosen(found: Competence) -> Chosen:
+def chosen(found: CompetenceReport) -> ChosenFigures:
     """The source that gives most people a figure; of those equal the one listed first.
 
     Check items come first: they are a sample of ordinary items. What experts decided comes
     before Dawid and Skene's model, which leaves heads out and believes what most say.
     """
     sources = (
-        Chosen(CHECKS, _figures({p.name: p.checks.equal for p in found.people})),
-        Chosen(EXPERT, _figures({p.name: p.expert.equal for p in found.people})),
-        Chosen(DAWID_SKENE, _figures(_modelled(found))),
+        ChosenFigures(CHECKS, _figures({p.name: p.checks.equal for p in found.people})),
+        ChosenFigures(EXPERT, _figures({p.name: p.expert.equal for p in found.people})),
+        ChosenFigures(DAWID_SKENE, _figures(_modelled(found))),
     )
     best = max(sources, key=lambda one: len(one.people))
-    return best if best.people else Chosen("", {})
+    return best if best.people else ChosenFigures("", {})
 
 
-def _modelled(found: Competence) -> dict[str, Measure]:
-    people: dict[str, Person] = {person.name: person for person in found.people}
+def _modelled(found: CompetenceReport) -> dict[str, Measure]:
+    people: dict[str, AnnotatorCompetence] = {person.name: person for person in found.people}
     return {
         name: model.accuracy for name, model in found.latent.people.items() if name in people
     }
@@ -249,7 +253,7 @@ class Coefficients:
 
 
 @dataclass(frozen=True, slots=True)
-class People:
+class AnnotatorPairs:
     """Two people at a time; not_measured: twos that share fewer items than the others."""
 
     twos: tuple[PeopleAgreement, ...]
@@ -272,11 +276,11 @@ class Agreement:
     kinds: tuple[KindAgreement, ...]
     scope: ScopeAgreement
     skill: Skill
-    people: People
-    experts: People
+    people: AnnotatorPairs
+    experts: AnnotatorPairs
     own: Mapping[str, int]
-    doubles: People
-    matrix: Matrix
+    doubles: AnnotatorPairs
+    matrix: MajorityMatrix
 
 
 def measure_agreement(
@@ -294,10 +298,10 @@ def measure_agreement(
         kind_agreement(votes, resampling, lack),
         scope_agreement(votes, resampling, lack),
         skill,
-        People(*people_agreement(votes, names, names, resampling, most)),
-        People(*people_agreement(tables.against, names, expert, resampling, most)),
+        AnnotatorPairs(*people_agreement(votes, names, names, resampling, most)),
+        AnnotatorPairs(*people_agreement(tables.against, names, expert, resampling, most)),
         tables.own,
-        People(
+        AnnotatorPairs(
             *people_agreement(tables.doubles, tables.experts, tables.experts, resampling, most)
         ),
         majority_matrix(tables),

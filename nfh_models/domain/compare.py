@@ -26,7 +26,7 @@ class Blocking(StrEnum):
     RELATION = "relation"
 
 
-class Note(StrEnum):
+class DifferenceNote(StrEnum):
     """A difference that is recorded and never blocks."""
 
     MENTION = "mention"
@@ -70,17 +70,17 @@ class Comparison:
     """How two answers differ: at most one blocking difference, any number of notes."""
 
     blocking: Blocking | None = None
-    notes: frozenset[Note] = field(default_factory=frozenset)
+    notes: frozenset[DifferenceNote] = field(default_factory=frozenset)
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PairDifference:
     """How two of an item's answers differ. left < right: their places among the answers."""
 
     left: int
     right: int
     blocking: Blocking | None
-    notes: frozenset[Note]
+    notes: frozenset[DifferenceNote]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +93,10 @@ class ItemDisagreement:
     """
 
     blocking: frozenset[Blocking] = field(default_factory=frozenset)
-    notes: frozenset[Note] = field(default_factory=frozenset)
+    notes: frozenset[DifferenceNote] = field(default_factory=frozenset)
     strongest: Blocking | None = None
     pattern: str = ""
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[PairDifference, ...] = ()
 
 
 def compare(left: Answer, right: Answer, lemmas: Sequence[str]) -> Comparison:
@@ -192,23 +192,23 @@ def _marked(head: Head) -> dict[int, Mention]:
     return {m.head: m for m in head.mentions if m.origin is Origin.MARKED}
 
 
-def _mention_notes(left: Head, right: Head) -> frozenset[Note]:
+def _mention_notes(left: Head, right: Head) -> frozenset[DifferenceNote]:
     mine, other = _marked(left), _marked(right)
     notes = set()
     if mine.keys() != other.keys():
-        notes.add(Note.MENTION)
+        notes.add(DifferenceNote.MENTION)
     shared = mine.keys() & other.keys()
     if any((mine[t].start, mine[t].end) != (other[t].start, other[t].end) for t in shared):
-        notes.add(Note.EXTENT)
+        notes.add(DifferenceNote.EXTENT)
     return frozenset(notes)
 
 
-def _class_notes(left: Answer, right: Answer) -> frozenset[Note]:
+def _class_notes(left: Answer, right: Answer) -> frozenset[DifferenceNote]:
     notes = set()
     if left.sort and right.sort and left.sort is not right.sort:
-        notes.add(Note.SORT)
+        notes.add(DifferenceNote.SORT)
     if left.noun and right.noun and _fold(left.noun) != _fold(right.noun):
-        notes.add(Note.TEXT)
+        notes.add(DifferenceNote.TEXT)
     return frozenset(notes)
 
 
@@ -220,11 +220,11 @@ def compare_all(answers: Sequence[Answer], lemmas: Sequence[str]) -> ItemDisagre
     """
     if not answers:
         return ItemDisagreement()
-    differences: list[Difference] = []
+    differences: list[PairDifference] = []
     for (i, left), (j, right) in combinations(enumerate(answers), 2):
         found = compare(left, right, lemmas)
         if found.blocking is not None or found.notes:
-            differences.append(Difference(i, j, found.blocking, found.notes))
+            differences.append(PairDifference(i, j, found.blocking, found.notes))
     blocking = frozenset(one.blocking for one in differences if one.blocking is not None)
     differs = {(one.left, one.right) for one in differences if one.blocking is not None}
     return ItemDisagreement(

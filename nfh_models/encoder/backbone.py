@@ -133,14 +133,14 @@ class _Layer(nn.Module):
 class _Attention(nn.Module):
     def __init__(self, shape: BertShape) -> None:
         super().__init__()
-        self.self = Heads(shape)
+        self.self = AttentionHeads(shape)
         self.output = _Closing(shape.hidden_size, shape)
 
     def forward(self, states: Tensor, mask: Tensor | None) -> Tensor:
         return cast("Tensor", self.output(self.self(states, mask), states))
 
 
-class Heads(nn.Module):
+class AttentionHeads(nn.Module):
     """Attention without what closes it."""
 
     def __init__(self, shape: BertShape) -> None:
@@ -240,7 +240,7 @@ class ColumnsShape(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Words(nn.Module):
+class SharedWordTable(nn.Module):
     """One word table for all columns."""
 
     def __init__(self, count: int, width: int, columns: int) -> None:
@@ -265,10 +265,10 @@ class Columns(nn.Module):
     def __init__(self, shape: ColumnsShape) -> None:
         super().__init__()
         each = shape.each
-        self.words = Words(shape.vocab_size, each.hidden_size, shape.columns)
+        self.words = SharedWordTable(shape.vocab_size, each.hidden_size, shape.columns)
         self.columns = nn.ModuleList(Bert(each, words=False) for _ in range(shape.columns))
 
-    def get_input_embeddings(self) -> Words:
+    def get_input_embeddings(self) -> SharedWordTable:
         """The word table."""
         return self.words
 

@@ -20,8 +20,14 @@ from nfh_models.encoder.backbone import (
     own_shape,
     width_of,
 )
-from nfh_models.encoder.model import EncoderModel, Network, Shown, Whole, network_of
-from nfh_models.encoder.quantization import Form, form_of
+from nfh_models.encoder.model import (
+    EncoderModel,
+    EncoderNetwork,
+    ModelBundle,
+    TeacherStates,
+    network_of,
+)
+from nfh_models.encoder.quantization import ArrayEncoding, form_of
 from nfh_models.encoder.training import Soft
 from nfh_models.errors import ModelsError
 from nfh_models.resolution.base import Choice, Item, Resolver
@@ -56,7 +62,7 @@ class JoinError(ModelsError):
     """Models that cannot become one."""
 
 
-def joined(wholes: Sequence[Whole]) -> Whole:
+def joined(wholes: Sequence[ModelBundle]) -> ModelBundle:
     """One model out of several with BERTs of one size, one tokenizer and one window.
 
     Temperature and threshold are to be fitted anew. Raises JoinError for models that do not
@@ -81,7 +87,7 @@ def joined(wholes: Sequence[Whole]) -> Whole:
     )
 
 
-def between(before: Mapping[str, Tensor], after: Whole) -> Whole:
+def between(before: Mapping[str, Tensor], after: ModelBundle) -> ModelBundle:
     """A model half way from what it was to what a training made of it; its network is changed.
 
     before: the state of its network. Less is lost of what it knew than by the training, and
@@ -95,7 +101,7 @@ def between(before: Mapping[str, Tensor], after: Whole) -> Whole:
     return after
 
 
-def _check(wholes: Sequence[Whole]) -> None:
+def _check(wholes: Sequence[ModelBundle]) -> None:
     first = wholes[0]
     for one in wholes:
         if not isinstance(own_shape(one.architecture), BertShape):
@@ -110,7 +116,7 @@ def _check(wholes: Sequence[Whole]) -> None:
                 raise JoinError(f"models whose setting {key} differs cannot be joined")
 
 
-def _architecture(wholes: Sequence[Whole]) -> dict[str, object]:
+def _architecture(wholes: Sequence[ModelBundle]) -> dict[str, object]:
     given = wholes[0].architecture
     return {key: given[key] for key in SIZES if key in given} | {
         "model_type": COLUMNS_KIND,
@@ -119,11 +125,11 @@ def _architecture(wholes: Sequence[Whole]) -> dict[str, object]:
     }
 
 
-def _fill_encoder(made: Columns, wholes: Sequence[Whole]) -> None:
+def _fill_encoder(made: Columns, wholes: Sequence[ModelBundle]) -> None:
     encoders: list[Any] = [one.network.encoder for one in wholes]
     tables = [cast("Tensor", one.get_input_embeddings().weight) for one in encoders]
     table = torch.stack(tables).mean(0)
-    if form_of(WORDS, tuple(table.shape), wholes[0].settings.weights) is Form.PAIRS:
+    if form_of(WORDS, tuple(table.shape), wholes[0].settings.weights) is ArrayEncoding.PAIRS:
         # Before it is trained further, so that all else learns to live with the rounding.
         table = torch.from_numpy(quantization.rounded(table.float().cpu().numpy()))
     made.words.weight.copy_(table)
@@ -133,7 +139,7 @@ def _fill_encoder(made: Columns, wholes: Sequence[Whole]) -> None:
         column.load_state_dict({name: given[name] for name in wanted})
 
 
-def _fill_scorer(made: Network, networks: Sequence[Network]) -> None:
+def _fill_scorer(made: EncoderNetwork, networks: Sequence[EncoderNetwork]) -> None:
     for name in ("mark", "classes"):
         getattr(made, name).copy_(torch.cat([getattr(one, name) for one in networks], -1))
     for name in ("turns", "speakers", "distance"):
@@ -147,7 +153,7 @@ def _fill_scorer(made: Network, networks: Sequence[Network]) -> None:
         _mean(made, networks, name)
 
 
-def _blocks(made: Network, networks: Sequence[Network], name: str) -> None:
+def _blocks(made: EncoderNetwork, networks: Sequence[EncoderNetwork], name: str) -> None:
     """A layer of each as blocks of one."""
     layer = cast("nn.Linear", made.get_submodule(name))
     parts = [cast("nn.Linear", one.get_submodule(name)) for one in networks]
@@ -166,7 +172,7 @@ def _diagonal(blocks: Sequence[Tensor]) -> Tensor:
     return cast("Tensor", torch.block_diag(*blocks))  # type: ignore[no-untyped-call]
 
 
-def _mean(made: Network, networks: Sequence[Network], name: str) -> None:
+def _mean(made: EncoderNetwork, networks: Sequence[EncoderNetwork], name: str) -> None:
     layer = cast("nn.Linear", made.get_submodule(name))
     parts = [cast("nn.Linear", one.get_submodule(name)) for one in networks]
     layer.weight.copy_(torch.cat([part.weight for part in parts], -1) / len(parts))
@@ -184,7 +190,9 @@ def taught(teacher: Resolver, items: Sequence[Item]) -> list[Soft]:
     return [_soft(choice) for choice in teacher.resolve(items)]
 
 
-def shown(teacher: EncoderModel, items: Sequence[Item]) -> tuple[list[Soft], list[Shown]]:
+def shown(
+    teacher: EncoderModel, items: Sequence[Item]
+) -> tuple[list[Soft], list[TeacherStates]]:
     """The same, and the teacher's states of the words that it read."""
     choices, states = teacher.read(items)
     return [_soft(choice) for choice in choices], states

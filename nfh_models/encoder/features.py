@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Passage
-from nfh_models.identification.base import Case
+from nfh_models.identification.base import SentenceNumber
 from nfh_models.text.tokens import plain_words
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TokenWindow:
     """Words [offset, offset + len(words)) of a passage, around an anchor.
 
     words: stand-ins for quotes and brackets made the signs. turns: the turn of each word,
@@ -53,7 +53,7 @@ def bounds(total: int, start: int, end: int, size: int, before: float) -> tuple[
     return max(0, last - size), last
 
 
-def window_of(passage: Passage, anchor: Anchor, size: int, before: float) -> Window:
+def window_of(passage: Passage, anchor: Anchor, size: int, before: float) -> TokenWindow:
     """The window of an anchor. Raises PassageError for an anchor outside the passage.
 
     Turns are ranked by their numbers: what has the same number is one turn.
@@ -73,7 +73,7 @@ def window_of(passage: Passage, anchor: Anchor, size: int, before: float) -> Win
         turns += [rank] * words
         same += [turn.speaker == speaker] * words
     at = turns[anchor.start - first]
-    return Window(
+    return TokenWindow(
         plain_words(passage.word(place) for place in range(first, last)),
         [rank - at for rank in turns],
         same,
@@ -83,14 +83,14 @@ def window_of(passage: Passage, anchor: Anchor, size: int, before: float) -> Win
     )
 
 
-def window_of_case(case: Case, size: int, before: float) -> Window:
+def window_of_case(case: SentenceNumber, size: int, before: float) -> TokenWindow:
     """The window of a number in its sentence: one turn of one speaker."""
     words = case.stretch.words
     if not 0 <= case.start < case.end <= len(words):
         raise ValueError(f"[{case.start}, {case.end}) is outside {len(words)} words")
     first, last = bounds(len(words), case.start, case.end, size, before)
     count = last - first
-    return Window(
+    return TokenWindow(
         plain_words(words[first:last]),
         [0] * count,
         [True] * count,
@@ -120,7 +120,7 @@ Floats = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EncoderRow:
     """A window in pieces. All arrays but `first` have one entry a piece.
 
     ids: numbers of pieces. mark: 1 at the anchor's. turns, speakers: rows of the tables.
@@ -155,7 +155,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Featuriser:
+class EncoderFeaturiser:
     """Makes rows. window: in words. before: see `bounds`. limit: pieces that an encoder reads
     at most; a window with more is cut to fit."""
 
@@ -164,21 +164,21 @@ class Featuriser:
     before: float
     limit: int
 
-    def row(self, passage: Passage, anchor: Anchor) -> Row:
+    def row(self, passage: Passage, anchor: Anchor) -> EncoderRow:
         """The row of an anchor. Raises PassageError for one outside its passage."""
         return self.of_window(window_of(passage, anchor, self.window, self.before))
 
-    def case_row(self, case: Case) -> Row:
+    def case_row(self, case: SentenceNumber) -> EncoderRow:
         """The row of a number in its sentence."""
         return self.of_window(window_of_case(case, self.window, self.before))
 
-    def of_window(self, window: Window) -> Row:
+    def of_window(self, window: TokenWindow) -> EncoderRow:
         """The row of a window."""
         cut = self.pieces.cut(window.words)
         low, high = self._fitting(window, [len(one) for one in cut])
         return self._row(window, cut, low, high)
 
-    def _fitting(self, window: Window, sizes: Sequence[int]) -> tuple[int, int]:
+    def _fitting(self, window: TokenWindow, sizes: Sequence[int]) -> tuple[int, int]:
         """The words [low, high) that fit: sides are cut so as to keep their shares, and the
         anchor last of all."""
         low, high = 0, len(sizes)
@@ -199,7 +199,9 @@ class Featuriser:
                 spent -= costs[high]
         return low, high
 
-    def _row(self, window: Window, cut: Sequence[tuple[int, ...]], low: int, high: int) -> Row:
+    def _row(
+        self, window: TokenWindow, cut: Sequence[tuple[int, ...]], low: int, high: int
+    ) -> EncoderRow:
         pieces = self.pieces
         ids, mark, turns, speakers = [pieces.cls], [0], [0], [0]
         first: list[int] = []
@@ -217,7 +219,7 @@ class Featuriser:
             speakers += [1 if window.same[place] else 2] * count
         _separate(ids, mark, turns, speakers, pieces.sep)
         start, end = window.start - low, min(window.end, high) - low
-        return Row(ids, mark, turns, speakers, first, start, end, window.offset + low)
+        return EncoderRow(ids, mark, turns, speakers, first, start, end, window.offset + low)
 
 
 def _separate(
@@ -253,7 +255,7 @@ class Padded:
     distance: Ints
 
 
-def pad(rows: Sequence[Row], empty: int) -> Padded:
+def pad(rows: Sequence[EncoderRow], empty: int) -> Padded:
     """One batch of some rows. empty: the number of the piece that stands for none."""
     count = len(rows)
     length = max(len(row.ids) for row in rows)
@@ -284,7 +286,7 @@ def pad(rows: Sequence[Row], empty: int) -> Padded:
     return made
 
 
-def buckets(row: Row) -> Ints:
+def buckets(row: EncoderRow) -> Ints:
     """The bucket of each word's distance to the nearer end of the anchor: 0 to 12 behind it
     (0 inside it), 14 to 25 before it."""
     places = np.arange(row.words)
@@ -295,7 +297,7 @@ def buckets(row: Row) -> Ints:
     return np.where(away >= 0, steps, steps + len(EDGES) + 1).astype(np.int64)
 
 
-def by_length(rows: Sequence[Row], size: int) -> list[list[int]]:
+def by_length(rows: Sequence[EncoderRow], size: int) -> list[list[int]]:
     """Places of the rows in batches of `size` rows of about one length, the shortest first."""
     order = sorted(range(len(rows)), key=lambda place: len(rows[place].ids))
     return [order[start : start + size] for start in range(0, len(order), size)]

@@ -39,20 +39,20 @@ from nfh_models.encoder.features import (
     NO_DISTANCE,
     SPEAKERS,
     TURNS,
-    Featuriser,
+    EncoderFeaturiser,
+    EncoderRow,
     Padded,
-    Row,
     by_length,
     pad,
 )
 from nfh_models.encoder.settings import Candidates, EncoderSettings, Task, Weights
 from nfh_models.errors import ModelsError
-from nfh_models.identification.base import Case, Decision
+from nfh_models.identification.base import Decision, SentenceNumber
 from nfh_models.model_files import (
     CONFIG,
     FORMAT_VERSION,
     WEIGHTS,
-    Config,
+    ModelConfig,
     ModelFileError,
     ModelFiles,
     damaged,
@@ -62,7 +62,7 @@ from nfh_models.model_files import (
     settings_of,
     write_model,
 )
-from nfh_models.parsing import Layer
+from nfh_models.parsing import ParseLayer
 from nfh_models.resolution.base import Choice, Item, ResolutionExample, Several
 from nfh_models.training.loop import autocast, choose_device
 
@@ -113,7 +113,7 @@ class Tensors:
         return cls(*(torch.from_numpy(getattr(padded, name)).to(on) for name in names))
 
 
-class Network(nn.Module):
+class EncoderNetwork(nn.Module):
     """encoder: takes inputs_embeds (B x L x D) and attention_mask, gives last_hidden_state;
     knows its word table by get_input_embeddings. width: D. pair: of the hidden layer.
     """
@@ -255,7 +255,7 @@ batch, and elsewhere than on a CPU."""
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class TeacherStates:
     """An encoder's states of the words of a row, W x D. offset: of its first word in the
     passage."""
 
@@ -271,12 +271,12 @@ class Read:
     logits: list[Floats]
     nfh: Floats
     several: Floats
-    shown: list[Shown]
+    shown: list[TeacherStates]
 
 
 def read(
-    network: Network,
-    rows: Sequence[Row],
+    network: EncoderNetwork,
+    rows: Sequence[EncoderRow],
     empty: int,
     *,
     on: torch.device | None = None,
@@ -292,7 +292,7 @@ def read(
     logits: list[Floats] = [np.empty(0, np.float32)] * len(rows)
     nfh = np.zeros(len(rows), np.float32)
     several = np.zeros((len(rows), 3), np.float32)
-    seen = [Shown(row.offset, np.empty(0, np.float16)) for row in rows if states]
+    seen = [TeacherStates(row.offset, np.empty(0, np.float16)) for row in rows if states]
 
     def score(places: list[int]) -> None:
         some = [rows[place] for place in places]
@@ -308,7 +308,7 @@ def read(
             if states:
                 kept = words[number, : rows[place].words]
                 own = kept.to(torch.float16).cpu().numpy().copy()
-                seen[place] = Shown(rows[place].offset, own)
+                seen[place] = TeacherStates(rows[place].offset, own)
 
     # The longest first: what is left for the end is short, and no thread waits long.
     batches = by_length(rows, size)[::-1]
@@ -364,7 +364,7 @@ class TaskError(ModelsError):
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class ModelBundle:
     """All that a model is.
 
     base: the name of its encoder. temperature: what logits are divided by before they become
@@ -372,7 +372,7 @@ class Whole:
     added to the logits of the six classes, see `priors`.
     """
 
-    network: Network
+    network: EncoderNetwork
     settings: EncoderSettings
     architecture: Architecture
     pieces: Pieces
@@ -387,10 +387,10 @@ class Whole:
         return Backbone(self.network.encoder, self.architecture, self.pieces, self.base)
 
     @property
-    def featuriser(self) -> Featuriser:
+    def featuriser(self) -> EncoderFeaturiser:
         """What makes rows for it."""
         settings = self.settings
-        return Featuriser(
+        return EncoderFeaturiser(
             self.pieces, settings.window, settings.before, limit_of(self.architecture)
         )
 
@@ -403,7 +403,7 @@ class EncoderModel:
     together with it, to within the rounding of the arithmetic.
     """
 
-    whole: Whole
+    whole: ModelBundle
     recipe: str
     on: torch.device = field(default_factory=lambda: torch.device("cpu"))
     precision: str = "fp32"
@@ -414,12 +414,12 @@ class EncoderModel:
         return VERSION
 
     @property
-    def needs(self) -> frozenset[Layer]:
+    def needs(self) -> frozenset[ParseLayer]:
         """No parse."""
         return frozenset()
 
     @property
-    def uses(self) -> frozenset[Layer]:
+    def uses(self) -> frozenset[ParseLayer]:
         """No parse."""
         return frozenset()
 
@@ -440,14 +440,14 @@ class EncoderModel:
             made += self._resolved(items[start : start + AT_ONCE])[0]
         return made
 
-    def read(self, items: Sequence[Item]) -> tuple[list[Choice | None], list[Shown]]:
+    def read(self, items: Sequence[Item]) -> tuple[list[Choice | None], list[TeacherStates]]:
         """A choice an item as from `resolve`, and the states of the words that were read."""
         self._check(Task.RESOLUTION)
         return self._resolved(items, states=True)
 
     def _resolved(
         self, items: Sequence[Item], *, states: bool = False
-    ) -> tuple[list[Choice | None], list[Shown]]:
+    ) -> tuple[list[Choice | None], list[TeacherStates]]:
         whole, featuriser = self.whole, self.whole.featuriser
         rows = [featuriser.row(item.passage, item.anchor) for item in items]
         found = read(
@@ -472,7 +472,7 @@ class EncoderModel:
         ]
         return choices, found.shown
 
-    def decide(self, cases: Sequence[Case]) -> list[Decision]:
+    def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         """A decision a case; its score is the logit less the threshold.
 
         Raises TaskError for a model that was trained for resolution alone.
@@ -511,7 +511,7 @@ def probabilities(logits: Floats, temperature: float, shift: Shift = NO_SHIFT) -
 
 
 def choice_of(
-    row: Row, tokens: int, found: Floats, several: Several | None, nfh: float | None
+    row: EncoderRow, tokens: int, found: Floats, several: Several | None, nfh: float | None
 ) -> Choice | None:
     """The best candidate, the second best, and all scores laid out over the passage.
 
@@ -559,7 +559,9 @@ Array = NDArray[np.generic]
 _Shift = Annotated[float, Meta(ge=-100, le=100)]
 
 
-class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class StoredEncoderSettings(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
+):
     """The settings as config.json holds them.
 
     architecture: the encoder's own config. tokenizer: SHA-256 (hex) of tokenizer.json, for
@@ -580,7 +582,7 @@ class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 def save(
-    whole: Whole,
+    whole: ModelBundle,
     folder: Path,
     *,
     recipe: str = ENCODER,
@@ -601,11 +603,11 @@ def save(
     return write_model(folder, ModelFiles(config, arrays, None, metrics or {}, card, more))
 
 
-def config_of(whole: Whole, recipe: str, name: str, created_at: str) -> Config:
+def config_of(whole: ModelBundle, recipe: str, name: str, created_at: str) -> ModelConfig:
     """What config.json says of a model."""
     # A folder's path says nothing elsewhere, and may tell more than it should.
     training = msgspec.structs.replace(whole.settings, encoder=whole.base)
-    stored = Stored(
+    stored = StoredEncoderSettings(
         base=whole.base,
         training=training,
         architecture=dict(whole.architecture),
@@ -615,7 +617,7 @@ def config_of(whole: Whole, recipe: str, name: str, created_at: str) -> Config:
         shift=whole.shift,
         tokenizer=_digest(whole.pieces.content),
     )
-    return Config(
+    return ModelConfig(
         format_version=FORMAT_VERSION,
         name=name,
         task=whole.settings.task.value,
@@ -652,7 +654,7 @@ def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> En
         raise ModelFileError(
             f"{folder} is a model of {config.recipe!r}, not of {ENCODER!r} or {SMALL!r}"
         )
-    stored = settings_of(folder, config, Stored)
+    stored = settings_of(folder, config, StoredEncoderSettings)
     _check_task(folder, config, stored)
     on = choose_device(device)
     pieces = _pieces(folder, stored)
@@ -666,7 +668,7 @@ def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> En
     stay = bytes_ and own and on.type == "cpu"
     _fill(network, arrays, in_bytes=stay and quantization.fast())
     network.eval().requires_grad_(requires_grad=False)
-    whole = Whole(
+    whole = ModelBundle(
         network.to(on),
         stored.training,
         stored.architecture,
@@ -679,7 +681,7 @@ def load(folder: Path, *, device: str | None = "cpu", bytes_: bool = True) -> En
     return EncoderModel(whole, config.recipe, on, "fp32" if own else "auto")
 
 
-def _check_task(folder: Path, config: Config, stored: Stored) -> None:
+def _check_task(folder: Path, config: ModelConfig, stored: StoredEncoderSettings) -> None:
     own = stored.training.task.value
     if config.task != own:
         raise damaged(
@@ -687,7 +689,7 @@ def _check_task(folder: Path, config: Config, stored: Stored) -> None:
         )
 
 
-def _pieces(folder: Path, stored: Stored) -> Pieces:
+def _pieces(folder: Path, stored: StoredEncoderSettings) -> Pieces:
     """The tokenizer, if it is the one that the model was trained with."""
     content = read_text(folder, TOKENIZER)
     if stored.tokenizer is not None and _digest(content) != stored.tokenizer:
@@ -702,7 +704,7 @@ def _digest(content: str) -> str:
     return hashlib.sha256(content.encode("utf-8")).hexdigest()
 
 
-def _network(folder: Path, stored: Stored) -> Network:
+def _network(folder: Path, stored: StoredEncoderSettings) -> EncoderNetwork:
     """The network without its numbers."""
     own = own_shape(stored.architecture) is not None
     if not own:
@@ -712,7 +714,7 @@ def _network(folder: Path, stored: Stored) -> Network:
         return network_of(stored.architecture, built(stored.architecture), stored.training)
 
 
-def _check_size(folder: Path, stored: Stored) -> None:
+def _check_size(folder: Path, stored: StoredEncoderSettings) -> None:
     """Raise EncoderError where config.json describes more numbers than the weights can hold,
     at two of them a byte, before there is memory for them.
     """
@@ -728,9 +730,9 @@ def _check_size(folder: Path, stored: Stored) -> None:
 
 def network_of(
     architecture: Architecture, encoder: nn.Module, settings: EncoderSettings
-) -> Network:
+) -> EncoderNetwork:
     """A network on an encoder; what stands on it is as chance has it."""
-    return Network(
+    return EncoderNetwork(
         encoder,
         width_of(architecture),
         settings.pair,
@@ -739,7 +741,7 @@ def network_of(
     )
 
 
-def _arrays(folder: Path, network: Network, weights: Weights) -> dict[str, Array]:
+def _arrays(folder: Path, network: EncoderNetwork, weights: Weights) -> dict[str, Array]:
     shapes = {
         name: tuple(tensor.shape)
         for name, tensor in network.state_dict().items()
@@ -756,7 +758,7 @@ def _arrays(folder: Path, network: Network, weights: Weights) -> dict[str, Array
     return found
 
 
-def _check_pieces(folder: Path, pieces: Pieces, network: Network) -> None:
+def _check_pieces(folder: Path, pieces: Pieces, network: EncoderNetwork) -> None:
     rows = network.encoder.get_input_embeddings().weight.shape[0]  # type: ignore[operator]
     if pieces.size > rows:
         raise damaged(
@@ -764,7 +766,7 @@ def _check_pieces(folder: Path, pieces: Pieces, network: Network) -> None:
         )
 
 
-def _fill(network: Network, arrays: Mapping[str, Array], *, in_bytes: bool) -> None:
+def _fill(network: EncoderNetwork, arrays: Mapping[str, Array], *, in_bytes: bool) -> None:
     """Put the numbers into a network; its shapes fit."""
     taken = quantization.kept_in_bytes(network, arrays) if in_bytes else frozenset()
     state = {

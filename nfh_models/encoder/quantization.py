@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from nfh_models.encoder.backbone import Heads
+from nfh_models.encoder.backbone import AttentionHeads
 from nfh_models.encoder.settings import Weights
 
 # Weights in 8 bits: a whole number from -127 to 127, times a scale for each row.
@@ -126,7 +126,7 @@ Shape = tuple[int, ...]
 Shapes = Mapping[str, Shape]
 
 
-class Form(StrEnum):
+class ArrayEncoding(StrEnum):
     """How one array is kept. BYTES: whole numbers of 8 bits with a scale for each row. PAIRS:
     two of 4 bits in a byte, with a scale for each few."""
 
@@ -136,19 +136,23 @@ class Form(StrEnum):
     PAIRS = "uint8"
 
 
-def form_of(name: str, shape: Shape, weights: Weights) -> Form:
+def form_of(name: str, shape: Shape, weights: Weights) -> ArrayEncoding:
     """How an array is kept where weights are kept so."""
     if weights is Weights.FULL:
-        return Form.FLOAT
+        return ArrayEncoding.FLOAT
     if weights is Weights.HALF:
-        return Form.HALF
+        return ArrayEncoding.HALF
     if len(shape) != 2:
-        return Form.FLOAT
+        return ArrayEncoding.FLOAT
     if weights is Weights.BYTE:
-        return Form.BYTES if name.startswith("encoder.") or name == "up.weight" else Form.FLOAT
+        return (
+            ArrayEncoding.BYTES
+            if name.startswith("encoder.") or name == "up.weight"
+            else ArrayEncoding.FLOAT
+        )
     if name.endswith(IN_PAIRS) and ATTENTION not in name and fits(shape):
-        return Form.PAIRS
-    return Form.BYTES if shape[0] * shape[1] >= SMALL else Form.FLOAT
+        return ArrayEncoding.PAIRS
+    return ArrayEncoding.BYTES if shape[0] * shape[1] >= SMALL else ArrayEncoding.FLOAT
 
 
 def packed(arrays: Mapping[str, Floats], weights: Weights) -> dict[str, Array]:
@@ -156,11 +160,11 @@ def packed(arrays: Mapping[str, Floats], weights: Weights) -> dict[str, Array]:
     made: dict[str, Array] = {}
     for name, values in arrays.items():
         form = form_of(name, values.shape, weights)
-        if form is Form.BYTES:
+        if form is ArrayEncoding.BYTES:
             made[name], made[name + SCALE] = narrowed_to_bytes(values)
-        elif form is Form.PAIRS:
+        elif form is ArrayEncoding.PAIRS:
             made[name], made[name + SCALE] = narrowed_to_pairs(values)
-        elif form is Form.HALF:
+        elif form is ArrayEncoding.HALF:
             made[name] = values.clip(-LARGEST_HALF, LARGEST_HALF).astype(np.float16)
         else:
             made[name] = values.astype(np.float32)
@@ -173,9 +177,9 @@ def wanted(shapes: Shapes, weights: Weights) -> dict[str, tuple[str, Shape]]:
     for name, shape in shapes.items():
         form = form_of(name, shape, weights)
         made[name] = form.value, shape
-        if form is Form.BYTES:
+        if form is ArrayEncoding.BYTES:
             made[name + SCALE] = "float32", shape[:1]
-        elif form is Form.PAIRS:
+        elif form is ArrayEncoding.PAIRS:
             rows, width = shape
             made[name] = form.value, (rows, width // 2)
             made[name + SCALE] = "float16", (rows, width // GROUP)
@@ -277,7 +281,7 @@ def kept_in_bytes(network: nn.Module, arrays: Mapping[str, Array]) -> frozenset[
     """
     taken: set[str] = set()
     for name, module in list(network.named_modules()):
-        if isinstance(module, Heads):
+        if isinstance(module, AttentionHeads):
             taken |= _joined(name, module, arrays)
     for name, module in list(network.named_modules()):
         weights = f"{name}.weight"
@@ -309,7 +313,7 @@ def _in_bytes(name: str, arrays: Mapping[str, Array]) -> tuple[Array, Array]:
     return arrays[name], arrays[name + SCALE]
 
 
-def _joined(name: str, heads: Heads, arrays: Mapping[str, Array]) -> set[str]:
+def _joined(name: str, heads: AttentionHeads, arrays: Mapping[str, Array]) -> set[str]:
     """Query, key and value as one layer: their input is one, and is rounded once."""
     parts = [f"{name}.{part}" for part in ("query", "key", "value")]
     if not all(f"{part}.weight{SCALE}" in arrays for part in parts):

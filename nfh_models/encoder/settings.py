@@ -12,7 +12,7 @@ from msgspec import Meta
 from nfh_models.model_files import SEED, read_settings
 
 if TYPE_CHECKING:
-    from nfh_models.training.plan import Plan
+    from nfh_models.training.plan import TrainingPlan
 
 
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?", re.ASCII)
@@ -105,11 +105,11 @@ class EncoderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
     rdrop: _Weight = 0.0
     reference_share: Annotated[float, Meta(ge=0, lt=1)] = 0.0
 
-    def plan(self, checkpoint_every: int | None = None) -> "Plan":
+    def plan(self, checkpoint_every: int | None = None) -> "TrainingPlan":
         """What the training loop is told. checkpoint_every: in steps; None as by default."""
-        from nfh_models.training.plan import Plan
+        from nfh_models.training.plan import TrainingPlan
 
-        plan = Plan(
+        plan = TrainingPlan(
             epochs=self.epochs,
             warmup=self.warmup,
             patience=self.patience or self.epochs,

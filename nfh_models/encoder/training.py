@@ -22,21 +22,21 @@ from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind, Relation, anchor_id,
 from nfh_models.encoder.backbone import Backbone, pretrained
 from nfh_models.encoder.features import (
     CLASSES,
-    Featuriser,
-    Row,
-    Window,
+    EncoderFeaturiser,
+    EncoderRow,
+    TokenWindow,
     pad,
     window_of,
     window_of_case,
 )
 from nfh_models.encoder.model import (
     SHUT,
-    Network,
+    EncoderNetwork,
+    ModelBundle,
     Scored,
-    Shown,
     States,
+    TeacherStates,
     Tensors,
-    Whole,
     network_of,
     read,
     shift_to_paper,
@@ -44,12 +44,19 @@ from nfh_models.encoder.model import (
 )
 from nfh_models.encoder.settings import Candidates, EncoderSettings, Priors, Task, Weights
 from nfh_models.errors import ModelsError
-from nfh_models.identification.base import Case, Example
+from nfh_models.identification.base import Example, SentenceNumber
 from nfh_models.identification.scores import count
 from nfh_models.resolution.base import Choice, Item, ResolutionExample
 from nfh_models.resolution.scoring import figures as scored
 from nfh_models.resolution.scoring import judge_one, share
-from nfh_models.training.loop import SCORE, Group, Outcome, StepReport, mentions_of, train
+from nfh_models.training.loop import (
+    SCORE,
+    ParameterGroup,
+    StepReport,
+    TrainingOutcome,
+    mentions_of,
+    train,
+)
 
 Soft = NDArray[np.float32]
 
@@ -60,18 +67,18 @@ OTHER_KIND = "of the kind that is left out"
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class TrainingExample:
     """One anchor to learn from.
 
-    heads: of each different head the candidates that are right, the places of a Row; empty
-    where nobody says. nfh: whether the noun is missing; None teaches nothing. several: 0 one
-    head, 1 AND, 2 OR; `several_weight` says how much it counts. soft: a teacher's
+    heads: of each different head the candidates that are right, the places of a EncoderRow;
+    empty where nobody says. nfh: whether the noun is missing; None teaches nothing. several: 0
+    one head, 1 AND, 2 OR; `several_weight` says how much it counts. soft: a teacher's
     probabilities over the candidates of the row. states: its states of the row's words, W x D.
     weight: of the choice of heads.
     """
 
-    row: Row
-    window: Window
+    row: EncoderRow
+    window: TokenWindow
     heads: tuple[tuple[int, ...], ...] = ()
     nfh: bool | None = None
     several: int | None = None
@@ -87,11 +94,11 @@ class Lesson:
 
 
 @dataclass(slots=True)
-class Lessons:
+class TrainingExamples:
     """What is learnt from. left_out: examples that teach nothing, by reason. lost: heads
     outside the window, of `heads` in all."""
 
-    taught: list[Lesson] = field(default_factory=list)
+    taught: list[TrainingExample] = field(default_factory=list)
     left_out: dict[str, int] = field(default_factory=dict)
     heads: int = 0
     lost: int = 0
@@ -106,7 +113,7 @@ def key_of_item(item: Item) -> str:
     return anchor_id(item.passage.digest, item.anchor)
 
 
-def key_of_case(case: Case) -> str:
+def key_of_case(case: SentenceNumber) -> str:
     """The same for a number in its sentence: 32 hex digits of the words and the span."""
     spelled = json.dumps([list(case.stretch.words), case.start, case.end])
     return hashlib.sha256(spelled.encode("ascii")).hexdigest()[:32]
@@ -116,12 +123,12 @@ def key_of_case(case: Case) -> str:
 
 
 def add_resolution(
-    lessons: Lessons,
+    lessons: TrainingExamples,
     examples: Iterable[ResolutionExample],
-    featuriser: Featuriser,
+    featuriser: EncoderFeaturiser,
     settings: EncoderSettings,
     soft: Mapping[str, Soft] | None = None,
-    shown: Mapping[str, Shown] | None = None,
+    shown: Mapping[str, TeacherStates] | None = None,
 ) -> None:
     """Add examples whose head is known. soft, shown: a teacher's, by `key_of_item`.
 
@@ -148,7 +155,7 @@ def add_resolution(
             continue
         several, weight = _several(example.gold, len(kept), settings)
         lessons.taught.append(
-            Lesson(
+            TrainingExample(
                 row,
                 window,
                 kept,
@@ -168,7 +175,9 @@ def allowed(kind: Kind, candidates: Candidates) -> bool:
     return (kind is Kind.REFERENCE) == (candidates is Candidates.REFERENCE)
 
 
-def right_candidates(item: Item, gold: Answer, kind: Kind, row: Row) -> list[tuple[int, ...]]:
+def right_candidates(
+    item: Item, gold: Answer, kind: Kind, row: EncoderRow
+) -> list[tuple[int, ...]]:
     """Of each gold head the candidates of the row that are right, ascending; empty for a head
     that stands nowhere in it. kind: of the paper's seven."""
     if kind is not Kind.REFERENCE:
@@ -190,7 +199,7 @@ def _several(gold: Answer, heads: int, settings: EncoderSettings) -> tuple[int |
     return 0, settings.single
 
 
-def _fitting(soft: Mapping[str, Soft] | None, key: str, row: Row) -> Soft | None:
+def _fitting(soft: Mapping[str, Soft] | None, key: str, row: EncoderRow) -> Soft | None:
     """A teacher's probabilities cut to a row; None where it has none.
 
     The teacher's are over the six classes and all tokens of the passage; what of them lies
@@ -205,7 +214,9 @@ def _fitting(soft: Mapping[str, Soft] | None, key: str, row: Row) -> Soft | None
     return (cut / total).astype(np.float32) if total > 0 else None
 
 
-def _states(shown: Mapping[str, Shown] | None, key: str, row: Row) -> States | None:
+def _states(
+    shown: Mapping[str, TeacherStates] | None, key: str, row: EncoderRow
+) -> States | None:
     """A teacher's states of the words of a row; None unless its window was the same."""
     found = shown.get(key) if shown else None
     if found is None or (found.offset, len(found.states)) != (row.offset, row.words):
@@ -228,12 +239,12 @@ class Silver:
 
 
 def add_silver(
-    lessons: Lessons,
+    lessons: TrainingExamples,
     silver: Iterable[Silver],
-    featuriser: Featuriser,
+    featuriser: EncoderFeaturiser,
     settings: EncoderSettings,
     soft: Mapping[str, Soft],
-    shown: Mapping[str, Shown] | None = None,
+    shown: Mapping[str, TeacherStates] | None = None,
 ) -> None:
     """Add such anchors; left out are those of which neither pattern nor teacher says a thing
     that stands in the window."""
@@ -251,16 +262,18 @@ def add_silver(
         if not heads and taught is None and nfh is None:
             lessons.leave(NOBODY)
             continue
-        lessons.taught.append(Lesson(row, window, heads, nfh, soft=taught, states=states))
+        lessons.taught.append(
+            TrainingExample(row, window, heads, nfh, soft=taught, states=states)
+        )
 
 
 # --- identification -------------------------------------------------------------------------
 
 
 def add_identification(
-    lessons: Lessons,
+    lessons: TrainingExamples,
     examples: Iterable[Example],
-    featuriser: Featuriser,
+    featuriser: EncoderFeaturiser,
     soft: Mapping[str, Soft] | None = None,
 ) -> None:
     """Add numbers of which it is known whether they are fused heads. soft: probabilities of
@@ -270,13 +283,13 @@ def add_identification(
         window = window_of_case(case, featuriser.window, featuriser.before)
         row = featuriser.of_window(window)
         silver = _fitting(soft, key_of_case(case), row) if example.nfh else None
-        lessons.taught.append(Lesson(row, window, nfh=example.nfh, soft=silver))
+        lessons.taught.append(TrainingExample(row, window, nfh=example.nfh, soft=silver))
 
 
 # --- weights --------------------------------------------------------------------------------
 
 
-def balanced(lessons: Sequence[Lesson], share: float) -> list[Lesson]:
+def balanced(lessons: Sequence[TrainingExample], share: float) -> list[TrainingExample]:
     """The lessons weighted so that References count as `share` of those with heads; 0 leaves
     them as they are. The mean weight stays 1."""
     references = sum(one.reference is True for one in lessons)
@@ -317,14 +330,16 @@ class Student(nn.Module):
     mean: Tensor
     spread: Tensor
 
-    def __init__(self, network: Network, width: int, mean: Tensor, spread: Tensor) -> None:
+    def __init__(
+        self, network: EncoderNetwork, width: int, mean: Tensor, spread: Tensor
+    ) -> None:
         super().__init__()
         self.network = network
         self.projection = nn.Linear(width, len(mean))
         self.register_buffer("mean", mean)
         self.register_buffer("spread", spread)
 
-    def distance(self, words: Tensor, wanted: "Wanted") -> Tensor:
+    def distance(self, words: Tensor, wanted: "StateTargets") -> Tensor:
         """The mean squared difference of words that a teacher knows, in standard deviations
         of its dimensions: 1 says nothing. words: B x W x D of the network's own width."""
         own = self.projection(words[wanted.known]).float()
@@ -333,7 +348,7 @@ class Student(nn.Module):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class StateTargets:
     """Of B lessons with W words: known, B x W, where a teacher's state is; states, N x D, of
     those words in their order."""
 
@@ -341,7 +356,7 @@ class Wanted:
     states: Tensor
 
     @classmethod
-    def of(cls, lessons: Sequence[Lesson], on: torch.device) -> "Wanted | None":
+    def of(cls, lessons: Sequence[TrainingExample], on: torch.device) -> "StateTargets | None":
         """Of some lessons, on a device; None where no teacher knows any."""
         found = [one.states for one in lessons if one.states is not None]
         if not found:
@@ -354,7 +369,7 @@ class Wanted:
         return cls(torch.from_numpy(known).to(on), states.to(on))
 
 
-def student_of(network: Network, lessons: Sequence[Lesson]) -> Student | None:
+def student_of(network: EncoderNetwork, lessons: Sequence[TrainingExample]) -> Student | None:
     """The network with a projection to the states that lessons have; None where none has."""
     found = [one.states for one in lessons if one.states is not None]
     if not found:
@@ -376,26 +391,26 @@ COUNTED = ("accuracy", "accuracy_inclusive", "binary", "reference", "implicit")
 class Question:
     """An example to be judged on. lost: gold heads that stand outside the row."""
 
-    row: Row
+    row: EncoderRow
     example: ResolutionExample
     lost: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DevExamples:
     """Dev examples. nfh: the labels of the numbers in `rows`."""
 
     questions: Sequence[Question] = ()
-    rows: Sequence[Row] = ()
+    rows: Sequence[EncoderRow] = ()
     nfh: Sequence[bool] = ()
 
 
 def asked(
-    featuriser: Featuriser,
+    featuriser: EncoderFeaturiser,
     resolution: Iterable[ResolutionExample] = (),
     identification: Iterable[Example] = (),
     candidates: Candidates = Candidates.ALL,
-) -> Asked:
+) -> DevExamples:
     """Dev examples made ready, once."""
     questions = [
         question(one, featuriser)
@@ -404,10 +419,10 @@ def asked(
     ]
     labelled = list(identification)
     rows = [featuriser.case_row(one.case) for one in labelled]
-    return Asked(questions, rows, [one.nfh for one in labelled])
+    return DevExamples(questions, rows, [one.nfh for one in labelled])
 
 
-def question(example: ResolutionExample, featuriser: Featuriser) -> Question:
+def question(example: ResolutionExample, featuriser: EncoderFeaturiser) -> Question:
     """One example made ready."""
     row = featuriser.row(example.item.passage, example.item.anchor)
     lost = sum(
@@ -418,7 +433,7 @@ def question(example: ResolutionExample, featuriser: Featuriser) -> Question:
 
 
 def figures(
-    asked: Asked, scores: Sequence[Scores], nfh: Sequence[float], threshold: float = 0.0
+    asked: DevExamples, scores: Sequence[Scores], nfh: Sequence[float], threshold: float = 0.0
 ) -> dict[str, float]:
     """Fractions, SCORE among them: of all that there are examples for.
 
@@ -478,7 +493,7 @@ class Targets:
     several_weight: Tensor
 
     @classmethod
-    def of(cls, lessons: Sequence[Lesson], on: torch.device) -> "Targets":
+    def of(cls, lessons: Sequence[TrainingExample], on: torch.device) -> "Targets":
         """Of some lessons, in their order, on a device."""
         count = len(lessons)
         wide = CLASSES + max(one.row.words for one in lessons)
@@ -565,7 +580,9 @@ WORDS = "two three four five six seven eight nine ten".split()
 """Any of them may stand for another before a noun in the plural; "one" may not."""
 
 
-def swapped(lesson: Lesson, featuriser: Featuriser, draw: int) -> Lesson:
+def swapped(
+    lesson: TrainingExample, featuriser: EncoderFeaturiser, draw: int
+) -> TrainingExample:
     """A Reference to a word in the passage whose number is one of WORDS, with another of
     them; other lessons as they are. draw: which one, any whole number from 0 on."""
     window = lesson.window
@@ -607,11 +624,11 @@ class EncoderLearner:
 
     def __init__(
         self,
-        network: Network,
-        featuriser: Featuriser,
+        network: EncoderNetwork,
+        featuriser: EncoderFeaturiser,
         settings: EncoderSettings,
-        lessons: Sequence[Lesson],
-        dev: Asked,
+        lessons: Sequence[TrainingExample],
+        dev: DevExamples,
     ) -> None:
         _check(lessons, settings.candidates)
         self._network = network
@@ -622,7 +639,7 @@ class EncoderLearner:
         self._dev = dev
 
     @property
-    def network(self) -> Network | Student:
+    def network(self) -> EncoderNetwork | Student:
         """What is trained: the network, with its projection where it learns states."""
         return self._student or self._network
 
@@ -639,7 +656,7 @@ class EncoderLearner:
                 hashed.update(np.ascontiguousarray(one.states[:1]).tobytes())
         return hashed.hexdigest()
 
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[ParameterGroup]:
         """By layer and by what decays. The encoder's lowest layer learns slowest (as in
         Howard and Ruder 2018, "Universal Language Model Fine-tuning"); what stands on the
         encoder has a rate of its own. Vectors, biases and norms do not decay."""
@@ -650,7 +667,7 @@ class EncoderLearner:
                 continue
             decay = 0.0 if parameter.dim() < 2 else self._settings.weight_decay
             found.setdefault((self._rate(name, layers), decay), []).append(parameter)
-        return [Group(those, rate, decay) for (rate, decay), those in found.items()]
+        return [ParameterGroup(those, rate, decay) for (rate, decay), those in found.items()]
 
     def _rate(self, name: str, layers: int) -> float:
         settings = self._settings
@@ -687,7 +704,7 @@ class EncoderLearner:
             again = self._scored(self._network.read(inputs), inputs)
             total = (total + loss_of(again, targets, self._settings)) / 2
             total = total + self._settings.rdrop * difference(scored, again)
-        wanted = Wanted.of(lessons, on) if self._student is not None else None
+        wanted = StateTargets.of(lessons, on) if self._student is not None else None
         if self._student is not None and wanted is not None:
             total = total + self._settings.states * self._student.distance(words, wanted)
         return total
@@ -696,7 +713,7 @@ class EncoderLearner:
         scored = self._network.score(words, inputs)
         return replace(scored, logits=shut(scored.logits, self._settings.candidates))
 
-    def _drawn(self, lesson: Lesson) -> Lesson:
+    def _drawn(self, lesson: TrainingExample) -> TrainingExample:
         """The lesson, its number now and then another."""
         # From torch's generator, which the loop saves and restores.
         share = self._settings.swap
@@ -716,9 +733,9 @@ class EncoderLearner:
 
 
 def judge(
-    network: Network,
-    featuriser: Featuriser,
-    dev: Asked,
+    network: EncoderNetwork,
+    featuriser: EncoderFeaturiser,
+    dev: DevExamples,
     settings: EncoderSettings,
     *,
     on: torch.device | None = None,
@@ -764,7 +781,7 @@ def _number(name: str) -> int | None:
     return int(found[0]) if found else None
 
 
-def _check(lessons: Sequence[Lesson], candidates: Candidates) -> None:
+def _check(lessons: Sequence[TrainingExample], candidates: Candidates) -> None:
     if not lessons:
         raise NoLessonsError(
             "there is nothing to learn from: no example has an answer that can be learnt"
@@ -786,7 +803,7 @@ def _check(lessons: Sequence[Lesson], candidates: Candidates) -> None:
         )
 
 
-def _answer(lesson: Lesson) -> int:
+def _answer(lesson: TrainingExample) -> int:
     """The class of an answer; all words are one."""
     return CLASSES if lesson.reference else lesson.heads[0][0]
 
@@ -810,7 +827,7 @@ class Material:
     dev_identification: Sequence[Example] = ()
     silver: Sequence[Silver] = ()
     soft: Mapping[str, Soft] = field(default_factory=dict)
-    shown: Mapping[str, Shown] = field(default_factory=dict)
+    shown: Mapping[str, TeacherStates] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -818,26 +835,26 @@ class Prepared:
     """A network with its lessons. lessons: what is learnt from, and what is left out."""
 
     learner: EncoderLearner
-    lessons: Lessons
-    dev: Asked
-    whole: Whole
+    lessons: TrainingExamples
+    dev: DevExamples
+    whole: ModelBundle
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainedEncoder:
     """What a training made. whole: with the weights of the best judgement."""
 
-    whole: Whole
-    outcome: Outcome
-    lessons: Lessons
-    dev: Asked
+    whole: ModelBundle
+    outcome: TrainingOutcome
+    lessons: TrainingExamples
+    dev: DevExamples
 
 
 def prepare(
     material: Material,
     settings: EncoderSettings,
     backbone: Backbone | None = None,
-    start: Whole | None = None,
+    start: ModelBundle | None = None,
 ) -> Prepared:
     """Load the encoder and make all rows. backbone: in place of the one that settings name.
     start: a model of the same encoder and sizes whose weights are begun with.
@@ -854,7 +871,7 @@ def prepare(
         # A step of the training is smaller than one of 4 bits, and would be lost.
         table = cast("nn.Module", own.module.get_input_embeddings())  # type: ignore[operator]
         table.requires_grad_(requires_grad=False)
-    featuriser = Featuriser(own.pieces, settings.window, settings.before, own.limit)
+    featuriser = EncoderFeaturiser(own.pieces, settings.window, settings.before, own.limit)
     lessons = lessons_of(material, featuriser, settings)
     dev = asked(
         featuriser,
@@ -863,13 +880,13 @@ def prepare(
         settings.candidates,
     )
     learner = EncoderLearner(network, featuriser, settings, lessons.taught, dev)
-    whole = Whole(network, settings, own.architecture, own.pieces, Path(own.name).name)
+    whole = ModelBundle(network, settings, own.architecture, own.pieces, Path(own.name).name)
     if settings.priors is Priors.PAPER:
         whole = replace(whole, shift=shift_to_paper(material.resolution))
     return Prepared(learner, lessons, dev, whole)
 
 
-def begin_with(trained: Network, network: Network) -> None:
+def begin_with(trained: EncoderNetwork, network: EncoderNetwork) -> None:
     """Put the weights of one network into another. Raises StartError if they do not fit."""
     try:
         network.load_state_dict(trained.state_dict())
@@ -881,10 +898,10 @@ def begin_with(trained: Network, network: Network) -> None:
 
 
 def lessons_of(
-    material: Material, featuriser: Featuriser, settings: EncoderSettings
-) -> Lessons:
+    material: Material, featuriser: EncoderFeaturiser, settings: EncoderSettings
+) -> TrainingExamples:
     """What the examples teach, for the task of the settings."""
-    lessons = Lessons()
+    lessons = TrainingExamples()
     if wanted(settings.task, Task.RESOLUTION):
         taught = material.soft, material.shown
         add_resolution(lessons, material.resolution, featuriser, settings, *taught)
@@ -902,7 +919,7 @@ def training(
     on: torch.device | None = None,
     checkpoint_every: int | None = None,
     judge_first: bool = False,
-) -> Generator[StepReport, None, Trained]:
+) -> Generator[StepReport, None, TrainedEncoder]:
     """Train, and report each step; goes on from what `folder` holds of the same training.
 
     judge_first: what is begun with is a trained model, and is kept where no epoch does better.
@@ -912,4 +929,4 @@ def training(
     plan = replace(prepared.whole.settings.plan(checkpoint_every), judge_first=judge_first)
     outcome = yield from train(prepared.learner, plan, folder, on)
     prepared.whole.network.cpu()
-    return Trained(prepared.whole, outcome, prepared.lessons, prepared.dev)
+    return TrainedEncoder(prepared.whole, outcome, prepared.lessons, prepared.dev)

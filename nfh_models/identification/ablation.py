@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from nfh_models.identification import scores
-from nfh_models.identification.base import Case, Decision
-from nfh_models.identification.rules import RULES, Rule, View
-from nfh_models.identification.scores import Published
+from nfh_models.identification.base import Decision, SentenceNumber
+from nfh_models.identification.rules import RULES, IdentificationRule, SentenceView
+from nfh_models.identification.scores import PublishedIdentification
 from nfh_models.identification.svm import Feature, SvmSettings
 
 
@@ -21,7 +21,7 @@ class Removal:
 
     name: str
     without: frozenset[Feature]
-    published: Published | None = None
+    published: PublishedIdentification | None = None
 
     def settings(self, settings: SvmSettings) -> SvmSettings:
         """The settings with these features left out."""
@@ -56,7 +56,7 @@ class RuleRemoval:
 WHOLE = RuleRemoval("all rules", frozenset())
 
 
-def rule_removals(rules: Sequence[Rule] = RULES) -> list[RuleRemoval]:
+def rule_removals(rules: Sequence[IdentificationRule] = RULES) -> list[RuleRemoval]:
     """The whole, then without each group, then without each rule; never without the last,
     which always holds."""
     groups: dict[str, set[str]] = {}
@@ -69,13 +69,17 @@ def rule_removals(rules: Sequence[Rule] = RULES) -> list[RuleRemoval]:
     ]
 
 
-def holding(cases: Iterable[Case], rules: Sequence[Rule] = RULES) -> list[list[Rule]]:
+def holding(
+    cases: Iterable[SentenceNumber], rules: Sequence[IdentificationRule] = RULES
+) -> list[list[IdentificationRule]]:
     """Of each parsed case the rules that hold, in order. ValueError without its parse."""
-    views = map(View.of, cases)
+    views = map(SentenceView.of, cases)
     return [[rule for rule in rules if rule.test(view)] for view in views]
 
 
-def without(held: Sequence[Sequence[Rule]], removal: RuleRemoval) -> list[Decision]:
+def without(
+    held: Sequence[Sequence[IdentificationRule]], removal: RuleRemoval
+) -> list[Decision]:
     """What is decided with some rules left out. held: the rules that hold, case by case."""
     deciding = (next(one for one in some if one.name not in removal.rules) for some in held)
     return [Decision(rule.nfh, rule.name) for rule in deciding]

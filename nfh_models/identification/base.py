@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from nfh_models.domain import Anchor, Passage, Turn
-from nfh_models.parsing import Layer, Parsed, Parser, ParserError, Stretch
+from nfh_models.parsing import Parsed, ParseLayer, Parser, ParserError, WordSpan
 from nfh_models.text.numbers import find_numbers, may_hold_number
 from nfh_models.text.sentences import sentence_spans
 from nfh_models.text.tokens import plain_words, spans
@@ -21,13 +21,13 @@ from nfh_models.text.tokens import plain_words, spans
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class SentenceNumber:
     """A number in a sentence: tokens [start, end) of the stretch.
 
     parsed: the sentence with the layers that were asked for; None while it has none.
     """
 
-    stretch: Stretch
+    stretch: WordSpan
     start: int
     end: int
     parsed: Parsed | None = None
@@ -63,16 +63,16 @@ class Identifier(Protocol):
         ...
 
     @property
-    def needs(self) -> frozenset[Layer]:
+    def needs(self) -> frozenset[ParseLayer]:
         """The layers that cases must have; empty for one that needs no parser."""
         ...
 
     @property
-    def uses(self) -> frozenset[Layer]:
+    def uses(self) -> frozenset[ParseLayer]:
         """Layers that it looks at where the parser gives them; holds those of `needs`."""
         ...
 
-    def decide(self, cases: Sequence[Case]) -> list[Decision]:
+    def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         """A decision a case, in their order. ValueError for a case without what it needs."""
         ...
 
@@ -80,14 +80,14 @@ class Identifier(Protocol):
 Span = tuple[int, int]
 
 
-def cases_of(passage: Passage, anchors: Iterable[Anchor]) -> Iterator[Case]:
+def cases_of(passage: Passage, anchors: Iterable[Anchor]) -> Iterator[SentenceNumber]:
     """A case for each anchor of a passage, in the order given.
 
     Anchors of one sentence share its stretch. An anchor that reaches over the end of a
     sentence, or of a turn, gets all the sentences that it touches. Words are as they stand
     but for the Penn Treebank's stand-ins for quotes and brackets.
     """
-    known: dict[Span, Stretch] = {}
+    known: dict[Span, WordSpan] = {}
     cut: dict[int, list[int]] = {}
     for anchor in anchors:
         start = _around(passage, cut, anchor.start)[0]
@@ -95,7 +95,7 @@ def cases_of(passage: Passage, anchors: Iterable[Anchor]) -> Iterator[Case]:
         stretch = known.get((start, end))
         if stretch is None:
             stretch = known[start, end] = _stretch(passage, start, end)
-        yield Case(stretch, anchor.start - start, anchor.end - start)
+        yield SentenceNumber(stretch, anchor.start - start, anchor.end - start)
 
 
 def _around(passage: Passage, cut: dict[int, list[int]], token: int) -> Span:
@@ -122,9 +122,9 @@ def _bounds(passage: Passage, turn: Turn) -> list[int]:
     return bounds
 
 
-def _stretch(passage: Passage, start: int, end: int) -> Stretch:
-    found = Stretch.of(passage, start, end)
-    return Stretch(plain_words(found.words), found.spaces)
+def _stretch(passage: Passage, start: int, end: int) -> WordSpan:
+    found = WordSpan.of(passage, start, end)
+    return WordSpan(plain_words(found.words), found.spaces)
 
 
 BATCH = 512
@@ -138,8 +138,8 @@ LEAST_CAPITALS = 2
 
 
 def decide(
-    cases: Iterable[Case], identifier: Identifier, parser: Parser | None
-) -> Iterator[tuple[Case, Decision]]:
+    cases: Iterable[SentenceNumber], identifier: Identifier, parser: Parser | None
+) -> Iterator[tuple[SentenceNumber, Decision]]:
     """Each case, parsed, with its decision, in order and in bounded memory.
 
     parser: None where the identifier needs none, or where every case is parsed already.
@@ -160,9 +160,9 @@ def decide(
         yield from zip(batch, identifier.decide(batch), strict=True)
 
 
-def _batches(cases: Iterable[Case]) -> Iterator[list[Case]]:
+def _batches(cases: Iterable[SentenceNumber]) -> Iterator[list[SentenceNumber]]:
     """Cases in order; those of one sentence are in one batch."""
-    batch: list[Case] = []
+    batch: list[SentenceNumber] = []
     for case in cases:
         ends = len(batch) >= BATCH and case.stretch is not batch[-1].stretch
         if ends or len(batch) >= LARGEST:
@@ -184,19 +184,19 @@ def check_layers(identifier: Identifier, parser: Parser | None) -> None:
         )
 
 
-def parsed_cases(cases: Iterable[Case], parser: Parser) -> Iterator[Case]:
+def parsed_cases(cases: Iterable[SentenceNumber], parser: Parser) -> Iterator[SentenceNumber]:
     """Each case with its sentence parsed, in order and in bounded memory."""
     for given in _batches(cases):
         yield from parse_cases(given, parser)
 
 
-def parse_cases(cases: Sequence[Case], parser: Parser) -> list[Case]:
+def parse_cases(cases: Sequence[SentenceNumber], parser: Parser) -> list[SentenceNumber]:
     """The same cases with their sentences parsed; cases of one stretch share a parse.
 
     A sentence in capitals is parsed in small letters, since parsers take capitals for names.
     """
     places: dict[int, int] = {}
-    stretches: list[Stretch] = []
+    stretches: list[WordSpan] = []
     for case in cases:
         if case.parsed is None and id(case.stretch) not in places:
             places[id(case.stretch)] = len(stretches)
@@ -214,13 +214,13 @@ def parse_cases(cases: Sequence[Case], parser: Parser) -> list[Case]:
     ]
 
 
-def in_small_letters(stretch: Stretch) -> Stretch:
+def in_small_letters(stretch: WordSpan) -> WordSpan:
     """A stretch that is in capitals throughout, in small letters; any other as it is."""
     words = stretch.words
     longer = sum(len(word) > 1 and word.isupper() for word in words)
     if longer < LEAST_CAPITALS or not "".join(words).isupper():
         return stretch
-    return Stretch([word.lower() for word in words], stretch.spaces)
+    return WordSpan([word.lower() for word in words], stretch.spaces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ class Example:
     had a model's answer in view, so that models may look better on it than they are.
     """
 
-    case: Case
+    case: SentenceNumber
     nfh: bool
     where: str
     group: str
@@ -265,7 +265,7 @@ def numbers_of(passage: Passage, *, spaced_out: bool) -> Iterator[Anchor]:
 class TextCase:
     """A number of a text: code points [start, end) of it, and the number as a case."""
 
-    case: Case
+    case: SentenceNumber
     start: int
     end: int
 
@@ -311,8 +311,10 @@ def _cases(text: str, start: int, end: int) -> Iterator[TextCase]:
     numbers = find_numbers(words, glued)
     if not numbers:
         return
-    stretch = Stretch(
+    stretch = WordSpan(
         plain_words(words), [text[last : last + 1].isspace() for _, last in tokens]
     )
     for first, last in numbers:
-        yield TextCase(Case(stretch, first, last), tokens[first][0], tokens[last - 1][1])
+        yield TextCase(
+            SentenceNumber(stretch, first, last), tokens[first][0], tokens[last - 1][1]
+        )

@@ -11,8 +11,8 @@ import numpy as np
 
 from nfh_models.agreement.bootstrap import Floats, Ints, Resampling, divided, numbered, ratio
 from nfh_models.agreement.measure import Measure, undefined
-from nfh_models.identification.base import Case, Decision, Example
-from nfh_models.identification.scores import Counts, count
+from nfh_models.identification.base import Decision, Example, SentenceNumber
+from nfh_models.identification.scores import DecisionCounts, count
 from nfh_models.text.numbers import parts_of
 
 LABELS = ("NFH", "NOT_NFH")
@@ -26,11 +26,11 @@ LENGTHS = ("1 token", "2 tokens", "3 tokens or more")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartCounts:
     """The counts of the examples that have something in common."""
 
     name: str
-    counts: Counts
+    counts: DecisionCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Error:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class IdentificationEvaluation:
     """How good decisions are.
 
     precision, recall, f1, accuracy: fractions, with 95 % intervals. groups: how many groups
@@ -52,16 +52,16 @@ class Evaluation:
     those left out that do not occur. errors: in the order of the examples.
     """
 
-    counts: Counts
+    counts: DecisionCounts
     groups: int
     precision: "Measure"
     recall: "Measure"
     f1: "Measure"
     accuracy: "Measure"
-    by_rule: tuple[Part, ...]
-    by_word: tuple[Part, ...]
-    by_kind: tuple[Part, ...]
-    by_length: tuple[Part, ...]
+    by_rule: tuple[PartCounts, ...]
+    by_word: tuple[PartCounts, ...]
+    by_kind: tuple[PartCounts, ...]
+    by_length: tuple[PartCounts, ...]
     errors: tuple[Error, ...]
 
 
@@ -69,7 +69,7 @@ def evaluate(
     examples: Sequence[Example],
     decisions: Sequence[Decision],
     resampling: "Resampling | None" = None,
-) -> Evaluation:
+) -> IdentificationEvaluation:
     """How far the decisions, one an example and in their order, are what the labels say.
 
     resampling: of whole groups; by default a thousand resamples. ValueError for fewer or
@@ -79,7 +79,7 @@ def evaluate(
     outcomes = list(zip(examples, decisions, strict=True))
     said = [decision.nfh for decision in decisions]
     measured = measures(examples, said, resampling)
-    return Evaluation(
+    return IdentificationEvaluation(
         counts=_counts(outcomes),
         groups=len({example.group for example in examples}),
         precision=measured["precision"],
@@ -101,12 +101,12 @@ def evaluate(
 # --- what an anchor is ----------------------------------------------------------------------
 
 
-def anchor_words(case: Case) -> str:
+def anchor_words(case: SentenceNumber) -> str:
     """The words of the number in lower case, a space between two."""
     return " ".join(case.stretch.words[case.start : case.end]).lower()
 
 
-def kind(case: Case) -> str:
+def kind(case: SentenceNumber) -> str:
     """What the number is written with, of KINDS."""
     words = case.stretch.words[case.start : case.end]
     if not any(parts_of(word) for word in words):
@@ -116,7 +116,7 @@ def kind(case: Case) -> str:
     return KINDS[0] if anchor_words(case) == "one" else KINDS[1]
 
 
-def length(case: Case) -> str:
+def length(case: SentenceNumber) -> str:
     """How many tokens the number has, of LENGTHS."""
     return LENGTHS[min(case.end - case.start, len(LENGTHS)) - 1]
 
@@ -127,26 +127,26 @@ Outcome = tuple[Example, Decision]
 Name = TypeVar("Name", bound=Hashable)
 
 
-def _counts(outcomes: Sequence[Outcome]) -> Counts:
+def _counts(outcomes: Sequence[Outcome]) -> DecisionCounts:
     return count((example.nfh, decision.nfh) for example, decision in outcomes)
 
 
 def _parts(
     outcomes: Sequence[Outcome], name: Callable[[Example, Decision], str]
-) -> dict[str, Counts]:
+) -> dict[str, DecisionCounts]:
     groups: dict[str, list[Outcome]] = defaultdict(list)
     for example, decision in outcomes:
         groups[name(example, decision)].append((example, decision))
     return {name: _counts(some) for name, some in groups.items()}
 
 
-def _busiest(parts: dict[str, Counts]) -> tuple[Part, ...]:
+def _busiest(parts: dict[str, DecisionCounts]) -> tuple[PartCounts, ...]:
     ranked = sorted(parts.items(), key=lambda one: (-one[1].n, one[0]))
-    return tuple(Part(name, counts) for name, counts in ranked)
+    return tuple(PartCounts(name, counts) for name, counts in ranked)
 
 
-def _ordered(names: Sequence[str], parts: dict[str, Counts]) -> tuple[Part, ...]:
-    return tuple(Part(name, parts[name]) for name in names if name in parts)
+def _ordered(names: Sequence[str], parts: dict[str, DecisionCounts]) -> tuple[PartCounts, ...]:
+    return tuple(PartCounts(name, parts[name]) for name in names if name in parts)
 
 
 # How sure figures of identification are: whole groups of examples, drawn anew.
@@ -186,7 +186,7 @@ def measures(
 
 
 def _measure(
-    counts: Counts,
+    counts: DecisionCounts,
     value: float | None,
     rows: Floats,
     groups: Ints,
@@ -199,7 +199,9 @@ def _measure(
 
 
 def outcomes(examples: Sequence[Example], said: Sequence[bool]) -> Floats:
-    """Of each example a row with a single 1: hit, false, missed or passed, as in Counts."""
+    """Of each example a row with a single 1: hit, false, missed or passed, as in
+    DecisionCounts.
+    """
     label = np.array([one.nfh for one in examples], dtype=bool)
     called = np.array(said, dtype=bool)
     columns = (label & called, ~label & called, label & ~called, ~label & ~called)
@@ -215,7 +217,7 @@ def group_numbers(examples: Sequence[Example]) -> Ints:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class IdentifierComparison:
     """Two models on the same examples.
 
     difference: F1 of the first less that of the second, with its interval. p: how often a
@@ -234,7 +236,7 @@ def compare(
     first: Sequence[bool],
     second: Sequence[bool],
     resampling: Resampling | None = None,
-) -> Comparison:
+) -> IdentifierComparison:
     """The difference of two models' F1: with its interval, and tested.
 
     The test draws groups of examples with replacement, looks at the same ones with both
@@ -248,11 +250,11 @@ def compare(
     value = float(_difference(rows.sum(axis=0)))
     if np.isnan(value):
         why = "One of them has no F1." if len(rows) else NOTHING
-        return Comparison(undefined(why, len(rows)), None, only_first, only_second)
+        return IdentifierComparison(undefined(why, len(rows)), None, only_first, only_second)
     groups = group_numbers(examples)
     difference = drawing.measure(value, len(rows), rows, groups, _difference)
     p = drawing.p_value(value, rows, groups, _difference)
-    return Comparison(difference, p, only_first, only_second)
+    return IdentifierComparison(difference, p, only_first, only_second)
 
 
 def _difference(sums: Floats) -> Floats:

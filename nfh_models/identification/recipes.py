@@ -14,7 +14,7 @@ TRAINED = (SVM,)
 """Recipes that `retrain identification` can fit."""
 
 
-class RecipeError(ModelsError):
+class IdentificationRecipeError(ModelsError):
     """A recipe that is none, or cannot be used as asked; the sentence says what can."""
 
 
@@ -22,9 +22,9 @@ def load_identifier(recipe: str, folder: Path | None = None) -> Identifier:
     """A recipe ready to decide.
 
     folder: the model directory of one that was trained; `small` without a folder is the
-    model in the package. Raises RecipeError for a name that is none, a trained recipe without
-    a folder, and a network where torch is not installed; ModelFileError for a folder that
-    does not hold.
+    model in the package. Raises IdentificationRecipeError for a name that is none, a trained
+    recipe without a folder, and a network where torch is not installed; ModelFileError for a
+    folder that does not hold.
     """
     if recipe == RULES:
         from nfh_models.identification.rules import Rules
@@ -38,11 +38,11 @@ def load_identifier(recipe: str, folder: Path | None = None) -> Identifier:
         return _network(recipe, folder)
     if recipe in (SVM, ENCODER):
         task = "identification" if recipe == SVM else "both"
-        raise RecipeError(
+        raise IdentificationRecipeError(
             f"the recipe {recipe} has no model yet: `nfh-tui retrain {task} --recipe {recipe}` "
             "makes one"
         )
-    raise RecipeError(
+    raise IdentificationRecipeError(
         f"{recipe!r} is no recipe of identification: use {RULES}, {SVM}, {ENCODER} or {SMALL}"
     )
 
@@ -57,7 +57,7 @@ def _network(recipe: str, folder: Path | None) -> Identifier:
 
         return load_encoder(folder)
     except ModuleNotFoundError as error:
-        raise RecipeError(
+        raise IdentificationRecipeError(
             f"the recipe {recipe} needs {error.name}, which is not installed here; {RULES} "
             "works without"
         ) from error

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nfh_models.identification.base import Case, Decision
+from nfh_models.identification.base import Decision, SentenceNumber
 from nfh_models.identification.rule_words import (
     ASIDE,
     CLOCK,
@@ -28,7 +28,7 @@ from nfh_models.identification.rule_words import (
     WHEN,
     YOU_AND_US,
 )
-from nfh_models.parsing import Layer, Parsed, Stretch, Tree
+from nfh_models.parsing import Parsed, ParseLayer, Tree, WordSpan
 from nfh_models.text.numbers import is_ordinal, parts_of
 
 NOUNS = frozenset({"NOUN", "PROPN"})
@@ -37,7 +37,7 @@ CLIMB = 8
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class SentenceView:
     """A number at tokens [start, end) of a parsed sentence.
 
     behind: the first token behind the whole number, past marks of emphasis and past what its
@@ -54,7 +54,7 @@ class View:
     parsed: Parsed
 
     @classmethod
-    def of(cls, case: Case, lows: Sequence[str] | None = None) -> "View":
+    def of(cls, case: SentenceNumber, lows: Sequence[str] | None = None) -> "SentenceView":
         """The view of a case. lows: the words in lower case, if they are known.
 
         Raises ValueError for a case without parts of speech or arcs, or outside its sentence.
@@ -176,7 +176,7 @@ def _part_behind_and(lows: Sequence[str], place: int) -> int:
 _GLUED = frozenset("$\u00a3\u20ac\u00a5%")
 
 
-def has_sign(view: View) -> bool:
+def has_sign(view: SentenceView) -> bool:
     """A sign of money, # or % right before the number, right behind it, or in its token."""
     if view.low(view.start - 1) in SIGNS_BEFORE or view.low(view.behind) in SIGNS_AFTER:
         return True
@@ -203,19 +203,19 @@ _BARRED = frozenset(
 _LONE = frozenset({"RB", "ADVP", "CC", "CONJP"})
 
 
-def without_noun(view: View) -> bool:
+def without_noun(view: SentenceView) -> bool:
     """Whether the number stands in a phrase of the five types that has no noun."""
     return any(
         tree.label in TYPES and _is_bare(view, tree) for tree in _around(view, view.trees)
     )
 
 
-def in_tree(view: View) -> bool:
+def in_tree(view: SentenceView) -> bool:
     """Whether the parser gave phrases for the sentence that the number is in."""
     return any(tree.start <= view.start and view.end <= tree.end for tree in view.trees)
 
 
-def _around(view: View, trees: tuple[Tree, ...]) -> Iterator[Tree]:
+def _around(view: SentenceView, trees: tuple[Tree, ...]) -> Iterator[Tree]:
     """The phrases that hold the whole number, from the outside in."""
     waiting = trees
     while True:
@@ -226,13 +226,13 @@ def _around(view: View, trees: tuple[Tree, ...]) -> Iterator[Tree]:
         waiting = holding[0].children
 
 
-def _is_bare(view: View, tree: Tree) -> bool:
+def _is_bare(view: SentenceView, tree: Tree) -> bool:
     if len(tree.children) == 1 and tree.children[0].label in _LONE:
         return False
     return not any(_bars(view, child) for child in tree.children)
 
 
-def _bars(view: View, child: Tree) -> bool:
+def _bars(view: SentenceView, child: Tree) -> bool:
     if child.end - child.start == 1 and view.number(child.start):
         return False
     owner = bool(child.children) and child.children[-1].label == "POS"
@@ -247,12 +247,12 @@ _WORDS_TOO = frozenset({"may", "march", "mar", "dec", "sep"})
 _IN_NAMES = NOUNS | {"ADJ", "VERB"}
 
 
-def no_number(view: View) -> bool:
+def no_number(view: SentenceView) -> bool:
     """No token of the anchor is a number, or part of one."""
     return not any(view.number(place) for place in range(view.start, view.end))
 
 
-def date(view: View) -> bool:
+def date(view: SentenceView) -> bool:
     """The day beside the name of a month, or the year right behind it: "June 6", "6 June"."""
     if any(_month(view, place) for place in range(view.start, view.end)):
         return True
@@ -262,33 +262,33 @@ def date(view: View) -> bool:
     return _month(view, view.start - 1) or (day and _month(view, view.end))
 
 
-def _month(view: View, place: int) -> bool:
+def _month(view: SentenceView, place: int) -> bool:
     """Whether a token names a month; *may* and *march* do with a capital only."""
     month = view.low(place)
     return month in MONTHS and (month not in _WORDS_TOO or view.word(place)[0].isupper())
 
 
-def one_and_only(view: View) -> bool:
+def one_and_only(view: SentenceView) -> bool:
     """The words "one and only" before a noun."""
     behind = [view.low(view.end), view.low(view.end + 1)]
     return view.is_one and behind == ["and", "only"] and view.counted(view.end + 2)
 
 
-def labelled(view: View) -> bool:
+def labelled(view: SentenceView) -> bool:
     """A noun stands before the number that numbers name, in any company: "volume one of"."""
     if view.low(view.start - 1) not in LABELS and not _abbreviated(view):
         return False
     return view.low(view.behind) != "of" or view.low(view.behind + 1) not in GROUPS
 
 
-def _abbreviated(view: View) -> bool:
+def _abbreviated(view: SentenceView) -> bool:
     """Whether "No." or "Nos." stands before figures, in two tokens and not as an answer."""
     place = view.start - 2
     named = place > 0 and view.word(place) in _NUMBERED and view.low(place + 1) == "."
     return named and view.lows[view.start][0].isdecimal()
 
 
-def title(view: View) -> bool:
+def title(view: SentenceView) -> bool:
     """A number written as part of a name: "the Chosen One", "the Furious Five"."""
     word, before = view.words[view.start], view.word(view.start - 1)
     capitals = word[0].isupper() and word[1:].islower() and before[:1].isupper()
@@ -296,7 +296,7 @@ def title(view: View) -> bool:
     return capitals and not view.number(view.start - 1) and view.pos(view.start - 1) in kinds
 
 
-def name(view: View) -> bool:
+def name(view: SentenceView) -> bool:
     """A noun or a name stands right before the number, which numbers it: "Apollo 11"."""
     place = view.start - 1
     before = view.low(place)
@@ -327,70 +327,70 @@ _BETWEEN_WORDS = frozenset({"*", "more", "most"})
 _RANGE_WORDS = frozenset({"to", "-", "\u2013", ",", "but"})
 
 
-def no_one(view: View) -> bool:
+def no_one(view: SentenceView) -> bool:
     """The words "no one"."""
     return view.is_one and view.low(view.start - 1) == "no"
 
 
-def one_another(view: View) -> bool:
+def one_another(view: SentenceView) -> bool:
     """The words "one another", with no noun behind."""
     return view.is_one and view.low(view.end) == "another" and not view.noun(view.end + 1)
 
 
-def num_of(view: View) -> bool:
+def num_of(view: SentenceView) -> bool:
     """A number before "of": "three of them"."""
     return view.low(view.behind) == "of" and not labelled(view)
 
 
-def before_or(view: View) -> bool:
+def before_or(view: SentenceView) -> bool:
     """A number before "or": "eight or nine clubs" lacks the clubs at the eight."""
     return view.low(view.behind) == "or" and not labelled(view)
 
 
-def after_or(view: View) -> bool:
+def after_or(view: SentenceView) -> bool:
     """A number behind "or" with no noun of its own: "a week or two"."""
     if view.low(view.start - 1) != "or" or not (view.noun(view.start - 2)):
         return False
     return not has_noun_behind(view)
 
 
-def before_s(view: View) -> bool:
+def before_s(view: SentenceView) -> bool:
     """A number before 's, with no noun before the number: "one's own", "the 50's"."""
     if view.low(view.end) != "'s":
         return False
     return not view.noun(view.start - 1)
 
 
-def the_one_who(view: View) -> bool:
+def the_one_who(view: SentenceView) -> bool:
     """The words "the one who", or another number in it."""
     return view.low(view.start - 1) == "the" and view.low(view.end) in ("who", "whom")
 
 
-def clock(view: View) -> bool:
+def clock(view: SentenceView) -> bool:
     """A number before a.m. or p.m., with or without dots."""
     return view.low(view.end) in CLOCK
 
 
-def height(view: View) -> bool:
+def height(view: SentenceView) -> bool:
     """Feet and inches: 6 ' 2."""
     return view.end - view.start == 3 and view.low(view.start + 1) in ("'", "\u2032")
 
 
-def you_two(view: View) -> bool:
+def you_two(view: SentenceView) -> bool:
     """A pronoun before the number, and no noun of its own behind: "you two", "us three"."""
     if view.low(view.start - 1) not in YOU_AND_US or view.is_one:
         return False
     return not has_noun_behind(view)
 
 
-def first_of_two(view: View) -> bool:
+def first_of_two(view: SentenceView) -> bool:
     """The first of two numbers before one noun: "two, three hundred miles", "9 to 5"."""
     if view.low(view.start - 1) in LOOSE_LABELS:
         return False
     return view.low(view.behind) in _RANGE_WORDS and view.number(view.behind + 1)
 
 
-def has_noun_behind(view: View) -> bool:
+def has_noun_behind(view: SentenceView) -> bool:
     """Whether a noun follows at once or behind adjectives."""
     place = view.behind
     limit = place + FARTHEST
@@ -405,12 +405,12 @@ _OUTSIDE = frozenset({"ADP", "SCONJ"})
 _POINTERS = frozenset("this that the same which any every each another other only".split())
 
 
-def o_clock(view: View) -> bool:
+def o_clock(view: SentenceView) -> bool:
     """The word "o'clock" follows, which is what the number counts."""
     return view.low(view.behind) in O_CLOCK
 
 
-def noun_next(view: View) -> bool:
+def noun_next(view: SentenceView) -> bool:
     """The next token is a noun or a name; behind a year in figures a name may begin anew."""
     if view.quantity(view.behind):
         return True
@@ -419,7 +419,7 @@ def noun_next(view: View) -> bool:
     return view.counted(view.behind)
 
 
-def adjectives_and_noun(view: View) -> bool:
+def adjectives_and_noun(view: SentenceView) -> bool:
     """A noun follows behind adjectives or a participle: "two big dogs", "two lost dogs"."""
     if view.low(view.behind) == "left" or _is_when(view):
         return False
@@ -430,7 +430,7 @@ def adjectives_and_noun(view: View) -> bool:
     return view.counted(view.behind + 1)
 
 
-def _is_when(view: View) -> bool:
+def _is_when(view: SentenceView) -> bool:
     """Whether "last week" or the like follows as a time: only one of them could be counted."""
     if view.low(view.behind) not in ("last", "next"):
         return False
@@ -439,12 +439,12 @@ def _is_when(view: View) -> bool:
     return not view.is_one or view.head(view.top()) != view.behind + 1
 
 
-def _pointed(view: View) -> bool:
+def _pointed(view: SentenceView) -> bool:
     """Whether it is a *one* that something points at: "this one", "the only one"."""
     return view.is_one and view.low(view.start - 1) in _POINTERS
 
 
-def counts_a_noun(view: View) -> bool:
+def counts_a_noun(view: SentenceView) -> bool:
     """The number, or the larger one that it is part of, hangs on a noun as what counts it."""
     top = view.top()
     head = view.head(top)
@@ -458,7 +458,7 @@ def counts_a_noun(view: View) -> bool:
     return view.counted(head) or _is_plural(view, head)
 
 
-def _is_plural(view: View, head: int) -> bool:
+def _is_plural(view: SentenceView, head: int) -> bool:
     """Whether a token looks like a plural that the tagger took for something else.
 
     The parser lets the number count it; "pierogis" may still be tagged as a determiner.
@@ -466,10 +466,10 @@ def _is_plural(view: View, head: int) -> bool:
     return head == view.behind and not view.is_one and view.low(head)[2:].endswith("s")
 
 
-Test = Callable[[View], bool]
+Test = Callable[[SentenceView], bool]
 
 
-class Group(StrEnum):
+class RuleGroup(StrEnum):
     """Which part of the method a rule belongs to; a group can be left out as a whole."""
 
     PATTERNS = "patterns"
@@ -481,7 +481,7 @@ class Group(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class IdentificationRule:
     """One rule: where its test holds, and that of no rule before it, it decides.
 
     name: stays the same for good, since stored decisions carry it. nfh: what it decides.
@@ -490,7 +490,7 @@ class Rule:
 
     name: str
     nfh: bool
-    group: Group
+    group: RuleGroup
     sentence: str
     source: str
     test: Test
@@ -505,207 +505,207 @@ SCOPE = "paper, section 3, what is no fused head"
 OURS = "made here, from errors on noisy labels"
 
 
-def _always(view: View) -> bool:
+def _always(view: SentenceView) -> bool:
     return view.start < view.end
 
 
-RULES: tuple[Rule, ...] = (
-    Rule(
+RULES: tuple[IdentificationRule, ...] = (
+    IdentificationRule(
         "no-number",
         False,
-        Group.NAMES,
+        RuleGroup.NAMES,
         "The marked words hold no number.",
         OURS,
         no_number,
     ),
-    Rule(
+    IdentificationRule(
         "no-one",
         True,
-        Group.PATTERNS,
+        RuleGroup.PATTERNS,
         "“No one” means nobody: the missing noun is people.",
         PATTERN,
         no_one,
     ),
-    Rule(
+    IdentificationRule(
         "one-another",
         True,
-        Group.PATTERNS,
+        RuleGroup.PATTERNS,
         "“One another” names no noun.",
         OURS,
         one_another,
     ),
-    Rule(
+    IdentificationRule(
         "currency",
         False,
-        Group.CURRENCY,
+        RuleGroup.CURRENCY,
         "A sign of money, # or % stands beside the number and says what it counts.",
         FILTER,
         has_sign,
     ),
-    Rule(
+    IdentificationRule(
         "date",
         False,
-        Group.NAMES,
+        RuleGroup.NAMES,
         "The number is the day beside the name of a month, or the year right behind it.",
         SCOPE,
         date,
     ),
-    Rule(
+    IdentificationRule(
         "num-of",
         True,
-        Group.PATTERNS,
+        RuleGroup.PATTERNS,
         "“Of” follows the number: it takes a part of what is named behind.",
         PATTERN,
         num_of,
     ),
-    Rule(
+    IdentificationRule(
         "before-or",
         True,
-        Group.PATTERNS,
+        RuleGroup.PATTERNS,
         "“Or” follows the number; a noun behind the second number is missing at the first.",
         PATTERN,
         before_or,
     ),
-    Rule(
+    IdentificationRule(
         "after-or",
         True,
-        Group.PATTERNS,
+        RuleGroup.PATTERNS,
         "The number stands behind a noun and “or”, and no noun follows: “a week or two”.",
         PATTERN,
         after_or,
     ),
-    Rule(
+    IdentificationRule(
         "before-s",
         True,
-        Group.PATTERNS,
+        RuleGroup.PATTERNS,
         "“'s” follows the number, and no noun stands before it.",
         PATTERN,
         before_s,
     ),
-    Rule(
+    IdentificationRule(
         "the-one-who",
         True,
-        Group.PATTERNS,
+        RuleGroup.PATTERNS,
         "“The one who”: the missing noun is a person.",
         PATTERN,
         the_one_who,
     ),
-    Rule(
+    IdentificationRule(
         "clock",
         True,
-        Group.PATTERNS,
+        RuleGroup.PATTERNS,
         "A.m. or p.m. follows: the number is an hour, and no noun says so.",
         PATTERN,
         clock,
     ),
-    Rule(
+    IdentificationRule(
         "height",
         True,
-        Group.PATTERNS,
+        RuleGroup.PATTERNS,
         "Feet and inches in figures, with no noun.",
         PATTERN,
         height,
     ),
-    Rule(
+    IdentificationRule(
         "you-two",
         True,
-        Group.PATTERNS,
+        RuleGroup.PATTERNS,
         "A pronoun stands before the number and no noun behind it: “you two”.",
         PATTERN,
         you_two,
     ),
-    Rule(
+    IdentificationRule(
         "one-and-only",
         False,
-        Group.NAMES,
+        RuleGroup.NAMES,
         "“One and only” stands before a noun, as an adjective does.",
         OURS,
         one_and_only,
     ),
-    Rule(
+    IdentificationRule(
         "label",
         False,
-        Group.NAMES,
+        RuleGroup.NAMES,
         "The number names the noun before it: “chapter five”.",
         SCOPE,
         labelled,
     ),
-    Rule(
+    IdentificationRule(
         "o-clock",
         False,
-        Group.DEPENDENCY,
+        RuleGroup.DEPENDENCY,
         "“O'clock” follows, which is what the number counts.",
         OURS,
         o_clock,
     ),
-    Rule(
+    IdentificationRule(
         "first-of-two",
         True,
-        Group.PATTERNS,
+        RuleGroup.PATTERNS,
         "A second number follows: both share the noun behind it, or have none.",
         "paper, section 3, approximate numbers",
         first_of_two,
     ),
-    Rule(
+    IdentificationRule(
         "title",
         False,
-        Group.NAMES,
+        RuleGroup.NAMES,
         "The number is written with a capital as part of a name.",
         SCOPE,
         title,
     ),
-    Rule(
+    IdentificationRule(
         "noun-next",
         False,
-        Group.DEPENDENCY,
+        RuleGroup.DEPENDENCY,
         "A noun follows the number.",
         FILTER,
         noun_next,
     ),
-    Rule(
+    IdentificationRule(
         "adjectives-and-noun",
         False,
-        Group.DEPENDENCY,
+        RuleGroup.DEPENDENCY,
         "A noun follows the number behind adjectives.",
         OURS,
         adjectives_and_noun,
     ),
-    Rule(
+    IdentificationRule(
         "name",
         False,
-        Group.NAMES,
+        RuleGroup.NAMES,
         "A noun or a name stands right before the number, which belongs to it: “Apollo 11”.",
         FILTER,
         name,
     ),
-    Rule(
+    IdentificationRule(
         "counts-a-noun",
         False,
-        Group.DEPENDENCY,
+        RuleGroup.DEPENDENCY,
         "The parser lets the number count a noun behind it.",
         FILTER,
         counts_a_noun,
     ),
-    Rule(
+    IdentificationRule(
         "phrase-without-noun",
         True,
-        Group.PHRASES,
+        RuleGroup.PHRASES,
         "The number stands in a phrase that has no noun.",
         "paper, section 4.1, phrases",
         without_noun,
     ),
-    Rule(
+    IdentificationRule(
         "no-bare-phrase",
         False,
-        Group.PHRASES,
+        RuleGroup.PHRASES,
         "The parser gave phrases, and none around the number is without a noun.",
         "paper, section 4.1, phrases",
         in_tree,
     ),
-    Rule(
+    IdentificationRule(
         "not-nummod",
         True,
-        Group.REST,
+        RuleGroup.REST,
         "The parser lets the number count no noun.",
         FILTER,
         _always,
@@ -716,7 +716,7 @@ RULES: tuple[Rule, ...] = (
 _BY_NAME = {rule.name: rule for rule in RULES}
 
 
-def rule_named(name: str) -> Rule:
+def rule_named(name: str) -> IdentificationRule:
     """The rule of that name. Raises KeyError for a name that is none."""
     return _BY_NAME[name]
 
@@ -728,26 +728,28 @@ class Rules:
     """
 
     recipe = "rules"
-    needs = frozenset({Layer.POS, Layer.DEPENDENCY})
-    uses = frozenset({Layer.POS, Layer.DEPENDENCY, Layer.CONSTITUENCY})
+    needs = frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY})
+    uses = frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY, ParseLayer.CONSTITUENCY})
 
-    def __init__(self, without: frozenset[Group] = frozenset()) -> None:
-        self._rules = tuple(r for r in RULES if r.group is Group.REST or r.group not in without)
-        left_out = "".join(f" without {group}" for group in sorted(without - {Group.REST}))
+    def __init__(self, without: frozenset[RuleGroup] = frozenset()) -> None:
+        self._rules = tuple(
+            r for r in RULES if r.group is RuleGroup.REST or r.group not in without
+        )
+        left_out = "".join(f" without {group}" for group in sorted(without - {RuleGroup.REST}))
         self.version = f"{VERSION}{left_out}"
 
-    def decide(self, cases: Sequence[Case]) -> list[Decision]:
+    def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         """A decision a case, in order. Raises ValueError for a case without a parse."""
         decisions = []
-        stretch: Stretch | None = None
+        stretch: WordSpan | None = None
         lows: list[str] = []
         for case in cases:
             if case.stretch is not stretch:
                 stretch = case.stretch
                 lows = lower(stretch.words)
-            decisions.append(self._decide(View.of(case, lows)))
+            decisions.append(self._decide(SentenceView.of(case, lows)))
         return decisions
 
-    def _decide(self, view: View) -> Decision:
+    def _decide(self, view: SentenceView) -> Decision:
         deciding = next(rule for rule in self._rules if rule.test(view))
         return Decision(deciding.nfh, deciding.name)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedIdentification:
     """One line of the paper's table: precision, recall and F1, in percent, on `data`."""
 
     what: str
@@ -19,18 +19,22 @@ class Published:
     f1: float
 
 
-RULES_TEST = Published("rules", "its test set", 97.4, 93.6, 95.5)
-SVM_TEST = Published("svm", "its test set", 97.5, 95.6, 96.6)
-SVM_DEV = Published("svm", "its dev set", 96.8, 97.5, 97.1)
+RULES_TEST = PublishedIdentification("rules", "its test set", 97.4, 93.6, 95.5)
+SVM_TEST = PublishedIdentification("svm", "its test set", 97.5, 95.6, 96.6)
+SVM_DEV = PublishedIdentification("svm", "its dev set", 96.8, 97.5, 97.1)
 RESULTS = (RULES_TEST, SVM_TEST, SVM_DEV)
 
-WITHOUT_HEAD_POS = Published("svm without head-pos", "its dev set", 96.7, 97.3, 97.0)
-WITHOUT_WINDOW_POS = Published("svm without window-pos", "its dev set", 96.4, 97.0, 96.7)
-WITHOUT_BOTH = Published("svm without both", "its dev set", 95.6, 96.1, 95.9)
+WITHOUT_HEAD_POS = PublishedIdentification(
+    "svm without head-pos", "its dev set", 96.7, 97.3, 97.0
+)
+WITHOUT_WINDOW_POS = PublishedIdentification(
+    "svm without window-pos", "its dev set", 96.4, 97.0, 96.7
+)
+WITHOUT_BOTH = PublishedIdentification("svm without both", "its dev set", 95.6, 96.1, 95.9)
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class DecisionCounts:
     """How many were called what: hit, an NFH called one; false, another number called one;
     missed, an NFH called none; passed, another number called none."""
 
@@ -39,8 +43,8 @@ class Counts:
     missed: int = 0
     passed: int = 0
 
-    def __add__(self, other: "Counts") -> "Counts":
-        return Counts(
+    def __add__(self, other: "DecisionCounts") -> "DecisionCounts":
+        return DecisionCounts(
             self.hit + other.hit,
             self.false + other.false,
             self.missed + other.missed,
@@ -98,9 +102,9 @@ def share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def count(pairs: Iterable[tuple[bool, bool]]) -> Counts:
+def count(pairs: Iterable[tuple[bool, bool]]) -> DecisionCounts:
     """The counts of pairs of label and decision, both: is it an NFH?"""
     found = [0, 0, 0, 0]
     for label, said in pairs:
         found[(0 if said else 2) if label else (1 if said else 3)] += 1
-    return Counts(*found)
+    return DecisionCounts(*found)

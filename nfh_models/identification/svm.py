@@ -23,15 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nfh_models.errors import ModelsError
-from nfh_models.identification.base import Case, Decision, Example, parse_cases
+from nfh_models.identification.base import Decision, Example, SentenceNumber, parse_cases
 from nfh_models.identification.recipes import SVM
-from nfh_models.identification.scores import Counts, count
+from nfh_models.identification.scores import DecisionCounts, count
 from nfh_models.model_files import (
     FORMAT_VERSION,
     SEED,
     VOCABULARY,
     WEIGHTS,
-    Config,
+    ModelConfig,
     ModelFiles,
     damaged,
     read_arrays,
@@ -41,7 +41,7 @@ from nfh_models.model_files import (
     settings_of,
     write_model,
 )
-from nfh_models.parsing import Layer, Parsed, Parser
+from nfh_models.parsing import Parsed, ParseLayer, Parser
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -84,10 +84,10 @@ ROOT = "ROOT"
 """What an anchor hangs on that hangs on nothing."""
 
 LAYERS = {
-    Feature.ANCHOR: frozenset[Layer](),
-    Feature.WINDOW: frozenset[Layer](),
-    Feature.WINDOW_POS: frozenset({Layer.POS}),
-    Feature.HEAD_POS: frozenset({Layer.POS, Layer.DEPENDENCY}),
+    Feature.ANCHOR: frozenset[ParseLayer](),
+    Feature.WINDOW: frozenset[ParseLayer](),
+    Feature.WINDOW_POS: frozenset({ParseLayer.POS}),
+    Feature.HEAD_POS: frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY}),
 }
 """The layers of a parse that each feature needs."""
 
@@ -110,9 +110,9 @@ class FeatureSettings:
             raise ValueError("no feature is left to decide by")
 
     @property
-    def layers(self) -> frozenset[Layer]:
+    def layers(self) -> frozenset[ParseLayer]:
         """The layers of a parse that these features need."""
-        return frozenset[Layer]().union(*(LAYERS[feature] for feature in self.features))
+        return frozenset[ParseLayer]().union(*(LAYERS[feature] for feature in self.features))
 
 
 class Extractor:
@@ -129,7 +129,7 @@ class Extractor:
             _penn if settings.pos is PartOfSpeech.PENN else _universal
         )
 
-    def features(self, case: Case) -> list[str]:
+    def features(self, case: SentenceNumber) -> list[str]:
         """The features of a case, the anchor's own first, then by distance to the left."""
         words = case.stretch.words
         start, end = case.start, case.end
@@ -151,7 +151,7 @@ class Extractor:
             found.append(f"head-pos={self._head_tag(case, tags)}")
         return found
 
-    def _places(self, case: Case) -> list[tuple[int, int]]:
+    def _places(self, case: SentenceNumber) -> list[tuple[int, int]]:
         """Distance and place of the words of the window, from left to right."""
         width = self.settings.window
         before = [(-far, case.start - far) for far in range(width, 0, -1)]
@@ -167,13 +167,13 @@ class Extractor:
             return BEHIND_SENTENCE
         return ""
 
-    def _parsed_tags(self, case: Case) -> Sequence[str]:
+    def _parsed_tags(self, case: SentenceNumber) -> Sequence[str]:
         tags = () if case.parsed is None else self._tags_of(case.parsed)
         if len(tags) != len(case.stretch.words):
             raise ValueError("a case without the parts of speech that the features need")
         return tags
 
-    def _head_tag(self, case: Case, tags: Sequence[str]) -> str:
+    def _head_tag(self, case: SentenceNumber, tags: Sequence[str]) -> str:
         """The part of speech of the word that the anchor hangs on."""
         heads = () if case.parsed is None else case.parsed.heads
         if len(heads) != len(tags):
@@ -223,7 +223,7 @@ class SvmSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class FeatureRows:
     """The features of cases, as a sparse matrix of ones in rows.
 
     Case i has the features indices[starts[i]:starts[i + 1]], each once. 32-bit: LinearSVC
@@ -242,7 +242,7 @@ class Rows:
         return csr_matrix((ones, self.indices, self.starts), (len(self.starts) - 1, columns))
 
 
-def rows_of(found: Sequence[Sequence[str]], places: Mapping[str, int]) -> Rows:
+def rows_of(found: Sequence[Sequence[str]], places: Mapping[str, int]) -> FeatureRows:
     """The features of each case as rows; those without a place are left out."""
     indices: list[int] = []
     words: list[str] = []
@@ -254,7 +254,7 @@ def rows_of(found: Sequence[Sequence[str]], places: Mapping[str, int]) -> Rows:
                 indices.append(place)
                 words.append(word)
         starts[number] = len(indices)
-    return Rows(starts, np.array(indices, np.int32), words)
+    return FeatureRows(starts, np.array(indices, np.int32), words)
 
 
 class Svm:
@@ -285,8 +285,8 @@ class Svm:
         self.bias = bias
         self.parser = parser
         self.converged = converged
-        self.needs: frozenset[Layer] = settings.features.layers
-        self.uses: frozenset[Layer] = self.needs
+        self.needs: frozenset[ParseLayer] = settings.features.layers
+        self.uses: frozenset[ParseLayer] = self.needs
         self.version = f"{VERSION} {self._fingerprint()}"
         self._extractor = Extractor(settings.features)
         self._places = {word: place for place, word in enumerate(self.vocabulary)}
@@ -300,23 +300,23 @@ class Svm:
         hashed.update(np.ascontiguousarray(self.weights, "<f8").tobytes())
         return hashed.hexdigest()[:12]
 
-    def featurise(self, cases: Sequence[Case]) -> Rows:
+    def featurise(self, cases: Sequence[SentenceNumber]) -> FeatureRows:
         """The features of cases that have a weight. ValueError for one without its parse."""
         return rows_of([self._extractor.features(case) for case in cases], self._places)
 
-    def score(self, rows: Rows) -> Floats:
+    def score(self, rows: FeatureRows) -> Floats:
         """One score a case, above 0 for a fused head: the distance from the plane, unscaled."""
         case_of = np.repeat(np.arange(len(rows.starts) - 1), np.diff(rows.starts))
         weights = self.weights[rows.indices]
         sums = np.bincount(case_of, weights=weights, minlength=len(rows.starts) - 1)
         return np.asarray(sums + self.bias, dtype=np.float64)
 
-    def decide(self, cases: Sequence[Case]) -> list[Decision]:
+    def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         """A decision a case, with its score and its strongest weights."""
         return decisions(self.featurise(cases), self)
 
 
-def decisions(rows: Rows, svm: Svm) -> list[Decision]:
+def decisions(rows: FeatureRows, svm: Svm) -> list[Decision]:
     """What a machine says of cases whose features are told already."""
     weights = svm.weights[rows.indices].tolist()
     bounds = rows.starts.tolist()
@@ -337,7 +337,7 @@ def strongest(words: Sequence[str], weights: Sequence[float]) -> tuple[tuple[str
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SvmTable:
     """Examples with their features, told once for all fits.
 
     rows[i] is of labels[i] and groups[i]; the matrix has a column for each of the vocabulary.
@@ -345,7 +345,7 @@ class Table:
 
     settings: SvmSettings
     vocabulary: tuple[str, ...]
-    rows: Rows
+    rows: FeatureRows
     matrix: "csr_matrix"
     labels: NDArray[np.bool_]
     groups: tuple[str, ...]
@@ -354,7 +354,7 @@ class Table:
 
 def table_of(
     examples: Sequence[Example], settings: SvmSettings, parser: str | None = None
-) -> Table:
+) -> SvmTable:
     """The features of parsed examples. ValueError for one without the parse that it needs."""
     extractor = Extractor(settings.features)
     found = [extractor.features(example.case) for example in examples]
@@ -369,11 +369,11 @@ def table_from(
     groups: Sequence[str],
     settings: SvmSettings,
     parser: str | None = None,
-) -> Table:
+) -> SvmTable:
     """A table of features that are told already, a list for each example."""
     vocabulary = sorted(set().union(*found))
     rows = rows_of(found, {word: place for place, word in enumerate(vocabulary)})
-    return Table(
+    return SvmTable(
         settings,
         tuple(vocabulary),
         rows,
@@ -384,7 +384,7 @@ def table_from(
     )
 
 
-def fit(table: Table, chosen: Integers | None = None) -> Svm:
+def fit(table: SvmTable, chosen: Integers | None = None) -> Svm:
     """A machine fitted on the chosen rows of a table; on all of them by default.
 
     LinearSVC as the paper has it, with scikit-learn's defaults but for C and the seed. Both
@@ -455,14 +455,14 @@ class Crossed:
     """What cross-validation found. said: of each example, in order. folds: counts of each."""
 
     said: tuple[bool, ...]
-    folds: tuple[Counts, ...]
+    folds: tuple[DecisionCounts, ...]
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> DecisionCounts:
         """Those of all folds together."""
-        return sum(self.folds, Counts())
+        return sum(self.folds, DecisionCounts())
 
-    def spread(self, figure: Callable[[Counts], float | None]) -> Spread:
+    def spread(self, figure: Callable[[DecisionCounts], float | None]) -> Spread:
         """How far a figure differs from fold to fold."""
         return Spread.of([figure(counts) for counts in self.folds])
 
@@ -522,7 +522,7 @@ def _too_few(labels: Sequence[bool], seen: dict[str, set[bool]]) -> str:
     )
 
 
-def crossed(table: Table, folds: int = FOLDS, seed: int = 1) -> Iterator[Fold]:
+def crossed(table: SvmTable, folds: int = FOLDS, seed: int = 1) -> Iterator[Fold]:
     """Fit and decide fold by fold. Raises TooFewError before the first."""
     fold_of = np.array(folds_of(table.labels.tolist(), table.groups, folds, seed), np.int32)
     for number in range(int(fold_of.max()) + 1):
@@ -533,14 +533,14 @@ def crossed(table: Table, folds: int = FOLDS, seed: int = 1) -> Iterator[Fold]:
         yield Fold(number, tuple(inside.tolist()), tuple(made))
 
 
-def _chosen(rows: Rows, places: Sequence[int]) -> Rows:
+def _chosen(rows: FeatureRows, places: Sequence[int]) -> FeatureRows:
     """Some of the rows, in the order given."""
     bounds = rows.starts.tolist()
     spans = [(bounds[place], bounds[place + 1]) for place in places]
     starts = np.cumsum([0, *(end - start for start, end in spans)], dtype=np.int32)
     indices = [rows.indices[start:end] for start, end in spans]
     words = [word for start, end in spans for word in rows.words[start:end]]
-    return Rows(starts, np.concatenate(indices), words)
+    return FeatureRows(starts, np.concatenate(indices), words)
 
 
 def cross_validate(
@@ -566,7 +566,7 @@ LARGEST_C = 1e6
 MOST_FOLDS = 50
 
 
-class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class StoredSvmSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The settings as config.json holds them."""
 
     features: Annotated[tuple[Feature, ...], msgspec.Meta(min_length=1)]
@@ -581,7 +581,7 @@ class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             raise ValueError("a feature is named twice")
 
     @classmethod
-    def of(cls, settings: SvmSettings) -> "Stored":
+    def of(cls, settings: SvmSettings) -> "StoredSvmSettings":
         """As it is to be stored."""
         features = settings.features
         return cls(
@@ -600,14 +600,14 @@ class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SvmPlan:
     """How to train: the settings, and in how many folds to try them before."""
 
     settings: SvmSettings = field(default_factory=SvmSettings)
     folds: int = 5
 
 
-class _Given(Stored, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class _Given(StoredSvmSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The settings and the folds, as a command line gives them."""
 
     folds: Annotated[int, msgspec.Meta(ge=2, le=MOST_FOLDS)]
@@ -625,14 +625,16 @@ WANTED = {
 """Each setting with what it may be."""
 
 
-def plan_of(given: Iterable[str]) -> Plan:
+def plan_of(given: Iterable[str]) -> SvmPlan:
     """A plan out of "key=value" words; what they leave out is as by default.
 
     Raises SettingError for a word that is none, or a value that its key cannot have.
     """
-    defaults = msgspec.to_builtins(Stored.of(SvmSettings())) | {"folds": Plan().folds}
+    defaults = msgspec.to_builtins(StoredSvmSettings.of(SvmSettings())) | {
+        "folds": SvmPlan().folds
+    }
     made = read_settings(given, _Given, "svm", WANTED, defaults, _value)
-    return Plan(made.settings(), made.folds)
+    return SvmPlan(made.settings(), made.folds)
 
 
 def _value(key: str, value: str) -> object:
@@ -673,10 +675,10 @@ def save_svm(
     return write_model(folder, files)
 
 
-def config_of(svm: Svm, name: str, created_at: str) -> Config:
+def config_of(svm: Svm, name: str, created_at: str) -> ModelConfig:
     """What config.json says of a machine."""
-    settings = msgspec.to_builtins(Stored.of(svm.settings))
-    return Config(
+    settings = msgspec.to_builtins(StoredSvmSettings.of(svm.settings))
+    return ModelConfig(
         format_version=FORMAT_VERSION,
         name=name,
         task=TASK,
@@ -691,7 +693,7 @@ def config_of(svm: Svm, name: str, created_at: str) -> Config:
 def load_svm(folder: Path) -> Svm:
     """A machine out of its directory, without scikit-learn. Raises ModelFileError."""
     config = read_config(folder, SVM)
-    stored = settings_of(folder, config, Stored)
+    stored = settings_of(folder, config, StoredSvmSettings)
     vocabulary = read_vocabulary(folder)
     arrays = read_arrays(folder, ARRAYS)
     weights, bias = arrays["weights"], arrays["bias"]
@@ -721,7 +723,7 @@ BATCH = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SvmProgress:
     """How far training is. phase: "parsing", "features", "fold 2", "fitting"."""
 
     phase: str
@@ -731,22 +733,22 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class FittedSvm:
     """A machine fitted on all examples, and how well machines like it did in the folds.
 
     groups: passages that the examples are of. snapshot: see `snapshot_of`.
     """
 
     svm: Svm
-    plan: Plan
+    plan: SvmPlan
     crossed: Crossed
     groups: int
     snapshot: str
 
 
 def training(
-    examples: Sequence[Example], plan: Plan, parser: Parser | None
-) -> Generator[Step, None, Trained]:
+    examples: Sequence[Example], plan: SvmPlan, parser: Parser | None
+) -> Generator[SvmProgress, None, FittedSvm]:
     """Parse, tell the features, try fold by fold, and fit on all; a report after each part.
 
     parser: None where the features need none. Examples that carry a parse keep it. The same
@@ -762,27 +764,29 @@ def training(
         batch = [example.case for example in examples[start : start + BATCH]]
         cases = _parsed(batch, plan, parser)
         found.extend(extractor.features(case) for case in cases)
-        yield Step("parsing", len(found), len(examples))
-    yield Step("features", 0, len(found))
+        yield SvmProgress("parsing", len(found), len(examples))
+    yield SvmProgress("features", 0, len(found))
     name = parser.name if parser is not None and plan.settings.features.layers else None
     table = table_from(found, labels, groups, plan.settings, name)
-    yield Step("features", len(found), len(found))
+    yield SvmProgress("features", len(found), len(found))
     tried = yield from _folds(examples, table, plan)
-    yield Step("fitting", 0, 1)
+    yield SvmProgress("fitting", 0, 1)
     svm = fit(table)
-    yield Step("fitting", 1, 1)
-    return Trained(svm, plan, tried, len(set(groups)), snapshot_of(examples))
+    yield SvmProgress("fitting", 1, 1)
+    return FittedSvm(svm, plan, tried, len(set(groups)), snapshot_of(examples))
 
 
-def _parsed(cases: list[Case], plan: Plan, parser: Parser | None) -> list[Case]:
+def _parsed(
+    cases: list[SentenceNumber], plan: SvmPlan, parser: Parser | None
+) -> list[SentenceNumber]:
     if parser is None or not plan.settings.features.layers:
         return cases
     return parse_cases(cases, parser)
 
 
 def _folds(
-    examples: Sequence[Example], table: Table, plan: Plan
-) -> Generator[Step, None, Crossed]:
+    examples: Sequence[Example], table: SvmTable, plan: SvmPlan
+) -> Generator[SvmProgress, None, Crossed]:
     said = [False] * len(examples)
     counts = []
     total = max(folds_of(table.labels.tolist(), table.groups, plan.folds, plan.settings.seed))
@@ -794,7 +798,7 @@ def _folds(
         counts.append(count(zip(labels, own, strict=True)))
         f1 = counts[-1].f1
         metrics = {} if f1 is None else {"f1": f1}
-        yield Step(f"fold {fold.number + 1}", fold.number + 1, total + 1, metrics)
+        yield SvmProgress(f"fold {fold.number + 1}", fold.number + 1, total + 1, metrics)
     return Crossed(tuple(said), tuple(counts))
 
 
@@ -823,7 +827,7 @@ MOST_PLAIN = 60
 MARKUP = re.compile(r"[<&`|*\[\]\\~]|(?<!\w)_|_(?!\w)|\A\s*(?:>|[#+-]+(?=\s))")
 """What Markdown or HTML takes for markup; an underscore within a word is none."""
 
-FIGURES: dict[str, Callable[[Counts], float | None]] = {
+FIGURES: dict[str, Callable[[DecisionCounts], float | None]] = {
     "precision": lambda counts: counts.precision,
     "recall": lambda counts: counts.recall,
     "f1": lambda counts: counts.f1,
@@ -831,7 +835,7 @@ FIGURES: dict[str, Callable[[Counts], float | None]] = {
 }
 
 
-def metrics_of(trained: Trained, examples: Sequence[Example]) -> dict[str, object]:
+def metrics_of(trained: FittedSvm, examples: Sequence[Example]) -> dict[str, object]:
     """The figures of cross-validation as JSON has them: fractions, null where there is none.
 
     Figures are those of all folds together; per_fold has mean and standard deviation.
@@ -859,7 +863,9 @@ def _spread(spread: Spread) -> dict[str, float | None]:
     return {"mean": spread.mean, "deviation": spread.deviation}
 
 
-def worst_words(trained: Trained, examples: Sequence[Example]) -> list[tuple[str, Counts]]:
+def worst_words(
+    trained: FittedSvm, examples: Sequence[Example]
+) -> list[tuple[str, DecisionCounts]]:
     """The anchor words, in lower case, with most errors in the folds; only those with any."""
     pairs: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for example, said in zip(examples, trained.crossed.said, strict=True):
@@ -914,7 +920,7 @@ The anchors with most errors in the folds.
 """
 
 
-def card_of(trained: Trained, examples: Sequence[Example], name: str, at: str) -> str:
+def card_of(trained: FittedSvm, examples: Sequence[Example], name: str, at: str) -> str:
     """The card, in Markdown; no word out of the data is markup in it."""
     counts = trained.crossed.counts
     hit, missed = counts.rows[0]
@@ -942,8 +948,8 @@ def card_of(trained: Trained, examples: Sequence[Example], name: str, at: str) -
     )
 
 
-def _settings(trained: Trained) -> list[str]:
-    stored = msgspec.to_builtins(Stored.of(trained.svm.settings))
+def _settings(trained: FittedSvm) -> list[str]:
+    stored = msgspec.to_builtins(StoredSvmSettings.of(trained.svm.settings))
     return [f"{key} {_said(value)}" for key, value in stored.items() if key != "features"]
 
 
@@ -951,7 +957,7 @@ def _said(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _figure(trained: Trained, name: str) -> str:
+def _figure(trained: FittedSvm, name: str) -> str:
     figure = FIGURES[name]
     spread = trained.crossed.spread(figure)
     values = (figure(trained.crossed.counts), spread.mean, spread.deviation)
@@ -959,7 +965,7 @@ def _figure(trained: Trained, name: str) -> str:
     return f"| {name} | {shown} |"
 
 
-def _worst(word: str, counts: Counts) -> str:
+def _worst(word: str, counts: DecisionCounts) -> str:
     return f"| {plain(word)} | {counts.n:,} | {counts.missed:,} | {counts.false:,} |"
 
 

@@ -27,7 +27,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StatedAnswer:
     """An answer to an anchor. who: an annotator's name; None for gold."""
 
     who: str | None
@@ -35,7 +35,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ImportedRow:
     """A row of an imported file. said: what its label says; None where the row has none.
 
     vote: the row is one of several people's answers, so that another row of its anchor is
@@ -51,17 +51,17 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CheckedNumber:
     """One anchor. said: its gold, or where it has none the votes. rows: where it came from."""
 
     key: int
     anchor: Anchor
-    said: tuple[Said, ...] = ()
-    rows: tuple[Row, ...] = ()
+    said: tuple[StatedAnswer, ...] = ()
+    rows: tuple[ImportedRow, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class LabelFinding:
     """One thing found. keys: the anchors concerned, the one to look at first in front.
 
     note: what was found here, in words; text of the passage in it is as it came.
@@ -75,7 +75,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Scene:
+class CheckContext:
     """A passage ready to be checked.
 
     key: tells passages apart. tags: a universal part of speech a token; None where no
@@ -84,7 +84,7 @@ class Scene:
 
     key: int
     passage: Passage
-    cases: tuple[Case, ...]
+    cases: tuple[CheckedNumber, ...]
     tags: Sequence[str] | None = None
 
     @cached_property
@@ -155,7 +155,7 @@ class Scene:
         """Tokens [start, end) as they stand, on one line."""
         return " ".join(self.passage.words(max(start, 0), min(end, len(self.low))).split())
 
-    def said(self, *, fused: bool = True) -> Iterator[tuple[Case, Said]]:
+    def said(self, *, fused: bool = True) -> Iterator[tuple[CheckedNumber, StatedAnswer]]:
         """Each answer with its anchor. fused: only those that say a noun is missing."""
         for case in self.cases:
             for said in case.said:
@@ -163,11 +163,11 @@ class Scene:
                     yield case, said
 
 
-Look = Callable[[Scene], Iterable[Finding]]
+Look = Callable[[CheckContext], Iterable[LabelFinding]]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class LabelCheck:
     """A check of one passage at a time. sentence: what is wrong with what it finds.
 
     rule: of the guidelines, where one decides it. tagged: needs parts of speech, and finds

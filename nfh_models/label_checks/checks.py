@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from nfh_models.label_checks import head_checks, number_checks
-from nfh_models.label_checks.base import Check, Finding, Scene, Severity
+from nfh_models.label_checks.base import CheckContext, LabelCheck, LabelFinding, Severity
 
 
-def _nothing(scene: Scene) -> Iterator[Finding]:  # noqa: ARG001
+def _nothing(scene: CheckContext) -> Iterator[LabelFinding]:  # noqa: ARG001
     return iter(())
 
 
-NOT_TAKEN = Check(
+NOT_TAKEN = LabelCheck(
     "import-conflict",
     Severity.NOTE,
     "An import said something else than what was kept.",
@@ -18,7 +18,7 @@ NOT_TAKEN = Check(
 )
 """Found by the store, in the reports of imports."""
 
-CHECKS: tuple[Check, ...] = (
+CHECKS: tuple[LabelCheck, ...] = (
     *head_checks.REPEAT_CHECKS,
     *head_checks.ACROSS,
     NOT_TAKEN,
@@ -32,7 +32,7 @@ CHECKS: tuple[Check, ...] = (
 )
 
 
-def look(scene: Scene) -> Iterator[Finding]:
+def look(scene: CheckContext) -> Iterator[LabelFinding]:
     """What all checks find in one passage; those that need tags are skipped without them."""
     for check in CHECKS:
         if scene.tags is not None or not check.tagged:

@@ -11,7 +11,16 @@ from nfh_models.agreement.competence import Mark
 from nfh_models.agreement.drift import Trend, corrected, in_order, kind_trends, no_order
 from nfh_models.domain import Anchor, Answer, Head, Kind
 from nfh_models.domain.compare import CLASS_NOUNS, PLURALS
-from nfh_models.label_checks.base import NOUNS, Case, Check, Finding, Row, Said, Scene, Severity
+from nfh_models.label_checks.base import (
+    NOUNS,
+    CheckContext,
+    CheckedNumber,
+    ImportedRow,
+    LabelCheck,
+    LabelFinding,
+    Severity,
+    StatedAnswer,
+)
 from nfh_models.label_checks.number_checks import kind_in_words
 from nfh_models.text.numbers import parts_of
 
@@ -25,14 +34,16 @@ PRONOUNS = frozenset(
 """A closed list, good without a parser."""
 
 
-Fault = Callable[[Scene, Head, int], str]
+Fault = Callable[[CheckContext, Head, int], str]
 """What is wrong with a head token, in words; "" for nothing."""
 
 
-def _looking_at_heads(name: str, fault: Fault) -> Callable[[Scene], Iterator[Finding]]:
+def _looking_at_heads(
+    name: str, fault: Fault
+) -> Callable[[CheckContext], Iterator[LabelFinding]]:
     """Each answer with heads that have the fault, once: the fault of the first is told."""
 
-    def look(scene: Scene) -> Iterator[Finding]:
+    def look(scene: CheckContext) -> Iterator[LabelFinding]:
         for case, said in scene.said():
             found = [
                 (token, wrong)
@@ -44,21 +55,21 @@ def _looking_at_heads(name: str, fault: Fault) -> Callable[[Scene], Iterator[Fin
                 token, wrong = found[0]
                 more = f", and {len(found) - 1} more mentions" if len(found) > 1 else ""
                 note = f"its head \u201c{scene.words[token]}\u201d is {wrong}{more}"
-                yield Finding(name, (case.key,), note, said.who)
+                yield LabelFinding(name, (case.key,), note, said.who)
 
     return look
 
 
-def _pronoun(scene: Scene, head: Head, token: int) -> str:  # noqa: ARG001
+def _pronoun(scene: CheckContext, head: Head, token: int) -> str:  # noqa: ARG001
     is_one = scene.word(token) in PRONOUNS and scene.tag(token) not in NOUNS
     return "a pronoun" if is_one else ""
 
 
-def _number(scene: Scene, head: Head, token: int) -> str:  # noqa: ARG001
+def _number(scene: CheckContext, head: Head, token: int) -> str:  # noqa: ARG001
     return "a number" if parts_of(scene.words[token]) else ""
 
 
-def _sign(scene: Scene, head: Head, token: int) -> str:  # noqa: ARG001
+def _sign(scene: CheckContext, head: Head, token: int) -> str:  # noqa: ARG001
     word = scene.words[token]
     if parts_of(word) or scene.word(token) in PRONOUNS:
         return ""
@@ -69,20 +80,20 @@ def _sign(scene: Scene, head: Head, token: int) -> str:  # noqa: ARG001
     return "" if word[0].isalnum() and word[-1].isalnum() else "a word with a sign glued on"
 
 
-def _verb(scene: Scene, head: Head, token: int) -> str:
+def _verb(scene: CheckContext, head: Head, token: int) -> str:
     if _after_a_noun_or_so(scene, token) and not scene.word(token).endswith("ed"):
         return ""
     return _by_tag(scene, head, token, {"VERB": "a verb", "AUX": "a verb"})
 
 
-def _adjective(scene: Scene, head: Head, token: int) -> str:
+def _adjective(scene: CheckContext, head: Head, token: int) -> str:
     unsure = scene.tag(token) in ("ADJ", "ADV", "INTJ") and scene.tag(token + 1) not in NOUNS
     if unsure and _after_a_noun_or_so(scene, token):
         return ""
     return _by_tag(scene, head, token, WORDED)
 
 
-def _after_a_noun_or_so(scene: Scene, token: int) -> bool:
+def _after_a_noun_or_so(scene: CheckContext, token: int) -> bool:
     """Whether the word before makes a noun likely, whatever the parser takes it for.
 
     "Deposit slip", "three diamonds", "never met a psychic": most mistakes of small parsers
@@ -94,7 +105,7 @@ def _after_a_noun_or_so(scene: Scene, token: int) -> bool:
     return before in MAKE_A_NOUN or scene.word(token - 1) in POSSESSIVES
 
 
-def _by_tag(scene: Scene, head: Head, token: int, wrong: Mapping[str, str]) -> str:
+def _by_tag(scene: CheckContext, head: Head, token: int, wrong: Mapping[str, str]) -> str:
     word, tag = scene.words[token], scene.tag(token)
     if tag not in wrong or not word.isalpha() or len(word) == 1:
         return ""
@@ -119,12 +130,12 @@ MAKE_A_NOUN = NOUNS | {"DET", "NUM", "ADJ"}
 POSSESSIVES = frozenset("my your his her its our their whose 's".split())
 
 
-def _is_compound(scene: Scene, token: int) -> bool:
+def _is_compound(scene: CheckContext, token: int) -> bool:
     """Whether a hyphen ties the token to another: the release marks one part of a compound."""
     return "-" in (scene.word(token - 1), scene.word(token + 1))
 
 
-def unmarked(scene: Scene) -> Iterator[Finding]:
+def unmarked(scene: CheckContext) -> Iterator[LabelFinding]:
     """Mentions of a head's noun left out where the answer marks several of it."""
     for case, said in scene.said():
         for head in said.answer.heads:
@@ -136,10 +147,10 @@ def unmarked(scene: Scene) -> Iterator[Finding]:
                     f"{len(head.live)} mentions of \u201c{word}\u201d are marked, "
                     f"{len(left)} not: {shown}"
                 )
-                yield Finding("unmarked-mention", (case.key,), note, said.who)
+                yield LabelFinding("unmarked-mention", (case.key,), note, said.who)
 
 
-def _left_out(scene: Scene, case: Case, head: Head) -> Iterator[int]:
+def _left_out(scene: CheckContext, case: CheckedNumber, head: Head) -> Iterator[int]:
     known = {mention.head for mention in head.mentions}
     lemmas = {scene.lemma(mention.head) for mention in head.live}
     for place, token in enumerate(scene.passage.tokens):
@@ -157,8 +168,8 @@ def _head_check(
     fault: Fault,
     rule: int | None = None,
     tagged: bool = False,
-) -> Check:
-    return Check(
+) -> LabelCheck:
+    return LabelCheck(
         name, severity, f"A head is {what}.", _looking_at_heads(name, fault), rule, tagged
     )
 
@@ -176,7 +187,7 @@ HEAD_CHECKS = (
         17,
         tagged=True,
     ),
-    Check(
+    LabelCheck(
         "unmarked-mention",
         Severity.NOTE,
         "Several mentions of a noun are marked as heads, and others of it are not.",
@@ -200,7 +211,7 @@ class OverTime:
         mark = Mark(key, kind, at, None, None, None, None, None)
         self._votes.setdefault(name, []).append(mark)
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[LabelFinding]:
         """One finding a person and kind, for the tests that hold among all that are made."""
         tested = [
             (name, trend)
@@ -210,7 +221,7 @@ class OverTime:
         trends = corrected([trend for _, trend in tested])
         for (name, _), trend in zip(tested, trends, strict=True):
             if trend.holds:
-                yield Finding(
+                yield LabelFinding(
                     NAME, (), _trend_in_words(trend, self._votes[name], len(tested)), name
                 )
 
@@ -235,11 +246,11 @@ def _share(kinds: Sequence[Kind], wanted: str) -> float:
     return sum(kind.value == wanted for kind in kinds) / len(kinds)
 
 
-def _nothing(scene: Scene) -> Iterator[Finding]:  # noqa: ARG001
+def _nothing(scene: CheckContext) -> Iterator[LabelFinding]:  # noqa: ARG001
     return iter(())
 
 
-CHECK = Check(
+CHECK = LabelCheck(
     NAME,
     Severity.NOTE,
     "A person comes to say a kind more often, or less, in the course of the work.",
@@ -253,19 +264,19 @@ OTHERS = frozenset({"them", "'em", "these", "those"})
 MEANT = frozenset({Kind.PEOPLE, Kind.REFERENCE, Kind.NFH})
 
 
-def _is_one(scene: Scene, anchor: Anchor) -> bool:
+def _is_one(scene: CheckContext, anchor: Anchor) -> bool:
     return anchor.end - anchor.start == 1 and scene.word(anchor.start) == "one"
 
 
 # --- the patterns; each says what is usual where an answer is something else, or "" -------
 
 
-def _no_one(scene: Scene, anchor: Anchor, answer: Answer) -> str:
+def _no_one(scene: CheckContext, anchor: Anchor, answer: Answer) -> str:
     hit = _is_one(scene, anchor) and scene.preceding(anchor) == "no"
     return "" if not hit or answer.kind in (Kind.PEOPLE, Kind.NFH) else "PEOPLE"
 
 
-def _number_of(scene: Scene, anchor: Anchor, answer: Answer) -> str:
+def _number_of(scene: CheckContext, anchor: Anchor, answer: Answer) -> str:
     """ "Three of us", "two of them": PEOPLE, or what the pronoun stands for."""
     if scene.following(anchor) != "of":
         return ""
@@ -278,21 +289,21 @@ def _number_of(scene: Scene, anchor: Anchor, answer: Answer) -> str:
     return ""
 
 
-def _names_a_noun(scene: Scene, answer: Answer) -> bool:
+def _names_a_noun(scene: CheckContext, answer: Answer) -> bool:
     return any(scene.word(token) not in PRONOUNS for token in answer.head_tokens())
 
 
-def _one_another(scene: Scene, anchor: Anchor, answer: Answer) -> str:
+def _one_another(scene: CheckContext, anchor: Anchor, answer: Answer) -> str:
     hit = _is_one(scene, anchor) and scene.following(anchor) == "another"
     return "" if not hit or answer.kind in MEANT else "PEOPLE"
 
 
-def _one_and_only(scene: Scene, anchor: Anchor, answer: Answer) -> str:  # noqa: ARG001
+def _one_and_only(scene: CheckContext, anchor: Anchor, answer: Answer) -> str:  # noqa: ARG001
     behind = (scene.following(anchor), scene.word(anchor.end + 1))
     return "NOT_NFH" if _is_one(scene, anchor) and behind == ("and", "only") else ""
 
 
-def _i_for_one(scene: Scene, anchor: Anchor, answer: Answer) -> str:
+def _i_for_one(scene: CheckContext, anchor: Anchor, answer: Answer) -> str:
     if not _is_one(scene, anchor) or scene.preceding(anchor) != "for":
         return ""
     speaker = [scene.word(anchor.start - i) for i in (2, 3) if scene.word(anchor.start - i)]
@@ -300,25 +311,27 @@ def _i_for_one(scene: Scene, anchor: Anchor, answer: Answer) -> str:
     return "" if not hit or answer.kind in MEANT else "PEOPLE"
 
 
-Usual = Callable[[Scene, Anchor, Answer], str]
+Usual = Callable[[CheckContext, Anchor, Answer], str]
 
 
-def _looking_at_pattern(name: str, usual: Usual) -> Callable[[Scene], Iterator[Finding]]:
-    def look(scene: Scene) -> Iterator[Finding]:
+def _looking_at_pattern(
+    name: str, usual: Usual
+) -> Callable[[CheckContext], Iterator[LabelFinding]]:
+    def look(scene: CheckContext) -> Iterator[LabelFinding]:
         for case, said in scene.said():
             wanted = usual(scene, case.anchor, said.answer)
             if wanted:
                 note = f"it is {kind_in_words(scene, said.answer)}, usual is {wanted}"
-                yield Finding(name, (case.key,), note, said.who)
+                yield LabelFinding(name, (case.key,), note, said.who)
 
     return look
 
 
 def _pattern_check(
     name: str, severity: Severity, pattern: str, usual: Usual, rule: int, tagged: bool = False
-) -> Check:
+) -> LabelCheck:
     sentence = f"The pattern {pattern} has an answer that it seldom has."
-    return Check(name, severity, sentence, _looking_at_pattern(name, usual), rule, tagged)
+    return LabelCheck(name, severity, sentence, _looking_at_pattern(name, usual), rule, tagged)
 
 
 PATTERN_CHECKS = (
@@ -350,18 +363,18 @@ ALMOST = "in passages that differ only in case, white space or speakers"
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class LabelKey:
     """What an answer says, without the passage: its kind and the lemmas of its heads."""
 
     kind: Kind
     lemmas: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, scene: Scene, answer: Answer) -> "Label":
+    def of(cls, scene: CheckContext, answer: Answer) -> "LabelKey":
         """The label of an answer."""
         return cls(answer.kind, frozenset(scene.lemma(t) for t in answer.head_tokens()))
 
-    def contradicts(self, other: "Label") -> bool:
+    def contradicts(self, other: "LabelKey") -> bool:
         """Whether both cannot be right: other kinds, or no noun in common."""
         kinds = {self.kind, other.kind}
         if Kind.NFH in kinds:
@@ -374,44 +387,44 @@ class Label:
 # --- rows of one anchor ----------------------------------------------------------------
 
 
-def two_labels(scene: Scene) -> Iterator[Finding]:
+def two_labels(scene: CheckContext) -> Iterator[LabelFinding]:
     """Anchors of which two rows of files say what cannot both be right."""
     for case in scene.cases:
         labelled = [(row, row.said) for row in case.rows if row.said is not None]
         for row, said in labelled[1:]:
             first = labelled[0]
-            if Label.of(scene, first[1]).contradicts(Label.of(scene, said)):
+            if LabelKey.of(scene, first[1]).contradicts(LabelKey.of(scene, said)):
                 note = f"{_says(scene, *first)}; {_says(scene, row, said)}"
-                yield Finding("two-golds", (case.key,), note)
+                yield LabelFinding("two-golds", (case.key,), note)
                 break
 
 
-def _says(scene: Scene, row: Row, said: Answer) -> str:
+def _says(scene: CheckContext, row: ImportedRow, said: Answer) -> str:
     return f"{row.file} line {row.line} says {kind_in_words(scene, said)}"
 
 
-def repeated_rows(scene: Scene) -> Iterator[Finding]:
+def repeated_rows(scene: CheckContext) -> Iterator[LabelFinding]:
     """Anchors that one file gives in two rows, or two files of one split.
 
     The files of several annotators give each anchor once for each of them, as they should.
     """
     for case in scene.cases:
-        alike: dict[tuple[str | None, str | None], list[Row]] = defaultdict(list)
+        alike: dict[tuple[str | None, str | None], list[ImportedRow]] = defaultdict(list)
         for row in case.rows:
             if not row.vote:
                 alike[row.who, row.split].append(row)
         again = [row for rows in alike.values() if len(rows) > 1 for row in rows]
         if again:
             shown = ", ".join(f"{row.file} line {row.line}" for row in again)
-            yield Finding("repeated-row", (case.key,), f"it stands in {shown}")
+            yield LabelFinding("repeated-row", (case.key,), f"it stands in {shown}")
 
 
-def two_splits(scene: Scene) -> Iterator[Finding]:
+def two_splits(scene: CheckContext) -> Iterator[LabelFinding]:
     """Passages with rows in two splits."""
     splits = sorted({row.split for case in scene.cases for row in case.rows if row.split})
     if len(splits) > 1:
         keys = tuple(case.key for case in scene.cases)
-        yield Finding("two-splits", keys, f"the passage is in {' and '.join(splits)}")
+        yield LabelFinding("two-splits", keys, f"the passage is in {' and '.join(splits)}")
 
 
 # --- all passages ----------------------------------------------------------------------
@@ -424,7 +437,7 @@ class _Anchor:
     key: int
     start: int
     end: int
-    label: Label | None
+    label: LabelKey | None
 
 
 @dataclass(slots=True)
@@ -442,7 +455,7 @@ class Repeats:
         self._texts: dict[bytes, _Met] = defaultdict(_Met)
         self._turns: dict[bytes, list[tuple[str, int, bytes]]] = defaultdict(list)
 
-    def add(self, scene: Scene) -> None:
+    def add(self, scene: CheckContext) -> None:
         """Take a passage in."""
         text = _hash("".join(scene.low))
         met = self._texts[text]
@@ -456,7 +469,7 @@ class Repeats:
         )
         self._add_turns(scene, text, met.splits[scene.key])
 
-    def _add_turns(self, scene: Scene, text: bytes, splits: Iterable[str]) -> None:
+    def _add_turns(self, scene: CheckContext, text: bytes, splits: Iterable[str]) -> None:
         if not scene.cases:
             return
         for turn in scene.passage.turns:
@@ -465,12 +478,12 @@ class Repeats:
                 for split in splits:
                     self._turns[said].append((split, scene.cases[0].key, text))
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[LabelFinding]:
         """What several passages share, check by check."""
         yield from self._equal_texts()
         yield from self._shared_turns()
 
-    def _equal_texts(self) -> Iterator[Finding]:
+    def _equal_texts(self) -> Iterator[LabelFinding]:
         for met in self._texts.values():
             if len(met.anchors) < 2:
                 continue
@@ -480,9 +493,9 @@ class Repeats:
             apart = len(splits) > max(map(len, met.splits.values()))
             if len(splits) > 1 and apart:
                 note = f"{ALMOST}, it is in {_and(splits)}"
-                yield Finding("two-splits", tuple(one.key for one in anchors), note)
+                yield LabelFinding("two-splits", tuple(one.key for one in anchors), note)
 
-    def _shared_turns(self) -> Iterator[Finding]:
+    def _shared_turns(self) -> Iterator[LabelFinding]:
         told: set[tuple[int, ...]] = set()
         for found in self._turns.values():
             splits = sorted({split for split, _, _ in found})
@@ -492,14 +505,14 @@ class Repeats:
             if keys not in told:
                 told.add(keys)
                 note = f"a turn of {LONG_TURN} tokens or more is in {_and(splits)}"
-                yield Finding("shared-turn", keys, note)
+                yield LabelFinding("shared-turn", keys, note)
 
 
 def _hash(text: str) -> bytes:
     return blake2b(text.casefold().encode("utf-8", "surrogatepass"), digest_size=12).digest()
 
 
-def _places(scene: Scene) -> list[int]:
+def _places(scene: CheckContext) -> list[int]:
     """Where each token starts in the text without white space, and where the text ends."""
     places, at = [], 0
     for word in scene.low:
@@ -508,13 +521,13 @@ def _places(scene: Scene) -> list[int]:
     return [*places, at]
 
 
-def _gold(scene: Scene) -> Iterator[tuple[Case, Label | None]]:
+def _gold(scene: CheckContext) -> Iterator[tuple[CheckedNumber, LabelKey | None]]:
     for case in scene.cases:
         answers = [said.answer for said in case.said if said.who is None]
-        yield case, Label.of(scene, answers[0]) if answers else None
+        yield case, LabelKey.of(scene, answers[0]) if answers else None
 
 
-def _met_again(anchors: list[_Anchor]) -> Iterator[Finding]:
+def _met_again(anchors: list[_Anchor]) -> Iterator[LabelFinding]:
     """Anchors at the same place of equal texts: with labels that contradict, or just again."""
     by_place: dict[tuple[int, int], list[_Anchor]] = defaultdict(list)
     for one in anchors:
@@ -526,12 +539,12 @@ def _met_again(anchors: list[_Anchor]) -> Iterator[Finding]:
         labels = [one.label for one in found if one.label is not None]
         if any(labels[0].contradicts(label) for label in labels[1:]):
             said = " and ".join(dict.fromkeys(_label_in_words(label) for label in labels))
-            yield Finding("two-golds", keys, f"{ALMOST}, gold is {said}")
+            yield LabelFinding("two-golds", keys, f"{ALMOST}, gold is {said}")
         else:
-            yield Finding("repeated-row", keys, f"{ALMOST}, it stands {len(found)} times")
+            yield LabelFinding("repeated-row", keys, f"{ALMOST}, it stands {len(found)} times")
 
 
-def _label_in_words(label: Label) -> str:
+def _label_in_words(label: LabelKey) -> str:
     nouns = f" to \u201c{', '.join(sorted(label.lemmas))}\u201d" if label.lemmas else ""
     return f"{label.kind}{nouns}"
 
@@ -541,19 +554,19 @@ def _and(names: Iterable[str]) -> str:
 
 
 REPEAT_CHECKS = (
-    Check(
+    LabelCheck(
         "two-golds",
         Severity.ERROR,
         "One passage has two golds for the same anchor.",
         two_labels,
     ),
-    Check(
+    LabelCheck(
         "repeated-row",
         Severity.NOTE,
         "An anchor stands in two rows of one split.",
         repeated_rows,
     ),
-    Check(
+    LabelCheck(
         "two-splits",
         Severity.ERROR,
         "A passage stands in two splits.",
@@ -563,7 +576,7 @@ REPEAT_CHECKS = (
 
 
 ACROSS = (
-    Check(
+    LabelCheck(
         "shared-turn",
         Severity.NOTE,
         "Passages in two splits share a long turn.",
@@ -587,7 +600,7 @@ NEAR = 40
 """Tokens within which people are looked for."""
 
 
-def class_nouns(scene: Scene) -> Iterator[Finding]:
+def class_nouns(scene: CheckContext) -> Iterator[LabelFinding]:
     """AGE, CURRENCY or TIME although its unit stands in the passage."""
     for case, said in scene.said():
         units = UNITS.get(said.answer.kind)
@@ -596,7 +609,7 @@ def class_nouns(scene: Scene) -> Iterator[Finding]:
             yield _there("class-noun-there", scene, case, said, token)
 
 
-def people_nouns(scene: Scene) -> Iterator[Finding]:
+def people_nouns(scene: CheckContext) -> Iterator[LabelFinding]:
     """PEOPLE although people are counted in the passage, close by (rule 6)."""
     nouns = CLASS_NOUNS[Kind.PEOPLE]
     for case, said in scene.said():
@@ -607,18 +620,20 @@ def people_nouns(scene: Scene) -> Iterator[Finding]:
             yield _there("people-noun-there", scene, case, said, token)
 
 
-def _counted(scene: Scene, token: int, case: Case) -> bool:
+def _counted(scene: CheckContext, token: int, case: CheckedNumber) -> bool:
     before = [scene.word(token - i) for i in (1, 2) if token - i >= 0]
     counted = any(word in COUNTED or parts_of(word) for word in before)
     return counted and abs(token - case.anchor.start) <= NEAR
 
 
-def _there(name: str, scene: Scene, case: Case, said: Said, token: int) -> Finding:
+def _there(
+    name: str, scene: CheckContext, case: CheckedNumber, said: StatedAnswer, token: int
+) -> LabelFinding:
     note = f"it is {said.answer.kind}, and \u201c{scene.words[token]}\u201d stands there"
-    return Finding(name, (case.key,), note, said.who)
+    return LabelFinding(name, (case.key,), note, said.who)
 
 
-def other_nouns(scene: Scene) -> Iterator[Finding]:
+def other_nouns(scene: CheckContext) -> Iterator[LabelFinding]:
     """A free noun that stands in the passage: that would be its head (rule 6)."""
     for case, said in scene.said():
         noun = (said.answer.noun or "").strip().casefold()
@@ -628,7 +643,7 @@ def other_nouns(scene: Scene) -> Iterator[Finding]:
         if token is not None:
             found = scene.words[token]
             note = f"it is OTHER \u201c{noun}\u201d, and \u201c{found}\u201d stands there"
-            yield Finding("other-noun-there", (case.key,), note, said.who)
+            yield LabelFinding("other-noun-there", (case.key,), note, said.who)
 
 
 def _forms(noun: str) -> frozenset[str]:
@@ -640,7 +655,7 @@ def _forms(noun: str) -> frozenset[str]:
     return frozenset({noun, *singulars})
 
 
-def _nearest(scene: Scene, case: Case, lemmas: frozenset[str]) -> int | None:
+def _nearest(scene: CheckContext, case: CheckedNumber, lemmas: frozenset[str]) -> int | None:
     """The noun of these lemmas that is closest to the anchor."""
     anchor = case.anchor
     found = [
@@ -654,21 +669,21 @@ def _nearest(scene: Scene, case: Case, lemmas: frozenset[str]) -> int | None:
 
 
 ROUTE_CHECKS = (
-    Check(
+    LabelCheck(
         "class-noun-there",
         Severity.NOTE,
         "AGE, CURRENCY or TIME, and its unit stands in the passage.",
         class_nouns,
         rule=3,
     ),
-    Check(
+    LabelCheck(
         "people-noun-there",
         Severity.NOTE,
         "PEOPLE, and people are counted close by.",
         people_nouns,
         rule=6,
     ),
-    Check(
+    LabelCheck(
         "other-noun-there",
         Severity.DOUBT,
         "OTHER with a noun of its own words, and that noun stands in the passage.",

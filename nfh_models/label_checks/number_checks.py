@@ -7,8 +7,24 @@ from collections.abc import Callable, Iterator, Sequence
 
 from nfh_models.domain import Anchor, Answer, Kind, compare
 from nfh_models.domain.compare import CLASS_NOUNS
-from nfh_models.label_checks.base import NOUNS, Case, Check, Finding, Said, Scene, Severity
-from nfh_models.text.numbers import Atom, Line, Shape, cardinals, is_ordinal, parts_of, read_run
+from nfh_models.label_checks.base import (
+    NOUNS,
+    CheckContext,
+    CheckedNumber,
+    LabelCheck,
+    LabelFinding,
+    Severity,
+    StatedAnswer,
+)
+from nfh_models.text.numbers import (
+    Atom,
+    Shape,
+    TokenLine,
+    cardinals,
+    is_ordinal,
+    parts_of,
+    read_run,
+)
 
 CLOCK_WORDS = frozenset({"o'clock", "oclock", "a.m.", "a.m", "am", "p.m.", "p.m", "pm"})
 
@@ -35,17 +51,17 @@ POINTERS = frozenset({"last", "next", "past", "this", "other"})
 # --- the span --------------------------------------------------------------------------
 
 
-def cut_numbers(scene: Scene) -> Iterator[Finding]:
+def cut_numbers(scene: CheckContext) -> Iterator[LabelFinding]:
     """Anchors that are a part of a number, or have digits of it beside them."""
     for case in scene.cases:
         whole = _whole(scene, case.anchor)
         if whole is not None and _is_number(scene, case.anchor):
             part = scene.text(case.anchor.start, case.anchor.end)
             note = f"\u201c{part}\u201d is part of \u201c{scene.text(*whole)}\u201d"
-            yield Finding("number-beside", (case.key,), note)
+            yield LabelFinding("number-beside", (case.key,), note)
 
 
-def _whole(scene: Scene, anchor: Anchor) -> tuple[int, int] | None:
+def _whole(scene: CheckContext, anchor: Anchor) -> tuple[int, int] | None:
     for start, end in scene.numbers:
         if start <= anchor.start and anchor.end <= end and end - start > _size(anchor):
             return start, end
@@ -56,7 +72,7 @@ def _size(anchor: Anchor) -> int:
     return anchor.end - anchor.start
 
 
-def _torn(scene: Scene, anchor: Anchor) -> tuple[int, int] | None:
+def _torn(scene: CheckContext, anchor: Anchor) -> tuple[int, int] | None:
     """Tokens around an anchor whose number does not read as one: "1 , 100", "three two"."""
     start, end = anchor.start, anchor.end
     if _behind_a_comma(scene, start):
@@ -68,7 +84,7 @@ def _torn(scene: Scene, anchor: Anchor) -> tuple[int, int] | None:
     return None if (start, end) == (anchor.start, anchor.end) else (start, end)
 
 
-def _behind_a_comma(scene: Scene, place: int) -> bool:
+def _behind_a_comma(scene: CheckContext, place: int) -> bool:
     """The rest of "18 , 000", of "$ 1 , 100", and of "$ 300 , 0" that lost its noughts."""
     if scene.word(place - 1) != "," or not scene.same_turn(place - 2, place):
         return False
@@ -77,11 +93,11 @@ def _behind_a_comma(scene: Scene, place: int) -> bool:
     return scene.word(place) == "000" or scene.word(place - 3) in MONEY_SIGNS
 
 
-def _digits(scene: Scene, place: int) -> bool:
+def _digits(scene: CheckContext, place: int) -> bool:
     return scene.word(place).isdecimal()
 
 
-def several_numbers(scene: Scene) -> Iterator[Finding]:
+def several_numbers(scene: CheckContext) -> Iterator[LabelFinding]:
     """Anchors that hold two numbers, as "five or ten"."""
     for case in scene.cases:
         inside = [
@@ -91,30 +107,30 @@ def several_numbers(scene: Scene) -> Iterator[Finding]:
         ]
         if len(inside) > 1:
             read = " and ".join(f"\u201c{scene.text(*span)}\u201d" for span in inside)
-            yield Finding("two-numbers", (case.key,), f"it holds {read}")
+            yield LabelFinding("two-numbers", (case.key,), f"it holds {read}")
 
 
-def no_numbers(scene: Scene) -> Iterator[Finding]:
+def no_numbers(scene: CheckContext) -> Iterator[LabelFinding]:
     """Anchors none of whose words is a number; and ordinals that are taken for an NFH."""
     for case in scene.cases:
         anchor = case.anchor
         if not _is_number(scene, anchor) and not _is_ordinal(scene, anchor):
             note = f"\u201c{scene.text(anchor.start, anchor.end)}\u201d is no number"
-            yield Finding("no-number", (case.key,), note)
+            yield LabelFinding("no-number", (case.key,), note)
     for case, said in scene.said():
         if _is_ordinal(scene, case.anchor):
             suffix = _suffix_behind(scene, case.anchor)
             text = scene.text(case.anchor.start, case.anchor.end + suffix)
             note = f"\u201c{text}\u201d is an ordinal, and {said.answer.kind}"
-            yield Finding("no-number", (case.key,), note, said.who)
+            yield LabelFinding("no-number", (case.key,), note, said.who)
 
 
-def _is_number(scene: Scene, anchor: Anchor) -> bool:
+def _is_number(scene: CheckContext, anchor: Anchor) -> bool:
     words = scene.words[anchor.start : anchor.end]
     return any(parts_of(word) or _has_digit(word) for word in words)
 
 
-def _is_ordinal(scene: Scene, anchor: Anchor) -> bool:
+def _is_ordinal(scene: CheckContext, anchor: Anchor) -> bool:
     return is_ordinal(scene.words[anchor.end - 1]) or _suffix_behind(scene, anchor)
 
 
@@ -122,7 +138,7 @@ def _has_digit(word: str) -> bool:
     return any(map(str.isdecimal, word))
 
 
-def _suffix_behind(scene: Scene, anchor: Anchor) -> bool:
+def _suffix_behind(scene: CheckContext, anchor: Anchor) -> bool:
     return _digits(scene, anchor.end - 1) and scene.following(anchor) in {
         "st",
         "nd",
@@ -134,7 +150,7 @@ def _suffix_behind(scene: Scene, anchor: Anchor) -> bool:
 # --- a noun of its own -----------------------------------------------------------------
 
 
-def nouns_after(scene: Scene) -> Iterator[Finding]:
+def nouns_after(scene: CheckContext) -> Iterator[LabelFinding]:
     """Anchors with a noun right behind them whose answer says that a noun is missing."""
     for case, said in scene.said():
         place = case.anchor.end
@@ -142,7 +158,7 @@ def nouns_after(scene: Scene) -> Iterator[Finding]:
             yield _with_noun("noun-after", scene, case, said, place)
 
 
-def nouns_near(scene: Scene) -> Iterator[Finding]:
+def nouns_near(scene: CheckContext) -> Iterator[LabelFinding]:
     """The same with adjectives between: "three stubborn goats" (guidelines, rule 2)."""
     for case, said in scene.said():
         place = _across_adjectives(scene, case.anchor.end)
@@ -152,7 +168,7 @@ def nouns_near(scene: Scene) -> Iterator[Finding]:
             yield _with_noun("noun-near", scene, case, said, place)
 
 
-def _own_noun(scene: Scene, anchor: Anchor, place: int) -> bool:
+def _own_noun(scene: CheckContext, anchor: Anchor, place: int) -> bool:
     if not scene.same_turn(anchor.end - 1, place) or scene.word(place) in CLOCK_WORDS:
         return False
     if scene.word(place) == "%":
@@ -164,7 +180,7 @@ def _own_noun(scene: Scene, anchor: Anchor, place: int) -> bool:
     return named and scene.tag(place) in NOUNS
 
 
-def _says_when(scene: Scene, anchor: Anchor, place: int) -> bool:
+def _says_when(scene: CheckContext, anchor: Anchor, place: int) -> bool:
     return (
         scene.word(anchor.end) in POINTERS
         and place == anchor.end + 1
@@ -172,7 +188,7 @@ def _says_when(scene: Scene, anchor: Anchor, place: int) -> bool:
     )
 
 
-def _across_adjectives(scene: Scene, place: int) -> int | None:
+def _across_adjectives(scene: CheckContext, place: int) -> int | None:
     """The place behind adjectives that start at `place`, commas among them; None if none."""
     start = place
     while place - start < 2 * BETWEEN and (
@@ -184,34 +200,36 @@ def _across_adjectives(scene: Scene, place: int) -> int | None:
     return place if place > start else None
 
 
-def _with_noun(check: str, scene: Scene, case: Case, said: Said, place: int) -> Finding:
+def _with_noun(
+    check: str, scene: CheckContext, case: CheckedNumber, said: StatedAnswer, place: int
+) -> LabelFinding:
     shown = scene.text(case.anchor.start, place + 1)
     note = f"\u201c{shown}\u201d has its own noun, and is {said.answer.kind}"
-    return Finding(check, (case.key,), note, said.who)
+    return LabelFinding(check, (case.key,), note, said.who)
 
 
 ADJACENT_CHECKS = (
-    Check(
+    LabelCheck(
         "number-beside",
         Severity.DOUBT,
         "The anchor is only a part of its number.",
         cut_numbers,
         rule=1,
     ),
-    Check(
+    LabelCheck(
         "two-numbers",
         Severity.DOUBT,
         "The anchor holds more than one number.",
         several_numbers,
     ),
-    Check(
+    LabelCheck(
         "no-number",
         Severity.DOUBT,
         "The anchor is no number; or it is an ordinal, and taken for an NFH.",
         no_numbers,
         rule=2,
     ),
-    Check(
+    LabelCheck(
         "noun-after",
         Severity.DOUBT,
         "A noun stands right behind the anchor, and yet its noun is said to be missing.",
@@ -219,7 +237,7 @@ ADJACENT_CHECKS = (
         rule=2,
         tagged=True,
     ),
-    Check(
+    LabelCheck(
         "noun-near",
         Severity.DOUBT,
         "Adjectives and a noun stand behind the anchor, and its noun is said to be missing.",
@@ -238,10 +256,10 @@ _CALIBRE = re.compile(r"0\.(?:22|25|32|38|40|44|45|50|357)")
 _CHAIN = re.compile(r"\d+(?:[-\u2010\u2011\u2013]\d+){2,}")
 
 
-def value(scene: Scene, anchor: Anchor) -> float | None:
+def value(scene: CheckContext, anchor: Anchor) -> float | None:
     """What an anchor counts, if it is one plain number; None for chains, times and codes."""
     words = scene.words[anchor.start : anchor.end]
-    line = Line(words, None)
+    line = TokenLine(words, None)
     if not line.parts(0):
         return None
     run = read_run(line, 0)
@@ -268,7 +286,7 @@ def _sum(run: list[Atom]) -> float | None:
     return whole + part
 
 
-def _is_hyphen_chain(scene: Scene, anchor: Anchor) -> bool:
+def _is_hyphen_chain(scene: CheckContext, anchor: Anchor) -> bool:
     """Three numbers and more joined by hyphens: 36-24-36, in one token or in several."""
     words = scene.words[anchor.start : anchor.end]
     if len(words) == 1:
@@ -279,7 +297,7 @@ def _is_hyphen_chain(scene: Scene, anchor: Anchor) -> bool:
 # --- the ways in which a kind does not fit; each says what it found, or "" ---------------
 
 
-def _clock(scene: Scene, anchor: Anchor, kind: Kind) -> str:
+def _clock(scene: CheckContext, anchor: Anchor, kind: Kind) -> str:
     behind = scene.following(anchor)
     if kind is Kind.TIME or behind not in CLOCK_WORDS:
         return ""
@@ -288,13 +306,13 @@ def _clock(scene: Scene, anchor: Anchor, kind: Kind) -> str:
     return f"\u201c{scene.text(anchor.start, anchor.end + 1)}\u201d is a time of day"
 
 
-def _speaks_of_itself(scene: Scene, anchor: Anchor) -> bool:
+def _speaks_of_itself(scene: CheckContext, anchor: Anchor) -> bool:
     """Whether *am* is the verb: "I for one am fed up"."""
     before = {scene.word(anchor.start - i) for i in (1, 2, 3, 4)}
     return "i" in before or scene.tag(anchor.end) in ("AUX", "VERB")
 
 
-def _age_words(scene: Scene, anchor: Anchor, kind: Kind) -> str:
+def _age_words(scene: CheckContext, anchor: Anchor, kind: Kind) -> str:
     if kind is Kind.AGE:
         return ""
     before = (scene.word(anchor.start - 2), scene.preceding(anchor))
@@ -306,7 +324,7 @@ def _age_words(scene: Scene, anchor: Anchor, kind: Kind) -> str:
     return f"\u201c{scene.text(anchor.start - 2, anchor.end + 2)}\u201d speaks of an age"
 
 
-def _money(scene: Scene, anchor: Anchor, kind: Kind) -> str:
+def _money(scene: CheckContext, anchor: Anchor, kind: Kind) -> str:
     if kind is Kind.CURRENCY:
         return ""
     before, behind = scene.preceding(anchor), scene.following(anchor)
@@ -318,7 +336,7 @@ def _money(scene: Scene, anchor: Anchor, kind: Kind) -> str:
     return f"\u201c{shown}\u201d has a sign for money"
 
 
-def _no_hour(scene: Scene, anchor: Anchor, kind: Kind) -> str:
+def _no_hour(scene: CheckContext, anchor: Anchor, kind: Kind) -> str:
     if kind is not Kind.TIME:
         return ""
     size = value(scene, anchor)
@@ -327,7 +345,7 @@ def _no_hour(scene: Scene, anchor: Anchor, kind: Kind) -> str:
     return f"{_figure(size)} is no hour of the day"
 
 
-def _mangled(scene: Scene, anchor: Anchor, kind: Kind) -> str:
+def _mangled(scene: CheckContext, anchor: Anchor, kind: Kind) -> str:
     """Digits that no person writes so: 8.3 for 8:30, 0.44 for .44, 4E-05."""
     word = scene.word(anchor.start)
     if anchor.end - anchor.start > 1:
@@ -339,7 +357,7 @@ def _mangled(scene: Scene, anchor: Anchor, kind: Kind) -> str:
     return f"\u201c{word}\u201d reads as if a program had rewritten it"
 
 
-def _chain(scene: Scene, anchor: Anchor, kind: Kind) -> str:
+def _chain(scene: CheckContext, anchor: Anchor, kind: Kind) -> str:
     if kind in (Kind.OTHER, Kind.NFH) or not _is_hyphen_chain(scene, anchor):
         return ""
     return f"\u201c{scene.text(anchor.start, anchor.end)}\u201d is a chain of numbers"
@@ -349,11 +367,11 @@ def _figure(size: float) -> str:
     return f"{size:,.15g}"
 
 
-Misfit = Callable[[Scene, Anchor, Kind], str]
+Misfit = Callable[[CheckContext, Anchor, Kind], str]
 
 
-def _looking(name: str, misfit: Misfit) -> Callable[[Scene], Iterator[Finding]]:
-    def look(scene: Scene) -> Iterator[Finding]:
+def _looking(name: str, misfit: Misfit) -> Callable[[CheckContext], Iterator[LabelFinding]]:
+    def look(scene: CheckContext) -> Iterator[LabelFinding]:
         for case, said in scene.said():
             kind = said.answer.kind
             if kind is Kind.NFH:
@@ -365,12 +383,14 @@ def _looking(name: str, misfit: Misfit) -> Callable[[Scene], Iterator[Finding]]:
     return look
 
 
-def _finding(name: str, case: Case, said: Said, found: str) -> Finding:
-    return Finding(name, (case.key,), f"{found}, and is {said.answer.kind}", said.who)
+def _finding(name: str, case: CheckedNumber, said: StatedAnswer, found: str) -> LabelFinding:
+    return LabelFinding(name, (case.key,), f"{found}, and is {said.answer.kind}", said.who)
 
 
-def _check(name: str, severity: Severity, sentence: str, misfit: Misfit, rule: int) -> Check:
-    return Check(name, severity, sentence, _looking(name, misfit), rule)
+def _check(
+    name: str, severity: Severity, sentence: str, misfit: Misfit, rule: int
+) -> LabelCheck:
+    return LabelCheck(name, severity, sentence, _looking(name, misfit), rule)
 
 
 SHAPE_CHECKS = (
@@ -413,7 +433,7 @@ SCALES = (1.0, 1e2, 1e3, 1e6, 1e9)
 CLOCK_NOUNS = frozenset({"midnight", "noon", "night", "morning", "evening", "o'clock"})
 
 
-def without_the_noun(scene: Scene) -> Iterator[Finding]:
+def without_the_noun(scene: CheckContext) -> Iterator[LabelFinding]:
     """First numbers of "A or B noun" whose answer is not the noun behind (rule 16)."""
     for case, said in scene.said():
         second = _second(scene, case.anchor)
@@ -424,10 +444,10 @@ def without_the_noun(scene: Scene) -> Iterator[Finding]:
             continue
         shown = scene.text(case.anchor.start, noun + 1)
         note = f"in \u201c{shown}\u201d it is {kind_in_words(scene, said.answer)}"
-        yield Finding("pair-noun", (case.key,), note, said.who)
+        yield LabelFinding("pair-noun", (case.key,), note, said.who)
 
 
-def _second(scene: Scene, anchor: Anchor) -> tuple[int, int] | None:
+def _second(scene: CheckContext, anchor: Anchor) -> tuple[int, int] | None:
     """The span of the number that an anchor is linked to, if it is of the same size."""
     place = _across_links(scene, anchor.end)
     if place is not None and is_ordinal(scene.word(place)):
@@ -438,7 +458,7 @@ def _second(scene: Scene, anchor: Anchor) -> tuple[int, int] | None:
     return None
 
 
-def _across_links(scene: Scene, place: int) -> int | None:
+def _across_links(scene: CheckContext, place: int) -> int | None:
     """The place behind links and hedges that start at `place`; None if no link is there."""
     end = place
     while end - place < MOST_LINKS and scene.word(end) in LINKS | HEDGES:
@@ -447,7 +467,7 @@ def _across_links(scene: Scene, place: int) -> int | None:
     return end if linked else None
 
 
-def _alike(scene: Scene, left: Anchor, right: Anchor) -> bool:
+def _alike(scene: CheckContext, left: Anchor, right: Anchor) -> bool:
     one, other = value(scene, left), value(scene, right)
     if not one or not other:
         return True
@@ -455,7 +475,7 @@ def _alike(scene: Scene, left: Anchor, right: Anchor) -> bool:
     return one != other and any(max(one, s) <= ALIKE * min(one, s) for s in sizes)
 
 
-def _noun_behind(scene: Scene, number: tuple[int, int]) -> int | None:
+def _noun_behind(scene: CheckContext, number: tuple[int, int]) -> int | None:
     start = place = number[1]
     while place - start < MOST_LINKS and (
         scene.tag(place) in ("ADJ", "NUM") or scene.word(place) in ("-", "*")
@@ -466,7 +486,7 @@ def _noun_behind(scene: Scene, number: tuple[int, int]) -> int | None:
     return place if scene.tag(place) in NOUNS or scene.word(place) == "%" else None
 
 
-def _is_the_noun(scene: Scene, answer: Answer, noun: int) -> bool:
+def _is_the_noun(scene: CheckContext, answer: Answer, noun: int) -> bool:
     """Whether an answer is that noun, or a class that the noun only names."""
     if answer.kind is Kind.REFERENCE:
         lemmas = {scene.lemma(token) for token in answer.head_tokens()}
@@ -481,7 +501,7 @@ def _is_the_noun(scene: Scene, answer: Answer, noun: int) -> bool:
     return answer.noun is not None and answer.noun.casefold() == scene.lemma(noun)
 
 
-def kind_in_words(scene: Scene, answer: Answer) -> str:
+def kind_in_words(scene: CheckContext, answer: Answer) -> str:
     """An answer as findings name it: its kind, and the words of its heads."""
     if answer.kind is not Kind.REFERENCE:
         return answer.kind.value
@@ -489,7 +509,7 @@ def kind_in_words(scene: Scene, answer: Answer) -> str:
     return f"REFERENCE to \u201c{words}\u201d"
 
 
-def different_answers(scene: Scene) -> Iterator[Finding]:
+def different_answers(scene: CheckContext) -> Iterator[LabelFinding]:
     """Linked anchors with no noun behind whose answers differ (rule 16)."""
     for chain in _chains(scene):
         for who in sorted({said.who for case in chain for said in case.said}, key=str):
@@ -499,28 +519,28 @@ def different_answers(scene: Scene) -> Iterator[Finding]:
                 yield _chain_finding(scene, given, who)
 
 
-def _of(case: Case, who: str | None) -> Answer | None:
+def _of(case: CheckedNumber, who: str | None) -> Answer | None:
     return next((said.answer for said in case.said if said.who == who), None)
 
 
-def _differ(scene: Scene, answers: Sequence[Answer]) -> bool:
+def _differ(scene: CheckContext, answers: Sequence[Answer]) -> bool:
     lemmas = [token.lemma for token in scene.passage.tokens]
     first = answers[0]
     return any(compare(first, other, lemmas).blocking is not None for other in answers[1:])
 
 
 def _chain_finding(
-    scene: Scene, given: Sequence[tuple[Case, Answer]], who: str | None
-) -> Finding:
+    scene: CheckContext, given: Sequence[tuple[CheckedNumber, Answer]], who: str | None
+) -> LabelFinding:
     first, last = given[0][0].anchor, given[-1][0].anchor
     kinds = ", ".join(kind_in_words(scene, answer) for _, answer in given)
     note = f"\u201c{scene.text(first.start, last.end)}\u201d is {kinds}"
-    return Finding("pair-differs", tuple(case.key for case, _ in given), note, who)
+    return LabelFinding("pair-differs", tuple(case.key for case, _ in given), note, who)
 
 
-def _chains(scene: Scene) -> Iterator[list[Case]]:
+def _chains(scene: CheckContext) -> Iterator[list[CheckedNumber]]:
     """Runs of two and more anchors linked one to the next, without a noun behind the last."""
-    chain: list[Case] = []
+    chain: list[CheckedNumber] = []
     for case in sorted(scene.cases, key=lambda case: case.anchor.start):
         linked = chain and _across_links(scene, chain[-1].anchor.end) == case.anchor.start
         if linked and scene.same_turn(chain[-1].anchor.start, case.anchor.start):
@@ -533,7 +553,7 @@ def _chains(scene: Scene) -> Iterator[list[Case]]:
         yield chain
 
 
-def _is_pair_chain(scene: Scene, chain: Sequence[Case]) -> bool:
+def _is_pair_chain(scene: CheckContext, chain: Sequence[CheckedNumber]) -> bool:
     if len(chain) < 2:
         return False
     last = chain[-1].anchor
@@ -541,7 +561,7 @@ def _is_pair_chain(scene: Scene, chain: Sequence[Case]) -> bool:
 
 
 PAIR_CHECKS = (
-    Check(
+    LabelCheck(
         "pair-noun",
         Severity.DOUBT,
         "\u201cA or B noun\u201d, and the first number is not that noun.",
@@ -549,7 +569,7 @@ PAIR_CHECKS = (
         rule=16,
         tagged=True,
     ),
-    Check(
+    LabelCheck(
         "pair-differs",
         Severity.DOUBT,
         "Numbers said in one breath, without a noun behind them, have different answers.",

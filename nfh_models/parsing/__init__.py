@@ -4,12 +4,12 @@ Importing this package loads no framework: a parser loads its own when it is mad
 """
 
 from nfh_models.parsing.base import (
-    Layer,
     Parsed,
+    ParseLayer,
     Parser,
     ParserError,
-    Stretch,
     Tree,
+    WordSpan,
     load_parser,
 )
 from nfh_models.parsing.spacy_parser import (
@@ -21,15 +21,15 @@ from nfh_models.parsing.spacy_parser import (
 )
 
 __all__ = [
-    "Layer",
     "NoPipelineError",
+    "ParseLayer",
     "Parsed",
     "Parser",
     "ParserError",
     "Pipeline",
-    "Stretch",
     "Tagger",
     "Tree",
+    "WordSpan",
     "installed_pipelines",
     "load_parser",
     "load_tagger",

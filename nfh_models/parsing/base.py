@@ -13,14 +13,14 @@ from nfh_models.errors import ModelsError
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class WordSpan:
     """Tokens to be parsed. spaces[i]: white space follows token i; the tags depend on it."""
 
     words: Sequence[str]
     spaces: Sequence[bool]
 
     @classmethod
-    def of(cls, passage: Passage, start: int = 0, end: int | None = None) -> "Stretch":
+    def of(cls, passage: Passage, start: int = 0, end: int | None = None) -> "WordSpan":
         """Tokens [start, end) of a passage; all of them by default."""
         tokens = passage.tokens[start:end]
         text = passage.text
@@ -34,7 +34,7 @@ class ParserError(ModelsError):
     """A parser that is not there, or gives too little; the sentence says what to do."""
 
 
-class Layer(StrEnum):
+class ParseLayer(StrEnum):
     """What a parser may add to words."""
 
     POS = "part of speech"
@@ -87,11 +87,11 @@ class Parser(Protocol):
         ...
 
     @property
-    def layers(self) -> frozenset[Layer]:
+    def layers(self) -> frozenset[ParseLayer]:
         """What it gives."""
         ...
 
-    def parse(self, stretches: Iterable[Stretch]) -> Iterator[Parsed]:
+    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
         """One parse a stretch, in their order, as they come; an empty one gives an empty one.
 
         Memory stays bounded by a batch. Raises ParserError for what it cannot parse.
@@ -99,7 +99,7 @@ class Parser(Protocol):
         ...
 
 
-BASIC = frozenset({Layer.POS, Layer.DEPENDENCY})
+BASIC = frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY})
 
 FORMS = "spacy, spacy:NAME (an installed pipeline, or its folder) or stanza:FOLDER"
 
@@ -111,7 +111,7 @@ def check_spec(spec: str | None) -> None:
         raise ParserError(f"{spec!r} is no parser: wanted {FORMS}")
 
 
-def load_parser(spec: str | None = None, wanted: frozenset[Layer] = BASIC) -> Parser:
+def load_parser(spec: str | None = None, wanted: frozenset[ParseLayer] = BASIC) -> Parser:
     """A parser by its description; the first installed spaCy pipeline by default.
 
     spec: see FORMS. wanted: layers that it must give. Raises ParserError (NoPipelineError
@@ -145,7 +145,7 @@ _ENDS = (frozenset({".", "!", "?", "..."}), frozenset({";", ":", "-", "--"}), fr
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ParserPiece:
     """Tokens [start, end) of the stretch with this number, counted from 0."""
 
     stretch: int
@@ -188,9 +188,9 @@ def _cut_after(words: Sequence[str], start: int, limit: int) -> int:
     return limit
 
 
-def groups(pieces: Iterable[Piece], size: int) -> Iterator[list[Piece]]:
+def groups(pieces: Iterable[ParserPiece], size: int) -> Iterator[list[ParserPiece]]:
     """Pieces in order, in groups of at most `size` tokens (or of one piece)."""
-    held: list[Piece] = []
+    held: list[ParserPiece] = []
     tokens = 0
     for piece in pieces:
         if held and tokens + len(piece.words) > size:
@@ -203,20 +203,20 @@ def groups(pieces: Iterable[Piece], size: int) -> Iterator[list[Piece]]:
 
 
 def batches(
-    stretches: Iterable[Stretch], longest: int, size: int
-) -> Iterator[tuple[list[Stretch], list[Piece]]]:
+    stretches: Iterable[WordSpan], longest: int, size: int
+) -> Iterator[tuple[list[WordSpan], list[ParserPiece]]]:
     """Stretches in order, with their pieces, in batches.
 
     longest: tokens in a piece; size: tokens in a batch, after which no other stretch is added.
     An empty stretch has no piece. A stretch is in one batch with all of its pieces.
     """
-    waiting: list[Stretch] = []
-    pieces: list[Piece] = []
+    waiting: list[WordSpan] = []
+    pieces: list[ParserPiece] = []
     held = 0
     for stretch in stretches:
         words = [shown(word) for word in stretch.words]
         for start, end in cut(words, longest):
-            pieces.append(Piece(len(waiting), start, end, words[start:end]))
+            pieces.append(ParserPiece(len(waiting), start, end, words[start:end]))
         waiting.append(stretch)
         held += len(words) + 1
         if held >= size:

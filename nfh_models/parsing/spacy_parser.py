@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from nfh_models.parsing.base import (
     STAND_IN,
-    Layer,
     Parsed,
+    ParseLayer,
     ParserError,
-    Piece,
-    Stretch,
+    ParserPiece,
+    WordSpan,
     batches,
     groups,
     shown,
@@ -92,13 +92,13 @@ class Tagger:
         self.name = name
         self._language = language
 
-    def tag(self, stretches: Iterable[Stretch]) -> list[list[str]]:
+    def tag(self, stretches: Iterable[WordSpan]) -> list[list[str]]:
         """The universal part of speech of each token ("NOUN", "VERB", ...)."""
         docs = (self._doc(stretch) for stretch in stretches)
         tagged = self._language.pipe(docs, batch_size=TAGGER_BATCH)
         return [[token.pos_ for token in doc] for doc in tagged]
 
-    def _doc(self, stretch: Stretch) -> "Doc":
+    def _doc(self, stretch: WordSpan) -> "Doc":
         from spacy.tokens import Doc
 
         words = [shown(word) if word.strip() else " " for word in stretch.words]
@@ -223,19 +223,19 @@ class SpacyParser:
     def __init__(self, language: "Language", name: str) -> None:
         self.name = name
         self._language = language
-        layers = {Layer.POS, Layer.DEPENDENCY}
+        layers = {ParseLayer.POS, ParseLayer.DEPENDENCY}
         if LEMMATIZER in language.pipe_names:
-            layers.add(Layer.LEMMA)
+            layers.add(ParseLayer.LEMMA)
         self.layers = frozenset(layers)
 
-    def parse(self, stretches: Iterable[Stretch]) -> Iterator[Parsed]:
+    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
         """One parse a stretch, in order; a stretch may hold several sentences.
 
         A stretch of more than LONGEST tokens is parsed in pieces, each with roots of its own.
         Words without a visible character are parsed as white space. Raises ParserError where
         spaCy fails.
         """
-        lemmas = Layer.LEMMA in self.layers
+        lemmas = ParseLayer.LEMMA in self.layers
         for waiting, pieces in batches(stretches, LONGEST, BATCH):
             parts: list[list[Parsed]] = [[] for _ in waiting]
             for group in groups(pieces, BATCH):
@@ -244,7 +244,9 @@ class SpacyParser:
             for stretch, found in zip(waiting, parts, strict=True):
                 yield _joined(stretch.words, found, lemmas=lemmas)
 
-    def _parse(self, pieces: Sequence[Piece], stretches: Sequence[Stretch]) -> list[Parsed]:
+    def _parse(
+        self, pieces: Sequence[ParserPiece], stretches: Sequence[WordSpan]
+    ) -> list[Parsed]:
         """What spaCy says of some pieces; its memory of their words goes with them."""
         with self._zone():
             docs = [
@@ -257,7 +259,7 @@ class SpacyParser:
                 raise ParserError(
                     f"{self.name} cannot parse a sentence ({first_line(error)})"
                 ) from error
-            return [parsed_of(doc, lemmas=Layer.LEMMA in self.layers) for doc in done]
+            return [parsed_of(doc, lemmas=ParseLayer.LEMMA in self.layers) for doc in done]
 
     def _zone(self) -> AbstractContextManager[object]:
         """Spacy 3.8 keeps every word that it ever saw, unless told where that ends."""
@@ -307,7 +309,7 @@ def parsed_of(doc: "Doc", *, lemmas: bool) -> Parsed:
     )
 
 
-def load_spacy(name: str | None, wanted: frozenset[Layer]) -> SpacyParser:
+def load_spacy(name: str | None, wanted: frozenset[ParseLayer]) -> SpacyParser:
     """An English pipeline by its package's name or folder; the first fitting one by default.
 
     Raises NoPipelineError where none can be had, ParserError for one that gives too little.
@@ -324,7 +326,7 @@ def load_spacy(name: str | None, wanted: frozenset[Layer]) -> SpacyParser:
     )
 
 
-def _load_named(name: str, wanted: frozenset[Layer]) -> SpacyParser:
+def _load_named(name: str, wanted: frozenset[ParseLayer]) -> SpacyParser:
     from spacy.util import get_installed_models
 
     known: dict[str, Pipeline] = {one.package: one for one in installed_pipelines()}
@@ -348,7 +350,7 @@ def _load_named(name: str, wanted: frozenset[Layer]) -> SpacyParser:
         ) from error
 
 
-def _load_folder(folder: Path, wanted: frozenset[Layer]) -> SpacyParser:
+def _load_folder(folder: Path, wanted: frozenset[ParseLayer]) -> SpacyParser:
     parser = _load(str(folder), None, wanted)
     digest = hashlib.sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
@@ -359,11 +361,11 @@ def _load_folder(folder: Path, wanted: frozenset[Layer]) -> SpacyParser:
     return parser
 
 
-def _load(package: str, name: str | None, wanted: frozenset[Layer]) -> SpacyParser:
+def _load(package: str, name: str | None, wanted: frozenset[ParseLayer]) -> SpacyParser:
     import_spacy()
     import spacy
 
-    needed = TAGGING | {PARSER} | ({LEMMATIZER} if Layer.LEMMA in wanted else set())
+    needed = TAGGING | {PARSER} | ({LEMMATIZER} if ParseLayer.LEMMA in wanted else set())
     language = spacy.load(package, exclude=_unneeded(package, needed))
     for component in language.pipe_names:
         if component not in needed:

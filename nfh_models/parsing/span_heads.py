@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from nfh_models.domain import Passage
-from nfh_models.parsing.base import Stretch
+from nfh_models.parsing.base import WordSpan
 from nfh_models.parsing.spacy_parser import Pipeline, import_spacy, installed_pipelines
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Phrase:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SpanHead:
     """A head token, and whether a parse gave it; else the rule did."""
 
     token: int
@@ -108,7 +108,7 @@ class HeadFinder(Protocol):
 
     name: str
 
-    def heads(self, phrases: Sequence[Phrase]) -> list[Found]:
+    def heads(self, phrases: Sequence[Phrase]) -> list[SpanHead]:
         """The head of each phrase, in their order."""
         ...
 
@@ -118,9 +118,9 @@ class RuleHeads:
 
     name = "a rule"
 
-    def heads(self, phrases: Sequence[Phrase]) -> list[Found]:
+    def heads(self, phrases: Sequence[Phrase]) -> list[SpanHead]:
         """The head of each phrase by `span_rule`."""
-        return [Found(by_rule(phrase), parsed=False) for phrase in phrases]
+        return [SpanHead(by_rule(phrase), parsed=False) for phrase in phrases]
 
 
 def by_rule(phrase: Phrase) -> int:
@@ -202,7 +202,7 @@ class ParserHeads:
         self.name = name
         self._language = language
 
-    def heads(self, phrases: Sequence[Phrase]) -> list[Found]:
+    def heads(self, phrases: Sequence[Phrase]) -> list[SpanHead]:
         """The head of each phrase; each stretch of a passage is parsed once."""
         around = [_around(phrase) for phrase in phrases]
         wanted: dict[Stretched, Phrase] = {}
@@ -210,7 +210,7 @@ class ParserHeads:
             if key is not None:
                 wanted.setdefault(key, phrase)
         docs = (
-            self._doc(Stretch.of(phrase.passage, start, end))
+            self._doc(WordSpan.of(phrase.passage, start, end))
             for (_, start, end), phrase in wanted.items()
         )
         parsed = dict(zip(wanted, self._language.pipe(docs, batch_size=BATCH), strict=True))
@@ -219,7 +219,7 @@ class ParserHeads:
             for phrase, key in zip(phrases, around, strict=True)
         ]
 
-    def _doc(self, stretch: Stretch) -> "Doc":
+    def _doc(self, stretch: WordSpan) -> "Doc":
         from spacy.tokens import Doc
 
         return Doc(self._language.vocab, list(stretch.words), list(stretch.spaces))
@@ -261,7 +261,7 @@ def _around(phrase: Phrase) -> Stretched | None:
     )
 
 
-def _head(phrase: Phrase, key: Stretched, doc: "Doc") -> Found:
+def _head(phrase: Phrase, key: Stretched, doc: "Doc") -> SpanHead:
     _, shift, _ = key
     head = syntactic_head(
         [token.text for token in doc],
@@ -270,8 +270,8 @@ def _head(phrase: Phrase, key: Stretched, doc: "Doc") -> Found:
         phrase.start - shift,
         phrase.end - shift,
     )
-    return _ruled(phrase) if head is None else Found(head + shift, parsed=True)
+    return _ruled(phrase) if head is None else SpanHead(head + shift, parsed=True)
 
 
-def _ruled(phrase: Phrase) -> Found:
-    return Found(by_rule(phrase), parsed=False)
+def _ruled(phrase: Phrase) -> SpanHead:
+    return SpanHead(by_rule(phrase), parsed=False)

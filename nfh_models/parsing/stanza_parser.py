@@ -22,12 +22,12 @@ from typing import Any
 
 from nfh_models.parsing.base import (
     STAND_IN,
-    Layer,
     Parsed,
+    ParseLayer,
     ParserError,
-    Piece,
-    Stretch,
+    ParserPiece,
     Tree,
+    WordSpan,
     batches,
     groups,
 )
@@ -46,7 +46,7 @@ _PICKLED_DICTIONARY = 2
 wrote them; stanza 1.15 refuses them too."""
 
 
-class Part(StrEnum):
+class StanzaModelKind(StrEnum):
     """A kind of model file, by the name of its folder in stanza's layout."""
 
     POS = "pos"
@@ -101,24 +101,30 @@ def _check_packed(path: Path) -> None:
         )
 
 
-def kind_of(weights: Mapping[str, Any]) -> Part | None:
+def kind_of(weights: Mapping[str, Any]) -> StanzaModelKind | None:
     """What a file of weights is; None for what is of no use here."""
     vocabulary = weights.get("vocab")
     keys = set(vocabulary) if isinstance(vocabulary, dict) else set()
     if "dicts" in weights:
-        return Part.LEMMA
+        return StanzaModelKind.LEMMA
     if "deprel" in keys:
-        return Part.DEPPARSE
+        return StanzaModelKind.DEPPARSE
     if "upos" in keys:
-        return Part.POS
+        return StanzaModelKind.POS
     if "emb" in weights:
-        return Part.PRETRAIN
+        return StanzaModelKind.PRETRAIN
     params = weights.get("params")
     if isinstance(params, dict) and "transitions" in params:
-        return Part.CONSTITUENCY
+        return StanzaModelKind.CONSTITUENCY
     inner = weights.get("model", weights)
     forward = weights.get("is_forward_lm", _get(inner, "is_forward_lm"))
-    return None if forward is None else Part.FORWARD if forward else Part.BACKWARD
+    return (
+        None
+        if forward is None
+        else StanzaModelKind.FORWARD
+        if forward
+        else StanzaModelKind.BACKWARD
+    )
 
 
 def _get(weights: object, key: str) -> object:
@@ -131,19 +137,21 @@ def config_of(weights: Mapping[str, Any]) -> Mapping[str, Any]:
     return config if isinstance(config, dict) else {}
 
 
-def needs(need: Part, part: Part, weights: Mapping[str, Any]) -> bool:
+def needs(need: StanzaModelKind, part: StanzaModelKind, weights: Mapping[str, Any]) -> bool:
     """Whether a model cannot be loaded without word vectors or a character model.
 
     A lemmatizer may hold classifiers for words as 's, which have needs of their own.
     """
     config = config_of(weights)
     inner = [one.get("args", {}) for one in weights.get("contextual") or ()]
-    if need is Part.PRETRAIN:
-        if part is Part.LEMMA:
+    if need is StanzaModelKind.PRETRAIN:
+        if part is StanzaModelKind.LEMMA:
             return bool(inner)
         return bool(config.get("wordvec_pretrain_file")) and bool(config.get("pretrain", True))
-    key = "charlm_forward_file" if need is Part.FORWARD else "charlm_backward_file"
-    own = bool(config.get("charlm", part is Part.CONSTITUENCY)) and bool(config.get(key))
+    key = "charlm_forward_file" if need is StanzaModelKind.FORWARD else "charlm_backward_file"
+    own = bool(config.get("charlm", part is StanzaModelKind.CONSTITUENCY)) and bool(
+        config.get(key)
+    )
     return own or any(args.get("use_charlm") for args in inner)
 
 
@@ -187,16 +195,21 @@ def _transformer(part: object) -> str | None:
 LANGUAGE = "en"
 SUFFIX = ".pt"
 
-PROCESSORS = (Part.POS, Part.LEMMA, Part.DEPPARSE, Part.CONSTITUENCY)
-SUPPORT = (Part.PRETRAIN, Part.FORWARD, Part.BACKWARD)
+PROCESSORS = (
+    StanzaModelKind.POS,
+    StanzaModelKind.LEMMA,
+    StanzaModelKind.DEPPARSE,
+    StanzaModelKind.CONSTITUENCY,
+)
+SUPPORT = (StanzaModelKind.PRETRAIN, StanzaModelKind.FORWARD, StanzaModelKind.BACKWARD)
 _NAMED = {
-    Part.POS: "taggers",
-    Part.LEMMA: "lemmatizers",
-    Part.DEPPARSE: "dependency parsers",
-    Part.CONSTITUENCY: "constituency parsers",
-    Part.PRETRAIN: "files of word vectors",
-    Part.FORWARD: "forward character models",
-    Part.BACKWARD: "backward character models",
+    StanzaModelKind.POS: "taggers",
+    StanzaModelKind.LEMMA: "lemmatizers",
+    StanzaModelKind.DEPPARSE: "dependency parsers",
+    StanzaModelKind.CONSTITUENCY: "constituency parsers",
+    StanzaModelKind.PRETRAIN: "files of word vectors",
+    StanzaModelKind.FORWARD: "forward character models",
+    StanzaModelKind.BACKWARD: "backward character models",
 }
 
 
@@ -205,7 +218,7 @@ class StanzaModel:
     """A model file with the files that it needs beside it."""
 
     path: Path
-    support: Mapping[Part, Path] = field(default_factory=dict)
+    support: Mapping[StanzaModelKind, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -213,7 +226,7 @@ class StanzaFolder:
     """The models of a folder, checked. digest: of the files' bytes, 8 hex digits."""
 
     folder: Path
-    models: Mapping[Part, StanzaModel]
+    models: Mapping[StanzaModelKind, StanzaModel]
     digest: str
 
 
@@ -252,9 +265,9 @@ def how_to_get(folder: Path) -> str:
     return f"Get stanza's own with `{sys.executable} -c {quoted}`."
 
 
-def _plain(folder: Path) -> dict[Part, list[Path]]:
+def _plain(folder: Path) -> dict[StanzaModelKind, list[Path]]:
     """The .pt files right in a folder, by kind."""
-    found: dict[Part, list[Path]] = {}
+    found: dict[StanzaModelKind, list[Path]] = {}
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         part = kind_of(read_weights(path))
         if part is not None:
@@ -262,11 +275,11 @@ def _plain(folder: Path) -> dict[Part, list[Path]]:
     return found
 
 
-def _laid_out(folder: Path, base: Path) -> dict[Part, list[Path]]:
+def _laid_out(folder: Path, base: Path) -> dict[StanzaModelKind, list[Path]]:
     """The .pt files of stanza's own layout; of several models of a kind the default one."""
     preferred = _entry(_entry(_packages(folder, base), "packages"), "default")
-    found: dict[Part, list[Path]] = {}
-    for part in Part:
+    found: dict[StanzaModelKind, list[Path]] = {}
+    for part in StanzaModelKind:
         paths = sorted((base / part).glob(f"*{SUFFIX}"))
         chosen = base / part / f"{preferred.get(part)}{SUFFIX}"
         if part in PROCESSORS and chosen in paths:
@@ -289,8 +302,8 @@ def _packages(folder: Path, base: Path) -> dict[str, Any]:
 
 
 def _with_support(
-    part: Part,
-    found: Mapping[Part, list[Path]],
+    part: StanzaModelKind,
+    found: Mapping[StanzaModelKind, list[Path]],
     packages: Mapping[str, Any],
     checked: set[Path],
 ) -> StanzaModel:
@@ -321,7 +334,7 @@ def _with_support(
     return StanzaModel(path, support)
 
 
-def _only(part: Part, paths: list[Path]) -> Path:
+def _only(part: StanzaModelKind, paths: list[Path]) -> Path:
     if len(paths) > 1:
         names = ", ".join(path.name for path in paths)
         raise ParserError(
@@ -331,7 +344,9 @@ def _only(part: Part, paths: list[Path]) -> Path:
     return paths[0]
 
 
-def _dependency(packages: Mapping[str, Any], part: Part, name: str, need: Part) -> str | None:
+def _dependency(
+    packages: Mapping[str, Any], part: StanzaModelKind, name: str, need: StanzaModelKind
+) -> str | None:
     """The package that resources.json names for a model's vectors or character model."""
     listed = _entry(_entry(packages, part), name).get("dependencies")
     for one in listed if isinstance(listed, list) else ():
@@ -345,18 +360,18 @@ def _entry(listed: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _by_name(paths: list[Path], config: Mapping[str, Any], need: Part) -> list[Path]:
+def _by_name(paths: list[Path], config: Mapping[str, Any], need: StanzaModelKind) -> list[Path]:
     """Of several, the one whose name the model remembers from its training."""
     key = {
-        Part.PRETRAIN: "wordvec_pretrain_file",
-        Part.FORWARD: "charlm_forward_file",
-        Part.BACKWARD: "charlm_backward_file",
+        StanzaModelKind.PRETRAIN: "wordvec_pretrain_file",
+        StanzaModelKind.FORWARD: "charlm_forward_file",
+        StanzaModelKind.BACKWARD: "charlm_backward_file",
     }[need]
     trained = Path(str(config.get(key) or "")).name
     return [path for path in paths if path.name == trained] or paths
 
 
-def _digest(models: Mapping[Part, StanzaModel]) -> str:
+def _digest(models: Mapping[StanzaModelKind, StanzaModel]) -> str:
     """Of all files that are loaded, in a fixed order."""
     whole = hashlib.sha256()
     for part in sorted(models):
@@ -374,15 +389,15 @@ BATCH = 3000
 """Tokens parsed together."""
 
 _LAYERS = {
-    Part.POS: Layer.POS,
-    Part.LEMMA: Layer.LEMMA,
-    Part.DEPPARSE: Layer.DEPENDENCY,
-    Part.CONSTITUENCY: Layer.CONSTITUENCY,
+    StanzaModelKind.POS: ParseLayer.POS,
+    StanzaModelKind.LEMMA: ParseLayer.LEMMA,
+    StanzaModelKind.DEPPARSE: ParseLayer.DEPENDENCY,
+    StanzaModelKind.CONSTITUENCY: ParseLayer.CONSTITUENCY,
 }
 _PATHS = {
-    Part.PRETRAIN: "pretrain_path",
-    Part.FORWARD: "forward_charlm_path",
-    Part.BACKWARD: "backward_charlm_path",
+    StanzaModelKind.PRETRAIN: "pretrain_path",
+    StanzaModelKind.FORWARD: "forward_charlm_path",
+    StanzaModelKind.BACKWARD: "backward_charlm_path",
 }
 
 
@@ -392,12 +407,12 @@ class StanzaParser:
     name: "stanza 1.15.0 FOLDER 3fa2b1c9", with a digest of the models' files.
     """
 
-    def __init__(self, pipeline: Any, name: str, layers: frozenset[Layer]) -> None:  # noqa: ANN401
+    def __init__(self, pipeline: Any, name: str, layers: frozenset[ParseLayer]) -> None:  # noqa: ANN401
         self.name = name
         self.layers = layers
         self._pipeline = pipeline
 
-    def parse(self, stretches: Iterable[Stretch]) -> Iterator[Parsed]:
+    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
         """One parse a stretch, in order; of a long one, one root and one tree a piece.
 
         Words that a parser cannot see (white space, control characters) are parsed as "_" and
@@ -411,7 +426,7 @@ class StanzaParser:
             for result in results:
                 yield result.parsed()
 
-    def _process(self, pieces: Sequence[Piece]) -> list[Any]:
+    def _process(self, pieces: Sequence[ParserPiece]) -> list[Any]:
         from stanza import Document
 
         document = Document(
@@ -434,7 +449,7 @@ class StanzaParser:
 class _Result:
     """The layers of one stretch, put together piece by piece."""
 
-    def __init__(self, stretch: Stretch, layers: frozenset[Layer]) -> None:
+    def __init__(self, stretch: WordSpan, layers: frozenset[ParseLayer]) -> None:
         self.stretch = stretch
         self.layers = layers
         self.pos: list[str] = []
@@ -444,20 +459,20 @@ class _Result:
         self.relations: list[str] = []
         self.trees: list[Tree] = []
 
-    def add(self, piece: Piece, sentence: Any) -> None:  # noqa: ANN401
+    def add(self, piece: ParserPiece, sentence: Any) -> None:  # noqa: ANN401
         """Take over what stanza says of a piece."""
         words = sentence.words
         self.pos += [word.upos or "X" for word in words]
         self.tags += [word.xpos or "" for word in words]
-        if Layer.LEMMA in self.layers:
+        if ParseLayer.LEMMA in self.layers:
             given = self.stretch.words[piece.start : piece.end]
             for word, seen, original in zip(words, piece.words, given, strict=True):
                 self.lemmas.append(original if seen == STAND_IN else word.lemma or original)
-        if Layer.DEPENDENCY in self.layers:
+        if ParseLayer.DEPENDENCY in self.layers:
             for place, word in enumerate(words):
                 self.heads.append(piece.start + (word.head - 1 if word.head else place))
                 self.relations.append((word.deprel or "dep").lower())
-        if Layer.CONSTITUENCY in self.layers:
+        if ParseLayer.CONSTITUENCY in self.layers:
             tags = [word.xpos or word.upos or "X" for word in words]
             self.trees.append(tree_of(sentence.constituency, piece.start, tags))
 
@@ -513,7 +528,7 @@ def plain_label(label: str) -> str:
 
 
 def load_stanza(
-    folder: Path, wanted: frozenset[Layer], threads: int | None = 1
+    folder: Path, wanted: frozenset[ParseLayer], threads: int | None = 1
 ) -> StanzaParser:
     """The English models of a folder, loaded; every layer that the folder has.
 
@@ -539,9 +554,9 @@ def load_stanza(
     return StanzaParser(_pipeline(found), name, layers)
 
 
-def _require(found: StanzaFolder, wanted: frozenset[Layer]) -> None:
+def _require(found: StanzaFolder, wanted: frozenset[ParseLayer]) -> None:
     """Raise ParserError unless the folder has what is needed."""
-    needed = {Layer.POS, *wanted}
+    needed = {ParseLayer.POS, *wanted}
     missing = [part for part, layer in _LAYERS.items() if layer in needed]
     missing = [part for part in missing if part not in found.models]
     if missing:
@@ -564,7 +579,7 @@ def _pipeline(found: StanzaFolder) -> Any:  # noqa: ANN401
         settings[f"{part}_model_path"] = str(model.path)
         for need, path in model.support.items():
             settings[f"{part}_{_PATHS[need]}"] = str(path)
-    if Part.LEMMA not in found.models:
+    if StanzaModelKind.LEMMA not in found.models:
         settings["lemma_use_identity"] = True
     with tempfile.TemporaryDirectory(prefix="nfh-stanza-") as scratch, quiet():
         resources = Path(scratch) / "resources.json"
@@ -574,7 +589,9 @@ def _pipeline(found: StanzaFolder) -> Any:  # noqa: ANN401
                 lang=LANGUAGE,
                 dir=scratch,
                 package=None,
-                processors=dict.fromkeys(["tokenize", Part.LEMMA, *found.models], "default"),
+                processors=dict.fromkeys(
+                    ["tokenize", StanzaModelKind.LEMMA, *found.models], "default"
+                ),
                 download_method=None,
                 resources_filepath=str(resources),
                 allow_unknown_language=True,

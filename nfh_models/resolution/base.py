@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Answer, Kind, Passage
 from nfh_models.identification.base import in_small_letters
-from nfh_models.parsing import Layer, Parsed, Parser, ParserError, Stretch
+from nfh_models.parsing import Parsed, ParseLayer, Parser, ParserError, WordSpan
 
 # What a resolver is asked, what it says, and what it is.
 #
@@ -92,7 +92,7 @@ class Resolver(Protocol):
         ...
 
     @property
-    def needs(self) -> frozenset[Layer]:
+    def needs(self) -> frozenset[ParseLayer]:
         """The layers that items must have; empty for one that needs no parser."""
         ...
 
@@ -136,9 +136,9 @@ def reach(passage: Passage, anchor: Anchor) -> tuple[int, int]:
     return max(0, anchor.start - REACH), min(len(passage.tokens), anchor.end + REACH)
 
 
-def stretch(passage: Passage, anchor: Anchor) -> Stretch:
+def stretch(passage: Passage, anchor: Anchor) -> WordSpan:
     """The words of `reach`, ready for a tagger."""
-    return Stretch.of(passage, *reach(passage, anchor))
+    return WordSpan.of(passage, *reach(passage, anchor))
 
 
 def predict(passage: Passage, anchor: Anchor, tags: Sequence[str]) -> Choice:
@@ -253,7 +253,7 @@ def resolved(
 
 
 def parsing_items(
-    items: Iterable[Item], needs: frozenset[Layer], parser: Parser | None
+    items: Iterable[Item], needs: frozenset[ParseLayer], parser: Parser | None
 ) -> Iterator[Item]:
     """The same items in order, with parses where they had none and `needs` names layers.
 
@@ -265,7 +265,7 @@ def parsing_items(
 
 
 def parse_items(
-    items: Sequence[Item], needs: frozenset[Layer], parser: Parser | None
+    items: Sequence[Item], needs: frozenset[ParseLayer], parser: Parser | None
 ) -> list[Item]:
     """The same items, parsed together; items of one passage share a parse.
 
@@ -281,7 +281,7 @@ def parse_items(
     spans = [(digest, start) for digest, found in windows.items() for start, _ in found]
     passages = {item.passage.digest: item.passage for item in waiting}
     stretches = [
-        Stretch.of(passages[digest], start, end)
+        WordSpan.of(passages[digest], start, end)
         for digest, found in windows.items()
         for start, end in found
     ]
@@ -289,13 +289,13 @@ def parse_items(
     return [item if item.parsed is not None else _with(item, windows, parses) for item in items]
 
 
-def check_layers(needs: frozenset[Layer], parser: Parser | None) -> None:
+def check_layers(needs: frozenset[ParseLayer], parser: Parser | None) -> None:
     """Raise ParserError unless the parser gives the layers that are needed."""
     if needs:
         _checked(needs, parser)
 
 
-def _checked(needs: frozenset[Layer], parser: Parser | None) -> Parser:
+def _checked(needs: frozenset[ParseLayer], parser: Parser | None) -> Parser:
     wanted = " and ".join(sorted(needs))
     if parser is None:
         raise ParserError(f"the recipe needs {wanted}, and no parser was given: name one")
@@ -351,7 +351,7 @@ def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _parse(stretches: Sequence[Stretch], parser: Parser) -> list[Parsed]:
+def _parse(stretches: Sequence[WordSpan], parser: Parser) -> list[Parsed]:
     readable = [in_small_letters(stretch) for stretch in stretches]
     return [
         parsed if asked is own else replace(parsed, words=own.words)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind
-from nfh_models.parsing import Layer, Parsed
+from nfh_models.parsing import Parsed, ParseLayer
 from nfh_models.resolution import base
 from nfh_models.resolution.base import Choice, Item, Several, parse_of, tags_within
 
@@ -223,7 +223,7 @@ class DeterministicResolver:
 
     recipe = NAME
     version = VERSION
-    needs = frozenset({Layer.POS, Layer.DEPENDENCY})
+    needs = frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY})
     probabilities = False
 
     def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
@@ -309,7 +309,7 @@ class NearestResolver:
     """`nearest-noun` of one kind."""
 
     recipe = base.NAME
-    needs = frozenset({Layer.POS})
+    needs = frozenset({ParseLayer.POS})
     probabilities = False
 
     def __init__(self, choice: NounChoice | None = None) -> None:

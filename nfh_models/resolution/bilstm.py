@@ -36,7 +36,7 @@ from nfh_models.model_files import (
     FORMAT_VERSION,
     VOCABULARY,
     WEIGHTS,
-    Config,
+    ModelConfig,
     ModelFiles,
     damaged,
     read_arrays,
@@ -45,16 +45,19 @@ from nfh_models.model_files import (
     settings_of,
     write_model,
 )
-from nfh_models.parsing import Layer
+from nfh_models.parsing import ParseLayer
 from nfh_models.resolution.base import Choice, Item, ResolutionExample
-from nfh_models.resolution.bilstm_settings import Network as Sizes
-from nfh_models.resolution.bilstm_settings import Settings, Target
+from nfh_models.resolution.bilstm_settings import (
+    BilstmNetworkSettings,
+    BilstmSettings,
+    BilstmTarget,
+)
 from nfh_models.resolution.recipes import BILSTM, TASK
 from nfh_models.resolution.scoring import figures, judge
 from nfh_models.resolution.word_vectors import Vectors
 from nfh_models.training.loop import (
     SCORE,
-    Group,
+    ParameterGroup,
     learnable,
     nearest_token,
     right_class,
@@ -90,7 +93,7 @@ FIRST_LETTER = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BilstmRow:
     """An item for the network. words: as they stand. start, end: the anchor among them.
     offset: of the first word in the passage."""
 
@@ -105,28 +108,28 @@ class Answered:
     """A row with what is right: for each different head, or the class, the places of
     candidates of which any will do."""
 
-    row: Row
+    row: BilstmRow
     right: tuple[tuple[int, ...], ...]
 
 
-def row_of(item: Item) -> Row:
+def row_of(item: Item) -> BilstmRow:
     """The words around an anchor. Raises PassageError for an anchor outside its passage."""
     passage, anchor = item.passage, item.anchor
     anchor.check(passage)
     low = max(0, anchor.start - REACH)
     high = min(len(passage.tokens), anchor.end + REACH)
     words = tuple(passage.word(place) for place in range(low, high))
-    return Row(words, anchor.start - low, anchor.end - low, low)
+    return BilstmRow(words, anchor.start - low, anchor.end - low, low)
 
 
-def answered(example: ResolutionExample, target: Target) -> Answered | None:
+def answered(example: ResolutionExample, target: BilstmTarget) -> Answered | None:
     """An example for training; None where no head lies in reach of its anchor."""
     row = row_of(example.item)
     place = right_class(example)
     if place is not None:
         return Answered(row, ((place,),))
     heads = right_tokens(example)
-    if target is Target.NEAREST:
+    if target is BilstmTarget.NEAREST:
         nearest = nearest_token(example)
         heads = [] if nearest is None else [[nearest]]
     reached = [
@@ -142,7 +145,7 @@ def answered(example: ResolutionExample, target: Target) -> Answered | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class BilstmBatch:
     """Rows side by side; B rows of at most W words, U different words.
 
     words: (B, W), places among the different ones, 0 where there is no word. vectors: (U,),
@@ -160,9 +163,9 @@ class Batch:
     anchors: Tensor
     candidates: Tensor
 
-    def to(self, on: torch.device) -> "Batch":
+    def to(self, on: torch.device) -> "BilstmBatch":
         """The same on a device, but for the counts, which packing wants in main memory."""
-        return Batch(
+        return BilstmBatch(
             self.words.to(on),
             self.vectors.to(on),
             self.letters.to(on),
@@ -173,7 +176,7 @@ class Batch:
         )
 
 
-class Featuriser:
+class BilstmFeaturiser:
     """Makes batches. alphabet: the characters that have a vector, each once."""
 
     def __init__(self, vectors: Vectors, alphabet: str) -> None:
@@ -181,7 +184,7 @@ class Featuriser:
         self.alphabet = alphabet
         self._letters = {one: place for place, one in enumerate(alphabet, FIRST_LETTER)}
 
-    def batch(self, rows: Sequence[Row]) -> Batch:
+    def batch(self, rows: Sequence[BilstmRow]) -> BilstmBatch:
         """Rows as tensors. ValueError for none."""
         if not rows:
             raise ValueError("no rows")
@@ -206,7 +209,7 @@ class Featuriser:
         for place, own in enumerate(spelled):
             letters[place, : len(own)] = torch.tensor(own)
         places = (self.vectors.place(word) for word in different)
-        return Batch(
+        return BilstmBatch(
             words=words,
             vectors=torch.tensor([UNKNOWN_WORD if one is None else one for one in places]),
             letters=letters,
@@ -250,7 +253,7 @@ class BiLstm(nn.Module):
 
     table: Tensor
 
-    def __init__(self, sizes: Sizes, table: Tensor, letters: int) -> None:
+    def __init__(self, sizes: BilstmNetworkSettings, table: Tensor, letters: int) -> None:
         """table: (words, width), of the word vectors. letters: in the alphabet."""
         super().__init__()
         # Not among the weights that checkpoints hold: it is no secret of the training, and
@@ -272,7 +275,7 @@ class BiLstm(nn.Module):
         self.drop_hidden = nn.Dropout(sizes.drop_hidden)
         self.drop_scores = nn.Dropout(sizes.drop_scores)
 
-    def forward(self, batch: Batch) -> Tensor:
+    def forward(self, batch: BilstmBatch) -> Tensor:
         """(B, 6 + W) scores; MASKED where there is no candidate."""
         states = self.drop_states(self._states(self.drop_tokens(self._words(batch)), batch))
         anchor = (states * batch.anchors.unsqueeze(-1)).sum(1)
@@ -280,7 +283,7 @@ class BiLstm(nn.Module):
         scores = self._scores(torch.cat([classes, states], 1), anchor)
         return scores.masked_fill(~batch.candidates, MASKED)
 
-    def _words(self, batch: Batch) -> Tensor:
+    def _words(self, batch: BilstmBatch) -> Tensor:
         """(B, W, width + letter state)."""
         known = self.table[batch.vectors.clamp(min=0)]
         vectors = torch.where((batch.vectors < 0).unsqueeze(-1), self.unknown, known)
@@ -290,7 +293,7 @@ class BiLstm(nn.Module):
         _, (last, _) = self.spelling(spelled)
         return torch.cat([vectors, last[0]], -1)[batch.words]
 
-    def _states(self, words: Tensor, batch: Batch) -> Tensor:
+    def _states(self, words: Tensor, batch: BilstmBatch) -> Tensor:
         """(B, W, 2 states)."""
         packed = pack_padded_sequence(words, batch.counts, True, enforce_sorted=False)
         states, _ = pad_packed_sequence(
@@ -329,10 +332,12 @@ class BiLstmResolver:
     """
 
     recipe = BILSTM
-    needs: frozenset[Layer] = frozenset()
+    needs: frozenset[ParseLayer] = frozenset()
     probabilities = True
 
-    def __init__(self, settings: Settings, featuriser: Featuriser, network: BiLstm) -> None:
+    def __init__(
+        self, settings: BilstmSettings, featuriser: BilstmFeaturiser, network: BiLstm
+    ) -> None:
         self.settings = settings
         self.featuriser = featuriser
         self.network = network.eval()
@@ -364,7 +369,7 @@ class BiLstmResolver:
         return choices
 
     @torch.no_grad()
-    def probabilities_of(self, rows: Sequence[Row]) -> list[list[float]]:
+    def probabilities_of(self, rows: Sequence[BilstmRow]) -> list[list[float]]:
         """For each row, those of the six classes and its words; they sum to 1."""
         on = self.network.unknown.device
         scores = self.network(self.featuriser.batch(rows).to(on)).double()
@@ -384,7 +389,7 @@ def batches_by_size(sizes: Sequence[int]) -> list[list[int]]:
     return groups
 
 
-def decide(shares: Sequence[float], row: Row, tokens: int) -> Choice:
+def decide(shares: Sequence[float], row: BilstmRow, tokens: int) -> Choice:
     """The most probable candidate, the second, and the probabilities of all.
 
     shares: of the classes and the row's words. tokens: in the passage. Of two candidates that
@@ -420,7 +425,9 @@ TABLE = "vectors"
 WIDEST = 4_096
 
 
-class Stored(Settings, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class StoredBilstmSettings(
+    BilstmSettings, frozen=True, forbid_unknown_fields=True, kw_only=True
+):
     """The settings as config.json holds them. width: of a word vector. alphabet: the
     characters that have a vector of their own."""
 
@@ -455,14 +462,14 @@ def save_bilstm(
     return write_model(folder, ModelFiles(config, arrays, vectors.words, metrics or {}, card))
 
 
-def config_of(model: BiLstmResolver, name: str, created_at: str) -> Config:
+def config_of(model: BiLstmResolver, name: str, created_at: str) -> ModelConfig:
     """What config.json says of a model."""
     stored = {
         **msgspec.to_builtins(model.settings),
         "width": model.featuriser.vectors.width,
         "alphabet": model.featuriser.alphabet,
     }
-    return Config(
+    return ModelConfig(
         format_version=FORMAT_VERSION,
         name=name,
         task=TASK,
@@ -477,7 +484,7 @@ def config_of(model: BiLstmResolver, name: str, created_at: str) -> Config:
 def load(folder: Path) -> BiLstmResolver:
     """A network out of its directory. Raises ModelFileError."""
     config = read_config(folder, BILSTM)
-    stored = settings_of(folder, config, Stored)
+    stored = settings_of(folder, config, StoredBilstmSettings)
     words = read_vocabulary(folder)
     # Weights without storage: what is read takes their place.
     with torch.device("meta"):
@@ -498,8 +505,10 @@ def load(folder: Path) -> BiLstmResolver:
         assign=True,
     )
     network.table = torch.from_numpy(vectors.table)
-    own = {name: getattr(stored, name) for name in Settings.__struct_fields__}
-    return BiLstmResolver(Settings(**own), Featuriser(vectors, stored.alphabet), network)
+    own = {name: getattr(stored, name) for name in BilstmSettings.__struct_fields__}
+    return BiLstmResolver(
+        BilstmSettings(**own), BilstmFeaturiser(vectors, stored.alphabet), network
+    )
 
 
 NEIGHBOURS = 20
@@ -519,8 +528,8 @@ class BiLstmLearner:
 
     def __init__(
         self,
-        settings: Settings,
-        featuriser: Featuriser,
+        settings: BilstmSettings,
+        featuriser: BilstmFeaturiser,
         train: Sequence[Answered],
         dev: Sequence[ResolutionExample],
         notes: tuple[str, ...] = (),
@@ -555,9 +564,9 @@ class BiLstmLearner:
         """What is trained."""
         return self._network
 
-    def groups(self) -> Sequence[Group]:
+    def groups(self) -> Sequence[ParameterGroup]:
         """All parameters alike: Adam has no decay."""
-        return [Group(list(self._network.parameters()), self.settings.rate, 0.0)]
+        return [ParameterGroup(list(self._network.parameters()), self.settings.rate, 0.0)]
 
     def batches(self, epoch: int) -> Sequence[list[Answered]]:
         """The examples in a new order, those of about one length together."""
@@ -609,7 +618,7 @@ class BiLstmLearner:
 def learner_of(
     train_examples: Sequence[ResolutionExample],
     dev_examples: Sequence[ResolutionExample],
-    settings: Settings,
+    settings: BilstmSettings,
     vectors: Vectors,
 ) -> BiLstmLearner:
     """A network to be trained, with its first weights, which the seed alone decides.
@@ -635,7 +644,7 @@ def learner_of(
     alphabet = "".join(one for one in letters if not "\ud800" <= one <= "\udfff")
     settings = msgspec.structs.replace(settings, vectors=vectors.source)
     notes = _notes(train_examples, said, made)
-    return BiLstmLearner(settings, Featuriser(vectors, alphabet), train, dev, notes)
+    return BiLstmLearner(settings, BilstmFeaturiser(vectors, alphabet), train, dev, notes)
 
 
 def _notes(

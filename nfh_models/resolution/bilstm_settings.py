@@ -14,7 +14,7 @@ import msgspec
 from nfh_models.model_files import SEED, SettingError, pair_of, read_settings
 
 if TYPE_CHECKING:
-    from nfh_models.training.plan import Plan
+    from nfh_models.training.plan import TrainingPlan
 
 WIDEST = 4_096
 LONGEST_SOURCE = 4_096
@@ -31,14 +31,16 @@ class Preset(StrEnum):
     RELEASE = "release"
 
 
-class Target(StrEnum):
+class BilstmTarget(StrEnum):
     """What counts as right in training."""
 
     ALL = "all"
     NEAREST = "nearest"
 
 
-class Network(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class BilstmNetworkSettings(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
+):
     """What the network is.
 
     state: of the word LSTM, in each direction; class vectors are twice as wide. letters,
@@ -57,7 +59,9 @@ class Network(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     drop_scores: Share
 
 
-class Settings(Network, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class BilstmSettings(
+    BilstmNetworkSettings, frozen=True, forbid_unknown_fields=True, kw_only=True
+):
     """The network, and how it is trained.
 
     vectors: where word vectors come from, as "file:PATH", "spacy:NAME" or "encoder:FOLDER".
@@ -70,7 +74,7 @@ class Settings(Network, frozen=True, forbid_unknown_fields=True, kw_only=True):
     preset: Preset
     vectors: Annotated[str, msgspec.Meta(max_length=LONGEST_SOURCE)]
     extra: Annotated[int, msgspec.Meta(ge=0, le=MOST_EXTRA)]
-    target: Target
+    target: BilstmTarget
     rate: Annotated[float, msgspec.Meta(gt=0, le=1)]
     batch: Annotated[int, msgspec.Meta(ge=1, le=10_000)]
     epochs: Annotated[int, msgspec.Meta(ge=1, le=10_000)]
@@ -130,7 +134,7 @@ WANTED: dict[str, str] = {
     "preset": " or ".join(Preset),
     "vectors": "file:PATH, spacy:NAME or encoder:FOLDER",
     "extra": f"how many of the vectors' first words to keep, 0 to {MOST_EXTRA:,}",
-    "target": " or ".join(Target),
+    "target": " or ".join(BilstmTarget),
     "state": SIZE,
     "letters": SIZE,
     "letter_state": SIZE,
@@ -150,7 +154,7 @@ WANTED: dict[str, str] = {
 """Each setting with what it may be."""
 
 
-def settings_of(given: Iterable[str]) -> Settings:
+def settings_of(given: Iterable[str]) -> BilstmSettings:
     """Settings out of "key=value" words; what they leave out is as the preset has it.
 
     Raises SettingError for a word that is none, a value that its key cannot have, and where
@@ -165,7 +169,7 @@ def settings_of(given: Iterable[str]) -> Settings:
                 raise SettingError(f"{one!r}: wanted {WANTED[key]}")
             preset = Preset(value)
     defaults = {"preset": preset.value, **PRESETS[preset]}
-    made = read_settings(words, Settings, "bilstm", WANTED, defaults)
+    made = read_settings(words, BilstmSettings, "bilstm", WANTED, defaults)
     if not made.vectors:
         raise SettingError(
             "bilstm needs word vectors: give --set vectors=file:PATH (word2vec or GloVe), "
@@ -175,11 +179,11 @@ def settings_of(given: Iterable[str]) -> Settings:
     return made
 
 
-def plan_of(settings: Settings) -> "Plan":
+def plan_of(settings: BilstmSettings) -> "TrainingPlan":
     """How the loop trains it: with a rate that stays, as the paper does, in 32 bits."""
-    from nfh_models.training.plan import Plan
+    from nfh_models.training.plan import TrainingPlan
 
-    return Plan(
+    return TrainingPlan(
         epochs=settings.epochs,
         warmup=0.0,
         floor=1.0,

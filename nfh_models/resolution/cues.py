@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage
-from nfh_models.parsing import Layer, Stretch
+from nfh_models.parsing import ParseLayer, WordSpan
 from nfh_models.resolution.base import Choice, Item, reach, tags_within
-from nfh_models.text.numbers import Part, Shape, parts_of
+from nfh_models.text.numbers import NumberPart, Shape, parts_of
 
 QUESTION_REACH = 30
 """Words back in which a question may still wait for its answer."""
@@ -30,7 +30,7 @@ _OPENERS = frozenset(
 )
 
 
-class Scene:
+class CueContext:
     """Words in a row, one or more turns of them, ready to be asked about many numbers.
 
     words: as they stand. tags: a universal part of speech each. turns: the number of its turn
@@ -65,10 +65,10 @@ class Scene:
 
 
 @dataclass(frozen=True)
-class Place:
+class CueNumber:
     """A number in a scene: tokens [start, end)."""
 
-    scene: Scene
+    scene: CueContext
     start: int
     end: int
 
@@ -158,7 +158,7 @@ class Place:
         return self.scene.low[self.start : self.end]
 
     @cached_property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[NumberPart]:
         """What the number's words say, one by one."""
         return [part for word in self.words for part in parts_of(word)]
 
@@ -178,7 +178,7 @@ class Place:
         return self.words == ["one"]
 
 
-def value_of(parts: Sequence[Part]) -> float | None:
+def value_of(parts: Sequence[NumberPart]) -> float | None:
     """The value of the parts of one number in a row: 205.0 for two, hundred, and, five.
 
     None where they make no single number: "seven thirty", codes, nothing at all.
@@ -343,7 +343,7 @@ _BETWEEN = ("between", "from")
 _SAID = {Shape.UNIT, Shape.TEEN, Shape.TENS}
 
 
-def short_year(place: Place) -> bool:
+def short_year(place: CueNumber) -> bool:
     """ "since '96", the apostrophe in the token or before it."""
     if len(place.words) != 1:
         return False
@@ -353,7 +353,7 @@ def short_year(place: Place) -> bool:
     return place.before() in APOSTROPHES and len(place.figures) == 2
 
 
-def decade(place: Place) -> bool:
+def decade(place: CueNumber) -> bool:
     """ "the 80 's" """
     return (
         place.after() in ("'s", "\u2019s")
@@ -362,12 +362,12 @@ def decade(place: Place) -> bool:
     )
 
 
-def four_digits(place: Place) -> bool:
+def four_digits(place: CueNumber) -> bool:
     """ "1984" """
     return len(place.figures) == 4 and 1000 <= int(place.figures) <= 2199
 
 
-def spoken_year(place: Place) -> bool:
+def spoken_year(place: CueNumber) -> bool:
     """ "nineteen eighty-four" """
     values = [part.value for part in place.parts]
     return (
@@ -379,7 +379,7 @@ def spoken_year(place: Place) -> bool:
     )
 
 
-def since_year(place: Place) -> bool:
+def since_year(place: CueNumber) -> bool:
     """ "since 72", "in the spring of 72", "the year 3", "4000 B.C." """
     if place.before() == "year" or place.after() in ERAS:
         return place.after() not in ("old", "of")
@@ -390,7 +390,7 @@ def since_year(place: Place) -> bool:
     )
 
 
-def is_hour(place: Place) -> bool:
+def is_hour(place: CueNumber) -> bool:
     """An hour by its value, 7.3 among them (as the releases' files have 7:30), or an hour with
     minutes ("seven thirty")."""
     if place.value is not None:
@@ -399,7 +399,7 @@ def is_hour(place: Place) -> bool:
     return len(values) > 1 and 1 <= values[0] <= 12 and 5 <= sum(values[1:]) < 60
 
 
-def clock_behind(place: Place) -> bool:
+def clock_behind(place: CueNumber) -> bool:
     """ "7 a.m.", "4am", "5 in the morning", "two at night" """
     if place.after() in CLOCK or place.words[-1].endswith(("am", "pm", "a.m.", "p.m.")):
         return True
@@ -411,7 +411,7 @@ def clock_behind(place: Place) -> bool:
     return tuple(behind[:2]) in DAY_PHRASES
 
 
-def past_the_hour(place: Place) -> bool:
+def past_the_hour(place: CueNumber) -> bool:
     """ "half past nine", "a quarter to six", "five after seven" """
     lead, before = place.before(), place.before(2)
     if not is_hour(place) or lead not in MINUTES_LEADS:
@@ -421,7 +421,7 @@ def past_the_hour(place: Place) -> bool:
     return bool(parts_of(before)) and lead not in ("of", "to")
 
 
-def at_hour(place: Place) -> bool:
+def at_hour(place: CueNumber) -> bool:
     """ "see you at nine", "by ten", "until two"; at one only where a clock is spoken of."""
     if not is_hour(place) or place.after() in COUNTED:
         return False
@@ -435,7 +435,7 @@ def at_hour(place: Place) -> bool:
     return lead in HOUR_LEADS or lead in ("around", "strikes", "struck")
 
 
-def between_hours(place: Place) -> bool:
+def between_hours(place: CueNumber) -> bool:
     """ "between nine and eleven", "from eight to six", "between 11 and midnight" """
     if not is_hour(place) or place.is_one:
         return False
@@ -449,22 +449,22 @@ def between_hours(place: Place) -> bool:
     return other in CLOCK | HOURS or (bool(parts) and 1 <= parts[0].value <= 12)
 
 
-def what_time(place: Place) -> bool:
+def what_time(place: CueNumber) -> bool:
     """ "What time is it? Six." """
     return is_hour(place) and place.asked("what", "time")
 
 
-def hour_and_minutes(place: Place) -> bool:
+def hour_and_minutes(place: CueNumber) -> bool:
     """ "seven thirty" """
     return place.value is None and len(place.parts) == 2 and is_hour(place)
 
 
-def clock_near(place: Place) -> bool:
+def clock_near(place: CueNumber) -> bool:
     """ "The nine o'clock train? No, the ten." """
     return is_hour(place) and not place.is_one and _clock_in_sight(place)
 
 
-def _clock_in_sight(place: Place) -> bool:
+def _clock_in_sight(place: CueNumber) -> bool:
     """Whether a sign of the clock is near; *am* is one behind a number, and else a verb."""
     if place.near(CLOCK - {"am"}):
         return True
@@ -478,7 +478,7 @@ CLAUSE = 5
 """Words back in which a verb of paying still governs its number."""
 
 
-def _verb(place: Place) -> tuple[str, str]:
+def _verb(place: CueNumber) -> tuple[str, str]:
     """The nearest word before that is no hedge, and the word before that one."""
     for back in range(1, 6):
         word = place.before(back)
@@ -487,7 +487,7 @@ def _verb(place: Place) -> tuple[str, str]:
     return "", ""
 
 
-def turned(place: Place) -> bool:
+def turned(place: CueNumber) -> bool:
     """ "turned 50", "aged nine", "at the age of six", "pushing forty", "look thirty" """
     verb, before = _verb(place)
     if verb == "of":
@@ -497,7 +497,7 @@ def turned(place: Place) -> bool:
     return verb in REACHING and place.within(13, 100)
 
 
-def is_aged(place: Place) -> bool:
+def is_aged(place: CueNumber) -> bool:
     """ "she 's 42", "when I was ten", "what are you, five", "it is hard being six" """
     if place.is_one or not place.within(1, OLDEST) or place.after() in COUNTED:
         return False
@@ -517,12 +517,12 @@ def is_aged(place: Place) -> bool:
     return verb in ("was", "were", "is", "'s") and subject.isalpha()
 
 
-def how_old(place: Place) -> bool:
+def how_old(place: CueNumber) -> bool:
     """ "How old are you? Seven." """
     return place.within(0, OLDEST) and (place.asked("how", "old") or place.asked("what", "age"))
 
 
-def at_age(place: Place) -> bool:
+def at_age(place: CueNumber) -> bool:
     """ "at 16", "over forty", from thirteen up: below that it is mostly an hour."""
     return (
         place.before() in AGE_LEADS
@@ -532,7 +532,7 @@ def at_age(place: Place) -> bool:
     )
 
 
-def named_age(place: Place) -> bool:
+def named_age(place: CueNumber) -> bool:
     """ "Ilse Brandt, 61, keeps the ferry" """
     return (
         place.before() == ","
@@ -543,31 +543,31 @@ def named_age(place: Place) -> bool:
     )
 
 
-def of_age(place: Place) -> bool:
+def of_age(place: CueNumber) -> bool:
     """ "Do I look twelve years old? Fourteen?" """
     return not place.is_one and place.within(1, 110) and place.near(AGE_SIGNS, on=6)
 
 
-def _how_much(place: Place) -> bool:
+def _how_much(place: CueNumber) -> bool:
     scene = place.scene
     for at in place.asked_at("how", "much"):
         return scene.word(at + 2) not in NOT_PRICED
     return False
 
 
-def how_much(place: Place) -> bool:
+def how_much(place: CueNumber) -> bool:
     """ "How much is the rug? Two hundred.", "What did you pay for it? Ninety." """
     if place.is_one:
         return False
     return _how_much(place) or not PRICE_VERBS.isdisjoint(place.question())
 
 
-def priced(place: Place) -> bool:
+def priced(place: CueNumber) -> bool:
     """ "paid five", "cost me 1.2 million", "worth about two million" """
     return not place.is_one and not PRICE_VERBS.isdisjoint(place.words_before(CLAUSE))
 
 
-def given(place: Place) -> bool:
+def given(place: CueNumber) -> bool:
     """ "I'll give you four" """
     return (
         not place.is_one
@@ -576,12 +576,12 @@ def given(place: Place) -> bool:
     )
 
 
-def large_sum(place: Place) -> bool:
+def large_sum(place: CueNumber) -> bool:
     """ "made a million", "get three thousand" """
     return _scaled(place) and not DEAL_VERBS.isdisjoint(place.words_before(4))
 
 
-def bare_sum(place: Place) -> bool:
+def bare_sum(place: CueNumber) -> bool:
     """ "That's two hundred and thirty thousand." """
     if not _scaled(place) or place.before() in ("in", "of", "to", "year"):
         return False
@@ -591,19 +591,19 @@ def bare_sum(place: Place) -> bool:
     return place.after() not in ("of", "to", "years") and place.after() not in ERAS
 
 
-def rated(place: Place) -> bool:
+def rated(place: CueNumber) -> bool:
     """ "thirty a week", "five hundred each" """
     if place.is_one or not place.within(5, float("inf")) or place.after() not in RATES:
         return False
     return place.after() in ("each", "apiece") or place.after(2) in PERIODS
 
 
-def money_near(place: Place) -> bool:
+def money_near(place: CueNumber) -> bool:
     """ "Ten dollars for the rug? I paid twelve." """
     return not place.is_one and place.near(MONEY)
 
 
-def _scaled(place: Place) -> bool:
+def _scaled(place: CueNumber) -> bool:
     return any(part.shape is Shape.SCALE for part in place.parts)
 
 
@@ -649,7 +649,7 @@ _INSIDE = frozenset({"ADJ", "NUM", "DET", "NOUN", "PROPN"})
 _EITHER = frozenset({"or", "to", "-", "\u2013"})
 
 
-def candidates(place: Place, tag: str, step: int) -> Iterator[int]:
+def candidates(place: CueNumber, tag: str, step: int) -> Iterator[int]:
     """Tokens with a tag ("NOUN", "PROPN") on one side, nearest first; numbers left out.
 
     step: -1 before the number, 1 behind it. At most REACH tokens are looked at.
@@ -663,7 +663,7 @@ def candidates(place: Place, tag: str, step: int) -> Iterator[int]:
             yield at
 
 
-def worth(place: Place, token: int, rank: int) -> float:
+def worth(place: CueNumber, token: int, rank: int) -> float:
     """What a noun or name is worth, between 0 and 1. rank: 0 for the nearest on its side."""
     scene = place.scene
     value = DECAY**rank
@@ -687,7 +687,7 @@ def worth(place: Place, token: int, rank: int) -> float:
     return value
 
 
-def best(place: Place) -> int | None:
+def best(place: CueNumber) -> int | None:
     """The noun worth most, the nearest of equals; None if none is worth more than FLOOR.
 
     It stops looking once no noun further off could be worth more. What stands behind the
@@ -703,7 +703,7 @@ def best(place: Place) -> int | None:
     return found
 
 
-def shared_noun(place: Place) -> int | None:
+def shared_noun(place: CueNumber) -> int | None:
     """The noun behind "2 or 3 apples", "2 or 3 of the apples" or "two, two owls": the head of
     the first number.
 
@@ -725,7 +725,7 @@ def shared_noun(place: Place) -> int | None:
     return place.end - 1 + last
 
 
-def _opener(scene: Scene, token: int) -> int:
+def _opener(scene: CueContext, token: int) -> int:
     """Where the phrase of a noun opens: at most three modifiers are passed over."""
     at = token - 1
     while at > max(0, token - 4) and scene.tags[at] in _MODIFIERS:
@@ -733,7 +733,7 @@ def _opener(scene: Scene, token: int) -> int:
     return at
 
 
-def _in_phrase(place: Place, token: int) -> bool:
+def _in_phrase(place: CueNumber, token: int) -> bool:
     scene = place.scene
     return scene.same_turn(token, place.start) and _STOPS.isdisjoint(
         scene.low[token : place.start]
@@ -745,19 +745,19 @@ _MARKS = (",", "...", "\u2026", "-", "and", *_ENDS)
 _ROUND = {Shape.SCALE, Shape.HUNDRED}
 
 
-def you_two(place: Place) -> bool:
+def you_two(place: CueNumber) -> bool:
     """ "you three", "the arrest of those two"; not "give you four" """
     if place.is_one or not place.within(2, 12) or place.before() not in POINTING:
         return False
     return place.before(2) not in DEAL_VERBS | PRICE_VERBS
 
 
-def of_us(place: Place) -> bool:
+def of_us(place: CueNumber) -> bool:
     """ "the two of us", "one of you" """
     return place.after() == "of" and place.after(2) in US
 
 
-def generic_one(place: Place) -> bool:
+def generic_one(place: CueNumber) -> bool:
     """ "one does not ask", "if one sings" """
     lead = place.before()
     if not place.is_one or (lead and lead not in CLAUSE_LEADS):
@@ -767,12 +767,12 @@ def generic_one(place: Place) -> bool:
     return place.tag_after() in ("VERB", "AUX") and lead in SUBORDINATORS
 
 
-def one_another(place: Place) -> bool:
+def one_another(place: CueNumber) -> bool:
     """ "they help one another" """
     return place.is_one and place.after() == "another"
 
 
-def named_one(place: Place) -> bool:
+def named_one(place: CueNumber) -> bool:
     """ "a loved one", "Come here, little one." """
     if not place.is_one:
         return False
@@ -782,7 +782,7 @@ def named_one(place: Place) -> bool:
     return alone and place.before() in ADDRESSED
 
 
-def person_is_the_one(place: Place) -> bool:
+def person_is_the_one(place: CueNumber) -> bool:
     """ "I am the lucky one", "you're not the only one" """
     words = place.words_before(7)
     if not place.is_one or "the" not in words:
@@ -793,7 +793,7 @@ def person_is_the_one(place: Place) -> bool:
     return len(lead) > 1 and lead[-1] in BE and lead[-2] in SPEAKERS
 
 
-def company(place: Place) -> bool:
+def company(place: CueNumber) -> bool:
     """ "a table for four", "a family of six" """
     return (
         place.tag_after() != "NOUN"
@@ -803,7 +803,7 @@ def company(place: Place) -> bool:
     )
 
 
-def code(place: Place) -> bool:
+def code(place: CueNumber) -> bool:
     """ "911", "9/11", "007", "555-0199" """
     if any(part.shape is Shape.CODE for part in place.parts):
         return True
@@ -812,7 +812,7 @@ def code(place: Place) -> bool:
     return len(place.words) == 1 and place.words[0] in CODES
 
 
-def counting(place: Place) -> bool:
+def counting(place: CueNumber) -> bool:
     """ "one, two, three", "five ... four ... three" """
     value = place.value
     if value is None or place.after() == "of":
@@ -827,12 +827,12 @@ def counting(place: Place) -> bool:
     return False
 
 
-def digits_in_a_row(place: Place) -> bool:
+def digits_in_a_row(place: CueNumber) -> bool:
     """ "five five five oh one" """
     return len(place.parts) > 2 and place.value is None
 
 
-def summed(place: Place) -> bool:
+def summed(place: CueNumber) -> bool:
     """ "plus two equals six", "four by eight" """
     if place.after() == "by" and parts_of(place.after(2)):
         return True
@@ -841,7 +841,7 @@ def summed(place: Place) -> bool:
     return place.before() in SUMS or place.after() in SUMS
 
 
-def a_ten(place: Place) -> bool:
+def a_ten(place: CueNumber) -> bool:
     """ "a perfect 10", "an eight" """
     if place.is_one or any(part.shape in _ROUND for part in place.parts):
         return False
@@ -851,7 +851,7 @@ def a_ten(place: Place) -> bool:
     return place.before(back) in ("a", "an")
 
 
-def set_phrase(place: Place) -> bool:
+def set_phrase(place: CueNumber) -> bool:
     """ "high five", "in two", "one by one", "two out of ten", "channel 4" """
     if place.before() in LABELS or (place.before(), *place.words) in SET_PHRASES:
         return True
@@ -859,7 +859,7 @@ def set_phrase(place: Place) -> bool:
     return behind == ("out", "of") or (place.is_one and behind in (("by", "one"), ("at", "a")))
 
 
-def pointed_one(place: Place) -> bool:
+def pointed_one(place: CueNumber) -> bool:
     """ "I've heard that one", "let me think on this one" """
     return (
         place.is_one
@@ -869,7 +869,7 @@ def pointed_one(place: Place) -> bool:
     )
 
 
-def counts_persons(place: Place) -> bool:
+def counts_persons(place: CueNumber) -> bool:
     """ "the one who", "three of them": persons, where no noun before says which things."""
     if place.after() == "of":
         return place.after(2) in THEM
@@ -887,7 +887,7 @@ class Cue:
     name: str
     kind: Kind
     what: str
-    test: Callable[[Place], bool]
+    test: Callable[[CueNumber], bool]
 
 
 _YEAR, _AGE, _MONEY = Kind.YEAR, Kind.AGE, Kind.CURRENCY
@@ -951,7 +951,7 @@ NOTHING = "nothing-near"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class CueResult:
     """What a number counts, and why.
 
     token: the head, for REFERENCE; else None. cue: the name of a cue, or NEAREST for the
@@ -964,32 +964,32 @@ class Found:
     cue: str
 
 
-def resolve(scene: Scene, start: int, end: int) -> Found:
+def resolve(scene: CueContext, start: int, end: int) -> CueResult:
     """The head of the number at tokens [start, end) of a scene; the choice of `predict`.
 
     Only the words around it are looked at, so that a long text takes time in proportion.
     """
-    place = Place(scene, start, end)
+    place = CueNumber(scene, start, end)
     shared = shared_noun(place)
     if shared is not None:
-        return Found(Kind.REFERENCE, shared, SHARED)
+        return CueResult(Kind.REFERENCE, shared, SHARED)
     for cue in CUES:
         if cue.test(place):
-            return Found(cue.kind, None, cue.name)
+            return CueResult(cue.kind, None, cue.name)
     token = best(place)
     if token is None:
-        return Found(_without_noun(place), None, NOTHING)
-    return Found(Kind.REFERENCE, token, NEAREST)
+        return CueResult(_without_noun(place), None, NOTHING)
+    return CueResult(Kind.REFERENCE, token, NEAREST)
 
 
-def _without_noun(place: Place) -> Kind:
+def _without_noun(place: CueNumber) -> Kind:
     """The class of a number that has neither cue nor noun."""
     return Kind.PEOPLE if counts_persons(place) else Kind.OTHER
 
 
-def stretch(passage: Passage, anchor: Anchor) -> Stretch:
+def stretch(passage: Passage, anchor: Anchor) -> WordSpan:
     """The words that need tags for this anchor: those of `reach`."""
-    return Stretch.of(passage, *reach(passage, anchor))
+    return WordSpan.of(passage, *reach(passage, anchor))
 
 
 def predict(passage: Passage, anchor: Anchor, tags: Sequence[str]) -> Choice:
@@ -1007,7 +1007,7 @@ def predict(passage: Passage, anchor: Anchor, tags: Sequence[str]) -> Choice:
     return decide(classes, shifted, len(passage.tokens))
 
 
-def suggest(place: Place) -> tuple[list[Cue], dict[int, int]]:
+def suggest(place: CueNumber) -> tuple[list[Cue], dict[int, int]]:
     """The cues that hold, in the order of CUES; and the candidates with their ranks.
 
     Candidates are the nouns and names in reach; a rank is 0 for the nearest on its side.
@@ -1021,13 +1021,13 @@ def suggest(place: Place) -> tuple[list[Cue], dict[int, int]]:
     return [cue for cue in CUES if cue.test(place)], ranks
 
 
-def featurise(place: Place, ranks: dict[int, int]) -> dict[int, float]:
+def featurise(place: CueNumber, ranks: dict[int, int]) -> dict[int, float]:
     """What each candidate is worth by itself (`worth`)."""
     return {token: worth(place, token, rank) for token, rank in ranks.items()}
 
 
 def score(
-    place: Place, cues: Sequence[Cue], worths: dict[int, float]
+    place: CueNumber, cues: Sequence[Cue], worths: dict[int, float]
 ) -> tuple[dict[Kind, float], dict[int, float]]:
     """The scores of classes and of tokens.
 
@@ -1070,12 +1070,12 @@ def decide(classes: dict[Kind, float], heads: dict[int, float], tokens: int) -> 
     return Choice(choice, second, best - runner_up, tuple(laid_out))
 
 
-def _place(passage: Passage, anchor: Anchor, start: int, tags: Sequence[str]) -> Place:
+def _place(passage: Passage, anchor: Anchor, start: int, tags: Sequence[str]) -> CueNumber:
     places = range(start, start + len(tags))
-    scene = Scene(
+    scene = CueContext(
         [passage.word(at) for at in places], tags, turns_of(passage, start, len(tags))
     )
-    return Place(scene, anchor.start - start, anchor.end - start)
+    return CueNumber(scene, anchor.start - start, anchor.end - start)
 
 
 def turns_of(passage: Passage, start: int, size: int) -> list[int]:
@@ -1098,7 +1098,7 @@ class CuesResolver:
 
     recipe = NAME
     version = VERSION
-    needs = frozenset({Layer.POS})
+    needs = frozenset({ParseLayer.POS})
     probabilities = False
 
     def resolve(self, items: Sequence[Item]) -> list[Choice | None]:

@@ -15,16 +15,17 @@ from nfh_models.domain import Answer
 from nfh_models.resolution.base import Choice, ResolutionExample
 from nfh_models.resolution.scoring import (
     Bools,
-    Candidates,
+    CandidateScores,
     ClassPart,
     Confusion,
-    Figures,
-    Found,
+    HeadCounts,
     HeadFigures,
     HeadsJudged,
-    Judged,
     MistakeCount,
     Mistaken,
+    PartFigures,
+    ResolutionFigures,
+    ScoredExample,
     by_class,
     by_distance,
     by_mistake,
@@ -42,7 +43,6 @@ from nfh_models.resolution.scoring import (
     mistakes,
     oracle,
 )
-from nfh_models.resolution.scoring import Part as FiguresPart
 
 # Whether a recipe is right as often as its probabilities say, and what mends it.
 #
@@ -99,7 +99,7 @@ class Calibration:
     after: Reliability | None
 
 
-def calibrate(judged: Iterable[Judged], *, by_noun: bool = False) -> Calibration | None:
+def calibrate(judged: Iterable[ScoredExample], *, by_noun: bool = False) -> Calibration | None:
     """How well the probabilities of choices fit; None if there is no choice with one.
 
     A confidence is the probability of the candidate chosen and, by_noun, that of all tokens
@@ -126,7 +126,9 @@ def calibrate(judged: Iterable[Judged], *, by_noun: bool = False) -> Calibration
     )
 
 
-def _crossed(halves: tuple[Candidates, Candidates], by: tuple[float, float]) -> Reliability:
+def _crossed(
+    halves: tuple[CandidateScores, CandidateScores], by: tuple[float, float]
+) -> Reliability:
     pairs = list(zip(halves, by, strict=True))
     confidences = np.concatenate([half.confidences(warmth) for half, warmth in pairs])
     right = np.concatenate([half.right for half, _ in pairs])
@@ -134,14 +136,14 @@ def _crossed(halves: tuple[Candidates, Candidates], by: tuple[float, float]) -> 
     return reliability(confidences, right, float(losses.mean()))
 
 
-def nll(laid_out: Candidates, temperature: float) -> float | None:
+def nll(laid_out: CandidateScores, temperature: float) -> float | None:
     """The mean of -log of the probability of what is right; None if nothing has a right
     candidate."""
     losses = laid_out.losses(temperature)
     return float(losses.mean()) if len(losses) else None
 
 
-def best_temperature(laid_out: Candidates) -> float | None:
+def best_temperature(laid_out: CandidateScores) -> float | None:
     """The temperature with the least `nll`; None if nothing has a right candidate."""
     from scipy.optimize import minimize_scalar
 
@@ -185,10 +187,10 @@ def reliability(
 # Percentiles of the bootstrap over groups (`nfh_models.agreement.bootstrap`): examples of one
 # passage are no independent draws.
 
-Part = Callable[[Judged], bool]
+Part = Callable[[ScoredExample], bool]
 
 
-def _every(_: Judged) -> bool:
+def _every(_: ScoredExample) -> bool:
     return True
 
 
@@ -210,7 +212,7 @@ NOTHING = "There are no such examples."
 
 
 def intervals(
-    judged: Sequence[Judged],
+    judged: Sequence[ScoredExample],
     heads: Sequence[HeadsJudged] = (),
     resampling: Resampling | None = None,
 ) -> dict[str, Measure]:
@@ -225,7 +227,9 @@ def intervals(
     return found
 
 
-def _share(judged: Sequence[Judged], right: Part, among: Part, drawing: Resampling) -> Measure:
+def _share(
+    judged: Sequence[ScoredExample], right: Part, among: Part, drawing: Resampling
+) -> Measure:
     rows = [(among(one) and right(one), among(one)) for one in judged]
     return _measure(rows, groups_of(judged), drawing)
 
@@ -239,7 +243,7 @@ def _of_heads(heads: Sequence[HeadsJudged], drawing: Resampling) -> dict[str, Me
     }
 
 
-def _f1(found: Found) -> tuple[int, int]:
+def _f1(found: HeadCounts) -> tuple[int, int]:
     return 2 * found.hit, found.predicted + found.gold
 
 
@@ -252,7 +256,7 @@ def _measure(rows: Sequence[tuple[int, int]], groups: Ints, drawing: Resampling)
     return drawing.measure(float(part / whole), n, counted, groups, ratio)
 
 
-def groups_of(judged: Sequence[Judged] | Sequence[HeadsJudged]) -> Ints:
+def groups_of(judged: Sequence[ScoredExample] | Sequence[HeadsJudged]) -> Ints:
     """The number of each example's group, as they first occur."""
     return numbered(one.example.group for one in judged)
 
@@ -293,8 +297,8 @@ class Paired:
 
 
 def compare(
-    first: Sequence[Judged],
-    second: Sequence[Judged],
+    first: Sequence[ScoredExample],
+    second: Sequence[ScoredExample],
     resampling: Resampling | None = None,
     measure: str = "accuracy",
 ) -> Paired:
@@ -342,7 +346,7 @@ def mcnemar_exact(only_first: int, only_second: int) -> float:
 
 
 def _difference(
-    rows: Floats, judged: Sequence[Judged], drawing: Resampling
+    rows: Floats, judged: Sequence[ScoredExample], drawing: Resampling
 ) -> tuple[Measure, float | None, float | None]:
     if not len(rows):
         return undefined(NOTHING), None, None
@@ -361,7 +365,7 @@ def _statistic(sums: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
+class ResolutionEvaluation:
     """How good choices are.
 
     judged: every example, in order. groups: how many groups there are; intervals are drawn
@@ -373,25 +377,25 @@ class Evaluation:
     mentions together; None where scores are no probabilities.
     """
 
-    judged: tuple[Judged, ...]
+    judged: tuple[ScoredExample, ...]
     groups: int
     saw_model: int
     lost: int
-    figures: Figures
+    figures: ResolutionFigures
     ci95: Mapping[str, Measure]
     confusion: Confusion
     by_class: tuple[ClassPart, ...]
-    by_word: tuple[FiguresPart, ...]
-    by_shape: tuple[FiguresPart, ...]
-    by_distance: tuple[FiguresPart, ...]
-    by_turns: tuple[FiguresPart, ...]
-    by_side: tuple[FiguresPart, ...]
+    by_word: tuple[PartFigures, ...]
+    by_shape: tuple[PartFigures, ...]
+    by_distance: tuple[PartFigures, ...]
+    by_turns: tuple[PartFigures, ...]
+    by_side: tuple[PartFigures, ...]
     mistakes: tuple[Mistaken, ...]
     by_mistake: tuple[MistakeCount, ...]
     heads: HeadFigures | None
     heads_several: HeadFigures | None
     heads_judged: tuple[HeadsJudged, ...]
-    oracle: Figures | None
+    oracle: ResolutionFigures | None
     calibration: Calibration | None
     noun_calibration: Calibration | None
 
@@ -403,7 +407,7 @@ def evaluate(
     answers: Sequence[Answer | None] | None = None,
     probabilities: bool = False,
     resampling: Resampling | None = None,
-) -> Evaluation:
+) -> ResolutionEvaluation:
     """All figures of the choices, one an example and in their order.
 
     answers: the decoded answers, one an example, for the figures of heads. probabilities:
@@ -415,7 +419,7 @@ def evaluate(
     heads = () if answers is None else judge_heads(examples, answers)
     wrong = mistakes(judged)
     scored = any(choice is not None and choice.scores for choice in choices)
-    return Evaluation(
+    return ResolutionEvaluation(
         judged=judged,
         groups=len({example.group for example in examples}),
         saw_model=sum(example.saw_model for example in examples),

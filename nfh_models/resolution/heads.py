@@ -184,7 +184,7 @@ NO_NOUNS = frozenset("VERB AUX ADV PRON DET ADP SCONJ CCONJ INTJ PART PUNCT".spl
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class HeadGroup:
     """One head that is possible.
 
     best: the token with the highest score, which is marked. tokens: all mentions, ascending,
@@ -196,7 +196,7 @@ class Group:
     score: float
 
 
-class Groups:
+class HeadGroups:
     """The groups of one item's candidates. scores: one a token; None for no candidate."""
 
     def __init__(self, item: Item, choice: Choice) -> None:
@@ -208,7 +208,7 @@ class Groups:
         """What makes tokens one group."""
         return self._lemmas[token]
 
-    def of(self, token: int) -> Group:
+    def of(self, token: int) -> HeadGroup:
         """The group of a token, candidate or not; it is the one that is marked.
 
         ValueError for what is no token of the passage outside the anchor.
@@ -218,9 +218,9 @@ class Groups:
         if inside or not 0 <= token < len(self._lemmas):
             raise ValueError(f"{token} is no token outside the anchor that can be a head")
         tokens = self._mentions(token)
-        return Group(token, tokens, sum(self.scores[one] or 0.0 for one in tokens))
+        return HeadGroup(token, tokens, sum(self.scores[one] or 0.0 for one in tokens))
 
-    def others(self, known: Group, most: int) -> list[Group]:
+    def others(self, known: HeadGroup, most: int) -> list[HeadGroup]:
         """The groups of other nouns with the highest sums, at most `most`; of equals the
         earlier. Those whose sum is 0 are left out."""
         sums: dict[str, float] = {}
@@ -446,7 +446,7 @@ _NEAR = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MatchedRule:
     """A rule that holds: its name, the nouns, and how they belong together."""
 
     rule: str
@@ -454,11 +454,11 @@ class Said:
     relation: Relation
 
 
-def several_by_words(item: Item, found: Coordination) -> Said | None:
+def several_by_words(item: Item, found: Coordination) -> MatchedRule | None:
     """The first rule that holds; None where the number has one head, for all the words say."""
     for rule, relation, holds in RULES:
         if holds(item, found):
-            return Said(rule, found.members, relation)
+            return MatchedRule(rule, found.members, relation)
     return None
 
 
@@ -555,7 +555,7 @@ def decode(item: Item, choice: Choice) -> Answer:
     kind = _CLASSES.get(choice.choice)
     if kind is not None:
         return class_answer(kind)
-    groups = Groups(item, choice)
+    groups = HeadGroups(item, choice)
     first = groups.of(int(choice.choice))
     if choice.several is None:
         heads, relation = _by_words(item, groups, first)
@@ -566,11 +566,13 @@ def decode(item: Item, choice: Choice) -> Answer:
     return answer
 
 
-Heads = tuple[list[Group], Relation | None]
+Heads = tuple[list[HeadGroup], Relation | None]
 """One or more, and how they belong together; None for one."""
 
 
-def _by_probability(item: Item, groups: Groups, first: Group, several: Several) -> Heads:
+def _by_probability(
+    item: Item, groups: HeadGroups, first: HeadGroup, several: Several
+) -> Heads:
     if several.both + several.either <= SURE:
         return [first], None
     relation = Relation.AND if several.both >= several.either else Relation.OR
@@ -590,22 +592,22 @@ def _by_probability(item: Item, groups: Groups, first: Group, several: Several) 
     return [first, *(other for other in others if other.score >= least)], relation
 
 
-def _beside(item: Item, groups: Groups, first: Group) -> list[Group]:
+def _beside(item: Item, groups: HeadGroups, first: HeadGroup) -> list[HeadGroup]:
     """The other nouns that stand side by side with the first, in their order."""
     found = coordination_of(item, groups.scores, first.best)
-    heads: dict[str, Group] = {}
+    heads: dict[str, HeadGroup] = {}
     for token in found.members if found is not None else ():
         if groups.lemma(token) != groups.lemma(first.best):
             heads.setdefault(groups.lemma(token), groups.of(token))
     return list(heads.values())
 
 
-def _hold(heads: Sequence[Group], against: Group) -> bool:
+def _hold(heads: Sequence[HeadGroup], against: HeadGroup) -> bool:
     """Whether the recipe thinks something of all these heads."""
     return all(0 < head.score >= PARTNER * against.score for head in heads)
 
 
-def _by_words(item: Item, groups: Groups, first: Group) -> Heads:
+def _by_words(item: Item, groups: HeadGroups, first: HeadGroup) -> Heads:
     beside = _beside(item, groups, first)
     found = coordination_of(item, groups.scores, first.best)
     said = None if found is None else several_by_words(item, found)
@@ -614,7 +616,7 @@ def _by_words(item: Item, groups: Groups, first: Group) -> Heads:
     return [first, *beside], said.relation
 
 
-def _mentions(item: Item, group: Group) -> list[Mention]:
+def _mentions(item: Item, group: HeadGroup) -> list[Mention]:
     """The mentions of a head, the best one first."""
     found = []
     for token in (group.best, *(token for token in group.tokens if token != group.best)):

@@ -32,7 +32,7 @@ from nfh_models.model_files import (
     SEED,
     VOCABULARY,
     WEIGHTS,
-    Config,
+    ModelConfig,
     ModelFiles,
     damaged,
     read_arrays,
@@ -42,7 +42,7 @@ from nfh_models.model_files import (
     write_model,
 )
 from nfh_models.model_files import settings_of as stored_settings
-from nfh_models.parsing import Layer, Parser
+from nfh_models.parsing import ParseLayer, Parser
 from nfh_models.resolution import cues
 from nfh_models.resolution.base import (
     Choice,
@@ -53,7 +53,7 @@ from nfh_models.resolution.base import (
     parse_items,
     parse_of,
 )
-from nfh_models.resolution.cues import CUES, Place, Scene, turns_of
+from nfh_models.resolution.cues import CUES, CueContext, CueNumber, turns_of
 from nfh_models.resolution.recipes import LINEAR, TASK
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from nfh_models.model_files import Array
 
 
-class Group(StrEnum):
+class FeatureGroup(StrEnum):
     """A group of features: the paper's five (table 8 and section 6.3), and four of our own."""
 
     LABELS = "labels"
@@ -76,20 +76,26 @@ class Group(StrEnum):
     WORDS = "words"
 
 
-PAPER = (Group.LABELS, Group.STRUCTURE, Group.MATCH, Group.OTHER, Group.CLOSEST)
-OWN = (Group.PLACE, Group.NOUN, Group.CUES, Group.WORDS)
+PAPER = (
+    FeatureGroup.LABELS,
+    FeatureGroup.STRUCTURE,
+    FeatureGroup.MATCH,
+    FeatureGroup.OTHER,
+    FeatureGroup.CLOSEST,
+)
+OWN = (FeatureGroup.PLACE, FeatureGroup.NOUN, FeatureGroup.CUES, FeatureGroup.WORDS)
 
 
 @dataclass(frozen=True, slots=True)
 class LinearFeatures:
-    """Which groups, at least one, in the order of Group; and whether they are crossed.
+    """Which groups, at least one, in the order of FeatureGroup; and whether they are crossed.
 
     crossed: features of the anchor have a weight for each class. Without it a feature is told
     once for the pair; then features of the anchor are the same for all of its candidates, so
     that they cannot tell them apart, and are left out.
     """
 
-    groups: tuple[Group, ...] = tuple(Group)
+    groups: tuple[FeatureGroup, ...] = tuple(FeatureGroup)
     crossed: bool = True
 
     def __post_init__(self) -> None:
@@ -105,7 +111,7 @@ SENTENCE_ENDS = frozenset(".!?\u2026")
 
 
 @dataclass(frozen=True)
-class View:
+class TokenView:
     """Tokens [first, first + len(words)) of a passage, as lists with an entry each.
 
     words, lemmas: in lower case; pos, tags, relations: the parser's. heads: places in the
@@ -129,9 +135,9 @@ class View:
         return len(self.words)
 
     @cached_property
-    def place(self) -> Place:
+    def place(self) -> CueNumber:
         """The same for the cues."""
-        return Place(Scene(self.words, self.pos, self.turns), self.start, self.end)
+        return CueNumber(CueContext(self.words, self.pos, self.turns), self.start, self.end)
 
     @cached_property
     def candidates(self) -> list[int]:
@@ -175,7 +181,7 @@ class View:
         return self.speakers[self.turns[place] - self.turns[0]]
 
 
-def view_of(item: Item) -> View:
+def view_of(item: Item) -> TokenView:
     """The tokens within REACH of the anchor that the item's parse holds.
 
     Raises ValueError for an item without parts of speech and dependencies.
@@ -186,7 +192,7 @@ def view_of(item: Item) -> View:
     last = min(shift + len(parsed.words), anchor.end + REACH)
     own = slice(first - shift, last - shift)
     turns = turns_of(passage, first, last - first)
-    return View(
+    return TokenView(
         first=first,
         words=[passage.word(at).lower() for at in range(first, last)],
         lemmas=[passage.tokens[at].lemma.lower() for at in range(first, last)],
@@ -225,7 +231,7 @@ BEFORE, BEHIND = 10, 5
 _TIMES = cues.CLOCK | cues.HOURS | cues.DAY_PARTS
 
 
-def anchor_features(view: View, groups: tuple[Group, ...]) -> list[str]:
+def anchor_features(view: TokenView, groups: tuple[FeatureGroup, ...]) -> list[str]:
     """The features of an anchor, each once."""
     found = (
         f"{group}:{feature}"
@@ -236,14 +242,14 @@ def anchor_features(view: View, groups: tuple[Group, ...]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def number_kind(view: View) -> str:
+def number_kind(view: TokenView) -> str:
     """What the anchor looks like: "one", "letters" or "digits"."""
     if view.place.is_one:
         return "one"
     return "digits" if any(c.isdigit() for c in view.words[view.start]) else "letters"
 
 
-def magnitude(view: View) -> str:
+def magnitude(view: TokenView) -> str:
     """The least of MAGNITUDES that the anchor's value is below; "more", or "none"."""
     value = view.place.value
     if value is None:
@@ -251,7 +257,7 @@ def magnitude(view: View) -> str:
     return next((f"<{bound}" for bound in MAGNITUDES if value < bound), "more")
 
 
-def around(view: View, start: int, end: int) -> Iterator[tuple[str, int | None]]:
+def around(view: TokenView, start: int, end: int) -> Iterator[tuple[str, int | None]]:
     """Places up to WINDOW before and behind a span, named by their distance; None beyond the
     ends of its turn."""
     turn = view.turns[start]
@@ -264,7 +270,7 @@ def around(view: View, start: int, end: int) -> Iterator[tuple[str, int | None]]
 # --- the paper's ----------------------------------------------------------------------------
 
 
-def _anchor_labels(view: View) -> Iterator[str]:
+def _anchor_labels(view: TokenView) -> Iterator[str]:
     yield f"lemma={' '.join(view.lemmas[view.start : view.end])}"
     for name, at in around(view, view.start, view.end):
         yield f"lemma{name}={NOTHING if at is None else view.lemmas[at]}"
@@ -279,7 +285,7 @@ def _anchor_labels(view: View) -> Iterator[str]:
         yield from (f"head-child={view.lemmas[at]}" for at in children if at != view.top)
 
 
-def _structure(view: View) -> Iterator[str]:
+def _structure(view: TokenView) -> Iterator[str]:
     if "?" in view.words[: view.start]:
         yield "question-before"
     if "?" in view.words[view.end :]:
@@ -307,7 +313,7 @@ def _bin(length: int) -> str:
     return next((f"<{bound}" for bound in LENGTHS if length < bound), "more")
 
 
-def _match(view: View) -> Iterator[str]:
+def _match(view: TokenView) -> Iterator[str]:
     if not cues.MONEY.isdisjoint(view.words):
         yield "money"
     if not _TIMES.isdisjoint(view.words):
@@ -316,7 +322,7 @@ def _match(view: View) -> Iterator[str]:
         yield "name-before"
 
 
-def _other(view: View) -> Iterator[str]:
+def _other(view: TokenView) -> Iterator[str]:
     yield f"magnitude={magnitude(view)}"
     first = view.words[view.start]
     yield "digits" if any(c.isdigit() for c in first) else "letters"
@@ -325,14 +331,14 @@ def _other(view: View) -> Iterator[str]:
 # --- our own --------------------------------------------------------------------------------
 
 
-def _anchor_cues(view: View) -> Iterator[str]:
+def _anchor_cues(view: TokenView) -> Iterator[str]:
     holding = [cue.name for cue in CUES if cue.test(view.place)]
     if holding:
         yield f"first={holding[0]}"
     yield from holding
 
 
-def _words(view: View) -> Iterator[str]:
+def _words(view: TokenView) -> Iterator[str]:
     shape = number_kind(view) if view.place.is_one else magnitude(view)
     place = view.place
     yield f"shape={shape}"
@@ -352,13 +358,13 @@ def _words(view: View) -> Iterator[str]:
             yield f"turn-before={view.lemmas[at]}"
 
 
-ANCHOR_FEATURES: dict[Group, Callable[[View], Iterator[str]]] = {
-    Group.LABELS: _anchor_labels,
-    Group.STRUCTURE: _structure,
-    Group.MATCH: _match,
-    Group.OTHER: _other,
-    Group.CUES: _anchor_cues,
-    Group.WORDS: _words,
+ANCHOR_FEATURES: dict[FeatureGroup, Callable[[TokenView], Iterator[str]]] = {
+    FeatureGroup.LABELS: _anchor_labels,
+    FeatureGroup.STRUCTURE: _structure,
+    FeatureGroup.MATCH: _match,
+    FeatureGroup.OTHER: _other,
+    FeatureGroup.CUES: _anchor_cues,
+    FeatureGroup.WORDS: _words,
 }
 """The groups that say something of the anchor."""
 
@@ -378,7 +384,7 @@ _PLURAL_DETERMINERS = frozenset({"these", "those", "many", "some", "few", "sever
 class Setting:
     """What all tokens of a view share: told once an anchor."""
 
-    view: View
+    view: TokenView
 
     @cached_property
     def kind(self) -> str:
@@ -426,7 +432,9 @@ class Setting:
 Tell = Callable[[Setting, int], Iterator[str]]
 
 
-def candidate_features(setting: Setting, at: int, groups: tuple[Group, ...]) -> list[str]:
+def candidate_features(
+    setting: Setting, at: int, groups: tuple[FeatureGroup, ...]
+) -> list[str]:
     """The features of the token at a place of the view, each once."""
     found = (
         f"{group}:{feature}"
@@ -508,7 +516,7 @@ def _noun(setting: Setting, at: int) -> Iterator[str]:
         yield "in-compound"
 
 
-def _opened(view: View, at: int) -> str:
+def _opened(view: TokenView, at: int) -> str:
     """What opens the phrase of a noun: the word, where it is a small one, else its tag."""
     left = at - 1
     while left > max(0, at - 4) and view.pos[left] in ("ADJ", "NOUN", "PROPN", "ADV"):
@@ -518,7 +526,7 @@ def _opened(view: View, at: int) -> str:
     return view.words[left] if view.pos[left] in ("DET", "PRON", "ADP") else view.pos[left]
 
 
-def _verbs(view: View, at: int) -> Iterator[str]:
+def _verbs(view: TokenView, at: int) -> Iterator[str]:
     """How what the noun hangs on goes with what the anchor hangs on."""
     own, other = view.heads[at], view.heads[view.top]
     if own is None or other is None:
@@ -543,12 +551,12 @@ def _candidate_cues(setting: Setting, at: int) -> Iterator[str]:
         yield f"worth={round(worth * 10) / 10}"
 
 
-CANDIDATE_FEATURES: dict[Group, Tell] = {
-    Group.LABELS: _candidate_labels,
-    Group.CLOSEST: _closest,
-    Group.PLACE: _place,
-    Group.NOUN: _noun,
-    Group.CUES: _candidate_cues,
+CANDIDATE_FEATURES: dict[FeatureGroup, Tell] = {
+    FeatureGroup.LABELS: _candidate_labels,
+    FeatureGroup.CLOSEST: _closest,
+    FeatureGroup.PLACE: _place,
+    FeatureGroup.NOUN: _noun,
+    FeatureGroup.CUES: _candidate_cues,
 }
 """The groups that say something of a token."""
 
@@ -556,7 +564,7 @@ CANDIDATE_FEATURES: dict[Group, Tell] = {
 VERSION = "linear/1"
 """Changes when the same model would choose otherwise."""
 
-NEEDS = frozenset({Layer.POS, Layer.DEPENDENCY})
+NEEDS = frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY})
 
 BIAS = "bias"
 """The feature that every anchor has."""
@@ -581,25 +589,25 @@ class LinearSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ItemFeatures:
     """The features of one item: of the anchor, and of each candidate token of its view."""
 
-    view: View
+    view: TokenView
     anchor: Sequence[str]
     tokens: Sequence[Sequence[str]]
 
 
-def tell(item: Item, features: LinearFeatures) -> Told:
+def tell(item: Item, features: LinearFeatures) -> ItemFeatures:
     """All features of an item. ValueError for one without the parse that it needs."""
     view = view_of(item)
     setting = Setting(view)
     own = anchor_features(view, features.groups) if features.crossed else []
     tokens = [candidate_features(setting, at, features.groups) for at in view.candidates]
-    return Told(view, [BIAS, *own], tokens)
+    return ItemFeatures(view, [BIAS, *own], tokens)
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class LinearWeights:
     """What was learnt. anchors, tokens: features, no two of a list alike. classes: [anchor
     features, 6], in the order of IMPLICIT_KINDS. heads: [token features]."""
 
@@ -626,7 +634,7 @@ class Linear:
     probabilities = True
 
     def __init__(
-        self, settings: LinearSettings, weights: Weights, parser: str | None = None
+        self, settings: LinearSettings, weights: LinearWeights, parser: str | None = None
     ) -> None:
         self.settings = settings
         self.weights = weights
@@ -653,7 +661,7 @@ class Linear:
         probabilities = softmax(self.score(told))
         return decide(told.view, probabilities, len(item.passage.tokens))
 
-    def score(self, told: Told) -> Floats:
+    def score(self, told: ItemFeatures) -> Floats:
         """The scores of the six classes, then of the candidate tokens, in their order."""
         own = list(_known(told.anchor, self._anchors))
         classes = self.weights.classes[own].sum(axis=0)
@@ -680,7 +688,7 @@ def softmax(scores: Floats) -> Floats:
     return np.asarray(powers / powers.sum(), np.float64)
 
 
-def decide(view: View, probabilities: Floats, tokens: int) -> Choice:
+def decide(view: TokenView, probabilities: Floats, tokens: int) -> Choice:
     """The likeliest candidate, the second, and the probabilities of all.
 
     probabilities: of the classes, then of the view's candidates. tokens: of the passage. Of
@@ -697,7 +705,7 @@ def decide(view: View, probabilities: Floats, tokens: int) -> Choice:
     )
 
 
-def _name(view: View, place: int) -> str:
+def _name(view: TokenView, place: int) -> str:
     if place < CLASSES:
         return IMPLICIT_KINDS[place].value
     return str(view.first + view.candidates[place - CLASSES])
@@ -706,24 +714,26 @@ def _name(view: View, place: int) -> str:
 LARGEST_C = 1e6
 MOST_FOLDS = 50
 
-SHORTHAND = {"paper": PAPER, "all": tuple(Group)}
+SHORTHAND = {"paper": PAPER, "all": tuple(FeatureGroup)}
 """Names for several groups."""
 
 
-class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class StoredLinearSettings(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
+):
     """The settings as config.json holds them."""
 
-    features: Annotated[tuple[Group, ...], msgspec.Meta(min_length=1)]
+    features: Annotated[tuple[FeatureGroup, ...], msgspec.Meta(min_length=1)]
     crossed: bool
     c: Annotated[float, msgspec.Meta(gt=0, le=LARGEST_C)]
     seed: Annotated[int, msgspec.Meta(ge=0, lt=2**32)]
 
     def __post_init__(self) -> None:
-        if list(self.features) != [group for group in Group if group in self.features]:
+        if list(self.features) != [group for group in FeatureGroup if group in self.features]:
             raise ValueError("a group of features is named twice, or out of order")
 
     @classmethod
-    def of(cls, settings: LinearSettings) -> "Stored":
+    def of(cls, settings: LinearSettings) -> "StoredLinearSettings":
         """As it is to be stored."""
         features = settings.features
         return cls(
@@ -739,14 +749,14 @@ class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class LinearPlan:
     """How to train: the settings, and in how many folds to try them before; 0 for none."""
 
     settings: LinearSettings = field(default_factory=LinearSettings)
     folds: int = 5
 
 
-class _Given(Stored, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class _Given(StoredLinearSettings, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The settings and the folds, as a command line gives them."""
 
     folds: Annotated[int, msgspec.Meta(ge=0, le=MOST_FOLDS)]
@@ -758,7 +768,7 @@ class _Given(Stored, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
 
 WANTED = {
-    "features": f"one or more of {', '.join(Group)}, joined by commas; or paper, or all",
+    "features": f"one or more of {', '.join(FeatureGroup)}, joined by commas; or paper, or all",
     "crossed": "true or false: has each class weights of its own?",
     "c": f"a number above 0 and up to {LARGEST_C:,.0f}",
     "seed": SEED,
@@ -767,14 +777,16 @@ WANTED = {
 """Each setting with what it may be."""
 
 
-def settings_of(given: Iterable[str]) -> Plan:
+def settings_of(given: Iterable[str]) -> LinearPlan:
     """A plan out of "key=value" words; what they leave out is as by default.
 
     Raises SettingError for a word that is none, or a value that its key cannot have.
     """
-    defaults = msgspec.to_builtins(Stored.of(LinearSettings())) | {"folds": Plan().folds}
+    defaults = msgspec.to_builtins(StoredLinearSettings.of(LinearSettings())) | {
+        "folds": LinearPlan().folds
+    }
     made = read_settings(given, _Given, "linear", WANTED, defaults, _value)
-    return Plan(made.settings(), made.folds)
+    return LinearPlan(made.settings(), made.folds)
 
 
 def _value(key: str, value: str) -> object:
@@ -782,12 +794,14 @@ def _value(key: str, value: str) -> object:
 
 
 def _groups(value: str) -> list[str]:
-    """The groups that are named, each once, in the order of Group; unknown names behind."""
+    """The groups that are named, each once, in the order of FeatureGroup; unknown names
+    behind.
+    """
     named: dict[str, None] = {}
     for part in value.split(","):
         name = part.strip()
         named.update(dict.fromkeys(SHORTHAND.get(name, (name,))))
-    known = [group.value for group in Group]
+    known = [group.value for group in FeatureGroup]
     return sorted(named, key=lambda name: known.index(name) if name in known else len(known))
 
 
@@ -813,7 +827,7 @@ def save_linear(
 
     Raises FolderTakenError where something is there already, OSError.
     """
-    config = Config(
+    config = ModelConfig(
         format_version=FORMAT_VERSION,
         name=name or folder.name,
         task=TASK,
@@ -821,7 +835,7 @@ def save_linear(
         version=model.version,
         created_at=created_at,
         parser=model.parser,
-        settings=msgspec.to_builtins(Stored.of(model.settings)),
+        settings=msgspec.to_builtins(StoredLinearSettings.of(model.settings)),
     )
     weights = model.weights
     arrays = {"classes": weights.classes, "heads": weights.heads}
@@ -835,7 +849,7 @@ def save_linear(
 def load_linear(folder: Path) -> Linear:
     """A model out of its directory, without scikit-learn. Raises ModelFileError."""
     config = read_config(folder, LINEAR)
-    stored = stored_settings(folder, config, Stored)
+    stored = stored_settings(folder, config, StoredLinearSettings)
     vocabulary = read_vocabulary(folder)
     arrays = read_arrays(folder, ARRAYS)
     anchors = [word for word in vocabulary if word.startswith(OF_ANCHOR)]
@@ -846,7 +860,7 @@ def load_linear(folder: Path) -> Linear:
         )
     _check_shape(folder, "classes", arrays["classes"], (len(anchors), CLASSES))
     _check_shape(folder, "heads", arrays["heads"], (len(tokens),))
-    weights = Weights(
+    weights = LinearWeights(
         tuple(word.removeprefix(OF_ANCHOR) for word in anchors),
         tuple(word.removeprefix(OF_TOKEN) for word in tokens),
         arrays["classes"].astype(np.float64, copy=False),
@@ -879,7 +893,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Table:
+class LinearTable:
     """Examples with their features and answers.
 
     anchors: a row an example, a column an anchor feature. tokens: a row a candidate token of
@@ -899,10 +913,10 @@ class Table:
     def __len__(self) -> int:
         return len(self.right_classes)
 
-    def part(self, chosen: Places) -> "Table":
+    def part(self, chosen: Places) -> "LinearTable":
         """The chosen examples alone, with all columns. chosen: ascending, each once."""
         kept = np.isin(self.example_of, chosen)
-        return Table(
+        return LinearTable(
             self.settings,
             self.anchor_names,
             self.token_names,
@@ -972,20 +986,20 @@ class Collector:
         self._heads.extend(heads)
         return True
 
-    def _take(self, told: Told) -> None:
+    def _take(self, told: ItemFeatures) -> None:
         self._anchors.add(told.anchor)
         for names in told.tokens:
             self._tokens.add(names)
         self._sizes.append(len(told.tokens))
 
-    def table(self) -> Table:
+    def table(self) -> LinearTable:
         """All that was taken in."""
         count = len(self._sizes)
         own = np.arange(count)
         example_of = np.repeat(own, self._sizes)
         anchor_names, anchors = self._anchors.frozen(own, count)
         token_names, tokens = self._tokens.frozen(example_of, count)
-        return Table(
+        return LinearTable(
             self._settings,
             anchor_names,
             token_names,
@@ -997,7 +1011,7 @@ class Collector:
         )
 
 
-def right_tokens(view: View, gold: Answer, passage: Passage) -> list[bool]:
+def right_tokens(view: TokenView, gold: Answer, passage: Passage) -> list[bool]:
     """Whether each candidate is right: it has the lemma of a head token, or is one."""
     if gold.kind is not Kind.REFERENCE:
         return [False] * len(view.candidates)
@@ -1028,12 +1042,12 @@ Objective = Callable[[Floats], tuple[float, Floats]]
 class Fitted:
     """Weights, the mean loss there, and whether the bottom was reached before the last step."""
 
-    weights: Weights
+    weights: LinearWeights
     loss: float
     converged: bool
 
 
-def fitting(table: Table) -> Generator[tuple[int, float], None, Fitted]:
+def fitting(table: LinearTable) -> Generator[tuple[int, float], None, Fitted]:
     """Weights for a table; after each step its number and the mean loss.
 
     The same table gives the same weights. ValueError for a table without examples.
@@ -1043,11 +1057,11 @@ def fitting(table: Table) -> Generator[tuple[int, float], None, Fitted]:
     sizes = (len(table.anchor_names) * CLASSES, len(table.token_names))
     found, loss, converged = yield from minimise(objective_of(table), np.zeros(sum(sizes)))
     classes = found[: sizes[0]].reshape(-1, CLASSES)
-    weights = Weights(table.anchor_names, table.token_names, classes, found[sizes[0] :])
+    weights = LinearWeights(table.anchor_names, table.token_names, classes, found[sizes[0] :])
     return Fitted(weights, loss, converged)
 
 
-def objective_of(table: Table) -> Objective:
+def objective_of(table: LinearTable) -> Objective:
     """The mean loss and its gradient as a function of all weights in a row: those of the
     classes, then those of the tokens."""
     border = len(table.anchor_names) * CLASSES
@@ -1067,7 +1081,7 @@ def objective_of(table: Table) -> Objective:
     return objective
 
 
-def losses(table: Table, classes: Floats, heads: Floats) -> tuple[float, Floats, Floats]:
+def losses(table: LinearTable, classes: Floats, heads: Floats) -> tuple[float, Floats, Floats]:
     """The mean loss of scores, and its slope by each of them.
 
     classes: [examples, 6]. heads: one a row of the table's tokens.
@@ -1147,7 +1161,7 @@ def _step(
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class TrialCounts:
     """Counts over examples; tallies can be added.
 
     right: the choice is a right candidate. binary: token or class as it should be.
@@ -1159,9 +1173,9 @@ class Tally:
     right_implicits: int = 0
     binary: int = 0
 
-    def __add__(self, other: "Tally") -> "Tally":
+    def __add__(self, other: "TrialCounts") -> "TrialCounts":
         pairs = zip(astuple(self), astuple(other), strict=True)
-        return Tally(*(one + two for one, two in pairs))
+        return TrialCounts(*(one + two for one, two in pairs))
 
     @property
     def n(self) -> int:
@@ -1180,7 +1194,7 @@ class Tally:
         return {name: hit / of for name, (hit, of) in parts.items() if of}
 
 
-def tally(table: Table, weights: Weights) -> Tally:
+def tally(table: LinearTable, weights: LinearWeights) -> TrialCounts:
     """What a model of the same features chooses for the examples of a table.
 
     A token is right where the training would have it so: with the lemma of a gold head.
@@ -1194,7 +1208,7 @@ def tally(table: Table, weights: Weights) -> Tally:
     right_class = table.right_classes[np.arange(len(table)), classes.argmax(axis=1)]
     winners = table.right_tokens & (heads == best[table.example_of])
     right_token = np.bincount(table.example_of[winners], minlength=len(table)) > 0
-    return Tally(
+    return TrialCounts(
         references=int((~implicit).sum()),
         right_references=int((~implicit & ~said_class & right_token).sum()),
         implicits=int(implicit.sum()),
@@ -1208,12 +1222,12 @@ OUT_OF_REACH = "no head among the candidates"
 """Why examples are not learnt from."""
 
 
-class NothingToLearnError(ModelsError):
+class NoLinearExamplesError(ModelsError):
     """No example to learn from; the sentence says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LinearProgress:
     """How far training is. phase: "features", "fold 2", "fitting"."""
 
     phase: str
@@ -1223,7 +1237,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class FittedLinear:
     """A model fitted on all examples, and how well models like it did in the folds.
 
     folds: a tally each; none where they were not tried. kinds: learnt from, by class.
@@ -1232,8 +1246,8 @@ class Trained:
     """
 
     model: Linear
-    plan: Plan
-    folds: tuple[Tally, ...]
+    plan: LinearPlan
+    folds: tuple[TrialCounts, ...]
     loss: float
     converged: bool
     kinds: Mapping[str, int]
@@ -1244,29 +1258,29 @@ class Trained:
 
 
 def training(
-    examples: Sequence[ResolutionExample], plan: Plan, parser: Parser | None
-) -> Generator[Step, None, Trained]:
+    examples: Sequence[ResolutionExample], plan: LinearPlan, parser: Parser | None
+) -> Generator[LinearProgress, None, FittedLinear]:
     """Parse and tell the features, try fold by fold, and fit on all; a report after each part.
 
     parser: None where all examples carry a parse; those that do keep it. The same examples in
-    the same order give the same model. Raises NothingToLearnError, ParserError.
+    the same order give the same model. Raises NoLinearExamplesError, ParserError.
     """
     answered = [one for one in examples if paper_class(one.gold.kind) is not None]
     if not answered:
-        raise NothingToLearnError(
+        raise NoLinearExamplesError(
             _nothing(len(examples), "no class and no head is said of any")
         )
     collector = Collector(plan.settings)
     used = yield from _collect(answered, collector, parser)
     if not used:
-        raise NothingToLearnError(_nothing(len(examples), OUT_OF_REACH))
+        raise NoLinearExamplesError(_nothing(len(examples), OUT_OF_REACH))
     table = collector.table()
     groups = [one.group for one in used]
     tried = yield from _folds(table, groups, plan)
     fitted = yield from _fit(table, "fitting")
     kinds = Counter(str(paper_class(one.gold.kind)) for one in used)
     left = {NO_ANSWER: len(examples) - len(answered), OUT_OF_REACH: len(answered) - len(used)}
-    return Trained(
+    return FittedLinear(
         Linear(plan.settings, fitted.weights, parser.name if parser is not None else None),
         plan,
         tried,
@@ -1297,7 +1311,7 @@ def _warnings(kinds: Mapping[str, int], folds: int, wanted: int) -> Generator[st
 
 def _collect(
     examples: Sequence[ResolutionExample], collector: Collector, parser: Parser | None
-) -> Generator[Step, None, list[ResolutionExample]]:
+) -> Generator[LinearProgress, None, list[ResolutionExample]]:
     """Take in what has a right candidate, in order; the parses are dropped batch by batch."""
     if any(one.item.parsed is None for one in examples):
         check_layers(NEEDS, parser)
@@ -1309,32 +1323,32 @@ def _collect(
             one for one, item in zip(batch, items, strict=True) if collector.add(item, one.gold)
         ]
         done += len(batch)
-        yield Step("features", done, len(examples))
+        yield LinearProgress("features", done, len(examples))
     return used
 
 
-def _fit(table: Table, phase: str) -> Generator[Step, None, Fitted]:
+def _fit(table: LinearTable, phase: str) -> Generator[LinearProgress, None, Fitted]:
     steps = fitting(table)
     while True:
         try:
             done, loss = next(steps)
         except StopIteration as ended:
-            yield Step(phase, ITERATIONS, ITERATIONS)
+            yield LinearProgress(phase, ITERATIONS, ITERATIONS)
             fitted: Fitted = ended.value
             return fitted
-        yield Step(phase, done, ITERATIONS, {"loss": loss})
+        yield LinearProgress(phase, done, ITERATIONS, {"loss": loss})
 
 
 def _folds(
-    table: Table, groups: Sequence[str], plan: Plan
-) -> Generator[Step, None, tuple[Tally, ...]]:
+    table: LinearTable, groups: Sequence[str], plan: LinearPlan
+) -> Generator[LinearProgress, None, tuple[TrialCounts, ...]]:
     """Each part judged by a model fitted on the others; no parts for a single group."""
     fold_of = folds_of(groups, plan.folds, plan.settings.seed)
-    tried: list[Tally] = []
+    tried: list[TrialCounts] = []
     for number in range(max(fold_of, default=-1) + 1):
         fitted = yield from _fit(table.part(np.flatnonzero(fold_of != number)), _named(number))
         tried.append(tally(table.part(np.flatnonzero(fold_of == number)), fitted.weights))
-        yield Step(_named(number), ITERATIONS, ITERATIONS, tried[-1].figures())
+        yield LinearProgress(_named(number), ITERATIONS, ITERATIONS, tried[-1].figures())
     return tuple(tried)
 
 

@@ -48,24 +48,26 @@ NETWORKS = (BILSTM, ENCODER, SMALL)
 """Recipes that need torch."""
 
 
-class RecipeError(ModelsError):
+class ResolutionRecipeError(ModelsError):
     """A recipe that is none, or cannot be used as asked; the sentence says what can."""
 
 
 def split_spec(spec: str) -> tuple[str, str | None]:
     """A recipe and its kind: "nearest-noun:first" -> ("nearest-noun", "first").
 
-    None for the kind where the words name none. Raises RecipeError for a recipe that is none,
-    and for a kind behind a recipe that has none.
+    None for the kind where the words name none. Raises ResolutionRecipeError for a recipe that
+    is none, and for a kind behind a recipe that has none.
     """
     recipe, colon, kind = spec.partition(":")
     if recipe not in RECIPES:
-        raise RecipeError(
+        raise ResolutionRecipeError(
             f"{spec!r} is no recipe of {TASK}: use one of {', '.join(RECIPES)}; "
             f"{NEAREST} may be followed by a colon and its kind"
         )
     if colon and recipe != NEAREST:
-        raise RecipeError(f"{spec!r}: the recipe {recipe} has no kinds; write {recipe} alone")
+        raise ResolutionRecipeError(
+            f"{spec!r}: the recipe {recipe} has no kinds; write {recipe} alone"
+        )
     return recipe, kind if colon else None
 
 
@@ -76,8 +78,8 @@ def load_resolver(
 
     recipe: one of RECIPES, or with its kind as `split_spec` reads it. folder: the model
     directory of one that was trained; `small` without a folder is the model in the package.
-    spec: the kind, where `recipe` does not say it: "first". Raises RecipeError for a name
-    that is none, for a trained recipe without a folder, a folder with a recipe that has no
+    spec: the kind, where `recipe` does not say it: "first". Raises ResolutionRecipeError for a
+    name that is none, for a trained recipe without a folder, a folder with a recipe that has no
     model, and a network where torch is not installed; ModelFileError for a folder that does
     not hold.
     """
@@ -85,23 +87,27 @@ def load_resolver(
     if name in TRAINED or name == SMALL:
         return _network(name, folder) if name in NETWORKS else _linear(folder)
     if folder is not None:
-        raise RecipeError(f"the recipe {name} is not trained, and has no model in {folder}")
+        raise ResolutionRecipeError(
+            f"the recipe {name} is not trained, and has no model in {folder}"
+        )
     return _plain(name, kind)
 
 
 def load_folder(folder: Path) -> Resolver:
     """The resolver in a model directory, whichever recipe made it.
 
-    Raises ModelFileError for a folder that does not hold, RecipeError for a model that does
-    not resolve.
+    Raises ModelFileError for a folder that does not hold, ResolutionRecipeError for a model
+    that does not resolve.
     """
     from nfh_models.model_files import read_config
 
     config = read_config(folder)
     if config.task not in (TASK, "both"):
-        raise RecipeError(f"{folder} is a model of {config.task}, not of {TASK}")
+        raise ResolutionRecipeError(f"{folder} is a model of {config.task}, not of {TASK}")
     if config.recipe not in TRAINED and config.recipe != SMALL:
-        raise RecipeError(f"{folder} is a model of {config.recipe!r}, a recipe unknown here")
+        raise ResolutionRecipeError(
+            f"{folder} is a model of {config.recipe!r}, a recipe unknown here"
+        )
     return load_resolver(config.recipe, folder)
 
 
@@ -119,7 +125,7 @@ def _plain(name: str, kind: str | None) -> Resolver:
     try:
         return NearestResolver(NounChoice.of(kind))
     except ValueError as error:
-        raise RecipeError(f"{NEAREST}:{kind}: {error}") from error
+        raise ResolutionRecipeError(f"{NEAREST}:{kind}: {error}") from error
 
 
 def _linear(folder: Path | None) -> Resolver:
@@ -142,7 +148,7 @@ def _network(name: str, folder: Path | None) -> Resolver:
 
         return load_encoder(_needed(name, folder))
     except ModuleNotFoundError as error:
-        raise RecipeError(
+        raise ResolutionRecipeError(
             f"the recipe {name} needs {error.name}, which is not installed here; "
             f"{DETERMINISTIC}, {NEAREST}, {CUES} and {LINEAR} work without"
         ) from error
@@ -150,7 +156,7 @@ def _network(name: str, folder: Path | None) -> Resolver:
 
 def _needed(name: str, folder: Path | None) -> Path:
     if folder is None:
-        raise RecipeError(
+        raise ResolutionRecipeError(
             f"the recipe {name} has no model yet: `nfh-tui retrain {TASK} --recipe {name}` "
             "makes one"
         )

@@ -24,7 +24,7 @@ from nfh_models.domain import (
     same_head,
 )
 from nfh_models.resolution.base import Choice, ResolutionExample
-from nfh_models.statistics import Side, distance, side
+from nfh_models.statistics import HeadSide, distance, side
 from nfh_models.text.numbers import parts_of
 
 LABELS: tuple[str, ...] = (*(kind.value for kind in IMPLICIT_KINDS), Kind.REFERENCE.value)
@@ -38,7 +38,7 @@ COLUMNS: tuple[str, ...] = (*LABELS, REF_WRONG)
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class ScoredExample:
     """An example with a choice, and how good it is.
 
     choice: None where the recipe had nothing to say; nothing is right then.
@@ -68,7 +68,7 @@ class Judged:
     head: int | None = None
     distance: int | None = None
     turns: int | None = None
-    side: Side | None = None
+    side: HeadSide | None = None
 
     @property
     def reference(self) -> bool:
@@ -83,14 +83,14 @@ class Judged:
 
 def judge(
     examples: Sequence[ResolutionExample], choices: Sequence[Choice | None]
-) -> tuple[Judged, ...]:
+) -> tuple[ScoredExample, ...]:
     """Each example with its choice. ValueError if there are not as many of both."""
     return tuple(
         judge_one(example, choice) for example, choice in zip(examples, choices, strict=True)
     )
 
 
-def judge_one(example: ResolutionExample, choice: Choice | None) -> Judged:
+def judge_one(example: ResolutionExample, choice: Choice | None) -> ScoredExample:
     """How good a choice is.
 
     ValueError for gold that names no class (NOT_NFH, BROKEN, NFH), and for a choice that is
@@ -105,12 +105,14 @@ def judge_one(example: ResolutionExample, choice: Choice | None) -> Judged:
         predicted = choice.choice if token is None else Kind.REFERENCE.value
     right = predicted == gold
     binary = choice is not None and token is None
-    return Judged(example, choice, gold, predicted, token, right, right, right, right, binary)
+    return ScoredExample(
+        example, choice, gold, predicted, token, right, right, right, right, binary
+    )
 
 
 def _judge_reference(
     example: ResolutionExample, choice: Choice | None, token: int | None
-) -> Judged:
+) -> ScoredExample:
     passage, anchor = example.item.passage, example.item.anchor
     heads, here = example.gold.head_tokens(), passage.turn_of(anchor.start)
     nearest = min(heads, key=lambda head: (distance(anchor, head), head))
@@ -121,7 +123,7 @@ def _judge_reference(
     predicted = None
     if choice is not None:
         predicted = choice.choice if token is None else REF_WRONG
-    return Judged(
+    return ScoredExample(
         example,
         choice,
         gold=Kind.REFERENCE.value,
@@ -183,7 +185,7 @@ SLACK = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Candidates:
+class CandidateScores:
     """Ragged rows, one an example. logs: of all probabilities, shape (candidates,). starts:
     where each example's begin, shape (n,). chosen, gold: which candidates were chosen, are
     right; shape (candidates,). right: of each example, 1.0 or 0.0. groups: their names."""
@@ -211,12 +213,12 @@ class Candidates:
         known = self._sums(self.gold.astype(np.float64)) > 0
         return -np.log(np.maximum(told[known], SMALLEST))
 
-    def only(self, kept: Bools) -> "Candidates":
+    def only(self, kept: Bools) -> "CandidateScores":
         """Those examples, shape (n,), for which `kept` is true."""
         sizes = np.diff(np.append(self.starts, len(self.logs)))
         inside = np.repeat(kept, sizes)
         ends = np.cumsum(sizes[kept])
-        return Candidates(
+        return CandidateScores(
             self.logs[inside],
             ends - sizes[kept],
             self.chosen[inside],
@@ -237,7 +239,7 @@ class Candidates:
         return np.add.reduceat(values, self.starts) if self.n else np.zeros(0)
 
 
-def candidates(judged: Sequence[Judged], *, by_noun: bool = False) -> Candidates:
+def candidates(judged: Sequence[ScoredExample], *, by_noun: bool = False) -> CandidateScores:
     """The candidates of those examples whose choice has a score.
 
     by_noun: all tokens of the chosen token's lemma count as chosen, and all of a gold
@@ -251,7 +253,7 @@ def candidates(judged: Sequence[Judged], *, by_noun: bool = False) -> Candidates
     rows = [_row(one, choice, by_noun=by_noun) for one, choice in kept]
     sizes = np.array([len(row.logs) for row in rows], dtype=np.int64)
     nothing = np.zeros(0, dtype=bool)
-    return Candidates(
+    return CandidateScores(
         np.concatenate([np.zeros(0), *(row.logs for row in rows)]),
         np.cumsum(sizes) - sizes,
         np.concatenate([nothing, *(row.chosen for row in rows)]),
@@ -263,7 +265,7 @@ def candidates(judged: Sequence[Judged], *, by_noun: bool = False) -> Candidates
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One example's candidates, as in Candidates."""
+    """One example's candidates, as in CandidateScores."""
 
     logs: Floats
     chosen: Bools
@@ -271,7 +273,7 @@ class _Row:
     right: bool
 
 
-def _row(one: Judged, choice: Choice, *, by_noun: bool) -> _Row:
+def _row(one: ScoredExample, choice: Choice, *, by_noun: bool) -> _Row:
     places = [place for place, score in enumerate(choice.scores) if score is not None]
     values = np.array([score for score in choice.scores if score is not None], np.float64)
     total = values.sum()
@@ -296,7 +298,7 @@ def _row(one: Judged, choice: Choice, *, by_noun: bool) -> _Row:
     )
 
 
-def _places(one: Judged, tokens: set[int], *, by_noun: bool) -> set[int]:
+def _places(one: ScoredExample, tokens: set[int], *, by_noun: bool) -> set[int]:
     if by_noun:
         every = one.example.item.passage.tokens
         lemmas = {every[token].lemma.lower() for token in tokens}
@@ -330,7 +332,7 @@ class Confusion:
     unanswered: tuple[int, ...]
 
 
-def confusion(judged: Iterable[Judged]) -> Confusion:
+def confusion(judged: Iterable[ScoredExample]) -> Confusion:
     """Gold labels against predictions."""
     cells = Counter((one.gold, one.predicted) for one in judged)
     return Confusion(
@@ -342,13 +344,13 @@ def confusion(judged: Iterable[Judged]) -> Confusion:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class ResolutionFigures:
     """Counts over examples; the shares are fractions, None where they are of none.
 
     n: all examples. answered: those of which the recipe said something; what it said nothing
     of counts as wrong in all others. right, right_inclusive, right_nearest, right_class,
-    right_binary: see `Judged`. reference, implicit: examples whose gold is a Reference, a
-    class; *_right and *_inclusive: those of them that are right.
+    right_binary: see `ScoredExample`. reference, implicit: examples whose gold is a Reference,
+    a class; *_right and *_inclusive: those of them that are right.
     """
 
     n: int = 0
@@ -426,12 +428,12 @@ def share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def figures(judged: Iterable[Judged]) -> Figures:
+def figures(judged: Iterable[ScoredExample]) -> ResolutionFigures:
     """The counts of judged examples."""
     some = list(judged)
     references = [one for one in some if one.reference]
     implicit = [one for one in some if not one.reference]
-    return Figures(
+    return ResolutionFigures(
         n=len(some),
         answered_n=sum(one.choice is not None for one in some),
         right=sum(one.right for one in some),
@@ -452,23 +454,23 @@ def figures(judged: Iterable[Judged]) -> Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Entrant:
+class ScoredSystem:
     """A recipe, by the name it is printed with, and its figures."""
 
     name: str
-    figures: Figures
+    figures: ResolutionFigures
 
 
 def on_references(
     examples: Sequence[ResolutionExample], by_name: Mapping[str, Sequence[Choice | None]]
-) -> tuple[Entrant, ...]:
+) -> tuple[ScoredSystem, ...]:
     """The figures of several recipes within gold Reference, as noun baselines are scored.
 
     by_name: of each recipe the choices, one an example; their order is kept. ValueError if a
     recipe has fewer or more choices than there are examples.
     """
     return tuple(
-        Entrant(name, figures(one for one in judge(examples, choices) if one.reference))
+        ScoredSystem(name, figures(one for one in judge(examples, choices) if one.reference))
         for name, choices in by_name.items()
     )
 
@@ -482,15 +484,15 @@ def on_references(
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class HeadCounts:
     """What was predicted, what gold holds, and how much of it is the same."""
 
     predicted: int = 0
     gold: int = 0
     hit: int = 0
 
-    def __add__(self, other: "Found") -> "Found":
-        return Found(
+    def __add__(self, other: "HeadCounts") -> "HeadCounts":
+        return HeadCounts(
             self.predicted + other.predicted, self.gold + other.gold, self.hit + other.hit
         )
 
@@ -522,8 +524,8 @@ class HeadsJudged:
 
     example: ResolutionExample
     answer: Answer | None
-    heads: Found
-    mentions: Found
+    heads: HeadCounts
+    mentions: HeadCounts
     exact: bool
     exact_mentions: bool
     several: bool
@@ -537,9 +539,9 @@ class HeadFigures:
 
     n: int
     exact_right: int
-    heads: Found
+    heads: HeadCounts
     exact_mentions_right: int
-    mentions: Found
+    mentions: HeadCounts
     relation_n: int
     relation_right: int
 
@@ -596,13 +598,13 @@ def judge_heads_one(example: ResolutionExample, answer: Answer | None) -> HeadsJ
     lemmas = [token.lemma for token in example.item.passage.tokens]
     wanted = merged(gold.heads, lemmas)
     given = merged(answer.heads if answer else (), lemmas)
-    heads = Found(len(given), len(wanted), _matched(given, wanted, lemmas))
+    heads = HeadCounts(len(given), len(wanted), _matched(given, wanted, lemmas))
     tokens, said = set(gold.head_tokens()), set(answer.head_tokens() if answer else ())
     return HeadsJudged(
         example,
         answer,
         heads=heads,
-        mentions=Found(len(said), len(tokens), len(said & tokens)),
+        mentions=HeadCounts(len(said), len(tokens), len(said & tokens)),
         exact=heads.hit == heads.predicted == heads.gold,
         exact_mentions=said == tokens,
         several=len(wanted) > 1,
@@ -616,9 +618,9 @@ def head_figures(judged: Iterable[HeadsJudged]) -> HeadFigures:
     return HeadFigures(
         n=len(some),
         exact_right=sum(one.exact for one in some),
-        heads=sum((one.heads for one in some), Found()),
+        heads=sum((one.heads for one in some), HeadCounts()),
         exact_mentions_right=sum(one.exact_mentions for one in some),
-        mentions=sum((one.mentions for one in some), Found()),
+        mentions=sum((one.mentions for one in some), HeadCounts()),
         relation_n=sum(one.relation is not None for one in some),
         relation_right=sum(one.relation is True for one in some),
     )
@@ -689,7 +691,7 @@ REACH = 3
 class Mistaken:
     """An example that was judged wrong (no gold mention was chosen), and how."""
 
-    judged: Judged
+    judged: ScoredExample
     mistake: Mistake
 
 
@@ -702,7 +704,7 @@ class MistakeCount:
     share: float
 
 
-def mistakes(judged: Iterable[Judged]) -> tuple[Mistaken, ...]:
+def mistakes(judged: Iterable[ScoredExample]) -> tuple[Mistaken, ...]:
     """The wrong ones, in the order of the examples."""
     return tuple(Mistaken(one, mistake(one)) for one in judged if not one.right)
 
@@ -717,7 +719,7 @@ def by_mistake(mistaken: Sequence[Mistaken]) -> tuple[MistakeCount, ...]:
     )
 
 
-def mistake(one: Judged) -> Mistake:
+def mistake(one: ScoredExample) -> Mistake:
     """What kind of mistake a wrong choice is. ValueError for a right one."""
     if one.right:
         raise ValueError(f"{one.example.where}: the choice is right")
@@ -732,7 +734,7 @@ def mistake(one: Judged) -> Mistake:
     return _wrong_token(one, one.token)
 
 
-def lost(one: Judged) -> bool:
+def lost(one: ScoredExample) -> bool:
     """Whether no gold head is a candidate, for example because all stand outside a
     recipe's window: then it could not be right. False for classes and without a choice."""
     if one.choice is None or not one.reference:
@@ -741,7 +743,7 @@ def lost(one: Judged) -> bool:
     return all(score_of(one.choice, str(head)) is None for head in heads)
 
 
-def _wrong_token(one: Judged, token: int) -> Mistake:
+def _wrong_token(one: ScoredExample, token: int) -> Mistake:
     passage, heads = one.example.item.passage, one.example.gold.head_tokens()
     word = passage.word(token).lower()
     if one.inclusive:
@@ -773,7 +775,9 @@ def _lemma(passage: Passage, token: int) -> str:
 CLASSES = len(IMPLICIT_KINDS)
 
 
-def oracle(examples: Sequence[ResolutionExample], choices: Sequence[Choice | None]) -> Figures:
+def oracle(
+    examples: Sequence[ResolutionExample], choices: Sequence[Choice | None]
+) -> ResolutionFigures:
     """The figures with candidates of the right kind only; `reference` and `implicit` are
     the paper's two oracle figures. ValueError if there are not as many of both."""
     restricted = [
@@ -815,11 +819,11 @@ def name(place: int) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedResolution:
     """One line: what was scored, on which set, the figure's name and its value in percent.
 
-    figure: as a property of `Figures`, with "oracle" before it where candidates are limited
-    to the right kind, in training and in test.
+    figure: as a property of `ResolutionFigures`, with "oracle" before it where candidates are
+    limited to the right kind, in training and in test.
     """
 
     what: str
@@ -834,40 +838,40 @@ DEV, TEST = "its dev set", "its test set"
 REFERENCES = "its References"
 TABLE_5, TABLE_6, TEXT = "table 5", "table 6", "section 6"
 
-RESULTS: tuple[Published, ...] = (
-    Published(PLAIN, DEV, "accuracy_inclusive", 65.6, TABLE_6),
-    Published(PLAIN, TEST, "accuracy_inclusive", 60.8, TABLE_6),
-    Published(ELMO, DEV, "accuracy_inclusive", 77.2, TABLE_6),
-    Published(ELMO, TEST, "accuracy_inclusive", 74.0, TABLE_6),
+RESULTS: tuple[PublishedResolution, ...] = (
+    PublishedResolution(PLAIN, DEV, "accuracy_inclusive", 65.6, TABLE_6),
+    PublishedResolution(PLAIN, TEST, "accuracy_inclusive", 60.8, TABLE_6),
+    PublishedResolution(ELMO, DEV, "accuracy_inclusive", 77.2, TABLE_6),
+    PublishedResolution(ELMO, TEST, "accuracy_inclusive", 74.0, TABLE_6),
 )
 """The full model over all examples."""
 
-BY_KIND: tuple[Published, ...] = (
-    Published(PLAIN, DEV, "oracle reference", 70.4, TABLE_5),
-    Published(PLAIN, DEV, "oracle implicit", 82.8, TABLE_5),
-    Published(PLAIN, DEV, "reference_inclusive", 61.4, TABLE_5),
-    Published(PLAIN, DEV, "implicit", 69.2, TABLE_5),
-    Published(ELMO, DEV, "oracle reference", 81.2, TABLE_5),
-    Published(ELMO, DEV, "oracle implicit", 90.6, TABLE_5),
-    Published(ELMO, DEV, "reference_inclusive", 73.0, TABLE_5),
-    Published(ELMO, DEV, "implicit", 80.7, TABLE_5),
+BY_KIND: tuple[PublishedResolution, ...] = (
+    PublishedResolution(PLAIN, DEV, "oracle reference", 70.4, TABLE_5),
+    PublishedResolution(PLAIN, DEV, "oracle implicit", 82.8, TABLE_5),
+    PublishedResolution(PLAIN, DEV, "reference_inclusive", 61.4, TABLE_5),
+    PublishedResolution(PLAIN, DEV, "implicit", 69.2, TABLE_5),
+    PublishedResolution(ELMO, DEV, "oracle reference", 81.2, TABLE_5),
+    PublishedResolution(ELMO, DEV, "oracle implicit", 90.6, TABLE_5),
+    PublishedResolution(ELMO, DEV, "reference_inclusive", 73.0, TABLE_5),
+    PublishedResolution(ELMO, DEV, "implicit", 80.7, TABLE_5),
 )
 """Reference and implicit apart: with candidates of the right kind only, and with all."""
 
-KINDS_TOLD: tuple[Published, ...] = (
-    Published(ELMO, DEV, "binary", 86.1, TEXT),
-    Published(ELMO, DEV, "class_accuracy", 81.9, TEXT),
+KINDS_TOLD: tuple[PublishedResolution, ...] = (
+    PublishedResolution(ELMO, DEV, "binary", 86.1, TEXT),
+    PublishedResolution(ELMO, DEV, "class_accuracy", 81.9, TEXT),
 )
 """Reference against implicit, and the seven classes."""
 
-BASELINES: tuple[Published, ...] = (
-    Published("first noun", REFERENCES, "reference", 19.1, TEXT),
-    Published("last noun", REFERENCES, "reference", 20.3, TEXT),
-    Published("closest noun", REFERENCES, "reference", 39.2, TEXT),
+BASELINES: tuple[PublishedResolution, ...] = (
+    PublishedResolution("first noun", REFERENCES, "reference", 19.1, TEXT),
+    PublishedResolution("last noun", REFERENCES, "reference", 20.3, TEXT),
+    PublishedResolution("closest noun", REFERENCES, "reference", 39.2, TEXT),
 )
 """A noun by its place, on References."""
 
-LINEAR_BELOW = Published("linear", DEV, "accuracy_inclusive", 28.0, "appendix")
+LINEAR_BELOW = PublishedResolution("linear", DEV, "accuracy_inclusive", 28.0, "appendix")
 """The linear baseline is said to stay below this."""
 
 NOUN_HEADS = 91.8
@@ -941,7 +945,7 @@ _DISTANCE_ENDS = (5, 10, 20, 40)
 
 TURNS: tuple[str, ...] = ("same turn", "1 turn away", "2 turns away", "3 turns away or more")
 
-SIDES: tuple[str, ...] = tuple(side.value for side in Side)
+SIDES: tuple[str, ...] = tuple(side.value for side in HeadSide)
 """Where all the gold heads stand: before the anchor, after it, on both sides."""
 
 SHAPES: tuple[str, ...] = (
@@ -962,11 +966,11 @@ FREQUENT = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartFigures:
     """The figures of the examples that have something in common."""
 
     name: str
-    figures: Figures
+    figures: ResolutionFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -1004,7 +1008,7 @@ class ClassPart:
         return share(self.right, self.n)
 
 
-def by_class(judged: Iterable[Judged]) -> tuple[ClassPart, ...]:
+def by_class(judged: Iterable[ScoredExample]) -> tuple[ClassPart, ...]:
     """Each of the seven labels, in the order of LABELS; those that do not occur, too."""
     some = list(judged)
     cells = Counter((one.gold, _seven(one.predicted)) for one in some)
@@ -1025,29 +1029,29 @@ def _seven(predicted: str | None) -> str | None:
     return Kind.REFERENCE.value if predicted == REF_WRONG else predicted
 
 
-def by_word(judged: Iterable[Judged], least: int = FREQUENT) -> tuple[Part, ...]:
+def by_word(judged: Iterable[ScoredExample], least: int = FREQUENT) -> tuple[PartFigures, ...]:
     """By the anchor's words in lower case, those that occur `least` times; busiest first."""
     parts = _parts(judged, lambda one: anchor_words(one.example))
     frequent = [part for part in parts.values() if part.figures.n >= least]
     return tuple(sorted(frequent, key=lambda part: (-part.figures.n, part.name)))
 
 
-def by_shape(judged: Iterable[Judged]) -> tuple[Part, ...]:
+def by_shape(judged: Iterable[ScoredExample]) -> tuple[PartFigures, ...]:
     """By what the anchor is written with, in the order of SHAPES; none that is empty."""
     return _ordered(SHAPES, judged, lambda one: shape(one.example))
 
 
-def by_distance(judged: Iterable[Judged]) -> tuple[Part, ...]:
+def by_distance(judged: Iterable[ScoredExample]) -> tuple[PartFigures, ...]:
     """References by the tokens between anchor and nearest head, in the order of DISTANCES."""
     return _ordered(DISTANCES, judged, _distance)
 
 
-def by_turns(judged: Iterable[Judged]) -> tuple[Part, ...]:
+def by_turns(judged: Iterable[ScoredExample]) -> tuple[PartFigures, ...]:
     """References by the turns to the head whose turn is nearest, in the order of TURNS."""
     return _ordered(TURNS, judged, _turns)
 
 
-def by_side(judged: Iterable[Judged]) -> tuple[Part, ...]:
+def by_side(judged: Iterable[ScoredExample]) -> tuple[PartFigures, ...]:
     """References by where their heads stand, in the order of SIDES."""
     return _ordered(SIDES, judged, lambda one: one.side)
 
@@ -1073,29 +1077,31 @@ def shape(example: ResolutionExample) -> str:
     return SHAPES[2] if " " in words else SHAPES[1]
 
 
-def _distance(one: Judged) -> str | None:
+def _distance(one: ScoredExample) -> str | None:
     if one.distance is None:
         return None
     return DISTANCES[sum(one.distance > end for end in _DISTANCE_ENDS)]
 
 
-def _turns(one: Judged) -> str | None:
+def _turns(one: ScoredExample) -> str | None:
     return None if one.turns is None else TURNS[min(one.turns, len(TURNS) - 1)]
 
 
-Name = Callable[[Judged], str | None]
+Name = Callable[[ScoredExample], str | None]
 
 
-def _parts(judged: Iterable[Judged], name: Name) -> dict[str, Part]:
+def _parts(judged: Iterable[ScoredExample], name: Name) -> dict[str, PartFigures]:
     """By name; those without one are left out."""
-    groups: dict[str, list[Judged]] = defaultdict(list)
+    groups: dict[str, list[ScoredExample]] = defaultdict(list)
     for one in judged:
         called = name(one)
         if called is not None:
             groups[called].append(one)
-    return {called: Part(called, figures(some)) for called, some in groups.items()}
+    return {called: PartFigures(called, figures(some)) for called, some in groups.items()}
 
 
-def _ordered(names: Sequence[str], judged: Iterable[Judged], name: Name) -> tuple[Part, ...]:
+def _ordered(
+    names: Sequence[str], judged: Iterable[ScoredExample], name: Name
+) -> tuple[PartFigures, ...]:
     parts = _parts(judged, name)
     return tuple(parts[called] for called in names if called in parts)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nfh_models.errors import ModelsError
 from nfh_models.model_files import SettingError
 from nfh_models.resolution.base import ResolutionExample
-from nfh_models.resolution.bilstm_settings import Settings
+from nfh_models.resolution.bilstm_settings import BilstmSettings
 
 DIGIT = re.compile(r"[0-9]")
 
@@ -394,7 +394,7 @@ SPACY = "spacy"
 ENCODER = "encoder"
 
 
-def vectors_of(settings: Settings, examples: Sequence[ResolutionExample]) -> Vectors:
+def vectors_of(settings: BilstmSettings, examples: Sequence[ResolutionExample]) -> Vectors:
     """The vectors that a training needs: of the words of its passages, and the first of the
     source besides.
 

@@ -42,7 +42,7 @@ LEAST_SCORE = 0.0005
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class FusedHead:
     """A fused head found in a Doc: tokens [start, end).
 
     heads: token indices and class names. rule: what identified it. cue: what resolved it, None
@@ -101,7 +101,7 @@ def _extensions() -> Iterator[tuple[type[Doc | Span | Token], str, object, Gette
             yield of, name, default, None
 
 
-def store(doc: Doc, anchors: list[Anchor]) -> None:
+def store(doc: Doc, anchors: list[FusedHead]) -> None:
     """Keep anchors in a Doc, in place of what it had."""
     clear(doc)
     for anchor in anchors:
@@ -117,7 +117,7 @@ def clear(doc: Doc) -> None:
         del doc.user_data[key]
 
 
-def _keep(doc: Doc, anchor: Anchor, start: int, end: int | None) -> None:
+def _keep(doc: Doc, anchor: FusedHead, start: int, end: int | None) -> None:
     heads = [_kept(doc, head, start) for head in anchor.heads]
     data = cast("dict[object, object]", doc.user_data)
     values: dict[str, object] = {

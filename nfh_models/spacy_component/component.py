@@ -22,18 +22,17 @@ from spacy.language import Language
 from spacy.tokens import Doc, Token
 from spacy.training import Example
 
-from nfh_models.domain import IMPLICIT_KINDS, Kind, Passage, Relation, Turn
-from nfh_models.domain import Anchor as PassageAnchor
+from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage, Relation, Turn
 from nfh_models.domain import Token as PassageToken
-from nfh_models.identification.base import Case, decide
-from nfh_models.identification.recipes import RecipeError
-from nfh_models.parsing import Layer, Parsed, ParserError, Stretch
+from nfh_models.identification.base import SentenceNumber, decide
+from nfh_models.identification.recipes import IdentificationRecipeError
+from nfh_models.parsing import Parsed, ParseLayer, ParserError, WordSpan
 from nfh_models.resolution import cues, recipes
 from nfh_models.resolution.base import Choice, Item, Resolver
 from nfh_models.resolution.baselines import Pattern
-from nfh_models.resolution.cues import Scene
+from nfh_models.resolution.cues import CueContext
 from nfh_models.resolution.heads import decode as decode_heads
-from nfh_models.spacy_component.attributes import Anchor, Stored, assigned, register, store
+from nfh_models.spacy_component.attributes import FusedHead, Stored, assigned, register, store
 from nfh_models.spacy_component.files import (
     CFG,
     CUES,
@@ -44,11 +43,11 @@ from nfh_models.spacy_component.files import (
     RESOLVER,
     RESOLVERS,
     RULES,
+    BundledModel,
+    ComponentSettings,
+    ComponentState,
     Files,
-    Kept,
     Models,
-    Settings,
-    State,
     decode,
     encode,
     load,
@@ -60,12 +59,12 @@ from nfh_models.text.numbers import find_numbers, parts_of
 from nfh_models.text.sentences import sentence_spans
 from nfh_models.text.tokens import lemmas, plain_words
 
-_ANNOTATION = {Layer.POS: "POS", Layer.DEPENDENCY: "DEP", Layer.LEMMA: "LEMMA"}
+_ANNOTATION = {ParseLayer.POS: "POS", ParseLayer.DEPENDENCY: "DEP", ParseLayer.LEMMA: "LEMMA"}
 _TAG = "TAG"
 _GIVERS = {
-    Layer.POS: "a tagger (and an attribute_ruler, or a morphologizer)",
-    Layer.DEPENDENCY: "a parser",
-    Layer.LEMMA: "a lemmatizer",
+    ParseLayer.POS: "a tagger (and an attribute_ruler, or a morphologizer)",
+    ParseLayer.DEPENDENCY: "a parser",
+    ParseLayer.LEMMA: "a lemmatizer",
 }
 _ENDS = frozenset({".", "!", "?", "\u2026", '"', "\u201d"})
 
@@ -74,7 +73,7 @@ _ENDS = frozenset({".", "!", "?", "\u2026", '"', "\u201d"})
 class DocCase:
     """A case with its place in its Doc. tokens: the Doc's token behind each word of it."""
 
-    case: Case
+    case: SentenceNumber
     tokens: Sequence[int]
 
     @property
@@ -88,7 +87,7 @@ class DocCase:
         return self.tokens[self.case.end - 1] + 1
 
 
-def check(doc: Doc, needs: frozenset[Layer], name: str) -> None:
+def check(doc: Doc, needs: frozenset[ParseLayer], name: str) -> None:
     """Raise ParserError unless a Doc has the layers. name: of the component, for the sentence.
 
     A Doc of nothing but white space has whatever is needed.
@@ -103,12 +102,12 @@ def check(doc: Doc, needs: frozenset[Layer], name: str) -> None:
         )
 
 
-def _has(doc: Doc, layer: Layer) -> bool:
+def _has(doc: Doc, layer: ParseLayer) -> bool:
     """Whether a Doc has a layer. A word that has neither tag nor part of speech has met no
     tagger; an attribute_ruler by itself knows some of the parts of speech."""
     if layer not in _ANNOTATION or not doc.has_annotation(_ANNOTATION[layer]):
         return False
-    if layer is not Layer.POS:
+    if layer is not ParseLayer.POS:
         return True
     tags, parts, spaces = doc.to_array([_TAG, _ANNOTATION[layer], "IS_SPACE"]).T
     return bool((tags | parts | spaces).all())
@@ -136,12 +135,12 @@ def _given(doc: Doc) -> frozenset[str]:
     return frozenset(name for name in names if doc.has_annotation(name))
 
 
-def scene_of_doc(doc: Doc) -> tuple[Scene, dict[int, int], list[int]]:
+def scene_of_doc(doc: Doc) -> tuple[CueContext, dict[int, int], list[int]]:
     """A Doc without its white space as a scene; the scene's place of each token, and back."""
     tokens, turns = turns_of_doc(doc)
     places = {token: place for place, token in enumerate(tokens)}
     words = plain_words(doc[token].text for token in tokens)
-    return Scene(words, [doc[token].pos_ for token in tokens], turns), places, tokens
+    return CueContext(words, [doc[token].pos_ for token in tokens], turns), places, tokens
 
 
 def turns_of_doc(doc: Doc) -> tuple[list[int], list[int]]:
@@ -188,11 +187,11 @@ def _cases(doc: Doc, tokens: Sequence[Token], given: frozenset[str]) -> Iterator
     spans = find_numbers(words, glued)
     if not spans:
         return
-    stretch = Stretch(words, spaces)
+    stretch = WordSpan(words, spaces)
     places = [token.i for token in tokens]
     parsed = _parsed(tokens, words, places, given)
     for start, end in spans:
-        yield DocCase(Case(stretch, start, end, parsed), places)
+        yield DocCase(SentenceNumber(stretch, start, end, parsed), places)
 
 
 def _space_behind(doc: Doc, token: Token) -> bool:
@@ -205,12 +204,14 @@ def _parsed(
 ) -> Parsed:
     """The layers of a sentence. given: the annotations that its Doc has."""
     inside = {place: at for at, place in enumerate(places)}
-    arcs = _ANNOTATION[Layer.DEPENDENCY] in given
+    arcs = _ANNOTATION[ParseLayer.DEPENDENCY] in given
     return Parsed(
         words=words,
-        pos=[token.pos_ for token in tokens] if _ANNOTATION[Layer.POS] in given else (),
+        pos=[token.pos_ for token in tokens] if _ANNOTATION[ParseLayer.POS] in given else (),
         tags=[token.tag_ for token in tokens] if _TAG in given else (),
-        lemmas=[token.lemma_ for token in tokens] if _ANNOTATION[Layer.LEMMA] in given else (),
+        lemmas=[token.lemma_ for token in tokens]
+        if _ANNOTATION[ParseLayer.LEMMA] in given
+        else (),
         heads=[_governor(token, inside) for token in tokens] if arcs else (),
         relations=[token.dep_.lower() for token in tokens] if arcs else (),
     )
@@ -258,7 +259,7 @@ def items_of_doc(doc: Doc, spans: Sequence[Span], *, tagged: bool) -> list[DocIt
         return []
     tokens, turns = turns_of_doc(doc)
     places = {token: place for place, token in enumerate(tokens)}
-    anchors = [PassageAnchor(places[start], places[end - 1] + 1) for start, end in spans]
+    anchors = [Anchor(places[start], places[end - 1] + 1) for start, end in spans]
     text = doc.text
     found: list[DocItem] = []
     for group in _groups(anchors):
@@ -268,13 +269,13 @@ def items_of_doc(doc: Doc, spans: Sequence[Span], *, tagged: bool) -> list[DocIt
         behind = tokens[first:last]
         parsed = layers_of(doc, behind) if tagged else None
         for anchor in group:
-            shifted = PassageAnchor(anchor.start - first, anchor.end - first)
+            shifted = Anchor(anchor.start - first, anchor.end - first)
             found.append(DocItem(Item(passage, shifted, parsed), behind))
     return found
 
 
-def _groups(anchors: Sequence[PassageAnchor]) -> Iterator[list[PassageAnchor]]:
-    group: list[PassageAnchor] = []
+def _groups(anchors: Sequence[Anchor]) -> Iterator[list[Anchor]]:
+    group: list[Anchor] = []
     for anchor in anchors:
         if group and anchor.end - group[0].start > TOGETHER:
             yield group
@@ -306,7 +307,7 @@ def _runs(turns: Sequence[int]) -> Iterator[Turn]:
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
+class UnresolvedHead:
     """A fused head without its heads. rule: what identified it."""
 
     case: DocCase
@@ -315,10 +316,10 @@ class Open:
 
 def resolved(
     docs: Sequence[Doc],
-    open_: Sequence[Sequence[Open]],
+    open_: Sequence[Sequence[UnresolvedHead]],
     setting: str,
     resolver: Resolver | None,
-) -> list[list[Anchor]]:
+) -> list[list[FusedHead]]:
     """The anchors of each Doc with their heads, in order; the model is asked once for all.
 
     open_: of each Doc, its fused heads. setting: NONE or CUES, else `resolver` is asked.
@@ -331,7 +332,7 @@ def resolved(
         [one for one, answer in zip(of_doc, answers, strict=True) if answer is None]
         for of_doc, answers in zip(open_, found, strict=True)
     ]
-    others: Iterator[Anchor]
+    others: Iterator[FusedHead]
     if resolver is None:
         others = chain.from_iterable(map(_by_cues, docs, waiting))
     else:
@@ -342,12 +343,12 @@ def resolved(
 
 
 def _anchor(
-    one: Open,
+    one: UnresolvedHead,
     heads: tuple[Stored, ...] = (),
     cue: str | None = None,
     relation: Relation | None = None,
-) -> Anchor:
-    return Anchor(
+) -> FusedHead:
+    return FusedHead(
         one.case.start,
         one.case.end,
         one.rule,
@@ -360,7 +361,7 @@ def _anchor(
 # --- patterns -------------------------------------------------------------------------------
 
 
-def _by_pattern(one: Open, recipe: str) -> Anchor | None:
+def _by_pattern(one: UnresolvedHead, recipe: str) -> FusedHead | None:
     case = one.case.case
     pattern = recipes.find(case.stretch.words, case.parsed, case.start, case.end)
     if pattern is None or not recipes.goes_first(pattern, recipe):
@@ -370,7 +371,7 @@ def _by_pattern(one: Open, recipe: str) -> Anchor | None:
         heads = tuple(one.case.tokens[head] for head in pattern.heads)
     else:
         heads = () if pattern.kind is None else (pattern.kind.value,)
-    return Anchor(
+    return FusedHead(
         one.case.start,
         one.case.end,
         one.rule,
@@ -393,7 +394,7 @@ def _relation(case: DocCase, pattern: Pattern) -> str | None:
 # --- cues -----------------------------------------------------------------------------------
 
 
-def _by_cues(doc: Doc, open_: Sequence[Open]) -> Iterator[Anchor]:
+def _by_cues(doc: Doc, open_: Sequence[UnresolvedHead]) -> Iterator[FusedHead]:
     if not open_:
         return
     scene, places, tokens = scene_of_doc(doc)
@@ -408,8 +409,8 @@ def _by_cues(doc: Doc, open_: Sequence[Open]) -> Iterator[Anchor]:
 
 
 def _by_model(
-    docs: Sequence[Doc], open_: Sequence[Sequence[Open]], resolver: Resolver
-) -> Iterator[Anchor]:
+    docs: Sequence[Doc], open_: Sequence[Sequence[UnresolvedHead]], resolver: Resolver
+) -> Iterator[FusedHead]:
     items: list[DocItem] = []
     for doc, of_doc in zip(docs, open_, strict=True):
         spans = [(one.case.start, one.case.end) for one in of_doc]
@@ -419,7 +420,7 @@ def _by_model(
         yield _anchor(one) if choice is None else _of_choice(one, item, choice, resolver.recipe)
 
 
-def _of_choice(one: Open, item: DocItem, choice: Choice, recipe: str) -> Anchor:
+def _of_choice(one: UnresolvedHead, item: DocItem, choice: Choice, recipe: str) -> FusedHead:
     answer = decode_heads(item.item, choice)
     heads: tuple[Stored, ...] = (answer.kind.value,)
     if answer.kind is Kind.REFERENCE:
@@ -428,7 +429,7 @@ def _of_choice(one: Open, item: DocItem, choice: Choice, recipe: str) -> Anchor:
     names: list[Stored] = [kind.value for kind in IMPLICIT_KINDS]
     scored = zip([*names, *item.tokens], choice.scores, strict=True)
     scores = {name: score for name, score in scored if score is not None}
-    return Anchor(
+    return FusedHead(
         anchor.start, anchor.end, anchor.rule, heads, recipe, False, anchor.relation, scores
     )
 
@@ -453,7 +454,8 @@ def make_component(
     """What `nlp.add_pipe("nfh", config={...})` calls.
 
     identifier: "rules", "small", or a model's folder. resolver: "cues", "small", a model's
-    folder, or "none" for identification alone. Raises RecipeError for an empty one.
+    folder, or "none" for identification alone. Raises IdentificationRecipeError for an empty
+    one.
     """
     return NumericFusedHeads(name, identifier=identifier, resolver=resolver)
 
@@ -464,7 +466,7 @@ class NumericFusedHeads:
     def __init__(self, name: str, *, identifier: str = RULES, resolver: str = CUES) -> None:
         register()
         self.name = name
-        self._settings = _checked(Settings(identifier=identifier, resolver=resolver))
+        self._settings = _checked(ComponentSettings(identifier=identifier, resolver=resolver))
         self._kept = {IDENTIFIER: NOTHING, RESOLVER: NOTHING}
         self._loaded: Models | None = None
         self._on_error: ErrorHandler = _raise
@@ -479,7 +481,7 @@ class NumericFusedHeads:
         """Find and resolve the fused heads of a Doc.
 
         Raises ParserError for one without the tags and arcs that are needed, ModelFileError or
-        RecipeError for a model that does not load.
+        IdentificationRecipeError for a model that does not load.
         """
         for _ in self._done([doc]):
             pass
@@ -488,8 +490,8 @@ class NumericFusedHeads:
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
         """The same for many Docs, decided a batch at a time.
 
-        Raises ModelFileError or RecipeError for a model that does not load: that is no
-        Doc's fault, and no error handler hears of it.
+        Raises ModelFileError or IdentificationRecipeError for a model that does not load: that
+        is no Doc's fault, and no error handler hears of it.
         """
         self._models()
         docs = iter(stream)
@@ -508,14 +510,14 @@ class NumericFusedHeads:
     ) -> None:
         """Load the models, and look whether the pipeline gives what it needs.
 
-        Raises RecipeError or ModelFileError, as the first use would.
+        Raises IdentificationRecipeError or ModelFileError, as the first use would.
         """
         needs = self._needs()
         if nlp is None:
             return
         given = {what for name in nlp.pipe_names for what in nlp.get_pipe_meta(name).assigns}
-        if Layer.DEPENDENCY in needs and "token.dep" not in given:
-            raise RecipeError(
+        if ParseLayer.DEPENDENCY in needs and "token.dep" not in given:
+            raise IdentificationRecipeError(
                 f"the component {self.name!r} needs a parser before it in the pipeline, and "
                 f"this one has {', '.join(nlp.pipe_names)}"
             )
@@ -562,7 +564,7 @@ class NumericFusedHeads:
         decided = (decision for _, decision in decide(cases, models.identifier, None))
         open_ = [
             [
-                Open(one, said.rule)
+                UnresolvedHead(one, said.rule)
                 for one, said in zip(of_doc, decided, strict=False)
                 if said.nfh
             ]
@@ -582,12 +584,12 @@ class NumericFusedHeads:
             else:
                 yield doc
 
-    def _needs(self) -> frozenset[Layer]:
+    def _needs(self) -> frozenset[ParseLayer]:
         models = self._models()
         needs = models.identifier.needs
         if models.resolver is not None:
             return needs | models.resolver.needs
-        return needs | {Layer.POS} if self._settings.resolver == CUES else needs
+        return needs | {ParseLayer.POS} if self._settings.resolver == CUES else needs
 
     def _models(self) -> Models:
         if self._loaded is None or not self._loaded.here:
@@ -595,7 +597,7 @@ class NumericFusedHeads:
             self._loaded = load(self.name, self._settings, kept[IDENTIFIER], kept[RESOLVER])
         return self._loaded
 
-    def _state(self, exclude: Iterable[str]) -> State:
+    def _state(self, exclude: Iterable[str]) -> ComponentState:
         left_out = set(exclude)
         settings = self._settings
         files = {
@@ -605,7 +607,7 @@ class NumericFusedHeads:
             if settings.resolver == settings.identifier
             else self._files(RESOLVER, settings.resolver, RESOLVERS),
         }
-        return State(
+        return ComponentState(
             None if CFG in left_out else settings,
             None if IDENTIFIER in left_out else files[IDENTIFIER],
             None if RESOLVER in left_out else files[RESOLVER],
@@ -618,7 +620,7 @@ class NumericFusedHeads:
         return read_files(Path(setting))
 
     def _take(
-        self, state: State, exclude: Iterable[str], origins: dict[str, str]
+        self, state: ComponentState, exclude: Iterable[str], origins: dict[str, str]
     ) -> "NumericFusedHeads":
         """origins: where the models' files are from, in words."""
         left_out = set(exclude)
@@ -633,18 +635,18 @@ class NumericFusedHeads:
                 taken[RESOLVER] = {}
         for what, found in taken.items():
             if found:
-                self._kept[what] = Kept(dict(found), origins[what])
+                self._kept[what] = BundledModel(dict(found), origins[what])
         self._loaded = None
         return self
 
 
-def _checked(settings: Settings) -> Settings:
+def _checked(settings: ComponentSettings) -> ComponentSettings:
     for what, setting, known in (
         ("identifier", settings.identifier, IDENTIFIERS),
         ("resolver", settings.resolver, RESOLVERS),
     ):
         if not setting:
-            raise RecipeError(
+            raise IdentificationRecipeError(
                 f"the component nfh has an empty {what}: use {', '.join(known)}, or a "
                 "model's folder"
             )

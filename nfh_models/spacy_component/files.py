@@ -42,7 +42,7 @@ MODEL_NAMES = {CONFIG, WEIGHTS, VOCABULARY, METRICS, CARD, "tokenizer.json", "NO
 Files = Mapping[str, bytes]
 
 
-class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ComponentSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What cfg holds. identifier, resolver: as the component was given them."""
 
     identifier: str
@@ -51,14 +51,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ComponentState:
     """A component as it is written.
 
     files, resolver: of its models' folders, by name; none for a recipe without a folder.
     All are None where they were left out.
     """
 
-    settings: Settings | None
+    settings: ComponentSettings | None
     files: Files | None = field(default=None)
     resolver: Files | None = field(default=None)
 
@@ -99,7 +99,7 @@ def _write(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def write_state(folder: Path, state: State) -> None:
+def write_state(folder: Path, state: ComponentState) -> None:
     """Write a component's folder. What is not left out takes the place of what stands there,
     so that no model stays of a component that was saved before. Raises ModelFileError where
     something else stands there, which nothing takes the place of."""
@@ -143,49 +143,51 @@ def _files_of(folder: Path) -> set[str]:
     }
 
 
-def read_state(folder: Path) -> State:
+def read_state(folder: Path) -> ComponentState:
     """A component's folder. Raises ModelFileError for one that does not hold."""
     cfg = folder / CFG
     settings = _settings(cfg.read_bytes(), str(cfg)) if cfg.is_file() else None
-    return State(settings, *(_read_files(folder / name) for name in (IDENTIFIER, RESOLVER)))
+    return ComponentState(
+        settings, *(_read_files(folder / name) for name in (IDENTIFIER, RESOLVER))
+    )
 
 
 def _read_files(folder: Path) -> Files | None:
     return read_files(folder) if folder.is_dir() else None
 
 
-def encode(state: State) -> bytes:
+def encode(state: ComponentState) -> bytes:
     """A component's state as bytes."""
     kept = {CFG: state.settings, IDENTIFIER: state.files, RESOLVER: state.resolver}
     return msgspec.msgpack.encode(kept)
 
 
-def decode(content: bytes) -> State:
+def decode(content: bytes) -> ComponentState:
     """The state that `encode` wrote. Raises ModelFileError for bytes that are none."""
     try:
         found = msgspec.msgpack.decode(content, type=_Encoded)
     except msgspec.MsgspecError as error:
         raise ModelFileError(f"these bytes are no nfh component: {error}") from error
     _check(found.cfg, "these bytes")
-    return State(found.cfg, found.identifier, found.resolver)
+    return ComponentState(found.cfg, found.identifier, found.resolver)
 
 
 class _Encoded(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    cfg: Settings | None
+    cfg: ComponentSettings | None
     identifier: dict[str, bytes] | None
     resolver: dict[str, bytes] | None = None
 
 
-def _settings(content: bytes, where: str) -> Settings:
+def _settings(content: bytes, where: str) -> ComponentSettings:
     try:
-        settings = msgspec.json.decode(content, type=Settings)
+        settings = msgspec.json.decode(content, type=ComponentSettings)
     except (msgspec.MsgspecError, UnicodeError) as error:
         raise ModelFileError(f"{where} does not hold: {error}") from error
     _check(settings, where)
     return settings
 
 
-def _check(settings: Settings | None, where: str) -> None:
+def _check(settings: ComponentSettings | None, where: str) -> None:
     if settings is not None and settings.format_version > FORMAT_VERSION:
         raise ModelFileError(
             f"{where}: format {settings.format_version} of a newer nfh-tui; this one reads up "
@@ -206,14 +208,14 @@ Model = TypeVar("Model")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class BundledModel:
     """The files of a model that a saved component brought. origin: where from, in words."""
 
     files: Files = field(default_factory=dict)
     origin: str = ""
 
 
-NOTHING = Kept()
+NOTHING = BundledModel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,11 +236,14 @@ class Models:
         return self.pid == os.getpid()
 
 
-def load(name: str, settings: Settings, identifier: Kept, resolver: Kept) -> Models:
+def load(
+    name: str, settings: ComponentSettings, identifier: BundledModel, resolver: BundledModel
+) -> Models:
     """The models that a component's settings name; one that does both is loaded once.
 
     name: of the component, for the sentence. identifier, resolver: files that take the place
-    of the folders that the settings name. Raises ModelFileError, or RecipeError.
+    of the folders that the settings name. Raises ModelFileError, or an
+    IdentificationRecipeError.
     """
     _spare_threads(settings)
     if settings.resolver == NONE or (settings.resolver == CUES and not resolver.files):
@@ -264,14 +269,14 @@ def load(name: str, settings: Settings, identifier: Kept, resolver: Kept) -> Mod
 
 def _both(model: Resolver, name: str) -> Identifier:
     if not hasattr(model, "decide"):
-        raise identification.RecipeError(
+        raise identification.IdentificationRecipeError(
             f"the component {name!r} has a model of {model.recipe} as its identifier, and that "
             "one resolves only"
         )
     return cast("Identifier", model)
 
 
-def _spare_threads(settings: Settings) -> None:
+def _spare_threads(settings: ComponentSettings) -> None:
     """One thread for torch in a worker of several: `nlp.pipe(n_process=2)`."""
     networks = {settings.identifier, settings.resolver} - {RULES, CUES, NONE}
     if networks and parent_process() is not None:
@@ -285,7 +290,7 @@ def _model(
     what: str,
     setting: str,
     recipes: tuple[str, ...],
-    kept: Kept,
+    kept: BundledModel,
     from_folder: Callable[[Path], Model],
     by_name: Callable[[], Model],
 ) -> Model:
@@ -304,7 +309,7 @@ def _model(
     return from_folder(folder)
 
 
-def _of_files(kept: Kept, from_folder: Callable[[Path], Model]) -> Model:
+def _of_files(kept: BundledModel, from_folder: Callable[[Path], Model]) -> Model:
     with TemporaryDirectory(prefix="nfh-") as above:
         folder = Path(above) / "model"
         write_files(folder, kept.files)
@@ -325,7 +330,7 @@ def _is_folder(path: Path) -> bool:
 def _identifier_of(folder: Path) -> Identifier:
     config = read_config(folder)
     if config.task not in ("identification", "both"):
-        raise identification.RecipeError(
+        raise identification.IdentificationRecipeError(
             f"{folder} is a model of {config.task}, not of identification"
         )
     return identification.load_identifier(config.recipe, folder)

@@ -49,7 +49,7 @@ class Shape(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NumberPart:
     """A piece of a number. value: 0 where there is none, as in a code.
 
     plain: the digits, where the token was nothing else, as in a telephone number.
@@ -66,9 +66,9 @@ SAID = frozenset({Shape.ZERO, Shape.UNIT, Shape.TEEN, Shape.TENS})
 HYPHENS = frozenset("-\u2010\u2011\u2013")
 """Hyphen-minus, hyphen, non-breaking hyphen and en dash: what joins the parts of a number."""
 
-AND = Part(Shape.AND)
-POINT = Part(Shape.POINT)
-OH = Part(Shape.ZERO)
+AND = NumberPart(Shape.AND)
+POINT = NumberPart(Shape.POINT)
+OH = NumberPart(Shape.ZERO)
 OH_WORDS = frozenset({"oh", "o"})
 
 _UNIT_WORDS = "one two three four five six seven eight nine".split()
@@ -88,27 +88,27 @@ _SCALE_VALUES = {
 }
 _UNBOUNDED = "zillion gazillion bazillion gajillion jillion kajillion squillion".split()
 _SPELLINGS = {
-    "niner": Part(Shape.UNIT, 9.0),
-    "fourty": Part(Shape.TENS, 40.0),
-    "ninty": Part(Shape.TENS, 90.0),
-    "eleventy": Part(Shape.TENS, 110.0),
+    "niner": NumberPart(Shape.UNIT, 9.0),
+    "fourty": NumberPart(Shape.TENS, 40.0),
+    "ninty": NumberPart(Shape.TENS, 90.0),
+    "eleventy": NumberPart(Shape.TENS, 110.0),
 }
 
 
-def _number_words() -> dict[str, tuple[Part, ...]]:
-    words = {name: Part(Shape.ZERO) for name in ("zero", "nil", "nought")}
-    words |= {name: Part(Shape.UNIT, float(i)) for i, name in enumerate(_UNIT_WORDS, 1)}
-    words |= {name: Part(Shape.TEEN, float(i)) for i, name in enumerate(_TEENS, 10)}
-    words |= {name: Part(Shape.TENS, 10.0 * i) for i, name in enumerate(_TENS, 2)}
-    words |= {name: Part(Shape.SCALE, value) for name, value in _SCALE_VALUES.items()}
-    words |= {name: Part(Shape.SCALE, 1e30) for name in _UNBOUNDED}
+def _number_words() -> dict[str, tuple[NumberPart, ...]]:
+    words = {name: NumberPart(Shape.ZERO) for name in ("zero", "nil", "nought")}
+    words |= {name: NumberPart(Shape.UNIT, float(i)) for i, name in enumerate(_UNIT_WORDS, 1)}
+    words |= {name: NumberPart(Shape.TEEN, float(i)) for i, name in enumerate(_TEENS, 10)}
+    words |= {name: NumberPart(Shape.TENS, 10.0 * i) for i, name in enumerate(_TENS, 2)}
+    words |= {name: NumberPart(Shape.SCALE, value) for name, value in _SCALE_VALUES.items()}
+    words |= {name: NumberPart(Shape.SCALE, 1e30) for name in _UNBOUNDED}
     words |= _SPELLINGS
-    words["hundred"] = Part(Shape.HUNDRED, 100.0)
+    words["hundred"] = NumberPart(Shape.HUNDRED, 100.0)
     read = {name: (part,) for name, part in words.items()}
     return read | _run_together(words)
 
 
-def _run_together(words: dict[str, Part]) -> dict[str, tuple[Part, ...]]:
+def _run_together(words: dict[str, NumberPart]) -> dict[str, tuple[NumberPart, ...]]:
     """Numbers written without the space or hyphen: "fortytwo", "onehundred"."""
     small = [*_UNIT_WORDS, *_TEENS, *_TENS]
     pairs = [(tens, unit) for tens in (*_TENS, "fourty") for unit in _UNIT_WORDS]
@@ -167,13 +167,13 @@ def is_round_ordinal(word: str) -> bool:
     return is_ordinal(word) and word.lower() not in _ORDINAL_UNITS
 
 
-def parts_of(word: str) -> tuple[Part, ...]:
+def parts_of(word: str) -> tuple[NumberPart, ...]:
     """The number parts of one token, in order; empty if the token is no number."""
     return _read(word) if len(word) <= LONGEST else ()
 
 
 @lru_cache(maxsize=CACHE_SIZE)
-def _read(word: str) -> tuple[Part, ...]:
+def _read(word: str) -> tuple[NumberPart, ...]:
     low = word.lower().translate(_PLAIN_APOSTROPHES)
     known = _WORDS.get(low)
     if known is not None:
@@ -184,7 +184,7 @@ def _read(word: str) -> tuple[Part, ...]:
     return _hyphened(low)
 
 
-def _digits(low: str) -> Part | None:
+def _digits(low: str) -> NumberPart | None:
     if not any(letter.isdecimal() for letter in low):
         return None
     amount = _AMOUNT.fullmatch(low)
@@ -193,28 +193,28 @@ def _digits(low: str) -> Part | None:
     return _fraction(low) or _code(low)
 
 
-def _amount(low: str, amount: re.Match[str]) -> Part:
+def _amount(low: str, amount: re.Match[str]) -> NumberPart:
     value = float(amount["number"].replace(",", ""))
     factor = _SUFFIX_FACTORS.get(amount["tail"] or "", 1.0)
-    return Part(Shape.DIGITS, value * factor, low if low.isdecimal() else "")
+    return NumberPart(Shape.DIGITS, value * factor, low if low.isdecimal() else "")
 
 
-def _fraction(low: str) -> Part | None:
+def _fraction(low: str) -> NumberPart | None:
     fraction = _FRACTION.fullmatch(low)
     if fraction is not None and int(fraction[2][:3]) in _DENOMINATORS:
-        return Part(Shape.FRACTION)
+        return NumberPart(Shape.FRACTION)
     mixed = _MIXED.fullmatch(low)
     if mixed is not None:
-        return Part(Shape.DIGITS, float(mixed[1] or mixed[2]) + 0.5)
+        return NumberPart(Shape.DIGITS, float(mixed[1] or mixed[2]) + 0.5)
     return None
 
 
-def _code(low: str) -> Part | None:
+def _code(low: str) -> NumberPart | None:
     if _GROUPED.fullmatch(low) is not None:
-        return Part(Shape.DIGITS, plain="".join(low.split()))
+        return NumberPart(Shape.DIGITS, plain="".join(low.split()))
     if _CODES.fullmatch(low) is None and _HEIGHT.fullmatch(low) is None:
         return None
-    return Part(Shape.CODE)
+    return NumberPart(Shape.CODE)
 
 
 def _hyphen_pieces(low: str) -> list[str]:
@@ -223,14 +223,14 @@ def _hyphen_pieces(low: str) -> list[str]:
     return low.split("-")
 
 
-def _hyphened(low: str) -> tuple[Part, ...]:
+def _hyphened(low: str) -> tuple[NumberPart, ...]:
     """Parts of "twenty-four", "7-7-3", "one-hundred-and-five"; none if one piece is none."""
     pieces = _hyphen_pieces(low)
     if len(pieces) < 2:
         return ()
     if pieces[-3:] == ["and", "a", "half"]:  # the half is in the token: it cannot stay outside
         del pieces[-3:]
-    parts: list[Part] = []
+    parts: list[NumberPart] = []
     for piece in pieces:
         found = _piece(piece)
         if not found:
@@ -239,7 +239,7 @@ def _hyphened(low: str) -> tuple[Part, ...]:
     return tuple(parts) if _is_number(parts[0]) and _is_number(parts[-1]) else ()
 
 
-def _piece(piece: str) -> tuple[Part, ...]:
+def _piece(piece: str) -> tuple[NumberPart, ...]:
     if piece == "and":
         return (AND,)
     if piece == "point":
@@ -253,7 +253,7 @@ def _piece(piece: str) -> tuple[Part, ...]:
     return () if part is None else (part,)
 
 
-def _is_number(part: Part) -> bool:
+def _is_number(part: NumberPart) -> bool:
     return part.shape not in (Shape.AND, Shape.POINT)
 
 
@@ -322,7 +322,7 @@ _AFTER_OH = frozenset({Shape.ZERO, Shape.UNIT})
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TokenLine:
     """Tokens with what is known of the white space between them.
 
     Places outside the line may be asked for: no word stands there.
@@ -335,7 +335,7 @@ class Line:
         """The token in lower case."""
         return self.words[place].lower() if self._has(place) else ""
 
-    def parts(self, place: int) -> tuple[Part, ...]:
+    def parts(self, place: int) -> tuple[NumberPart, ...]:
         """The number parts of the token."""
         return parts_of(self.words[place]) if self._has(place) else ()
 
@@ -370,13 +370,13 @@ class Atom:
     hyphen: joined by one to the atom before.
     """
 
-    part: Part
+    part: NumberPart
     start: int
     end: int
     hyphen: bool
 
 
-def read_run(line: Line, place: int) -> list[Atom]:
+def read_run(line: TokenLine, place: int) -> list[Atom]:
     """The run that starts with the number at token `place`; it ends with a number."""
     run = _atoms(line, place, hyphen=False)
     while following := (
@@ -388,14 +388,14 @@ def read_run(line: Line, place: int) -> list[Atom]:
     return run
 
 
-def _atoms(line: Line, place: int, *, hyphen: bool) -> list[Atom]:
+def _atoms(line: TokenLine, place: int, *, hyphen: bool) -> list[Atom]:
     return [
         Atom(part, place, place + 1, hyphen or i > 0)
         for i, part in enumerate(line.parts(place))
     ]
 
 
-def _behind_hyphen(line: Line, last: Atom) -> list[Atom]:
+def _behind_hyphen(line: TokenLine, last: Atom) -> list[Atom]:
     """The number behind a hyphen. With a space beside it, it joins tens and units only."""
     if not line.hyphen(last.end):
         return []
@@ -406,7 +406,7 @@ def _behind_hyphen(line: Line, last: Atom) -> list[Atom]:
     return atoms if compound else []
 
 
-def _behind_link(line: Line, last: Atom) -> list[Atom]:
+def _behind_link(line: TokenLine, last: Atom) -> list[Atom]:
     """ "and", "point" or "oh" with the number behind it, hyphens around it or none."""
     place = last.end
     hyphen = line.joint(place)
@@ -421,7 +421,7 @@ def _behind_link(line: Line, last: Atom) -> list[Atom]:
     return [Atom(part, link, link + 1, hyphen), *atoms]
 
 
-def _link(word: str, before: Shape) -> Part | None:
+def _link(word: str, before: Shape) -> NumberPart | None:
     if word in ("and", "&") and before in _BEFORE_AND:
         return AND
     if word == "point" and before in _BEFORE_POINT:
@@ -431,7 +431,7 @@ def _link(word: str, before: Shape) -> Part | None:
     return None
 
 
-def _may_join(before: Shape, link: Part, after: Shape) -> bool:
+def _may_join(before: Shape, link: NumberPart, after: Shape) -> bool:
     if link is AND:
         return before is not Shape.DIGITS or after is Shape.FRACTION
     return after in (_AFTER_OH if link is OH else SAID)
@@ -588,7 +588,7 @@ _BEHIND_ONE = frozenset("of at who that more another".split())
 Group = list[Cardinal]
 
 
-def series(line: Line, atoms: Sequence[Atom], numbers: Sequence[Cardinal]) -> list[Group]:
+def series(line: TokenLine, atoms: Sequence[Atom], numbers: Sequence[Cardinal]) -> list[Group]:
     """The cardinals of a run, those that are one anchor together."""
     groups: list[Group] = []
     for number in numbers:
@@ -599,7 +599,7 @@ def series(line: Line, atoms: Sequence[Atom], numbers: Sequence[Cardinal]) -> li
     return _join_figures(atoms, groups)
 
 
-def _joins(line: Line, atoms: Sequence[Atom], group: Group, number: Cardinal) -> bool:
+def _joins(line: TokenLine, atoms: Sequence[Atom], group: Group, number: Cardinal) -> bool:
     last, first = atoms[group[-1].end - 1], atoms[number.start]
     if last.start == first.start:  # parts of one token are never torn apart
         return True
@@ -616,11 +616,11 @@ def _is_said(atoms: Sequence[Atom], number: Cardinal) -> bool:
     return all(atom.part.shape in SAID for atom in atoms[number.start : number.end])
 
 
-def _at_one_point(line: Line, atoms: Sequence[Atom], group: Group) -> bool:
+def _at_one_point(line: TokenLine, atoms: Sequence[Atom], group: Group) -> bool:
     return line.low(atoms[group[0].start].start - 1) == "at"
 
 
-def _stands_alone(line: Line, atoms: Sequence[Atom], group: Group) -> bool:
+def _stands_alone(line: TokenLine, atoms: Sequence[Atom], group: Group) -> bool:
     """Whether a group is a pronoun rather than a digit: "the one | two weeks ago"."""
     if len(group) > 1 or group[0].end - group[0].start > 1:
         return False
@@ -629,7 +629,9 @@ def _stands_alone(line: Line, atoms: Sequence[Atom], group: Group) -> bool:
     return before in _PRONOUNS or (before in _POINTERS and line.low(atom.start) == "one")
 
 
-def _begins_anew(line: Line, atoms: Sequence[Atom], group: Group, number: Cardinal) -> bool:
+def _begins_anew(
+    line: TokenLine, atoms: Sequence[Atom], group: Group, number: Cardinal
+) -> bool:
     if len(group) > 1 or number.end - number.start > 1:
         return False
     atom = atoms[number.start]
@@ -684,7 +686,7 @@ def find_numbers(words: Sequence[str], glued: Sequence[bool] | None = None) -> l
     glued[i]: no white space before token i. None: not known, as in the release's files,
     where every hyphen stands between spaces.
     """
-    line = Line(words, glued)
+    line = TokenLine(words, glued)
     spans: list[Span] = []
     place = 0
     while place < len(words):
@@ -695,7 +697,7 @@ def find_numbers(words: Sequence[str], glued: Sequence[bool] | None = None) -> l
     return spans
 
 
-def _read_numbers(line: Line, place: int, spans: list[Span]) -> int:
+def _read_numbers(line: TokenLine, place: int, spans: list[Span]) -> int:
     """Add the numbers of the run that starts at `place`; return where to go on."""
     if _is_height(line, place) or _is_torn_thousand(line, place):
         spans.append((place, place + 3))
@@ -714,7 +716,7 @@ def _read_numbers(line: Line, place: int, spans: list[Span]) -> int:
     return end
 
 
-def _is_height(line: Line, place: int) -> bool:
+def _is_height(line: TokenLine, place: int) -> bool:
     """Six foot five as 6 ' 5: feet 1 to 9, inches 0 to 11; not 6 '05."""
     feet, mark, inches = (line.low(place + i) for i in range(3))
     if mark not in _APOSTROPHES or not (feet.isdecimal() and inches.isdecimal()):
@@ -724,7 +726,7 @@ def _is_height(line: Line, place: int) -> bool:
     return len(feet) == 1 and int(feet) > 0 and small and not opens
 
 
-def _is_clock(line: Line, place: int) -> bool:
+def _is_clock(line: TokenLine, place: int) -> bool:
     """10:30 in three tokens: a time that says so itself."""
     hour, colon, minutes = (line.low(place + i) for i in range(3))
     if colon != ":" or not (hour.isdecimal() and minutes.isdecimal()):
@@ -732,18 +734,18 @@ def _is_clock(line: Line, place: int) -> bool:
     return len(hour) <= 2 and len(minutes) == 2
 
 
-def _is_torn_thousand(line: Line, place: int) -> bool:
+def _is_torn_thousand(line: TokenLine, place: int) -> bool:
     """75,000 in three tokens, as a space behind the comma leaves it."""
     first, comma, rest = (line.low(place + i) for i in range(3))
     return comma == "," and rest == "000" and len(first) <= 3 and first.isdecimal()
 
 
-def _follows_between(line: Line, place: int) -> bool:
+def _follows_between(line: TokenLine, place: int) -> bool:
     before = line.low(place - 1)
     return before == "between" or (before == "a" and line.low(place - 2) == "between")
 
 
-def _with_factor(line: Line, run: Sequence[Atom], group: Group) -> Span:
+def _with_factor(line: TokenLine, run: Sequence[Atom], group: Group) -> Span:
     """The span of a group, with the K of "10 K" or the m of "1.5m" in a token of its own."""
     last = run[group[-1].end - 1]
     start, end = run[group[0].start].start, last.end
@@ -761,7 +763,7 @@ def _with_factor(line: Line, run: Sequence[Atom], group: Group) -> Span:
 # --- what looks like a number and is none ------------------------------------------------
 
 
-def _is_ordinal(line: Line, run: Sequence[Atom], group: Group) -> bool:
+def _is_ordinal(line: TokenLine, run: Sequence[Atom], group: Group) -> bool:
     """Whether a group goes on as an ordinal: "40,000 th", "twenty-first", "hundred and first".
 
     Spaced tens before *second* are left: "a thirty second delay" counts seconds.
@@ -785,7 +787,7 @@ def _is_ordinal(line: Line, run: Sequence[Atom], group: Group) -> bool:
     return word in POWER_ORDINALS and not linked
 
 
-def _is_part_of_word(line: Line, span: Span) -> bool:
+def _is_part_of_word(line: TokenLine, span: Span) -> bool:
     """Whether a hyphen ties a number to a word that is none: "two-bedroom", "no-one"."""
     start, end = span
     if line.joint(start - 1) and line.low(start - 2) == "no" and line.low(start) == "one":
@@ -797,7 +799,7 @@ def _is_part_of_word(line: Line, span: Span) -> bool:
     )
 
 
-def _makes_word(line: Line, place: int, step: int) -> bool:
+def _makes_word(line: TokenLine, place: int, step: int) -> bool:
     """Whether the token behind (step 1) or before (-1) a hyphen makes one word of both."""
     word = line.low(place)
     if not word or not word[0].isalnum() or line.parts(place):

@@ -51,7 +51,7 @@ class Best(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     metrics: dict[str, float]
 
 
-class Progress(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class TrainingProgress(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """How far a training is.
 
     step: steps made. epoch: the one in work, from 1. place: its batches that are done. lost:
@@ -76,7 +76,7 @@ class Progress(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
 class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format_version: int
     identity: Identity
-    progress: Progress
+    progress: TrainingProgress
     checksum: int
 
 
@@ -85,7 +85,7 @@ class Checkpoint:
     """What a file holds."""
 
     identity: Identity
-    progress: Progress
+    progress: TrainingProgress
     tensors: Mapping[str, Tensor]
 
 

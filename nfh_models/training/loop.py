@@ -1,7 +1,7 @@
 """The training loop: a generator of step reports, which goes on where a kill cut it off;
 what it is told of a network, its targets, devices, and averaged weights.
 
-    training = train(learner, Plan(epochs=5), folder)
+    training = train(learner, TrainingPlan(epochs=5), folder)
     try:
         while True:
             report = next(training)
@@ -35,8 +35,15 @@ from nfh_models.domain import IMPLICIT_KINDS, Head, Kind, paper_class
 from nfh_models.resolution.base import Item, ResolutionExample
 from nfh_models.statistics import distance
 from nfh_models.training import checkpoints
-from nfh_models.training.checkpoints import BEST, LAST, Best, Checkpoint, Identity, Progress
-from nfh_models.training.plan import PRECISIONS, DivergedError, Plan, TrainingError
+from nfh_models.training.checkpoints import (
+    BEST,
+    LAST,
+    Best,
+    Checkpoint,
+    Identity,
+    TrainingProgress,
+)
+from nfh_models.training.plan import PRECISIONS, DivergedError, TrainingError, TrainingPlan
 
 if TYPE_CHECKING:
     from torch import device
@@ -188,7 +195,7 @@ class StepReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrainingOutcome:
     """A training that came to its end.
 
     metrics: of the best judgement. epoch, step: where it was. stopped_early: dev got no
@@ -205,7 +212,7 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class ParameterGroup:
     """Parameters that learn at one rate. rate: at its peak. decay: of the weights."""
 
     parameters: Sequence["nn.Parameter"]
@@ -221,7 +228,7 @@ class Learner(Protocol, Generic[Batch]):
         """What is trained; all of its parameters and buffers are saved."""
         ...
 
-    def groups(self) -> Sequence[Group]:
+    def groups(self) -> Sequence[ParameterGroup]:
         """All parameters that learn, in an order that is always alike."""
         ...
 
@@ -256,8 +263,8 @@ class NothingToLearnError(TrainingError):
 
 
 def train(
-    learner: Learner[Any], plan: Plan, folder: Path, on: torch.device | None = None
-) -> Generator[StepReport, None, Outcome]:
+    learner: Learner[Any], plan: TrainingPlan, folder: Path, on: torch.device | None = None
+) -> Generator[StepReport, None, TrainingOutcome]:
     """Train, and report after each step; the outcome is the generator's value.
 
     on: by default the fastest device that is there; the network is moved there, and holds the
@@ -287,7 +294,7 @@ class _Run:
     """A training in this process."""
 
     def __init__(
-        self, learner: Learner[Any], plan: Plan, folder: Path, on: torch.device
+        self, learner: Learner[Any], plan: TrainingPlan, folder: Path, on: torch.device
     ) -> None:
         self.learner, self.plan, self.folder, self.on = learner, plan, folder, on
         self.network: nn.Module = learner.network.to(on)
@@ -312,7 +319,7 @@ class _Run:
         self.scaler = torch.amp.GradScaler(on.type, enabled=halved)
         self.average = Average(self.network, plan.averaging)
         self.identity = Identity(_spelled(plan), _digest(learner, per_epoch))
-        self.progress = Progress()
+        self.progress = TrainingProgress()
         self.stepping = False
         self.began = self.counted = time.monotonic()
 
@@ -430,13 +437,13 @@ class _Run:
         seconds = time.monotonic() - self.began
         return StepReport(phase, done.step, self.steps, about, self.loss, done.metrics, seconds)
 
-    def outcome(self) -> Outcome:
+    def outcome(self) -> TrainingOutcome:
         """The end, with the best weights in the network."""
         done, best = self.progress, self.progress.best
         assert best is not None  # noqa: S101 - a training that is over was judged
         self._load(checkpoints.read(self.folder / BEST, self.identity).tensors, BEST)
         self.network.eval()
-        return Outcome(
+        return TrainingOutcome(
             best.metrics, best.epoch, best.step, done.stopped_early, done.curve, done.seconds
         )
 
@@ -526,7 +533,7 @@ def _random_state(on: torch.device) -> Tensor:
     return torch.cuda.get_rng_state(on) if on.type == "cuda" else torch.mps.get_rng_state()
 
 
-def _spelled(plan: Plan) -> dict[str, str]:
+def _spelled(plan: TrainingPlan) -> dict[str, str]:
     """What of a plan makes another training."""
     return {
         name: str(value) for name, value in asdict(plan).items() if name != "checkpoint_every"

@@ -20,7 +20,7 @@ class DivergedError(TrainingError):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TrainingPlan:
     """How to train.
 
     epochs: at most. warmup: the share of all steps in which the rate rises. patience: the

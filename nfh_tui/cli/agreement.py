@@ -66,7 +66,7 @@ def agreement(
     """
     from nfh_db.query import parse
     from nfh_models.agreement.bootstrap import Resampling
-    from nfh_tui.cli.agreement_report import Asked, agreement_json
+    from nfh_tui.cli.agreement_report import AgreementOptions, agreement_json
     from nfh_tui.services.agreement import measure
 
     text = " ".join(query)
@@ -86,7 +86,7 @@ def agreement(
             progress=reading,
             tagging=tagging,
         )
-    asked = Asked(text, resamples, seed, db)
+    asked = AgreementOptions(text, resamples, seed, db)
     if as_json:
         emit(agreement_json(found, asked))
         return

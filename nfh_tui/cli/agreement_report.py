@@ -11,16 +11,16 @@ from nfh_db.query import quote, quote_name
 from nfh_db.query.keys import NOBODY, WHO_ASKS
 from nfh_models.agreement.coefficients import (
     KindAgreement,
-    Matrix,
+    MajorityMatrix,
     PeopleAgreement,
     ScopeAgreement,
 )
 from nfh_models.agreement.measure import CLASSES, KINDS, LeftOut, Measure
 from nfh_models.agreement.pairs import OUTSIDE, TOO_FEW, NounAgreement, Patterns
-from nfh_models.agreement.report import Agreement, Coverage, People, Pooled
+from nfh_models.agreement.report import Agreement, AnnotatorPairs, Coverage, Pooled
 from nfh_models.domain import Blocking, Kind
-from nfh_tui.cli.report import Brief, Cell, Page
-from nfh_tui.services.agreement import SAMPLED_PAIRS, Judgement
+from nfh_tui.cli.report import Brief, Cell, CommandReport
+from nfh_tui.services.agreement import SAMPLED_PAIRS, AgreementResult
 
 NO_CLASS = (Kind.NOT_NFH, Kind.BROKEN, Kind.NFH)
 """What a vote may say that is in none of the paper's classes."""
@@ -150,7 +150,7 @@ CAVEAT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AgreementOptions:
     """What the report was asked for: the query as typed, and how intervals are drawn.
 
     db: the database, where the call names one.
@@ -162,7 +162,7 @@ class Asked:
     db: Path | None = None
 
 
-def agreement_json(found: Judgement, asked: Asked) -> Json:
+def agreement_json(found: AgreementResult, asked: AgreementOptions) -> Json:
     """The whole report. A measure is {value, low, high, n, why}; value null has its why."""
     agreement = found.agreement
     writer = _Writer(asked.query)
@@ -320,7 +320,7 @@ class _Writer:
             "nouns": self.nouns(two.nouns),
         }
 
-    def annotators(self, people: People) -> Json:
+    def annotators(self, people: AnnotatorPairs) -> Json:
         return {
             "twos": [
                 {
@@ -349,7 +349,7 @@ class _Writer:
             "not_measured": people.not_measured,
         }
 
-    def against_expert(self, people: People, own: Mapping[str, int]) -> Json:
+    def against_expert(self, people: AnnotatorPairs, own: Mapping[str, int]) -> Json:
         return {
             "annotators": [
                 {
@@ -372,7 +372,7 @@ class _Writer:
             "not_measured": people.not_measured,
         }
 
-    def experts(self, people: People) -> Json:
+    def experts(self, people: AnnotatorPairs) -> Json:
         return {
             "twos": [
                 {
@@ -385,7 +385,7 @@ class _Writer:
             "not_measured": people.not_measured,
         }
 
-    def matrix(self, matrix: Matrix) -> Json:
+    def matrix(self, matrix: MajorityMatrix) -> Json:
         return {
             "classes": [kind.value for kind in CLASSES],
             "rows": [list(row) for row in matrix.rows],
@@ -423,9 +423,9 @@ NAMES = 12
 """People that the list of coverage names; --json has all."""
 
 
-def as_text(found: Judgement, asked: Asked, *, matrix: bool) -> str:
+def as_text(found: AgreementResult, asked: AgreementOptions, *, matrix: bool) -> str:
     """The report, ready to print."""
-    page = Page()
+    page = CommandReport()
     agreement = found.agreement
     _head(page, found, asked)
     _coverage(page, agreement.coverage)
@@ -451,7 +451,7 @@ def as_text(found: Judgement, asked: Asked, *, matrix: bool) -> str:
     return page.text()
 
 
-def _browse(asked: Asked) -> str:
+def _browse(asked: AgreementOptions) -> str:
     """The command that shows a cell's items, in the database and query of the report."""
     db = [] if asked.db is None else ["--db", str(asked.db)]
     find = f"{asked.query} FIND" if asked.query else "FIND"
@@ -464,7 +464,7 @@ def _find(find: Find) -> str:
     return find.query if find.exact else f"~ {find.query}"
 
 
-def _head(page: Page, found: Judgement, asked: Asked) -> None:
+def _head(page: CommandReport, found: AgreementResult, asked: AgreementOptions) -> None:
     coverage = found.agreement.coverage
     where = f"that {asked.query} finds" if asked.query else "of the whole database"
     page.say(
@@ -483,7 +483,7 @@ def _head(page: Page, found: Judgement, asked: Asked) -> None:
         page.say(f"With fewer than {FEW_PASSAGES} passages take intervals as rough.")
 
 
-def _coverage(page: Page, coverage: Coverage) -> None:
+def _coverage(page: CommandReport, coverage: Coverage) -> None:
     page.title("Coverage")
     page.table(
         ("annotators' answers", "items:", "find"),
@@ -504,7 +504,7 @@ def _names(answers: Iterable[tuple[str, int]]) -> str:
     return shown + (f", and {counted(more, 'other')}" if more > 0 else "")
 
 
-def _patterns(page: Page, agreement: Agreement) -> None:
+def _patterns(page: CommandReport, agreement: Agreement) -> None:
     page.title("How votes group: by the paper's seven classes, by whole answers")
     classes, whole = agreement.class_patterns, agreement.noun_patterns
     finds = [class_pattern(one.pattern, one.voters) for one in classes.shares]
@@ -515,7 +515,9 @@ def _patterns(page: Page, agreement: Agreement) -> None:
         page.note("share: among items with as many answers, so 3-0 of those with three")
 
 
-def _pattern_rows(page: Page, name: str, patterns: Patterns, finds: Sequence[Find]) -> None:
+def _pattern_rows(
+    page: CommandReport, name: str, patterns: Patterns, finds: Sequence[Find]
+) -> None:
     page.table(
         (name, "items:", "share", "find"),
         [
@@ -526,7 +528,7 @@ def _pattern_rows(page: Page, name: str, patterns: Patterns, finds: Sequence[Fin
     page.left_out(patterns.left_out)
 
 
-def _coefficients(page: Page, agreement: Agreement) -> None:
+def _coefficients(page: CommandReport, agreement: Agreement) -> None:
     found, pooled = agreement.coefficients, agreement.pooled
     page.title("All annotators together")
     page.table(
@@ -553,7 +555,7 @@ def _of(measure: Measure, thing: str) -> str:
     return counted(measure.n, thing)
 
 
-def _differences_table(page: Page, agreement: Agreement) -> None:
+def _differences_table(page: CommandReport, agreement: Agreement) -> None:
     page.title("What pairs of answers differ in, strongest first")
     page.table(
         ("difference", "pairs:", "items:", "find"),
@@ -565,7 +567,7 @@ def _differences_table(page: Page, agreement: Agreement) -> None:
     )
 
 
-def _kinds(page: Page, agreement: Agreement) -> None:
+def _kinds(page: CommandReport, agreement: Agreement) -> None:
     page.title("Positive agreement: one says it, and the other too")
     scope = agreement.scope
     rows: list[tuple[Cell, ...]] = [
@@ -594,7 +596,7 @@ def _kinds(page: Page, agreement: Agreement) -> None:
     page.left_out(scope.left_out)
 
 
-def _nouns(page: Page, found: Judgement) -> None:
+def _nouns(page: CommandReport, found: AgreementResult) -> None:
     nouns, skill = found.agreement.pooled.nouns, found.agreement.skill
     page.title("Heads, where both say REFERENCE")
     page.table(
@@ -620,7 +622,7 @@ def _nouns(page: Page, found: Judgement) -> None:
         )
 
 
-def _sampled(found: Judgement) -> str:
+def _sampled(found: AgreementResult) -> str:
     which = f"{counted(found.sampled, 'item')} where two say REFERENCE"
     if found.sampled < found.eligible:
         which = (
@@ -632,7 +634,7 @@ def _sampled(found: Judgement) -> str:
     return f"{which}{lacking}; nouns by {found.tagger}"
 
 
-def _twos(page: Page, agreement: Agreement) -> None:
+def _twos(page: CommandReport, agreement: Agreement) -> None:
     page.title("Two annotators at a time: answers, kinds, heads, and Cohen's kappa on kinds")
     twos = agreement.people.twos
     finds = [_find(differs(two.left, two.right)) for two in twos]
@@ -641,7 +643,10 @@ def _twos(page: Page, agreement: Agreement) -> None:
 
 
 def _two_rows(
-    page: Page, twos: Sequence[PeopleAgreement], finds: Sequence[str], names: Sequence[str]
+    page: CommandReport,
+    twos: Sequence[PeopleAgreement],
+    finds: Sequence[str],
+    names: Sequence[str],
 ) -> None:
     ranked = sorted(zip(twos, finds, names, strict=True), key=lambda one: -one[0].items)
     page.table(
@@ -661,7 +666,7 @@ def _two_rows(
     )
 
 
-def _more(page: Page, measured: int, not_measured: int) -> None:
+def _more(page: CommandReport, measured: int, not_measured: int) -> None:
     if measured > SHOWN_TWOS:
         page.note(f"{measured - SHOWN_TWOS:,} further are in --json")
     if not_measured:
@@ -671,7 +676,7 @@ def _more(page: Page, measured: int, not_measured: int) -> None:
         )
 
 
-def _experts(page: Page, agreement: Agreement) -> None:
+def _experts(page: CommandReport, agreement: Agreement) -> None:
     if not agreement.coverage.experts and not agreement.coverage.decided:
         return
     page.title("Annotators against what an expert decided")
@@ -694,7 +699,7 @@ def _experts(page: Page, agreement: Agreement) -> None:
         page.note("No item was decided by two experts.")
 
 
-def _matrix(page: Page, matrix: Matrix) -> None:
+def _matrix(page: CommandReport, matrix: MajorityMatrix) -> None:
     page.title("Majority (rows) against minority (columns); diagonal: unanimous")
     page.table(
         ("", *(f"{kind.value}:" for kind in CLASSES)),
@@ -713,7 +718,7 @@ def _matrix(page: Page, matrix: Matrix) -> None:
     page.left_out(matrix.left_out)
 
 
-def _cells(page: Page, agreement: Agreement) -> None:
+def _cells(page: CommandReport, agreement: Agreement) -> None:
     cells = [
         (cell.items, both_said(two.left, cell.left, two.right, cell.right).query)
         for two in agreement.people.twos

@@ -4,19 +4,19 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict
 
 from nfh_db.messages import counted, visible
-from nfh_models.agreement.competence import Confusion, Known, Latent
-from nfh_models.agreement.drift import ALPHA, Block, Drift, Seconds, Trend
+from nfh_models.agreement.competence import KindConfusion, KnownAnswerScore, Latent
+from nfh_models.agreement.drift import ALPHA, Drift, Seconds, Trend, WorkPeriod
 from nfh_models.agreement.measure import Measure, undefined
-from nfh_models.agreement.report import LEAST, Competence, Person
+from nfh_models.agreement.report import LEAST, AnnotatorCompetence, CompetenceReport
 from nfh_models.domain import Kind
 from nfh_tui.cli.agreement_report import CAVEAT
-from nfh_tui.cli.report import Brief, Cell, Page
-from nfh_tui.services.annotators import Told
+from nfh_tui.cli.report import Brief, Cell, CommandReport
+from nfh_tui.services.annotators import CompetenceResult
 
 Json = dict[str, object]
 
 
-def as_object(told: Told, only: Collection[str] = ()) -> Json:
+def as_object(told: CompetenceResult, only: Collection[str] = ()) -> Json:
     """The whole report; of the people in `only`, where it names any.
 
     A measure is {value, low, high, n, why}; value null has its why. remembered is null
@@ -42,7 +42,7 @@ def as_object(told: Told, only: Collection[str] = ()) -> Json:
     }
 
 
-def _person_json(person: Person) -> Json:
+def _person_json(person: AnnotatorCompetence) -> Json:
     written = asdict(person)
     written["drift"] = _drift_json(person.drift)
     written["against_expert"] = written.pop("expert")
@@ -75,9 +75,9 @@ SHORT = {
 """Kinds at the head of a column."""
 
 
-def as_text(told: Told, only: Collection[str] = (), *, matrix: bool = False) -> str:
+def as_text(told: CompetenceResult, only: Collection[str] = (), *, matrix: bool = False) -> str:
     """The report, ready to print."""
-    page = Page()
+    page = CommandReport()
     found = told.competence
     people = [one for one in found.people if not only or one.name in only]
     _head(page, told)
@@ -96,7 +96,7 @@ def as_text(told: Told, only: Collection[str] = (), *, matrix: bool = False) -> 
     return page.text()
 
 
-def _head(page: Page, told: Told) -> None:
+def _head(page: CommandReport, told: CompetenceResult) -> None:
     found = told.competence
     page.say(
         f"{counted(len(found.people), 'annotator')} on {counted(found.items, 'item')}; an "
@@ -114,7 +114,7 @@ def _head(page: Page, told: Told) -> None:
         )
 
 
-def _remembered(page: Page, told: Told) -> None:
+def _remembered(page: CommandReport, told: CompetenceResult) -> None:
     kept = told.remembered
     if kept is None:
         return
@@ -135,7 +135,9 @@ def _remembered(page: Page, told: Told) -> None:
     page.note("proposals weigh votes by these figures; --forget makes votes count alike again")
 
 
-def _everybody(page: Page, found: Competence, people: Sequence[Person]) -> None:
+def _everybody(
+    page: CommandReport, found: CompetenceReport, people: Sequence[AnnotatorCompetence]
+) -> None:
     page.title("Against what an expert decided, and by the models")
     rows: list[tuple[Cell, ...]] = []
     for person in people:
@@ -170,7 +172,7 @@ def _everybody(page: Page, found: Competence, people: Sequence[Person]) -> None:
             )
 
 
-def _checks(page: Page, people: Sequence[Person]) -> None:
+def _checks(page: CommandReport, people: Sequence[AnnotatorCompetence]) -> None:
     checked = [person for person in people if person.checks.votes]
     if not checked:
         return
@@ -184,7 +186,7 @@ def _checks(page: Page, people: Sequence[Person]) -> None:
     )
 
 
-def _models(page: Page, latent: Latent) -> None:
+def _models(page: CommandReport, latent: Latent) -> None:
     page.title("Dawid\u2013Skene and MACE, without any gold")
     if latent.why is not None:
         page.say(latent.why)
@@ -200,7 +202,9 @@ def _models(page: Page, latent: Latent) -> None:
 # --- one person --------------------------------------------------------------------------
 
 
-def _person_text(page: Page, person: Person, latent: Latent, *, matrix: bool) -> None:
+def _person_text(
+    page: CommandReport, person: AnnotatorCompetence, latent: Latent, *, matrix: bool
+) -> None:
     page.title(f"{visible(person.name)}: {counted(person.answers, 'answer')}")
     ranked = sorted(person.kinds.items(), key=lambda one: (-one[1], one[0]))
     page.note(", ".join(f"{kind} {times / person.answers:.0%}" for kind, times in ranked))
@@ -215,7 +219,7 @@ def _person_text(page: Page, person: Person, latent: Latent, *, matrix: bool) ->
         page.note(f"! {habit.sentence}")
 
 
-def _heads(page: Page, known: Known) -> None:
+def _heads(page: CommandReport, known: KnownAnswerScore) -> None:
     heads = known.heads
     if not heads.overall.n:
         return
@@ -233,7 +237,7 @@ def _of(measure: Measure, thing: str) -> str:
     return counted(measure.n, thing)
 
 
-def _matrix(page: Page, title: str, found: Confusion | None) -> None:
+def _matrix(page: CommandReport, title: str, found: KindConfusion | None) -> None:
     if found is None:
         return
     page.table(
@@ -246,7 +250,7 @@ def _matrix(page: Page, title: str, found: Confusion | None) -> None:
     )
 
 
-def _probable(page: Page, found: Confusion | None) -> None:
+def _probable(page: CommandReport, found: KindConfusion | None) -> None:
     if found is None:
         return
     page.table(
@@ -271,7 +275,7 @@ def _short(kind: Kind) -> str:
     return SHORT.get(kind, kind.value)
 
 
-def _drift_text(page: Page, drift: Drift) -> None:
+def _drift_text(page: CommandReport, drift: Drift) -> None:
     if drift.why is not None:
         page.note(f"over time: {drift.why}")
         if drift.seconds is not None:
@@ -317,7 +321,7 @@ def _seconds(seconds: Seconds | None) -> str:
     return f"{seconds.median:,.0f} ({seconds.lower:,.0f}\u2013{seconds.upper:,.0f})"
 
 
-def _kinds(page: Page, blocks: Sequence[Block]) -> None:
+def _kinds(page: CommandReport, blocks: Sequence[WorkPeriod]) -> None:
     met = [kind for kind in Kind if any(kind in block.kinds for block in blocks)]
     page.table(
         ("from", *(f"{_short(kind)}:" for kind in met)),
@@ -343,7 +347,7 @@ def _p(value: float) -> str:
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _caution(page: Page, found: Competence) -> None:
+def _caution(page: CommandReport, found: CompetenceReport) -> None:
     page.title("How to read this")
     if found.tests:
         held = sum(trend.holds for one in found.people for trend in one.drift.trends)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from nfh_db.assignment_plan import Progress, Wanted
+from nfh_db.assignment_plan import AssignmentRequest, PersonProgress
 from nfh_db.messages import counted, visible
 from nfh_db.records import Role
 from nfh_db.store import Dealt
@@ -255,9 +255,9 @@ def _wanted(
     doubles: "Amount | None",
     seed: int | None,
     days: float,
-) -> "Wanted":
+) -> "AssignmentRequest":
 
-    return Wanted(each or 1, Role(role), checks, doubles, seed, _before(days))
+    return AssignmentRequest(each or 1, Role(role), checks, doubles, seed, _before(days))
 
 
 def _take_back(
@@ -278,7 +278,7 @@ def _deal(
     query: "Query",
     who: "Annotator | None",
     names: Sequence[str],
-    wanted: "Wanted",
+    wanted: "AssignmentRequest",
     limit: int | None,
     *,
     dry_run: bool,
@@ -321,7 +321,7 @@ def dealt_json(dealt: Dealt) -> dict[str, object]:
     return asdict(dealt)
 
 
-def dealt_lines(dealt: Dealt, wanted: Wanted) -> list[str]:
+def dealt_lines(dealt: Dealt, wanted: AssignmentRequest) -> list[str]:
     """What was given out, in sentences."""
     total = sum(sum(counts.values()) for counts in dealt.given.values())
     answers = counted(wanted.each, "answer")
@@ -385,7 +385,7 @@ def _days(days: float) -> str:
 # --- how far everybody is -------------------------------------------------------------------
 
 
-def progress_json(one: Progress) -> dict[str, object]:
+def progress_json(one: PersonProgress) -> dict[str, object]:
     """One person in one role, for programs. checks: right of those answered, and all given."""
     return {
         "person": one.name,
@@ -400,7 +400,7 @@ def progress_json(one: Progress) -> dict[str, object]:
     }
 
 
-def progress_lines(people: Sequence[Progress]) -> list[str]:
+def progress_lines(people: Sequence[PersonProgress]) -> list[str]:
     """A table, a line a person and role."""
     if not people:
         return [NOBODY]
@@ -409,7 +409,7 @@ def progress_lines(people: Sequence[Progress]) -> list[str]:
     return ["  ".join(_cells(row, widths)).rstrip() for row in rows]
 
 
-def _row(one: Progress) -> tuple[str, ...]:
+def _row(one: PersonProgress) -> tuple[str, ...]:
     checks = f"{one.checks_right:,} of {one.checks_done:,}" if one.checks_done else "–"
     return (
         visible(one.name, NAME_WIDTH),

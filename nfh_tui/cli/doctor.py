@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from nfh_db.errors import StoreError
-from nfh_db.merge.log_diff import REASONS, Conflict, MergeReport, Side
+from nfh_db.merge.log_diff import REASONS, Conflict, ConflictSide, MergeReport
 from nfh_db.messages import counted, visible
 from nfh_db.query import Query
 from nfh_tui import config
@@ -32,11 +32,16 @@ from nfh_tui.cli.options import (
 from nfh_tui.cli.progress import Steps
 
 if TYPE_CHECKING:
-    from nfh_db.doctor import Finding, Outcome, Repaired, Report
+    from nfh_db.doctor import CheckResult, DoctorFinding, Repaired, Report
     from nfh_db.store import Store
-    from nfh_tui.cli.report import Page
-    from nfh_tui.cli.settle import Asked
-    from nfh_tui.services.label_checks import Hit, Place, Result, Trouble
+    from nfh_tui.cli.report import CommandReport
+    from nfh_tui.cli.settle import SettleRequest
+    from nfh_tui.services.label_checks import (
+        AnchorLocation,
+        Hit,
+        LabelCheckResult,
+        LabelProblems,
+    )
 
 
 SEPARATORS = tuple(filter(None, (os.sep, os.altsep)))
@@ -106,10 +111,10 @@ def run_corpus(
 # --- text --------------------------------------------------------------------------------
 
 
-def _text(found: "Trouble", limit: int) -> str:
-    from nfh_tui.cli.report import Page
+def _text(found: "LabelProblems", limit: int) -> str:
+    from nfh_tui.cli.report import CommandReport
 
-    page = Page()
+    page = CommandReport()
     where = f"{counted(found.anchors, 'anchor')} in {counted(found.passages, 'passage')}"
     by = f"parts of speech by {found.tagger}" if found.tagger else "no parts of speech"
     page.say(f"Labels of {where}; {by}.")
@@ -136,7 +141,7 @@ MEANINGS = {
 """What each severity is called."""
 
 
-def _tell_check(page: "Page", result: "Result", limit: int) -> None:
+def _tell_check(page: "CommandReport", result: "LabelCheckResult", limit: int) -> None:
     check = result.check
     page.title(f"{check.name}: {counted(len(result.hits), 'finding')}")
     page.say(check.sentence)
@@ -147,7 +152,7 @@ def _tell_check(page: "Page", result: "Result", limit: int) -> None:
         page.note(f"and {len(result.hits) - len(shown):,} more; --json lists all of them")
 
 
-def _tell_hit(page: "Page", hit: "Hit") -> None:
+def _tell_hit(page: "CommandReport", hit: "Hit") -> None:
     who = f"{hit.who}: " if hit.who else ""
     note = visible(f"{who}{hit.note}", SHOWN_NOTE)
     if not hit.places:
@@ -161,14 +166,14 @@ def _tell_hit(page: "Page", hit: "Hit") -> None:
     page.note(f"  {hit.query if len(hit.query) <= LONGEST_QUERY else first.query}")
 
 
-def _rows(place: "Place") -> str:
+def _rows(place: "AnchorLocation") -> str:
     if not place.rows:
         return "of no file"
     shown = [f"{row.file} line {row.line}" for row in place.rows[:SHOWN_ROWS]]
     return " and ".join(shown) + (" and more" if len(place.rows) > SHOWN_ROWS else "")
 
 
-def snippet(place: "Place") -> str:
+def snippet(place: "AnchorLocation") -> str:
     """The anchor in square brackets, with the text around it, on one line."""
     before = _line(place.before)
     after = _line(place.after)
@@ -183,7 +188,7 @@ def _line(text: str) -> str:
     return text.replace("\n", " / ")
 
 
-def _rest(page: "Page", found: "Trouble") -> None:
+def _rest(page: "CommandReport", found: "LabelProblems") -> None:
     clean = [r.check.name for r in found.results if not r.hits and not r.skipped]
     skipped = [r.check.name for r in found.results if r.skipped]
     page.title("Nothing found")
@@ -199,7 +204,7 @@ def _rest(page: "Page", found: "Trouble") -> None:
 # --- JSON --------------------------------------------------------------------------------
 
 
-def _json(found: "Trouble") -> dict[str, object]:
+def _json(found: "LabelProblems") -> dict[str, object]:
     return {
         "passages": found.passages,
         "anchors": found.anchors,
@@ -209,7 +214,7 @@ def _json(found: "Trouble") -> dict[str, object]:
     }
 
 
-def _result(result: "Result") -> dict[str, object]:
+def _result(result: "LabelCheckResult") -> dict[str, object]:
     check = result.check
     return {
         "check": check.name,
@@ -227,7 +232,7 @@ def _hit(hit: "Hit") -> dict[str, object]:
     return {"note": hit.note, "who": hit.who, "query": hit.query or None, "anchors": anchors}
 
 
-def _places(places: "Sequence[Place]") -> list[dict[str, object]]:
+def _places(places: "Sequence[AnchorLocation]") -> list[dict[str, object]]:
     return [
         {
             "anchor_id": place.anchor_id,
@@ -358,7 +363,7 @@ def _tell(report: "Report", repaired: "Repaired | None") -> None:
     _tell_end(report, repaired)
 
 
-def _tell_findings(outcome: "Outcome", report: "Report") -> None:
+def _tell_findings(outcome: "CheckResult", report: "Report") -> None:
     found = [finding for finding in report.findings if finding.check == outcome.check.name]
     for finding in found[:SHOWN]:
         tell(f"        {place(finding)}{visible(finding.what, SHOWN_LENGTH)}")
@@ -368,7 +373,7 @@ def _tell_findings(outcome: "Outcome", report: "Report") -> None:
         tell(f"        What to do: {how}")
 
 
-def place(finding: "Finding") -> str:
+def place(finding: "DoctorFinding") -> str:
     """Where something is, in words: table, row, and the item that it is about."""
     where = finding.where
     said = where.table
@@ -455,7 +460,7 @@ def merge(other: Path, dry_run: bool, me: str | None, db: Path | None, as_json: 
     OTHER is only read. A copy of the database is made beside it before anything is written.
     """
     from nfh_db.store import Store
-    from nfh_tui.cli.settle import Asked
+    from nfh_tui.cli.settle import SettleRequest
 
     path = config.database(db)
     opened = open_to_read if dry_run else Store.open
@@ -469,7 +474,7 @@ def merge(other: Path, dry_run: bool, me: str | None, db: Path | None, as_json: 
     if as_json:
         emit(merge_json(report, path))
         return
-    for line in merge_lines(report, path, Asked(user(), db)):
+    for line in merge_lines(report, path, SettleRequest(user(), db)):
         tell(line)
 
 
@@ -492,7 +497,7 @@ def merge_json(report: MergeReport, path: Path) -> dict[str, object]:
     return {"db": str(path), "changed": report.changes and not report.dry_run} | content
 
 
-def merge_lines(report: MergeReport, path: Path, asked: "Asked") -> Iterator[str]:
+def merge_lines(report: MergeReport, path: Path, asked: "SettleRequest") -> Iterator[str]:
     """The report in words."""
     other = visible(report.other, PATH_SHOWN)
     if not report.changes:
@@ -557,7 +562,7 @@ def _same(report: MergeReport) -> Iterator[str]:
         yield f"{counted(report.taken_back, 'thing')} changed there and changed back: as here"
 
 
-def _conflicts(conflicts: Sequence[Conflict], asked: "Asked") -> Iterator[str]:
+def _conflicts(conflicts: Sequence[Conflict], asked: "SettleRequest") -> Iterator[str]:
     if not conflicts:
         return
     items = [list(group) for _, group in groupby(conflicts, lambda one: one.public_id)]
@@ -585,7 +590,7 @@ def _conflict(one: Conflict) -> str:
     return visible(text, LINE_SHOWN)
 
 
-def _side(side: Side) -> str:
+def _side(side: ConflictSide) -> str:
     """What a copy says, by whom and when: the time is UTC, to the minute."""
     by = f" by {side.by}" if side.by else ""
     at = f" at {side.at[:16].replace('T', ' ')}" if side.at else ""

@@ -179,9 +179,9 @@ def evaluate(
     All anchors without a QUERY; gold that answers the task's question is the label, what has
     none is left out and counted.
     """
-    from nfh_tui.cli.evaluate_call import Call
+    from nfh_tui.cli.evaluate_call import EvaluateOptions
 
-    call = Call(
+    call = EvaluateOptions(
         task=task,
         query=" ".join(query),
         models=models,

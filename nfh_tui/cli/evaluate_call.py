@@ -16,19 +16,25 @@ from nfh_db.query import Query, parse
 from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.agreement.measure import Measure
 from nfh_models.errors import ModelsError
-from nfh_models.identification.evaluation import LABELS, Comparison, Error, Evaluation, Part
+from nfh_models.identification.evaluation import (
+    LABELS,
+    Error,
+    IdentificationEvaluation,
+    IdentifierComparison,
+    PartCounts,
+)
 from nfh_models.identification.recipes import RULES, SVM, TRAINED
-from nfh_models.identification.scores import Counts
+from nfh_models.identification.scores import DecisionCounts
 from nfh_models.parsing import Parser, load_parser
 from nfh_tui import config
 from nfh_tui.cli.options import check_out, command, open_to_read, queued, say, user
 from nfh_tui.cli.progress import Steps
 from nfh_tui.jobs.descriptions import count, fraction, whole_model, whole_parser
 from nfh_tui.services.evaluate import (
-    IdentificationEntrant,
+    DecidedExamples,
+    FoldExamples,
+    IdentificationSystem,
     IdentificationTrial,
-    JudgedIdentification,
-    Lesson,
     hold_identification,
     identification_layers,
     in_folds,
@@ -53,7 +59,7 @@ TASK = "identification"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReportOptions:
     """What the report was asked for. query, split, file: what it is about, as typed."""
 
     query: str
@@ -64,19 +70,19 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Versus:
+class SystemComparison:
     """Two of the entrants compared, by name."""
 
     first: str
     second: str
-    comparison: Comparison
+    comparison: IdentifierComparison
 
 
 def as_json(
     trial: IdentificationTrial,
-    found: Sequence[Evaluation],
-    versus: Sequence[Versus],
-    asked: Asked,
+    found: Sequence[IdentificationEvaluation],
+    versus: Sequence[SystemComparison],
+    asked: ReportOptions,
 ) -> Json:
     """The whole report: of one entrant its own keys, of several a list of such objects."""
     judged = [
@@ -104,7 +110,7 @@ class Held(Protocol):
     def warnings(self) -> Sequence[str]: ...
 
 
-def about(trial: IdentificationTrial, asked: Asked) -> Json:
+def about(trial: IdentificationTrial, asked: ReportOptions) -> Json:
     """What was measured on, and what was left out of it."""
     return held_on(TASK, trial, asked) | {
         "no_number": trial.no_number,
@@ -112,7 +118,7 @@ def about(trial: IdentificationTrial, asked: Asked) -> Json:
     }
 
 
-def held_on(task: str, trial: Held, asked: Asked) -> Json:
+def held_on(task: str, trial: Held, asked: ReportOptions) -> Json:
     """The keys that both tasks have."""
     return {
         "task": task,
@@ -129,7 +135,7 @@ def held_on(task: str, trial: Held, asked: Asked) -> Json:
 
 
 def _entrant_json(
-    trial: IdentificationTrial, judged: JudgedIdentification, found: Evaluation
+    trial: IdentificationTrial, judged: DecidedExamples, found: IdentificationEvaluation
 ) -> Json:
     entrant = judged.entrant
     parsing = trial.parsing if entrant.needs else 0.0
@@ -159,7 +165,7 @@ def _entrant_json(
     }
 
 
-def trained_on(entrant: IdentificationEntrant) -> Json | None:
+def trained_on(entrant: IdentificationSystem) -> Json | None:
     """What an entrant was fitted on, for the trial."""
     lesson = entrant.lesson
     if lesson is None:
@@ -167,7 +173,7 @@ def trained_on(entrant: IdentificationEntrant) -> Json | None:
     return {"file": lesson.name, "examples": lesson.size, "left_out": lesson.dropped}
 
 
-def figures(counts: Counts) -> Json:
+def figures(counts: DecisionCounts) -> Json:
     """The figures that follow from counts."""
     return {
         "n": counts.n,
@@ -186,7 +192,7 @@ def interval_ends(measure: Measure) -> list[float] | None:
     return [measure.low, measure.high]
 
 
-def _rule(part: Part) -> Json:
+def _rule(part: PartCounts) -> Json:
     counts = part.counts
     return {
         "rule": part.name,
@@ -198,7 +204,7 @@ def _rule(part: Part) -> Json:
     }
 
 
-def _parts(key: str, parts: Iterable[Part]) -> list[Json]:
+def _parts(key: str, parts: Iterable[PartCounts]) -> list[Json]:
     return [
         {key: part.name, **figures(part.counts), "wrong": part.counts.wrong} for part in parts
     ]
@@ -234,7 +240,7 @@ def spelled(one: Error) -> tuple[str, int, int]:
     return text.rstrip(), starts[case.start], end
 
 
-def _versus(one: Versus) -> Json:
+def _versus(one: SystemComparison) -> Json:
     comparison = one.comparison
     return {
         "first": one.first,
@@ -266,7 +272,7 @@ OF_ONE_TASK = {
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class EvaluateOptions:
     """What the command line asks for; see the options of `nfh_tui.cli.evaluate`."""
 
     task: str
@@ -368,10 +374,10 @@ class Call:
         return Resampling(self.resamples, self.seed)
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> ReportOptions:
         """What the report says of the call."""
         file = None if self.file is None else str(self.file)
-        return Asked(self.query, self.split, file, self.resamples, self.seed)
+        return ReportOptions(self.query, self.split, file, self.resamples, self.seed)
 
 
 WARNING_SHOWN = 500
@@ -391,7 +397,7 @@ def watched(tell: Tell | None) -> Iterator[Tell]:
 
 
 @contextmanager
-def opened(call: Call, *, looks_up: bool) -> Iterator["Store | None"]:
+def opened(call: EvaluateOptions, *, looks_up: bool) -> Iterator["Store | None"]:
     """The database; None where it is not measured on and nothing has to be looked up.
 
     looks_up: whether a model may be one of the database's.
@@ -406,14 +412,14 @@ def opened(call: Call, *, looks_up: bool) -> Iterator["Store | None"]:
         yield store
 
 
-def named_file(call: Call) -> Path:
+def named_file(call: EvaluateOptions) -> Path:
     """The file of a call that is not about a database. ValueError where it names none."""
     if call.file is None:
         raise ValueError("neither a file nor a database to measure on")
     return call.file
 
 
-def parsed_query(call: Call) -> Query:
+def parsed_query(call: EvaluateOptions) -> Query:
     """The anchors that are measured on. Raises QueryError."""
     return parse(call.query)
 
@@ -460,10 +466,11 @@ FIGURES = {
 }
 
 
-def queue_evaluation(call: Call) -> None:
+def queue_evaluation(call: EvaluateOptions) -> None:
     """Queue a job that does what the call asks for.
 
-    Raises UsageError, QueryError, StoreError, and RecipeError for a model that is none.
+    Raises UsageError, QueryError, StoreError, and for a model that is none
+    IdentificationRecipeError or ResolutionRecipeError.
     """
     from nfh_db.store import Store
     from nfh_tui.jobs.tasks import evaluation_asked
@@ -486,7 +493,7 @@ def queue_evaluation(call: Call) -> None:
         queued(store, new, call.db, as_json=call.as_json)
 
 
-def _whole(store: "Store", call: Call) -> Call:
+def _whole(store: "Store", call: EvaluateOptions) -> EvaluateOptions:
     """The call with whole paths in it."""
     models = store.models()
     known = {word for m in models for word in (str(m.id), m.name, m.recipe)}
@@ -523,9 +530,9 @@ def evaluated(database: Path, given: Mapping[str, object], tell: Tell) -> dict[s
     return found
 
 
-def _call(database: Path, given: Mapping[str, object]) -> Call:
+def _call(database: Path, given: Mapping[str, object]) -> EvaluateOptions:
     values: dict[str, object] = {}
-    for one in fields(Call):
+    for one in fields(EvaluateOptions):
         value = given.get(one.name, DEFAULTS.get(one.name))
         if isinstance(value, list):
             value = tuple(value)
@@ -535,7 +542,7 @@ def _call(database: Path, given: Mapping[str, object]) -> Call:
             value = _reading(value)
         values[one.name] = value
     values |= {"db": database, "as_json": True}
-    return Call(**values)  # type: ignore[arg-type]  # the fields are as a call had them
+    return EvaluateOptions(**values)  # type: ignore[arg-type]  # the fields are as a call had them
 
 
 def _reading(given: Mapping[str, object]) -> "ImportOptions":
@@ -565,11 +572,13 @@ def evaluated_lines(job: "Job", db: Path | None) -> Iterator[str]:
     yield f"All of it: {command(f'jobs show {job.id} --json', db)}"
 
 
-MakeEntrants = Callable[[Call, "Store | None", Lesson | None], Sequence[IdentificationEntrant]]
+MakeEntrants = Callable[
+    [EvaluateOptions, "Store | None", FoldExamples | None], Sequence[IdentificationSystem]
+]
 
 
 def held(
-    call: Call, entrants_of: MakeEntrants, tell: Tell | None = None
+    call: EvaluateOptions, entrants_of: MakeEntrants, tell: Tell | None = None
 ) -> IdentificationTrial:
     """The trial of those whom `entrants_of` makes; its warnings have been said.
 
@@ -590,7 +599,7 @@ def held(
     return trial
 
 
-def _looks_up(call: Call) -> bool:
+def _looks_up(call: EvaluateOptions) -> bool:
     """Whether a model has to be looked up in the database."""
     if call.ablation:
         return False
@@ -600,7 +609,7 @@ def _looks_up(call: Call) -> bool:
     return any(spec not in known and not Path(spec).is_dir() for spec in call.models)
 
 
-def _examples(call: Call, store: "Store | None") -> Examples:
+def _examples(call: EvaluateOptions, store: "Store | None") -> Examples:
     if store is None or call.file is not None:
         return examples_of_file(
             named_file(call), call.format, blind=call.blind, options=call.reading
@@ -608,21 +617,21 @@ def _examples(call: Call, store: "Store | None") -> Examples:
     return examples_of_store(store, parsed_query(call), call.split, blind=call.blind)
 
 
-def _lesson(call: Call, step: Tell) -> Lesson | None:
+def _lesson(call: EvaluateOptions, step: Tell) -> FoldExamples | None:
     if call.train is None:
         return None
     source = examples_of_file(call.train, blind=call.blind)
-    return Lesson(source, lambda done, total: step("parsed to learn from", done, total))
+    return FoldExamples(source, lambda done, total: step("parsed to learn from", done, total))
 
 
-def _parser(call: Call, entrants: Iterable[IdentificationEntrant]) -> Parser | None:
+def _parser(call: EvaluateOptions, entrants: Iterable[IdentificationSystem]) -> Parser | None:
     """The parser that they need; None where none needs one."""
     layers = identification_layers(entrants)
     return load_parser(call.parser, layers) if layers else None
 
 
 def _strangers(
-    entrants: Iterable[IdentificationEntrant], parser: Parser | None
+    entrants: Iterable[IdentificationSystem], parser: Parser | None
 ) -> Iterator[str]:
     for one in entrants:
         said = (
@@ -635,7 +644,7 @@ def _strangers(
 
 
 def _remembering(
-    store: "Store | None", entrants: Iterable[IdentificationEntrant], trial: IdentificationTrial
+    store: "Store | None", entrants: Iterable[IdentificationSystem], trial: IdentificationTrial
 ) -> Iterator[str]:
     """A warning of each registered model that learnt from some of what it is tried on."""
     if store is None:
@@ -658,8 +667,8 @@ def _remembering(
 
 
 def named(
-    call: Call, store: "Store | None", lesson: Lesson | None
-) -> list[IdentificationEntrant]:
+    call: EvaluateOptions, store: "Store | None", lesson: FoldExamples | None
+) -> list[IdentificationSystem]:
     """Those that --model names, else the active model, or svm where recipes are fitted."""
     specs: Sequence[str | None] = call.models or ((SVM,) if call.fits else (None,))
     found = [_one_entrant(call, spec, store, lesson) for spec in specs]
@@ -668,24 +677,24 @@ def named(
 
 
 def _one_entrant(
-    call: Call, spec: str | None, store: "Store | None", lesson: Lesson | None
-) -> IdentificationEntrant:
+    call: EvaluateOptions, spec: str | None, store: "Store | None", lesson: FoldExamples | None
+) -> IdentificationSystem:
     if spec == SVM and call.fits:
         return fitted(call, SVM, settings(call), lesson)
     chosen = identifier_for(store, spec, register=False)
-    return IdentificationEntrant.ready(chosen.name, chosen.model, chosen.model_id)
+    return IdentificationSystem.ready(chosen.name, chosen.model, chosen.model_id)
 
 
 def fitted(
-    call: Call, name: str, wanted: "SvmSettings", lesson: Lesson | None
-) -> IdentificationEntrant:
+    call: EvaluateOptions, name: str, wanted: "SvmSettings", lesson: FoldExamples | None
+) -> IdentificationSystem:
     """`svm` with these settings, fitted on what --train names, else in folds."""
     if lesson is not None:
         return taught(name, wanted, lesson)
     return in_folds(name, wanted, call.folds or DEFAULT_FOLDS, call.seed)
 
 
-def settings(call: Call) -> "SvmSettings":
+def settings(call: EvaluateOptions) -> "SvmSettings":
     """The settings of `svm` that --set names. Raises SettingError."""
     from nfh_models.identification.svm import plan_of
 
@@ -714,7 +723,7 @@ def signed(one: Measure, places: int = 1) -> str:
     return f"{100 * one.low:+.{places}f} to {100 * one.high:+.{places}f}"
 
 
-def where(source: str, format_: str | None, asked: Asked) -> str:
+def where(source: str, format_: str | None, asked: ReportOptions) -> str:
     """What was measured on."""
     place = source if format_ is None else f"{source} ({format_})"
     if asked.query:

@@ -19,24 +19,29 @@ from nfh_models.agreement.measure import Measure
 from nfh_models.identification.ablation import REMOVALS, rule_removals
 from nfh_models.identification.base import Example
 from nfh_models.identification.evaluation import (
-    Comparison,
     Error,
-    Evaluation,
-    Part,
+    IdentificationEvaluation,
+    IdentifierComparison,
+    PartCounts,
     compare,
     evaluate,
     measures,
 )
 from nfh_models.identification.recipes import RULES, SVM
-from nfh_models.identification.scores import RESULTS, Counts, Published, count
+from nfh_models.identification.scores import (
+    RESULTS,
+    DecisionCounts,
+    PublishedIdentification,
+    count,
+)
 from nfh_models.identification.svm import Feature
 from nfh_tui.cli.evaluate_call import (
     NONE,
-    Asked,
-    Call,
+    EvaluateOptions,
     Json,
+    ReportOptions,
+    SystemComparison,
     Tell,
-    Versus,
     about,
     as_json,
     figures,
@@ -53,12 +58,12 @@ from nfh_tui.cli.evaluate_call import (
     where,
 )
 from nfh_tui.cli.options import emit
-from nfh_tui.cli.report import Page
+from nfh_tui.cli.report import CommandReport
 from nfh_tui.services.evaluate import (
-    IdentificationEntrant,
+    DecidedExamples,
+    FoldExamples,
+    IdentificationSystem,
     IdentificationTrial,
-    JudgedIdentification,
-    Lesson,
     rules_without,
 )
 
@@ -86,7 +91,7 @@ def write_report(path: Path, title: str, text: str) -> None:
 TITLE = "Identification"
 
 
-def run(call: Call) -> None:
+def run(call: EvaluateOptions) -> None:
     """Do it, and print the report."""
     if call.ablation:
         run_ablation(call)
@@ -99,7 +104,7 @@ def run(call: Call) -> None:
         click.echo(_text(whole, call, call.errors), nl=False)
 
 
-def report(call: Call, tell: Tell) -> Json:
+def report(call: EvaluateOptions, tell: Tell) -> Json:
     """The report as JSON; the page of the call is written. tell: told how far it is."""
     whole = measured(call, tell)
     write_page(whole, call)
@@ -107,41 +112,41 @@ def report(call: Call, tell: Tell) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class IdentificationResult:
     """All that was found. found: one an entrant of the trial, in their order."""
 
     trial: IdentificationTrial
-    found: Sequence[Evaluation]
-    versus: Sequence[Versus]
+    found: Sequence[IdentificationEvaluation]
+    versus: Sequence[SystemComparison]
 
 
-def measured(call: Call, tell: Tell | None = None) -> Measured:
+def measured(call: EvaluateOptions, tell: Tell | None = None) -> IdentificationResult:
     """The trial and all its figures. Raises what reading, parsing and the models raise."""
     trial = held(call, named, tell)
     found = [evaluate(trial.examples, one.decisions, call.resampling) for one in trial.judged]
     versus = _compared(trial.examples, trial.judged, call.resampling)
-    return Measured(trial, found, versus)
+    return IdentificationResult(trial, found, versus)
 
 
-def write_page(whole: Measured, call: Call) -> None:
+def write_page(whole: IdentificationResult, call: EvaluateOptions) -> None:
     """Write the page that the call asks for, if it asks for one. Raises ExportError."""
     if call.report is not None:
         most = max(one.counts.wrong for one in whole.found)
         write_report(call.report, TITLE, _text(whole, call, most))
 
 
-def _text(whole: Measured, call: Call, errors: int) -> str:
+def _text(whole: IdentificationResult, call: EvaluateOptions, errors: int) -> str:
 
     return as_text(whole.trial, whole.found, whole.versus, call.asked, errors=errors)
 
 
 def _compared(
-    tried: Sequence[Example], judged: Sequence[JudgedIdentification], resampling: Resampling
-) -> list[Versus]:
+    tried: Sequence[Example], judged: Sequence[DecidedExamples], resampling: Resampling
+) -> list[SystemComparison]:
     """Every two of them, in the order in which they were named."""
     said = {one.entrant.name: [it.nfh for it in one.decisions] for one in judged}
     return [
-        Versus(first, second, compare(tried, said[first], said[second], resampling))
+        SystemComparison(first, second, compare(tried, said[first], said[second], resampling))
         for first, second in combinations(said, 2)
     ]
 
@@ -156,19 +161,19 @@ MOST_ENTRANTS = 5
 """Entrants whose seconds are told one by one."""
 FIGURES = ("", "precision:", "recall:", "F1:", "accuracy:")
 
-Found = Sequence[tuple[JudgedIdentification, Evaluation]]
+Found = Sequence[tuple[DecidedExamples, IdentificationEvaluation]]
 
 
 def as_text(
     trial: IdentificationTrial,
-    found: Sequence[Evaluation],
-    versus: Sequence[Versus],
-    asked: Asked,
+    found: Sequence[IdentificationEvaluation],
+    versus: Sequence[SystemComparison],
+    asked: ReportOptions,
     *,
     errors: int,
 ) -> str:
     """The report, ready to print. errors: how many wrong decisions of each to show."""
-    page = Page()
+    page = CommandReport()
     both = list(zip(trial.judged, found, strict=True))
     head(page, trial, asked)
     if trial.examples:
@@ -182,7 +187,7 @@ def as_text(
     return page.text()
 
 
-def head(page: Page, trial: IdentificationTrial, asked: Asked) -> None:
+def head(page: CommandReport, trial: IdentificationTrial, asked: ReportOptions) -> None:
     """What was measured on, and what was left out of it."""
     yes = sum(example.nfh for example in trial.examples)
     size = len(trial.examples)
@@ -212,7 +217,7 @@ def head(page: Page, trial: IdentificationTrial, asked: Asked) -> None:
 # --- figures --------------------------------------------------------------------------------
 
 
-def _figures_table(page: Page, both: Found, asked: Asked) -> None:
+def _figures_table(page: CommandReport, both: Found, asked: ReportOptions) -> None:
     page.title("Percent")
     rows: list[tuple[str, ...]] = []
     for judged, found in both:
@@ -233,7 +238,7 @@ def _figures_table(page: Page, both: Found, asked: Asked) -> None:
     tail(page, asked)
 
 
-def tail(page: Page, asked: Asked) -> None:
+def tail(page: CommandReport, asked: ReportOptions) -> None:
     """How to read the table of figures."""
     if asked.resamples:
         page.note(
@@ -242,7 +247,7 @@ def tail(page: Page, asked: Asked) -> None:
     page.note("the paper's figures are of its own data, not of this")
 
 
-def entrant(one: IdentificationEntrant) -> str:
+def entrant(one: IdentificationSystem) -> str:
     """The name of an entrant, and how it came to its knowledge where that matters."""
     if one.folds is not None:
         return f"{one.name}, {one.folds} folds"
@@ -251,13 +256,13 @@ def entrant(one: IdentificationEntrant) -> str:
     return one.name
 
 
-def published(one: Published) -> tuple[str, ...]:
+def published(one: PublishedIdentification) -> tuple[str, ...]:
     """A line of the paper, as a row under FIGURES."""
     figures = (f"{value:.1f}" for value in (one.precision, one.recall, one.f1))
     return (f"paper: {one.what}, {one.data}", *figures, "")
 
 
-def _versus(page: Page, versus: Sequence[Versus]) -> None:
+def _versus(page: CommandReport, versus: Sequence[SystemComparison]) -> None:
     if not versus:
         return
     page.title("Difference in F1, on the same examples")
@@ -281,7 +286,7 @@ def _versus(page: Page, versus: Sequence[Versus]) -> None:
     )
 
 
-def _confusion(page: Page, both: Found) -> None:
+def _confusion(page: CommandReport, both: Found) -> None:
     page.title("Label against decision")
     rows = []
     for judged, found in both:
@@ -295,7 +300,7 @@ def _confusion(page: Page, both: Found) -> None:
 # --- breakdowns -----------------------------------------------------------------------------
 
 
-def _rules(page: Page, both: Found) -> None:
+def _rules(page: CommandReport, both: Found) -> None:
     for judged, found in both:
         if len(found.by_rule) < 2:
             continue
@@ -314,14 +319,14 @@ def _rules(page: Page, both: Found) -> None:
         page.table(("rule", "decides", "n:", "right:", "wrong:", "right %:"), rows)
 
 
-def _decides(counts: Counts) -> str:
+def _decides(counts: DecisionCounts) -> str:
     called = counts.hit + counts.false
     if called == counts.n:
         return "NFH"
     return "not" if not called else "both"
 
 
-def _parts(page: Page, both: Found) -> None:
+def _parts(page: CommandReport, both: Found) -> None:
     first = both[0][1]
     breakdowns = (
         ("By what the number is written with", "written with", first.by_kind, "by_kind"),
@@ -339,14 +344,14 @@ def _parts(page: Page, both: Found) -> None:
             _side_by_side(page, column, parts, key, both)
 
 
-def _word_title(found: Evaluation) -> str:
+def _word_title(found: IdentificationEvaluation) -> str:
     words = len(found.by_word)
     if words <= WORDS:
         return "By the number's words"
     return f"By the number's words, the {WORDS} most frequent of {words:,}"
 
 
-def _part(part: Part) -> tuple[str, ...]:
+def _part(part: PartCounts) -> tuple[str, ...]:
     counts = part.counts
     figures = (percent(value) for value in (counts.precision, counts.recall, counts.f1))
     name = visible(part.name, 24)
@@ -354,7 +359,7 @@ def _part(part: Part) -> tuple[str, ...]:
 
 
 def _side_by_side(
-    page: Page, column: str, parts: Iterable[Part], key: str, both: Found
+    page: CommandReport, column: str, parts: Iterable[PartCounts], key: str, both: Found
 ) -> None:
     """The wrong decisions of each entrant, for the same parts."""
     columns = [column, "n:", "NFH:"]
@@ -379,7 +384,7 @@ def _side_by_side(
 # --- errors ---------------------------------------------------------------------------------
 
 
-def _errors(page: Page, both: Found, most: int) -> None:
+def _errors(page: CommandReport, both: Found, most: int) -> None:
     if not most:
         return
     for judged, found in both:
@@ -427,7 +432,7 @@ def around(error: Error) -> str:
     return f"{before}[{number}]{behind}"
 
 
-def seconds(page: Page, trial: IdentificationTrial) -> None:
+def seconds(page: CommandReport, trial: IdentificationTrial) -> None:
     """How long it took."""
     page.title("Seconds")
     if trial.parser is not None:
@@ -443,21 +448,21 @@ def seconds(page: Page, trial: IdentificationTrial) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AblationRow:
     """A row of the table. versus: the whole recipe against it; None of the whole itself.
 
     touched: examples that the rules decide which are left out, None where none is.
     """
 
-    judged: JudgedIdentification
-    counts: Counts
+    judged: DecidedExamples
+    counts: DecisionCounts
     f1: Measure
-    versus: Comparison | None
-    published: Published | None
+    versus: IdentifierComparison | None
+    published: PublishedIdentification | None
     touched: int | None
 
 
-def run_ablation(call: Call) -> None:
+def run_ablation(call: EvaluateOptions) -> None:
     """Do it, and print the table."""
     recipe = call.models[0] if call.models else SVM
     if recipe not in (SVM, RULES) or len(call.models) > 1:
@@ -475,10 +480,10 @@ def run_ablation(call: Call) -> None:
 
 
 def _without_features(
-    call: Call,
+    call: EvaluateOptions,
     store: "Store | None",  # noqa: ARG001
-    lesson: Lesson | None,
-) -> list[IdentificationEntrant]:
+    lesson: FoldExamples | None,
+) -> list[IdentificationSystem]:
     whole = settings(call)
     kept = set(whole.features.features)
     names = {} if kept == set(Feature) else {REMOVALS[0].name: "the features that are set"}
@@ -490,14 +495,14 @@ def _without_features(
 
 
 def _without_rules(
-    call: Call,  # noqa: ARG001
+    call: EvaluateOptions,  # noqa: ARG001
     store: "Store | None",  # noqa: ARG001
-    lesson: Lesson | None,  # noqa: ARG001
-) -> list[IdentificationEntrant]:
+    lesson: FoldExamples | None,  # noqa: ARG001
+) -> list[IdentificationSystem]:
     return rules_without()
 
 
-def _rows(call: Call, trial: IdentificationTrial, recipe: str) -> list[Row]:
+def _rows(call: EvaluateOptions, trial: IdentificationTrial, recipe: str) -> list[AblationRow]:
     published = {one.name: one.published for one in REMOVALS}
     if trial.judged[0].entrant.name != REMOVALS[0].name:
         published = {}  # the paper's table is of all four features
@@ -517,14 +522,16 @@ def _rows(call: Call, trial: IdentificationTrial, recipe: str) -> list[Row]:
             touched = sum(rules[rule] for rule in removed[name])
         counts = count(zip(labels, own, strict=True))
         f1 = measures(trial.examples, own, call.resampling)["f1"]
-        rows.append(Row(judged, counts, f1, versus, published.get(name), touched))
+        rows.append(AblationRow(judged, counts, f1, versus, published.get(name), touched))
     return rows
 
 
 # --- told -----------------------------------------------------------------------------------
 
 
-def _as_json(call: Call, trial: IdentificationTrial, recipe: str, rows: Sequence[Row]) -> Json:
+def _as_json(
+    call: EvaluateOptions, trial: IdentificationTrial, recipe: str, rows: Sequence[AblationRow]
+) -> Json:
     return about(trial, call.asked) | {
         "ablation": recipe,
         "folds": trial.judged[0].entrant.folds,
@@ -535,7 +542,7 @@ def _as_json(call: Call, trial: IdentificationTrial, recipe: str, rows: Sequence
     }
 
 
-def _row_json(row: Row) -> Json:
+def _row_json(row: AblationRow) -> Json:
     versus, paper = row.versus, row.published
     return {
         "name": row.judged.entrant.name,
@@ -556,8 +563,10 @@ def _row_json(row: Row) -> Json:
     }
 
 
-def _as_text(call: Call, trial: IdentificationTrial, recipe: str, rows: Sequence[Row]) -> str:
-    page = Page()
+def _as_text(
+    call: EvaluateOptions, trial: IdentificationTrial, recipe: str, rows: Sequence[AblationRow]
+) -> str:
+    page = CommandReport()
     head(page, trial, call.asked)
     if trial.examples:
         page.title(_title(trial, recipe))
@@ -580,7 +589,7 @@ def _title(trial: IdentificationTrial, recipe: str) -> str:
     return f"{recipe} with parts left out: percent"
 
 
-def _features_table(page: Page, rows: Sequence[Row]) -> None:
+def _features_table(page: CommandReport, rows: Sequence[AblationRow]) -> None:
     page.table(
         ("", "P:", "R:", "F1:", "lost:", "95 %:", "paper P R F1:"),
         [
@@ -596,7 +605,7 @@ def _features_table(page: Page, rows: Sequence[Row]) -> None:
     )
 
 
-def _rules_table(page: Page, rows: Sequence[Row]) -> None:
+def _rules_table(page: CommandReport, rows: Sequence[AblationRow]) -> None:
     order = sorted(rows[1:], key=lambda row: (not _of_group(row), -(_value(row) or 0.0)))
     page.table(
         ("left out", "decides:", "P:", "R:", "F1:", "lost:", "95 %:"),
@@ -614,21 +623,21 @@ def _rules_table(page: Page, rows: Sequence[Row]) -> None:
     )
 
 
-def _of_group(row: Row) -> bool:
+def _of_group(row: AblationRow) -> bool:
     return row.judged.entrant.name.startswith("without group ")
 
 
-def _figures_row(row: Row) -> tuple[str, ...]:
+def _figures_row(row: AblationRow) -> tuple[str, ...]:
     counts = row.counts
     shown = (percent(value) for value in (counts.precision, counts.recall, counts.f1))
     return (row.judged.entrant.name, *shown)
 
 
-def _value(row: Row) -> float | None:
+def _value(row: AblationRow) -> float | None:
     return row.versus.difference.value if row.versus else None
 
 
-def _lost(row: Row, places: int = 1) -> tuple[str, str]:
+def _lost(row: AblationRow, places: int = 1) -> tuple[str, str]:
     value = _value(row)
     if row.versus is None or value is None:
         return "", ""

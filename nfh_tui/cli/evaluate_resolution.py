@@ -18,9 +18,9 @@ from nfh_models.resolution import scoring
 from nfh_models.resolution.base import Choice, Item
 from nfh_models.resolution.evaluation import (
     Calibration,
-    Evaluation,
     Paired,
     Reliability,
+    ResolutionEvaluation,
     compare,
     evaluate,
 )
@@ -29,22 +29,22 @@ from nfh_models.resolution.scoring import (
     COLUMNS,
     REF_WRONG,
     ClassPart,
-    Figures,
     HeadFigures,
-    Judged,
     Mistake,
     Mistaken,
-    Part,
+    PartFigures,
+    ResolutionFigures,
+    ScoredExample,
+    ScoredSystem,
     on_references,
     score_of,
 )
-from nfh_models.resolution.scoring import Entrant as Scored
 from nfh_tui.cli.evaluate_call import (
     NONE,
     RESOLUTION,
-    Asked,
-    Call,
+    EvaluateOptions,
     Json,
+    ReportOptions,
     Tell,
     check_names,
     held_on,
@@ -60,11 +60,11 @@ from nfh_tui.cli.evaluate_call import (
     where,
 )
 from nfh_tui.cli.options import emit
-from nfh_tui.cli.report import Page
+from nfh_tui.cli.report import CommandReport
 from nfh_tui.services.evaluate import (
-    JudgedResolution,
-    ResolutionEntrant,
+    ResolutionSystem,
     ResolutionTrial,
+    ResolvedExamples,
     entrant_for,
     hold_resolution,
     layers_needed,
@@ -92,7 +92,7 @@ COMPARED = ("accuracy", "accuracy_inclusive", "accuracy_nearest")
 
 
 @dataclass(frozen=True, slots=True)
-class Versus:
+class ResolutionComparison:
     """Two of the entrants compared, by name; a test for each figure of COMPARED."""
 
     first: str
@@ -101,7 +101,7 @@ class Versus:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ResolutionResult:
     """All that was found.
 
     evaluations: one an entrant of the trial, in their order. baselines: the noun baselines
@@ -109,12 +109,12 @@ class Found:
     """
 
     trial: ResolutionTrial
-    evaluations: tuple[Evaluation, ...]
-    versus: tuple[Versus, ...]
-    baselines: tuple[Scored, ...]
+    evaluations: tuple[ResolutionEvaluation, ...]
+    versus: tuple[ResolutionComparison, ...]
+    baselines: tuple[ScoredSystem, ...]
 
 
-def run(call: Call) -> None:
+def run(call: EvaluateOptions) -> None:
     """Do it, and print the report."""
     found = measured(call)
     _write_page(found, call)
@@ -125,7 +125,7 @@ def run(call: Call) -> None:
         click.echo(text, nl=False)
 
 
-def report(call: Call, tell: Tell) -> "Json":
+def report(call: EvaluateOptions, tell: Tell) -> "Json":
     """The report as JSON; the page of the call is written. tell: told how far it is."""
 
     found = measured(call, tell)
@@ -133,7 +133,7 @@ def report(call: Call, tell: Tell) -> "Json":
     return as_json(found, call.asked)
 
 
-def _write_page(found: Found, call: Call) -> None:
+def _write_page(found: ResolutionResult, call: EvaluateOptions) -> None:
     if call.report is not None:
         from nfh_db.formats.files import write_lines
         from nfh_tui.cli.evaluation_page import as_page
@@ -141,7 +141,7 @@ def _write_page(found: Found, call: Call) -> None:
         write_lines(call.report, as_page(found, call.asked))
 
 
-def measured(call: Call, tell: Tell | None = None) -> Found:
+def measured(call: EvaluateOptions, tell: Tell | None = None) -> ResolutionResult:
     """The trial and all its figures; its warnings have been said.
 
     tell: told how far it is, in place of the terminal. Raises what reading, parsing and the
@@ -168,7 +168,7 @@ def measured(call: Call, tell: Tell | None = None) -> Found:
     return found
 
 
-def _found(whole: ResolutionTrial, entrants: int, call: Call) -> Found:
+def _found(whole: ResolutionTrial, entrants: int, call: EvaluateOptions) -> ResolutionResult:
     """entrants: how many of those in the trial are no baselines."""
     trial = replace(whole, judged=whole.judged[:entrants])
     evaluations = tuple(
@@ -181,21 +181,21 @@ def _found(whole: ResolutionTrial, entrants: int, call: Call) -> Found:
         )
         for one in trial.judged
     )
-    baselines: tuple[Scored, ...] = ()
+    baselines: tuple[ScoredSystem, ...] = ()
     if call.baselines:
         said = {one.entrant.name: one.choices for one in reversed(whole.judged)}
         baselines = on_references(trial.examples, dict(reversed(said.items())))
-    return Found(trial, evaluations, _compared(trial, evaluations, call), baselines)
+    return ResolutionResult(trial, evaluations, _compared(trial, evaluations, call), baselines)
 
 
 def _compared(
-    trial: ResolutionTrial, evaluations: Sequence[Evaluation], call: Call
-) -> tuple[Versus, ...]:
+    trial: ResolutionTrial, evaluations: Sequence[ResolutionEvaluation], call: EvaluateOptions
+) -> tuple[ResolutionComparison, ...]:
     """Every two of them, in the order in which they were named."""
     pairs = zip(trial.judged, evaluations, strict=True)
     judged = {one.entrant.name: found.judged for one, found in pairs}
     return tuple(
-        Versus(
+        ResolutionComparison(
             first,
             second,
             tuple(
@@ -207,7 +207,7 @@ def _compared(
     )
 
 
-def _examples(call: Call, store: "Store | None") -> ResolutionExamples:
+def _examples(call: EvaluateOptions, store: "Store | None") -> ResolutionExamples:
     if call.several_heads:
         return resolution_examples_of_package()
     if store is None or call.file is not None:
@@ -217,7 +217,7 @@ def _examples(call: Call, store: "Store | None") -> ResolutionExamples:
     return resolution_examples_of_store(store, parsed_query(call), call.split, blind=call.blind)
 
 
-def _entrants(call: Call, store: "Store | None") -> list[ResolutionEntrant]:
+def _entrants(call: EvaluateOptions, store: "Store | None") -> list[ResolutionSystem]:
     """Those that --model names, else the active model."""
     specs: Sequence[str | None] = call.models or (None,)
     found = [entrant_for(store, spec) for spec in specs]
@@ -233,10 +233,10 @@ def _entrants(call: Call, store: "Store | None") -> list[ResolutionEntrant]:
     return called
 
 
-def _baselines() -> list[ResolutionEntrant]:
+def _baselines() -> list[ResolutionSystem]:
     kinds = (*NOUNS, *(f"{kind}{NAMES}" for kind in NOUNS))
     return [
-        ResolutionEntrant(f"{NEAREST}:{kind}", load_resolver(NEAREST, spec=kind))
+        ResolutionSystem(f"{NEAREST}:{kind}", load_resolver(NEAREST, spec=kind))
         for kind in kinds
     ]
 
@@ -245,7 +245,7 @@ AROUND_ERROR = 300
 """Code points of a passage on either side of an anchor that an error quotes."""
 
 
-def as_json(found: "Found", asked: Asked) -> Json:
+def as_json(found: "ResolutionResult", asked: ReportOptions) -> Json:
     """The whole report: of one entrant its own keys, of several a list of such objects."""
     trial = found.trial
     told = held_on(RESOLUTION, trial, asked) | {
@@ -268,7 +268,9 @@ def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _entrant(trial: ResolutionTrial, said: JudgedResolution, found: Evaluation) -> Json:
+def _entrant(
+    trial: ResolutionTrial, said: ResolvedExamples, found: ResolutionEvaluation
+) -> Json:
     entrant = said.entrant
     parsing = trial.parsing if entrant.needs else 0.0
     calibration = found.calibration
@@ -309,7 +311,7 @@ def _entrant(trial: ResolutionTrial, said: JudgedResolution, found: Evaluation) 
     }
 
 
-def figures(one: Figures) -> Json:
+def figures(one: ResolutionFigures) -> Json:
     """The figures that follow from counts; they are those of all examples."""
     return {
         "n": one.n,
@@ -397,11 +399,11 @@ def _class_json(one: ClassPart) -> Json:
     }
 
 
-def _parts(key: str, parts: Iterable[Part]) -> list[Json]:
+def _parts(key: str, parts: Iterable[PartFigures]) -> list[Json]:
     return [{key: part.name, **figures(part.figures)} for part in parts]
 
 
-def _baseline(one: Scored) -> Json:
+def _baseline(one: ScoredSystem) -> Json:
     return {
         "model": one.name,
         "n": one.figures.reference_n,
@@ -411,7 +413,7 @@ def _baseline(one: Scored) -> Json:
     }
 
 
-def _versus_json(one: "Versus") -> Json:
+def _versus_json(one: "ResolutionComparison") -> Json:
     return {
         "first": one.first,
         "second": one.second,
@@ -463,17 +465,17 @@ def error(one: Mistaken) -> Json:
     }
 
 
-def _token(judged: Judged, at: int) -> Json:
+def _token(judged: ScoredExample, at: int) -> Json:
     return {"token": at, "word": judged.example.item.passage.word(at)}
 
 
-def confidence(judged: Judged) -> float | None:
+def confidence(judged: ScoredExample) -> float | None:
     """The score of what was chosen; None where it has none."""
     choice = judged.choice
     return None if choice is None else score_of(choice, choice.choice)
 
 
-def quoted(judged: Judged) -> tuple[str, int, int]:
+def quoted(judged: ScoredExample) -> tuple[str, int, int]:
     """Text around an anchor, and the code points [start, end) in it that are the anchor."""
     passage, anchor = judged.example.item.passage, judged.example.item.anchor
     first, last = passage.tokens[anchor.start].start, passage.tokens[anchor.end - 1].end
@@ -659,7 +661,7 @@ Row = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ReportTable:
     """A table with its heading. A column whose name ends in ":" holds numbers.
 
     styles: of each row "", "lead" and "sub" (a row and the smaller one below it), or "paper"
@@ -673,10 +675,10 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
-Both = Sequence[tuple[ResolutionEntrant, Evaluation]]
+Both = Sequence[tuple[ResolutionSystem, ResolutionEvaluation]]
 
 
-def both(found: "Found") -> Both:
+def both(found: "ResolutionResult") -> Both:
     """Each entrant with what was found of it."""
     return [
         (judged.entrant, evaluation)
@@ -687,7 +689,7 @@ def both(found: "Found") -> Both:
 # --- what it is about -----------------------------------------------------------------------
 
 
-def head(found: "Found", asked: Asked) -> tuple[str, list[str]]:
+def head(found: "ResolutionResult", asked: ReportOptions) -> tuple[str, list[str]]:
     """What was measured on, and what was left out of it."""
     trial = found.trial
     size = len(trial.examples)
@@ -713,7 +715,7 @@ def head(found: "Found", asked: Asked) -> tuple[str, list[str]]:
     return first, notes
 
 
-def _reservations(found: "Found", size: int, references: int) -> Iterator[str]:
+def _reservations(found: "ResolutionResult", size: int, references: int) -> Iterator[str]:
     if not size:
         yield "there is nothing to measure: no anchor here has a label that names a head"
         return
@@ -747,7 +749,9 @@ def short(name: str) -> str:
 INTERVAL = "  95 % interval"
 
 
-def tables(found: "Found", asked: Asked, *, oracle: bool) -> Iterator[Table]:
+def tables(
+    found: "ResolutionResult", asked: ReportOptions, *, oracle: bool
+) -> Iterator[ReportTable]:
     """The tables of figures, in order; those that say nothing are left out."""
     pairs = both(found)
     yield _accuracies(pairs, asked)
@@ -763,7 +767,9 @@ def tables(found: "Found", asked: Asked, *, oracle: bool) -> Iterator[Table]:
         yield _versus_table(found)
 
 
-def _measured(pairs: Both, asked: Asked, names: Sequence[str]) -> tuple[list[Row], list[str]]:
+def _measured(
+    pairs: Both, asked: ReportOptions, names: Sequence[str]
+) -> tuple[list[Row], list[str]]:
     """A row an entrant with the figures of `names` and, where asked for, their intervals."""
     rows: list[Row] = []
     styles: list[str] = []
@@ -780,14 +786,14 @@ def _measured(pairs: Both, asked: Asked, names: Sequence[str]) -> tuple[list[Row
     return rows, styles
 
 
-def _value(one: Evaluation, name: str) -> str:
+def _value(one: ResolutionEvaluation, name: str) -> str:
     measure = one.ci95.get(name)
     if measure is not None:
         return percent(measure.value)
     return percent(getattr(one.figures, name))
 
 
-def _accuracies(pairs: Both, asked: Asked) -> Table:
+def _accuracies(pairs: Both, asked: ReportOptions) -> ReportTable:
     names = ("accuracy", "accuracy_inclusive", "accuracy_nearest")
     rows, styles = _measured(pairs, asked, names)
     told = [
@@ -804,10 +810,12 @@ def _accuracies(pairs: Both, asked: Asked) -> Table:
         *_tail(asked),
     ]
     columns = ("", "accuracy:", "inclusive:", "nearest:")
-    return Table("Accuracy in percent", columns, *_with_paper(rows, styles, told), tuple(notes))
+    return ReportTable(
+        "Accuracy in percent", columns, *_with_paper(rows, styles, told), tuple(notes)
+    )
 
 
-def _tail(asked: Asked) -> list[str]:
+def _tail(asked: ReportOptions) -> list[str]:
     notes = []
     if asked.resamples:
         notes.append(
@@ -817,7 +825,7 @@ def _tail(asked: Asked) -> list[str]:
     return notes
 
 
-def _kinds(pairs: Both, asked: Asked) -> Table:
+def _kinds(pairs: Both, asked: ReportOptions) -> ReportTable:
     names = ("binary", "class_accuracy", "reference", "reference_inclusive", "implicit")
     rows, styles = _measured(pairs, asked, names)
     told: list[Row] = []
@@ -833,10 +841,12 @@ def _kinds(pairs: Both, asked: Asked) -> Table:
         "Implicit: accuracy within gold of the kind, inclusive as above",
     )
     columns = ("", "binary:", "class:", "Reference:", "inclusive:", "Implicit:")
-    return Table("Reference and classes", columns, *_with_paper(rows, styles, told), notes)
+    return ReportTable(
+        "Reference and classes", columns, *_with_paper(rows, styles, told), notes
+    )
 
 
-def _heads(pairs: Both, asked: Asked) -> Table:
+def _heads(pairs: Both, asked: ReportOptions) -> ReportTable:
     rows: list[Row] = []
     styles: list[str] = []
     for entrant, one in pairs:
@@ -862,7 +872,7 @@ def _heads(pairs: Both, asked: Asked) -> Table:
     ]
     columns = ("", "exact:", "precision:", "recall:", "F1:", "mentions:")
     title = f"Heads of {counted(n, 'Reference')}: percent"
-    return Table(title, columns, tuple(rows), tuple(styles), tuple(notes))
+    return ReportTable(title, columns, tuple(rows), tuple(styles), tuple(notes))
 
 
 def _head_row(one: HeadFigures) -> tuple[str, ...]:
@@ -883,7 +893,7 @@ def _relations(pairs: Both) -> Iterator[str]:
 # --- oracle, baselines, calibration ---------------------------------------------------------
 
 
-def _oracle(pairs: Both) -> Table:
+def _oracle(pairs: Both) -> ReportTable:
     rows = [
         (
             short(entrant.name),
@@ -902,7 +912,7 @@ def _oracle(pairs: Both) -> Table:
         *(_told_so(entrant, one) for entrant, one in pairs),
         "the paper limits the candidates in training, too",
     )
-    return Table(
+    return ReportTable(
         "Oracle: percent with candidates of the right kind only",
         ("", "Reference:", "inclusive:", "Implicit:"),
         *_with_paper(rows, (), told),
@@ -910,7 +920,7 @@ def _oracle(pairs: Both) -> Table:
     )
 
 
-def _told_so(entrant: ResolutionEntrant, one: Evaluation) -> str:
+def _told_so(entrant: ResolutionSystem, one: ResolutionEvaluation) -> str:
     """Whether a model was made for candidates of one kind."""
     only = one_kind(one)
     if only is None:
@@ -920,7 +930,7 @@ def _told_so(entrant: ResolutionEntrant, one: Evaluation) -> str:
     return f"{entrant.name} {how} among {only} alone"
 
 
-def one_kind(one: Evaluation) -> str | None:
+def one_kind(one: ResolutionEvaluation) -> str | None:
     """What a model's candidates are if they are of one kind: "words" or "classes"."""
     words = classes = False
     for judged in one.judged:
@@ -932,7 +942,7 @@ def one_kind(one: Evaluation) -> str | None:
     return {(True, False): "words", (False, True): "classes"}.get((words, classes))
 
 
-def _baselines_table(found: "Found") -> Table:
+def _baselines_table(found: "ResolutionResult") -> ReportTable:
     n = next((one.figures.reference_n for one in found.baselines), 0)
     rows = [
         (
@@ -946,7 +956,7 @@ def _baselines_table(found: "Found") -> Table:
     told = [
         (f"paper: {one.what}", f"{one.percent:.1f}", NONE, NONE) for one in scoring.BASELINES
     ]
-    return Table(
+    return ReportTable(
         f"A noun by its place: percent of {counted(n, 'Reference')}",
         ("", "accuracy:", "inclusive:", "nearest:"),
         *_with_paper(rows, (), told),
@@ -954,7 +964,7 @@ def _baselines_table(found: "Found") -> Table:
     )
 
 
-def _calibrations(pairs: Both) -> Table:
+def _calibrations(pairs: Both) -> ReportTable:
     rows = []
     styles = []
     silent = []
@@ -976,7 +986,7 @@ def _calibrations(pairs: Both) -> Table:
     if silent:
         notes.append(f"{', '.join(silent)}: no probabilities, so nothing to calibrate")
     columns = ("", "ECE:", "scaled:", "temperature:", "NLL:", "scaled:")
-    return Table(
+    return ReportTable(
         "Calibration", columns if rows else (), tuple(rows), tuple(styles), tuple(notes)
     )
 
@@ -996,7 +1006,7 @@ def _nats(value: float | None) -> str:
     return NONE if value is None else f"{value:.3f}"
 
 
-def _versus_table(found: "Found") -> Table:
+def _versus_table(found: "ResolutionResult") -> ReportTable:
     rows = []
     for one in found.versus:
         for test in one.tests:
@@ -1015,7 +1025,7 @@ def _versus_table(found: "Found") -> Table:
             )
     columns = ("", "by", "points:", "95 % interval:", "p:", "only 1st:", "only 2nd:")
     note = "only 1st, only 2nd: numbers that this one alone gets right; p: paired bootstrap"
-    return Table("Difference, on the same examples", columns, tuple(rows), (), (note,))
+    return ReportTable("Difference, on the same examples", columns, tuple(rows), (), (note,))
 
 
 def _with_paper(
@@ -1040,17 +1050,17 @@ WORDS = 15
 """Anchor words that the table names; --json has all that occur five times."""
 
 
-def breakdowns(pairs: Both) -> Iterator[Table]:
+def breakdowns(pairs: Both) -> Iterator[ReportTable]:
     """By class, by the anchor's words and shape, and by where the heads are."""
     yield from _classes(pairs)
     yield from _by_something(pairs)
 
 
-def _classes(pairs: Both) -> Iterator[Table]:
+def _classes(pairs: Both) -> Iterator[ReportTable]:
     columns = ("gold", "n:", "answered:", "precision:", "recall:", "F1:", "right:")
     for entrant, one in pairs:
         name = f" of {entrant.name}" if len(pairs) > 1 else ""
-        yield Table(
+        yield ReportTable(
             f"By class{name}: percent",
             columns,
             tuple(_class_row(part) for part in one.by_class if part.n or part.predicted),
@@ -1064,7 +1074,7 @@ def _class_row(one: ClassPart) -> tuple[str, ...]:
     return (one.label, f"{one.n:,}", f"{one.predicted:,}", *map(percent, values))
 
 
-def _by_something(pairs: Both) -> Iterator[Table]:
+def _by_something(pairs: Both) -> Iterator[ReportTable]:
     frequent = [part.name for part in pairs[0][1].by_word[:WORDS]]
     kinds: tuple[tuple[str, str, str], ...] = (
         ("By the number's words, the most frequent", "number", "by_word"),
@@ -1085,11 +1095,11 @@ def _by_something(pairs: Both) -> Iterator[Table]:
 
 
 def _breakdown(
-    title: str, column: str, found: Sequence[tuple[ResolutionEntrant, Sequence[Part]]]
-) -> Table:
+    title: str, column: str, found: Sequence[tuple[ResolutionSystem, Sequence[PartFigures]]]
+) -> ReportTable:
     first = found[0][1]
     if len(found) == 1:
-        return Table(
+        return ReportTable(
             f"{title}: percent",
             (column, "n:", "accuracy:", "inclusive:", "nearest:"),
             tuple(
@@ -1099,7 +1109,7 @@ def _breakdown(
         )
     columns = (column, "n:", *(f"{short(entrant.name)}:" for entrant, _ in found))
     values = [{part.name: part.figures.accuracy for part in parts} for _, parts in found]
-    return Table(
+    return ReportTable(
         f"{title}: accuracy in percent",
         columns,
         tuple(
@@ -1113,7 +1123,7 @@ def _breakdown(
     )
 
 
-def _three(one: Figures) -> tuple[str, str, str]:
+def _three(one: ResolutionFigures) -> tuple[str, str, str]:
     return (
         percent(one.accuracy),
         percent(one.accuracy_inclusive),
@@ -1121,7 +1131,7 @@ def _three(one: Figures) -> tuple[str, str, str]:
     )
 
 
-def confusion(one: Evaluation) -> tuple[Row, list[Row]]:
+def confusion(one: ResolutionEvaluation) -> tuple[Row, list[Row]]:
     """The columns and rows of a confusion matrix that fits a terminal."""
     short_names = {"CURRENCY": "CURR.", "REFERENCE": "REF.", REF_WRONG: "WRONG"}
     silent = any(one.confusion.unanswered)
@@ -1138,7 +1148,7 @@ def confusion(one: Evaluation) -> tuple[Row, list[Row]]:
     return ("gold", *columns, *(["none:"] if silent else [])), rows
 
 
-def mistakes(pairs: Both) -> Table:
+def mistakes(pairs: Both) -> ReportTable:
     """How many wrong answers there are of each kind, an entrant a column."""
     counts = [{one.mistake: one.n for one in found.by_mistake} for _, found in pairs]
     kinds = [kind for kind in Mistake if any(kind in some for some in counts)]
@@ -1153,16 +1163,18 @@ def mistakes(pairs: Both) -> Table:
     else:
         columns = ("", *(f"{short(entrant.name)}:" for entrant, _ in pairs))
         rows = [(kind.value, *(f"{some.get(kind, 0):,}" for some in counts)) for kind in kinds]
-    return Table("Wrong answers by kind", columns, tuple(rows))
+    return ReportTable("Wrong answers by kind", columns, tuple(rows))
 
 
 LEFT_OF_ANCHOR = 34
 RIGHT_OF_ANCHOR = 34
 
 
-def as_text(found: "Found", asked: Asked, *, oracle: bool, errors: int) -> str:
+def as_text(
+    found: "ResolutionResult", asked: ReportOptions, *, oracle: bool, errors: int
+) -> str:
     """The report, ready to print. errors: how many wrong answers of each to show."""
-    page = Page()
+    page = CommandReport()
     first, notes = head(found, asked)
     page.say(first)
     for note in notes:
@@ -1181,7 +1193,7 @@ def as_text(found: "Found", asked: Asked, *, oracle: bool, errors: int) -> str:
     return page.text()
 
 
-def _show(page: Page, table: Table) -> None:
+def _show(page: CommandReport, table: ReportTable) -> None:
     page.title(table.title)
     if table.rows:
         page.table(table.columns, table.rows)
@@ -1189,7 +1201,7 @@ def _show(page: Page, table: Table) -> None:
         page.note(note)
 
 
-def _confusions(page: Page, pairs: Both) -> None:
+def _confusions(page: CommandReport, pairs: Both) -> None:
     for entrant, one in pairs:
         name = f" of {entrant.name}" if len(pairs) > 1 else ""
         page.title(f"Gold against answer{name}")
@@ -1197,7 +1209,7 @@ def _confusions(page: Page, pairs: Both) -> None:
     page.note("WRONG: REF-WRONG, a word for a Reference that is no gold mention")
 
 
-def _errors(page: Page, pairs: Both, most: int) -> None:
+def _errors(page: CommandReport, pairs: Both, most: int) -> None:
     if not most:
         return
     for entrant, one in pairs:
@@ -1227,13 +1239,13 @@ def described(one: Mistaken, *, sure: bool) -> str:
     return f"{judged.example.where}: gold {wanted(judged)}, said {said} ({one.mistake})"
 
 
-def wanted(judged: Judged) -> str:
+def wanted(judged: ScoredExample) -> str:
     """The gold label: a class in capitals, or the words of the heads."""
     heads = judged.example.gold.head_tokens()
     return words_of(judged.example.item.passage, heads) if heads else judged.gold
 
 
-def answered(judged: Judged) -> str:
+def answered(judged: ScoredExample) -> str:
     """The answer: a class in capitals, or the word of the token."""
     if judged.choice is None:
         return "nothing"
@@ -1242,7 +1254,7 @@ def answered(judged: Judged) -> str:
     return words_of(judged.example.item.passage, [judged.token])
 
 
-def around(judged: Judged) -> str:
+def around(judged: ScoredExample) -> str:
     """The words around the number, which stands in square brackets."""
     text, start, end = quoted(judged)
     before, number, behind = text[:start], text[start:end], text[end:]
@@ -1253,7 +1265,7 @@ def around(judged: Judged) -> str:
     return visible(f"{before}[{number}]{behind}", 500)
 
 
-def _seconds(page: Page, found: "Found") -> None:
+def _seconds(page: CommandReport, found: "ResolutionResult") -> None:
     """How long it took."""
     trial = found.trial
     page.title("Seconds")
@@ -1264,6 +1276,6 @@ def _seconds(page: Page, found: "Found") -> None:
         page.note(f"answering, {judged.entrant.name}: {judged.seconds:.1f}{rate}")
 
 
-def _rate(found: "Found", seconds: float) -> str:
+def _rate(found: "ResolutionResult", seconds: float) -> str:
     size = len(found.trial.examples)
     return f" ({size / seconds:,.0f} numbers a second)" if size and seconds > 0 else ""

@@ -9,7 +9,7 @@ from itertools import count, pairwise
 from typing import TYPE_CHECKING
 
 from nfh_db.messages import counted, visible
-from nfh_models.resolution.evaluation import Calibration, Evaluation, Reliability
+from nfh_models.resolution.evaluation import Calibration, Reliability, ResolutionEvaluation
 from nfh_models.resolution.scoring import (
     COLUMNS,
     ELMO_N,
@@ -18,13 +18,13 @@ from nfh_models.resolution.scoring import (
     Mistaken,
     elmo_confusion,
 )
-from nfh_tui.cli.evaluate_call import Asked
+from nfh_tui.cli.evaluate_call import ReportOptions
 from nfh_tui.cli.evaluate_resolution import (
     BEFORE,
     BEHIND,
     SHADES,
     Both,
-    Table,
+    ReportTable,
     answered,
     around,
     both,
@@ -38,10 +38,10 @@ from nfh_tui.cli.evaluate_resolution import (
     wanted,
     worst,
 )
-from nfh_tui.services.evaluate import ResolutionEntrant
+from nfh_tui.services.evaluate import ResolutionSystem
 
 if TYPE_CHECKING:
-    from nfh_tui.cli.evaluate_resolution import Found
+    from nfh_tui.cli.evaluate_resolution import ResolutionResult
 
 
 # A report as one HTML page that needs nothing else: no scripts, no fonts, no pictures.
@@ -223,7 +223,7 @@ def errors(page: Html, pairs: Both) -> None:
         _of_entrant(page, entrant, mistaken, MOST // len(wanted_by))
 
 
-def _legend(page: Html, entrant: ResolutionEntrant) -> None:
+def _legend(page: Html, entrant: ResolutionSystem) -> None:
     shades = ", ".join(
         f'<span class="{name} key">{name}</span> from {100 * least:.0f} %'
         for least, name in SHADES
@@ -240,7 +240,7 @@ def _legend(page: Html, entrant: ResolutionEntrant) -> None:
 
 
 def _of_entrant(
-    page: Html, entrant: ResolutionEntrant, mistaken: Sequence[Mistaken], budget: int
+    page: Html, entrant: ResolutionSystem, mistaken: Sequence[Mistaken], budget: int
 ) -> None:
     sure = entrant.resolver.probabilities
     ranked = worst(mistaken, probabilities=sure)
@@ -348,7 +348,7 @@ COUNTS = 46
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class CountTable:
     """A table of counts: a row a gold label, a column an answer.
 
     rows: None for a cell that is not known. right: the column that is right for each row.
@@ -363,7 +363,7 @@ class Matrix:
     sizes: Sequence[int]
 
 
-def matrix(one: Matrix) -> str:
+def matrix(one: CountTable) -> str:
     """A confusion matrix with its counts; the darker a cell, the more of its row it holds."""
     width = LEFT + CELL_WIDTH * len(one.columns) + EDGE
     height = TOP + CELL_HEIGHT * len(one.labels) + EDGE
@@ -381,7 +381,7 @@ def matrix(one: Matrix) -> str:
     return "".join([*parts, "</svg>"])
 
 
-def _row(one: Matrix, place: int) -> list[str]:
+def _row(one: CountTable, place: int) -> list[str]:
     top = TOP + CELL_HEIGHT * place
     middle = top + CELL_HEIGHT / 2
     label, size = one.labels[place], one.sizes[place]
@@ -434,14 +434,14 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ReliabilityCurve:
     """The points of one calibration, by rising confidence. name: for the key."""
 
     name: str
     points: Sequence[Point]
 
 
-def reliability(title: str, lines: Sequence[Line]) -> str:
+def reliability(title: str, lines: Sequence[ReliabilityCurve]) -> str:
     """How often answers are right, by how sure the model says it is; at most two lines.
 
     A calibrated model lies on the diagonal. The bars below are the counts of the first line.
@@ -487,7 +487,7 @@ def _frame() -> list[str]:
     ]
 
 
-def _line(line: Line, number: int) -> list[str]:
+def _line(line: ReliabilityCurve, number: int) -> list[str]:
     parts = [
         f'<path class="line line-{number}" d="M{_x(one.confidence)} {_y(one.right)}'
         f'L{_x(two.confidence)} {_y(two.right)}"/>'
@@ -512,7 +512,7 @@ def _mark(x: float, y: float, number: int) -> str:
     return f'<rect x="{round(x - 4, 1)}" y="{round(y - 4, 1)}" width="8" height="8"/>'
 
 
-def _bars(line: Line) -> list[str]:
+def _bars(line: ReliabilityCurve) -> list[str]:
     most = max((one.n for one in line.points), default=0)
     if not most:
         return []
@@ -548,7 +548,7 @@ ELMO_SIZES = {
 """Examples of each label in the paper's dev set, of which its matrix is."""
 
 
-def as_page(found: "Found", asked: Asked) -> list[str]:
+def as_page(found: "ResolutionResult", asked: ReportOptions) -> list[str]:
     """The page, as pieces to be written one after the other."""
     page = Html(TITLE)
     first, notes = head(found, asked)
@@ -576,7 +576,7 @@ def as_page(found: "Found", asked: Asked) -> list[str]:
     return page.lines()
 
 
-def _table(page: Html, table: Table, heading: Callable[[str], None]) -> None:
+def _table(page: Html, table: ReportTable, heading: Callable[[str], None]) -> None:
     heading(table.title)
     if table.rows:
         page.table(table.columns, table.rows, table.styles)
@@ -608,13 +608,13 @@ def _figure(caption: str, picture: str) -> str:
     return f"<figure><figcaption>{text(caption, 200)}</figcaption>{picture}</figure>"
 
 
-def _matrix(title: str, one: Evaluation) -> Matrix:
+def _matrix(title: str, one: ResolutionEvaluation) -> CountTable:
     found = one.confusion
     columns, rows = list(found.columns), [list(row) for row in found.rows]
     if any(found.unanswered):
         columns.append("none")
         rows = [[*row, none] for row, none in zip(rows, found.unanswered, strict=True)]
-    return Matrix(
+    return CountTable(
         title,
         found.labels,
         columns,
@@ -624,8 +624,8 @@ def _matrix(title: str, one: Evaluation) -> Matrix:
     )
 
 
-def _elmo() -> Matrix:
-    return Matrix(
+def _elmo() -> CountTable:
+    return CountTable(
         "Gold against answer of the paper's model with ELMo",
         LABELS,
         COLUMNS,
@@ -652,10 +652,10 @@ def _reliabilities(page: Html, pairs: Both) -> None:
     )
 
 
-def _reliability(entrant: ResolutionEntrant, one: Calibration) -> str:
-    lines = [Line("as the model says", _points(one.before))]
+def _reliability(entrant: ResolutionSystem, one: Calibration) -> str:
+    lines = [ReliabilityCurve("as the model says", _points(one.before))]
     if one.after is not None:
-        lines.append(Line("by temperature", _points(one.after)))
+        lines.append(ReliabilityCurve("by temperature", _points(one.after)))
     return reliability(f"Reliability of {entrant.name}", lines)
 
 
@@ -667,13 +667,13 @@ def _points(one: Reliability) -> list[Point]:
     ]
 
 
-def _seconds(page: Html, found: "Found") -> None:
+def _seconds(page: Html, found: "ResolutionResult") -> None:
     page.title("Seconds")
     for sentence in _times(found):
         page.note(sentence)
 
 
-def _times(found: "Found") -> Iterator[str]:
+def _times(found: "ResolutionResult") -> Iterator[str]:
     trial = found.trial
     if trial.parser is not None:
         yield f"parsing, once for all: {trial.parsing:.1f} ({trial.parser})"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from nfh_db.errors import ExportError, FormatError, GoneError, StoreError
-from nfh_db.formats.base import Format, How, Takes, What
+from nfh_db.formats.base import Format, How, InputKind, What
 from nfh_db.formats.registry import SAYS, by_how
 from nfh_db.formats.rows import MENTIONS, LabelMap, Mentions, Writing
 from nfh_db.messages import counted, visible
@@ -40,7 +40,7 @@ from nfh_tui.cli.options import (
 from nfh_tui.cli.progress import RowCounter
 
 if TYPE_CHECKING:
-    from nfh_db.formats.registry import Opened
+    from nfh_db.formats.registry import RecognizedFile
     from nfh_db.jobs import NewJob
     from nfh_db.store import Store
     from nfh_tui.services.imports import ExportReport, ImportOptions
@@ -203,7 +203,7 @@ def import_options(said: Mapping[str, Any]) -> "ImportOptions":
 
 def _look(
     path: Path, format_name: str | None, options: "ImportOptions"
-) -> "Opened | FormatError":
+) -> "RecognizedFile | FormatError":
     """The file with its format; a refusal is said at once."""
     from nfh_tui.services.imports import look
 
@@ -226,7 +226,7 @@ def _asked(
 
 
 def _import_all(
-    results: "Sequence[Opened | FormatError]",
+    results: "Sequence[RecognizedFile | FormatError]",
     database: Path,
     options: "ImportOptions",
     *,
@@ -265,7 +265,7 @@ def _store(database: Path, *, dry_run: bool) -> Iterator["Store"]:
 
 
 def _import_one(
-    store: "Store", ready: "Opened", options: "ImportOptions", *, quiet: bool
+    store: "Store", ready: "RecognizedFile", options: "ImportOptions", *, quiet: bool
 ) -> dict[str, object]:
     from nfh_tui.services.imports import import_file
 
@@ -387,9 +387,9 @@ def _say_export(report: "ExportReport", *, as_json: bool) -> None:
 WIDTH = 80
 SETTINGS = ("map", "offsets", "columns", "pause", "encoding", "window")
 TAKES = {
-    Takes.TEXT: "a text file",
-    Takes.BYTES: "a file of bytes",
-    Takes.FOLDER: "a folder or zip",
+    InputKind.TEXT: "a text file",
+    InputKind.BYTES: "a file of bytes",
+    InputKind.FOLDER: "a folder or zip",
 }
 
 

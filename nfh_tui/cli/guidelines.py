@@ -26,8 +26,8 @@ from nfh_tui.cli.options import (
 )
 from nfh_tui.services.guidelines import (
     Guide,
+    GuidelineRule,
     GuidelinesError,
-    Rule,
     RuleCount,
     by_words,
     changed_words,
@@ -304,7 +304,7 @@ def as_object(shown: "Guideline", guide: Guide, counts: Mapping[str, RuleCount])
     }
 
 
-def _rules(shown: "Guideline") -> tuple[Rule, ...]:
+def _rules(shown: "Guideline") -> tuple[GuidelineRule, ...]:
     try:
         return rules_of(shown.body)
     except GuidelinesError:

@@ -38,8 +38,13 @@ if TYPE_CHECKING:
     from nfh_db.query import Query
     from nfh_db.store import Store
     from nfh_models.identification.base import Identifier
-    from nfh_tui.services.identify import FoundNumber, Identification, Tools, Wanted
-    from nfh_tui.services.models import Chosen
+    from nfh_tui.services.identify import (
+        FoundNumber,
+        Identification,
+        IdentificationTools,
+        IdentifyRequest,
+    )
+    from nfh_tui.services.models import SelectedModel
 
 
 NAME_SHOWN = 100
@@ -139,7 +144,7 @@ def _in_database(
     from nfh_db.records import Annotator
     from nfh_db.store import Store
     from nfh_models.identification.recipes import RULES
-    from nfh_tui.services.identify import Wanted, identify
+    from nfh_tui.services.identify import IdentifyRequest, identify
     from nfh_tui.services.models import identifier_for
 
     new, again, dry_run = how
@@ -156,7 +161,7 @@ def _in_database(
         tools = tools_of(chosen, spec)
         if not dry_run:
             _say_what_is_forgotten(store, tools)
-        wanted = Wanted(query, new=new, again=again, dry_run=dry_run)
+        wanted = IdentifyRequest(query, new=new, again=again, dry_run=dry_run)
         with Steps("identify") as steps:
             report = identify(store, wanted, tools, me, steps.step)
         active = store.identifying()
@@ -164,7 +169,7 @@ def _in_database(
     # The rules become the active model where there is none.
     shown = RULES if active is None else active.name
     is_active = shown == chosen.name and (active is None or active.model_id == chosen.model_id)
-    told = Told(wanted, tools, report, seconds, is_active, db)
+    told = IdentifySummary(wanted, tools, report, seconds, is_active, db)
     if as_json:
         emit(report_json(told))
         return
@@ -172,7 +177,7 @@ def _in_database(
         tell(line)
 
 
-def _say_what_is_forgotten(store: "Store", tools: "Tools") -> None:
+def _say_what_is_forgotten(store: "Store", tools: "IdentificationTools") -> None:
     """A sentence where the model decided with another parser until now."""
     chosen = tools.chosen
     before = None if chosen.model_id is None else store.decided_with(chosen.model_id)
@@ -184,14 +189,14 @@ def _say_what_is_forgotten(store: "Store", tools: "Tools") -> None:
         )
 
 
-def tools_of(chosen: "Chosen[Identifier]", spec: str | None) -> "Tools":
+def tools_of(chosen: "SelectedModel[Identifier]", spec: str | None) -> "IdentificationTools":
     """The model with the parser that it needs, loaded; a warning where it learnt with another.
 
     Raises ParserError.
     """
     from nfh_models.parsing import load_parser
     from nfh_tui.services.evaluate import other_identifier_parser
-    from nfh_tui.services.identify import Tools
+    from nfh_tui.services.identify import IdentificationTools
 
     if chosen.aside:
         say(f"nfh-tui: {chosen.aside}")
@@ -200,7 +205,7 @@ def tools_of(chosen: "Chosen[Identifier]", spec: str | None) -> "Tools":
     warning = other_identifier_parser(identifier, chosen.name, parser)
     if warning is not None:
         say(f"nfh-tui: {warning}")
-    return Tools(chosen, parser, _from_anywhere(spec))
+    return IdentificationTools(chosen, parser, _from_anywhere(spec))
 
 
 def _from_anywhere(spec: str | None) -> str | None:
@@ -226,7 +231,7 @@ FILE_NAME_SHOWN = 200
 
 
 @dataclass(slots=True)
-class Counts:
+class FoundCounts:
     """What was found so far; rules: by rule, yes and no."""
 
     numbers: int = 0
@@ -259,7 +264,7 @@ def identify_file(
     name, text = read_text(place)
     check_running(place)
     tools = tools_of(_chosen(model, db), spec)
-    counts = Counts()
+    counts = FoundCounts()
     listed: list[dict[str, object]] = []
     # What is printed line by line shows itself how far it is.
     shown = out is None and not as_json and _watched()
@@ -279,7 +284,7 @@ def identify_file(
         _say_how_many(name, counts, out)
 
 
-def _chosen(model: str | None, db: Path | None) -> "Chosen[Identifier]":
+def _chosen(model: str | None, db: Path | None) -> "SelectedModel[Identifier]":
     """The model; names and numbers of models are looked up in a database that is named."""
     from nfh_tui.services.models import identifier_for
 
@@ -358,7 +363,7 @@ def _one_line(text: str) -> str:
     return WHITE_SPACE.sub(" ", text)
 
 
-def _say_how_many(name: str, counts: Counts, out: Path | None) -> None:
+def _say_how_many(name: str, counts: FoundCounts, out: Path | None) -> None:
     """Where lines went to standard output of a program, nothing is said."""
     told = (
         f"{name}: {counted(counts.numbers, 'number')}, {counts.yes:,} without a noun (NFH), "
@@ -371,7 +376,7 @@ def _say_how_many(name: str, counts: Counts, out: Path | None) -> None:
 
 
 def _report(
-    name: str, text: str, tools: "Tools", counts: Counts, out: Path | None
+    name: str, text: str, tools: "IdentificationTools", counts: FoundCounts, out: Path | None
 ) -> dict[str, object]:
     chosen = tools.chosen
     rules = {rule: {"yes": yes, "no": no} for rule, (yes, no) in sorted(counts.rules.items())}
@@ -396,14 +401,14 @@ MOST_RULES = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class IdentifySummary:
     """What was asked, with what it was done, and what came of it.
 
     active: the workbench shows what this model says. db: where the call names it.
     """
 
-    wanted: "Wanted"
-    tools: "Tools"
+    wanted: "IdentifyRequest"
+    tools: "IdentificationTools"
     report: "Identification"
     seconds: float
     active: bool
@@ -422,7 +427,7 @@ class Told:
         return visible(command_line(["nfh-tui", name, *arguments, *db]), COMMAND_SHOWN)
 
 
-def report_lines(told: Told) -> Iterator[str]:
+def report_lines(told: IdentifySummary) -> Iterator[str]:
     """What was found and decided, or would be."""
     report, tools = told.report, told.tools
     name = visible(tools.chosen.name, RULE_NAME_SHOWN)
@@ -444,7 +449,7 @@ def report_lines(told: Told) -> Iterator[str]:
         )
 
 
-def _new(told: Told) -> str:
+def _new(told: IdentifySummary) -> str:
     if not told.wanted.new:
         return "none added (--no-new)"
     would = " would be" if told.wanted.dry_run else ""
@@ -462,7 +467,7 @@ def _rules(report: "Identification") -> Iterator[str]:
         yield f"  {visible(rule, RULE_NAME_SHOWN):<{width}}  {yes:>9,}  {no:>9,}"
 
 
-def _against_gold(told: Told) -> Iterator[str]:
+def _against_gold(told: IdentifySummary) -> Iterator[str]:
     report = told.report
     if not report.compared:
         return
@@ -479,7 +484,7 @@ def _wrapped(sentence: str) -> list[str]:
     )
 
 
-def report_json(told: Told) -> dict[str, object]:
+def report_json(told: IdentifySummary) -> dict[str, object]:
     """The same for programs."""
     report, tools, wanted = told.report, told.tools, told.wanted
     return {

@@ -50,7 +50,12 @@ if TYPE_CHECKING:
     from nfh_db.models import Activation, Model
     from nfh_db.query import Query
     from nfh_db.store import Store
-    from nfh_tui.services.compare_models import Compared, Comparison, Difference, Figures
+    from nfh_tui.services.compare_models import (
+        ComparedFigures,
+        ComparedItem,
+        FigureDifference,
+        ModelComparison,
+    )
     from nfh_tui.services.models import Back
 
 
@@ -70,7 +75,7 @@ GROUPS = {
 # --- JSON -----------------------------------------------------------------------------------
 
 
-def comparison_json(found: "Comparison") -> dict[str, object]:
+def comparison_json(found: "ModelComparison") -> dict[str, object]:
     """The comparison. difference: of the first figure, the first model's less the second's."""
     main = found.figures.differences[0]
     return {
@@ -92,7 +97,7 @@ def comparison_json(found: "Comparison") -> dict[str, object]:
     }
 
 
-def _figures_json(figures: "Figures") -> Mapping[str, object]:
+def _figures_json(figures: "ComparedFigures") -> Mapping[str, object]:
     return {
         "n": figures.n,
         "passages": figures.passages,
@@ -100,7 +105,7 @@ def _figures_json(figures: "Figures") -> Mapping[str, object]:
     }
 
 
-def _difference_json(one: "Difference") -> dict[str, object]:
+def _difference_json(one: "FigureDifference") -> dict[str, object]:
     found = one.difference
     return {
         "figure": one.figure,
@@ -114,7 +119,7 @@ def _difference_json(one: "Difference") -> dict[str, object]:
     }
 
 
-def _item_json(one: "Compared") -> dict[str, object]:
+def _item_json(one: "ComparedItem") -> dict[str, object]:
     return {
         "id": one.anchor_id,
         "document": one.ballot.document,
@@ -129,7 +134,7 @@ def _item_json(one: "Compared") -> dict[str, object]:
 # --- for a person ---------------------------------------------------------------------------
 
 
-def lines(found: "Comparison", items: int, db: "Path | None" = None) -> Iterator[str]:
+def lines(found: "ModelComparison", items: int, db: "Path | None" = None) -> Iterator[str]:
     """The comparison, and some of the items that one model alone has right.
 
     db: the database, where it was named.
@@ -153,7 +158,7 @@ def lines(found: "Comparison", items: int, db: "Path | None" = None) -> Iterator
         yield from _items(found, right, items)
 
 
-def _table(figures: "Figures", first: str, second: str) -> Iterator[str]:
+def _table(figures: "ComparedFigures", first: str, second: str) -> Iterator[str]:
     yield f"  {'':18} {first:>{NAME}} {second:>{NAME}}   difference"
     for one in figures.differences:
         yield (
@@ -162,7 +167,7 @@ def _table(figures: "Figures", first: str, second: str) -> Iterator[str]:
         )
 
 
-def _told(one: "Difference") -> str:
+def _told(one: "FigureDifference") -> str:
     found = one.difference
     if found.value is None:
         return ""
@@ -172,7 +177,7 @@ def _told(one: "Difference") -> str:
     return told if one.p is None else f"{told} p {one.p:.3f}"
 
 
-def _groups(found: "Comparison", first: str, second: str, where: str) -> Iterator[str]:
+def _groups(found: "ModelComparison", first: str, second: str, where: str) -> Iterator[str]:
     names = {
         "both": "both right",
         "only_first": f"only {first}",
@@ -186,7 +191,7 @@ def _groups(found: "Comparison", first: str, second: str, where: str) -> Iterato
             yield f"      nfh-tui browse {quoted(query)}{where}"
 
 
-def _notes(found: "Comparison", db: "Path | None") -> Iterator[str]:
+def _notes(found: "ModelComparison", db: "Path | None") -> Iterator[str]:
     notes = [
         f"{_short(model.name)} learnt from the {'passage' if number == 1 else 'passages'} of "
         f"{number:,} of these items, and may do worse on others."
@@ -208,7 +213,7 @@ def _notes(found: "Comparison", db: "Path | None") -> Iterator[str]:
         yield from _missing(found, db)
 
 
-def _missing(found: "Comparison", db: "Path | None") -> Iterator[str]:
+def _missing(found: "ModelComparison", db: "Path | None") -> Iterator[str]:
     for model, number in zip((found.first, found.second), found.missing, strict=True):
         if number:
             how = (
@@ -223,7 +228,7 @@ def _missing(found: "Comparison", db: "Path | None") -> Iterator[str]:
             )
 
 
-def _items(found: "Comparison", right: tuple[bool, bool], most: int) -> Iterator[str]:
+def _items(found: "ModelComparison", right: tuple[bool, bool], most: int) -> Iterator[str]:
     # What neither learnt from says more of them.
     some = sorted(found.of(right), key=lambda one: one.seen)
     if not some or not most:
@@ -236,7 +241,7 @@ def _items(found: "Comparison", right: tuple[bool, bool], most: int) -> Iterator
         yield from _item(found, one)
 
 
-def _item(found: "Comparison", one: "Compared") -> Iterator[str]:
+def _item(found: "ModelComparison", one: "ComparedItem") -> Iterator[str]:
     passage, anchor = one.ballot.passage, one.ballot.anchor
     start, end = passage.tokens[anchor.start].start, passage.tokens[anchor.end - 1].end
     number = visible(passage.text[start:end], AROUND)
@@ -254,7 +259,7 @@ def _item(found: "Comparison", one: "Compared") -> Iterator[str]:
     yield from wrapped("; ".join(said), "      ")
 
 
-def _words(one: "Compared", said: str) -> str:
+def _words(one: "ComparedItem", said: str) -> str:
     """A class, or the words that stand at some tokens."""
     if not said[:1].isdigit():
         return said
@@ -480,7 +485,7 @@ def _predict(
 ) -> None:
     """Have both answer what they have not yet, and store it."""
     from nfh_tui.cli.progress import Steps
-    from nfh_tui.services.predict import Wanted, predict_all
+    from nfh_tui.services.predict import PredictAllRequest, predict_all
 
     if task != "resolution":
         raise click.UsageError(
@@ -490,7 +495,9 @@ def _predict(
     text = " ".join([*([query.text] if query.text else []), "state:decided"])
     with Steps("predict") as steps:
         for model in models:
-            wanted = Wanted(query=text, model=str(model.id), parser=parser, who=user())
+            wanted = PredictAllRequest(
+                query=text, model=str(model.id), parser=parser, who=user()
+            )
             predict_all(store, wanted, steps.step)
 
 
@@ -561,7 +568,7 @@ def activate(
     Refused where its folder is gone, its files are not what they were when it was made, or
     this program cannot use it.
     """
-    from nfh_db.models import Because
+    from nfh_db.models import ActivationReason
     from nfh_db.store import Store
     from nfh_tui.services.models import check_usable, in_use
 
@@ -570,7 +577,7 @@ def activate(
         found = one_model(store, model)
         before = in_use(store)
         check_usable(store, found)
-        active = store.activate_model(found.id, Because(me or user()))
+        active = store.activate_model(found.id, ActivationReason(me or user()))
         replaced = _replaced(before, in_use(store))
         database = store.path
     if as_json:

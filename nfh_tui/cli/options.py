@@ -268,7 +268,7 @@ class FormatName(click.ParamType[str | None]):
         return None if value == AUTO else value
 
 
-class Window(click.ParamType[tuple[int, int]]):
+class WindowOption(click.ParamType[tuple[int, int]]):
     """Turns before and after a number's own: "2,1"."""
 
     name = "window"
@@ -370,7 +370,7 @@ OPTIONS = (
     ),
     click.option(
         "--window",
-        type=Window(),
+        type=WindowOption(),
         metavar="BEFORE,AFTER",
         help="Dialogs: of each number's scene only so many turns before and after its own; "
         "2,1 is the paper's. Without it whole scenes.",

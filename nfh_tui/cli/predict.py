@@ -38,10 +38,10 @@ from nfh_tui.cli.retrain import wrapped
 from nfh_tui.jobs.descriptions import count, text
 
 if TYPE_CHECKING:
-    from nfh_db.formats.files import Origin
+    from nfh_db.formats.files import FileOrigin
     from nfh_db.store import Store
     from nfh_tui.services.imports import ImportOptions
-    from nfh_tui.services.predict import Counts, PredictedNumber, Tools
+    from nfh_tui.services.predict import PredictedNumber, PredictionCounts, PredictionTools
 
 
 @click.command(cls=QueryCommand, short_help="Predict the heads of numbers.")
@@ -173,7 +173,7 @@ def predict(
         )
 
     predict_file(
-        Call(
+        PredictFileOptions(
             place=file,
             out=out,
             format_name=format_name,
@@ -203,10 +203,10 @@ def predict_database(
     """Predict the anchors that a query finds, and say what came of it."""
     from nfh_db.query import parse
     from nfh_db.store import Store
-    from nfh_tui.services.predict import Wanted, predict_all
+    from nfh_tui.services.predict import PredictAllRequest, predict_all
 
     parse(words)  # before a database is looked for
-    wanted = Wanted(words, model, spec, force, user())
+    wanted = PredictAllRequest(words, model, spec, force, user())
     with Store.open(config.database(db)) as store, Steps("predict") as steps:
         found = predict_all(store, wanted, steps.step)
     if found.aside:
@@ -255,12 +255,12 @@ def queue_prediction(
 
 
 def _check_recipe(model: str) -> None:
-    """Raise RecipeError for what is neither registered nor will be."""
-    from nfh_models.resolution.recipes import RecipeError
+    """Raise ResolutionRecipeError for what is neither registered nor will be."""
+    from nfh_models.resolution.recipes import ResolutionRecipeError
     from nfh_tui.services.models import RESOLUTION
 
     if model not in RESOLUTION.registered:
-        raise RecipeError(
+        raise ResolutionRecipeError(
             f"{model!r} names no model of this database: `nfh-tui models` lists them"
         )
 
@@ -309,7 +309,7 @@ def _one_line(text: str) -> str:
     return WHITE_SPACE.sub(" ", text)
 
 
-def summary(name: str, counts: "Counts", out: Path | None) -> str:
+def summary(name: str, counts: "PredictionCounts", out: Path | None) -> str:
     """How many numbers there were and what they are."""
     heads = counts.kinds[Kind.REFERENCE]
     told = (
@@ -330,7 +330,12 @@ def window_note(model: str, cut: int, nfh: int) -> str:
 
 
 def report_json(
-    name: str, format_: str, out: Path | None, tools: "Tools", counts: "Counts", seconds: float
+    name: str,
+    format_: str,
+    out: Path | None,
+    tools: "PredictionTools",
+    counts: "PredictionCounts",
+    seconds: float,
 ) -> dict[str, object]:
     """The summary for programs."""
     identifier, resolver = tools.identifier, tools.resolver
@@ -358,7 +363,7 @@ Write = Callable[["PredictedNumber"], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class PredictFileOptions:
     """What was asked for; see the options of `nfh-tui predict`."""
 
     place: str
@@ -376,9 +381,9 @@ class Call:
     reading: "ImportOptions | None" = None
 
 
-def predict_file(call: Call) -> None:
+def predict_file(call: PredictFileOptions) -> None:
     """Predict the numbers of a file, or of standard input, and write what was predicted."""
-    from nfh_tui.services.predict import Counts, predict
+    from nfh_tui.services.predict import PredictionCounts, predict
     from nfh_tui.services.predict_sources import (
         LABELLED,
         STANDARD_INPUT,
@@ -392,11 +397,11 @@ def predict_file(call: Call) -> None:
     began = time.perf_counter()
     if call.out is not None:
         check_out(call.out, [Path(call.place)], config.database(call.db))
-    counts = Counts()
+    counts = PredictionCounts()
     with ExitStack() as stack:
         other = other_format(call.place, call.format_name, call.reading)
         if other is not None:
-            stream: Origin = other.source
+            stream: FileOrigin = other.source
             format_name, taken = other.format.name, other.format.labelled
             found = passages_of(other, call.anchors or "given", call.reading)
         else:
@@ -428,11 +433,11 @@ def predict_file(call: Call) -> None:
         say(summary(stream.name, counts, None))
 
 
-def _tools(call: Call, *, taken: bool) -> "Tools":
+def _tools(call: PredictFileOptions, *, taken: bool) -> "PredictionTools":
     """taken: the file's own numbers are, as fused heads, unless somebody wants that decided."""
-    from nfh_tui.services.predict import Asked, tools_for
+    from nfh_tui.services.predict import PredictRequest, tools_for
 
-    asked = Asked(
+    asked = PredictRequest(
         model=call.model,
         identifier=call.identifier,
         identify=call.identifier is not None or not taken,
@@ -447,7 +452,7 @@ def _tools(call: Call, *, taken: bool) -> "Tools":
 
 
 @contextmanager
-def _store(call: Call) -> "Iterator[Store | None]":
+def _store(call: PredictFileOptions) -> "Iterator[Store | None]":
     """The database in which names of models are looked up, if the call names one."""
     if call.db is None or (call.model is None and call.identifier is None):
         yield None
@@ -457,12 +462,12 @@ def _store(call: Call) -> "Iterator[Store | None]":
         yield store
 
 
-def _writer(stack: ExitStack, call: Call, tools: "Tools") -> Write:
+def _writer(stack: ExitStack, call: PredictFileOptions, tools: "PredictionTools") -> Write:
     """What is done with each prediction: a line of JSON, or one for a person."""
     from nfh_db.clock import now
-    from nfh_tui.services.predict import Lines
+    from nfh_tui.services.predict import PredictionLines
 
-    lines = Lines(tools, now(), scores=call.scores)
+    lines = PredictionLines(tools, now(), scores=call.scores)
     if call.out is not None:
         from nfh_db.formats.files import replacing
 
@@ -489,7 +494,7 @@ def _watched() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-def _say_all(stream: "Origin", tools: "Tools", cut: int, nfh: int) -> None:
+def _say_all(stream: "FileOrigin", tools: "PredictionTools", cut: int, nfh: int) -> None:
     """What a person should know of the file and of what was not looked at."""
     for warning in stream.warnings:
         say(f"nfh-tui: {stream.name}: {warning}")

@@ -28,13 +28,13 @@ from nfh_tui.cli.options import (
 )
 from nfh_tui.cli.progress import RowCounter
 from nfh_tui.services.diff import (
-    Change,
     Changed,
-    Counts,
-    Look,
+    DiffAnswer,
+    DiffCounts,
+    DiffSide,
+    ItemDisplay,
+    NumberChange,
     OneSide,
-    Said,
-    Side,
     rules_of,
     told,
 )
@@ -77,7 +77,7 @@ def diff(a: Path, b: Path, most: int, as_json: bool) -> None:
         for name, side in (("a", left), ("b", right)):
             with RowCounter(side.name) as progress:
                 pairs.fill(name, entries(side, form=form, progress=progress))
-        counts = Counts()
+        counts = DiffCounts()
         for one in changed(pairs, counts.undecided):
             counts.add(one)
         again = changed(pairs, Counter())
@@ -88,10 +88,10 @@ def diff(a: Path, b: Path, most: int, as_json: bool) -> None:
 
 
 def write_json(
-    left: Side,
-    right: Side,
+    left: DiffSide,
+    right: DiffSide,
     pairs: Pairing,
-    counts: Counts,
+    counts: DiffCounts,
     changed: Iterable[Changed],
     *,
     form: bool,
@@ -103,7 +103,7 @@ def write_json(
         "form": "nfh" if form else "gold",
         "same": pairs.same(),
         "changed": counts.changed,
-        "changes": {change.value: counts.items[change] for change in Change},
+        "changes": {change.value: counts.items[change] for change in NumberChange},
         "kinds": [
             {"from": before, "to": after, "items": number}
             for (before, after), number in sorted(counts.kinds.items())
@@ -116,7 +116,7 @@ def write_json(
     click.echo("]}")
 
 
-def _side(side: Side, pairs: Pairing, letter: str, counts: Counts) -> dict[str, object]:
+def _side(side: DiffSide, pairs: Pairing, letter: str, counts: DiffCounts) -> dict[str, object]:
     items, again = pairs.count(letter)
     rules = rules_of(side)
     return {
@@ -129,7 +129,7 @@ def _side(side: Side, pairs: Pairing, letter: str, counts: Counts) -> dict[str, 
     }
 
 
-def _item(one: Changed, left: Side, right: Side, *, form: bool) -> dict[str, object]:
+def _item(one: Changed, left: DiffSide, right: DiffSide, *, form: bool) -> dict[str, object]:
     return {
         "id": one.key.hex(),
         "changes": [change.value for change in one.changes],
@@ -142,7 +142,7 @@ def _item(one: Changed, left: Side, right: Side, *, form: bool) -> dict[str, obj
     }
 
 
-def _one(there: OneSide | None, side: Side, *, form: bool) -> dict[str, object] | None:
+def _one(there: OneSide | None, side: DiffSide, *, form: bool) -> dict[str, object] | None:
     if there is None:
         return None
     look, body = there.look, there.body
@@ -164,7 +164,7 @@ def _one(there: OneSide | None, side: Side, *, form: bool) -> dict[str, object] 
     }
 
 
-def _said(said: Said | None) -> dict[str, object] | None:
+def _said(said: DiffAnswer | None) -> dict[str, object] | None:
     if said is None:
         return None
     return {
@@ -184,30 +184,30 @@ SORTS = {
     "database": "a database",
 }
 MEANINGS = {
-    Change.ADDED: "decided in B, and not in A",
-    Change.REMOVED: "decided in A, and not in B",
-    Change.SPAN: "the number itself has another span",
-    Change.PASSAGE: "the same text, cut into other tokens or turns",
-    Change.DECIDED: "undecided in A",
-    Change.UNDECIDED: "undecided in B",
-    Change.KIND: "another kind",
-    Change.HEADS: "other nouns",
-    Change.RELATION: "AND, OR, unstated",
-    Change.MENTIONS: "the same nouns, marked elsewhere",
-    Change.SORT: "another sort of OTHER",
-    Change.NOUN: "another noun in words",
-    Change.RULE: "the same answer, by another rule",
-    Change.SPLIT: "another split",
-    Change.VOTES: "answers given, taken back, or changed",
-    Change.FLAGS: "flags set or cleared",
-    Change.COMMENT: "another comment on the gold",
-    Change.DETAILS: "who, when, or what was in view, only",
+    NumberChange.ADDED: "decided in B, and not in A",
+    NumberChange.REMOVED: "decided in A, and not in B",
+    NumberChange.SPAN: "the number itself has another span",
+    NumberChange.PASSAGE: "the same text, cut into other tokens or turns",
+    NumberChange.DECIDED: "undecided in A",
+    NumberChange.UNDECIDED: "undecided in B",
+    NumberChange.KIND: "another kind",
+    NumberChange.HEADS: "other nouns",
+    NumberChange.RELATION: "AND, OR, unstated",
+    NumberChange.MENTIONS: "the same nouns, marked elsewhere",
+    NumberChange.SORT: "another sort of OTHER",
+    NumberChange.NOUN: "another noun in words",
+    NumberChange.RULE: "the same answer, by another rule",
+    NumberChange.SPLIT: "another split",
+    NumberChange.VOTES: "answers given, taken back, or changed",
+    NumberChange.FLAGS: "flags set or cleared",
+    NumberChange.COMMENT: "another comment on the gold",
+    NumberChange.DETAILS: "who, when, or what was in view, only",
 }
 
 
 IN_FORM = {
-    Change.ADDED: "a row in B, and none in A",
-    Change.REMOVED: "a row in A, and none in B",
+    NumberChange.ADDED: "a row in B, and none in A",
+    NumberChange.REMOVED: "a row in A, and none in B",
 }
 """What a change means where only what `nfh` has is compared."""
 
@@ -215,10 +215,10 @@ WIDTH = 100
 
 
 def write_text(
-    left: Side,
-    right: Side,
+    left: DiffSide,
+    right: DiffSide,
     pairs: Pairing,
-    counts: Counts,
+    counts: DiffCounts,
     changed: Iterable[Changed],
     *,
     form: bool,
@@ -227,14 +227,14 @@ def write_text(
     """Print it. most: numbers shown under each kind of change, 0 for all."""
     for line in _head(left, right, pairs, counts, form=form):
         tell(line)
-    shown: dict[Change, list[Changed]] = {}
-    found: Counter[Change] = Counter()
+    shown: dict[NumberChange, list[Changed]] = {}
+    found: Counter[NumberChange] = Counter()
     for one in changed:
         first = one.changes[0]
         found[first] += 1
         if not most or found[first] <= most:
             shown.setdefault(first, []).append(one)
-    for change in Change:
+    for change in NumberChange:
         if found[change]:
             _section(change, shown[change], found[change], left, right, form=form)
 
@@ -250,7 +250,7 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 
 def _head(
-    left: Side, right: Side, pairs: Pairing, counts: Counts, *, form: bool
+    left: DiffSide, right: DiffSide, pairs: Pairing, counts: DiffCounts, *, form: bool
 ) -> Iterator[str]:
     for letter, side in (("A", left), ("B", right)):
         items, again = pairs.count(letter.lower())
@@ -268,7 +268,7 @@ def _head(
                 "not counted"
             )
     meanings = MEANINGS | IN_FORM if form else MEANINGS
-    rows = [(c.value, counts.items[c], meanings[c]) for c in Change if counts.items[c]]
+    rows = [(c.value, counts.items[c], meanings[c]) for c in NumberChange if counts.items[c]]
     width = max((len(name) for name, _, _ in rows), default=0)
     digits = max((len(f"{count:,}") for _, count, _ in rows), default=0)
     for name, count, meaning in rows:
@@ -287,7 +287,13 @@ def _guidelines(before: tuple[int, str] | None, after: tuple[int, str] | None) -
 
 
 def _section(
-    change: Change, shown: list[Changed], found: int, left: Side, right: Side, *, form: bool
+    change: NumberChange,
+    shown: list[Changed],
+    found: int,
+    left: DiffSide,
+    right: DiffSide,
+    *,
+    form: bool,
 ) -> None:
     tell(f"\n{change.value}")
     for one in shown:
@@ -301,14 +307,14 @@ def _section(
         tell(f"  and {found - len(shown):,} more; --most 0 shows all")
 
 
-def _where(side: Side, look: Look, *, form: bool) -> str:
+def _where(side: DiffSide, look: ItemDisplay, *, form: bool) -> str:
     """File and line; in a database the document, and a query that finds the number."""
     if side.sort != "database":
         return f"{look.place}:{look.line}"
     return f"{visible(look.place)} {'row ' if form else 'id:'}{look.line}"
 
 
-def _text(look: Look) -> str:
+def _text(look: ItemDisplay) -> str:
     return f"{visible(look.before)}[{visible(look.number)}]{visible(look.behind)}"
 
 

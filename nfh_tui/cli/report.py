@@ -43,7 +43,7 @@ Cell = str | Measure | Brief
 
 
 @dataclass(slots=True)
-class Page:
+class CommandReport:
     """What is printed, top to bottom."""
 
     _file: io.StringIO = field(default_factory=io.StringIO)

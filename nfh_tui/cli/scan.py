@@ -11,12 +11,12 @@ from nfh_db.messages import counted, visible
 from nfh_models.errors import ModelsError
 from nfh_tui.cli.options import emit, json_option, open_to_read, reporting, say, tell
 from nfh_tui.cli.progress import Steps
-from nfh_tui.scanning.blocks import Count, Tally, wilson
-from nfh_tui.scanning.scan import Progress, Scan, Scanned
+from nfh_tui.scanning.blocks import Count, TextFigures, wilson
+from nfh_tui.scanning.scan import Scan, Scanned, ScanProgress
 
 if TYPE_CHECKING:
-    from nfh_tui.scanning.scan import Source
-    from nfh_tui.scanning.worker import Crew, Task
+    from nfh_tui.scanning.scan import ModelSource
+    from nfh_tui.scanning.worker import BlockTask, Crew
 
 
 TOP = 15
@@ -76,11 +76,11 @@ def scan(
     if scheduler is not None and processes is not None:
         raise click.UsageError("--processes is for this machine: leave it out with --scheduler")
     from nfh_tui.scanning.blocks import distinct
-    from nfh_tui.scanning.worker import Task
+    from nfh_tui.scanning.worker import BlockTask
 
     _check_out(out, files)
     source = _source(model, db)
-    task = Task(source.recipe, source.folder, spec, per_line)
+    task = BlockTask(source.recipe, source.folder, spec, per_line)
     names, twice = distinct(files)
     say_twice(twice)
     with _crew(task, processes, scheduler) as crew:
@@ -106,7 +106,7 @@ def _check_out(out: Path | None, files: Sequence[str]) -> None:
         raise click.UsageError(f"--out {out}: that is a file to be scanned; name another")
 
 
-def _source(model: str | None, db: Path | None) -> "Source":
+def _source(model: str | None, db: Path | None) -> "ModelSource":
     from nfh_tui.scanning.scan import source_of
 
     if db is None:
@@ -117,7 +117,7 @@ def _source(model: str | None, db: Path | None) -> "Source":
 
 
 @contextmanager
-def _crew(task: "Task", processes: int | None, scheduler: str | None) -> "Iterator[Crew]":
+def _crew(task: "BlockTask", processes: int | None, scheduler: str | None) -> "Iterator[Crew]":
     crew: Crew
     if scheduler is None:
         from nfh_tui.scanning.workers import Workers, cores
@@ -135,8 +135,8 @@ def _crew(task: "Task", processes: int | None, scheduler: str | None) -> "Iterat
         crew.close()
 
 
-def _run(names: list[str], task: "Task", crew: "Crew", *, fresh: bool, top: int) -> "Scan":
-    from nfh_tui.scanning.scan import Call
+def _run(names: list[str], task: "BlockTask", crew: "Crew", *, fresh: bool, top: int) -> "Scan":
+    from nfh_tui.scanning.scan import ScanRequest
 
     with Steps("scan") as steps:
         steps.show("the workers load the parser")
@@ -144,7 +144,7 @@ def _run(names: list[str], task: "Task", crew: "Crew", *, fresh: bool, top: int)
     if warning is not None:
         say(f"nfh-tui: {warning}")
     home = _journals()
-    job = Scan(Call(names, task.per_line, home, fresh, top), crew)
+    job = Scan(ScanRequest(names, task.per_line, home, fresh, top), crew)
     say_known(job.files)
     try:
         with Steps("scan") as steps:
@@ -191,7 +191,9 @@ def _write(path: Path, report: dict[str, object]) -> None:
         file.write(text.encode("utf-8", "backslashreplace") + b"\n")
 
 
-def report_json(job: "Scan", source: "Source", task: "Task", top: int) -> dict[str, object]:
+def report_json(
+    job: "Scan", source: "ModelSource", task: "BlockTask", top: int
+) -> dict[str, object]:
     """The report. `all` is the sum of the files that were read to their end."""
     return {
         "model": source.name,
@@ -205,7 +207,7 @@ def report_json(job: "Scan", source: "Source", task: "Task", top: int) -> dict[s
     }
 
 
-def figures(tally: Tally, seconds: float, top: int, distinct: int) -> dict[str, object]:
+def figures(tally: TextFigures, seconds: float, top: int, distinct: int) -> dict[str, object]:
     """The figures of a text; shares are fractions, None where there is nothing to share.
 
     distinct: different anchors, of which the tally may hold the most common only.
@@ -291,7 +293,7 @@ def shown(text: str) -> str:
     return visible(text, NAME_LENGTH)
 
 
-def progress_words(now: Progress) -> str:
+def progress_words(now: ScanProgress) -> str:
     """How far a scan is, how fast, and how long it will take."""
     rate = (now.done - now.started) / now.seconds if now.seconds else 0.0
     name = visible(Path(now.file).name or now.file, PROGRESS_NAME)

@@ -151,7 +151,7 @@ def settle(
         return
     for line in settlement_lines(report, who):
         tell(line)
-    _say_what_next(rest, count, drawn, Asked(user(), db))
+    _say_what_next(rest, count, drawn, SettleRequest(user(), db))
 
 
 def _known(store: "Store", who: str) -> "Annotator":
@@ -197,7 +197,9 @@ def _seed(seed: int | None) -> int:
     return secrets.randbelow(LARGEST_SEED)
 
 
-def _say_what_next(rest: str, count: int, drawn: "NewAudit | None", asked: "Asked") -> None:
+def _say_what_next(
+    rest: str, count: int, drawn: "NewAudit | None", asked: "SettleRequest"
+) -> None:
 
     if count:
         tell(f"{counted(count, 'anchor')} in disagreement left:")
@@ -265,11 +267,11 @@ def audit(
     if as_json:
         emit(audits_json(found, drawn))
         return
-    _say_audits(found, drawn, Asked(user(), db))
+    _say_audits(found, drawn, SettleRequest(user(), db))
 
 
 def _say_audits(
-    found: "Sequence[AuditReport]", drawn: "NewAudit | None", asked: "Asked"
+    found: "Sequence[AuditReport]", drawn: "NewAudit | None", asked: "SettleRequest"
 ) -> None:
 
     for one in found:
@@ -356,7 +358,7 @@ def settlement_json(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SettleRequest:
     """Who asks, and of which database, where the call names one."""
 
     user: str
@@ -376,7 +378,7 @@ class Asked:
 # --- audits ---------------------------------------------------------------------------------
 
 
-def drawn_lines(audit: "NewAudit", asked: Asked) -> Iterator[str]:
+def drawn_lines(audit: "NewAudit", asked: SettleRequest) -> Iterator[str]:
     """What was drawn, and how to get at it."""
     yield (
         f"Audit {audit.run}: {counted(audit.items, 'item')} of {audit.frame:,} drawn with seed "
@@ -402,7 +404,7 @@ def drawn_json(audit: "NewAudit") -> dict[str, object]:
     return {**asdict(audit), "strata": strata}
 
 
-def audit_lines(audit: "AuditReport", asked: Asked) -> Iterator[str]:
+def audit_lines(audit: "AuditReport", asked: SettleRequest) -> Iterator[str]:
     """What an audit shows by now."""
     of = "" if audit.frame is None else f" of {audit.frame:,}"
     seed = "" if audit.seed is None else f", seed {audit.seed}"

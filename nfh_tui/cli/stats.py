@@ -18,15 +18,15 @@ from nfh_db.records import Annotator, Ballot, Rule
 from nfh_models import statistics
 from nfh_models.statistics import (
     Anchors,
+    CorpusSize,
     GroupOf,
-    Heads,
-    Number,
-    Part,
-    Side,
-    Size,
+    HeadSide,
+    HeadStatistics,
+    PaperFigure,
+    PassageNumber,
     Speaker,
     Statistics,
-    Tally,
+    ValueCounts,
     count,
 )
 from nfh_tui import config
@@ -99,7 +99,7 @@ def stats(
     text = " ".join(query)
     parsed = parse(text)
     database = config.database(db)
-    asked = Asked(text, of, by, top)
+    asked = StatsOptions(text, of, by, top)
     with open_to_read(database) as store, RowCounter("counting") as counter:
         found = read(
             store,
@@ -135,7 +135,7 @@ class NoModelError(StoreError):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class StatsOptions:
     """What the report was asked for. of: gold or identified. by: split, doc or None. top: how
     many anchors are listed."""
 
@@ -146,7 +146,7 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Found:
+class StatsResult:
     """The statistics, and where what is said comes from.
 
     model: name of the identification model that spoke; None for gold. one_a_sentence,
@@ -162,13 +162,13 @@ class Found:
 
 
 def read(
-    store: "Store", query: Query, me: Annotator | None, asked: Asked, progress: Progress
-) -> Found:
+    store: "Store", query: Query, me: Annotator | None, asked: StatsOptions, progress: Progress
+) -> StatsResult:
     """Count what a query finds, in bounded memory; progress is called with the numbers read.
 
     Raises NoModelError where what is identified is asked for and no model is active.
     """
-    found = Found()
+    found = StatsResult()
     ballots = _passing(store.ballots(query, me), progress)
     if asked.of == IDENTIFIED:
         model = store.identifying()
@@ -197,7 +197,9 @@ def _passing(ballots: Iterable[Ballot], progress: Progress) -> Iterator[Ballot]:
         yield ballot
 
 
-def _of_gold(store: "Store", ballots: Iterator[Ballot], found: Found) -> Iterator[Number]:
+def _of_gold(
+    store: "Store", ballots: Iterator[Ballot], found: StatsResult
+) -> Iterator[PassageNumber]:
     while some := list(islice(ballots, AT_ONCE)):
         imported = [
             one.anchor_id for one in some if one.gold and one.gold.rule is Rule.IMPORTED
@@ -208,14 +210,14 @@ def _of_gold(store: "Store", ballots: Iterator[Ballot], found: Found) -> Iterato
             found.nfh_only += RESOLUTION_FORMAT in formats
         for one in some:
             answer = one.gold.answer if one.gold else None
-            yield Number.of_gold(
+            yield PassageNumber.of_gold(
                 one.passage_id, one.document, one.split, one.passage, one.anchor, answer
             )
 
 
 def _of_model(
-    store: "Store", ballots: Iterator[Ballot], model_id: int, found: Found
-) -> Iterator[Number]:
+    store: "Store", ballots: Iterator[Ballot], model_id: int, found: StatsResult
+) -> Iterator[PassageNumber]:
     while some := list(islice(ballots, AT_ONCE)):
         passages = sorted({one.passage_id for one in some})
         said = {
@@ -227,7 +229,9 @@ def _of_model(
         for one in some:
             nfh = said.get(one.anchor_id)
             found.with_gold += nfh is not None and one.gold is not None
-            yield Number(one.passage_id, one.document, one.split, one.passage, one.anchor, nfh)
+            yield PassageNumber(
+                one.passage_id, one.document, one.split, one.passage, one.anchor, nfh
+            )
 
 
 NFH_ONLY = (
@@ -240,7 +244,7 @@ ONE_A_SENTENCE = (
 )
 
 
-def notes(found: Found, asked: Asked) -> list[str]:
+def notes(found: StatsResult, asked: StatsOptions) -> list[str]:
     """What a reader has to know of the shares, most important first."""
     statistics = found.statistics
     size = statistics.size
@@ -264,7 +268,7 @@ def notes(found: Found, asked: Asked) -> list[str]:
     return lines
 
 
-def nfhs_only(size: Size, found: Found) -> bool:
+def nfhs_only(size: CorpusSize, found: StatsResult) -> bool:
     """Whether gold calls all of these NFHs, so that their share says nothing of the text.
 
     A model that says so has looked at all of them; people may have been given NFHs only.
@@ -272,7 +276,7 @@ def nfhs_only(size: Size, found: Found) -> bool:
     return found.model is None and size.nfh > 0 and not size.not_nfh
 
 
-def _counted(found: Found) -> str:
+def _counted(found: StatsResult) -> str:
     """How many numbers the shares are of, and which are in none."""
     size = found.statistics.size
     if nfhs_only(size, found):
@@ -290,7 +294,7 @@ def _counted(found: Found) -> str:
     return f"{said}. In no share: {' and '.join(left)}." if left else f"{said}."
 
 
-def _nothing(found: Found, asked: Asked) -> str:
+def _nothing(found: StatsResult, asked: StatsOptions) -> str:
     statistics = found.statistics
     if not statistics.found:
         return "The query finds no number." if asked.query else "There is no number here."
@@ -307,7 +311,7 @@ def _nothing(found: Found, asked: Asked) -> str:
 Json = dict[str, object]
 
 
-def stats_json(found: Found, asked: Asked) -> Json:
+def stats_json(found: StatsResult, asked: StatsOptions) -> Json:
     """The whole report. A part is {count, share}; a share without anything to be of is null."""
     statistics = found.statistics
     size = statistics.size
@@ -349,7 +353,7 @@ def part(count: int, of: int) -> Json:
     return {"count": count, "share": count / of if of else None}
 
 
-def tally(counts: Tally) -> Json:
+def tally(counts: ValueCounts) -> Json:
     """What a tally knows; histogram: pairs of value and count, by value."""
     return {
         "n": counts.n,
@@ -361,7 +365,7 @@ def tally(counts: Tally) -> Json:
     }
 
 
-def _said(size: Size, found: Found) -> Json:
+def _said(size: CorpusSize, found: StatsResult) -> Json:
     alone = nfhs_only(size, found)
     return {
         "said": size.said,
@@ -399,7 +403,7 @@ def _anchors_json(anchors: Anchors, top: int) -> Json:
     }
 
 
-def _classes_json(size: Size) -> Json:
+def _classes_json(size: CorpusSize) -> Json:
     n = size.with_class
     return {
         "n": n,
@@ -409,14 +413,14 @@ def _classes_json(size: Size) -> Json:
     }
 
 
-def _heads_json(heads: Heads) -> Json:
+def _heads_json(heads: HeadStatistics) -> Json:
     n = heads.n
     return {
         "n": n,
         "by_noun": tally(heads.nouns),
         "by_word": tally(heads.words),
         "by_mention": tally(heads.mentions),
-        "sides": _parts({one: heads.sides[one] for one in Side}, n),
+        "sides": _parts({one: heads.sides[one] for one in HeadSide}, n),
         "turns_off": {
             **{str(off): part(heads.turns.counts[off], n) for off in (0, 1, 2)},
             "3+": part(n - heads.turns.within(2), n),
@@ -435,7 +439,7 @@ def _parts(counts: Mapping[StrEnum, int], of: int) -> Json:
     return {one.value: part(times, of) for one, times in counts.items()}
 
 
-def _passages(size: Size) -> Json:
+def _passages(size: CorpusSize) -> Json:
     return {
         "n": size.passages,
         "tokens": _brief(size.tokens),
@@ -444,7 +448,7 @@ def _passages(size: Size) -> Json:
     }
 
 
-def _brief(counts: Tally) -> Json:
+def _brief(counts: ValueCounts) -> Json:
     whole = tally(counts)
     del whole["n"], whole["histogram"]
     return whole
@@ -493,5 +497,5 @@ def _paper() -> Json:
     }
 
 
-def _published_json(one: Part) -> Json:
+def _published_json(one: PaperFigure) -> Json:
     return {"count": one.count, "share": one.share}

@@ -8,9 +8,18 @@ from rich.cells import cell_len, set_cell_size
 
 from nfh_db.messages import counted, visible
 from nfh_models import statistics
-from nfh_models.statistics import Anchors, Heads, Part, Side, Size, Speaker, Statistics, Tally
-from nfh_tui.cli.report import Page, page_width
-from nfh_tui.cli.stats import Asked, Found, nfhs_only, notes
+from nfh_models.statistics import (
+    Anchors,
+    CorpusSize,
+    HeadSide,
+    HeadStatistics,
+    PaperFigure,
+    Speaker,
+    Statistics,
+    ValueCounts,
+)
+from nfh_tui.cli.report import CommandReport, page_width
+from nfh_tui.cli.stats import StatsOptions, StatsResult, nfhs_only, notes
 from nfh_tui.widgets.evidence_rows import EIGHTHS, bar
 
 ASCII_BAR = "#"
@@ -96,7 +105,7 @@ def charts(statistics: Statistics, top: int, *, blocks: bool) -> str:
     )
 
 
-def histogram(distance: Tally) -> list[tuple[str, int]]:
+def histogram(distance: ValueCounts) -> list[tuple[str, int]]:
     """Bins with their counts, up to the last one that holds anything."""
     bins = [
         (f"{low}-{low + BIN - 1}", distance.between(low, low + BIN - 1))
@@ -122,9 +131,9 @@ WITHIN = (5, 10, 20, 40)
 COMPARED = ("count:", "share:", "paper:")
 
 
-def as_text(found: Found, asked: Asked, *, plot: bool) -> str:
+def as_text(found: StatsResult, asked: StatsOptions, *, plot: bool) -> str:
     """The report, ready to print. plot: with charts, in signs that standard output can show."""
-    page = Page()
+    page = CommandReport()
     size = found.statistics.size
     _head(page, found, asked)
     _numbers(page, found)
@@ -154,11 +163,11 @@ def percent(count: int, of: int) -> str:
     return f"{100 * count / of:.1f} %" if of else NO_SHARE
 
 
-def _published(part: Part | None) -> str:
+def _published(part: PaperFigure | None) -> str:
     return "" if part is None else f"{100 * part.share:.1f} %"
 
 
-def _head(page: Page, found: Found, asked: Asked) -> None:
+def _head(page: CommandReport, found: StatsResult, asked: StatsOptions) -> None:
     statistics = found.statistics
     where = f"that the query {asked.query} finds" if asked.query else "of the whole database"
     who = "their gold says" if found.model is None else f"the model {found.model} says"
@@ -167,7 +176,7 @@ def _head(page: Page, found: Found, asked: Asked) -> None:
         page.say(note)
 
 
-def _numbers(page: Page, found: Found) -> None:
+def _numbers(page: CommandReport, found: StatsResult) -> None:
     size = found.statistics.size
     if not size.numbers:
         return
@@ -197,7 +206,7 @@ def _numbers(page: Page, found: Found) -> None:
         page.table(("the paper's", "NFH:"), [*files, *others])
 
 
-def _anchors(page: Page, anchors: Anchors, top: int) -> None:
+def _anchors(page: CommandReport, anchors: Anchors, top: int) -> None:
     page.title(f"Anchors of {counted(anchors.n, 'NFH')}, most common first")
     split = anchors.numbers.total() > anchors.n
     columns = ["anchor", "count:", "share:", "paper 4.3:", "paper 5.4:"]
@@ -218,7 +227,7 @@ def _anchors(page: Page, anchors: Anchors, top: int) -> None:
         page.note(f"{anchors.distinct - top:,} further anchors: --top N shows more")
 
 
-def _form(page: Page, anchors: Anchors) -> None:
+def _form(page: CommandReport, anchors: Anchors) -> None:
     n = anchors.n
     rows = [
         _row("different anchors", anchors.distinct, n, statistics.DISTINCT),
@@ -245,11 +254,11 @@ def _form(page: Page, anchors: Anchors) -> None:
     )
 
 
-def _row(what: str, count: int, of: int, part: Part | None) -> tuple[str, ...]:
+def _row(what: str, count: int, of: int, part: PaperFigure | None) -> tuple[str, ...]:
     return what, f"{count:,}", percent(count, of), _published(part)
 
 
-def _classes(page: Page, size: Size) -> None:
+def _classes(page: CommandReport, size: CorpusSize) -> None:
     page.title(f"Classes of {counted(size.with_class, 'NFH')} (section 5.4, figure 4)")
     page.table(
         ("class", *COMPARED),
@@ -264,7 +273,7 @@ def _classes(page: Page, size: Size) -> None:
         page.note(f"left out: {counted(size.no_class, 'NFH')} without a class")
 
 
-def _heads(page: Page, heads: Heads) -> None:
+def _heads(page: CommandReport, heads: HeadStatistics) -> None:
     n = heads.n
     page.title(f"Heads of {counted(n, 'REFERENCE')} (section 5.4)")
     rows = [
@@ -272,9 +281,9 @@ def _heads(page: Page, heads: Heads) -> None:
         for number, name in ((1, "one head word"), (2, "two"), (3, "three or more"))
     ]
     rows += [
-        _row("before the anchor", heads.sides[Side.BEFORE], n, statistics.BEFORE),
-        _row("after it", heads.sides[Side.AFTER], n, statistics.AFTER),
-        _row("on both sides", heads.sides[Side.BOTH], n, statistics.BOTH),
+        _row("before the anchor", heads.sides[HeadSide.BEFORE], n, statistics.BEFORE),
+        _row("after it", heads.sides[HeadSide.AFTER], n, statistics.AFTER),
+        _row("on both sides", heads.sides[HeadSide.BOTH], n, statistics.BOTH),
         _row("in the same turn", heads.turns.counts[0], n, statistics.SAME_SENTENCE),
         _row("1 turn off", heads.turns.counts[1], n, statistics.NEXT_SENTENCE),
         _row("2 turns off", heads.turns.counts[2], n, None),
@@ -313,19 +322,19 @@ def _heads(page: Page, heads: Heads) -> None:
     )
 
 
-def _many(tally: Tally, number: int) -> int:
+def _many(tally: ValueCounts, number: int) -> int:
     """How many anchors have that many heads; 3 stands for three or more."""
     return tally.n - tally.within(2) if number == 3 else tally.counts[number]
 
 
-def _spread(tally: Tally) -> tuple[str, str, str]:
+def _spread(tally: ValueCounts) -> tuple[str, str, str]:
     """Mean, median and greatest value."""
     if tally.mean is None or tally.median is None:
         return NO_SHARE, NO_SHARE, NO_SHARE
     return f"{tally.mean:,.1f}", f"{tally.median:,.1f}", f"{tally.most:,}"
 
 
-def _sizes(page: Page, size: Size) -> None:
+def _sizes(page: CommandReport, size: CorpusSize) -> None:
     page.title("Passages (section 5.4)")
     page.table(
         ("what", "sum:", "mean:", "median:", "most:"),
@@ -345,7 +354,7 @@ def _sizes(page: Page, size: Size) -> None:
     )
 
 
-def _groups(page: Page, found: Found, asked: Asked) -> None:
+def _groups(page: CommandReport, found: StatsResult, asked: StatsOptions) -> None:
     groups = found.statistics.groups
     if not groups:
         return

@@ -404,7 +404,7 @@ def serve(
 
     guests = tuple(Guest(one, what_for, one in admins) for one, what_for in people)
     path = config.database(db)
-    call = server.Call(path, guests, host, port, public_url, text or None, at_most)
+    call = server.ServeOptions(path, guests, host, port, public_url, text or None, at_most)
     with server.opened(call) as made:
         address = made.plan.address
         if not address.is_local and public_url is None:

@@ -10,7 +10,7 @@ from itertools import islice, product
 
 import msgspec
 
-from nfh_db.records import Item, Role, Rule, Vote
+from nfh_db.records import AnchorItem, Role, Rule, Vote
 from nfh_models.domain import (
     IMPLICIT_KINDS,
     Answer,
@@ -23,15 +23,15 @@ from nfh_models.domain import (
 )
 from nfh_tui.editor import votes
 from nfh_tui.editor.state import (
-    Aside,
+    AnswerSource,
     Content,
     DraftError,
+    EditOutcome,
     EditState,
     Heads,
-    Outcome,
     Pending,
     Review,
-    Source,
+    SetAside,
     in_anchor,
     live,
     quoted,
@@ -74,7 +74,7 @@ def with_kind(state: EditState, kind: Kind) -> EditState:
     )
 
 
-def _stashed(state: EditState) -> Aside:
+def _stashed(state: EditState) -> SetAside:
     aside = state.aside
     if state.kind is None:
         return aside
@@ -87,32 +87,32 @@ def _stashed(state: EditState) -> Aside:
     return replace(aside, sort=sort, nouns=tuple(nouns.items()))
 
 
-def choose(state: EditState, kind: Kind) -> Outcome:
+def choose(state: EditState, kind: Kind) -> EditOutcome:
     """A kind key: OTHER waits for its sort, REFERENCE without a head says how to mark one."""
     chosen = with_kind(state, kind)
     if kind is Kind.OTHER:
-        return Outcome(replace(chosen, pending=Pending.SORT), SORT_PROMPT)
+        return EditOutcome(replace(chosen, pending=Pending.SORT), SORT_PROMPT)
     if kind is Kind.REFERENCE and not chosen.heads:
-        return Outcome(chosen, "Which noun? f shows letters, or move and press space.")
-    return Outcome(chosen)
+        return EditOutcome(chosen, "Which noun? f shows letters, or move and press space.")
+    return EditOutcome(chosen)
 
 
-def sort_key(state: EditState, key: str, character: str | None) -> Outcome | None:
+def sort_key(state: EditState, key: str, character: str | None) -> EditOutcome | None:
     """A key while the sort is waited for."""
     if key == "escape":
-        return Outcome(without_pending(state))
+        return EditOutcome(without_pending(state))
     if key == "enter":
-        return Outcome(replace(without_pending(state), sort=None))
+        return EditOutcome(replace(without_pending(state), sort=None))
     sort = SORT_KEYS.get((character or "").casefold())
     if sort is not None:
         ask = "noun" if sort is Sort.NOUN else None
-        return Outcome(replace(without_pending(state), sort=sort), ask=ask)
+        return EditOutcome(replace(without_pending(state), sort=sort), ask=ask)
     if character and character.isprintable():
         return refuse(state, SORT_PROMPT)
     return None
 
 
-def set_noun(state: EditState, _item: Item, text: str) -> Outcome:
+def set_noun(state: EditState, _item: AnchorItem, text: str) -> EditOutcome:
     """Write the noun that a class stands for; an empty text takes it away.
 
     Without a kind it makes an OTHER, as with OTHER of no sort the sort becomes NOUN.
@@ -121,14 +121,14 @@ def set_noun(state: EditState, _item: Item, text: str) -> Outcome:
     closed = without_pending(state)
     if closed.kind is None:
         if noun is None:
-            return Outcome(settled(closed))
+            return EditOutcome(settled(closed))
         closed = with_kind(closed, Kind.OTHER)
     if closed.kind not in IMPLICIT_KINDS:
         return refuse(state, _why_no_noun(closed.kind))
     sort = closed.sort
     if closed.kind is Kind.OTHER and noun is not None and sort is None:
         sort = Sort.NOUN
-    return Outcome(settled(replace(closed, noun=noun, sort=sort)))
+    return EditOutcome(settled(replace(closed, noun=noun, sort=sort)))
 
 
 def _why_no_noun(kind: Kind | None) -> str:
@@ -137,9 +137,9 @@ def _why_no_noun(kind: Kind | None) -> str:
     return "A noun can be written for a class only: y a c p t or o first."
 
 
-def set_comment(state: EditState, _item: Item, text: str) -> Outcome:
+def set_comment(state: EditState, _item: AnchorItem, text: str) -> EditOutcome:
     """Write the comment; an empty text takes it away."""
-    return Outcome(settled(replace(state, comment=_clean(text))))
+    return EditOutcome(settled(replace(state, comment=_clean(text))))
 
 
 def _clean(text: str) -> str:
@@ -147,10 +147,10 @@ def _clean(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8").strip()
 
 
-def set_tag(state: EditState, tag: str | None) -> Outcome:
+def set_tag(state: EditState, tag: str | None) -> EditOutcome:
     """Tag the answer with a rule, by its id; None takes the tag away."""
     kept = None if tag is None else rule_id(tag)
-    return Outcome(settled(replace(without_pending(state), tag=kept)))
+    return EditOutcome(settled(replace(without_pending(state), tag=kept)))
 
 
 def tag_of(vote: Vote) -> str | None:
@@ -158,7 +158,7 @@ def tag_of(vote: Vote) -> str | None:
     return None if vote.rule_tag is None else rule_id(vote.rule_tag)
 
 
-def gold_vote(item: Item) -> Vote | None:
+def gold_vote(item: AnchorItem) -> Vote | None:
     """The expert's answer that an item's gold was made of, if it was."""
     gold = item.gold
     if gold is None or gold.rule is not Rule.EXPERT:
@@ -293,7 +293,7 @@ LIKELY = 0.01
 """From this score on a model's candidate gets letters though it looks like no noun."""
 
 
-def token_scores(item: Item) -> tuple[float | None, ...]:
+def token_scores(item: AnchorItem) -> tuple[float | None, ...]:
     """The model's score of each token of the passage; empty if it has none of them."""
     if item.prediction is None:
         return ()
@@ -301,7 +301,7 @@ def token_scores(item: Item) -> tuple[float | None, ...]:
     return scores if len(scores) == len(item.passage.tokens) else ()
 
 
-def candidates(item: Item, role: Role = Role.ANNOTATOR) -> tuple[int, ...]:
+def candidates(item: AnchorItem, role: Role = Role.ANNOTATOR) -> tuple[int, ...]:
     """Tokens that may be the head, ascending, the number's own left out.
 
     The nouns: those that a model with a tagger scored, else a guess by the words alone. For an
@@ -321,13 +321,13 @@ def candidates(item: Item, role: Role = Role.ANNOTATOR) -> tuple[int, ...]:
     return tuple(sorted(token for token in found if not in_anchor(item, token)))
 
 
-def _scored_all(item: Item, scored: Collection[int]) -> bool:
+def _scored_all(item: AnchorItem, scored: Collection[int]) -> bool:
     """True if the model scored words of every kind, or none: it does not tell nouns then."""
     others = sum(1 for token in scored if not is_noun_like(item.passage.word(token)))
     return others * 3 >= len(scored)
 
 
-def marked(item: Item) -> Iterator[int]:
+def marked(item: AnchorItem) -> Iterator[int]:
     """Head tokens of all answers and of the gold."""
     for vote in (*item.votes, *item.stale_votes):
         yield from vote.answer.head_tokens()
@@ -335,13 +335,13 @@ def marked(item: Item) -> Iterator[int]:
         yield from item.gold.answer.head_tokens()
 
 
-def _distance(item: Item, token: int) -> int:
+def _distance(item: AnchorItem, token: int) -> int:
     if token < item.anchor.start:
         return item.anchor.start - token
     return (token - item.anchor.end + 1) * AHEAD_COUNTS
 
 
-def ranked(item: Item, role: Role) -> tuple[int, ...]:
+def ranked(item: AnchorItem, role: Role) -> tuple[int, ...]:
     """Candidates by how near their letters should be.
 
     By the model's score, then by distance; for an annotator by distance alone, so that the
@@ -366,7 +366,7 @@ def labels(count: int) -> tuple[str, ...]:
     return tuple(LETTERS[:singles]) + tuple(islice(pairs, count - singles))
 
 
-def start_hints(state: EditState, item: Item, view: range | None = None) -> Outcome:
+def start_hints(state: EditState, item: AnchorItem, view: range | None = None) -> EditOutcome:
     """Put letters on the nouns and wait for them; on all words where there is no noun.
 
     view: the tokens in view. Where not all can have letters, those have them, and what
@@ -378,7 +378,7 @@ def start_hints(state: EditState, item: Item, view: range | None = None) -> Outc
 
 
 def _in_view_first(
-    tokens: Sequence[int], state: EditState, item: Item, view: range | None
+    tokens: Sequence[int], state: EditState, item: AnchorItem, view: range | None
 ) -> list[int]:
     """The tokens in view before the others, and of these those that somebody marked."""
     if view is None:
@@ -387,7 +387,7 @@ def _in_view_first(
     return sorted(tokens, key=lambda token: (token not in view, token not in known))
 
 
-def _start_words(state: EditState, item: Item, view: range | None) -> Outcome:
+def _start_words(state: EditState, item: AnchorItem, view: range | None) -> EditOutcome:
     """Put letters on all words that may be a head: the nouns first, then those nearby."""
     nouns = ranked(item, state.role)
     known = set(nouns)
@@ -414,26 +414,28 @@ def _start_words(state: EditState, item: Item, view: range | None) -> Outcome:
     return made
 
 
-def _lettered(state: EditState, tokens: Sequence[int], *, all_words: bool = False) -> Outcome:
+def _lettered(
+    state: EditState, tokens: Sequence[int], *, all_words: bool = False
+) -> EditOutcome:
     hints = tuple(sorted(zip(tokens, labels(len(tokens)), strict=True)))
-    return Outcome(
+    return EditOutcome(
         replace(
             state, pending=Pending.HINT, hints=hints, typed="", span=None, all_words=all_words
         )
     )
 
 
-def more(state: EditState, item: Item, view: range | None = None) -> Outcome:
+def more(state: EditState, item: AnchorItem, view: range | None = None) -> EditOutcome:
     """From nouns to all words, and back."""
     return (
         start_hints(state, item, view) if state.all_words else _start_words(state, item, view)
     )
 
 
-def follow(state: EditState, item: Item, view: range) -> Outcome:
+def follow(state: EditState, item: AnchorItem, view: range) -> EditOutcome:
     """The letters anew for what is in view now; as they are once one of them is typed."""
     if state.pending is not Pending.HINT or state.typed:
-        return Outcome(state)
+        return EditOutcome(state)
     return (
         _start_words(state, item, view) if state.all_words else start_hints(state, item, view)
     )
@@ -449,17 +451,21 @@ def open_hints(state: EditState) -> tuple[tuple[int, str], ...]:
 
 
 def narrowed(
-    state: EditState, item: Item, key: str, character: str | None, view: range | None = None
-) -> Outcome | int | None:
+    state: EditState,
+    item: AnchorItem,
+    key: str,
+    character: str | None,
+    view: range | None = None,
+) -> EditOutcome | int | None:
     """A key while letters are waited for: the token picked, a new state, or None."""
     if character is not None and character.casefold() == MORE:
         return more(state, item, view)
     if key == "escape":
-        return Outcome(without_pending(state))
+        return EditOutcome(without_pending(state))
     if key == "backspace":
         if not state.typed:
-            return Outcome(without_pending(state))
-        return Outcome(replace(state, typed=state.typed[:-1]))
+            return EditOutcome(without_pending(state))
+        return EditOutcome(replace(state, typed=state.typed[:-1]))
     if key == "enter":
         return refuse(state, "Type the letters at a word; escape hides them.")
     if not character or not character.isprintable():
@@ -474,20 +480,20 @@ def narrowed(
     for token, label in left:
         if label == typed:
             return token
-    return Outcome(replace(state, typed=typed))
+    return EditOutcome(replace(state, typed=typed))
 
 
-def go(state: EditState, item: Item, token: int) -> Outcome:
+def go(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
     """Put the cursor on a token (clipped to the passage); a growing span follows it."""
     last = len(item.passage.tokens) - 1
     token = max(0, min(token, last))
     if state.span is None:
-        return Outcome(replace(state, cursor=token))
+        return EditOutcome(replace(state, cursor=token))
     fixed = fixed_end(state)
     if item.passage.turn_of(token) != item.passage.turn_of(fixed):
         return refuse(state, "A span stays in one turn: space takes it, escape drops it.")
     span = (min(fixed, token), max(fixed, token) + 1)
-    return Outcome(replace(state, cursor=token, span=span))
+    return EditOutcome(replace(state, cursor=token, span=span))
 
 
 def fixed_end(state: EditState) -> int:
@@ -498,18 +504,18 @@ def fixed_end(state: EditState) -> int:
     return end - 1 if state.cursor == start else start
 
 
-def move_to(state: EditState, item: Item, token: int) -> Outcome:
+def move_to(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
     """Put the cursor on a token: for lines up and down, and for clicks."""
     outcome = go(without_pending(state), item, token)
     return replace(outcome, state=settled(outcome.state))
 
 
-def sideways(state: EditState, item: Item, steps: int) -> Outcome:
+def sideways(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
     """Move by tokens, to the right or (negative) to the left."""
     return go(state, item, state.cursor + steps)
 
 
-def noun(state: EditState, item: Item, steps: int) -> Outcome:
+def noun(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
     """Move from noun to noun, forwards or (negative) backwards."""
     places = candidates(item, state.role)
     if steps > 0:
@@ -521,7 +527,7 @@ def noun(state: EditState, item: Item, steps: int) -> Outcome:
     return go(state, item, ahead[min(abs(steps), len(ahead)) - 1])
 
 
-def turn(state: EditState, item: Item, steps: int) -> Outcome:
+def turn(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
     """Move to the start of a turn ahead, or back to the start of this one, then of others."""
     turns = item.passage.turns
     rank = item.passage.turn_of(state.cursor)
@@ -533,12 +539,12 @@ def turn(state: EditState, item: Item, steps: int) -> Outcome:
     return go(state, item, turns[target].start)
 
 
-def anchor(state: EditState, item: Item) -> Outcome:
+def anchor(state: EditState, item: AnchorItem) -> EditOutcome:
     """Move back to the number."""
     return go(state, item, item.anchor.start)
 
 
-def next_head(state: EditState, item: Item, steps: int) -> Outcome:
+def next_head(state: EditState, item: AnchorItem, steps: int) -> EditOutcome:
     """Move from one marked mention to the next, round and round.
 
     Where none is marked, to what others and the gold marked, for who may see that.
@@ -555,7 +561,7 @@ def next_head(state: EditState, item: Item, steps: int) -> Outcome:
 ORDER = {Origin.MARKED: 0, Origin.ADDED: 1, Origin.REMOVED: 2}
 
 
-def tidy(mentions: Iterable[Mention], item: Item) -> tuple[Mention, ...]:
+def tidy(mentions: Iterable[Mention], item: AnchorItem) -> tuple[Mention, ...]:
     """Marked mentions first, then added, then removed; () when nobody wants any.
 
     A head without a marked mention gets one: the added one nearest to the number.
@@ -571,7 +577,7 @@ def tidy(mentions: Iterable[Mention], item: Item) -> tuple[Mention, ...]:
     return tuple(kept)
 
 
-def lemmas_of(mentions: Iterable[Mention], item: Item) -> frozenset[str]:
+def lemmas_of(mentions: Iterable[Mention], item: AnchorItem) -> frozenset[str]:
     """The compared forms of the lemmas of the mentions nobody removed."""
     tokens = item.passage.tokens
     return frozenset(
@@ -591,7 +597,7 @@ def head_at(heads: Heads, token: int) -> tuple[int, Mention] | None:
     return covering
 
 
-def choose_head(item: Item, start: int, end: int) -> int | None:
+def choose_head(item: AnchorItem, start: int, end: int) -> int | None:
     """The head token of a span: its last noun before a word such as *of* or *who*.
 
     Where no noun stands before such a word, the last noun of the span; without any noun
@@ -613,14 +619,14 @@ def choose_head(item: Item, start: int, end: int) -> int | None:
     return words[-1] if words else None
 
 
-def toggle(state: EditState, item: Item) -> Outcome:
+def toggle(state: EditState, item: AnchorItem) -> EditOutcome:
     """Take the grown span, or the token under the cursor; a marked one is dropped."""
     if state.span is not None:
         return _take_span(state, item, state.span)
     return toggle_token(state, item, state.cursor)
 
 
-def _take_span(state: EditState, item: Item, span: tuple[int, int]) -> Outcome:
+def _take_span(state: EditState, item: AnchorItem, span: tuple[int, int]) -> EditOutcome:
     start, end = span
     if start < item.anchor.end and item.anchor.start < end:
         said = quoted(item.passage.words(start, end))
@@ -636,11 +642,11 @@ def _take_span(state: EditState, item: Item, span: tuple[int, int]) -> Outcome:
         number, present = found
         if (present.start, present.end) == span and state.kind is Kind.REFERENCE:
             return _dropped(opened, item, number, present)
-        return Outcome(with_mention(opened, item, number, wanted))
+        return EditOutcome(with_mention(opened, item, number, wanted))
     return _taken(opened, item, wanted)
 
 
-def toggle_token(state: EditState, item: Item, token: int) -> Outcome:
+def toggle_token(state: EditState, item: AnchorItem, token: int) -> EditOutcome:
     """Take one token as a head, or drop the mention that covers it."""
     if in_anchor(item, token):
         return refuse(
@@ -653,22 +659,24 @@ def toggle_token(state: EditState, item: Item, token: int) -> Outcome:
     if not is_word(item.passage.word(token)):
         return refuse(state, f"{word(item, token)} is no word, so it cannot be a head.")
     if head_at(opened.heads, token) is not None:
-        return Outcome(opened)
+        return EditOutcome(opened)
     return _taken(opened, item, Mention(token, token + 1, token))
 
 
-def _taken(state: EditState, item: Item, mention: Mention) -> Outcome:
+def _taken(state: EditState, item: AnchorItem, mention: Mention) -> EditOutcome:
     """Join the head with the same lemma, else open a new one."""
     lemma = lemmas_of((mention,), item)
     advice = _advice(item, mention.head)
     for number, mentions in enumerate(state.heads):
         if lemmas_of(mentions, item) & lemma:
             joined = with_mention(state, item, number, mention)
-            return Outcome(joined, advice or f"One more mention of head {number + 1}.")
-    return Outcome(replace(state, heads=(*state.heads, (mention,))), advice)
+            return EditOutcome(joined, advice or f"One more mention of head {number + 1}.")
+    return EditOutcome(replace(state, heads=(*state.heads, (mention,))), advice)
 
 
-def with_mention(state: EditState, item: Item, number: int, mention: Mention) -> EditState:
+def with_mention(
+    state: EditState, item: AnchorItem, number: int, mention: Mention
+) -> EditState:
     """The state with a mention put into head `number`, in place of one at the same token."""
     mentions = list(state.heads[number])
     for place, present in enumerate(mentions):
@@ -680,7 +688,9 @@ def with_mention(state: EditState, item: Item, number: int, mention: Mention) ->
     return _with_head(state, number, tidy(mentions, item))
 
 
-def with_origin(state: EditState, item: Item, number: int, token: int, to: Origin) -> EditState:
+def with_origin(
+    state: EditState, item: AnchorItem, number: int, token: int, to: Origin
+) -> EditState:
     """The state with the mention of head `number` at `token` given that origin."""
     for present in state.heads[number]:
         if present.head == token:
@@ -697,7 +707,7 @@ def _with_head(state: EditState, number: int, mentions: tuple[Mention, ...]) -> 
     return replace(state, heads=tuple(heads))
 
 
-def _dropped(state: EditState, item: Item, number: int, mention: Mention) -> Outcome:
+def _dropped(state: EditState, item: AnchorItem, number: int, mention: Mention) -> EditOutcome:
     """A marked mention goes; an added one is kept as removed, so that it stays refused."""
     mentions = [m for m in state.heads[number] if m is not mention]
     if mention.origin is Origin.ADDED:
@@ -705,39 +715,39 @@ def _dropped(state: EditState, item: Item, number: int, mention: Mention) -> Out
     words = quoted(item.passage.words(mention.start, mention.end))
     kept = tidy(mentions, item)
     say = f"{words} is dropped." if kept else f"Head {number + 1}, {words}, is dropped."
-    return Outcome(_with_head(state, number, kept), say)
+    return EditOutcome(_with_head(state, number, kept), say)
 
 
-def drop_last(state: EditState, item: Item) -> Outcome:
+def drop_last(state: EditState, item: AnchorItem) -> EditOutcome:
     """Drop the growing span, else the head marked last, with all its mentions."""
     if state.span is not None:
-        return Outcome(replace(state, span=None))
+        return EditOutcome(replace(state, span=None))
     if not state.heads:
         return refuse(state, "No head is marked.")
     mention = state.heads[-1][0]
     words = quoted(item.passage.words(mention.start, mention.end))
     say = f"Head {len(state.heads)}, {words}, is dropped."
-    return Outcome(replace(state, heads=state.heads[:-1]), say)
+    return EditOutcome(replace(state, heads=state.heads[:-1]), say)
 
 
-def relate(state: EditState, relation: Relation) -> Outcome:
+def relate(state: EditState, relation: Relation) -> EditOutcome:
     """State how the heads belong together."""
     if len(state.heads) < 2:
         return refuse(state, f"{relation} joins two different heads: mark another one first.")
-    return Outcome(replace(state, relation=relation))
+    return EditOutcome(replace(state, relation=relation))
 
 
-def join(state: EditState, item: Item) -> Outcome:
+def join(state: EditState, item: AnchorItem) -> EditOutcome:
     """Make the last two heads one: two words for one thing, the first stays in front."""
     if len(state.heads) < 2:
         return refuse(state, "Joining makes one of two heads: mark another one first.")
     *before, first, second = state.heads
     known = {m.head for m in first}
     joined = tidy((*first, *(m for m in second if m.head not in known)), item)
-    return Outcome(replace(state, heads=(*before, joined)), "Two words for one thing.")
+    return EditOutcome(replace(state, heads=(*before, joined)), "Two words for one thing.")
 
 
-def _advice(item: Item, token: int) -> str | None:
+def _advice(item: AnchorItem, token: int) -> str | None:
     """What the guidelines say to a head that is seldom one."""
     if fold(item.passage.word(token)) in PRONOUNS:
         return f"{word(item, token)} only stands for a noun: mark that noun, if it is there."
@@ -754,19 +764,19 @@ MODEL_HIDDEN = "The model is hidden until you have answered. O shows it, and tha
 NOT_YOURS = "Others' answers are there for adjudicators; you are annotating."
 
 
-def heads_of(answer: Answer, item: Item) -> Heads:
+def heads_of(answer: Answer, item: AnchorItem) -> Heads:
     """The heads of an answer as the editor keeps them, without any inside the number."""
     return fitting((head.mentions for head in answer.heads), item)
 
 
-def fitting(heads: Iterable[Iterable[Mention]], item: Item) -> Heads:
+def fitting(heads: Iterable[Iterable[Mention]], item: AnchorItem) -> Heads:
     """The heads in order, each tidy, without mentions inside the number."""
     made = (tidy((m for m in head if not in_anchor(item, m.head)), item) for head in heads)
     return tuple(mentions for mentions in made if mentions)
 
 
 def filled(
-    state: EditState, item: Item, answer: Answer, source: Source, reason: str
+    state: EditState, item: AnchorItem, answer: Answer, source: AnswerSource, reason: str
 ) -> EditState:
     """The state with an answer in place of what stood there; the comment stays."""
     return replace(
@@ -779,11 +789,11 @@ def filled(
         span=None,
         source=source,
         reason=reason,
-        aside=Aside(),
+        aside=SetAside(),
     )
 
 
-def annotator(state: EditState, item: Item, number: int) -> Outcome:
+def annotator(state: EditState, item: AnchorItem, number: int) -> EditOutcome:
     """Take over the answer of annotator `number`, counted from 1 in the order shown."""
     if state.role is not Role.ADJUDICATOR:
         return refuse(state, NOT_YOURS)
@@ -798,8 +808,8 @@ def annotator(state: EditState, item: Item, number: int) -> Outcome:
     old = number > len(votes.annotators_votes(item))
     reason = f"answer {number}{' to the old span' if old else ''}"
     rank = votes.rank_of(item, number)
-    made = filled(state, item, answer, Source.ADOPTED, reason)
-    return Outcome(replace(made, adopted=rank))
+    made = filled(state, item, answer, AnswerSource.ADOPTED, reason)
+    return EditOutcome(replace(made, adopted=rank))
 
 
 def _how_many(count: int) -> str:
@@ -808,7 +818,7 @@ def _how_many(count: int) -> str:
     return "one annotator has answered" if count == 1 else f"{count} annotators have answered"
 
 
-def model(state: EditState, item: Item) -> Outcome:
+def model(state: EditState, item: AnchorItem) -> EditOutcome:
     """Take over the model's choice."""
     if item.model_hidden:
         return refuse(state, MODEL_HIDDEN)
@@ -817,39 +827,39 @@ def model(state: EditState, item: Item) -> Outcome:
     answer = votes.model_answer(item)
     if answer is None:
         return refuse(state, "The model's choice does not fit this item; choose yourself.")
-    return Outcome(filled(state, item, answer, Source.ADOPTED, MODEL))
+    return EditOutcome(filled(state, item, answer, AnswerSource.ADOPTED, MODEL))
 
 
 def is_models(state: EditState) -> bool:
     """True if what stands in the editor was taken over from the model."""
-    ours = state.source in {Source.ADOPTED, Source.DRAFT}
+    ours = state.source in {AnswerSource.ADOPTED, AnswerSource.DRAFT}
     return ours and state.reason.removeprefix("from ") == MODEL
 
 
-def union(state: EditState, item: Item) -> Outcome:
+def union(state: EditState, item: AnchorItem) -> EditOutcome:
     """Take over every head that an annotator marked."""
     return _joint(state, item, votes.union(item), "union", "No annotator marked a head.")
 
 
-def intersection(state: EditState, item: Item) -> Outcome:
+def intersection(state: EditState, item: AnchorItem) -> EditOutcome:
     """Take over the heads that all annotators who answered Reference marked."""
     why = "The annotators have no head in common."
     return _joint(state, item, votes.intersection(item), "intersection", why)
 
 
 def _joint(
-    state: EditState, item: Item, answer: Answer | None, reason: str, why_not: str
-) -> Outcome:
+    state: EditState, item: AnchorItem, answer: Answer | None, reason: str, why_not: str
+) -> EditOutcome:
     if state.role is not Role.ADJUDICATOR:
         return refuse(state, NOT_YOURS)
     if answer is None:
         return refuse(state, why_not)
-    return Outcome(filled(state, item, answer, Source.ADOPTED, reason))
+    return EditOutcome(filled(state, item, answer, AnswerSource.ADOPTED, reason))
 
 
-def nobody(state: EditState) -> Outcome:
+def nobody(state: EditState) -> EditOutcome:
     """Start from nothing; the comment, which somebody typed, stays."""
-    return Outcome(
+    return EditOutcome(
         replace(
             state,
             kind=None,
@@ -858,9 +868,9 @@ def nobody(state: EditState) -> Outcome:
             sort=None,
             noun=None,
             span=None,
-            source=Source.EMPTY,
+            source=AnswerSource.EMPTY,
             reason="cleared",
-            aside=Aside(),
+            aside=SetAside(),
         )
     )
 
@@ -870,7 +880,7 @@ def dump(state: EditState) -> str:
     return msgspec.json.encode(state).decode("utf-8")
 
 
-def load(body: str, item: Item) -> EditState:
+def load(body: str, item: AnchorItem) -> EditState:
     """The state that `dump` wrote.
 
     A head inside the number is dropped: the number was widened over it since. Raises
@@ -921,7 +931,7 @@ def _waits_for_what_it_holds(state: EditState) -> bool:
     return bool(state.hints) == (state.pending is Pending.HINT)
 
 
-def _fitted(state: EditState, item: Item) -> EditState:
+def _fitted(state: EditState, item: AnchorItem) -> EditState:
     """The state with its heads tidy; a review or hints over changed heads are given up."""
     heads = fitting(state.heads, item)
     aside = replace(state.aside, heads=fitting(state.aside.heads, item))
@@ -930,7 +940,7 @@ def _fitted(state: EditState, item: Item) -> EditState:
     return settled(without_pending(replace(state, heads=heads, aside=aside)))
 
 
-def begin(item: Item, me: str, role: Role) -> EditState:
+def begin(item: AnchorItem, me: str, role: Role) -> EditState:
     """The draft if there is one, else my answer; for an adjudicator then gold, then the
     proposal; else nothing.
 
@@ -951,15 +961,15 @@ def begin(item: Item, me: str, role: Role) -> EditState:
     return replace(state, reason=f"{state.reason}; {lost}".lstrip("; ")) if lost else state
 
 
-def _resumed(item: Item, role: Role) -> EditState:
+def _resumed(item: AnchorItem, role: Role) -> EditState:
     if item.draft is None:
         raise DraftError("There is no draft.")
     state = load(item.draft.body, item)
-    origin = state.reason if state.source is Source.DRAFT else _origin(state)
+    origin = state.reason if state.source is AnswerSource.DRAFT else _origin(state)
     return replace(
         state,
         role=role,
-        source=Source.DRAFT,
+        source=AnswerSource.DRAFT,
         reason=origin,
         began=state.content,
         touched=state.span is not None or state.pending is not None,
@@ -967,38 +977,47 @@ def _resumed(item: Item, role: Role) -> EditState:
 
 
 def _origin(state: EditState) -> str:
-    if state.source is Source.EMPTY:
+    if state.source is AnswerSource.EMPTY:
         return ""
     return f"from {state.reason}" if state.reason else f"from {state.source}"
 
 
-def _committed(item: Item, me: str, role: Role) -> EditState | None:
+def _committed(item: AnchorItem, me: str, role: Role) -> EditState | None:
     """My answer in this role; else the one I gave before the number's span was corrected."""
     for given, reason in ((item.votes, "saved"), (item.stale_votes, "for the old span")):
         for vote in given:
             mine = vote.annotator == me and vote.role is role
             if mine and vote.answer.kind is not Kind.NFH:
-                return _holding(item, vote.answer, role, Source.MINE, reason, tag_of(vote))
+                return _holding(
+                    item, vote.answer, role, AnswerSource.MINE, reason, tag_of(vote)
+                )
     return None
 
 
-def _for_adjudicator(item: Item, me: str) -> EditState | None:
+def _for_adjudicator(item: AnchorItem, me: str) -> EditState | None:
     if item.gold is not None and item.gold.answer.kind is not Kind.NFH:
         reason = f"rule {item.gold.rule}" if item.gold.rule is not Rule.EXPERT else "expert"
         made_of = gold_vote(item)
         tag = None if made_of is None else tag_of(made_of)
-        return _holding(item, item.gold.answer, Role.ADJUDICATOR, Source.GOLD, reason, tag)
+        return _holding(
+            item, item.gold.answer, Role.ADJUDICATOR, AnswerSource.GOLD, reason, tag
+        )
     found = votes.proposal(item)
     if found is None:
         return None
     if votes.withheld(item, me):
         empty = EditState(cursor=item.anchor.start, role=Role.ADJUDICATOR)
         return replace(empty, reason="nothing preselected, as for one in eight")
-    return _holding(item, found.answer, Role.ADJUDICATOR, Source.PROPOSAL, found.reason)
+    return _holding(item, found.answer, Role.ADJUDICATOR, AnswerSource.PROPOSAL, found.reason)
 
 
 def _holding(
-    item: Item, answer: Answer, role: Role, source: Source, reason: str, tag: str | None = None
+    item: AnchorItem,
+    answer: Answer,
+    role: Role,
+    source: AnswerSource,
+    reason: str,
+    tag: str | None = None,
 ) -> EditState:
     heads = heads_of(answer, item)
     content = Content(
@@ -1042,7 +1061,7 @@ def mention_prompt(review: Review) -> str:
     return f"Same noun? {words}y add, n leave out, a all {left}, esc stop"
 
 
-def phrase_start(item: Item, token: int) -> int:
+def phrase_start(item: AnchorItem, token: int) -> int:
     """The first of the words that modify a noun: *the good* in *the good tents*."""
     passage = item.passage
     turn = passage.turns[passage.turn_of(token)]
@@ -1058,7 +1077,7 @@ def phrase_start(item: Item, token: int) -> int:
     return first
 
 
-def part_of_speech(item: Item, token: int) -> str:
+def part_of_speech(item: AnchorItem, token: int) -> str:
     """A guess by the word before: "noun", "verb?", or "" where that tells nothing."""
     turn = item.passage.turns[item.passage.turn_of(token)]
     if token == turn.start:
@@ -1069,14 +1088,14 @@ def part_of_speech(item: Item, token: int) -> str:
     return "verb?" if before in BEFORE_VERBS else ""
 
 
-def _offered(item: Item, token: int) -> str:
+def _offered(item: AnchorItem, token: int) -> str:
     """A mention in words: “the good tents” t1 noun."""
     words = quoted(item.passage.words(phrase_start(item, token), token + 1), MOST_OFFERED)
     parts = (words, f"t{item.passage.turn_of(token) + 1}", part_of_speech(item, token))
     return " ".join(filter(None, parts))
 
 
-def start_review(state: EditState, item: Item) -> Outcome:
+def start_review(state: EditState, item: AnchorItem) -> EditOutcome:
     """Offer the other places of the noun under the cursor, else of the head marked last."""
     if not state.heads:
         return refuse(state, "No head is marked yet: press f, or move and press space.")
@@ -1092,7 +1111,7 @@ def start_review(state: EditState, item: Item) -> Outcome:
         cursor=tokens[0],
         span=None,
     )
-    return Outcome(reviewed, PROMPT)
+    return EditOutcome(reviewed, PROMPT)
 
 
 def _head_meant(state: EditState) -> int:
@@ -1100,7 +1119,7 @@ def _head_meant(state: EditState) -> int:
     return len(state.heads) - 1 if found is None else found[0]
 
 
-def _others(state: EditState, item: Item, number: int) -> tuple[int, ...]:
+def _others(state: EditState, item: AnchorItem, number: int) -> tuple[int, ...]:
     """Tokens with a lemma of the head that nobody marked, and no other head holds."""
     lemmas = lemmas_of(state.heads[number], item)
     taken = {
@@ -1116,11 +1135,13 @@ def _others(state: EditState, item: Item, number: int) -> tuple[int, ...]:
     )
 
 
-def review_key(state: EditState, item: Item, key: str, character: str | None) -> Outcome | None:
+def review_key(
+    state: EditState, item: AnchorItem, key: str, character: str | None
+) -> EditOutcome | None:
     """A key while mentions are offered."""
     review = state.review
     if review is None or key in {"escape", "enter"}:
-        return Outcome(_ended(state))
+        return EditOutcome(_ended(state))
     letter = (character or "").casefold()
     if letter in {"y", " "} or key == "space":
         return _answered(state, item, review, Origin.ADDED)
@@ -1140,22 +1161,24 @@ def _ended(state: EditState) -> EditState:
     return replace(closed, cursor=state.heads[number][0].head) if state.heads else closed
 
 
-def _answered(state: EditState, item: Item, review: Review, origin: Origin) -> Outcome:
+def _answered(
+    state: EditState, item: AnchorItem, review: Review, origin: Origin
+) -> EditOutcome:
     token, *rest = review.tokens
     known = any(m.head == token for m in state.heads[review.head])
     if origin is Origin.ADDED or known:
         state = with_origin(state, item, review.head, token, origin)
     if not rest:
-        return Outcome(_ended(state), _said(state, review.head))
+        return EditOutcome(_ended(state), _said(state, review.head))
     left = replace(review, tokens=tuple(rest), words=review.words[1:])
     moved = replace(state, review=left, cursor=rest[0])
-    return Outcome(moved, PROMPT)
+    return EditOutcome(moved, PROMPT)
 
 
-def _add_all(state: EditState, item: Item, review: Review) -> Outcome:
+def _add_all(state: EditState, item: AnchorItem, review: Review) -> EditOutcome:
     for token in review.tokens:
         state = with_origin(state, item, review.head, token, Origin.ADDED)
-    return Outcome(_ended(state), _said(state, review.head))
+    return EditOutcome(_ended(state), _said(state, review.head))
 
 
 def _said(state: EditState, number: int) -> str:
@@ -1167,7 +1190,7 @@ ONE_WORD = "A span keeps one word; escape drops it."
 NO_SPAN = "No span here to shrink: v begins one, on a marked head it takes up its span."
 
 
-def grow(state: EditState) -> Outcome:
+def grow(state: EditState) -> EditOutcome:
     """Begin a span at the cursor; once begun, let the other end move.
 
     On a head that is marked with more words than one, its span is taken up again.
@@ -1176,16 +1199,16 @@ def grow(state: EditState) -> Outcome:
         marked = _marked_here(state)
         if marked is None or marked[1].end - marked[1].start < 2:
             span = (state.cursor, state.cursor + 1)
-            return Outcome(replace(state, span=span), "Move to grow it; space takes it.")
+            return EditOutcome(replace(state, span=span), "Move to grow it; space takes it.")
         start, end = marked[1].start, marked[1].end
         cursor = start if state.cursor == start else end - 1
-        return Outcome(replace(state, span=(start, end), cursor=cursor))
+        return EditOutcome(replace(state, span=(start, end), cursor=cursor))
     start, end = state.span
     other = end - 1 if state.cursor == start else start
-    return Outcome(replace(state, cursor=other))
+    return EditOutcome(replace(state, cursor=other))
 
 
-def shrink(state: EditState, item: Item) -> Outcome:
+def shrink(state: EditState, item: AnchorItem) -> EditOutcome:
     """Leave out the word at the end that moves.
 
     Without a growing span: of the head under the cursor the word farthest from its noun.
@@ -1196,11 +1219,11 @@ def shrink(state: EditState, item: Item) -> Outcome:
     if end - start < 2:
         return refuse(state, ONE_WORD)
     if state.cursor == start:
-        return Outcome(replace(state, span=(start + 1, end), cursor=start + 1))
-    return Outcome(replace(state, span=(start, end - 1), cursor=end - 2))
+        return EditOutcome(replace(state, span=(start + 1, end), cursor=start + 1))
+    return EditOutcome(replace(state, span=(start, end - 1), cursor=end - 2))
 
 
-def _shrink_marked(state: EditState, item: Item) -> Outcome:
+def _shrink_marked(state: EditState, item: AnchorItem) -> EditOutcome:
     marked = _marked_here(state)
     if marked is None or marked[1].end - marked[1].start < 2:
         return refuse(state, NO_SPAN)
@@ -1211,14 +1234,14 @@ def _shrink_marked(state: EditState, item: Item) -> Outcome:
     words = quoted(item.passage.words(start, end))
     cursor = min(max(state.cursor, start), end - 1)
     kept = with_mention(replace(state, cursor=cursor), item, number, smaller)
-    return Outcome(kept, f"Head {number + 1} is {words}.")
+    return EditOutcome(kept, f"Head {number + 1} is {words}.")
 
 
 def _marked_here(state: EditState) -> tuple[int, Mention] | None:
     return head_at(state.heads, state.cursor)
 
 
-Act = Callable[[EditState, Item, int], Outcome]
+Act = Callable[[EditState, AnchorItem, int], EditOutcome]
 
 
 def _kind(kind: Kind) -> Act:
@@ -1253,7 +1276,7 @@ _ACTS: dict[str, Act] = {
     "head.join": lambda state, item, _count: join(state, item),
     "span.grow": lambda state, _item, _count: grow(state),
     "span.shrink": lambda state, item, _count: shrink(state, item),
-    "span.drop": lambda state, _item, _count: Outcome(replace(state, span=None)),
+    "span.drop": lambda state, _item, _count: EditOutcome(replace(state, span=None)),
     "hint.start": lambda state, item, _count: start_hints(state, item),
     "mentions.all": lambda state, item, _count: start_review(state, item),
     "relation.and": lambda state, _item, _count: relate(state, Relation.AND),
@@ -1274,8 +1297,8 @@ MOVES: frozenset[str] = frozenset(a for a in _ACTS if a.startswith("cursor."))
 
 
 def act(
-    state: EditState, item: Item, action: str, count: int = 1, view: range | None = None
-) -> Outcome:
+    state: EditState, item: AnchorItem, action: str, count: int = 1, view: range | None = None
+) -> EditOutcome:
     """Do one act. `count` repeats movements; what was waited for is given up first.
 
     view: the tokens in view, None for all. Raises KeyError for an id that is not in ACTIONS.
@@ -1287,8 +1310,12 @@ def act(
 
 
 def key(
-    state: EditState, item: Item, key: str, character: str | None, view: range | None = None
-) -> Outcome | None:
+    state: EditState,
+    item: AnchorItem,
+    key: str,
+    character: str | None,
+    view: range | None = None,
+) -> EditOutcome | None:
     """A key while the editor waits for one; None if it is not the editor's.
 
     With nothing waited for, only escape is taken, and only to drop a growing span.
@@ -1298,8 +1325,8 @@ def key(
 
 
 def _pending_key(
-    state: EditState, item: Item, key: str, character: str | None, view: range | None
-) -> Outcome | None:
+    state: EditState, item: AnchorItem, key: str, character: str | None, view: range | None
+) -> EditOutcome | None:
     if state.pending is Pending.SORT:
         return sort_key(state, key, character)
     if state.pending is Pending.REVIEW:
@@ -1310,11 +1337,11 @@ def _pending_key(
             return toggle_token(without_pending(state), item, found)
         return found
     if state.span is not None and key == "escape":
-        return Outcome(replace(state, span=None))
+        return EditOutcome(replace(state, span=None))
     return None
 
 
-def _settle(outcome: Outcome) -> Outcome:
+def _settle(outcome: EditOutcome) -> EditOutcome:
     return replace(outcome, state=settled(outcome.state))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from nfh_db.records import Item, Role, Vote
+from nfh_db.records import AnchorItem, Role, Vote
 from nfh_models.domain import Answer, AnswerError, Head, Kind, Mention, Origin, Relation, Sort
 
 SOMEBODY = "…"
@@ -20,7 +20,7 @@ _FILE = re.compile(r"^.*\.(jsonl?|csv|tsv|xlsx?|txt)$", re.IGNORECASE | re.DOTAL
 """A document called by the file that it came with, which often has somebody's name."""
 
 
-def blinded(item: Item) -> Item:
+def blinded(item: AnchorItem) -> AnchorItem:
     """The item with annotators' names replaced by letters and their order mixed.
 
     The order is the same each time, and another for each item. Who is behind gold, flags,
@@ -53,7 +53,7 @@ def blinded(item: Item) -> Item:
     )
 
 
-def mixed_order(item: Item, votes: Iterable[Vote]) -> list[Vote]:
+def mixed_order(item: AnchorItem, votes: Iterable[Vote]) -> list[Vote]:
     """Votes with their names in the order in which they stand blind."""
 
     def place(vote: Vote) -> bytes:
@@ -63,7 +63,7 @@ def mixed_order(item: Item, votes: Iterable[Vote]) -> list[Vote]:
     return sorted(votes, key=place)
 
 
-def _people(item: Item) -> dict[str, str]:
+def _people(item: AnchorItem) -> dict[str, str]:
     """Everybody who has had to do with the item, none of them a letter yet."""
     named = {vote.annotator for vote in (*item.votes, *item.stale_votes)}
     named |= {flag.annotator for flag in item.flags}
@@ -116,7 +116,7 @@ class Pending(StrEnum):
     REVIEW = "review"
 
 
-class Source(StrEnum):
+class AnswerSource(StrEnum):
     """Where the answer in the editor came from; each equals its own name in lower case."""
 
     DRAFT = "draft"
@@ -141,7 +141,7 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Aside:
+class SetAside:
     """What a change of kind put away, so that changing back brings it again."""
 
     heads: Heads = ()
@@ -190,11 +190,11 @@ class EditState:
     typed: str = ""
     all_words: bool = False
     review: Review | None = None
-    source: Source = Source.EMPTY
+    source: AnswerSource = AnswerSource.EMPTY
     reason: str = ""
     touched: bool = False
     role: Role = Role.ANNOTATOR
-    aside: Aside = field(default_factory=Aside)
+    aside: SetAside = field(default_factory=SetAside)
     began: Content = field(default_factory=Content)
     tag: str | None = None
     adopted: int | None = None
@@ -222,7 +222,7 @@ class EditState:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class EditOutcome:
     """The state after an act.
 
     say: a sentence for the person; refused: nothing changed, and `say` tells why.
@@ -235,9 +235,9 @@ class Outcome:
     ask: str | None = None
 
 
-def refuse(state: EditState, why: str) -> Outcome:
+def refuse(state: EditState, why: str) -> EditOutcome:
     """Nothing changed, and why."""
-    return Outcome(state, why, refused=True)
+    return EditOutcome(state, why, refused=True)
 
 
 def settled(state: EditState) -> EditState:
@@ -264,12 +264,12 @@ def quoted(text: str, longest: int = 40) -> str:
     return f"“{clipped}”"
 
 
-def word(item: Item, token: int) -> str:
+def word(item: AnchorItem, token: int) -> str:
     """The quoted word of a token."""
     return quoted(item.passage.word(token))
 
 
-def in_anchor(item: Item, token: int) -> bool:
+def in_anchor(item: AnchorItem, token: int) -> bool:
     """True for the tokens of the number itself."""
     return item.anchor.start <= token < item.anchor.end
 
@@ -288,7 +288,7 @@ NO_RELATION = (
 UNTAKEN = "A span is still growing: space takes it, escape drops it."
 
 
-def answer(state: EditState, item: Item) -> Answer | str:
+def answer(state: EditState, item: AnchorItem) -> Answer | str:
     """The answer as it would be committed, or a sentence that says what is missing."""
     missing = _missing(state)
     if missing is not None or state.kind is None:

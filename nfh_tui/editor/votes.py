@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 
-from nfh_db.records import Item, Role, Vote
+from nfh_db.records import AnchorItem, Role, Vote
 from nfh_models.domain import (
     IMPLICIT_KINDS,
     Anchor,
     Answer,
     Blocking,
+    DifferenceNote,
     Head,
     Kind,
     Mention,
-    Note,
     Passage,
     Relation,
     Sort,
@@ -90,10 +90,10 @@ SHORT_BLOCKING = {
 """The same in a word, for columns."""
 
 NOTE_WORDS = {
-    Note.MENTION: "other mentions",
-    Note.EXTENT: "other span bounds",
-    Note.SORT: "other sort",
-    Note.TEXT: "other wording",
+    DifferenceNote.MENTION: "other mentions",
+    DifferenceNote.EXTENT: "other span bounds",
+    DifferenceNote.SORT: "other sort",
+    DifferenceNote.TEXT: "other wording",
 }
 """What a difference that never blocks is about."""
 
@@ -166,7 +166,7 @@ def weight(accuracy: float) -> float:
     return max(0.0, log((ANSWERS - 1) * p / (1 - p))) if p > 0 else 0.0
 
 
-def weights(item: Item, votes: Sequence[Vote]) -> Mapping[str, float] | None:
+def weights(item: AnchorItem, votes: Sequence[Vote]) -> Mapping[str, float] | None:
     """The weight of each voter by name; None unless all of them, two at least, are known.
 
     Where one of them is not known, how much that one should weigh is not known either.
@@ -215,17 +215,17 @@ class Proposal:
         return self.votes if self.weight is None else f"{self.votes}{WEIGHT}{self.weight:.2f}"
 
 
-def lemmas(item: Item) -> tuple[str, ...]:
+def lemmas(item: AnchorItem) -> tuple[str, ...]:
     """The lemma of each token."""
     return tuple(token.lemma for token in item.passage.tokens)
 
 
-def annotators_votes(item: Item) -> tuple[Vote, ...]:
+def annotators_votes(item: AnchorItem) -> tuple[Vote, ...]:
     """Annotators' answers, models' too, in the order in which number keys adopt them."""
     return tuple(vote for vote in item.votes if vote.role is Role.ANNOTATOR)
 
 
-def adoptable(item: Item) -> tuple[Vote, ...]:
+def adoptable(item: AnchorItem) -> tuple[Vote, ...]:
     """What number keys adopt, in their order: annotators' answers, then those of annotators
     to the number as it was before somebody changed its span.
     """
@@ -233,12 +233,12 @@ def adoptable(item: Item) -> tuple[Vote, ...]:
     return (*annotators_votes(item), *old)
 
 
-def _counted(item: Item) -> list[Vote]:
+def _counted(item: AnchorItem) -> list[Vote]:
     """People's answers: what a model says is a proposal of its own."""
     return [vote for vote in item.votes if vote.counts]
 
 
-def vote_groups(votes: Sequence[Vote], item: Item) -> list[list[Vote]]:
+def vote_groups(votes: Sequence[Vote], item: AnchorItem) -> list[list[Vote]]:
     """Votes with equal answers together, in the order in which each answer came first.
 
     An answer joins the first group in which none differs.
@@ -255,7 +255,7 @@ def vote_groups(votes: Sequence[Vote], item: Item) -> list[list[Vote]]:
     return groups
 
 
-def proposal(item: Item) -> Proposal | None:
+def proposal(item: AnchorItem) -> Proposal | None:
     """What the largest group of people who answer alike says; None without answers.
 
     Where the competence of all of them is remembered, the group that weighs most, as
@@ -288,13 +288,13 @@ def _typical(group: Sequence[Answer]) -> Answer:
     return plain[best]
 
 
-def withheld(item: Item, me: str) -> bool:
+def withheld(item: AnchorItem, me: str) -> bool:
     """True for the one item in eight whose proposal is not preselected for this person."""
     content = f"{me}\0{item.public_id}".encode("utf-8", "replace")
     return hashlib.sha256(content).digest()[0] % WITHHELD_OF == 0
 
 
-def after_deciding(item: Item, me: str, answer: Answer) -> str | None:
+def after_deciding(item: AnchorItem, me: str, answer: Answer) -> str | None:
     """For a withheld proposal: how the decision compares with it. None for other items.
 
     Where there was gold already, that was shown and nothing was kept back.
@@ -312,7 +312,7 @@ def after_deciding(item: Item, me: str, answer: Answer) -> str | None:
     )
 
 
-def model_answer(item: Item) -> Answer | None:
+def model_answer(item: AnchorItem) -> Answer | None:
     """What the model's choice comes to; None without a usable one."""
     prediction = item.prediction
     if prediction is None:
@@ -320,7 +320,7 @@ def model_answer(item: Item) -> Answer | None:
     return choice_answer(prediction.choice, item)
 
 
-def choice_answer(choice: str, item: Item) -> Answer | None:
+def choice_answer(choice: str, item: AnchorItem) -> Answer | None:
     """A class by name, or a token of the passage by its index in digits."""
     if choice in {kind.value for kind in IMPLICIT_KINDS}:
         return class_answer(Kind(choice))
@@ -333,7 +333,7 @@ def choice_answer(choice: str, item: Item) -> Answer | None:
     return reference_answer([[Mention(token, token + 1, token)]])
 
 
-def union(item: Item) -> Answer | None:
+def union(item: AnchorItem) -> Answer | None:
     """Every head of annotators' References, the same nouns together; None without any."""
     votes = _references(item)
     words = lemmas(item)
@@ -345,7 +345,7 @@ def union(item: Item) -> Answer | None:
     return _with_relation(merged, votes) if merged else None
 
 
-def intersection(item: Item) -> Answer | None:
+def intersection(item: AnchorItem) -> Answer | None:
     """The heads that all annotators' References have; None without two of them, or a head."""
     votes = _references(item)
     if len(votes) < 2:
@@ -371,7 +371,7 @@ def _shared(head: Head, others: Sequence[Answer], words: Sequence[str]) -> Head 
     return Head(mentions or head.live)
 
 
-def _references(item: Item) -> list[Answer]:
+def _references(item: AnchorItem) -> list[Answer]:
     answers = (vote.answer for vote in _counted(item))
     return [answer for answer in answers if answer.kind is Kind.REFERENCE]
 
@@ -402,12 +402,12 @@ def only_by_noun(given: Answer, against: Answer) -> bool:
     return any(tokens.isdisjoint(m.head for m in head.live) for head in given.heads)
 
 
-def rank_of(item: Item, number: int) -> int:
+def rank_of(item: AnchorItem, number: int) -> int:
     """The number, in the mixed order, of the answer with this number in the order shown."""
     return number if item.blind else _mixed(item).index(adoptable(item)[number - 1]) + 1
 
 
-def number_of(item: Item, rank: int) -> int:
+def number_of(item: AnchorItem, rank: int) -> int:
     """The number in the order shown of an answer, by its number in the mixed order."""
     mixed = _mixed(item)
     if item.blind or not 0 < rank <= len(mixed):
@@ -415,13 +415,13 @@ def number_of(item: Item, rank: int) -> int:
     return adoptable(item).index(mixed[rank - 1]) + 1
 
 
-def _mixed(item: Item) -> list[Vote]:
+def _mixed(item: AnchorItem) -> list[Vote]:
     current = annotators_votes(item)
     old = adoptable(item)[len(current) :]
     return [*mixed_order(item, current), *mixed_order(item, old)]
 
 
-def shown_reason(reason: str, item: Item, adopted: int | None = None) -> str:
+def shown_reason(reason: str, item: AnchorItem, adopted: int | None = None) -> str:
     """Why an answer is there, without people's weight where the item tells none (blind).
 
     adopted: which answer was taken over, by the mixed order: its number is that of the order
@@ -432,7 +432,7 @@ def shown_reason(reason: str, item: Item, adopted: int | None = None) -> str:
     return reason if item.competences else _OF_WEIGHT.sub("", reason)
 
 
-def proposals(item: Item) -> dict[Anchor, list[str]]:
+def proposals(item: AnchorItem) -> dict[Anchor, list[str]]:
     """Each proposed span with who proposes it ("" where names are hidden), by its place."""
     found: dict[Anchor, list[str]] = {}
     for flag in sorted(item.flags, key=lambda flag: flag.annotator):
@@ -441,7 +441,7 @@ def proposals(item: Item) -> dict[Anchor, list[str]]:
     return dict(sorted(found.items(), key=lambda one: (one[0].start, one[0].end)))
 
 
-def proposed_by(item: Item, name: str) -> Anchor | None:
+def proposed_by(item: AnchorItem, name: str) -> Anchor | None:
     """The span that somebody proposes, if they do."""
     flags = (flag.span for flag in item.flags if flag.annotator == name)
     return next((span for span in flags if span is not None), None)

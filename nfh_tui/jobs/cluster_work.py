@@ -42,11 +42,11 @@ from nfh_tui.jobs.cluster import (
     pack,
     unpack,
 )
-from nfh_tui.jobs.reporting import Curves, Phase, Step
+from nfh_tui.jobs.reporting import Curves, Phase, TrainingStep
 from nfh_tui.jobs.snapshot import Snapshot
 from nfh_tui.jobs.training import Made, Tell, TrainSpec
 from nfh_tui.scanning.worker import CrewError
-from nfh_tui.services.models import Chosen, checked_folder
+from nfh_tui.services.models import SelectedModel, checked_folder
 from nfh_tui.services.training import CHECKPOINTS
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from nfh_models.parsing import Parser
 
 
-class Tools(msgspec.Struct, frozen=True):
+class ResolverTools(msgspec.Struct, frozen=True):
     """What resolves.
 
     run: which prediction; another one loads anew. recipe: of the model, whose files come with
@@ -67,7 +67,7 @@ class Tools(msgspec.Struct, frozen=True):
     parser: str | None
 
 
-class Hello(msgspec.Struct, frozen=True):
+class ResolverHandshake(msgspec.Struct, frozen=True):
     """What a worker works with; those that say the same say the same of a number."""
 
     program: str
@@ -96,7 +96,7 @@ class _SentPassage(msgspec.Struct, frozen=True):
 class Answers(msgspec.Struct, frozen=True):
     """hello: of who answers. choices: a number each, in order. error: a sentence instead."""
 
-    hello: Hello | None = None
+    hello: ResolverHandshake | None = None
     choices: list[Choice | None] = []
     error: str | None = None
 
@@ -148,10 +148,12 @@ class _Engine:
     folder: "TemporaryDirectory[str] | None"
 
     @property
-    def hello(self) -> Hello:
+    def hello(self) -> ResolverHandshake:
         """What it works with."""
         parser = "" if self.parser is None else self.parser.name
-        return Hello(greeting().program, self.resolver.recipe, self.resolver.version, parser)
+        return ResolverHandshake(
+            greeting().program, self.resolver.recipe, self.resolver.version, parser
+        )
 
 
 _engines: list[_Engine] = []
@@ -171,7 +173,7 @@ def resolve(model: bytes, tools: bytes, packed: bytes) -> bytes:
 
     try:
         with _lock:
-            engine = _engine(model, msgspec.msgpack.decode(tools, type=Tools))
+            engine = _engine(model, msgspec.msgpack.decode(tools, type=ResolverTools))
             found = resolved(unpack_items(packed), engine.resolver, engine.parser)
             answers = Answers(engine.hello, [choice for _, choice in found])
     except (ModelsError, OSError, ImportError) as error:
@@ -179,14 +181,14 @@ def resolve(model: bytes, tools: bytes, packed: bytes) -> bytes:
     return msgspec.msgpack.encode(answers)
 
 
-def _engine(model: bytes, tools: Tools) -> _Engine:
+def _engine(model: bytes, tools: ResolverTools) -> _Engine:
     if not _engines or _engines[0].run != tools.run:
         _engines.clear()
         _engines.append(_loaded(model, tools))
     return _engines[0]
 
 
-def _loaded(model: bytes, tools: Tools) -> _Engine:
+def _loaded(model: bytes, tools: ResolverTools) -> _Engine:
     from nfh_models.model_files import ModelFileError
     from nfh_models.parsing import load_parser
     from nfh_models.resolution.recipes import load_resolver
@@ -224,8 +226,8 @@ class _SentBatch:
 
 @contextmanager
 def resolving_at(
-    address: str, store: "Store", chosen: Chosen[Resolver], parser: str | None
-) -> Iterator["Elsewhere"]:
+    address: str, store: "Store", chosen: SelectedModel[Resolver], parser: str | None
+) -> Iterator["ClusterPredictors"]:
     """The workers of a scheduler, ready to say what a registered model says.
 
     parser: as --parser has it, and as the workers find it. Raises CrewError for whatever is
@@ -236,15 +238,17 @@ def resolving_at(
     if model is not None and model.path is not None:
         folder = checked_folder(store.path, model)
         parcel, digest = pack(folder), digest_of(folder)
-    tools = Tools(uuid.uuid4().hex, chosen.model.recipe, digest, parser)
+    tools = ResolverTools(uuid.uuid4().hex, chosen.model.recipe, digest, parser)
     with Machines(address) as machines:
-        yield Elsewhere(machines, tools, parcel, chosen.model.version)
+        yield ClusterPredictors(machines, tools, parcel, chosen.model.version)
 
 
-class Elsewhere:
+class ClusterPredictors:
     """Resolves items on a cluster. warnings: sentences about versions that differ."""
 
-    def __init__(self, machines: Machines, tools: Tools, parcel: bytes, version: str) -> None:
+    def __init__(
+        self, machines: Machines, tools: ResolverTools, parcel: bytes, version: str
+    ) -> None:
         """version: of the model as it is here. Raises CrewError where a worker cannot load
         it, or has another."""
         self._machines = machines
@@ -367,7 +371,7 @@ OFFERED = "offered"
 WORK = "work"
 
 
-class Order(msgspec.Struct, frozen=True):
+class RemoteTraining(msgspec.Struct, frozen=True):
     """A training that is asked for.
 
     run: one try of it, no two have the same. mark: the training, the same for all tries.
@@ -385,7 +389,7 @@ class Order(msgspec.Struct, frozen=True):
     work: bytes | None
 
 
-class Reply(msgspec.Struct, frozen=True):
+class RemoteReply(msgspec.Struct, frozen=True):
     """What came of it.
 
     made: a Made, as JSON; model: a parcel of its folder. again: it was begun before, and is
@@ -405,7 +409,7 @@ class UnwantedError(Exception):
     """Nobody waits for this training any more."""
 
 
-class Offer(msgspec.Struct, frozen=True):
+class CheckpointOffer(msgspec.Struct, frozen=True):
     """Checkpoints that may be fetched. stamp: another one for other contents. sizes: bytes."""
 
     stamp: str
@@ -423,16 +427,16 @@ _marks: dict[str, str] = {}
 
 def train(packed: bytes) -> bytes:
     """Do what an order asks for; the reply."""
-    order = msgspec.msgpack.decode(packed, type=Order)
+    order = msgspec.msgpack.decode(packed, type=RemoteTraining)
     return msgspec.msgpack.encode(_trained(order))
 
 
-def _trained(order: Order) -> Reply:
+def _trained(order: RemoteTraining) -> RemoteReply:
     distributed: Any = import_module("distributed")
     worker = distributed.get_worker()
     begun = distributed.Event(order.run, client=distributed.get_client())
     if begun.is_set():
-        return Reply(again=True)
+        return RemoteReply(again=True)
     begun.set()
     worker.log_event(order.run, {"begun": worker.address})
     tell = Teller(_wanted(worker), lambda words: worker.log_event(order.run, words))
@@ -459,28 +463,28 @@ def _wanted(worker: Any) -> Callable[[], bool]:  # noqa: ANN401 - Dask's own cla
     return wanted
 
 
-def _answered(order: Order, folder: Path, tell: "Teller") -> Reply:
+def _answered(order: RemoteTraining, folder: Path, tell: "Teller") -> RemoteReply:
 
     try:
         return _made(order, folder, tell)
     except UnwantedError:
-        return Reply(again=True)
+        return RemoteReply(again=True)
     except DivergedError as error:
-        return Reply(error=str(error), kind=DIVERGED)
+        return RemoteReply(error=str(error), kind=DIVERGED)
     except TrainingError as error:
-        return Reply(error=str(error), kind=CHECKPOINT)
+        return RemoteReply(error=str(error), kind=CHECKPOINT)
     except ModelsError as error:
-        return Reply(error=str(error))
+        return RemoteReply(error=str(error))
     except OSError as error:
         where = f": {error.filename}" if error.filename else ""
-        return Reply(error=f"{error.strerror or error}{where}")
+        return RemoteReply(error=f"{error.strerror or error}{where}")
     except MemoryError:
         raise
     except Exception:  # noqa: BLE001 - said by the process that asked
-        return Reply(fault=traceback.format_exc())
+        return RemoteReply(fault=traceback.format_exc())
 
 
-def _made(order: Order, folder: Path, tell: "Teller") -> Reply:
+def _made(order: RemoteTraining, folder: Path, tell: "Teller") -> RemoteReply:
     from nfh_tui.jobs.training import train_model
 
     tell.check()
@@ -495,7 +499,7 @@ def _made(order: Order, folder: Path, tell: "Teller") -> Reply:
     else:
         unpack(order.work, work)
     made = train_model(Snapshot.read(labels), spec, work, out, tell)
-    return Reply(msgspec.json.encode(made), pack(out))
+    return RemoteReply(msgspec.json.encode(made), pack(out))
 
 
 def _unpacked(parcel: bytes, folder: Path) -> Path:
@@ -525,7 +529,7 @@ class Teller:
         self._sent = float("-inf")
         self._phase = ""
 
-    def __call__(self, step: Step) -> None:
+    def __call__(self, step: TrainingStep) -> None:
         """Pass a step on. Raises UnwantedError."""
         self.check()
         point = self._curves.point_of(step)
@@ -564,13 +568,13 @@ def offer(run: str) -> bytes:
     with _lock:
         folder = _folders.get(run)
     if folder is None:
-        return msgspec.json.encode(Offer("", {}))
+        return msgspec.json.encode(CheckpointOffer("", {}))
     for _ in range(3):  # one may be replaced just now
         before = _state(folder / WORK)
         sizes = _linked(before, folder / OFFERED)
         if before == _state(folder / WORK):
-            return msgspec.json.encode(Offer(repr(sorted(before.values())), sizes))
-    return msgspec.json.encode(Offer("", {}))
+            return msgspec.json.encode(CheckpointOffer(repr(sorted(before.values())), sizes))
+    return msgspec.json.encode(CheckpointOffer("", {}))
 
 
 def _state(work: Path) -> dict[Path, tuple[int, int]]:
@@ -671,7 +675,9 @@ class Checkpoints:
             self._next = now + max(LEAST_SECONDS, (now - began) / SHARE)
 
     def _fetch(self, worker: str) -> None:
-        offered = msgspec.json.decode(self._machines.ask(worker, offer, self._run), type=Offer)
+        offered = msgspec.json.decode(
+            self._machines.ask(worker, offer, self._run), type=CheckpointOffer
+        )
         if not offered.sizes or offered.stamp == self._stamp:
             return
         if sum(offered.sizes.values()) > LARGEST:
@@ -784,7 +790,7 @@ class _Training:
             self._warn()
             self._wait_for_earlier()
             found = self._try(on)
-            if isinstance(found, Reply):
+            if isinstance(found, RemoteReply):
                 return self._received(found)
             if number < TRIES:
                 self._tell(Phase(f"{found.said}; {self._goes_on()}"))
@@ -814,7 +820,7 @@ class _Training:
 
     # --- one try --------------------------------------------------------------------------
 
-    def _try(self, on: frozenset[str]) -> Reply | _Lost:
+    def _try(self, on: frozenset[str]) -> RemoteReply | _Lost:
         run = f"nfh-train-{uuid.uuid4().hex}"
         heard: queue.SimpleQueue[object] = queue.SimpleQueue()
         self._machines.listen(run, heard.put)
@@ -830,7 +836,7 @@ class _Training:
 
     def _order(self, run: str) -> bytes:
         at_home = any(self._work.glob(CHECKPOINTS))
-        order = Order(
+        order = RemoteTraining(
             run,
             self._mark,
             msgspec.json.encode(self._spec),
@@ -843,7 +849,7 @@ class _Training:
 
     # --- what came back -------------------------------------------------------------------
 
-    def _received(self, reply: Reply) -> Made:
+    def _received(self, reply: RemoteReply) -> Made:
         """The model, its folder written and checked."""
         where = f"a worker of {self._machines.address}"
         if reply.fault is not None:
@@ -878,7 +884,7 @@ class _Following:
         self._on = on
         self._worker = ""
 
-    def reply(self, future: Future, checkpoints: Checkpoints) -> Reply | _Lost:
+    def reply(self, future: Future, checkpoints: Checkpoints) -> RemoteReply | _Lost:
         """What came of it. Raises CrewError, and what `tell` raises; it stops then."""
         try:
             while not self._machines.over(future):
@@ -889,7 +895,7 @@ class _Following:
                     checkpoints.look(self._worker)
             self._listen(0.0)
             packed = self._machines.result(future, "the training")
-            reply = msgspec.msgpack.decode(packed, type=Reply)
+            reply = msgspec.msgpack.decode(packed, type=RemoteReply)
             return _Lost(self._worker) if reply.again else reply
         finally:
             future.release()

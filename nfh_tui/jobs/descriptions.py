@@ -410,7 +410,7 @@ FIGURES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Ruling:
+class PromotionSummary:
     """What became of a new model, and why, as its row keeps it.
 
     word: "promoted", "candidate", "rejected" or "first"; "" for a model that nobody judged.
@@ -431,21 +431,21 @@ class Ruling:
     saw: int = 0
 
 
-def ruling_of(model: Model) -> Ruling:
+def ruling_of(model: Model) -> PromotionSummary:
     """The verdict on a model; an empty one where it has none, or none that can be read."""
     return ruled(getattr(model, "verdict", None))
 
 
-def ruled(kept: object) -> Ruling:
+def ruled(kept: object) -> PromotionSummary:
     """A verdict out of JSON, or of its text."""
     if isinstance(kept, str):
         try:
             kept = json.loads(kept or "null")
         except (ValueError, RecursionError):
-            return Ruling()
+            return PromotionSummary()
     if not isinstance(kept, Mapping) or not isinstance(kept.get("verdict"), str):
-        return Ruling()
-    return Ruling(
+        return PromotionSummary()
+    return PromotionSummary(
         kept["verdict"],
         text(kept.get("reason")),
         text(kept.get("against")),

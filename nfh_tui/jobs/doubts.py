@@ -23,8 +23,8 @@ from nfh_models.identification.base import Example, parse_cases
 from nfh_models.identification.svm import (
     Extractor,
     Fold,
-    Plan,
-    Table,
+    SvmPlan,
+    SvmTable,
     crossed,
     plan_of,
     table_from,
@@ -40,14 +40,14 @@ from nfh_tui.jobs.descriptions import (
     texts_of,
     words_of,
 )
-from nfh_tui.jobs.reporting import Phase, Step
+from nfh_tui.jobs.reporting import Phase, TrainingStep
 from nfh_tui.jobs.runner import write_whole
 from nfh_tui.jobs.snapshot import (
     IDENTIFICATION,
-    Label,
     Snapshot,
     SnapshotError,
-    Which,
+    SnapshotLabel,
+    SnapshotSpec,
     check_resolution,
     take,
 )
@@ -57,9 +57,9 @@ from nfh_tui.services.training import (
     WARM,
     Base,
     General,
-    Lessons,
-    Trained,
+    TrainedModel,
     Trainer,
+    TrainingSets,
     base_for,
     general_of,
     trainer_for,
@@ -94,17 +94,17 @@ class Opinion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DoubtRequest:
     """What the row of a check asks for."""
 
     recipe: str
     general: General
-    which: Which
+    which: SnapshotSpec
     folds: int
     parser: str | None
 
 
-def asked_of(task: str, given: Mapping[str, object]) -> Asked:
+def asked_of(task: str, given: Mapping[str, object]) -> DoubtRequest:
     """The arguments of a job. Raises QueryError, ModelsError."""
     general = general_of(texts_of(given, "words"))
     if general.dev_split is not None or general.dev is not None:
@@ -112,12 +112,12 @@ def asked_of(task: str, given: Mapping[str, object]) -> Asked:
     folds = given.get("folds", FOLDS)
     if not isinstance(folds, int) or not LEAST_PARTS <= folds <= MOST_PARTS:
         raise TrialError(f"{folds} parts: wanted {LEAST_PARTS} to {MOST_PARTS}")
-    which = Which(task, parse(words_of(given, "query")), dev=0)
+    which = SnapshotSpec(task, parse(words_of(given, "query")), dev=0)
     recipe = words_of(given, "recipe") or LINEAR
-    return Asked(recipe, general, which, folds, text_of(given, "parser"))
+    return DoubtRequest(recipe, general, which, folds, text_of(given, "parser"))
 
 
-def anchor_of(label: Label) -> int:
+def anchor_of(label: SnapshotLabel) -> int:
     """The id of a label's anchor."""
     return id_of(label.where)
 
@@ -127,7 +127,7 @@ def id_of(where: str) -> int:
     return int(where.removeprefix("anchor "))
 
 
-def same_gold(label: Label, answer: Answer) -> bool:
+def same_gold(label: SnapshotLabel, answer: Answer) -> bool:
     """Whether gold still is what a label was made of."""
     if label.gold is not None:
         return resolution_gold(answer) == label.gold
@@ -143,10 +143,10 @@ BATCH = 256
 """Numbers that are parsed together."""
 
 
-class Numbers:
+class IdentificationOpinions:
     """Asks machines of identification."""
 
-    def __init__(self, given: Asked, snapshot: Snapshot, report: "JobReporter") -> None:
+    def __init__(self, given: DoubtRequest, snapshot: Snapshot, report: "JobReporter") -> None:
         """Parse, and tell the features of all. Raises ModelsError."""
         self._examples = snapshot.lessons.numbers
         plan = plan_of(given.general.words)
@@ -165,7 +165,9 @@ class Numbers:
         return list(_fold_opinions(self._known[number], self._examples))
 
 
-def _identifier_parser(given: Asked, plan: Plan, report: "JobReporter") -> Parser | None:
+def _identifier_parser(
+    given: DoubtRequest, plan: SvmPlan, report: "JobReporter"
+) -> Parser | None:
     layers = plan.settings.features.layers
     if not layers:
         return None
@@ -176,8 +178,8 @@ def _identifier_parser(given: Asked, plan: Plan, report: "JobReporter") -> Parse
 
 
 def _table(
-    examples: Sequence[Example], plan: Plan, parser: Parser | None, report: "JobReporter"
-) -> Table:
+    examples: Sequence[Example], plan: SvmPlan, parser: Parser | None, report: "JobReporter"
+) -> SvmTable:
     extractor = Extractor(plan.settings.features)
     found: list[list[str]] = []
     for start in range(0, len(examples), BATCH):
@@ -235,7 +237,7 @@ HAS_LEARNT = (
 )
 
 
-class Trial(Protocol):
+class DoubtTrial(Protocol):
     """Asks models about parts of the gold."""
 
     def part(self, number: int, work: Path, report: "JobReporter") -> list[Opinion]:
@@ -265,10 +267,12 @@ def parts_of(units: Sequence[str], folds: int) -> list[int]:
     return [part[unit] for unit in units]
 
 
-def trial_of(store: "Store", given: Asked, snapshot: Snapshot, report: "JobReporter") -> Trial:
+def trial_of(
+    store: "Store", given: DoubtRequest, snapshot: Snapshot, report: "JobReporter"
+) -> DoubtTrial:
     """What asks about these labels. Raises ModelsError where that cannot be."""
     if given.which.task == IDENTIFICATION:
-        return Numbers(given, snapshot, report)
+        return IdentificationOpinions(given, snapshot, report)
     check_resolution(snapshot, kept_out=False)
     trainer = _trainer(store, given)
     if trainer.share and given.folds < 3:
@@ -282,10 +286,10 @@ def trial_of(store: "Store", given: Asked, snapshot: Snapshot, report: "JobRepor
         examples = _parsed(examples, trainer, parser, report)
         parser = None
     parts = parts_of([one.group for one in examples], given.folds)
-    return Heads(trainer, examples, parts, parser)
+    return ResolutionOpinions(trainer, examples, parts, parser)
 
 
-def notes_of(store: "Store", given: Asked) -> Iterator[str]:
+def notes_of(store: "Store", given: DoubtRequest) -> Iterator[str]:
     """Sentences for a person."""
     base = start_of(store, given)
     if isinstance(base, Base):
@@ -295,7 +299,7 @@ def notes_of(store: "Store", given: Asked) -> Iterator[str]:
 # --- resolution -----------------------------------------------------------------------------
 
 
-def start_of(store: "Store", given: Asked) -> Base | str | None:
+def start_of(store: "Store", given: DoubtRequest) -> Base | str | None:
     """What each part's model starts from: nothing that has learnt from gold of this database.
 
     Raises TrialError for one of its models.
@@ -319,7 +323,7 @@ def start_of(store: "Store", given: Asked) -> Base | str | None:
     return found
 
 
-def _trainer(store: "Store", given: Asked) -> Trainer:
+def _trainer(store: "Store", given: DoubtRequest) -> Trainer:
     words = given.general.words
     if given.recipe == LINEAR:
         # It need not try itself in folds of its own.
@@ -328,7 +332,9 @@ def _trainer(store: "Store", given: Asked) -> Trainer:
     return trainer_for(given.which.task, given.recipe, words, base, given.general.device)
 
 
-def _trainer_parser(given: Asked, trainer: Trainer, report: "JobReporter") -> Parser | None:
+def _trainer_parser(
+    given: DoubtRequest, trainer: Trainer, report: "JobReporter"
+) -> Parser | None:
     if not trainer.needs:
         return None
     from nfh_models.parsing import load_parser
@@ -355,7 +361,7 @@ def _parsed(
 
 
 @dataclass(frozen=True, slots=True)
-class Heads:
+class ResolutionOpinions:
     """Asks models of resolution. parts: of each example. parser: None where all are parsed."""
 
     trainer: Trainer
@@ -374,7 +380,7 @@ class Heads:
             side = "asked" if part == number else "dev" if part == dev else "train"
             sides[side].append(example)
         name = f"part {number + 1} of {count}"
-        lessons = Lessons(sides["train"], sides["dev"])
+        lessons = TrainingSets(sides["train"], sides["dev"])
         trained = driven(self.trainer.train(lessons, work, self.parser), name, report)
         found = []
         items = (one.item for one in sides["asked"])
@@ -386,14 +392,16 @@ class Heads:
         return found
 
 
-def driven(steps: Generator[Step, None, Trained], name: str, report: "JobReporter") -> Trained:
+def driven(
+    steps: Generator[TrainingStep, None, TrainedModel], name: str, report: "JobReporter"
+) -> TrainedModel:
     """Go through a training, and report each step; left early, a network saves where it is."""
     try:
         while True:
             try:
                 step = next(steps)
             except StopIteration as stop:
-                made: Trained = stop.value
+                made: TrainedModel = stop.value
                 return made
             report.step(Phase(f"{name}: {step.phase}", step.done, step.total))
     finally:
@@ -510,7 +518,7 @@ def run(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, objec
     }
 
 
-def _labels(store: "Store", given: Asked, path: Path, report: "JobReporter") -> Snapshot:
+def _labels(store: "Store", given: DoubtRequest, path: Path, report: "JobReporter") -> Snapshot:
     """The labels as they were when the job was first begun."""
     with suppress(FileNotFoundError, SnapshotError):
         return Snapshot.read(path)
@@ -520,7 +528,7 @@ def _labels(store: "Store", given: Asked, path: Path, report: "JobReporter") -> 
 
 
 def _all_opinions(
-    store: "Store", given: Asked, snapshot: Snapshot, folder: Path, report: "JobReporter"
+    store: "Store", given: DoubtRequest, snapshot: Snapshot, folder: Path, report: "JobReporter"
 ) -> Opinions:
     """What is said of each label, part by part; parts that are known already are read."""
     known = {

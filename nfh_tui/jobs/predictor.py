@@ -25,31 +25,30 @@ import msgspec
 
 from nfh_db.errors import StoreError
 from nfh_db.messages import quoted
-from nfh_db.records import Annotator, Identified, Identifying, Item, Prediction, Role
+from nfh_db.records import AnchorItem, Annotator, Identified, Identifying, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Identifier, cases_of, decide
 from nfh_models.parsing import (
-    Layer,
     NoPipelineError,
     Parsed,
+    ParseLayer,
     Parser,
     ParserError,
-    Stretch,
     Tagger,
+    WordSpan,
     installed_pipelines,
     load_parser,
     load_tagger,
 )
-from nfh_models.resolution.base import Choice, Resolver, parse_items, reach
-from nfh_models.resolution.base import Item as ResolutionItem
+from nfh_models.resolution.base import Choice, Item, Resolver, parse_items, reach
 from nfh_models.resolution.recipes import TASK
 from nfh_tui.jobs.protocol import (
     NO_PIPELINE,
-    Aside,
+    AnchorReady,
     Ask,
-    Done,
     Failed,
+    Notice,
     Ready,
     Reply,
     decode_ask,
@@ -57,8 +56,8 @@ from nfh_tui.jobs.protocol import (
 )
 from nfh_tui.services.models import TASK as IDENTIFICATION_TASK
 from nfh_tui.services.models import (
-    Chosen,
     Loaded,
+    SelectedModel,
     answers_with,
     identifier_for,
     is_there,
@@ -72,7 +71,7 @@ if TYPE_CHECKING:
 REMEMBERED = 128
 """Parses kept: the anchors of one passage are mostly asked one after the other."""
 
-TAGS_ONLY = frozenset({Layer.POS})
+TAGS_ONLY = frozenset({ParseLayer.POS})
 
 
 class TaggingParser:
@@ -84,7 +83,7 @@ class TaggingParser:
         self.name = tagger.name
         self._tagger = tagger
 
-    def parse(self, stretches: Iterable[Stretch]) -> Iterator[Parsed]:
+    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
         """One parse a stretch, in their order."""
         asked = list(stretches)
         for stretch, tags in zip(asked, self._tagger.tag(asked), strict=True):
@@ -106,9 +105,9 @@ class LiveResolver:
         self._store = store
         self._loaded = loaded
         self._present: Model | None = None
-        self._chosen: Chosen[Resolver] | None = None
+        self._chosen: SelectedModel[Resolver] | None = None
         self._parser: Parser | None = None
-        self._parses: OrderedDict[tuple[str, int, int], ResolutionItem] = OrderedDict()
+        self._parses: OrderedDict[tuple[str, int, int], Item] = OrderedDict()
         try:
             self._load()
         except NoPipelineError:
@@ -149,7 +148,7 @@ class LiveResolver:
             self._stop(error)
         return True
 
-    def resolve(self, item: Item, *, force: bool = False) -> bool:
+    def resolve(self, item: AnchorItem, *, force: bool = False) -> bool:
         """Answer an anchor that the active model has not answered, and store it; True if so.
 
         force: also one that it has. Raises StoreError.
@@ -159,7 +158,7 @@ class LiveResolver:
         if chosen is None or chosen.model_id is None or (known and not force):
             return False
         try:
-            ready = self._ready(ResolutionItem(item.passage, item.anchor))
+            ready = self._ready(Item(item.passage, item.anchor))
             (choice,) = chosen.model.resolve([ready])
         except ModelsError as error:
             self._stop(error)
@@ -194,7 +193,7 @@ class LiveResolver:
         self._present = self._store.active_model(TASK)
         self.trouble = f"No prediction: {error}"
 
-    def _ready(self, item: ResolutionItem) -> ResolutionItem:
+    def _ready(self, item: Item) -> Item:
         """The item with what the model needs; parses are remembered."""
         chosen = self._chosen
         if chosen is None or not chosen.model.needs:
@@ -217,7 +216,7 @@ def out_of_memory(name: str) -> str:
     )
 
 
-def _key(item: ResolutionItem) -> tuple[str, int, int]:
+def _key(item: Item) -> tuple[str, int, int]:
     return (item.passage.digest, *reach(item.passage, item.anchor))
 
 
@@ -251,7 +250,7 @@ class LiveIdentifier:
         self._store = store
         self._loaded = loaded
         self._present: Identifying | None = None
-        self._chosen: Chosen[Identifier] | None = None
+        self._chosen: SelectedModel[Identifier] | None = None
         self._parser: Parser | None = None
 
     @property
@@ -259,7 +258,7 @@ class LiveIdentifier:
         """What is loaded; None for nothing."""
         return None if self._chosen is None else self._chosen.model
 
-    def identify(self, item: Item, *, force: bool = False) -> bool:
+    def identify(self, item: AnchorItem, *, force: bool = False) -> bool:
         """Decide an anchor that has no decision yet, and store it; True if it was.
 
         force: also one that has. Raises StoreError.
@@ -484,7 +483,7 @@ def answer(predictor: Predictor, ask: Ask, anchor_id: int) -> Reply:
         return Failed(f"No prediction: {error}", ask.id, anchor_id)
     if seconds is None:
         return Failed(f"No prediction: anchor {anchor_id} is gone.", ask.id, anchor_id)
-    return Done(ask.id, anchor_id, seconds)
+    return AnchorReady(ask.id, anchor_id, seconds)
 
 
 def read_asks(lines: Iterable[bytes], asks: Asks, reply: Callable[[Reply], None]) -> None:
@@ -507,7 +506,7 @@ def serve(predictor: Predictor, asks: Asks, reply: Callable[[Reply], None]) -> N
                 reply(predictor.ready)
             reply(answer(predictor, *taken))
             for sentence in predictor.news():
-                reply(Aside(sentence))
+                reply(Notice(sentence))
         elif os.getppid() != parent:
             return
         else:

@@ -12,7 +12,7 @@ from nfh_db.messages import counted
 from nfh_db.models import CANDIDATE, FIRST_VERDICT, PROMOTED, REJECTED
 from nfh_models.errors import ModelsError
 from nfh_models.identification.base import BATCH, Decision, Example, Identifier, decide
-from nfh_models.parsing import Layer, ParserError
+from nfh_models.parsing import ParseLayer, ParserError
 from nfh_models.resolution.base import (
     Choice,
     ResolutionExample,
@@ -21,7 +21,7 @@ from nfh_models.resolution.base import (
     check_layers,
     parse_items,
 )
-from nfh_tui.jobs.reporting import Phase, Step, passages_learnt_from
+from nfh_tui.jobs.reporting import Phase, TrainingStep, passages_learnt_from
 from nfh_tui.jobs.snapshot import Snapshot
 from nfh_tui.services.evaluate import parse_examples
 from nfh_tui.services.models import IDENTIFICATION as IDENTIFIERS
@@ -29,7 +29,7 @@ from nfh_tui.services.models import RESOLUTION as RESOLVERS
 from nfh_tui.services.models import Choosing, Loaded
 
 if TYPE_CHECKING:
-    from nfh_db.models import Model as StoredModel
+    from nfh_db.models import Model
     from nfh_db.store import Store
     from nfh_models.agreement.measure import Measure
     from nfh_models.parsing import Parser
@@ -83,16 +83,16 @@ class Score:
         return self.n >= LEAST and self.passages >= LEAST_PASSAGES
 
 
-class Model(Protocol):
+class TrialModel(Protocol):
     """What either task's models have."""
 
     @property
-    def needs(self) -> frozenset[Layer]:
+    def needs(self) -> frozenset[ParseLayer]:
         """The layers that it is to be given."""
         ...
 
 
-class Labelled(Protocol):
+class LabelledExample(Protocol):
     """What either task's examples have; see ResolutionExample and Example."""
 
     @property
@@ -106,8 +106,8 @@ class Labelled(Protocol):
         ...
 
 
-One = TypeVar("One", bound=Labelled)
-Made = TypeVar("Made", bound=Model)
+One = TypeVar("One", bound=LabelledExample)
+Made = TypeVar("Made", bound=TrialModel)
 Said = TypeVar("Said")
 
 
@@ -243,9 +243,9 @@ class IdentificationBench(Bench[Example, Identifier, Decision]):
         return count((one.nfh, decision.nfh) for one, decision in pairs).f1
 
 
-def needed(models: Iterable[Model]) -> frozenset[Layer]:
+def needed(models: Iterable[TrialModel]) -> frozenset[ParseLayer]:
     """The layers that a parser has to give to serve them all; empty if none needs one."""
-    return frozenset[Layer]().union(*(model.needs for model in models))
+    return frozenset[ParseLayer]().union(*(model.needs for model in models))
 
 
 def _difference_score(found: "Measure") -> Score:
@@ -280,7 +280,7 @@ ALPHA = 0.05
 TOLERATED = 0.01
 """By so much a model that is better in one task may seem worse in the other."""
 
-Tell = Callable[[Step], None]
+Tell = Callable[[TrainingStep], None]
 
 TASKS: Mapping[str, tuple[str, ...]] = {
     "resolution": ("resolution",),
@@ -290,7 +290,7 @@ TASKS: Mapping[str, tuple[str, ...]] = {
 """The tasks in which a model of a task is judged, the one first whose figure it is known by."""
 
 
-class Outcome(StrEnum):
+class TaskComparison(StrEnum):
     """How a new model did in one task."""
 
     FIRST = "first"
@@ -302,7 +302,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class PromotionTrial:
     """A new model in one task, beside the one in use.
 
     active, active_id: the model in use; None where there is none. against: beside whom it was
@@ -315,7 +315,7 @@ class Trial:
     """
 
     task: str
-    outcome: Outcome
+    outcome: TaskComparison
     score: Score
     active: str | None = None
     active_id: int | None = None
@@ -335,7 +335,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class PromotionDecision:
     """What becomes of a new model, and why.
 
     verdict: promoted, candidate, rejected, or first where there is no other. reason: in
@@ -348,7 +348,7 @@ class Verdict:
     reason: str
     on: str = ""
     learnt_saw_model: int = 0
-    trials: tuple[Trial, ...] = field(default_factory=tuple)
+    trials: tuple[PromotionTrial, ...] = field(default_factory=tuple)
 
     @property
     def promotes(self) -> bool:
@@ -368,7 +368,7 @@ class Verdict:
         }
 
 
-def _trial_json(trial: Trial) -> dict[str, object]:
+def _trial_json(trial: PromotionTrial) -> dict[str, object]:
     named = asdict(trial)
     score = named.pop("score")
     return {
@@ -385,7 +385,7 @@ def _trial_json(trial: Trial) -> dict[str, object]:
 
 def judge(
     store: "Store", snapshot: "Snapshot", folder: Path, tell: Tell, *, parser: str | None = None
-) -> Verdict:
+) -> PromotionDecision:
     """Judge a model that is finished and not yet registered.
 
     snapshot: the labels of its training. folder: the model's. tell: told how far it is; what
@@ -396,7 +396,7 @@ def judge(
     court = _Court(store, snapshot, folder, tell, parser)
     trials = tuple(court.trial(task) for task in TASKS[snapshot.task])
     labels = [it for sheet in snapshot.sheets if not sheet.dev for it in sheet.labels]
-    return Verdict(
+    return PromotionDecision(
         verdict_of(trials),
         reason_of(trials),
         snapshot.judged_on,
@@ -405,38 +405,44 @@ def judge(
     )
 
 
-def verdict_of(trials: tuple[Trial, ...]) -> str:
+def verdict_of(trials: tuple[PromotionTrial, ...]) -> str:
     """What becomes of a model that did so."""
     outcomes = {one.outcome for one in trials}
-    if Outcome.FIRST in outcomes:
+    if TaskComparison.FIRST in outcomes:
         return FIRST_VERDICT
-    if Outcome.WORSE in outcomes:
-        return CANDIDATE if Outcome.BETTER in outcomes else REJECTED
-    better = Outcome.BETTER in outcomes or any(one.broken for one in trials)
+    if TaskComparison.WORSE in outcomes:
+        return CANDIDATE if TaskComparison.BETTER in outcomes else REJECTED
+    better = TaskComparison.BETTER in outcomes or any(one.broken for one in trials)
     return PROMOTED if better and all(map(_no_worse, trials)) else CANDIDATE
 
 
-def _no_worse(trial: Trial) -> bool:
+def _no_worse(trial: PromotionTrial) -> bool:
     """Whether it is known to be better, or as good as one may ask."""
-    if trial.outcome is Outcome.BETTER:
+    if trial.outcome is TaskComparison.BETTER:
         return True
     difference = trial.score.difference
-    return trial.outcome is Outcome.EVEN and difference is not None and difference >= -TOLERATED
+    return (
+        trial.outcome is TaskComparison.EVEN
+        and difference is not None
+        and difference >= -TOLERATED
+    )
 
 
-def outcome_of(score: Score, blind: Score | None) -> Outcome:
+def outcome_of(score: Score, blind: Score | None) -> TaskComparison:
     """How one did beside another. blind: the score on gold that was given without a model's
     answer in view, where other gold is among the examples; it favours the older model."""
     if not score.enough:
-        return Outcome.TOO_FEW
+        return TaskComparison.TOO_FEW
     if score.difference is None:
-        return Outcome.NOT_TRIED
+        return TaskComparison.NOT_TRIED
     if score.p is None or score.p >= ALPHA:
-        return Outcome.EVEN
+        return TaskComparison.EVEN
     if score.difference > 0:
-        return Outcome.EVEN if _against(blind, better=True) else Outcome.BETTER
+        return TaskComparison.EVEN if _against(blind, better=True) else TaskComparison.BETTER
     unsure = blind is not None and not blind.enough
-    return Outcome.EVEN if unsure or _against(blind, better=False) else Outcome.WORSE
+    return (
+        TaskComparison.EVEN if unsure or _against(blind, better=False) else TaskComparison.WORSE
+    )
 
 
 def _against(blind: Score | None, *, better: bool) -> bool:
@@ -456,8 +462,8 @@ class _Other:
     model: the row of the one in use. made: who answers; None for nobody.
     """
 
-    model: "StoredModel | None" = None
-    made: "Model | None" = None
+    model: "Model | None" = None
+    made: "TrialModel | None" = None
     name: str = ""
     model_id: int | None = None
     broken: str = ""
@@ -474,7 +480,7 @@ class _Court:
     parser: str | None
     loaded: Loaded = field(default_factory=dict)
 
-    def trial(self, task: str) -> Trial:
+    def trial(self, task: str) -> PromotionTrial:
         """The two models in one task."""
         choosing: Choosing[Any] = IDENTIFIERS
         bench: Bench[Any, Any, Any] = identification_bench(self.snapshot)
@@ -488,14 +494,14 @@ class _Court:
         parser, untried = self._parser(ours, other)
         said = self._answers(bench, [ours] if untried else [ours, other.made], parser)
         beside = said[1] if len(said) > 1 else None
-        score, blind, outcome = bench.score(said[0], beside), None, Outcome.NOT_TRIED
+        score, blind, outcome = bench.score(said[0], beside), None, TaskComparison.NOT_TRIED
         if beside is not None:
             if bench.saw_model:
                 blind = bench.blind_score(said[0], beside)
             outcome = outcome_of(score, blind)
-        return Trial(
+        return PromotionTrial(
             task,
-            Outcome.FIRST if other.model is None else outcome,
+            TaskComparison.FIRST if other.model is None else outcome,
             score,
             None if other.model is None else other.model.name,
             None if other.model is None else other.model.id,
@@ -520,7 +526,7 @@ class _Court:
             return _Other(model, instead.model, instead.name, None, str(error))
         return _Other(model, made, model.name, model.id)
 
-    def _parser(self, ours: "Model", other: _Other) -> "tuple[Parser | None, str]":
+    def _parser(self, ours: "TrialModel", other: _Other) -> "tuple[Parser | None, str]":
         """What serves both; ours alone, and why, where the other cannot be served."""
         if other.made is None:
             return _parser_for([ours], self.parser), ""
@@ -532,7 +538,7 @@ class _Court:
     def _answers(
         self,
         bench: Bench[Any, Any, Any],
-        models: "Sequence[Model | None]",
+        models: "Sequence[TrialModel | None]",
         parser: "Parser | None",
     ) -> list[list[Any]]:
         """What those say of the examples that are there."""
@@ -543,7 +549,7 @@ class _Court:
         return bench.answers([one for one in models if one is not None], parser, done)
 
 
-def _parser_for(models: "Sequence[Model]", spec: str | None) -> "Parser | None":
+def _parser_for(models: "Sequence[TrialModel]", spec: str | None) -> "Parser | None":
     """What serves them all; None where none needs any. Raises ParserError."""
     needs = needed(models)
     if not needs:
@@ -553,7 +559,7 @@ def _parser_for(models: "Sequence[Model]", spec: str | None) -> "Parser | None":
     return load_parser(spec, needs)
 
 
-def _other_parser(made: "Model | None", parser: "Parser | None") -> str:
+def _other_parser(made: "TrialModel | None", parser: "Parser | None") -> str:
     """The parser that a model learnt with, where it is given another's words."""
     learnt_with = getattr(made, "parser", None)
     if made is None or parser is None or not made.needs or not isinstance(learnt_with, str):
@@ -564,14 +570,14 @@ def _other_parser(made: "Model | None", parser: "Parser | None") -> str:
 MINUS = "\N{MINUS SIGN}"
 
 
-def reason_of(trials: "Sequence[Trial]") -> str:
+def reason_of(trials: "Sequence[PromotionTrial]") -> str:
     """Why a model was promoted, kept or rejected."""
     if len(trials) == 1:
         return " ".join(_sentences(trials[0]))
     return " ".join(f"{one.task.capitalize()}: {' '.join(_sentences(one))}" for one in trials)
 
 
-def _sentences(trial: "Trial") -> Iterator[str]:
+def _sentences(trial: "PromotionTrial") -> Iterator[str]:
     if trial.active is None:
         yield _alone(trial, "There was no other model to judge it beside")
         return
@@ -585,13 +591,13 @@ def _sentences(trial: "Trial") -> Iterator[str]:
     yield from _asides(trial)
 
 
-def _alone(trial: "Trial", why: str) -> str:
+def _alone(trial: "PromotionTrial", why: str) -> str:
     if trial.score.ours is None:
         return f"{why}."
     return f"{why}: {_figure(trial, trial.score.ours)}."
 
 
-def _compared(trial: "Trial") -> str:
+def _compared(trial: "PromotionTrial") -> str:
     score = trial.score
     if not score.n and trial.left_out:
         return f"Nothing was kept out that {trial.against} had not learnt from."
@@ -625,7 +631,7 @@ def _chance(score: Score) -> str:
     return f" (95 %: {between}; p {_p(score.p)})"
 
 
-def _asides(trial: "Trial") -> Iterator[str]:
+def _asides(trial: "PromotionTrial") -> Iterator[str]:
     if trial.learnt_with:
         yield (
             f"{trial.against} learnt from what {trial.learnt_with} parsed and was given "
@@ -648,17 +654,17 @@ def _asides(trial: "Trial") -> Iterator[str]:
         yield f"{told}."
 
 
-def _figure(trial: "Trial", value: float) -> str:
+def _figure(trial: "PromotionTrial", value: float) -> str:
     if trial.task == IDENTIFICATION:
         return f"F1 {percent(value)} on {_things(trial)}"
     return f"{percent(value)} % of {_things(trial)} right"
 
 
-def _share(trial: "Trial", value: float) -> str:
+def _share(trial: "PromotionTrial", value: float) -> str:
     return percent(value) if trial.task == IDENTIFICATION else f"{percent(value)} %"
 
 
-def _things(trial: "Trial") -> str:
+def _things(trial: "PromotionTrial") -> str:
     return counted(trial.score.n, "number" if trial.task == IDENTIFICATION else "example")
 
 

@@ -27,7 +27,7 @@ class Ready(msgspec.Struct, frozen=True, tag="ready"):
     identifier: str = ""
 
 
-class Done(msgspec.Struct, frozen=True, tag="done"):
+class AnchorReady(msgspec.Struct, frozen=True, tag="done"):
     """What there is to say of an anchor is in the database: its prediction, and where the
     child can identify, whether its noun is missing. seconds: spent on it; 0.0 if known."""
 
@@ -36,7 +36,7 @@ class Done(msgspec.Struct, frozen=True, tag="done"):
     seconds: float
 
 
-class Aside(msgspec.Struct, frozen=True, tag="aside"):
+class Notice(msgspec.Struct, frozen=True, tag="aside"):
     """Something that a person should know once; the child works on."""
 
     message: str
@@ -53,7 +53,7 @@ class Failed(msgspec.Struct, frozen=True, tag="failed"):
     anchor: int | None = None
 
 
-Reply = Ready | Done | Aside | Failed
+Reply = Ready | AnchorReady | Notice | Failed
 
 NO_PIPELINE = 3
 """Exit status of a child that found no pipeline: starting it again would not help."""

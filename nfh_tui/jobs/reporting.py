@@ -38,7 +38,7 @@ Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
 
-class Step(Protocol):
+class TrainingStep(Protocol):
     """How far a training is."""
 
     @property
@@ -96,7 +96,7 @@ class JobReporter:
         self._curves = Curves()
         self._points: list[JobPoint] = []
 
-    def step(self, step: Step) -> None:
+    def step(self, step: TrainingStep) -> None:
         """Report a step. Raises JobGoneError if somebody ended the job meanwhile."""
         phase = step.phase.rstrip(": ")
         self._progress(phase, step.done, step.total)
@@ -130,7 +130,7 @@ class Curves:
         self._next = 0
         self._judging = False
 
-    def point_of(self, step: Step) -> JobPoint | None:
+    def point_of(self, step: TrainingStep) -> JobPoint | None:
         """The point that a step makes; None if it makes none."""
         figures = dict(step.metrics)
         judged = {name: value for name, value in figures.items() if name != LOSS}

@@ -73,7 +73,7 @@ class ArgumentsError(ModelsError):
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ArgumentType:
     """What an argument may be. words: the same for a person. needed: it may not be missing."""
 
     fits: Callable[[object], bool]
@@ -97,11 +97,17 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-TEXT, WANTED_TEXT = Form(_is_text, "a text"), Form(_is_text, "a text", needed=True)
-TEXTS, WANTED_TEXTS = Form(_are_texts, "texts"), Form(_are_texts, "texts", needed=True)
-FLAG, COUNT = Form(_is_flag, "true or false"), Form(_is_count, "a whole number")
+TEXT, WANTED_TEXT = (
+    ArgumentType(_is_text, "a text"),
+    ArgumentType(_is_text, "a text", needed=True),
+)
+TEXTS, WANTED_TEXTS = (
+    ArgumentType(_are_texts, "texts"),
+    ArgumentType(_are_texts, "texts", needed=True),
+)
+FLAG, COUNT = ArgumentType(_is_flag, "true or false"), ArgumentType(_is_count, "a whole number")
 
-FORMS: Mapping[str, Mapping[str, Form]] = {
+FORMS: Mapping[str, Mapping[str, ArgumentType]] = {
     TRAIN: {
         "recipe": WANTED_TEXT,
         "words": TEXTS,
@@ -464,7 +470,7 @@ KILLED = 75
 CUT_OFF = "it could not be left where it was: its process ends"
 
 
-class Heart:
+class JobHeartbeat:
     """Beats in a thread while a job runs in the main one.
 
     Where the job is ended by somebody else, or another process has it, its work is interrupted,
@@ -653,7 +659,7 @@ def run(store: Store, job: Job, progress: Progress) -> bool:
     """
     with JobLog(store, job) as log, _room(store, job):
         report = JobReporter(store, job.id, log.telling(progress))
-        heart = Heart(store, job, log.say)
+        heart = JobHeartbeat(store, job, log.say)
         try:
             with heart:
                 check_arguments(job)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from nfh_db.holdout import Side
+from nfh_db.holdout import SplitSide
 from nfh_db.messages import counted
 from nfh_db.query import Match, Query
 from nfh_db.records import Ballot
@@ -36,8 +36,8 @@ from nfh_models.identification.base import Example, cases_of
 from nfh_models.resolution.base import Item, ResolutionExample
 from nfh_tui.jobs.reporting import Phase, held_out_splits
 from nfh_tui.jobs.runner import write_whole
-from nfh_tui.services.examples import BROKEN, NO_HEAD, NOT_NFH, Labelled, resolution_gold
-from nfh_tui.services.training import BOTH, Lessons
+from nfh_tui.services.examples import BROKEN, NO_HEAD, NOT_NFH, LabelledNumber, resolution_gold
+from nfh_tui.services.training import BOTH, TrainingSets
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -71,7 +71,7 @@ SEED = "kept out"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LabelledPassage:
     """A passage with gold. digest: its own. kinds: of its labels, so many of each."""
 
     passage_id: int
@@ -87,11 +87,11 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SplitPlan:
     """new: passages to be dealt. units: of each passage that was found. both: passages that
     belong to units on both sides, and so to none."""
 
-    new: tuple[Side, ...]
+    new: tuple[SplitSide, ...]
     units: Mapping[int, str]
     both: frozenset[int]
 
@@ -102,7 +102,7 @@ class _Unit:
 
     name: str
     side: bool | None
-    members: list[Found] = field(default_factory=list)
+    members: list[LabelledPassage] = field(default_factory=list)
 
     def kinds(self) -> Counter[str]:
         total: Counter[str] = Counter()
@@ -132,12 +132,12 @@ def wanted_out(labels: int, share: float | None) -> float:
 
 
 def plan(
-    found: Sequence[Found],
-    dealt: Sequence[Side],
+    found: Sequence[LabelledPassage],
+    dealt: Sequence[SplitSide],
     known_turns: Mapping[int, frozenset[str]],
     labels: Mapping[bool, Counter[str]],
     share: float | None,
-) -> Plan:
+) -> SplitPlan:
     """Deal what was not dealt yet.
 
     known_turns: long turns of passages that were dealt. labels: the gold of each kind there is
@@ -148,24 +148,26 @@ def plan(
     units, both = _units(found, sides, known_turns)
     names = {one.passage_id: unit.name for unit in units for one in unit.members}
     if share == 0:
-        return Plan((), names, frozenset())
+        return SplitPlan((), names, frozenset())
     fresh = [unit for unit in units if unit.side is None]
     out = _kept_out(fresh, labels, share)
     new = [
-        Side(one.passage_id, unit.name in out if unit.side is None else unit.side, unit.name)
+        SplitSide(
+            one.passage_id, unit.name in out if unit.side is None else unit.side, unit.name
+        )
         for unit in units
         for one in unit.members
         if one.passage_id not in sides and one.passage_id not in both
     ]
-    return Plan(tuple(new), names, both)
+    return SplitPlan(tuple(new), names, both)
 
 
 # --- units ----------------------------------------------------------------------------------
 
 
 def _units(
-    found: Sequence[Found],
-    sides: Mapping[int, Side],
+    found: Sequence[LabelledPassage],
+    sides: Mapping[int, SplitSide],
     known_turns: Mapping[int, frozenset[str]],
 ) -> tuple[list[_Unit], frozenset[int]]:
     """What stays together, in the order of the passages, and what belongs to both sides."""
@@ -201,7 +203,9 @@ def _units(
     return list(made.values()), frozenset(both)
 
 
-def _whole_documents(found: Sequence[Found], sides: Mapping[int, Side]) -> set[int]:
+def _whole_documents(
+    found: Sequence[LabelledPassage], sides: Mapping[int, SplitSide]
+) -> set[int]:
     """Documents that are units: small ones among several, and those that were units before."""
     labels: Counter[int] = Counter()
     begun: set[int] = set()
@@ -217,7 +221,7 @@ def _whole_documents(found: Sequence[Found], sides: Mapping[int, Side]) -> set[i
 
 
 def _formulas(
-    found: Iterable[Found], known_turns: Mapping[int, frozenset[str]]
+    found: Iterable[LabelledPassage], known_turns: Mapping[int, frozenset[str]]
 ) -> frozenset[str]:
     turns = dict(known_turns) | {one.passage_id: one.turns for one in found}
     stands = Counter(turn for some in turns.values() for turn in some)
@@ -321,35 +325,35 @@ NO_HEADS = (
 )
 
 
-class TooFewError(ModelsError):
+class TooLittleGoldError(ModelsError):
     """Not enough gold to learn from; the sentence says what there is."""
 
 
 def check_resolution(snapshot: "Snapshot", *, kept_out: bool) -> None:
-    """Raise TooFewError unless resolution, and identification where both are asked for, can
-    be learnt. kept_out: the recipe cannot do without examples to judge by."""
+    """Raise TooLittleGoldError unless resolution, and identification where both are asked for,
+    can be learnt. kept_out: the recipe cannot do without examples to judge by."""
     train, found = snapshot.train, len(snapshot.train)
     if not found and not snapshot.dev:
-        raise TooFewError(f"there is nothing to learn resolution from: {_why(snapshot)}")
+        raise TooLittleGoldError(f"there is nothing to learn resolution from: {_why(snapshot)}")
     if found < LEAST:
-        raise TooFewError(
+        raise TooLittleGoldError(
             f"too few examples to learn resolution from: {found:,} "
             f"{'is' if found == 1 else 'are'} left to learn from, wanted {LEAST} or more"
         )
     kinds = {one.gold.kind for one in train}
     if len(kinds) < 2:
-        raise TooFewError(
+        raise TooLittleGoldError(
             f"there is nothing to tell apart: all {found:,} examples are {kinds.pop()}"
         )
     if kept_out and not snapshot.dev:
-        raise TooFewError(
+        raise TooLittleGoldError(
             f"nothing is left to judge the training by: {counted(found, 'example')} in "
             f"{counted(snapshot.passages, 'passage')}, and none is kept out. Take more "
             "examples, a larger --set dev=SHARE, or --set dev_split=SPLIT"
         )
     labels = {one.nfh for one in snapshot.numbers}
     if snapshot.task == BOTH and len(labels) < 2:
-        raise TooFewError(alike(len(snapshot.numbers), fused=True in labels, alone=True))
+        raise TooLittleGoldError(alike(len(snapshot.numbers), fused=True in labels, alone=True))
 
 
 def alike(numbers: int, *, fused: bool, alone: bool) -> str:
@@ -408,7 +412,7 @@ class SnapshotError(ModelsError):
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class SnapshotLabel:
     """A number with what its gold says.
 
     gold: as resolution counts it, None where it says no head or resolution is not learnt.
@@ -424,14 +428,14 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class SnapshotPassage:
     """A passage with its labels, by span. unit: of those that stay together on one side.
 
     dev: it judges, and is not learnt from.
     """
 
     passage: Passage
-    labels: tuple[Label, ...]
+    labels: tuple[SnapshotLabel, ...]
     unit: str
     dev: bool = False
 
@@ -446,7 +450,7 @@ class Snapshot:
     """
 
     task: str
-    sheets: tuple[Sheet, ...]
+    sheets: tuple[SnapshotPassage, ...]
     left_out: Mapping[str, int] = field(default_factory=dict)
     judged_on: str = ""
     notes: tuple[str, ...] = ()
@@ -479,11 +483,11 @@ class Snapshot:
         return {sheet.passage.digest: sheet.unit for sheet in self.sheets}
 
     @property
-    def lessons(self) -> Lessons:
+    def lessons(self) -> TrainingSets:
         """All four as trainers take them: the group of each example is its unit, so that none
         is on both sides of a fold."""
         units = self.units
-        return Lessons(
+        return TrainingSets(
             [replace(one, group=units[one.group]) for one in self.train],
             [replace(one, group=units[one.group]) for one in self.dev],
             [replace(one, group=units[one.group]) for one in self.numbers],
@@ -513,7 +517,7 @@ class Snapshot:
         )
         return hashlib.sha256(b"".join(each)).hexdigest()
 
-    def _side(self, *, dev: bool) -> list[Sheet]:
+    def _side(self, *, dev: bool) -> list[SnapshotPassage]:
         return [sheet for sheet in self.sheets if sheet.dev is dev]
 
     # --- as a file ------------------------------------------------------------------------
@@ -557,7 +561,7 @@ class Snapshot:
         return found
 
 
-def _resolution(sheets: Iterable[Sheet]) -> Iterable[ResolutionExample]:
+def _resolution(sheets: Iterable[SnapshotPassage]) -> Iterable[ResolutionExample]:
     for sheet in sheets:
         for one in sheet.labels:
             if one.gold is not None:
@@ -566,7 +570,7 @@ def _resolution(sheets: Iterable[Sheet]) -> Iterable[ResolutionExample]:
                 yield ResolutionExample(item, one.gold, one.where, group, one.saw_model)
 
 
-def _numbers(sheets: Iterable[Sheet]) -> Iterable[Example]:
+def _numbers(sheets: Iterable[SnapshotPassage]) -> Iterable[Example]:
     for sheet in sheets:
         labelled = [one for one in sheet.labels if one.nfh is not None]
         cases = cases_of(sheet.passage, [Anchor(one.start, one.end) for one in labelled])
@@ -585,12 +589,12 @@ class _StoredSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     offsets: list[int]
     lemmas: list[str]
     turns: list[tuple[int, str | None, int, int]]
-    labels: tuple[Label, ...]
+    labels: tuple[SnapshotLabel, ...]
     unit: str
     dev: bool
 
     @classmethod
-    def of(cls, sheet: Sheet) -> "_StoredSheet":
+    def of(cls, sheet: SnapshotPassage) -> "_StoredSheet":
         passage = sheet.passage
         return cls(
             passage.text,
@@ -602,12 +606,14 @@ class _StoredSheet(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             sheet.dev,
         )
 
-    def sheet(self) -> Sheet:
+    def sheet(self) -> SnapshotPassage:
         """Raises ValueError for what is no passage."""
         starts, ends = self.offsets[::2], self.offsets[1::2]
         tokens = tuple(Token(*one) for one in zip(starts, ends, self.lemmas, strict=True))
         turns = tuple(Turn(*turn) for turn in self.turns)
-        return Sheet(Passage(self.text, tokens, turns), self.labels, self.unit, self.dev)
+        return SnapshotPassage(
+            Passage(self.text, tokens, turns), self.labels, self.unit, self.dev
+        )
 
 
 class _Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -641,7 +647,7 @@ class SplitError(ModelsError):
 
 
 @dataclass(frozen=True, slots=True)
-class Which:
+class SnapshotSpec:
     """Which gold is taken. task: identification, resolution or both.
 
     split: only of anchors that an imported row put there. dev_split: what judges, in place of
@@ -662,11 +668,11 @@ class _Read:
 
     passage_id: int
     passage: Passage
-    labels: list[Label]
+    labels: list[SnapshotLabel]
     kinds: Counter[str]
 
 
-def take(store: "Store", which: Which, report: "JobReporter") -> Snapshot:
+def take(store: "Store", which: SnapshotSpec, report: "JobReporter") -> Snapshot:
     """The gold that is asked for, as it is now; what has no side yet is dealt.
 
     The labels are of one moment. Raises SplitError, StoreError, and what `report` raises.
@@ -710,7 +716,7 @@ def within(query: Query, split: str | None) -> Query:
 
 def _read(
     store: "Store",
-    which: Which,
+    which: SnapshotSpec,
     query: Query,
     left_out: Counter[str],
     report: "JobReporter",
@@ -726,7 +732,7 @@ def _read(
             continue
         found[-1].kinds[gold.answer.kind.value] += 1
         label = _label(ballot, which.task)
-        if isinstance(label, Label):
+        if isinstance(label, SnapshotLabel):
             found[-1].labels.append(label)
         else:
             left_out[label] += 1
@@ -734,7 +740,7 @@ def _read(
     return found
 
 
-def _label(ballot: Ballot, task: str) -> Label | str:
+def _label(ballot: Ballot, task: str) -> SnapshotLabel | str:
     """What a number's gold teaches of a task; why it teaches nothing."""
     assert ballot.gold is not None  # noqa: S101 - whoever calls has looked
     answer = ballot.gold.answer
@@ -745,8 +751,8 @@ def _label(ballot: Ballot, task: str) -> Label | str:
         if answer.kind is Kind.BROKEN:
             return BROKEN
         return NOT_NFH if answer.kind is Kind.NOT_NFH else NO_HEAD
-    saw_model = Labelled(ballot.anchor, ballot.gold, ballot.votes, where).saw_model
-    return Label(ballot.anchor.start, ballot.anchor.end, where, heads, nfh, saw_model)
+    saw_model = LabelledNumber(ballot.anchor, ballot.gold, ballot.votes, where).saw_model
+    return SnapshotLabel(ballot.anchor.start, ballot.anchor.end, where, heads, nfh, saw_model)
 
 
 # --- sides ----------------------------------------------------------------------------------
@@ -754,7 +760,7 @@ def _label(ballot: Ballot, task: str) -> Label | str:
 
 def _by_side(
     store: "Store",
-    which: Which,
+    which: SnapshotSpec,
     learnt: list[_Read],
     left_out: Counter[str],
     report: "JobReporter",
@@ -770,11 +776,11 @@ def _by_side(
             continue
         dev = sides.get(one.passage_id, False)
         unit = dealt.units[one.passage_id]
-        sheets.append(Sheet(one.passage, tuple(one.labels), unit, dev))
+        sheets.append(SnapshotPassage(one.passage, tuple(one.labels), unit, dev))
     return Snapshot(which.task, tuple(sheets), dict(left_out), _said(sheets))
 
 
-def _said(sheets: Iterable[Sheet]) -> str:
+def _said(sheets: Iterable[SnapshotPassage]) -> str:
     """What is kept out, in words; "" for nothing."""
     counts = Counter({True: 0, False: 0})
     for sheet in sheets:
@@ -785,11 +791,11 @@ def _said(sheets: Iterable[Sheet]) -> str:
     return f"{share:.0f} % of the labels, in passages that are kept out of every training"
 
 
-def _dealt(store: "Store", learnt: list[_Read], share: float | None) -> Plan:
+def _dealt(store: "Store", learnt: list[_Read], share: float | None) -> SplitPlan:
     """What `learnt` is dealt to, with what is new among it dealt now."""
     documents = _documents(store, learnt)
     found = [
-        Found(
+        LabelledPassage(
             one.passage_id,
             one.passage.digest,
             documents[one.passage_id],
@@ -824,7 +830,7 @@ def _documents(store: "Store", learnt: list[_Read]) -> dict[int, int]:
 
 def _by_split(
     store: "Store",
-    which: Which,
+    which: SnapshotSpec,
     learnt: list[_Read],
     left_out: Counter[str],
     report: "JobReporter",
@@ -850,7 +856,9 @@ def _by_split(
             f"{which.dev_split} was to judge"
         )
     sheets = tuple(
-        Sheet(one.passage, tuple(one.labels), units[one.passage_id], one.passage_id in out)
+        SnapshotPassage(
+            one.passage, tuple(one.labels), units[one.passage_id], one.passage_id in out
+        )
         for one in both
     )
     said = f"split {which.dev_split}"
@@ -862,6 +870,6 @@ def _note(store: "Store", units: Mapping[int, str], dev: Mapping[int, bool]) -> 
 
     while True:
         dealt = {one.passage_id: one.dev for one in store.sides()}
-        new = [Side(key, out, units[key]) for key, out in dev.items() if key not in dealt]
+        new = [SplitSide(key, out, units[key]) for key, out in dev.items() if key not in dealt]
         if store.deal_sides(new, len(dealt)):
             return sum(dealt.get(key, False) and not out for key, out in dev.items())

@@ -45,7 +45,7 @@ def evaluation_asked(
     """An evaluation to be queued; the words as `nfh-tui evaluate` has them, paths whole.
 
     models: none for the active one. report: where the page goes. more: further options of
-    the command by their names, as `nfh_tui.cli.evaluate_call.Call` has them.
+    the command by their names, as `nfh_tui.cli.evaluate_call.EvaluateOptions` has them.
     """
     arguments = dict(more or {}) | {
         "task": task,
@@ -166,10 +166,10 @@ def prediction_asked(
 
 def run_prediction(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, object]:
     """Predict. The result: anchors, predicted, silent, kinds, model, seconds, and more."""
-    from nfh_tui.services.predict import Wanted, predict_all
+    from nfh_tui.services.predict import PredictAllRequest, predict_all
 
     given = job.arguments
-    wanted = Wanted(
+    wanted = PredictAllRequest(
         query=words_of(given, "query"),
         model=text_of(given, "model"),
         parser=text_of(given, "parser"),

@@ -25,8 +25,15 @@ from nfh_db.queue import MOST_VALUES
 from nfh_db.store import CANCELLED, JobGoneError
 from nfh_db.system import path_beside, sweep
 from nfh_models.domain import IMPLICIT_KINDS, Kind
-from nfh_models.model_files import CARD, CONFIG, Config, ModelFileError, digest_of, read_config
-from nfh_models.parsing import Layer, Parser, ParserError
+from nfh_models.model_files import (
+    CARD,
+    CONFIG,
+    ModelConfig,
+    ModelFileError,
+    digest_of,
+    read_config,
+)
+from nfh_models.parsing import ParseLayer, Parser, ParserError
 from nfh_models.parsing.base import check_spec
 from nfh_models.training.plan import DivergedError, TrainingError
 from nfh_tui.jobs import tasks
@@ -41,7 +48,7 @@ from nfh_tui.jobs.descriptions import (
     texts_of,
     words_of,
 )
-from nfh_tui.jobs.reporting import Phase, Step
+from nfh_tui.jobs.reporting import Phase, TrainingStep
 from nfh_tui.jobs.runner import write_whole
 from nfh_tui.jobs.snapshot import IDENTIFICATION as OF_IDENTIFICATION
 from nfh_tui.jobs.snapshot import (
@@ -50,9 +57,9 @@ from nfh_tui.jobs.snapshot import (
     RESOLUTION,
     Snapshot,
     SnapshotError,
+    SnapshotSpec,
     SplitError,
-    TooFewError,
-    Which,
+    TooLittleGoldError,
     alike,
     check_resolution,
     remarks,
@@ -64,7 +71,7 @@ from nfh_tui.services.training import (
     JUDGED_BY,
     Base,
     General,
-    Trained,
+    TrainedModel,
     Trainer,
     base_for,
     check_keys,
@@ -268,7 +275,7 @@ def _note(home: Path, name: str, digest: str) -> None:
 def _christen(folder: Path, name: str) -> None:
     """Give a model its name, in what it says of itself and at the head of its card."""
     config = read_config(folder)
-    named: Config = msgspec.structs.replace(config, name=name)
+    named: ModelConfig = msgspec.structs.replace(config, name=name)
     spelled = msgspec.json.format(msgspec.json.encode(named), indent=2)
     write_whole(folder / CONFIG, spelled + b"\n")
     card = (folder / CARD).read_text("utf-8")
@@ -337,7 +344,7 @@ def run(store: "Store", job: "Job", report: "JobReporter") -> Mapping[str, objec
 
 IDENTIFICATION = "identification"
 
-Tell = Callable[[Step], None]
+Tell = Callable[[TrainingStep], None]
 """Told each step; what it raises ends the training, which saves where it is."""
 
 
@@ -435,14 +442,14 @@ def _resolution(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell
     )
 
 
-def _driven(steps: Generator[Step, None, Trained], tell: Tell) -> Trained:
+def _driven(steps: Generator[TrainingStep, None, TrainedModel], tell: Tell) -> TrainedModel:
     """Go through a training, and tell each step; left early, a network saves where it is."""
     try:
         while True:
             try:
                 step = next(steps)
             except StopIteration as stop:
-                made: Trained = stop.value
+                made: TrainedModel = stop.value
                 return made
             tell(step)
     finally:
@@ -459,7 +466,7 @@ def _told(snapshot: Snapshot, spec: TrainSpec, left_out: dict[str, int]) -> dict
     }
 
 
-def _parser(spec: TrainSpec, needs: frozenset[Layer], tell: Tell) -> Parser | None:
+def _parser(spec: TrainSpec, needs: frozenset[ParseLayer], tell: Tell) -> Parser | None:
     if not needs:
         return None
     from nfh_models.parsing import load_parser
@@ -513,30 +520,30 @@ def _svm(snapshot: Snapshot, spec: TrainSpec, work: Path, out: Path, tell: Tell)
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class TrainingRequest:
     """general: the settings that are no recipe's own. promote: whether a better model takes
     over. scheduler: the address of a cluster that does the work."""
 
     task: str
     recipe: str
     general: General
-    which: Which
+    which: SnapshotSpec
     parser: str | None
     promote: bool
     scheduler: str | None
 
 
-def order_of(task: str, given: Mapping[str, object]) -> Order:
+def order_of(task: str, given: Mapping[str, object]) -> TrainingRequest:
     """The arguments of a job. Raises QueryError, TrainerError."""
     general = general_of(texts_of(given, "words"))
-    which = Which(
+    which = SnapshotSpec(
         task,
         parse(words_of(given, "query")),
         text_of(given, "split"),
         general.dev_split,
         general.dev,
     )
-    return Order(
+    return TrainingRequest(
         task,
         words_of(given, "recipe"),
         general,
@@ -547,7 +554,7 @@ def order_of(task: str, given: Mapping[str, object]) -> Order:
     )
 
 
-def spec_of(store: "Store", order: Order) -> TrainSpec:
+def spec_of(store: "Store", order: TrainingRequest) -> TrainSpec:
     """How to train, with the model that is the active one now where that is started from.
 
     Raises ModelsError for a model that does not hold, or cannot be started from.
@@ -625,7 +632,7 @@ def check_parser_there(spec: str | None) -> None:
 
 
 def check_at_hand(store: "Store", new: "NewJob") -> None:
-    """Raise TooFewError for a training that gold, as it is now, can teach nothing, and
+    """Raise TooLittleGoldError for a training that gold, as it is now, can teach nothing, and
     SplitError, ParserError where it names a split or a parser that is not there.
 
     Where an import waits or runs nothing is refused: it may bring the gold. Raises StoreError,
@@ -660,15 +667,15 @@ def _check_heads(kinds: Mapping[Kind, int]) -> None:
     found = {kind: counts[kind] for kind in HEADS if counts[kind]}
     total = sum(found.values())
     if not total:
-        raise TooFewError(f"there is nothing to learn resolution from: {NO_HEADS}")
+        raise TooLittleGoldError(f"there is nothing to learn resolution from: {NO_HEADS}")
     if total < LEAST:
-        raise TooFewError(
+        raise TooLittleGoldError(
             f"too few examples to learn resolution from: {total:,} "
             f"{'number has' if total == 1 else 'numbers have'} gold here that says what its "
             f"noun is, wanted {LEAST} or more"
         )
     if len(found) < 2:
-        raise TooFewError(
+        raise TooLittleGoldError(
             f"there is nothing to tell apart: all {total:,} examples are {next(iter(found))}"
         )
 
@@ -677,12 +684,12 @@ def _check_labels(kinds: Mapping[Kind, int], task: str) -> None:
     total = sum(n for kind, n in kinds.items() if kind is not Kind.BROKEN)
     none = kinds.get(Kind.NOT_NFH, 0)
     if not total:
-        raise TooFewError(
+        raise TooLittleGoldError(
             "there is nothing to learn from: no number found here has gold that says whether "
             "its noun is missing. Settle or decide some first, or ask for others"
         )
     if none in (0, total):
-        raise TooFewError(alike(total, fused=not none, alone=task != OF_IDENTIFICATION))
+        raise TooLittleGoldError(alike(total, fused=not none, alone=task != OF_IDENTIFICATION))
 
 
 # A training as a job: from its row to a registered model, over as many attempts as it takes.
@@ -729,7 +736,7 @@ class _Attempt:
     store: "Store"
     job: "Job"
     report: "JobReporter"
-    order: Order
+    order: TrainingRequest
 
     @property
     def home(self) -> Path:
@@ -777,7 +784,7 @@ class _Attempt:
         before = any(work.iterdir())
         phases: set[str] = set()
 
-        def tell(step: Step) -> None:
+        def tell(step: TrainingStep) -> None:
             phases.add(step.phase.partition(",")[0])
             self.report.step(step)
 

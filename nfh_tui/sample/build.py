@@ -155,7 +155,7 @@ _SAID = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MarkedSpan:
     """A marked stretch of a passage's text: code points [start, end)."""
 
     start: int
@@ -163,7 +163,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class MarkupLine:
     """Words of one turn: code points [start, end) of the passage's text."""
 
     speaker: str
@@ -172,7 +172,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class MarkedAnswer:
     """A vote, or a gold, as written. rule: of the guidelines, gold only; seconds: or None."""
 
     line: int
@@ -191,7 +191,7 @@ class SourceAnchor:
     label: str
     phenomenon: str
     cut: bool
-    said: dict[str, Said] = field(default_factory=dict)
+    said: dict[str, MarkedAnswer] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -202,9 +202,9 @@ class SourcePassage:
     line: int
     slug: str
     text: str = ""
-    turns: list[Line] = field(default_factory=list)
-    anchor_places: dict[str, Place] = field(default_factory=dict)
-    noun_places: dict[str, Place] = field(default_factory=dict)
+    turns: list[MarkupLine] = field(default_factory=list)
+    anchor_places: dict[str, MarkedSpan] = field(default_factory=dict)
+    noun_places: dict[str, MarkedSpan] = field(default_factory=dict)
     anchors: list[SourceAnchor] = field(default_factory=list)
 
 
@@ -249,7 +249,7 @@ def _add_turn(passage: SourcePassage, number: int, marked: str) -> None:
     for mark in _MARK.finditer(marked):
         plain += marked[place : mark.start()]
         words = mark["number"] or mark["words"]
-        where = Place(start + len(plain), start + len(plain) + len(words))
+        where = MarkedSpan(start + len(plain), start + len(plain) + len(words))
         _add_mark(passage, number, mark, where)
         plain += words
         place = mark.end()
@@ -260,10 +260,12 @@ def _add_turn(passage: SourcePassage, number: int, marked: str) -> None:
     if speaker is None:
         raise refusal(passage, number, 'wanted "Speaker: words", each word capitalised')
     passage.text += plain
-    passage.turns.append(Line(speaker, start + shift, len(passage.text)))
+    passage.turns.append(MarkupLine(speaker, start + shift, len(passage.text)))
 
 
-def _add_mark(passage: SourcePassage, number: int, mark: re.Match[str], where: Place) -> None:
+def _add_mark(
+    passage: SourcePassage, number: int, mark: re.Match[str], where: MarkedSpan
+) -> None:
     if mark["noun"]:
         known, label = passage.noun_places, mark["noun"]
     else:
@@ -292,7 +294,7 @@ def _add_said(passage: SourcePassage, number: int, text: str) -> None:
         raise refusal(passage, number, f"wanted {wanted}; found: {text}")
     seconds = [int(word[:-1]) for word in found["seconds"].split()]
     flags = tuple(word[1:] for word in found["flags"].split())
-    said = Said(
+    said = MarkedAnswer(
         line=number,
         answer=found["answer"],
         seconds=seconds[0] if seconds else None,
@@ -310,7 +312,7 @@ def _add_votes(
     passage: SourcePassage,
     anchor: SourceAnchor,
     names: list[str],
-    said: Said,
+    said: MarkedAnswer,
     seconds: list[int],
 ) -> None:
     if len(seconds) != len(names):
@@ -323,7 +325,9 @@ def _add_votes(
         _add_one(passage, anchor, name, replace(said, seconds=time))
 
 
-def _add_one(passage: SourcePassage, anchor: SourceAnchor, name: str, said: Said) -> None:
+def _add_one(
+    passage: SourcePassage, anchor: SourceAnchor, name: str, said: MarkedAnswer
+) -> None:
     if name in anchor.said:
         raise refusal(passage, said.line, f"{name} stands here for the second time")
     anchor.said[name] = said
@@ -500,7 +504,7 @@ class _Maker:
                 raise refusal(self.source, self.source.line, message)
             yield label, start
 
-    def _span(self, place: Place, line: int) -> tuple[int, int]:
+    def _span(self, place: MarkedSpan, line: int) -> tuple[int, int]:
         try:
             return self.starts[place.start], self.ends[place.end]
         except KeyError as error:
@@ -535,7 +539,7 @@ class _Maker:
         )
 
     def _vote(
-        self, name: str, role: Role, said: Said, anchor: Anchor
+        self, name: str, role: Role, said: MarkedAnswer, anchor: Anchor
     ) -> tuple[Vote, list[FlagMark]]:
         """What `name` answers, and the flags set with it."""
         if said.seconds is None:
@@ -557,7 +561,7 @@ class _Maker:
         )
         return vote, [FlagMark(flag, name, at) for flag in names]
 
-    def _gold_by_rule(self, said: Said, votes: Sequence[Vote]) -> Gold:
+    def _gold_by_rule(self, said: MarkedAnswer, votes: Sequence[Vote]) -> Gold:
         given = [(vote.annotator, vote.answer) for vote in votes]
         settled = settle(given, self.lemmas, SettlingRule(said.answer))
         if settled.answer is None:

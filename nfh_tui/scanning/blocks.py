@@ -348,7 +348,7 @@ class Count:
 
 
 @dataclass(slots=True)
-class Tally:
+class TextFigures:
     """The figures of a text. bytes: unpacked. words: what stands between white space.
 
     undecodable: places that are no UTF-8. anchors: by the number's words in small letters.
@@ -373,7 +373,7 @@ class Tally:
         self._anchor(_shortened(words.lower())).add(one)
         self.rules.setdefault(rule, Count()).add(one)
 
-    def add(self, other: "Tally") -> None:
+    def add(self, other: "TextFigures") -> None:
         """Count what stands behind this text, too. The order matters, see `ANCHORS_KEPT`."""
         self.bytes += other.bytes
         self.words += other.words

@@ -16,15 +16,15 @@ from uuid import uuid4
 import msgspec
 
 from nfh_models.errors import ModelsError
-from nfh_tui.scanning.blocks import Tally
+from nfh_tui.scanning.blocks import TextFigures
 from nfh_tui.scanning.worker import (
     ATTEMPTS,
     UNKEPT,
+    BlockBytes,
+    BlockTask,
     CrewError,
-    Hello,
-    Piece,
-    Reply,
-    Task,
+    ScanHandshake,
+    WorkerReply,
     engine_of,
 )
 
@@ -145,13 +145,13 @@ class Cluster:
     warnings: sentences about versions that differ between the machines.
     """
 
-    def __init__(self, address: str, task: Task) -> None:
+    def __init__(self, address: str, task: BlockTask) -> None:
         """Connect. Raises CrewError where Dask, the scheduler or every worker is missing."""
         self._address = address
         self._task = task.packed()
         self._run = uuid4().hex
         self._sent = 0
-        self._hello: Hello | None = None
+        self._hello: ScanHandshake | None = None
         self._quiet = ExitStack()
         self._quiet.enter_context(quiet())
         self._client: Any = None
@@ -164,7 +164,7 @@ class Cluster:
             self.close()
             raise
 
-    def hello(self) -> Hello:
+    def hello(self) -> ScanHandshake:
         """What the worker that answers first works with; the others have to say the same."""
         if self._hello is None:
             asked = self._client.submit(greet, self._task, self._run, pure=False)
@@ -174,7 +174,7 @@ class Cluster:
             self._hello = reply.hello
         return self._hello
 
-    def submit(self, piece: Piece) -> "_Awaited":
+    def submit(self, piece: BlockBytes) -> "_Awaited":
         """Have a block scanned, its bytes sent along."""
         self._sent += 1
         name = f"nfh-scan-{self._run}-{self._sent}"
@@ -189,7 +189,7 @@ class Cluster:
             if self._client is not None:
                 self._client.close()
 
-    def tally_of(self, future: _Future, where: str) -> Tally:
+    def tally_of(self, future: _Future, where: str) -> TextFigures:
         """The figures of a block. Raises CrewError."""
         reply = self._received(future, where)
         if reply.tally is None or reply.hello != self.hello():
@@ -200,11 +200,11 @@ class Cluster:
             )
         return reply.tally
 
-    def _received(self, future: _Future, where: str) -> Reply:
+    def _received(self, future: _Future, where: str) -> WorkerReply:
         from distributed.scheduler import KilledWorker
 
         try:
-            reply = msgspec.json.decode(self._wait(future), type=Reply)
+            reply = msgspec.json.decode(self._wait(future), type=WorkerReply)
         except KilledWorker as error:
             raise CrewError(UNKEPT.format(attempts=ATTEMPTS, where=where)) from error
         except (CancelledError, OSError) as error:
@@ -260,7 +260,7 @@ class _Awaited:
         self._future = future
         self._where = where
 
-    def result(self) -> Tally:
+    def result(self) -> TextFigures:
         """Wait for them. Raises CrewError."""
         return self._cluster.tally_of(self._future, self._where)
 
@@ -269,23 +269,25 @@ class _Awaited:
 
 
 def greet(task: bytes, run: str) -> bytes:
-    """A worker's greeting, as a `Reply` in JSON."""
+    """A worker's greeting, as a `WorkerReply` in JSON."""
     try:
-        reply = Reply(hello=engine_of(msgspec.json.decode(task, type=Task), run).hello())
+        reply = WorkerReply(
+            hello=engine_of(msgspec.json.decode(task, type=BlockTask), run).hello()
+        )
     except ModelsError as error:
-        reply = Reply(error=str(error))
+        reply = WorkerReply(error=str(error))
     return msgspec.json.encode(reply)
 
 
 def scan(task: bytes, run: str, data: bytes) -> bytes:
-    """The figures of a block and who made them, as a `Reply` in JSON."""
+    """The figures of a block and who made them, as a `WorkerReply` in JSON."""
     try:
-        engine = engine_of(msgspec.json.decode(task, type=Task), run)
-        reply = Reply(hello=engine.hello(), tally=engine.scan(data))
+        engine = engine_of(msgspec.json.decode(task, type=BlockTask), run)
+        reply = WorkerReply(hello=engine.hello(), tally=engine.scan(data))
     except ModelsError as error:
-        reply = Reply(error=str(error))
+        reply = WorkerReply(error=str(error))
     return msgspec.json.encode(reply)
 
 
-def _said(hello: Hello | None) -> str:
+def _said(hello: ScanHandshake | None) -> str:
     return "nothing known" if hello is None else hello.said

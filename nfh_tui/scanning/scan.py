@@ -20,8 +20,15 @@ from nfh_db import system
 from nfh_db.clock import now
 from nfh_db.system import path_beside, sweep
 from nfh_models.identification.recipes import RULES
-from nfh_tui.scanning.blocks import SIZE, STANDARD_INPUT, Tally, UnreadableError, blocks, opened
-from nfh_tui.scanning.worker import Awaited, Crew, Hello, Piece
+from nfh_tui.scanning.blocks import (
+    SIZE,
+    STANDARD_INPUT,
+    TextFigures,
+    UnreadableError,
+    blocks,
+    opened,
+)
+from nfh_tui.scanning.worker import Awaited, BlockBytes, Crew, ScanHandshake
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -54,7 +61,7 @@ _ENDS = 1 << 16
 
 
 @dataclass(slots=True)
-class State:
+class ScanState:
     """How far a file is done: all before byte `start`, where block `index` begins.
 
     read: bytes of the file itself, packed as it is. seconds: what it took. at: when written.
@@ -66,7 +73,7 @@ class State:
     seconds: float = 0.0
     done: bool = False
     at: str = ""
-    tally: Tally = field(default_factory=Tally)
+    tally: TextFigures = field(default_factory=TextFigures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,25 +109,27 @@ def identity(path: Path) -> str | None:
 class Journal:
     """The journal of one file under one task."""
 
-    def __init__(self, home: Path, name: str, content: str, per_line: bool, by: Hello) -> None:
+    def __init__(
+        self, home: Path, name: str, content: str, per_line: bool, by: ScanHandshake
+    ) -> None:
         said = msgspec.json.encode([FORMAT, SIZE, content, per_line, by])
         self._name = name
         self.path = home / f"{hashlib.sha256(said).hexdigest()[:32]}{ENDING}"
 
-    def load(self) -> State | None:
+    def load(self) -> ScanState | None:
         """What is known; None if nothing, or nothing that can be trusted."""
         try:
             stored = msgspec.json.decode(self.path.read_bytes(), type=_Stored)
             if stored.format != FORMAT or stored.digest != _digest(stored.state):
                 return None
-            state = msgspec.json.decode(stored.state, type=State)
+            state = msgspec.json.decode(stored.state, type=ScanState)
         except (OSError, ValueError, RecursionError):  # a decoder's error is a ValueError
             return None
         with suppress(OSError):
             os.utime(self.path)
         return state
 
-    def save(self, state: State) -> None:
+    def save(self, state: ScanState) -> None:
         """Keep it. Raises OSError."""
         sure = state.seconds > SURE_AFTER
         state.at = now()
@@ -184,11 +193,11 @@ class Scanned:
     unpacked, that an earlier run had done. before: when an earlier run had finished it.
     failed: the sentence that says why it has no figures. changed: it was written to while it
     was read. unkept: why its journal could not be written. distinct: different anchors, of
-    which only the most common may be left, see `Call`.
+    which only the most common may be left, see `ScanRequest`.
     """
 
     name: str
-    state: State = field(default_factory=State)
+    state: ScanState = field(default_factory=ScanState)
     size: int | None = None
     resumed: int = 0
     before: str = ""
@@ -198,7 +207,7 @@ class Scanned:
     distinct: int = 0
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> TextFigures:
         """The figures."""
         return self.state.tally
 
@@ -209,7 +218,7 @@ class Scanned:
 
 
 @dataclass(slots=True)
-class Progress:
+class ScanProgress:
     """How far a scan is: bytes of files as they are on disk. words, seconds: of this run.
 
     total: None where one of the files has no size. started: bytes that were done before.
@@ -224,7 +233,7 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ScanRequest:
     """What is asked. home: the folder of journals; None: none are kept. fresh: as if there
     were none yet. top: how many anchors of each file are held when it is done; None: all."""
 
@@ -264,15 +273,15 @@ class Scan:
     whole: the sum of those that were read to their end. seconds: what they took.
     """
 
-    def __init__(self, call: Call, crew: Crew) -> None:
+    def __init__(self, call: ScanRequest, crew: Crew) -> None:
         """Look at what is known of the files. Raises ModelsError of workers that fail."""
         self._call = call
         self._crew = crew
-        self._tell: Callable[[Progress], object] | None = None
+        self._tell: Callable[[ScanProgress], object] | None = None
         self.hello = crew.hello()
         self._files = [self._prepared(name) for name in call.names]
         self.files = [of.file for of in self._files]
-        self.whole = Tally()
+        self.whole = TextFigures()
         self.seconds = 0.0
         sound = [file for file in self.files if not file.failed]
         self._endless = sum(file.size is None for file in sound)
@@ -281,7 +290,7 @@ class Scan:
         self._words = 0
         self._began = self._last = time.monotonic()
 
-    def run(self, tell: Callable[[Progress], object] | None = None) -> None:
+    def run(self, tell: Callable[[ScanProgress], object] | None = None) -> None:
         """Scan; tell: called behind each block. Raises ModelsError where the workers cannot
         go on, KeyboardInterrupt; what was done until then is kept."""
         self._tell = tell
@@ -345,7 +354,7 @@ class Scan:
             reader.go_to(start)
             for block in blocks(reader, per_line=self._call.per_line, index=index, start=start):
                 where = f"{of.file.name}, from byte {block.start:,}"
-                figures = self._crew.submit(Piece(block.data, where))
+                figures = self._crew.submit(BlockBytes(block.data, where))
                 yield _Sent(of, figures, block.start, block.end, block.index, block.read)
 
     # --- taking back --------------------------------------------------------------------------
@@ -420,8 +429,8 @@ class Scan:
         last, self._last = self._last, time.monotonic()
         return self._last - last
 
-    def _progress(self, file: Scanned) -> Progress:
-        return Progress(
+    def _progress(self, file: Scanned) -> ScanProgress:
+        return ScanProgress(
             file=file.name,
             done=self._done,
             started=self._started,
@@ -431,17 +440,17 @@ class Scan:
         )
 
 
-def _take_over(file: Scanned, known: State | None, *, whole: bool = False) -> None:
+def _take_over(file: Scanned, known: ScanState | None, *, whole: bool = False) -> None:
     """What a journal knows of a file; nothing is known without one.
 
     whole: with the figures of a file that is done, which take memory: they are wanted when
     it is its turn.
     """
-    file.state = State() if known is None else known
+    file.state = ScanState() if known is None else known
     file.before = file.state.at if file.state.done else ""
     file.resumed = 0 if file.state.done else file.state.start
     if file.state.done and not whole:
-        file.state.tally = Tally()
+        file.state.tally = TextFigures()
 
 
 def _unchanged(name: str, content: str) -> bool:
@@ -451,7 +460,7 @@ def _unchanged(name: str, content: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """A model by name, with what it takes to load it. folder: whole; None for the
     rules and for the model in the package."""
 
@@ -460,26 +469,26 @@ class Source:
     folder: str | None
 
 
-def source_of(store: "Store | None", spec: str | None) -> Source:
+def source_of(store: "Store | None", spec: str | None) -> ModelSource:
     """What `spec` names, as `identifier_for` understands it.
 
-    Raises RecipeError and ModelFileError, as that does.
+    Raises IdentificationRecipeError and ModelFileError, as that does.
     """
     from nfh_tui.services.models import check_task, checked_folder, identifier_for, named
 
     found = None if store is None else named(store, spec)
     if store is not None and found is not None and found.path is not None:
-        return Source(found.name, found.recipe, str(checked_folder(store.path, found)))
+        return ModelSource(found.name, found.recipe, str(checked_folder(store.path, found)))
     if found is not None:
-        return Source(found.name, found.recipe, None)
+        return ModelSource(found.name, found.recipe, None)
     if spec in (None, RULES):
-        return Source(RULES, RULES, None)
+        return ModelSource(RULES, RULES, None)
     if spec is not None and Path(spec).is_dir():
         from nfh_models.model_files import read_config
 
         folder = Path(spec).resolve()
         config = read_config(folder)
         check_task(config.task, spec)
-        return Source(config.name, config.recipe, str(folder))
+        return ModelSource(config.name, config.recipe, str(folder))
     chosen = identifier_for(None, spec)  # mostly the sentence that says why there is none
-    return Source(chosen.name, chosen.model.recipe, None)
+    return ModelSource(chosen.name, chosen.model.recipe, None)

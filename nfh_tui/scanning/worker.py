@@ -23,7 +23,7 @@ import msgspec
 
 from nfh_db.formats.files import BYTE_ORDER_MARK
 from nfh_models.errors import ModelsError
-from nfh_tui.scanning.blocks import Tally
+from nfh_tui.scanning.blocks import TextFigures
 
 if TYPE_CHECKING:
     from nfh_models.identification.base import Identifier
@@ -35,7 +35,7 @@ _BYTES_OF_REPLACED = REPLACED.encode()
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class BlockTask:
     """What is done with blocks. folder: of a trained model. parser: as after --parser."""
 
     recipe: str
@@ -55,7 +55,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Hello:
+class ScanHandshake:
     """What a worker works with; workers that say the same give the same figures.
 
     learnt_with: the parser of the sentences that a trained model learnt from.
@@ -94,14 +94,14 @@ class Hello:
 class Engine:
     """An identifier and its parser, loaded once. One block at a time."""
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: BlockTask) -> None:
         """Load them. Raises ModelsError for what cannot be used."""
         with _in_words(f"the model of the recipe {task.recipe} cannot be loaded"):
             self._load(task)
         self._per_line = task.per_line
         self._lock = threading.Lock()
 
-    def _load(self, task: Task) -> None:
+    def _load(self, task: BlockTask) -> None:
         from nfh_models.identification.base import check_layers
         from nfh_models.identification.recipes import load_identifier
         from nfh_models.parsing import load_parser
@@ -113,11 +113,11 @@ class Engine:
             self._parser = load_parser(task.parser, self._identifier.needs)
         check_layers(self._identifier, self._parser)
 
-    def hello(self) -> Hello:
+    def hello(self) -> ScanHandshake:
         """What it works with."""
         from nfh_models.text.tokens import tokenizer_name
 
-        return Hello(
+        return ScanHandshake(
             self._identifier.recipe,
             self._identifier.version,
             None if self._parser is None else self._parser.name,
@@ -126,12 +126,12 @@ class Engine:
             _program(),
         )
 
-    def scan(self, data: bytes) -> Tally:
+    def scan(self, data: bytes) -> TextFigures:
         """The figures of a block. Raises ModelsError for what makes the model fail."""
         with _in_words(f"the recipe {self._identifier.recipe} fails on a text"):
             return self._scan(data)
 
-    def _scan(self, data: bytes) -> Tally:
+    def _scan(self, data: bytes) -> TextFigures:
         from nfh_models.identification.base import cases_of_sentences, decide, sentences_of_text
 
         tally, text = read_text(data)
@@ -148,14 +148,14 @@ class Engine:
         return tally
 
 
-def read_text(data: bytes) -> tuple[Tally, str]:
+def read_text(data: bytes) -> tuple[TextFigures, str]:
     """The text of a block, with what is counted before it is cut.
 
     NUL bytes are white space; what is no UTF-8 is replaced by U+FFFD.
     """
     text = data.removeprefix(BYTE_ORDER_MARK).replace(b"\0", b" ").decode("utf-8", "replace")
     undecodable = text.count(REPLACED) - data.count(_BYTES_OF_REPLACED)
-    tally = Tally(
+    tally = TextFigures(
         bytes=len(data),
         words=len(text.split()),
         undecodable=undecodable,
@@ -165,7 +165,7 @@ def read_text(data: bytes) -> tuple[Tally, str]:
 
 
 @lru_cache(maxsize=1)
-def engine_of(task: Task, run: str) -> Engine:  # noqa: ARG001
+def engine_of(task: BlockTask, run: str) -> Engine:  # noqa: ARG001
     """The engine of this process: loaded by its first block, kept for the next.
 
     run: which scan. Another one loads it anew: the model may have been trained since.
@@ -219,7 +219,7 @@ class CrewError(ModelsError):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class BlockBytes:
     """A block's bytes on their way. where: its place, for a person."""
 
     data: bytes
@@ -229,7 +229,7 @@ class Piece:
 class Awaited(Protocol):
     """Figures that will be there."""
 
-    def result(self) -> Tally:
+    def result(self) -> TextFigures:
         """Wait for them. Raises ModelsError."""
         ...
 
@@ -242,11 +242,11 @@ class Crew(Protocol):
         """Blocks that may be on their way together, so that nobody waits and memory holds."""
         ...
 
-    def hello(self) -> Hello:
+    def hello(self) -> ScanHandshake:
         """What they work with. Raises ModelsError where they cannot start."""
         ...
 
-    def submit(self, piece: Piece) -> Awaited:
+    def submit(self, piece: BlockBytes) -> Awaited:
         """Have a block scanned."""
         ...
 
@@ -259,11 +259,11 @@ _LENGTH = struct.Struct(">I")
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class WorkerReply:
     """One of: a greeting, figures, or a sentence that says what went wrong."""
 
-    hello: Hello | None = None
-    tally: Tally | None = None
+    hello: ScanHandshake | None = None
+    tally: TextFigures | None = None
     error: str | None = None
 
 
@@ -292,27 +292,27 @@ def main() -> None:
         message = receive(source)
         if message is None:
             return
-        engine = _start(msgspec.json.decode(message, type=Task), target)
+        engine = _start(msgspec.json.decode(message, type=BlockTask), target)
         while engine is not None and (data := receive(source)) is not None:
             send(target, msgspec.json.encode(_scan(engine, data)))
 
 
-def _start(task: Task, target: BinaryIO) -> Engine | None:
+def _start(task: BlockTask, target: BinaryIO) -> Engine | None:
     try:
         engine = Engine(task)
-        reply = Reply(hello=engine.hello())
+        reply = WorkerReply(hello=engine.hello())
     except ModelsError as error:
-        engine, reply = None, Reply(error=str(error))
+        engine, reply = None, WorkerReply(error=str(error))
     send(target, msgspec.json.encode(reply))
     return engine
 
 
-def _scan(engine: Engine, data: bytes) -> Reply:
+def _scan(engine: Engine, data: bytes) -> WorkerReply:
     try:
-        return Reply(tally=engine.scan(data))
+        return WorkerReply(tally=engine.scan(data))
     except ModelsError as error:
         traceback.print_exception(error)  # to the log
-        return Reply(error=str(error))
+        return WorkerReply(error=str(error))
 
 
 if __name__ == "__main__":

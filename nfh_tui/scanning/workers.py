@@ -11,15 +11,15 @@ import msgspec
 
 from nfh_models.errors import ModelsError
 from nfh_tui.jobs.logs import log_path, open_private
-from nfh_tui.scanning.blocks import Tally
+from nfh_tui.scanning.blocks import TextFigures
 from nfh_tui.scanning.worker import (
     ATTEMPTS,
     UNKEPT,
+    BlockBytes,
+    BlockTask,
     CrewError,
-    Hello,
-    Piece,
-    Reply,
-    Task,
+    ScanHandshake,
+    WorkerReply,
     receive,
     send,
 )
@@ -58,9 +58,9 @@ def cores() -> int:
 class Workers:
     """Worker processes, and one thread each that waits for it."""
 
-    def __init__(self, task: Task, processes: int) -> None:
+    def __init__(self, task: BlockTask, processes: int) -> None:
         self._task = task.packed()
-        self._hello: Hello | None = None
+        self._hello: ScanHandshake | None = None
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
         self._lock = threading.Lock()
@@ -74,7 +74,7 @@ class Workers:
         with self._lock:
             return [worker.pid for worker in self._all]
 
-    def hello(self) -> Hello:
+    def hello(self) -> ScanHandshake:
         """What they work with: the first is started for it."""
         for _ in range(ATTEMPTS):
             with suppress(DeadWorkerError):
@@ -86,7 +86,7 @@ class Workers:
             f"{log_path(LOG_NAME)} may say why"
         )
 
-    def submit(self, piece: Piece) -> "Future[Tally]":
+    def submit(self, piece: BlockBytes) -> "Future[TextFigures]":
         """Have a block scanned by the next worker that is free."""
         return self._threads.submit(self._scan, piece)
 
@@ -101,7 +101,7 @@ class Workers:
         for worker in every:
             worker.end()
 
-    def _scan(self, piece: Piece) -> Tally:
+    def _scan(self, piece: BlockBytes) -> TextFigures:
         for _ in range(ATTEMPTS):
             with suppress(DeadWorkerError):
                 worker = self._take()
@@ -128,7 +128,7 @@ class Workers:
             raise
         return worker
 
-    def _compare(self, hello: Hello) -> None:
+    def _compare(self, hello: ScanHandshake) -> None:
         """Raise CrewError where a worker found another model than the first one did."""
         with self._lock:
             first = self._hello = self._hello or hello
@@ -156,7 +156,7 @@ class _Worker:
 
     def __init__(self, task: bytes) -> None:
         self._task = task
-        self._hello: Hello | None = None
+        self._hello: ScanHandshake | None = None
         self.scanned = 0
         self.alive = True
         with os.fdopen(open_private(log_path(LOG_NAME)), "ab") as log:
@@ -175,7 +175,7 @@ class _Worker:
         return self._process.pid
 
     @property
-    def hello(self) -> Hello:
+    def hello(self) -> ScanHandshake:
         """What it works with, once it was greeted."""
         if self._hello is None:
             raise DeadWorkerError
@@ -185,7 +185,7 @@ class _Worker:
         """Wait until it is ready. Raises CrewError where it cannot be, DeadWorkerError."""
         self._hello = self._ask(self._task).hello
 
-    def scan(self, data: bytes) -> Tally:
+    def scan(self, data: bytes) -> TextFigures:
         """The figures of a block. Raises DeadWorkerError, CrewError."""
         tally = self._ask(data).tally
         self.scanned += len(data)
@@ -211,7 +211,7 @@ class _Worker:
             self._process.kill()
             self._process.wait()
 
-    def _ask(self, message: bytes) -> Reply:
+    def _ask(self, message: bytes) -> WorkerReply:
         source, target = self._process.stdout, self._process.stdin
         if source is None or target is None:
             raise DeadWorkerError
@@ -223,7 +223,7 @@ class _Worker:
         if answer is None:
             self.alive = False
             raise DeadWorkerError
-        reply = msgspec.json.decode(answer, type=Reply)
+        reply = msgspec.json.decode(answer, type=WorkerReply)
         if reply.error is not None:
             raise CrewError(reply.error)
         return reply

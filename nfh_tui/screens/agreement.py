@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from nfh_db.comparisons import AnnotatorPair, Confusions
 from nfh_tui.screens.agreement_figures import (
     POOLED,
-    Measured,
+    AgreementFigures,
     figure_lines,
     pair_lines,
     pair_name,
@@ -19,7 +19,7 @@ from nfh_tui.screens.agreement_figures import (
 )
 from nfh_tui.screens.base import Panes
 from nfh_tui.services.report_process import report
-from nfh_tui.widgets.figure_lines import Line, Stop, items, sentence
+from nfh_tui.widgets.figure_lines import Line, Target, items, sentence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,7 +40,7 @@ class AgreementScreen(Panes):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         self.counts: Confusions | None = None
-        self.measured = Measured()
+        self.measured = AgreementFigures()
         pair = self.memory.get("pair", POOLED)
         self.pair: AnnotatorPair = pair if isinstance(pair, tuple) else POOLED
 
@@ -48,7 +48,7 @@ class AgreementScreen(Panes):
 
     def read(self) -> None:
         """Count, then measure; what was known of other items is dropped."""
-        self.counts, self.measured = None, Measured()
+        self.counts, self.measured = None, AgreementFigures()
         self.paint()
         self.work(self._read, group="figures")
 
@@ -64,7 +64,7 @@ class AgreementScreen(Panes):
         self.set_status(place=items(sum(kept.votes.values())))
         known = self.kept("measured", key)
         if isinstance(known, dict):
-            self.measured = Measured(known)
+            self.measured = AgreementFigures(known)
         elif len(kept.people) > 1:
             await self._measure(key)
         self.paint()
@@ -77,10 +77,10 @@ class AgreementScreen(Panes):
         asked = asyncio.create_task(report(arguments, path))
         try:
             await self._wait(asked)
-            self.measured = Measured(await asked)
+            self.measured = AgreementFigures(await asked)
             self.keep("measured", key, self.measured.figures)
         except Exception as error:
-            self.measured = Measured(None, f"Not measured: {error}")
+            self.measured = AgreementFigures(None, f"Not measured: {error}")
             self.paint()
             raise
         finally:
@@ -90,7 +90,7 @@ class AgreementScreen(Panes):
     async def _wait(self, asked: "asyncio.Task[dict[str, object]]") -> None:
         """Say how long it takes, until it is done."""
         begun = monotonic()
-        self.measured = Measured(None, "Measuring; the counts below are there already.")
+        self.measured = AgreementFigures(None, "Measuring; the counts below are there already.")
         self.paint()
         while not asked.done():
             self.set_status(busy=f"measuring… {monotonic() - begun:.0f} s")
@@ -112,7 +112,7 @@ class AgreementScreen(Panes):
 
     # --- acts ---------------------------------------------------------------------------
 
-    def chosen(self, stop: Stop) -> None:
+    def chosen(self, stop: Target) -> None:
         """Show the matrix of a pair."""
         self.pair = self.memory["pair"] = pair_of(stop)
         self.paint()

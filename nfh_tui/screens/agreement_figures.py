@@ -9,10 +9,10 @@ from nfh_db.query import quote_name
 from nfh_db.query.keys import NOBODY, WHO_ASKS
 from nfh_tui.widgets.figure_lines import (
     BLANK,
-    Cell,
+    FigureCell,
+    FigureMatrix,
     Line,
-    Matrix,
-    Stop,
+    Target,
     heading,
     items,
     left,
@@ -44,7 +44,7 @@ ONE_ANNOTATOR = "One annotator alone has answered here: agreement takes two."
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class AgreementFigures:
     """The command's figures, or why there are none yet. figures: None until they come."""
 
     figures: Figures | None = None
@@ -64,7 +64,9 @@ def within(base: str, query: str) -> str:
 # --- the pane of figures --------------------------------------------------------------------
 
 
-def figure_lines(counts: Confusions, measured: Measured, base: str, width: int) -> list[Line]:
+def figure_lines(
+    counts: Confusions, measured: AgreementFigures, base: str, width: int
+) -> list[Line]:
     """All together, kinds of disagreement, patterns, classes, annotators."""
     if not counts.people:
         return sentence(NO_ANSWERS, width, "bold")
@@ -76,7 +78,7 @@ def figure_lines(counts: Confusions, measured: Measured, base: str, width: int) 
     return lines + people_lines(counts.people, base, width)
 
 
-def _together(measured: Measured, width: int) -> list[Line]:
+def _together(measured: AgreementFigures, width: int) -> list[Line]:
     lines = [heading("Everybody together", "95 % intervals in brackets")]
     if measured.figures is None:
         return lines + sentence(measured.why, width)
@@ -100,15 +102,18 @@ def _together(measured: Measured, width: int) -> list[Line]:
 
 def measure_lines(name: str, measure: Figures, note: str, width: int) -> list[Line]:
     """One figure with its interval; a sentence where it is undefined."""
-    stop = Stop(f"figure {name}", None, f"{note}, of {measure['n']:,}")
-    label = Cell(f" {left(name, 16)}", ("bold",))
+    stop = Target(f"figure {name}", None, f"{note}, of {measure['n']:,}")
+    label = FigureCell(f" {left(name, 16)}", ("bold",))
     if measure["value"] is None:
-        return [row(stop, label, Cell("–")), *sentence(f"  {measure['why'] or ''}", width)]
-    value = Cell(f"{measure['value']:.3f} ")
+        return [
+            row(stop, label, FigureCell("–")),
+            *sentence(f"  {measure['why'] or ''}", width),
+        ]
+    value = FigureCell(f"{measure['value']:.3f} ")
     if measure["low"] is None:
         return [row(stop, label, value), *sentence(f"  {measure['why'] or ''}", width)]
     low, high = measure["low"], measure["high"]
-    return [row(stop, label, value, Cell(f"[{low:.3f}, {high:.3f}]", ("faint",)))]
+    return [row(stop, label, value, FigureCell(f"[{low:.3f}, {high:.3f}]", ("faint",)))]
 
 
 def _kinds(counts: Confusions, base: str, width: int) -> list[Line]:
@@ -118,7 +123,7 @@ def _kinds(counts: Confusions, base: str, width: int) -> list[Line]:
     most = max(counts.kinds.values())
     for kind, n in counts.kinds.items():
         note = "does not block" if kind in NOTES else "blocks"
-        stop = Stop(
+        stop = Target(
             f"kind {kind}", within(base, f"disagree:{kind}"), f"{kind}, {note}: {items(n)}"
         )
         roles = ("faint",) if kind in NOTES else ()
@@ -128,13 +133,13 @@ def _kinds(counts: Confusions, base: str, width: int) -> list[Line]:
 
 def _bar_row(
     name: str, n: int, most: int, width: int, roles: tuple[str, ...] = ()
-) -> tuple[Cell, ...]:
+) -> tuple[FigureCell, ...]:
     room = max(0, min(24, width - 28))
     length = round(n / most * room) if most else 0
     return (
-        Cell(f" {left(name, 15)}", ("bold", *roles)),
-        Cell(right(f"{n:,}", 8)),
-        Cell(f"  {'█' * length or '▏'}" if room else "", ("faint",)),
+        FigureCell(f" {left(name, 15)}", ("bold", *roles)),
+        FigureCell(right(f"{n:,}", 8)),
+        FigureCell(f"  {'█' * length or '▏'}" if room else "", ("faint",)),
     )
 
 
@@ -145,27 +150,32 @@ def _patterns(counts: Confusions, base: str, width: int) -> list[Line]:
         return lines + sentence("No item has an answer.", width)
     for pattern, n in sorted(counts.patterns.items(), key=lambda one: (-one[1], one[0])):
         told = f"{pattern}: {items(n)}, {percent(n / total)} %"
-        stop = Stop(f"pattern {pattern}", within(base, f"pattern:{pattern}"), told)
+        stop = Target(f"pattern {pattern}", within(base, f"pattern:{pattern}"), told)
         lines.append(row(stop, *_bar_row(pattern, n, total, width)))
     return lines
 
 
-def _classes(counts: Confusions, measured: Measured, base: str, width: int) -> list[Line]:
+def _classes(
+    counts: Confusions, measured: AgreementFigures, base: str, width: int
+) -> list[Line]:
     lines = [heading("Kind by kind", "agree: one says it, and the other too")]
     lines.append(
-        (Cell(f" {left('', 11)}{right('answers', 8)}{right('agree %', 8)}", ("faint",)),)
+        (FigureCell(f" {left('', 11)}{right('answers', 8)}{right('agree %', 8)}", ("faint",)),)
     )
     known = {one["kind"]: one for one in (measured.figures or {}).get("kinds", ())}
     answers = {kind: sum(p.kinds.get(kind, 0) for p in counts.people) for kind in KINDS}
     for kind in (kind for kind in KINDS if answers[kind]):
-        stop = Stop(f"class {kind}", within(base, f"said:{kind}"), f"somebody says {kind}")
-        cells = [Cell(f" {left(kind, 11)}", ("bold",)), Cell(right(f"{answers[kind]:,}", 8))]
+        stop = Target(f"class {kind}", within(base, f"said:{kind}"), f"somebody says {kind}")
+        cells = [
+            FigureCell(f" {left(kind, 11)}", ("bold",)),
+            FigureCell(right(f"{answers[kind]:,}", 8)),
+        ]
         measure = known.get(kind, {}).get("agreement")
         if measure is not None:
-            cells.append(Cell(right(percent(measure["value"]), 8)))
+            cells.append(FigureCell(right(percent(measure["value"]), 8)))
             if measure["low"] is not None and width >= 48:
                 low, high = percent(measure["low"], 0), percent(measure["high"], 0)
-                cells.append(Cell(f"  [{low}, {high}]", ("faint",)))
+                cells.append(FigureCell(f"  [{low}, {high}]", ("faint",)))
         lines.append(row(stop, *cells))
     return lines
 
@@ -176,7 +186,7 @@ def people_lines(people: Sequence[PersonCounts], base: str, width: int) -> list[
     name_width = max(6, min(20, width - 34))
     names = ("answers", "seconds", "right %")
     titles = "".join(right(one, 9) for one in names)
-    lines.append((Cell(f" {left('', name_width)}{titles}", ("faint",)),))
+    lines.append((FigureCell(f" {left('', name_width)}{titles}", ("faint",)),))
     for one in people:
         wrong = one.decided - one.right
         told = f"{one.name}: wrong {items(wrong)} of {one.decided:,} that gold decides"
@@ -186,11 +196,11 @@ def people_lines(people: Sequence[PersonCounts], base: str, width: int) -> list[
         seconds = "–" if one.seconds is None else f"{one.seconds:.1f}"
         lines.append(
             row(
-                Stop(f"person {one.name}", query, told),
-                Cell(f" {left(one.name, name_width)}", ("bold",)),
-                Cell(right(f"{one.answers:,}", 9)),
-                Cell(right(seconds, 9)),
-                Cell(right(percent(share(one.right, one.decided)), 9)),
+                Target(f"person {one.name}", query, told),
+                FigureCell(f" {left(one.name, name_width)}", ("bold",)),
+                FigureCell(right(f"{one.answers:,}", 9)),
+                FigureCell(right(seconds, 9)),
+                FigureCell(right(percent(share(one.right, one.decided)), 9)),
             )
         )
     return lines
@@ -211,7 +221,7 @@ def pair_name(pair: AnnotatorPair) -> str:
 
 
 def pair_lines(
-    counts: Confusions, measured: Measured, pair: AnnotatorPair, base: str, width: int
+    counts: Confusions, measured: AgreementFigures, pair: AnnotatorPair, base: str, width: int
 ) -> list[Line]:
     """The pairs, and the matrix of the one that is chosen."""
     if len(counts.people) < 2:
@@ -241,7 +251,7 @@ def pair_lines(
     return lines
 
 
-def pair_matrix(counts: Confusions, pair: AnnotatorPair) -> Matrix:
+def pair_matrix(counts: Confusions, pair: AnnotatorPair) -> FigureMatrix:
     """Who says what, of a pair or of everybody."""
     if pair == POOLED:
         return matrix_of("somebody", "somebody else", counts.pooled, KINDS)
@@ -260,12 +270,12 @@ def _find(pair: AnnotatorPair, cell: tuple[str, ...], base: str) -> str:
 
 
 def _two_at_a_time(
-    counts: Confusions, measured: Measured, chosen: AnnotatorPair, width: int
+    counts: Confusions, measured: AgreementFigures, chosen: AnnotatorPair, width: int
 ) -> list[Line]:
     lines = [heading("Two at a time", "enter shows a pair's matrix")]
     name = max(9, min(30, width - 33))
     titles = "".join(right(one, 8) for one in ("items", "whole %", "kind %", "kappa"))
-    lines.append((Cell(f" {left('', name)}{titles}", ("faint",)),))
+    lines.append((FigureCell(f" {left('', name)}{titles}", ("faint",)),))
     twos = (measured.figures or {}).get("annotators", {}).get("twos", ())
     known = {(one["left"], one["right"]): one for one in twos}
     lines += [
@@ -294,13 +304,13 @@ def _two(
         kappa = "" if figures is None else _value(figures["kappa"])
         shares = [percent(share(n - blocked, n)), percent(share(alike, n)), kappa]
     told = f"the matrix of {pair_name(pair)}"
-    stop = Stop(f"{PAIR_STOP} {pair[0]}\t{pair[1]}", None, told, act=PAIR_STOP)
+    stop = Target(f"{PAIR_STOP} {pair[0]}\t{pair[1]}", None, told, act=PAIR_STOP)
     look = ("bold",) if is_chosen else ()
     return row(
         stop,
-        Cell(f" {left(mark + words, name)}", look),
-        Cell(right(f"{n:,}", 8)),
-        *(Cell(right(one, 8)) for one in shares),
+        FigureCell(f" {left(mark + words, name)}", look),
+        FigureCell(right(f"{n:,}", 8)),
+        *(FigureCell(right(one, 8)) for one in shares),
     )
 
 
@@ -318,12 +328,12 @@ def _differences(counts: Confusions, pair: AnnotatorPair, base: str, width: int)
     for kind in (kind for kind in counts.kinds if kind in found):
         n = found[kind]
         query = within(base, f"differs:{both}/{kind}")
-        stop = Stop(f"differs {kind}", query, f"{kind}: {items(n)}")
+        stop = Target(f"differs {kind}", query, f"{kind}: {items(n)}")
         lines.append(row(stop, *_bar_row(kind, n, most, width)))
     return lines
 
 
-def pair_of(stop: Stop) -> AnnotatorPair:
+def pair_of(stop: Target) -> AnnotatorPair:
     """The pair that a stop of the list of pairs stands for."""
     one, other = stop.name.removeprefix(f"{PAIR_STOP} ").split("\t")
     return one, other

@@ -25,8 +25,8 @@ from nfh_tui.actions import ACTIONS, BY_ID, FOOT_KEYS, Access, Action
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Keymap
 from nfh_tui.textual_support import Enduring, Typed, sentence_of, start
-from nfh_tui.widgets.figure_lines import NOTHING_TO_OPEN, Line, Stop
-from nfh_tui.widgets.figure_table import Sheet
+from nfh_tui.widgets.figure_lines import NOTHING_TO_OPEN, Line, Target
+from nfh_tui.widgets.figure_table import FigureTable
 from nfh_tui.widgets.input_bar import InputBar
 from nfh_tui.widgets.status_bar import Foot, KeyLine, PaneTitle, Status, StatusLine, Title, Tone
 from nfh_tui.workbench.availability import denied, is_function, unbound
@@ -425,7 +425,7 @@ class Panes(SideScreen):
         & #sheets { height: 1fr; }
         & .sheet-pane { width: 46%; height: 100%; background: $background; }
         & .second { width: 54%; background: $surface; }
-        & Sheet { height: 1fr; padding: 0 1; }
+        & FigureTable { height: 1fr; padding: 0 1; }
         &.-one-pane .sheet-pane { display: none; width: 100%; }
         &.-one-pane.-first .first { display: block; }
         &.-one-pane.-second .second { display: block; }
@@ -434,7 +434,7 @@ class Panes(SideScreen):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as the ground takes them
-        self.sheets = {name: Sheet(id=name) for name, _ in self.PANES}
+        self.sheets = {name: FigureTable(id=name) for name, _ in self.PANES}
         self.pane_titles = {name: PaneTitle(id=f"{name}-title") for name, _ in self.PANES}
         first = self.PANES[0][0]
         self.pane = str(self.memory.get("pane", first))
@@ -471,7 +471,7 @@ class Panes(SideScreen):
             wanted = kept.get(name) if isinstance(kept, dict) else None
             sheet.show(self.lines(name, self.room(sheet)), wanted)
 
-    def room(self, sheet: Sheet) -> int:
+    def room(self, sheet: FigureTable) -> int:
         """Cells that a line of a sheet may take, also while it is not shown."""
         return max(20, sheet.scrollable_content_region.width or self.app.size.width - 3)
 
@@ -545,7 +545,7 @@ class Panes(SideScreen):
     # --- moving -------------------------------------------------------------------------
 
     @property
-    def sheet(self) -> Sheet:
+    def sheet(self) -> FigureTable:
         """The sheet in use."""
         return self.sheets[self.pane]
 
@@ -600,7 +600,7 @@ class Panes(SideScreen):
 
     # --- opening ------------------------------------------------------------------------
 
-    def on_sheet_moved(self, message: Sheet.Moved) -> None:
+    def on_figure_table_moved(self, message: FigureTable.Moved) -> None:
         """Say what one stands on, and remember it."""
         stop = message.place
         if not message.sheet.in_use:
@@ -619,11 +619,11 @@ class Panes(SideScreen):
             self.meant = stop.total
             self.dismiss(stop.find)
 
-    def chosen(self, stop: Stop) -> None:
+    def chosen(self, stop: Target) -> None:
         """Do what a stop stands for that opens no items."""
 
 
-def _told(stop: Stop | None, room: int) -> str:
+def _told(stop: Target | None, room: int) -> str:
     """What is said of a stop; its query, too, where it fits: no line is to come and go."""
     if stop is None:
         return ""

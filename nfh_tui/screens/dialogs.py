@@ -18,10 +18,18 @@ from textual.screen import ModalScreen, ScreenResultType
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from nfh_db.bulk_plan import BulkPreview, Deed, Sampled
-from nfh_db.similar_items import Alike, Precedent, Similar
+from nfh_db.bulk_plan import BulkPreview, OperationKind, Sampled
+from nfh_db.similar_items import Precedent, Similar, SimilarAnswer
 from nfh_models.domain import Answer, Kind, Passage, class_answer
-from nfh_tui.actions import ACTIONS, GROUPS, PANE_GROUPS, Action, Line, Mode, table_lines
+from nfh_tui.actions import (
+    ACTIONS,
+    GROUPS,
+    PANE_GROUPS,
+    Action,
+    KeyTableLine,
+    Mode,
+    table_lines,
+)
 from nfh_tui.config import LEGEND
 from nfh_tui.display_text import clip, isolated, visible
 from nfh_tui.editor.votes import describe
@@ -32,7 +40,7 @@ from nfh_tui.screens.training_form import (
     TASKS,
     USUAL,
     Choices,
-    Form,
+    TrainingForm,
     command_of,
     turned,
 )
@@ -43,7 +51,7 @@ from nfh_tui.widgets.evidence_rows import fitted, sentence_parts
 from nfh_tui.widgets.input_bar import BarInput
 from nfh_tui.widgets.substitution import sentence
 from nfh_tui.workbench.availability import told
-from nfh_tui.workbench.completion import View
+from nfh_tui.workbench.completion import NamedQuery
 
 FRAME_ROWS = 8
 """Rows of a dialog that are no text: border, title, hint, margins, and air around it."""
@@ -328,13 +336,13 @@ def _side_rows(acts: Sequence[Action], why: Why) -> Iterator[tuple[Text, Text]]:
         yield Text(act.shown, "bold"), words
 
 
-def _now(line: Line, mode: Mode, reasons: Mapping[str, str]) -> str:
+def _now(line: KeyTableLine, mode: Mode, reasons: Mapping[str, str]) -> str:
     """Why none of a line's acts can be done now; in other modes its modes say it."""
     told = [reasons.get(action_id, "") for action_id in line.ids]
     return told[0] if mode in line.modes and all(told) else ""
 
 
-def _words(line: Line, mode: Mode, now: str, *, told: bool) -> Text:
+def _words(line: KeyTableLine, mode: Mode, now: str, *, told: bool) -> Text:
     """Title and description. told: the group has said already in which modes it works."""
     text = Text(line.title)
     if mode not in line.modes and not told:
@@ -497,7 +505,12 @@ class PreviewDialog(ListDialog[bool | None]):
 
     def _change(self, one: Sampled) -> str:
         deed = self._preview.wish.deed
-        if deed in (Deed.FLAG, Deed.UNFLAG, Deed.SKIP, Deed.UNSKIP):
+        if deed in (
+            OperationKind.FLAG,
+            OperationKind.UNFLAG,
+            OperationKind.SKIP,
+            OperationKind.UNSKIP,
+        ):
             return ""
         before = answer_line(one.before, one.passage)
         after = answer_line(one.after, one.passage, absent="withdrawn")
@@ -528,7 +541,7 @@ class SimilarDialog(ListDialog[tuple[Similar, ...] | None]):
         Binding("shift+tab,h,left", "turn(-1)", show=False),
     ]
 
-    def __init__(self, title: str, alike: Sequence[Alike]) -> None:
+    def __init__(self, title: str, alike: Sequence[SimilarAnswer]) -> None:
         hint = "space ticks · * all, none · tab next kind · enter applies · esc closes"
         super().__init__(title, Text(), hint)
         self._alike = alike
@@ -644,7 +657,7 @@ class PrecedentDialog(ListDialog[int | None]):
 Count = Callable[[str], Awaitable[str]]
 """How many items with gold a query finds, in words."""
 
-Begin = Callable[[Form], Awaitable[int]]
+Begin = Callable[[TrainingForm], Awaitable[int]]
 """Queues what was typed, if it is right; the job's number. Raises ReportError."""
 
 LABELS = {
@@ -665,7 +678,7 @@ CHECKING = "checking it…"
 UNSET = "as the recipe has them"
 
 
-class TrainingDialog(ListDialog[Form | None]):
+class TrainingDialog(ListDialog[TrainingForm | None]):
     """A form of a few lines; gives it back as it is when enter is pressed.
 
     form: as it stands. job_id: of the job, where that was queued already.
@@ -680,7 +693,9 @@ class TrainingDialog(ListDialog[Form | None]):
         Binding("h,left", "turn(-1)", show=False),
     ]
 
-    def __init__(self, form: Form, choices: Choices, count: Count, begin: Begin) -> None:
+    def __init__(
+        self, form: TrainingForm, choices: Choices, count: Count, begin: Begin
+    ) -> None:
         super().__init__("Train a model", _head(form), HINT)
         self.form = form
         self.job_id: int | None = None
@@ -768,7 +783,7 @@ class TrainingDialog(ListDialog[Form | None]):
         self.list.focus()
         self._is(replace(self.form, settings=self._input.value.strip()))
 
-    def _is(self, form: Form) -> None:
+    def _is(self, form: TrainingForm) -> None:
         self.form = form
         self.query_one("#head", Static).update(_head(form))
         self._hint_is(HINT)
@@ -803,7 +818,7 @@ def _sentence(said: str) -> str:
     return said.rpartition("Error: ")[2].removeprefix("nfh-tui: ")
 
 
-def _head(form: Form) -> Text:
+def _head(form: TrainingForm) -> Text:
     return Text(visible(command_of(form)), "dim")
 
 
@@ -815,7 +830,7 @@ class Picked:
     """What was chosen of a view: to open, rename or delete it."""
 
     act: str
-    view: View
+    view: NamedQuery
 
 
 class ViewDialog(ListDialog[Picked | None]):
@@ -827,7 +842,7 @@ class ViewDialog(ListDialog[Picked | None]):
         Binding("at", "close", show=False),
     ]
 
-    def __init__(self, views: Sequence[View], count: Count) -> None:
+    def __init__(self, views: Sequence[NamedQuery], count: Count) -> None:
         hint = "enter opens · r renames and x deletes one of your own (•) · esc closes"
         super().__init__("Views", None, hint)
         self._views = views

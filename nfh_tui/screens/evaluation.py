@@ -9,14 +9,14 @@ from pathlib import Path
 
 from textual.app import ComposeResult
 
-from nfh_db.comparisons import GOLD, Changes, Compared, Side
+from nfh_db.comparisons import GOLD, Changes, ComparedSide, ComparisonCounts
 from nfh_tui.actions import Access
 from nfh_tui.screens.base import Panes
 from nfh_tui.screens.evaluation_figures import (
     CHOOSE_LEFT,
     MODEL_STOP,
     NO_PREDICTIONS,
-    Judged,
+    JudgedModel,
     Sides,
     change_lines,
     change_matrix,
@@ -30,7 +30,7 @@ from nfh_tui.screens.evaluation_figures import (
 )
 from nfh_tui.services.report_process import output, report
 from nfh_tui.textual_support import RowsRead
-from nfh_tui.widgets.figure_lines import BLANK, Line, Stop, items, sentence
+from nfh_tui.widgets.figure_lines import BLANK, Line, Target, items, sentence
 from nfh_tui.widgets.input_bar import InputBar
 from nfh_tui.widgets.status_bar import Foot
 from nfh_tui.workbench.completion import completed
@@ -39,7 +39,7 @@ FIGURES, MATRIX = "figures", "matrix"
 COUNTING = "Counting…"
 EXPORT = "export"
 EXPORT_WORDS = "An earlier export of gold…"
-NOTHING = Side("")
+NOTHING = ComparedSide("")
 TASK = "resolution"
 
 
@@ -53,8 +53,8 @@ class EvaluationScreen(Panes):
         super().__init__(*args, **kwargs)
         sides = self.memory.get("sides")
         self.sides = sides if isinstance(sides, Sides) else Sides(NOTHING, GOLD)
-        self.found: Compared | Changes | None = None
-        self.models: tuple[Judged, ...] | None = None
+        self.found: ComparisonCounts | Changes | None = None
+        self.models: tuple[JudgedModel, ...] | None = None
         self.bar = InputBar(id="side-bar")
         self._looked = False
 
@@ -82,10 +82,10 @@ class EvaluationScreen(Panes):
         active = await self.client.active_model(TASK)
         left = self.sides.left
         if left == NOTHING and known:
-            left = Side("model", known[0][1], known[0][0])
+            left = ComparedSide("model", known[0][1], known[0][0])
         elif left == NOTHING:
             people = await self.client.people_with_answers()
-            left = Side("person", people[0]) if people else NOTHING
+            left = ComparedSide("person", people[0]) if people else NOTHING
         self.sides = Sides(left, self.sides.right, active.id if active else None)
         self.memory["sides"] = self.sides
         self._looked = True
@@ -95,7 +95,7 @@ class EvaluationScreen(Panes):
         self.paint()
         self.paint_titles()
 
-    async def _found(self) -> Compared | Changes:
+    async def _found(self) -> ComparisonCounts | Changes:
         left, right = self.sides.left, self.sides.right
         if right.what == "file":
             return await self._changes(Path(right.name))
@@ -105,7 +105,7 @@ class EvaluationScreen(Panes):
         )
         key = (left, right, self.base, versions)
         kept = self.kept("found", key)
-        if not isinstance(kept, Compared):
+        if not isinstance(kept, ComparisonCounts):
             kept = await self.client.compared(left, right, self.query_of, self.me)
             self.keep("found", key, kept)
         return kept
@@ -137,7 +137,7 @@ class EvaluationScreen(Panes):
             self.set_status(busy=f"{message.rows:,} rows read…")
 
     def _counted(self) -> int:
-        if isinstance(self.found, Compared):
+        if isinstance(self.found, ComparisonCounts):
             return self.found.whole.n
         return sum(map(len, self.found.ids.values())) if self.found else 0
 
@@ -169,14 +169,14 @@ class EvaluationScreen(Panes):
         if sides.left == NOTHING:
             return sentence(NO_PREDICTIONS if self._looked else COUNTING, width)
         top = choice_lines(sides, width)
-        if isinstance(self.found, Compared):
+        if isinstance(self.found, ComparisonCounts):
             return [*top, *compared_lines(self.found, sides, self.base, width)]
         if isinstance(self.found, Changes):
             return [*top, *change_lines(self.found, self.base, width)]
         return [*top, *sentence(COUNTING, width)]
 
     def _matrix(self, width: int) -> Sequence[Line]:
-        if isinstance(self.found, Compared):
+        if isinstance(self.found, ComparisonCounts):
             return compared_matrix(self.found, self.sides, self.base, width)
         if isinstance(self.found, Changes):
             return change_matrix(self.found, self.sides, self.base, width)
@@ -190,7 +190,7 @@ class EvaluationScreen(Panes):
 
     # --- acts ---------------------------------------------------------------------------
 
-    def chosen(self, stop: Stop) -> None:
+    def chosen(self, stop: Target) -> None:
         """Choose a side, or show the card of a model."""
         if stop.act == MODEL_STOP:
             self.work(lambda: self._show_card(model_of(stop)), group="card")
@@ -228,7 +228,7 @@ class EvaluationScreen(Panes):
         else:
             self._compare_sides(self.sides.left, side)
 
-    def _compare_sides(self, left: Side, right: Side) -> None:
+    def _compare_sides(self, left: ComparedSide, right: ComparedSide) -> None:
         # With a file gold alone is compared, and gold with nothing else.
         if right.what == "file":
             left = GOLD
@@ -237,16 +237,16 @@ class EvaluationScreen(Panes):
         self.sides = Sides(left, right, self.sides.active)
         self.compare()
 
-    async def _left_options(self) -> list[tuple[str, str, Side]]:
+    async def _left_options(self) -> list[tuple[str, str, ComparedSide]]:
         models = await self._model_sides()
         people = await self.client.people_with_answers()
         return [
             *models,
-            *((name, "annotator", Side("person", name)) for name in people),
+            *((name, "annotator", ComparedSide("person", name)) for name in people),
             *(("gold", EXPORT_WORDS, side) for side in self._files()),
         ]
 
-    async def _right_options(self) -> list[tuple[str, str, Side]]:
+    async def _right_options(self) -> list[tuple[str, str, ComparedSide]]:
         left = self.sides.left
         models = await self._model_sides() if left.what == "model" else []
         return [
@@ -255,14 +255,18 @@ class EvaluationScreen(Panes):
             *((EXPORT_WORDS, "gold here against a file", side) for side in self._files()),
         ]
 
-    def _files(self) -> tuple[Side, ...]:
+    def _files(self) -> tuple[ComparedSide, ...]:
         """A file to compare with, for who may name a path of this machine."""
-        return (Side("file"),) if self.access >= Access.ADMIN else ()
+        return (ComparedSide("file"),) if self.access >= Access.ADMIN else ()
 
-    async def _model_sides(self) -> list[tuple[str, str, Side]]:
+    async def _model_sides(self) -> list[tuple[str, str, ComparedSide]]:
         active = self.sides.active
         return [
-            (name, "model, active" if id_ == active else "model", Side("model", name, id_))
+            (
+                name,
+                "model, active" if id_ == active else "model",
+                ComparedSide("model", name, id_),
+            )
             for id_, name in await self.client.models_with_predictions()
         ]
 
@@ -282,4 +286,4 @@ class EvaluationScreen(Panes):
         if text is None or not text.strip():
             return
         self.memory[EXPORT] = text.strip()
-        self._compare_sides(GOLD, Side("file", text.strip()))
+        self._compare_sides(GOLD, ComparedSide("file", text.strip()))

@@ -14,19 +14,20 @@ from nfh_db.comparisons import (
     OUTCOMES,
     REF,
     REF_WRONG,
+    AccuracyCount,
     Cell,
     Changes,
-    Compared,
-    Side,
-    Tally,
+    ComparedSide,
+    ComparisonCounts,
 )
 from nfh_db.query import quote, quote_name
 from nfh_tui.screens.agreement_figures import person, within
 from nfh_tui.widgets.figure_lines import (
     BLANK,
+    FigureCell,
+    FigureMatrix,
     Line,
-    Matrix,
-    Stop,
+    Target,
     heading,
     items,
     left,
@@ -38,7 +39,6 @@ from nfh_tui.widgets.figure_lines import (
     sentence,
     share,
 )
-from nfh_tui.widgets.figure_lines import Cell as Part
 
 ORDER = (REF, REF_WRONG, *LABELS[1:])
 CHOOSE_LEFT, CHOOSE_RIGHT = "choose left", "choose right"
@@ -57,8 +57,8 @@ NOTHING_COMMON = "No item has an answer of both sides, so there is nothing to co
 class Sides:
     """What is compared with what. active: id of the model that queries mean by `model`."""
 
-    left: Side
-    right: Side
+    left: ComparedSide
+    right: ComparedSide
     active: int | None = None
 
     @property
@@ -67,7 +67,7 @@ class Sides:
         return self.left.what == "model" and self.left.model_id == self.active
 
 
-def side_name(side: Side) -> str:
+def side_name(side: ComparedSide) -> str:
     """A side in words."""
     if side.what == "gold":
         return "gold"
@@ -93,16 +93,16 @@ def choice_lines(sides: Sides, width: int) -> list[Line]:
         name = left(side_name(side), max(8, min(24, width - 26)))
         lines.append(
             row(
-                Stop(act, None, told, act=act),
-                Part(f" {left(word, 7)}", ("faint",)),
-                Part(name, ("bold",)),
-                Part(f" {kind}", ("faint",)),
+                Target(act, None, told, act=act),
+                FigureCell(f" {left(word, 7)}", ("faint",)),
+                FigureCell(name, ("bold",)),
+                FigureCell(f" {kind}", ("faint",)),
             )
         )
     return [*lines, BLANK]
 
 
-def compared_lines(found: Compared, sides: Sides, base: str, width: int) -> list[Line]:
+def compared_lines(found: ComparisonCounts, sides: Sides, base: str, width: int) -> list[Line]:
     """Accuracy, by class, by the anchor's words."""
     if not found.whole.n:
         return sentence(NOTHING_COMMON, width, "bold")
@@ -113,7 +113,7 @@ def compared_lines(found: Compared, sides: Sides, base: str, width: int) -> list
     return [*lines, BLANK, *_by_word(found, sides, base, width)]
 
 
-def _accuracy(found: Compared, sides: Sides, width: int) -> list[Line]:
+def _accuracy(found: ComparisonCounts, sides: Sides, width: int) -> list[Line]:
     n = found.whole.n
     if sides.left.what == "person":
         lines = [heading("Right", f"of {items(n)} that gold decides")]
@@ -137,26 +137,28 @@ def _accuracy(found: Compared, sides: Sides, width: int) -> list[Line]:
 
 
 def _figure(name: str, part: int, n: int, note: str) -> Line:
-    stop = Stop(f"figure {name}", None, f"{note}: {part:,} of {n:,}")
-    value = Part(right(percent(share(part, n)), 7))
-    counts = Part(f"   {part:,} of {n:,}", ("faint",))
-    return row(stop, Part(f" {left(name, 14)}", ("bold",)), value, counts)
+    stop = Target(f"figure {name}", None, f"{note}: {part:,} of {n:,}")
+    value = FigureCell(right(percent(share(part, n)), 7))
+    counts = FigureCell(f"   {part:,} of {n:,}", ("faint",))
+    return row(stop, FigureCell(f" {left(name, 14)}", ("bold",)), value, counts)
 
 
-def _saw(found: Compared, width: int) -> list[Line]:
+def _saw(found: ComparisonCounts, width: int) -> list[Line]:
     lines = [heading("Gold made with a model's answer in view")]
     if not found.saw.n:
         return lines + sentence("None of it.", width)
-    rest = Tally(found.whole.n - found.saw.n, found.whole.right - found.saw.right)
+    rest = AccuracyCount(found.whole.n - found.saw.n, found.whole.right - found.saw.right)
     lines.append(_figure("saw the model", found.saw.right, found.saw.n, "favours that model"))
     return [*lines, _figure("did not", rest.right, rest.n, "the fairer figure")]
 
 
-def _by_class(found: Compared, sides: Sides, base: str) -> list[Line]:
+def _by_class(found: ComparisonCounts, sides: Sides, base: str) -> list[Line]:
     by_gold = sides.right.what == "gold"
     lines = [heading("By class", "enter opens what is not right" if by_gold else "")]
     titles = (side_name(sides.right)[:8], "right %", "said", "of it %")
-    lines.append((Part(f" {left('', 11)}{''.join(right(t, 9) for t in titles)}", ("faint",)),))
+    lines.append(
+        (FigureCell(f" {left('', 11)}{''.join(right(t, 9) for t in titles)}", ("faint",)),)
+    )
     matrix = matrix_between(found.counts, sides)
     for label in matrix.rows:
         n, good = matrix.of_row(label), found.counts.get((label, label), 0)
@@ -168,9 +170,9 @@ def _by_class(found: Compared, sides: Sides, base: str) -> list[Line]:
         values = (f"{n:,}", percent(share(good, n)), f"{said:,}", percent(share(good, said)))
         lines.append(
             row(
-                Stop(f"class {label}", query, told, exact),
-                Part(f" {left(label, 11)}", ("bold",)),
-                *(Part(right(value, 9)) for value in values),
+                Target(f"class {label}", query, told, exact),
+                FigureCell(f" {left(label, 11)}", ("bold",)),
+                *(FigureCell(right(value, 9)) for value in values),
             )
         )
     return lines
@@ -195,7 +197,7 @@ def _gold_values(label: str, sides: Sides) -> str:
     return "OTHER,UNKNOWN" if label == "OTHER" and sides.left.what == "model" else label
 
 
-def _by_word(found: Compared, sides: Sides, base: str, width: int) -> list[Line]:
+def _by_word(found: ComparisonCounts, sides: Sides, base: str, width: int) -> list[Line]:
     words = sorted(found.words.items(), key=lambda one: (-one[1].n, one[0]))
     shown = words[:MOST_WORDS]
     note = (
@@ -208,10 +210,10 @@ def _by_word(found: Compared, sides: Sides, base: str, width: int) -> list[Line]
         told = f"{word}: not right {tally.n - tally.right:,} of {tally.n:,}"
         lines.append(
             row(
-                Stop(f"word {word}", query if tally.n > tally.right else None, told, exact),
-                Part(f" {left(word, name)}", ("bold",)),
-                Part(right(f"{tally.n:,}", 8)),
-                Part(right(percent(share(tally.right, tally.n)), 9)),
+                Target(f"word {word}", query if tally.n > tally.right else None, told, exact),
+                FigureCell(f" {left(word, name)}", ("bold",)),
+                FigureCell(right(f"{tally.n:,}", 8)),
+                FigureCell(right(percent(share(tally.right, tally.n)), 9)),
             )
         )
     return lines
@@ -229,12 +231,12 @@ def _wrong_word(word: str, sides: Sides, base: str) -> tuple[str, bool]:
 # --- the matrix -----------------------------------------------------------------------------
 
 
-def matrix_between(counts: Mapping[Cell, int], sides: Sides) -> Matrix:
+def matrix_between(counts: Mapping[Cell, int], sides: Sides) -> FigureMatrix:
     """The matrix of a comparison: rows of the right side, columns of the left."""
     return matrix_of(side_name(sides.right), side_name(sides.left), counts, ORDER)
 
 
-def compared_matrix(found: Compared, sides: Sides, base: str, width: int) -> list[Line]:
+def compared_matrix(found: ComparisonCounts, sides: Sides, base: str, width: int) -> list[Line]:
     """The matrix with its cells' items."""
     matrix = matrix_between(found.counts, sides)
     if not matrix.total:
@@ -251,7 +253,7 @@ def compared_matrix(found: Compared, sides: Sides, base: str, width: int) -> lis
 
 
 def _cell_query(
-    found: Compared, cell: Cell, sides: Sides, base: str
+    found: ComparisonCounts, cell: Cell, sides: Sides, base: str
 ) -> tuple[str | None, bool]:
     row_label, said = cell
     both = row_label == REF and said in {REF, REF_WRONG}
@@ -317,9 +319,9 @@ def change_lines(found: Changes, base: str, width: int) -> list[Line]:
         roles = ("faint",) if outcome in {GOLD_SAME, NOTED} else ("bold",)
         lines.append(
             row(
-                Stop(f"change {outcome}", query, told, exact, total=0 if exact else n),
-                Part(f" {left(outcome, name)}", roles),
-                Part(right(f"{n:,}", 9)),
+                Target(f"change {outcome}", query, told, exact, total=0 if exact else n),
+                FigureCell(f" {left(outcome, name)}", roles),
+                FigureCell(right(f"{n:,}", 9)),
             )
         )
     if len(lines) == 1:
@@ -367,7 +369,7 @@ NO_MODEL = (
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedModel:
     """A model with its figures as fractions; None where it has none.
 
     accuracy: of resolution. measure: which accuracy that is, one of MEASURES, "" for none.
@@ -387,16 +389,16 @@ class Judged:
 
 def judged_of(
     listed: Sequence[Mapping[str, object]], labels: Mapping[int, int]
-) -> list[Judged]:
+) -> list[JudgedModel]:
     """The models of `nfh-tui models --json`, oldest first. labels: by the model's id."""
     made = [_judged(one, labels) for one in listed]
     return sorted(made, key=lambda one: (one.at, one.id))
 
 
-def _judged(one: Mapping[str, object], labels: Mapping[int, int]) -> Judged:
+def _judged(one: Mapping[str, object], labels: Mapping[int, int]) -> JudgedModel:
     known = ((_fraction(one.get(name)), measure) for name, measure in NAMES)
     accuracy, measure = next((pair for pair in known if pair[0] is not None), (None, ""))
-    return Judged(
+    return JudgedModel(
         _int(one.get("id")),
         str(one.get("name")),
         str(one.get("recipe")),
@@ -417,7 +419,7 @@ def _fraction(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def learning_lines(models: Sequence[Judged], width: int) -> list[Line]:
+def learning_lines(models: Sequence[JudgedModel], width: int) -> list[Line]:
     """Chart and table; a sentence where there are too few for a curve."""
     lines = [heading("Models over time", "enter shows a model's card")]
     known = [one.accuracy for one in models if one.accuracy is not None]
@@ -430,7 +432,7 @@ def learning_lines(models: Sequence[Judged], width: int) -> list[Line]:
         return lines + sentence("There is no model yet.", width)
     name = max(8, min(18, width - 47))
     titles = f"{right('acc %', 7)}{left('', 5)}{right('F1 %', 7)}{right('labels', 7)}"
-    lines.append((Part(f" {left('made', 17)}{left('', name)}{titles}", ("faint",)),))
+    lines.append((FigureCell(f" {left('made', 17)}{left('', name)}{titles}", ("faint",)),))
     for one in models:
         sign = "● " if one.state == "active" else "  "
         labels = "–" if one.labels is None else f"{one.labels:,}"
@@ -439,13 +441,13 @@ def learning_lines(models: Sequence[Judged], width: int) -> list[Line]:
             told += f"; {percent(one.accuracy)} is {MEASURES[one.measure]}"
         lines.append(
             row(
-                Stop(f"{MODEL_STOP} {one.id}", None, told, act=MODEL_STOP),
-                Part(f" {one.at[:16].replace('T', ' ')} ", ("faint",)),
-                Part(left(sign + one.name, name), ("bold",) if sign.strip() else ()),
-                Part(right(percent(one.accuracy), 7)),
-                Part(left(f" {one.measure}", 5), ("faint",)),
-                Part(right(percent(one.f1), 7)),
-                Part(right(labels, 7)),
+                Target(f"{MODEL_STOP} {one.id}", None, told, act=MODEL_STOP),
+                FigureCell(f" {one.at[:16].replace('T', ' ')} ", ("faint",)),
+                FigureCell(left(sign + one.name, name), ("bold",) if sign.strip() else ()),
+                FigureCell(right(percent(one.accuracy), 7)),
+                FigureCell(left(f" {one.measure}", 5), ("faint",)),
+                FigureCell(right(percent(one.f1), 7)),
+                FigureCell(right(labels, 7)),
             )
         )
     return lines
@@ -472,11 +474,17 @@ def chart_lines(values: Sequence[float], width: int) -> list[Line]:
         bars = "".join(
             EIGHTHS[max(0, min(8, height - rank * 8))] * (each - 1) + " " for height in heights
         )
-        lines.append((Part(f" {scale} ", ("faint",)), Part("│", ("faint",)), Part(bars)))
+        lines.append(
+            (
+                FigureCell(f" {scale} ", ("faint",)),
+                FigureCell("│", ("faint",)),
+                FigureCell(bars),
+            )
+        )
     return lines
 
 
-def _chart_words(models: Sequence[Judged]) -> str:
+def _chart_words(models: Sequence[JudgedModel]) -> str:
     """What the columns measure: columns of two measures cannot be compared to the point."""
     found = {one.measure for one in models if one.measure}
     which = f", inclusive where the table says {INCLUSIVE}"
@@ -485,6 +493,6 @@ def _chart_words(models: Sequence[Judged]) -> str:
     return f"accuracy in %{which}, on examples kept out of training; oldest first"
 
 
-def model_of(stop: Stop) -> int:
+def model_of(stop: Target) -> int:
     """The id of the model that a stop stands for."""
     return int(stop.name.removeprefix(f"{MODEL_STOP} "))

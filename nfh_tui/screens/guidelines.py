@@ -25,8 +25,8 @@ from nfh_tui.services import guidelines
 from nfh_tui.services.guidelines import BEGUN as SETTING
 from nfh_tui.services.guidelines import (
     Guide,
+    GuidelineSection,
     GuidelinesError,
-    Part,
     RuleCount,
     by_words,
     change_lines,
@@ -45,7 +45,7 @@ from nfh_tui.textual_support import Typed, sentence_of, type_into
 from nfh_tui.widgets.guideline_text import GuidelineText, PlainArea, RuleList
 from nfh_tui.widgets.input_bar import InputBar
 from nfh_tui.widgets.status_bar import Foot, KeyLine, PaneTitle, Status, StatusLine, Title, Tone
-from nfh_tui.workbench.command_queue import Keeper
+from nfh_tui.workbench.command_queue import DebouncedWriter
 
 DONE = frozenset({"escape", "ctrl+s"})
 """Keys that leave, with the text."""
@@ -150,7 +150,7 @@ RULE = "rule"
 """What the workbench remembers of this screen, or asks it to show: the id of a rule."""
 
 
-class Reading(SideScreen):
+class GuidelinesReader(SideScreen):
     """The text and its versions, to read.
 
     versions: all there are, the last of which holds. shown: the one on the screen, None
@@ -163,7 +163,7 @@ class Reading(SideScreen):
         *("side.older", "side.search", "side.search_next", "side.search_back"),
     )
     DEFAULT_CSS = """
-    Reading {
+    GuidelinesReader {
         & #rules-panes { height: 1fr; }
         & #rules-text { width: 1fr; height: 1fr; }
         &.-narrow #rules-list { width: 16; }
@@ -178,7 +178,7 @@ class Reading(SideScreen):
         self.shown: Guideline | None = None
         self.guide = Guide()
         self.counts: Mapping[str, RuleCount] = {}
-        self.parts: Sequence[Part] = ()
+        self.parts: Sequence[GuidelineSection] = ()
         self.found = ""
         self.list = RuleList(id="rules-list")
         self.text = GuidelineText(id="rules-text")
@@ -230,7 +230,7 @@ class Reading(SideScreen):
         try:
             self.parts = parts_of(shown.body)
         except GuidelinesError as error:
-            self.parts = (Part("", "The text", shown.body),)
+            self.parts = (GuidelineSection("", "The text", shown.body),)
             self.refuse(f"The rules cannot be told apart: {error}. e changes the text.")
         wanted = self.memory.get(RULE)
         ids = [part.id or part.title for part in self.parts]
@@ -247,7 +247,7 @@ class Reading(SideScreen):
         self.text.show(part.markdown, self.found)
         self._paint_state(part)
 
-    def _paint_state(self, part: Part) -> None:
+    def _paint_state(self, part: GuidelineSection) -> None:
         """What the line of state says of the rule."""
         count = self.counts.get(part.id, RuleCount())
         by, done = (" by you", "answered") if self._only else ("", "decided")
@@ -257,7 +257,7 @@ class Reading(SideScreen):
         self.set_status(mode=self.NAME.upper(), place=words)
 
     @property
-    def part(self) -> Part | None:
+    def part(self) -> GuidelineSection | None:
         """Where one stands."""
         return self.parts[self.list.place] if self.parts else None
 
@@ -428,12 +428,12 @@ def begun_of(body: str | None) -> Begun | None:
         return None
 
 
-class GuidelinesScreen(Reading):
+class GuidelinesScreen(GuidelinesReader):
     """The guidelines, with what changes them."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
-        self._keeper = Keeper(DELAY, self._not_kept)
+        self._keeper = DebouncedWriter(DELAY, self._not_kept)
         self._begun = Begun(0, "")
 
     # --- what is begun ------------------------------------------------------------------

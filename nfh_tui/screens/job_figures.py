@@ -19,7 +19,7 @@ from nfh_tui.jobs.descriptions import (
     ROLES,
     SIGNS,
     TRAIN,
-    Ruling,
+    PromotionSummary,
     at_clock,
     count,
     figure_of,
@@ -36,9 +36,9 @@ from nfh_tui.jobs.descriptions import (
 from nfh_tui.screens.agreement_figures import within
 from nfh_tui.widgets.figure_lines import (
     BLANK,
-    Cell,
+    FigureCell,
     Line,
-    Stop,
+    Target,
     curve_lines,
     curve_of,
     heading,
@@ -147,7 +147,10 @@ def _jobs(listed: Listed, width: int) -> list[Line]:
         words = f"{older:,} older" if older else "fewer"
         told = f"enter shows {'all jobs' if older else 'the newest only'}"
         lines.append(
-            row(Stop(OLDER_STOP, None, told, act=OLDER_STOP), Cell(f"    {words}", ("faint",)))
+            row(
+                Target(OLDER_STOP, None, told, act=OLDER_STOP),
+                FigureCell(f"    {words}", ("faint",)),
+            )
         )
     return lines
 
@@ -174,13 +177,13 @@ def _job(listed: Listed, job: Job, width: int) -> Line:
     told = f"job {job.id}, {words}: {state_words(job) if job.held else job.state}"
     roles = ROLES.get(job.state, ())
     look = ("bold",) if running else ()
-    stop = Stop(job_stop(job.id), None, told, act=JOB_STOP)
+    stop = Target(job_stop(job.id), None, told, act=JOB_STOP)
     return (
-        Cell(f" {SIGNS[job.state]}", roles),
-        Cell(right(str(job.id), 4), ("faint",)),
-        Cell(f" {left(words, name - 1)} ", look, stop),
-        Cell(left(said, stands), roles),
-        Cell(right(time, 8), ("faint",)),
+        FigureCell(f" {SIGNS[job.state]}", roles),
+        FigureCell(right(str(job.id), 4), ("faint",)),
+        FigureCell(f" {left(words, name - 1)} ", look, stop),
+        FigureCell(left(said, stands), roles),
+        FigureCell(right(time, 8), ("faint",)),
     )
 
 
@@ -197,15 +200,15 @@ def _model(listed: Listed, model: Model, width: int) -> Line:
     if value is not None and 0 < tried < ROUGH:
         short = f"n={tried}"
         told += f"; its figure is of {items(tried)}, which say next to nothing"
-    stop = Stop(model_stop(model.id), None, told, act=MODEL_STOP)
+    stop = Target(model_stop(model.id), None, told, act=MODEL_STOP)
     return (
-        Cell(f" {sign}", ("good",)),
-        Cell(right(str(model.id), 4), ("faint",)),
-        Cell(f" {left(model.name, name - 1)} ", ("bold",) if sign == "●" else (), stop),
-        Cell(left(task, 11), ("faint",)),
-        Cell(right(percent(value), 5)),
-        Cell(left(f" {short}", 6), ("faint",)),
-        Cell(left(model.state, 10)),
+        FigureCell(f" {sign}", ("good",)),
+        FigureCell(right(str(model.id), 4), ("faint",)),
+        FigureCell(f" {left(model.name, name - 1)} ", ("bold",) if sign == "●" else (), stop),
+        FigureCell(left(task, 11), ("faint",)),
+        FigureCell(right(percent(value), 5)),
+        FigureCell(left(f" {short}", 6), ("faint",)),
+        FigureCell(left(model.state, 10)),
     )
 
 
@@ -263,9 +266,9 @@ def job_lines(job: Job, view: JobView, listed: Listed, width: int, rows: int) ->
 
 def _job_top(job: Job, listed: Listed, width: int) -> list[Line]:
     words = job_name(listed.names, job)
-    stop = Stop(f"{job_stop(job.id)} top", None, f"job {job.id}, {words}: {job.state}")
-    head = Cell(f" Job {job.id}: {visible(words)}", ("head",), stop)
-    task = Cell(f"  {visible(job.task)}" if job.task else "", ("faint",))
+    stop = Target(f"{job_stop(job.id)} top", None, f"job {job.id}, {words}: {job.state}")
+    head = FigureCell(f" Job {job.id}: {visible(words)}", ("head",), stop)
+    task = FigureCell(f"  {visible(job.task)}" if job.task else "", ("faint",))
     lines: list[Line] = [(head, task)]
     said = f" {SIGNS[job.state]} {FOREIGN if job.held else job.state}"
     time = took(job, listed.now)
@@ -273,7 +276,7 @@ def _job_top(job: Job, listed: Listed, width: int) -> list[Line]:
         said += f" · {time}" if job.state is JobState.RUNNING else f" · took {time}"
     if job.attempts > 1:
         said += f" · begun {job.attempts} times"
-    lines.append((Cell(said, ("bold", *ROLES.get(job.state, ()))),))
+    lines.append((FigureCell(said, ("bold", *ROLES.get(job.state, ()))),))
     if job.state is JobState.RUNNING:
         lines.append(_phase_bar(job, width))
     if job.error and job.state is not JobState.DONE:
@@ -297,15 +300,15 @@ def _phase_bar(job: Job, width: int) -> Line:
     share = share_done(job)
     if share is None:
         done = f", {job.done:,} done" if job.done else ""
-        return (Cell(f" {visible(phase)}{done}"),)
+        return (FigureCell(f" {visible(phase)}{done}"),)
     said = f"{100 * share:3.0f} %  {job.done:,} of {job.total:,}  "
     room = max(6, min(24, width - len(said) - len(phase) - 4))
     full = round(share * room)
     return (
-        Cell(f" {'█' * full}"),
-        Cell("░" * (room - full), ("faint",)),
-        Cell(f" {said}"),
-        Cell(visible(phase), ("bold",)),
+        FigureCell(f" {'█' * full}"),
+        FigureCell("░" * (room - full), ("faint",)),
+        FigureCell(f" {said}"),
+        FigureCell(visible(phase), ("bold",)),
     )
 
 
@@ -341,8 +344,8 @@ def fact_lines(facts: Sequence[tuple[str, str]], width: int) -> list[Line]:
     """Pairs of what and what of it; a long value is cut."""
     return [
         (
-            Cell(f" {left(what, LABEL)}", ("faint",)),
-            Cell(left(value, max(8, width - LABEL - 2))),
+            FigureCell(f" {left(what, LABEL)}", ("faint",)),
+            FigureCell(left(value, max(8, width - LABEL - 2))),
         )
         for what, value in facts
         if value
@@ -403,14 +406,16 @@ def _result(job: Job, listed: Listed, top: str, width: int) -> list[Line]:
     lines: list[Line] = []
     model = listed.model(job.model_id) if job.model_id is not None else None
     if model is not None:
-        stop = Stop(
+        stop = Target(
             f"{top} model",
             None,
             f"enter goes to {model.name}",
             act=f"{GO_STOP} {model_stop(model.id)}",
         )
-        words = Cell(left(f"{model.name}, {model.state}", max(8, width - LABEL - 2)), ("bold",))
-        lines.append(row(stop, Cell(f" {left('made', LABEL)}", ("faint",)), words))
+        words = FigureCell(
+            left(f"{model.name}, {model.state}", max(8, width - LABEL - 2)), ("bold",)
+        )
+        lines.append(row(stop, FigureCell(f" {left('made', LABEL)}", ("faint",)), words))
     ruling = ruled(job.result.get("verdict"))
     if ruling.word:
         lines += sentence(f"{ruling.word}: {ruling.reason}", width, "bold")
@@ -428,8 +433,14 @@ def _doubted(job: Job, top: str) -> list[Line]:
     doubted = count(job.result.get("doubted"))
     query = "doubt>0.9 sort:doubt" if doubted else None
     told = f"gold that the model doubts: {items(doubted)}"
-    stop = Stop(f"{top} doubted", query, told, exact=False)
-    return [row(stop, Cell(f" {left('doubted', LABEL)}", ("faint",)), Cell(f"{doubted:,}"))]
+    stop = Target(f"{top} doubted", query, told, exact=False)
+    return [
+        row(
+            stop,
+            FigureCell(f" {left('doubted', LABEL)}", ("faint",)),
+            FigureCell(f"{doubted:,}"),
+        )
+    ]
 
 
 TOLD = (
@@ -472,13 +483,13 @@ def _log(job: Job, view: JobView, now: str, width: int, room: int) -> list[Line]
     shown = view.log[-max(LEAST_LOG, room) :]
     first = len(view.log) - len(shown)
     for place, words in enumerate(shown):
-        stop = Stop(f"{job_stop(job.id)} log {first + place}", None, words, act=LOG_STOP)
+        stop = Target(f"{job_stop(job.id)} log {first + place}", None, words, act=LOG_STOP)
         clock, rest = log_parts(words, now)
         lines.append(
             row(
                 stop,
-                Cell(f" {clock} ", ("faint",)),
-                Cell(left(rest, max(8, width - len(clock) - 3))),
+                FigureCell(f" {clock} ", ("faint",)),
+                FigureCell(left(rest, max(8, width - len(clock) - 3))),
             )
         )
     return lines
@@ -546,7 +557,7 @@ class Unseen:
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class ModelComparisonRow:
     """Another model beside this one, item by item.
 
     name: of the other; "" where there is none. base: within which query. counts: items by
@@ -568,7 +579,9 @@ class Beside:
     missing: tuple[int, int] = (0, 0)
 
 
-def model_lines(model: Model, beside: Beside, listed: Listed, width: int) -> list[Line]:
+def model_lines(
+    model: Model, beside: ModelComparisonRow, listed: Listed, width: int
+) -> list[Line]:
     """All of a model."""
     top = model_stop(model.id)
     lines = [*_model_top(model, listed, top, width), *_verdict(ruling_of(model), width)]
@@ -583,12 +596,12 @@ def model_lines(model: Model, beside: Beside, listed: Listed, width: int) -> lis
 
 def _model_top(model: Model, listed: Listed, top: str, width: int) -> list[Line]:
     sign = "● " if model.state == ACTIVE else ""
-    stop = Stop(f"{top} top", None, f"enter shows the card of {model.name}", act=CARD_STOP)
-    head = Cell(f" {visible(model.name)}", ("head",), stop)
+    stop = Target(f"{top} top", None, f"enter shows the card of {model.name}", act=CARD_STOP)
+    head = FigureCell(f" {visible(model.name)}", ("head",), stop)
     task = "both tasks" if model.task == "both" else model.task
     lines: list[Line] = [
-        (head, Cell(f"  {visible(model.recipe)} for {visible(task)}", ("faint",))),
-        (Cell(f" {sign}{_state(model, listed)}", ("bold",)),),
+        (head, FigureCell(f"  {visible(model.recipe)} for {visible(task)}", ("faint",))),
+        (FigureCell(f" {sign}{_state(model, listed)}", ("bold",)),),
     ]
     metrics = listed.metrics_of(model)
     by = next((f", job {job.id}" for job in listed.jobs if job.model_id == model.id), "")
@@ -612,7 +625,7 @@ def _state(model: Model, listed: Listed) -> str:
     return words
 
 
-def _verdict(ruling: Ruling, width: int) -> list[Line]:
+def _verdict(ruling: PromotionSummary, width: int) -> list[Line]:
     if not ruling.word:
         return []
     lines = [BLANK, heading("Verdict", ruling.word)]
@@ -633,9 +646,9 @@ def _figures(metrics: Mapping[str, object], top: str, width: int) -> list[Line]:
     for name, short, told in ALL_FIGURES:
         value = fraction(metrics.get(name))
         if value is not None and -1 <= value <= 1:
-            stop = Stop(f"{top} figure {name}", None, f"{percent(value)} %: {told}")
+            stop = Target(f"{top} figure {name}", None, f"{percent(value)} %: {told}")
             words = f" {left(short, FIGURE - 7)}{right(percent(value), 5)} "
-            cells.append(Cell(words, (), stop))
+            cells.append(FigureCell(words, (), stop))
     if not cells:
         return [heading("Figures"), *sentence("It was not tried on items kept from it.", width)]
     across = max(1, width // FIGURE)
@@ -660,13 +673,13 @@ def beside_query(one: str, other: str, side: str, base: str) -> str:
     return within(base, f"{own}:{quote_name(one, ())} {others}:{quote_name(other, ())}")
 
 
-def beside_lines(name: str, beside: Beside, top: str, width: int) -> list[Line]:
+def beside_lines(name: str, beside: ModelComparisonRow, top: str, width: int) -> list[Line]:
     """The four groups of items, each opened by enter, and the difference."""
     if not beside.name:
         return [heading("Item by item"), *sentence(beside.why or NO_OTHER, width)]
     faint = f"within {beside.base}" if beside.base else "c compares with another"
-    title = Cell(f"Beside {visible(beside.name)}", ("head",))
-    lines: list[Line] = [(title, Cell(f"  {visible(faint)}", ("faint",)))]
+    title = FigureCell(f"Beside {visible(beside.name)}", ("head",))
+    lines: list[Line] = [(title, FigureCell(f"  {visible(faint)}", ("faint",)))]
     if beside.counts is None:
         return lines + sentence(beside.why or "Counting…", width)
     whole = sum(beside.counts.values())
@@ -682,24 +695,26 @@ def beside_lines(name: str, beside: Beside, top: str, width: int) -> list[Line]:
     for side in SIDES:
         n = beside.counts.get(side, 0)
         query = beside_query(name, beside.name, side, beside.base) if n else None
-        stop = Stop(f"{top} {COMPARE_STOP} {side}", query, f"{words[side]}: {items(n)}")
+        stop = Target(f"{top} {COMPARE_STOP} {side}", query, f"{words[side]}: {items(n)}")
         part = share(n, whole) or 0.0
         lines.append(
             row(
                 stop,
-                Cell(f" {left(words[side], label)}", ("bold",)),
-                Cell(right(f"{n:,}", 7)),
-                Cell(right(percent(part), 7)),
-                Cell(_value_bar(part, width - label - 20), ("faint",)),
+                FigureCell(f" {left(words[side], label)}", ("bold",)),
+                FigureCell(right(f"{n:,}", 7)),
+                FigureCell(right(percent(part), 7)),
+                FigureCell(_value_bar(part, width - label - 20), ("faint",)),
             )
         )
     return lines + _difference(name, beside, whole, top, width)
 
 
-def _difference(name: str, beside: Beside, whole: int, top: str, width: int) -> list[Line]:
+def _difference(
+    name: str, beside: ModelComparisonRow, whole: int, top: str, width: int
+) -> list[Line]:
     counts = beside.counts or {}
     gap = (counts.get("only", 0) - counts.get("other", 0)) / whole
-    stop = Stop(
+    stop = Target(
         f"{top} difference",
         None,
         f"{name} has {abs(100 * gap):.1f} points {'more' if gap >= 0 else 'less'} than "
@@ -714,7 +729,7 @@ def _difference(name: str, beside: Beside, whole: int, top: str, width: int) -> 
         told = f"the same, of the {items(unseen.n)} that neither learnt from"
         cells = [_gap_cell("not learnt", unseen.difference)]
         cells += _interval_cells(unseen.interval)
-        lines.append(row(Stop(f"{top} unseen", None, told), *cells))
+        lines.append(row(Target(f"{top} unseen", None, told), *cells))
     lines += sentence(f"of {items(whole)} with gold, in points", width)
     for n, who in zip(beside.learnt, (name, beside.name), strict=True):
         if n:
@@ -731,8 +746,8 @@ def _difference(name: str, beside: Beside, whole: int, top: str, width: int) -> 
     return lines
 
 
-def _gap_cell(words: str, gap: float) -> Cell:
-    return Cell(f" {left(words, LABEL)}{right(_signed(gap), 7)}", ("bold",))
+def _gap_cell(words: str, gap: float) -> FigureCell:
+    return FigureCell(f" {left(words, LABEL)}{right(_signed(gap), 7)}", ("bold",))
 
 
 def _signed(value: float) -> str:
@@ -742,16 +757,19 @@ def _signed(value: float) -> str:
 
 def _interval_cells(
     interval: tuple[float, float] | None, untold: str = NO_INTERVAL
-) -> list[Cell]:
+) -> list[FigureCell]:
     if interval is None:
-        return [Cell(f"  {untold}", ("faint",))]
+        return [FigureCell(f"  {untold}", ("faint",))]
     low, high = interval
     sure = low > 0 or high < 0
     shown = f"  [{_signed(low)}, {_signed(high)}]"
-    return [Cell(shown, ("faint",)), Cell("" if sure else "  may be chance", ("faint",))]
+    return [
+        FigureCell(shown, ("faint",)),
+        FigureCell("" if sure else "  may be chance", ("faint",)),
+    ]
 
 
-def measured(beside: Beside, found: Mapping[str, object]) -> Beside:
+def measured(beside: ModelComparisonRow, found: Mapping[str, object]) -> ModelComparisonRow:
     """With what `nfh-tui models compare --json` says of the same two."""
     interval = _interval_of(found)
     unseen = found.get("unseen")

@@ -26,9 +26,9 @@ from nfh_tui.screens.job_figures import (
     NOTHING_SAID,
     OLDER_STOP,
     SIDES,
-    Beside,
     JobView,
     Listed,
+    ModelComparisonRow,
     beside_query,
     in_order,
     job_lines,
@@ -49,15 +49,15 @@ from nfh_tui.screens.training_form import (
     USUAL,
     WARM,
     Choices,
-    Form,
+    TrainingForm,
     call_of,
     job_of,
     last_form,
 )
 from nfh_tui.services.report_process import ReportError, output, report, unbroken
 from nfh_tui.textual_support import start
-from nfh_tui.widgets.figure_lines import Line, Stop, items, sentence
-from nfh_tui.widgets.figure_table import Sheet
+from nfh_tui.widgets.figure_lines import Line, Target, items, sentence
+from nfh_tui.widgets.figure_table import FigureTable
 from nfh_tui.widgets.status_bar import Tone
 
 LIST, DETAILS = "list", "details"
@@ -91,7 +91,7 @@ class Watching(Panes):
         super().__init__(*args, **kwargs)
         self.listed: Listed | None = None
         self.view = JobView()
-        self.beside = Beside()
+        self.beside = ModelComparisonRow()
         self.subject = str(self.memory.get("subject", ""))
         self._of = ""
         self._mark: LogMark | None = None
@@ -212,7 +212,7 @@ class Watching(Panes):
         other = self._other(model, known)
         if other is None or model.id not in dict(known):
             why = "" if other is None else NOTHING_SAID.format(name=model.name)
-            self._take(subject, Beside(why=why))
+            self._take(subject, ModelComparisonRow(why=why))
             return
         versions = (
             await self.client.answers_version(),
@@ -220,10 +220,10 @@ class Watching(Panes):
         )
         key = (model.id, other[0], self.base, versions)
         kept = self.kept("beside", key)
-        if isinstance(kept, Beside):
+        if isinstance(kept, ModelComparisonRow):
             self._take(subject, kept)
             return
-        self._take(subject, Beside(other[1], self.base))
+        self._take(subject, ModelComparisonRow(other[1], self.base))
         counted = await self._counted(model.name, other[1])
         self._take(subject, counted)
         if counted.counts is not None and self.subject == subject:
@@ -238,22 +238,26 @@ class Watching(Panes):
         chosen = against.get(model.id) if isinstance(against, dict) else None
         return next((one for one in others if one[0] == chosen), others[0] if others else None)
 
-    def _take(self, subject: str, beside: Beside) -> None:
+    def _take(self, subject: str, beside: ModelComparisonRow) -> None:
         if self.subject == subject and self.beside != beside:
             self.beside = beside
             self.paint()
 
-    async def _counted(self, name: str, other: str) -> Beside:
+    async def _counted(self, name: str, other: str) -> ModelComparisonRow:
         counts = {}
         for side in SIDES:
             try:
                 query = parse(beside_query(name, other, side, self.base))
                 counts[side] = await self.client.queue_count(query, self.me)
             except QueryError as error:
-                return Beside(other, self.base, None, f"They cannot be compared: {error}")
-        return Beside(other, self.base, counts)
+                return ModelComparisonRow(
+                    other, self.base, None, f"They cannot be compared: {error}"
+                )
+        return ModelComparisonRow(other, self.base, counts)
 
-    async def _measured(self, model: Model, other_id: int, counted: Beside) -> Beside:
+    async def _measured(
+        self, model: Model, other_id: int, counted: ModelComparisonRow
+    ) -> ModelComparisonRow:
         """With the interval, which the command works out beside the screen."""
         if not sum((counted.counts or {}).values()):
             return counted
@@ -287,13 +291,13 @@ class Watching(Panes):
             return None
         return self.listed.model(int(number))
 
-    def on_sheet_moved(self, message: Sheet.Moved) -> None:
+    def on_figure_table_moved(self, message: FigureTable.Moved) -> None:
         """In the list: show what one stands on now."""
         message.prevent_default()  # else Textual has the ground do its part as well
         said = self.status_line.status.say
         if message.by_hand or said in ("", self._noted):
             # What an act has said stays until a key is pressed, however often this is drawn.
-            super().on_sheet_moved(message)
+            super().on_figure_table_moved(message)
             self._noted = self.status_line.status.say
         self.follow()
 
@@ -314,7 +318,7 @@ class Watching(Panes):
         if subject == self.subject:
             return
         self.subject = self.memory["subject"] = subject
-        self.view, self.beside, self._of = JobView(), Beside(why="Counting…"), ""
+        self.view, self.beside, self._of = JobView(), ModelComparisonRow(why="Counting…"), ""
         self.paint()
         self.paint_titles()
         self.paint_keys()
@@ -332,7 +336,7 @@ class Watching(Panes):
 
     def compare_anew(self) -> None:
         """Compare with the model that was chosen."""
-        self.beside, self._compared = Beside(why="Counting…"), ""
+        self.beside, self._compared = ModelComparisonRow(why="Counting…"), ""
         self.paint()
         start(self, self._compare, group="subject", description="two models", exclusive=True)
 
@@ -529,7 +533,7 @@ class JobsScreen(Watching):
         """Ask what to train, and start it."""
         from nfh_tui.screens.dialogs import TrainingDialog
 
-        form = self._begun() or last_form(await self.client.jobs()) or Form()
+        form = self._begun() or last_form(await self.client.jobs()) or TrainingForm()
         queries = [ALL_GOLD, *([self.query_now] if self.query_now else [])]
         if form.query not in queries:
             queries.append(form.query)
@@ -556,11 +560,11 @@ class JobsScreen(Watching):
         self.show_pane(LIST)
         self.go_to_line(f"{JOB_STOP} {job_id}")
 
-    def _begun(self) -> Form | None:
+    def _begun(self) -> TrainingForm | None:
         begun = self.memory.get("form")
-        return begun if isinstance(begun, Form) else None
+        return begun if isinstance(begun, TrainingForm) else None
 
-    async def _call(self, form: Form) -> int:
+    async def _call(self, form: TrainingForm) -> int:
         """Have the command queue a training, if all of it is right; the job's number."""
         self.client.require(Access.ADMIN)
         call = [*call_of(form), "--as", self.me.name]
@@ -695,7 +699,7 @@ class JobsScreen(Watching):
 
     # --- opening ------------------------------------------------------------------------
 
-    def chosen(self, stop: Stop) -> None:
+    def chosen(self, stop: Target) -> None:
         """Go to the details, to a model, or read a log or a card."""
         if stop.act in (JOB_STOP, MODEL_STOP):
             self.show_pane(DETAILS)

@@ -28,7 +28,7 @@ OF_EACH = frozenset({"help", *BACK_AND_ON.values()})
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class PaletteEntry:
     """An act as the palette has it. words: what it does. why: why not now, "" if it can."""
 
     action: Action
@@ -43,7 +43,7 @@ class Offer:
         return f"{self.action.title}  ({shown})" if shown else self.action.title
 
 
-def offers(screen: Screen[Any]) -> Sequence[Offer]:
+def offers(screen: Screen[Any]) -> Sequence[PaletteEntry]:
     """All acts there are: those of the screen first, then those that lead away from it."""
     if isinstance(screen, SideScreen):
         return [*_of_side(screen), *_back(screen)]
@@ -51,14 +51,14 @@ def offers(screen: Screen[Any]) -> Sequence[Offer]:
     return [*_of_workbench(desk), *_elsewhere(desk)]
 
 
-def _of_workbench(desk: "Workbench") -> Iterator[Offer]:
+def _of_workbench(desk: "Workbench") -> Iterator[PaletteEntry]:
     for action in desk.keymap.actions:
         if not action.where and action.id not in PALETTES:
             run = partial(desk.action_act, action.id)
-            yield Offer(action, run, action.description, desk.why_not(action))
+            yield PaletteEntry(action, run, action.description, desk.why_not(action))
 
 
-def _elsewhere(desk: "Workbench") -> Iterator[Offer]:
+def _elsewhere(desk: "Workbench") -> Iterator[PaletteEntry]:
     """What only another screen does: it is opened, and its name and key are told."""
     titles = {action.id: f"{action.title} ({action.shown})" for action in desk.keymap.actions}
     for action in desk.keymap.actions:
@@ -68,17 +68,17 @@ def _elsewhere(desk: "Workbench") -> Iterator[Offer]:
             opener = action.of[0]
             run = partial(desk.action_act, opener)
             why = denied(desk.access, action.access) or desk.why_not(BY_ID[opener])
-            yield Offer(action, run, words, why)
+            yield PaletteEntry(action, run, words, why)
 
 
-def _of_side(screen: SideScreen) -> Iterator[Offer]:
+def _of_side(screen: SideScreen) -> Iterator[PaletteEntry]:
     for action in screen.acts():
         if action.id not in PALETTES:
             run = partial(screen.action_side, action.id)
-            yield Offer(action, run, action.description, screen.reason(action))
+            yield PaletteEntry(action, run, action.description, screen.reason(action))
 
 
-def _back(screen: SideScreen) -> Iterator[Offer]:
+def _back(screen: SideScreen) -> Iterator[PaletteEntry]:
     """What the workbench does: the screen is closed for it."""
     desk = screen.desk
     if desk is None:
@@ -87,7 +87,7 @@ def _back(screen: SideScreen) -> Iterator[Offer]:
         if not action.where and action.id not in PALETTES | OF_EACH:
             run = partial(screen.go_to, action.id)
             words = f"{action.description} In the workbench."
-            yield Offer(action, run, words, desk.why_not(action))
+            yield PaletteEntry(action, run, words, desk.why_not(action))
 
 
 class Acts(Provider):
@@ -110,16 +110,16 @@ class Acts(Provider):
                 shown, words = self._shown(offer, matcher.highlight(offer.name))
                 yield Hit(score, shown, self._run(offer), text=offer.name, help=words)
 
-    def _shown(self, offer: Offer, name: Content) -> tuple[Content, str]:
+    def _shown(self, offer: PaletteEntry, name: Content) -> tuple[Content, str]:
         """Name and help of an act; a sign and the reason where it cannot be done now."""
         if not offer.why:
             return name, offer.words
         return Content.assemble(Content(SIGN), name).stylize("dim"), f"Not now: {offer.why}"
 
-    def _run(self, offer: Offer) -> Callable[[], None]:
+    def _run(self, offer: PaletteEntry) -> Callable[[], None]:
         return partial(self._do, offer)
 
-    def _do(self, offer: Offer) -> None:
+    def _do(self, offer: PaletteEntry) -> None:
         # Held enter chooses again before the palette has closed.
         if not self._chosen:
             self._chosen = True

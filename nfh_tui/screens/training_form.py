@@ -55,7 +55,7 @@ def _first() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TrainingForm:
     """A training as asked for.
 
     base: what it starts from. settings: further ones as typed, "key=value" with blanks
@@ -110,7 +110,7 @@ SETTINGS = "settings"
 FIELDS = ("task", "recipe", "base", SETTINGS, "split", "query", "promote")
 
 
-def turned(form: Form, field: str, by: int, choices: Choices) -> Form:
+def turned(form: TrainingForm, field: str, by: int, choices: Choices) -> TrainingForm:
     """The form with a field's next choice, or the one before; after the last the first.
 
     What is typed has none.
@@ -133,7 +133,7 @@ def turned(form: Form, field: str, by: int, choices: Choices) -> Form:
     return replace(form, promote=not form.promote)
 
 
-def _settled(form: Form) -> Form:
+def _settled(form: TrainingForm) -> TrainingForm:
     return form if form.warm else replace(form, base=USUAL)
 
 
@@ -142,7 +142,7 @@ def _next(choices: Sequence[str], now: str, by: int) -> str:
     return choices[(place + by) % len(choices)]
 
 
-def last_form(jobs: Iterable[Job]) -> Form | None:
+def last_form(jobs: Iterable[Job]) -> TrainingForm | None:
     """The last training as the form has it; None where none was asked for.
 
     jobs: the newest first.
@@ -158,11 +158,11 @@ def _known(job: Job) -> bool:
     )
 
 
-def _form_of(job: Job) -> Form:
+def _form_of(job: Job) -> TrainingForm:
     given = job.arguments
     words = texts_of(given, "words")
     bases = [word.removeprefix(BASE) for word in words if word.startswith(BASE)]
-    return Form(
+    return TrainingForm(
         job.task,
         words_of(given, "recipe"),
         bases[-1] if bases else USUAL,
@@ -175,7 +175,7 @@ def _form_of(job: Job) -> Form:
     )
 
 
-def job_of(form: Form, who: str) -> NewJob:
+def job_of(form: TrainingForm, who: str) -> NewJob:
     """The job that the form asks for. Raises ValueError as `words` does."""
     return asked(
         form.task,
@@ -190,7 +190,7 @@ def job_of(form: Form, who: str) -> NewJob:
     )
 
 
-def call_of(form: Form) -> list[str]:
+def call_of(form: TrainingForm) -> list[str]:
     """The same as a command's arguments. Raises ValueError as `words` does."""
     call = ["retrain", form.task]
     if form.query:
@@ -204,7 +204,7 @@ def call_of(form: Form) -> list[str]:
     return call if form.promote else [*call, "--no-promote"]
 
 
-def command_of(form: Form) -> str:
+def command_of(form: TrainingForm) -> str:
     """The same as a command to type in a shell, to be learnt by the way."""
     try:
         return f"nfh-tui {shlex.join(call_of(form))}"

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from nfh_db.query import Query
 from nfh_db.records import Annotator, Ballot, Role, Rule, Vote
 from nfh_models.agreement.audit import Stratum, allocate, draw, interval, upper_bound, weighted
-from nfh_models.agreement.measure import Judged, Timed
+from nfh_models.agreement.measure import AnsweredAnchor, Timed
 from nfh_models.domain import Anchor, Kind, Passage, anchor_id
 
 if TYPE_CHECKING:
-    from nfh_db.audits import Audit, AuditItem, Drawn
+    from nfh_db.audits import Audit, AuditItem, AuditSample
     from nfh_db.batches import SettleReport
     from nfh_db.store import Store
     from nfh_models.agreement.bootstrap import Resampling
@@ -193,7 +193,9 @@ def _kinds(decided: "list[AuditItem]") -> dict[str, int]:
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _strata(items: "tuple[AuditItem, ...]", known: "Drawn | None") -> dict[str, StratumReport]:
+def _strata(
+    items: "tuple[AuditItem, ...]", known: "AuditSample | None"
+) -> dict[str, StratumReport]:
     drawn = Counter(item.stratum for item in items)
     decided = Counter(item.stratum for item in items if item.decided)
     wrong = Counter(item.stratum for item in items if item.blocking is not None)
@@ -223,7 +225,7 @@ def _no_progress(done: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class AgreementResult:
     """Agreement, and on what it was measured.
 
     sample_corpus: true if any item is of the corpus that is written for showing. eligible:
@@ -238,10 +240,10 @@ class Judgement:
     tagger: str | None
 
 
-def judged(ballot: Ballot) -> Judged:
+def judged(ballot: Ballot) -> AnsweredAnchor:
     """A ballot as agreement is measured on it: votes and experts' answers apart."""
     gold = ballot.gold
-    return Judged(
+    return AnsweredAnchor(
         ballot.anchor_id,
         ballot.passage_id,
         ballot.anchor,
@@ -271,13 +273,13 @@ class ReferenceSample:
     seed: int
     most: int = SAMPLED_PAIRS
     seen: int = 0
-    items: list[tuple[Judged, Passage]] = field(default_factory=list)
+    items: list[tuple[AnsweredAnchor, Passage]] = field(default_factory=list)
     _random: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)  # noqa: S311 - a sample, no secret
 
-    def offer(self, item: Judged, passage: Passage) -> None:
+    def offer(self, item: AnsweredAnchor, passage: Passage) -> None:
         """Take the item in, perhaps, if two say REFERENCE."""
         said = sum(vote.answer.kind is Kind.REFERENCE for vote in item.votes.values())
         if said < 2:
@@ -325,7 +327,7 @@ def measure(
     with_skill: bool = True,
     progress: Progress = _no_progress,
     tagging: Progress = _no_progress,
-) -> Judgement:
+) -> AgreementResult:
     """Measure agreement on the items that a query finds, as they are at one moment.
 
     progress is called with the number of items read, tagging with that of passages tagged.
@@ -343,12 +345,12 @@ def measure(
         skill, tagger = no_skill("Skill was not asked for."), None
     sampled = len(sample.items) if tagger else 0
     agreement = measure_agreement(tables, skill, resampling)
-    return Judgement(agreement, corpus.found, sample.seen, sampled, tagger)
+    return AgreementResult(agreement, corpus.found, sample.seen, sampled, tagger)
 
 
 def _passing_pairs(
     ballots: Iterable[Ballot], sample: ReferenceSample, corpus: SampleCorpus, progress: Progress
-) -> Iterator[Judged]:
+) -> Iterator[AnsweredAnchor]:
     for number, ballot in enumerate(ballots, 1):
         item = judged(ballot)
         sample.offer(item, ballot.passage)
@@ -375,13 +377,15 @@ def _skill(
 
 
 def with_nearest(
-    items: Sequence[tuple[Judged, Passage]], tagger: "Tagger", tagging: Progress = _no_progress
-) -> list[Judged]:
+    items: Sequence[tuple[AnsweredAnchor, Passage]],
+    tagger: "Tagger",
+    tagging: Progress = _no_progress,
+) -> list[AnsweredAnchor]:
     """The items with the noun that recipe `nearest-noun` chooses; None where there is none.
 
     A stretch of a passage that several anchors need is tagged once.
     """
-    from nfh_models.parsing import Stretch
+    from nfh_models.parsing import WordSpan
     from nfh_models.resolution import base
 
     wanted = {
@@ -391,7 +395,7 @@ def with_nearest(
     tags: dict[tuple[int, int, int], list[str]] = {}
     for first in range(0, len(places), TAGGED_AT_ONCE):
         some = places[first : first + TAGGED_AT_ONCE]
-        stretches = [Stretch.of(wanted[place], *place[1:]) for place in some]
+        stretches = [WordSpan.of(wanted[place], *place[1:]) for place in some]
         tags.update(zip(some, tagger.tag(stretches), strict=True))
         tagging(len(tags))
     return [

@@ -9,10 +9,10 @@ from enum import StrEnum
 from itertools import islice
 
 from nfh_db.formats import amt
-from nfh_db.formats.amt import Trouble, UnusableRow
+from nfh_db.formats.amt import RowProblem, UnusableRow
 from nfh_db.formats.dialog import Doubtful, split_speaker
 from nfh_db.formats.fields import NAME_LENGTH
-from nfh_db.formats.files import Origin
+from nfh_db.formats.files import FileOrigin
 from nfh_db.formats.rows import AssignmentRow, DialogBlock, DialogTurn
 from nfh_db.messages import counted, shown
 from nfh_db.records import IncomingAnchor, IncomingPassage, Role, Vote
@@ -26,10 +26,10 @@ from nfh_models.domain import (
     reference_answer,
 )
 from nfh_models.parsing.span_heads import (
-    Found,
     HeadFinder,
     Phrase,
     RuleHeads,
+    SpanHead,
     load_heads,
     may_be_head,
 )
@@ -43,7 +43,7 @@ LISTED_NOTES = 100
 SHOWN_VALUES = 3
 
 
-class Note(StrEnum):
+class RowNote(StrEnum):
     """What is worth a word about a row that was taken. The value stands behind the count."""
 
     SUPERSEDED = (
@@ -65,7 +65,7 @@ class Note(StrEnum):
 
 
 @dataclass(slots=True)
-class Rows:
+class RowLines:
     """Lines of rows, and what the first of them hold in the field in question."""
 
     lines: list[int] = field(default_factory=list)
@@ -99,21 +99,21 @@ class BatchReport:
     def __init__(self, warnings: list[str]) -> None:
         self.warnings = warnings
         self.one_word = 0
-        self._unused: dict[Trouble, Rows] = {}
-        self._notes: dict[Note, Rows] = {}
+        self._unused: dict[RowProblem, RowLines] = {}
+        self._notes: dict[RowNote, RowLines] = {}
         self._parsed = 0
-        self._ruled = Rows()
+        self._ruled = RowLines()
         self._finder = ""
 
     def left_out(self, row: AssignmentRow, verdict: UnusableRow) -> None:
         """A row that is not stored."""
-        self._unused.setdefault(verdict.trouble, Rows()).add(row.line, verdict.found)
+        self._unused.setdefault(verdict.trouble, RowLines()).add(row.line, verdict.found)
 
-    def note(self, note: Note, row: AssignmentRow) -> None:
+    def note(self, note: RowNote, row: AssignmentRow) -> None:
         """A row that is stored in a way one should know of."""
-        self._notes.setdefault(note, Rows()).add(row.line)
+        self._notes.setdefault(note, RowLines()).add(row.line)
 
-    def head(self, row: AssignmentRow, finder: str, found: Found) -> None:
+    def head(self, row: AssignmentRow, finder: str, found: SpanHead) -> None:
         """A phrase of several words whose head was found."""
         self._finder = finder
         if found.parsed:
@@ -123,13 +123,13 @@ class BatchReport:
 
     def finish(self) -> None:
         """Say all of it."""
-        for trouble in Trouble:
+        for trouble in RowProblem:
             if trouble in self._unused:
                 rows = self._unused[trouble]
                 self.warnings.append(
                     f"{rows.counted()} left out, {trouble.value}: {rows.listed()}"
                 )
-        for note in Note:
+        for note in RowNote:
             if note in self._notes:
                 rows = self._notes[note]
                 self.warnings.append(
@@ -172,7 +172,7 @@ TargetKey = tuple[str, str, str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class AmtAnswer:
     """A row on its way to an answer. span: tokens of what was marked; head: if it is known."""
 
     row: AssignmentRow
@@ -192,16 +192,16 @@ class Given:
     at: str | None
 
 
-class Page:
+class AmtContext:
     """One context, by its text, with what its rows say of it."""
 
     def __init__(self, text: str, rows: Sequence[AssignmentRow], report: BatchReport) -> None:
-        self.drafts: list[Draft] = []
+        self.drafts: list[AmtAnswer] = []
         self.passage: Passage | None = None
         self._report = report
-        self._shown: dict[tuple[str, str], amt.Shown] = {}
+        self._shown: dict[tuple[str, str], amt.ContextText] = {}
         self._anchors: dict[TargetKey, tuple[Anchor, bool] | UnusableRow] = {}
-        self._layouts: dict[tuple[str, str, Anchor], list[amt.Layout]] = {}
+        self._layouts: dict[tuple[str, str, Anchor], list[amt.NodeLayout]] = {}
         turns = spoken(_block(text))
         if turns:
             self.passage = passage_of_turns(text, turns)
@@ -212,28 +212,28 @@ class Page:
             except UnusableRow as verdict:
                 report.left_out(row, verdict)
 
-    def _draft(self, row: AssignmentRow) -> Draft:
+    def _draft(self, row: AssignmentRow) -> AmtAnswer:
         """Raises UnusableRow."""
         kind = _usable(row)
         if self.passage is None:
-            raise UnusableRow(Trouble.NO_WORDS, row.context)
+            raise UnusableRow(RowProblem.NO_WORDS, row.context)
         context = self._context(row)
         anchor, told = self._anchor(row, context, self.passage)
-        draft = Draft(row, anchor, kind)
+        draft = AmtAnswer(row, anchor, kind)
         if kind is Kind.REFERENCE:
             draft = self._marked(draft, context)
         if not told and (row.start.strip() or row.sentence.strip()):
-            self._report.note(Note.INDEX_UNFIT, row)
+            self._report.note(RowNote.INDEX_UNFIT, row)
         return draft
 
-    def _context(self, row: AssignmentRow) -> amt.Shown:
+    def _context(self, row: AssignmentRow) -> amt.ContextText:
         key = (row.context, row.html)
         if key not in self._shown:
             self._shown[key] = amt.shown(*key)
         return self._shown[key]
 
     def _anchor(
-        self, row: AssignmentRow, context: amt.Shown, passage: Passage
+        self, row: AssignmentRow, context: amt.ContextText, passage: Passage
     ) -> tuple[Anchor, bool]:
         """The number's tokens, and whether the row told its place. Raises UnusableRow."""
         key = (row.context, row.html, row.target, row.start, row.end, row.sentence)
@@ -241,7 +241,7 @@ class Page:
         if found is None:
             worded = amt.Worded(context, self._tokens, passage.turns)
             try:
-                found = amt.find_anchor(worded, amt.Target(*key[2:]), spans)
+                found = amt.find_anchor(worded, amt.AmtTarget(*key[2:]), spans)
             except UnusableRow as verdict:
                 found = verdict
             self._anchors[key] = found
@@ -249,7 +249,7 @@ class Page:
             raise found
         return found
 
-    def _marked(self, draft: Draft, context: amt.Shown) -> Draft:
+    def _marked(self, draft: AmtAnswer, context: amt.ContextText) -> AmtAnswer:
         """The draft with the tokens that were marked. Raises UnusableRow."""
         row = draft.row
         pair = amt.offsets(row.offset)
@@ -259,17 +259,17 @@ class Page:
         last = bisect_left(self._tokens, end, key=lambda token: token[0]) - 1
         inside = self._tokens[first : last + 1]
         if not any(may_be_head(context.text[slice(*token)]) for token in inside):
-            raise UnusableRow(Trouble.MARK_NO_WORD, row.marked)
+            raise UnusableRow(RowProblem.MARK_NO_WORD, row.marked)
         if not by_offset and row.offset.strip():
-            self._report.note(Note.OFFSET_UNFIT, row)
+            self._report.note(RowNote.OFFSET_UNFIT, row)
         if self._tokens[first][0] < start or end < self._tokens[last][1]:
-            self._report.note(Note.WIDENED, row)
+            self._report.note(RowNote.WIDENED, row)
         if context.text[start : max(start, self._tokens[first][0])].strip():
-            self._report.note(Note.WITH_SPEAKER, row)
+            self._report.note(RowNote.WITH_SPEAKER, row)
         head = first if first == last else None
         return replace(draft, span=(first, last + 1), head=head)
 
-    def _ways(self, draft: Draft, context: amt.Shown) -> list[amt.Layout]:
+    def _ways(self, draft: AmtAnswer, context: amt.ContextText) -> list[amt.NodeLayout]:
         """The ways in which the context of a draft may have been cut."""
         anchor = draft.anchor
         key = (draft.row.context, draft.row.html, anchor)
@@ -283,7 +283,7 @@ class Page:
 class BatchMaker:
     """Makes passages of one batch. at: the import's time, for rows that name no time."""
 
-    def __init__(self, source: Origin, split: str | None, at: str) -> None:
+    def __init__(self, source: FileOrigin, split: str | None, at: str) -> None:
         self.report = BatchReport(source.warnings)
         self._split = split
         self._at = at
@@ -304,15 +304,15 @@ class BatchMaker:
             for text, group in some:
                 for line in text.split("\n"):
                     doubtful.look_at(group[0].line, line)
-            pages = [Page(text, group, self.report) for text, group in some]
+            pages = [AmtContext(text, group, self.report) for text, group in some]
             self._find_heads(pages)
             yield from (made for page in pages if (made := self._passage(page)) is not None)
         self.report.finish()
         self.report.warnings.extend(doubtful.warnings())
 
-    def _find_heads(self, pages: Iterable[Page]) -> None:
+    def _find_heads(self, pages: Iterable[AmtContext]) -> None:
         """Give each draft with several marked tokens its head."""
-        places: list[tuple[Page, int]] = []
+        places: list[tuple[AmtContext, int]] = []
         phrases: list[Phrase] = []
         for page in pages:
             for place, draft in enumerate(page.drafts):
@@ -329,7 +329,7 @@ class BatchMaker:
             page.drafts[place] = replace(page.drafts[place], head=found.token)
             self.report.head(page.drafts[place].row, self._finder.name, found)
 
-    def _passage(self, page: Page) -> IncomingPassage | None:
+    def _passage(self, page: AmtContext) -> IncomingPassage | None:
         """The passage with a row's answer each; None if no row of it can be used."""
         if page.passage is None:
             return None
@@ -348,7 +348,7 @@ class BatchMaker:
         anchors.sort(key=lambda anchor: anchor.line)
         return IncomingPassage(page.passage, tokenizer_name(), tuple(anchors))
 
-    def _given(self, draft: Draft) -> Given:
+    def _given(self, draft: AmtAnswer) -> Given:
         """Raises UnusableRow if the head of what was marked is the number itself."""
         row = draft.row
         said = amt.typed(draft.kind, row.other, row.comment)
@@ -356,12 +356,12 @@ class BatchMaker:
             answer = class_answer(draft.kind, noun=said.noun, comment=said.comment)
         else:
             if draft.anchor.start <= draft.head < draft.anchor.end:
-                raise UnusableRow(Trouble.MARK_IS_ANCHOR, row.marked)
+                raise UnusableRow(RowProblem.MARK_IS_ANCHOR, row.marked)
             mention = Mention(*draft.span, draft.head)
             answer = reference_answer([[mention]], comment=said.comment)
         at = amt.time(row.submitted)
         if at is None and row.submitted.strip():
-            self.report.note(Note.TIME_UNREAD, row)
+            self.report.note(RowNote.TIME_UNREAD, row)
         return Given(row, draft.anchor, answer, at)
 
     def _incoming(self, worker: str, given: list[Given]) -> IncomingAnchor:
@@ -371,7 +371,7 @@ class BatchMaker:
             given = sorted(given, key=lambda one: one.at or "")
         *earlier, last = given
         for one in earlier:
-            self.report.note(Note.SUPERSEDED, one.row)
+            self.report.note(RowNote.SUPERSEDED, one.row)
         return IncomingAnchor(
             last.row.line,
             last.anchor,
@@ -383,7 +383,7 @@ class BatchMaker:
     def _vote(self, worker: str, given: Given) -> Vote:
         seconds = amt.seconds(given.row.seconds)
         if seconds is None and given.row.seconds.strip():
-            self.report.note(Note.SECONDS_UNREAD, given.row)
+            self.report.note(RowNote.SECONDS_UNREAD, given.row)
         at = given.at or self._at
         return Vote(worker, Role.ANNOTATOR, given.answer, at, seconds)
 
@@ -392,14 +392,14 @@ def _usable(row: AssignmentRow) -> Kind:
     """The kind of a row's answer. Raises UnusableRow if the row is not to be counted."""
     worker = row.worker.strip()
     if not worker:
-        raise UnusableRow(Trouble.NO_WORKER)
+        raise UnusableRow(RowProblem.NO_WORKER)
     if len(worker) > NAME_LENGTH or not worker.isprintable():
-        raise UnusableRow(Trouble.WORKER_NAME, worker)
+        raise UnusableRow(RowProblem.WORKER_NAME, worker)
     if row.status.strip().casefold() == amt.REJECTED:
-        raise UnusableRow(Trouble.REJECTED)
+        raise UnusableRow(RowProblem.REJECTED)
     kind = amt.kind_of(row.code)
     if kind is None:
-        raise UnusableRow(Trouble.CODE, row.code)
+        raise UnusableRow(RowProblem.CODE, row.code)
     return kind
 
 

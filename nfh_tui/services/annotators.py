@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from nfh_db.query import Query
-from nfh_db.records import Annotator, Ballot
-from nfh_db.records import Competence as Trusted
-from nfh_models.agreement.competence import Marks, collect
+from nfh_db.records import Annotator, Ballot, CompetenceWeight
+from nfh_models.agreement.competence import PersonVotes, collect
 from nfh_models.agreement.drift import LEAST, Cut, closest_nouns
-from nfh_models.agreement.measure import Judged
-from nfh_models.agreement.report import Chosen, Competence, chosen, competence
+from nfh_models.agreement.measure import AnsweredAnchor
+from nfh_models.agreement.report import ChosenFigures, CompetenceReport, chosen, competence
 from nfh_models.domain import Kind
 from nfh_tui.services.agreement import SampleCorpus, judged, with_nearest
 
@@ -27,15 +26,15 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CompetenceResult:
     """The report, and on what it was measured. sample_corpus: true if any item is of the
     corpus that is written for showing. tagger: that found closest nouns; None if none did.
     remembered: the figures kept for proposals; None where that was not asked for."""
 
-    competence: Competence
+    competence: CompetenceReport
     sample_corpus: bool
     tagger: str | None
-    remembered: Chosen | None = None
+    remembered: ChosenFigures | None = None
 
 
 def look_at_people(
@@ -46,36 +45,41 @@ def look_at_people(
     progress: Progress,
     *,
     with_nouns: bool = True,
-) -> Told:
+) -> CompetenceResult:
     """What is told of those who answered what a query finds, as it is at one moment."""
     corpus = SampleCorpus()
     checks = store.check_answers()
     marks = collect(_passing_people(store.ballots(query, me), corpus, progress), checks)
     closest, tagger = _closest(store, marks) if with_nouns else ({}, None)
-    return Told(competence(marks, cut, closest), corpus.found, tagger)
+    return CompetenceResult(competence(marks, cut, closest), corpus.found, tagger)
 
 
-def remember_people(store: "Store", told: Told) -> Told:
+def remember_people(store: "Store", told: CompetenceResult) -> CompetenceResult:
     """Keep one figure a person in the database; where nobody has one, what is there stays."""
     kept = chosen(told.competence)
     if kept.people:
         store.remember_competences(
             kept.source,
-            [Trusted(name, one.accuracy, one.answers) for name, one in kept.people.items()],
+            [
+                CompetenceWeight(name, one.accuracy, one.answers)
+                for name, one in kept.people.items()
+            ],
         )
     return replace(told, remembered=kept)
 
 
 def _passing_people(
     ballots: Iterable[Ballot], corpus: SampleCorpus, progress: Progress
-) -> Iterator[Judged]:
+) -> Iterator[AnsweredAnchor]:
     for number, ballot in enumerate(ballots, 1):
         corpus.look(ballot)
         progress(number)
         yield judged(ballot)
 
 
-def _closest(store: "Store", marks: Marks) -> tuple[dict[str, tuple[int, int]], str | None]:
+def _closest(
+    store: "Store", marks: PersonVotes
+) -> tuple[dict[str, tuple[int, int]], str | None]:
     """How often each person names the closest noun, on a sample of items."""
     from nfh_models.parsing import NoPipelineError, load_tagger
 

@@ -14,13 +14,13 @@ from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Example, cases_of
 from nfh_models.resolution.base import Choice, Item, ResolutionExample
 from nfh_tui.jobs.reporting import passages_learnt_from
-from nfh_tui.services.examples import Labelled, resolution_gold
+from nfh_tui.services.examples import LabelledNumber, resolution_gold
 
 if TYPE_CHECKING:
     from nfh_db.models import Model
     from nfh_db.store import Store
     from nfh_models.agreement.measure import Measure
-    from nfh_models.resolution.scoring import Judged
+    from nfh_models.resolution.scoring import ScoredExample
 
 IDENTIFICATION, RESOLUTION, BOTH = "identification", "resolution", "both"
 
@@ -41,7 +41,7 @@ class NotComparableError(ModelsError):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FigureDifference:
     """Two models by one figure. p: two-sided, of the paired bootstrap; None without one."""
 
     figure: str
@@ -52,7 +52,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparedItem:
     """One item that both have answered.
 
     gold, first, second: a class or tokens in digits; of identification NFH or NOT_NFH. right:
@@ -69,16 +69,16 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class ComparedFigures:
     """Two models on some items. differences: in the order of FIGURES."""
 
     n: int
     passages: int
-    differences: tuple[Difference, ...]
+    differences: tuple[FigureDifference, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ModelComparison:
     """Two models on the same items.
 
     missing: items with gold that the first, and the second, has not answered. learnt: of
@@ -91,14 +91,14 @@ class Comparison:
     first: "Model"
     second: "Model"
     query: Query
-    items: tuple[Compared, ...]
-    figures: Figures
+    items: tuple[ComparedItem, ...]
+    figures: ComparedFigures
     missing: tuple[int, int]
     learnt: tuple[int, int]
     saw_model: int
-    unseen: Figures | None = None
+    unseen: ComparedFigures | None = None
 
-    def of(self, right: tuple[bool, bool]) -> list[Compared]:
+    def of(self, right: tuple[bool, bool]) -> list[ComparedItem]:
         """The items that the first, and the second, has right or wrong."""
         return [one for one in self.items if one.right == right]
 
@@ -141,7 +141,7 @@ def compare_models(
     second: "Model",
     query: Query,
     hidden: frozenset[int] = frozenset(),
-) -> Comparison:
+) -> ModelComparison:
     """Two models on the gold of a query, as far as both have answered.
 
     hidden: anchors of which nothing is to be told. Raises StoreError.
@@ -159,7 +159,7 @@ def compare_models(
         for one in of_task.items(both, *said)
     ]
     unseen = [one for one in items if not one.seen]
-    return Comparison(
+    return ModelComparison(
         task,
         first,
         second,
@@ -173,12 +173,12 @@ def compare_models(
     )
 
 
-def _within(items: "Sequence[Compared]", passages: frozenset[str]) -> int:
+def _within(items: "Sequence[ComparedItem]", passages: frozenset[str]) -> int:
     return sum(one.ballot.passage.digest in passages for one in items)
 
 
 def _saw_model(ballot: Ballot) -> bool:
-    return Labelled(ballot.anchor, ballot.gold, ballot.votes, "").saw_model
+    return LabelledNumber(ballot.anchor, ballot.gold, ballot.votes, "").saw_model
 
 
 # --- the tasks ------------------------------------------------------------------------------
@@ -197,11 +197,11 @@ class _Task(Protocol):
 
     def items(
         self, ballots: Sequence[Ballot], first: Mapping[int, str], second: Mapping[int, str]
-    ) -> list[Compared]:
+    ) -> list[ComparedItem]:
         """Each with what both said of it."""
         ...
 
-    def figures(self, items: Sequence[Compared]) -> Figures:
+    def figures(self, items: Sequence[ComparedItem]) -> ComparedFigures:
         """The figures of both."""
         ...
 
@@ -223,12 +223,12 @@ class _Resolution:
 
     def items(
         self, ballots: Sequence[Ballot], first: Mapping[int, str], second: Mapping[int, str]
-    ) -> list[Compared]:
+    ) -> list[ComparedItem]:
         ids = [one.anchor_id for one in ballots]
         left = self._judged(ballots, [first[it] for it in ids])
         right = self._judged(ballots, [second[it] for it in ids])
         return [
-            Compared(
+            ComparedItem(
                 one.anchor_id,
                 one,
                 _gold_words(one),
@@ -239,7 +239,7 @@ class _Resolution:
             for one, it, other in zip(ballots, left, right, strict=True)
         ]
 
-    def figures(self, items: Sequence[Compared]) -> Figures:
+    def figures(self, items: Sequence[ComparedItem]) -> ComparedFigures:
         from nfh_models.resolution.evaluation import compare
 
         ballots = [one.ballot for one in items]
@@ -247,12 +247,14 @@ class _Resolution:
         second = self._judged(ballots, [one.second for one in items])
         tests = [compare(first, second, None, figure) for figure in FIGURES[RESOLUTION]]
         differences = (
-            Difference(one.measure, one.first, one.second, one.difference, one.p)
+            FigureDifference(one.measure, one.first, one.second, one.difference, one.p)
             for one in tests
         )
-        return Figures(len(items), _passages(items), tuple(differences))
+        return ComparedFigures(len(items), _passages(items), tuple(differences))
 
-    def _judged(self, ballots: Sequence[Ballot], chosen: Sequence[str]) -> "tuple[Judged, ...]":
+    def _judged(
+        self, ballots: Sequence[Ballot], chosen: Sequence[str]
+    ) -> "tuple[ScoredExample, ...]":
         from nfh_models.resolution.scoring import judge
 
         examples = [
@@ -286,16 +288,16 @@ class _Identification:
 
     def items(
         self, ballots: Sequence[Ballot], first: Mapping[int, str], second: Mapping[int, str]
-    ) -> list[Compared]:
+    ) -> list[ComparedItem]:
         found = []
         for one in ballots:
             gold = NFH if identified(_gold(one).kind) else NOT_NFH
             said = first[one.anchor_id], second[one.anchor_id]
             right = said[0] == gold, said[1] == gold
-            found.append(Compared(one.anchor_id, one, gold, *said, right))
+            found.append(ComparedItem(one.anchor_id, one, gold, *said, right))
         return found
 
-    def figures(self, items: Sequence[Compared]) -> Figures:
+    def figures(self, items: Sequence[ComparedItem]) -> ComparedFigures:
         from nfh_models.identification.evaluation import compare
         from nfh_models.identification.scores import count
 
@@ -308,15 +310,15 @@ class _Identification:
             for case in cases_of(one.ballot.passage, [one.ballot.anchor])
         ]
         found = compare(examples, first, second)
-        only = Difference(
+        only = FigureDifference(
             FIGURES[IDENTIFICATION][0],
             count(zip(gold, first, strict=True)).f1,
             count(zip(gold, second, strict=True)).f1,
             found.difference,
             found.p,
         )
-        return Figures(len(items), _passages(items), (only,))
+        return ComparedFigures(len(items), _passages(items), (only,))
 
 
-def _passages(items: Sequence[Compared]) -> int:
+def _passages(items: Sequence[ComparedItem]) -> int:
     return len({one.ballot.passage.digest for one in items})

@@ -15,7 +15,7 @@ from nfh_db.records import BY_RULE, Role, Rule
 from nfh_models.agreement.measure import Measure
 from nfh_models.domain import Kind
 from nfh_tui.services.agreement import AuditReport, report
-from nfh_tui.services.release import GOLD_END, NFH_END, View
+from nfh_tui.services.release import GOLD_END, NFH_END, ExposureCounts
 
 if TYPE_CHECKING:
     from nfh_db.audits import Audit
@@ -115,7 +115,7 @@ def _rules(contents: "Contents") -> str:
         (
             rule.value,
             tally.rules[rule],
-            *(tally.views[rule, view] for view in View),
+            *(tally.views[rule, view] for view in ExposureCounts),
             RULES[rule],
         )
         for rule in Rule
@@ -132,7 +132,7 @@ def _rules(contents: "Contents") -> str:
 
 def _views(contents: "Contents") -> Iterator[str]:
     tally = contents.tally
-    in_view = sum(tally.views[rule, View.MODEL] for rule in Rule)
+    in_view = sum(tally.views[rule, ExposureCounts.MODEL] for rule in Rule)
     yield (
         "A model in view: its answer was on the screen before the person answered, so that the "
         "gold may lean towards it (of votes: before any of those that count)"
@@ -375,7 +375,7 @@ def _warnings(contents: "Contents") -> list[str]:
     audited = any(report(audit).interval is not None for audit in audits)
     lacking = "no audit of them is finished" if audits else "no sample was audited"
     by_rule = sum(tally.rules[rule] for rule in BY_RULE)
-    in_view = sum(tally.views[rule, View.MODEL] for rule in Rule)
+    in_view = sum(tally.views[rule, ExposureCounts.MODEL] for rule in Rule)
     imported = tally.rules[Rule.IMPORTED]
     left = tally.undecided.total()
     two = len(tally.in_two)

@@ -18,7 +18,7 @@ from nfh_db.errors import StoreError
 from nfh_db.formats import gold, nfh
 from nfh_db.formats.base import First
 from nfh_db.formats.fields import sound_digest
-from nfh_db.formats.files import Origin, Source
+from nfh_db.formats.files import FileOrigin, Source
 from nfh_db.formats.gold import times_of
 from nfh_db.formats.registry import GOLD, NFH, formats, sniffed
 from nfh_db.formats.rows import GoldRow, LabelledRow, per_token, release_head, source_head
@@ -31,6 +31,7 @@ from nfh_models.domain import (
     Head,
     Kind,
     Mention,
+    Origin,
     Passage,
     Relation,
     Turn,
@@ -38,7 +39,6 @@ from nfh_models.domain import (
     compare,
     reference_answer,
 )
-from nfh_models.domain import Origin as AnswerOrigin
 from nfh_models.domain import Sort as AnswerSort
 from nfh_models.text.tokens import lemmas
 from nfh_tui.services.release import GOLD_END, NFH_END
@@ -56,7 +56,7 @@ Spans = tuple[tuple[tuple[int, int, int, str], ...], ...]
 """The mentions of each head: first token, token after the last, head token, origin."""
 
 
-class Said(msgspec.Struct, frozen=True, array_like=True):
+class DiffAnswer(msgspec.Struct, frozen=True, array_like=True):
     """An answer."""
 
     kind: str
@@ -67,7 +67,7 @@ class Said(msgspec.Struct, frozen=True, array_like=True):
     comment: str
 
     @classmethod
-    def of(cls, answer: Answer) -> "Said":
+    def of(cls, answer: Answer) -> "DiffAnswer":
         """An answer of the domain."""
         heads = tuple(
             tuple((m.start, m.end, m.head, m.origin.value) for m in head.mentions)
@@ -81,10 +81,7 @@ class Said(msgspec.Struct, frozen=True, array_like=True):
         """The same in the domain's terms."""
         heads = tuple(
             Head(
-                tuple(
-                    Mention(start, end, head, AnswerOrigin(o))
-                    for start, end, head, o in mentions
-                )
+                tuple(Mention(start, end, head, Origin(o)) for start, end, head, o in mentions)
             )
             for mentions in self.heads
         )
@@ -98,7 +95,7 @@ class Voice(msgspec.Struct, frozen=True, array_like=True):
 
     annotator: str
     role: str
-    said: Said
+    said: DiffAnswer
     more: tuple[str, str, float | None, bool, bool, int | None, str | None]
 
 
@@ -122,7 +119,7 @@ class Body(msgspec.Struct, frozen=True, array_like=True):
     decision: by whom and when, and the votes it was made of. times: of the turns.
     """
 
-    said: Said | None
+    said: DiffAnswer | None
     rule: str | None
     decision: tuple[str | None, str | None, tuple[tuple[str, str], ...]]
     voices: tuple[Voice, ...]
@@ -131,7 +128,7 @@ class Body(msgspec.Struct, frozen=True, array_like=True):
     times: tuple[tuple[int | None, int | None] | None, ...] | None
 
 
-class Look(msgspec.Struct, frozen=True, array_like=True):
+class ItemDisplay(msgspec.Struct, frozen=True, array_like=True):
     """How a number is shown. place: the file. line: of it, or the anchor's id in a database.
 
     words: of the tokens that any answer names as a head.
@@ -146,7 +143,7 @@ class Look(msgspec.Struct, frozen=True, array_like=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class DiffItem:
     """A number of one side. key: the same for the same number of the same passage.
 
     passage, start, stop: which passage, and where in it, so that corrected spans are found.
@@ -159,7 +156,7 @@ class Item:
     stop: int
     spot: bytes
     body: Body
-    look: Look
+    look: ItemDisplay
 
 
 # --- everything known of a number -----------------------------------------------------------
@@ -170,7 +167,7 @@ def id_of(row: GoldRow) -> str:
     return anchor_id(sound_digest(row.passage), row.anchor)
 
 
-def of_row(row: GoldRow, place: str) -> Item:
+def of_row(row: GoldRow, place: str) -> DiffItem:
     """A line of a `gold` file."""
     raw = row.passage
     digest = sound_digest(raw)
@@ -180,7 +177,7 @@ def of_row(row: GoldRow, place: str) -> Item:
     return _item(digest, row.anchor, spot_of(raw.text, bounds), body, look)
 
 
-def of_ballot(ballot: Ballot) -> Item:
+def of_ballot(ballot: Ballot) -> DiffItem:
     """An item of a database."""
     passage, anchor = ballot.passage, ballot.anchor
     body = _body(ballot.gold, ballot.votes, ballot.flags, ballot.split, passage.turns)
@@ -190,10 +187,10 @@ def of_ballot(ballot: Ballot) -> Item:
     return _item(passage.digest, anchor, spot_of(passage.text, bounds), body, look)
 
 
-def _item(digest: str, anchor: Anchor, spot: bytes, body: Body, look: Look) -> Item:
+def _item(digest: str, anchor: Anchor, spot: bytes, body: Body, look: ItemDisplay) -> DiffItem:
     key = bytes.fromhex(anchor_id(digest, anchor))
     passage = bytes.fromhex(digest)[:KEY_BYTES]
-    return Item(key, passage, anchor.start, anchor.end, spot, body, look)
+    return DiffItem(key, passage, anchor.start, anchor.end, spot, body, look)
 
 
 def _body(
@@ -205,7 +202,7 @@ def _body(
 ) -> Body:
     times = times_of(turns)
     return Body(
-        None if gold is None else Said.of(gold.answer),
+        None if gold is None else DiffAnswer.of(gold.answer),
         None if gold is None else gold.rule.value,
         (None, None, ())
         if gold is None
@@ -225,7 +222,7 @@ def _voice_of(vote: Vote) -> Voice:
     return Voice(
         vote.annotator,
         vote.role.value,
-        Said.of(vote.answer),
+        DiffAnswer.of(vote.answer),
         (
             vote.type,
             vote.answered_at,
@@ -241,7 +238,7 @@ def _voice_of(vote: Vote) -> Voice:
 # --- the release's form ---------------------------------------------------------------------
 
 
-def form_of_label(row: LabelledRow, place: str) -> Item:
+def form_of_label(row: LabelledRow, place: str) -> DiffItem:
     """A line of an `nfh` file."""
     raw = row.passage
     bounds = (raw.starts[row.anchor.start], raw.ends[row.anchor.end - 1])
@@ -252,7 +249,7 @@ def form_of_label(row: LabelledRow, place: str) -> Item:
     return _form_item(raw.words, raw.turns, row.anchor, spot, body, look)
 
 
-def form_of_row(row: GoldRow, place: str) -> Item | None:
+def form_of_row(row: GoldRow, place: str) -> DiffItem | None:
     """A line of a `gold` file as `nfh` has it; None where it has no form for it."""
     head = release_head(row.gold.answer if row.gold else None, row.anchor)
     if head is None:
@@ -265,7 +262,7 @@ def form_of_row(row: GoldRow, place: str) -> Item | None:
     return _form_item(raw.words, raw.turns, row.anchor, spot, body, look)
 
 
-def form_of_record(record: ExportRecord, number: int, place: str) -> Item | None:
+def form_of_record(record: ExportRecord, number: int, place: str) -> DiffItem | None:
     """What a database writes as a row of `nfh`; None where it has no form for it."""
     head: Sequence[object] | None = source_head(record.labels)
     if head is None:
@@ -288,7 +285,7 @@ def _form(head: Sequence[object]) -> Body:
         answer = reference_answer([Mention(token, token + 1, token)] for token in tokens)
     else:
         answer = Answer(Kind(str(head[0])))
-    return Body(Said.of(answer), None, (None, None, ()), (), (), None, None)
+    return Body(DiffAnswer.of(answer), None, (None, None, ()), (), (), None, None)
 
 
 def _form_item(
@@ -297,13 +294,15 @@ def _form_item(
     anchor: Anchor,
     spot: bytes,
     body: Body,
-    look: Look,
-) -> Item:
+    look: ItemDisplay,
+) -> DiffItem:
     """An item whose key is made of what a row of `nfh` says of the passage."""
     said = hashlib.sha256(json.dumps([list(words), *per_token(turns)]).encode("ascii"))
     passage = said.digest()[:KEY_BYTES]
     span = hashlib.sha256(passage + f":{anchor.start}:{anchor.end}".encode("ascii"))
-    return Item(span.digest()[:KEY_BYTES], passage, anchor.start, anchor.end, spot, body, look)
+    return DiffItem(
+        span.digest()[:KEY_BYTES], passage, anchor.start, anchor.end, spot, body, look
+    )
 
 
 def spot_of(text: str, bounds: tuple[int, int]) -> bytes:
@@ -322,10 +321,10 @@ def _bounds(passage: Passage, anchor: Anchor) -> tuple[int, int]:
 
 def _look(
     place: str, line: int, text: str, bounds: tuple[int, int], words: dict[int, str]
-) -> Look:
+) -> ItemDisplay:
     start, end = bounds
     before, behind = text[max(0, start - BEFORE) : start], text[end : end + BEHIND]
-    return Look(
+    return ItemDisplay(
         place,
         line,
         f"…{before}" if start > BEFORE else before,
@@ -347,7 +346,7 @@ def _words(body: Body, words: Sequence[str]) -> dict[int, str]:
     return {token: words[token] for token in sorted(_tokens(body))}
 
 
-class Change(StrEnum):
+class NumberChange(StrEnum):
     """How a number changed, from one side to the other; the first that holds is its first.
 
     ADDED, REMOVED: it has gold on one side only, and is not on the other. SPAN: one was removed
@@ -385,31 +384,31 @@ class OneSide:
     """A number as one side has it."""
 
     body: Body
-    look: Look
+    look: ItemDisplay
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A number that is not the same. changes: in the order of Change. voices: what was
+    """A number that is not the same. changes: in the order of NumberChange. voices: what was
     changed of votes: whose, before, after; None where there is none.
     """
 
     key: bytes
-    changes: tuple[Change, ...]
+    changes: tuple[NumberChange, ...]
     left: OneSide | None
     right: OneSide | None
-    voices: tuple[tuple[str, Said | None, Said | None], ...] = ()
+    voices: tuple[tuple[str, DiffAnswer | None, DiffAnswer | None], ...] = ()
 
 
 @dataclass(slots=True)
-class Counts:
+class DiffCounts:
     """Numbers by what changed; one may be in several of them.
 
     changed: numbers in any. kinds: by the two kinds. undecided: of one side, without gold, that
     the other side does not have: no gold came or went.
     """
 
-    items: Counter[Change] = field(default_factory=Counter)
+    items: Counter[NumberChange] = field(default_factory=Counter)
     changed: int = 0
     kinds: Counter[tuple[str, str]] = field(default_factory=Counter)
     undecided: Counter[str] = field(default_factory=Counter)
@@ -419,14 +418,14 @@ class Counts:
         self.changed += 1
         self.items.update(one.changes)
         before, after = _said(one.left), _said(one.right)
-        if Change.KIND in one.changes and before and after:
+        if NumberChange.KIND in one.changes and before and after:
             self.kinds[before.kind, after.kind] += 1
 
 
 ADJUDICATOR = Role.ADJUDICATOR.value
 
 _bodies = msgspec.msgpack.Decoder(Body)
-_looks = msgspec.msgpack.Decoder(Look)
+_looks = msgspec.msgpack.Decoder(ItemDisplay)
 
 
 def changed(pairs: Pairing, undecided: Counter[str]) -> Iterator[Changed]:
@@ -446,11 +445,14 @@ def changed(pairs: Pairing, undecided: Counter[str]) -> Iterator[Changed]:
             yield found
 
 
-def _moved(pairs: Pairing) -> tuple[dict[bytes, tuple[bytes, Change]], set[bytes]]:
+def _moved(pairs: Pairing) -> tuple[dict[bytes, tuple[bytes, NumberChange]], set[bytes]]:
     """Of each new item the old one that it took the place of and how, and all old ones."""
-    olds: dict[bytes, tuple[bytes, Change]] = {}
+    olds: dict[bytes, tuple[bytes, NumberChange]] = {}
     taken: set[bytes] = set()
-    for how, found in ((Change.SPAN, pairs.moved()), (Change.PASSAGE, pairs.recut())):
+    for how, found in (
+        (NumberChange.SPAN, pairs.moved()),
+        (NumberChange.PASSAGE, pairs.recut()),
+    ):
         for old, new in found:
             if old not in taken and new not in olds:
                 olds[new] = (old, how)
@@ -462,11 +464,13 @@ def _side(found: tuple[bytes, bytes]) -> OneSide:
     return OneSide(_bodies.decode(found[0]), _looks.decode(found[1]))
 
 
-def _said(side: OneSide | None) -> Said | None:
+def _said(side: OneSide | None) -> DiffAnswer | None:
     return None if side is None else side.body.said
 
 
-def _changed(pair: DifferentPair, before: OneSide | None, how: Change | None) -> Changed | None:
+def _changed(
+    pair: DifferentPair, before: OneSide | None, how: NumberChange | None
+) -> Changed | None:
     """A number with its changes; None where it is undecided and on one side only.
 
     before: what it took the place of, and how it did: SPAN or PASSAGE.
@@ -477,35 +481,39 @@ def _changed(pair: DifferentPair, before: OneSide | None, how: Change | None) ->
         only = left or right
         if only is None or only.body.said is None:
             return None
-        kind = Change.ADDED if left is None else Change.REMOVED
+        kind = NumberChange.ADDED if left is None else NumberChange.REMOVED
         return Changed(pair.key, (kind,), left, right)
     voices = () if before else tuple(_voices(left.body, right.body))
-    found = {how} if how else set[Change]()
-    found |= _gold_changes(left, right, recut=how is Change.PASSAGE)
+    found = {how} if how else set[NumberChange]()
+    found |= _gold_changes(left, right, recut=how is NumberChange.PASSAGE)
     found.update(_other_changes(left.body, right.body, voices=bool(voices), moved=bool(before)))
-    changes = tuple(change for change in Change if change in found) or (Change.DETAILS,)
+    changes = tuple(change for change in NumberChange if change in found) or (
+        NumberChange.DETAILS,
+    )
     return Changed(pair.key, changes, left, right, voices)
 
 
-def _gold_changes(left: OneSide, right: OneSide, *, recut: bool) -> set[Change]:
+def _gold_changes(left: OneSide, right: OneSide, *, recut: bool) -> set[NumberChange]:
     """How the gold differs. recut: the two sides' tokens are not the same ones."""
     before, after = left.body.said, right.body.said
     if before is None or after is None:
         if before is after:
             return set()
-        return {Change.DECIDED if before is None else Change.UNDECIDED}
+        return {NumberChange.DECIDED if before is None else NumberChange.UNDECIDED}
     if recut:
         found = set(recut_changes(before, after, left.look.words, right.look.words))
     else:
         found = set(answer_changes(before, after, left.look.words | right.look.words))
     if not found and left.body.rule != right.body.rule:
-        found.add(Change.RULE)
+        found.add(NumberChange.RULE)
     if before.comment != after.comment:
-        found.add(Change.COMMENT)
+        found.add(NumberChange.COMMENT)
     return found
 
 
-def answer_changes(before: Said, after: Said, words: dict[int, str]) -> Iterator[Change]:
+def answer_changes(
+    before: DiffAnswer, after: DiffAnswer, words: dict[int, str]
+) -> Iterator[NumberChange]:
     """How two answers differ. words: of the tokens that they name."""
     if before.kind == after.kind and before.heads != after.heads:
         yield _head_change(before.answer(), after.answer(), words)
@@ -513,15 +521,15 @@ def answer_changes(before: Said, after: Said, words: dict[int, str]) -> Iterator
 
 
 def recut_changes(
-    before: Said, after: Said, words: dict[int, str], others: dict[int, str]
-) -> Iterator[Change]:
+    before: DiffAnswer, after: DiffAnswer, words: dict[int, str], others: dict[int, str]
+) -> Iterator[NumberChange]:
     """How two answers differ that name tokens of their own: heads are the same by words."""
     if before.kind == after.kind and nouns(before, words) != nouns(after, others):
-        yield Change.HEADS
+        yield NumberChange.HEADS
     yield from _class_changes(before, after)
 
 
-def nouns(said: Said, words: dict[int, str]) -> list[set[str]]:
+def nouns(said: DiffAnswer, words: dict[int, str]) -> list[set[str]]:
     """The words of each head, however often they are marked."""
     return [
         {words.get(head, "") for _, _, head, origin in mentions if origin != "removed"}
@@ -529,19 +537,19 @@ def nouns(said: Said, words: dict[int, str]) -> list[set[str]]:
     ]
 
 
-def _class_changes(before: Said, after: Said) -> Iterator[Change]:
+def _class_changes(before: DiffAnswer, after: DiffAnswer) -> Iterator[NumberChange]:
     same = before.kind == after.kind
     if not same:
-        yield Change.KIND
+        yield NumberChange.KIND
     if before.relation and after.relation and before.relation != after.relation:
-        yield Change.RELATION
+        yield NumberChange.RELATION
     if same and before.sort != after.sort:
-        yield Change.SORT
+        yield NumberChange.SORT
     if before.noun != after.noun and (same or (before.noun and after.noun)):
-        yield Change.NOUN
+        yield NumberChange.NOUN
 
 
-def _head_change(before: Answer, after: Answer, words: dict[int, str]) -> Change:
+def _head_change(before: Answer, after: Answer, words: dict[int, str]) -> NumberChange:
     """Whether other nouns are named, or other places of the same ones."""
     size = max(words, default=-1) + 1
     by_token = [""] * size
@@ -549,19 +557,27 @@ def _head_change(before: Answer, after: Answer, words: dict[int, str]) -> Change
     for token, lemma in zip(named, lemmas(words[token] for token in named), strict=True):
         by_token[token] = lemma
     blocking = compare(before, after, by_token).blocking
-    return Change.HEADS if blocking in (Blocking.NOUN, Blocking.PARTIAL) else Change.MENTIONS
+    return (
+        NumberChange.HEADS
+        if blocking in (Blocking.NOUN, Blocking.PARTIAL)
+        else NumberChange.MENTIONS
+    )
 
 
-def _other_changes(left: Body, right: Body, *, voices: bool, moved: bool) -> Iterator[Change]:
+def _other_changes(
+    left: Body, right: Body, *, voices: bool, moved: bool
+) -> Iterator[NumberChange]:
     if left.split != right.split:
-        yield Change.SPLIT
+        yield NumberChange.SPLIT
     if voices:
-        yield Change.VOTES
+        yield NumberChange.VOTES
     if not moved and {f.what for f in left.flags} != {f.what for f in right.flags}:
-        yield Change.FLAGS
+        yield NumberChange.FLAGS
 
 
-def _voices(left: Body, right: Body) -> Iterator[tuple[str, Said | None, Said | None]]:
+def _voices(
+    left: Body, right: Body
+) -> Iterator[tuple[str, DiffAnswer | None, DiffAnswer | None]]:
     """Whose answers came, went, or say something else."""
     before = {(one.annotator, one.role): one.said for one in left.voices}
     after = {(one.annotator, one.role): one.said for one in right.voices}
@@ -571,7 +587,7 @@ def _voices(left: Body, right: Body) -> Iterator[tuple[str, Said | None, Said | 
             yield who[0], old, new
 
 
-def _is_gold(who: tuple[str, str], said: Said | None, body: Body) -> bool:
+def _is_gold(who: tuple[str, str], said: DiffAnswer | None, body: Body) -> bool:
     """True for an adjudicator's answer that is the gold, and where there is no answer."""
     return said is None or (who == (body.decision[0], ADJUDICATOR) and said == body.said)
 
@@ -586,7 +602,7 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class DiffSide:
     """One of the two. name: as it is shown. files: of a release, or the one file."""
 
     path: Path
@@ -595,17 +611,17 @@ class Side:
     files: tuple[Path, ...] = ()
 
 
-def side_of(path: Path) -> Side:
+def side_of(path: Path) -> DiffSide:
     """What a path is. Raises FormatError for what cannot be compared."""
-    origin = Origin(path)
+    origin = FileOrigin(path)
     if path.is_dir():
         files = sorted(path.glob(f"*{GOLD_END}"))
         if not files:
             raise origin.error(None, f"is a folder without any file *{GOLD_END}; {WHAT}")
-        return Side(path, origin.name, "release", tuple(files))
+        return DiffSide(path, origin.name, "release", tuple(files))
     if _is_database(path):
-        return Side(path, origin.name, "database")
-    return Side(path, origin.name, _sort_of(Source(path)), (path,))
+        return DiffSide(path, origin.name, "database")
+    return DiffSide(path, origin.name, _sort_of(Source(path)), (path,))
 
 
 def _is_database(path: Path) -> bool:
@@ -620,7 +636,7 @@ def _is_database(path: Path) -> bool:
         return False
 
 
-def rules_of(side: Side) -> tuple[int, str] | None:
+def rules_of(side: DiffSide) -> tuple[int, str] | None:
     """Version and text of the guidelines that a side names; None where it names none."""
     if side.sort == "database":
         with _whole(side.path) as store:
@@ -654,12 +670,12 @@ def _sort_of(source: Source) -> Literal["gold", "nfh"]:
     return "gold" if format_ is GOLD else "nfh"
 
 
-def in_form(left: Side, right: Side) -> bool:
+def in_form(left: DiffSide, right: DiffSide) -> bool:
     """True where no more can be compared than the release's form has."""
     return "nfh" in (left.sort, right.sort)
 
 
-def entries(side: Side, *, form: bool, progress: Progress) -> Iterator[Entry]:
+def entries(side: DiffSide, *, form: bool, progress: Progress) -> Iterator[Entry]:
     """The items of a side, to be paired. form: only what the release's form has.
 
     Raises FormatError for a line that does not hold, StoreError for a database that cannot
@@ -679,7 +695,7 @@ def entries(side: Side, *, form: bool, progress: Progress) -> Iterator[Entry]:
         )
 
 
-def _items(side: Side, *, form: bool) -> Iterator[Item]:
+def _items(side: DiffSide, *, form: bool) -> Iterator[DiffItem]:
     if side.sort == "database":
         yield from _of_database(side.path, form=form)
         return
@@ -690,14 +706,14 @@ def _items(side: Side, *, form: bool) -> Iterator[Item]:
         yield from _of_file(path, place, form=form)
 
 
-def _forms(side: Side) -> tuple[Path, ...]:
+def _forms(side: DiffSide) -> tuple[Path, ...]:
     """The files of a side that has a form of its own: of a release those of `nfh`."""
     if side.sort != "release":
         return side.files
     return tuple(sorted(side.path.glob(f"*{NFH_END}")))
 
 
-def _of_file(path: Path, place: str, *, form: bool) -> Iterator[Item]:
+def _of_file(path: Path, place: str, *, form: bool) -> Iterator[DiffItem]:
     source = Source(path)
     if form and (path.name.endswith(NFH_END) or _sort_of(source) == "nfh"):
         for label in nfh.read(source):
@@ -723,7 +739,7 @@ def _whole(path: Path) -> "Store":
     return store
 
 
-def _of_database(path: Path, *, form: bool) -> Iterator[Item]:
+def _of_database(path: Path, *, form: bool) -> Iterator[DiffItem]:
     from nfh_db.query import parse
 
     with _whole(path) as store, store.frozen() as frozen:
@@ -752,43 +768,51 @@ def told(one: Changed) -> Iterator[str]:
         return
     for change in one.changes:
         yield from _change_words(change, one, left, right)
-    if Change.RULE not in one.changes and left.body.rule and right.body.rule:
+    if NumberChange.RULE not in one.changes and left.body.rule and right.body.rule:
         before, after = rule_words(left.body), rule_words(right.body)
-        if before != after and Change.DETAILS not in one.changes:
+        if before != after and NumberChange.DETAILS not in one.changes:
             yield f"{before} to {after}"
 
 
-def _change_words(change: Change, one: Changed, left: OneSide, right: OneSide) -> Iterator[str]:
+def _change_words(
+    change: NumberChange, one: Changed, left: OneSide, right: OneSide
+) -> Iterator[str]:
     words = left.look.words | right.look.words
-    if change is Change.SPAN:
+    if change is NumberChange.SPAN:
         yield f"[{visible(left.look.number)}] to [{visible(right.look.number)}]"
         if left.body.said != right.body.said:
             yield _between(left.body.said, right.body.said, words)
-    elif change is Change.PASSAGE:
+    elif change is NumberChange.PASSAGE:
         yield from _recut(one, left, right)
-    elif change is Change.VOTES:
+    elif change is NumberChange.VOTES:
         said = (
             f"{visible(name)} {_voice_words(old, new, words)}" for name, old, new in one.voices
         )
         yield f"votes: {', '.join(said)}"
     elif change in BESIDE:
         yield _beside(change, left.body, right.body)
-    elif not {Change.SPAN, Change.PASSAGE} & set(one.changes):
+    elif not {NumberChange.SPAN, NumberChange.PASSAGE} & set(one.changes):
         yield from _answers(change, one, left, right, words)
 
 
-BESIDE = (Change.RULE, Change.SPLIT, Change.FLAGS, Change.COMMENT, Change.DETAILS)
+BESIDE = (
+    NumberChange.RULE,
+    NumberChange.SPLIT,
+    NumberChange.FLAGS,
+    NumberChange.COMMENT,
+    NumberChange.DETAILS,
+)
 """Changes of what stands beside the answer."""
 
 
-def _beside(change: Change, left: Body, right: Body) -> str:
-    if change is Change.RULE:
+def _beside(change: NumberChange, left: Body, right: Body) -> str:
+    if change is NumberChange.RULE:
         return f"{rule_words(left)} to {rule_words(right)}"
-    if change is Change.SPLIT:
+    if change is NumberChange.SPLIT:
         return f"split {_split(left)} to {_split(right)}"
-    if change is Change.FLAGS:
+    if change is NumberChange.FLAGS:
         return f"flags: {', '.join(_flags(left, right))}"
-    if change is Change.COMMENT:
+    if change is NumberChange.COMMENT:
         return f"comment {_comment(left)} to {_comment(right)}"
     return ", ".join(_details(left, right))
 
@@ -803,36 +827,42 @@ def _recut(one: Changed, left: OneSide, right: OneSide) -> Iterator[str]:
 
 
 def _answers(
-    change: Change, one: Changed, left: OneSide, right: OneSide, words: Mapping[int, str]
+    change: NumberChange, one: Changed, left: OneSide, right: OneSide, words: Mapping[int, str]
 ) -> Iterator[str]:
     """Both answers, under the first change that is one of the answer."""
     if change is next(found for found in one.changes if found in ANSWERS):
-        places = change is Change.MENTIONS
+        places = change is NumberChange.MENTIONS
         yield _between(left.body.said, right.body.said, words, places=places)
 
 
 ANSWERS = (
-    Change.DECIDED,
-    Change.UNDECIDED,
-    Change.KIND,
-    Change.HEADS,
-    Change.RELATION,
-    Change.MENTIONS,
-    Change.SORT,
-    Change.NOUN,
+    NumberChange.DECIDED,
+    NumberChange.UNDECIDED,
+    NumberChange.KIND,
+    NumberChange.HEADS,
+    NumberChange.RELATION,
+    NumberChange.MENTIONS,
+    NumberChange.SORT,
+    NumberChange.NOUN,
 )
 """Changes that two answers, one beside the other, show."""
 
 
 def _between(
-    before: Said | None, after: Said | None, words: Mapping[int, str], *, places: bool = False
+    before: DiffAnswer | None,
+    after: DiffAnswer | None,
+    words: Mapping[int, str],
+    *,
+    places: bool = False,
 ) -> str:
     old = "nothing" if before is None else answer_words(before, words, places=places)
     new = "nothing" if after is None else answer_words(after, words, places=places)
     return f"{old} to {new}"
 
 
-def _voice_words(before: Said | None, after: Said | None, words: Mapping[int, str]) -> str:
+def _voice_words(
+    before: DiffAnswer | None, after: DiffAnswer | None, words: Mapping[int, str]
+) -> str:
     """Two answers of one person; with places or comments where they read the same else."""
     told = _between(before, after, words)
     if before is None or after is None or _differs(before, after, words, places=False):
@@ -844,7 +874,9 @@ def _voice_words(before: Said | None, after: Said | None, words: Mapping[int, st
     return f"{answer_words(before, words)}, written otherwise"
 
 
-def _differs(before: Said, after: Said, words: Mapping[int, str], *, places: bool) -> bool:
+def _differs(
+    before: DiffAnswer, after: DiffAnswer, words: Mapping[int, str], *, places: bool
+) -> bool:
     old = answer_words(before, words, places=places)
     return old != answer_words(after, words, places=places)
 
@@ -853,7 +885,7 @@ def _quoted(text: str) -> str:
     return f'"{visible(text)}"'
 
 
-def answer_words(said: Said, words: Mapping[int, str], *, places: bool = False) -> str:
+def answer_words(said: DiffAnswer, words: Mapping[int, str], *, places: bool = False) -> str:
     """An answer: "AGE", "OTHER CODE", "REFERENCE boots and coat".
 
     places: name every mention, with the number of its token: "boots@3/boots@9".

@@ -19,7 +19,7 @@ from nfh_models.identification.base import (
     parse_cases,
 )
 from nfh_models.identification.recipes import RULES, SVM
-from nfh_models.parsing import Layer, Parsed, Parser, Stretch
+from nfh_models.parsing import Parsed, ParseLayer, Parser, WordSpan
 from nfh_models.resolution.base import (
     Choice,
     Item,
@@ -36,7 +36,7 @@ from nfh_tui.services.examples import Examples, ResolutionExamples
 if TYPE_CHECKING:
     from nfh_db.store import Store
     from nfh_models.identification.ablation import RuleRemoval
-    from nfh_models.identification.rules import Rule
+    from nfh_models.identification.rules import IdentificationRule
     from nfh_models.identification.svm import SvmSettings
 
 
@@ -50,7 +50,7 @@ def _no_progress(what: str, done: int, total: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class IdentificationEntrant:
+class IdentificationSystem:
     """Somebody to be judged: an identifier that is ready, or a recipe fitted in each fold.
 
     name: as the report has it. model_id: of its registration in the store, if it has one.
@@ -65,14 +65,14 @@ class IdentificationEntrant:
     model_id: int | None = None
     identifier: Identifier | None = None
     cross: DecideAll | None = None
-    needs: frozenset[Layer] = frozenset()
+    needs: frozenset[ParseLayer] = frozenset()
     folds: int | None = None
-    lesson: "Lesson | None" = None
+    lesson: "FoldExamples | None" = None
 
     @classmethod
     def ready(
         cls, name: str, identifier: Identifier, model_id: int | None
-    ) -> "IdentificationEntrant":
+    ) -> "IdentificationSystem":
         """One that only has to decide."""
         return cls(
             name,
@@ -85,10 +85,10 @@ class IdentificationEntrant:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedIdentification:
+class DecidedExamples:
     """What an entrant decided of each example. seconds: for that, without the parsing."""
 
-    entrant: IdentificationEntrant
+    entrant: IdentificationSystem
     decisions: tuple[Decision, ...]
     seconds: float
 
@@ -105,7 +105,7 @@ class IdentificationTrial:
     source: str
     format: str | None
     examples: tuple[Example, ...]
-    judged: tuple[JudgedIdentification, ...]
+    judged: tuple[DecidedExamples, ...]
     parser: str | None
     parsing: float
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -113,14 +113,14 @@ class IdentificationTrial:
     warnings: tuple[str, ...] = ()
 
 
-def identification_layers(entrants: Iterable[IdentificationEntrant]) -> frozenset[Layer]:
+def identification_layers(entrants: Iterable[IdentificationSystem]) -> frozenset[ParseLayer]:
     """The layers that a parser has to give to serve them all; empty if none needs one."""
-    return frozenset[Layer]().union(*(entrant.needs for entrant in entrants))
+    return frozenset[ParseLayer]().union(*(entrant.needs for entrant in entrants))
 
 
 def hold_identification(
     source: Examples,
-    entrants: Sequence[IdentificationEntrant],
+    entrants: Sequence[IdentificationSystem],
     parser: Parser | None,
     progress: TrialProgress = _no_progress,
 ) -> IdentificationTrial:
@@ -150,7 +150,7 @@ def hold_identification(
     for place, entrant in enumerate(entrants):
         if entrant.cross is None:
             name = entrant.name
-            judged.append(JudgedIdentification(entrant, tuple(decided[name]), seconds[name]))
+            judged.append(DecidedExamples(entrant, tuple(decided[name]), seconds[name]))
         else:
             progress("fitting, model", place + 1, len(entrants))
             judged.append(_crossed(entrant, entrant.cross, examples))
@@ -192,11 +192,11 @@ def parse_all(
 
 
 def _crossed(
-    entrant: IdentificationEntrant, cross: DecideAll, examples: Sequence[Example]
-) -> JudgedIdentification:
+    entrant: IdentificationSystem, cross: DecideAll, examples: Sequence[Example]
+) -> DecidedExamples:
     began = time.perf_counter()
     decisions = tuple(cross(examples)) if examples else ()
-    return JudgedIdentification(entrant, decisions, time.perf_counter() - began)
+    return DecidedExamples(entrant, decisions, time.perf_counter() - began)
 
 
 class Watched:
@@ -208,7 +208,7 @@ class Watched:
         self.seconds = 0.0
         self._parser = parser
 
-    def parse(self, stretches: Iterable[Stretch]) -> Iterator[Parsed]:
+    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
         """One parse a stretch, in order."""
         parses = iter(self._parser.parse(stretches))
         while True:
@@ -223,21 +223,19 @@ class Watched:
 FitProgress = Callable[[int, int], None]
 
 
-def in_folds(
-    name: str, settings: "SvmSettings", folds: int, seed: int
-) -> IdentificationEntrant:
+def in_folds(name: str, settings: "SvmSettings", folds: int, seed: int) -> IdentificationSystem:
     """`svm` fitted anew in each fold, so that it decides only what it has not seen."""
     from nfh_models.identification.svm import VERSION, cross_validate
 
     def decide(examples: Sequence[Example]) -> Sequence[Decision]:
         return cross_validate(examples, settings, folds, seed)
 
-    return IdentificationEntrant(
+    return IdentificationSystem(
         name, SVM, VERSION, cross=decide, needs=settings.features.layers, folds=folds
     )
 
 
-class Lesson:
+class FoldExamples:
     """Examples to learn from, less the passages that the trial is held on.
 
     name: of the file. parser: parses them; None where nobody needs it. size: examples learnt
@@ -294,7 +292,7 @@ def _check_labels(train: Sequence[Example]) -> None:
         )
 
 
-def taught(name: str, settings: "SvmSettings", lesson: Lesson) -> IdentificationEntrant:
+def taught(name: str, settings: "SvmSettings", lesson: FoldExamples) -> IdentificationSystem:
     """`svm` fitted on a lesson."""
     from nfh_models.identification.svm import VERSION, train_svm
 
@@ -302,7 +300,7 @@ def taught(name: str, settings: "SvmSettings", lesson: Lesson) -> Identification
         machine = train_svm(lesson.examples(examples), settings)
         return machine.decide([example.case for example in examples])
 
-    return IdentificationEntrant(
+    return IdentificationSystem(
         name,
         SVM,
         VERSION,
@@ -312,22 +310,22 @@ def taught(name: str, settings: "SvmSettings", lesson: Lesson) -> Identification
     )
 
 
-def rules_without() -> list[IdentificationEntrant]:
+def rules_without() -> list[IdentificationSystem]:
     """`rules` whole, then with each part left out that can be."""
     from nfh_models.identification.ablation import holding, rule_removals, without
     from nfh_models.identification.rules import Rules
 
     rules = Rules()
-    held: list[list[Rule]] = []
+    held: list[list[IdentificationRule]] = []
 
-    def entrant(removal: "RuleRemoval") -> IdentificationEntrant:
+    def entrant(removal: "RuleRemoval") -> IdentificationSystem:
         def decide(examples: Sequence[Example]) -> Sequence[Decision]:
             # Asked once for all: which rules hold does not depend on what is left out.
             if not held:
                 held.extend(holding(example.case for example in examples))
             return without(held, removal)
 
-        return IdentificationEntrant(
+        return IdentificationSystem(
             removal.name, RULES, rules.version, cross=decide, needs=rules.needs
         )
 
@@ -349,7 +347,7 @@ def other_identifier_parser(
     )
 
 
-def learnt_from(store: "Store", entrant: IdentificationEntrant) -> frozenset[str]:
+def learnt_from(store: "Store", entrant: IdentificationSystem) -> frozenset[str]:
     """The passages, by digest, that a registered model learnt from; none of what is fitted
     for the occasion, or learns nothing."""
 
@@ -360,7 +358,7 @@ def learnt_from(store: "Store", entrant: IdentificationEntrant) -> frozenset[str
 
 
 @dataclass(frozen=True, slots=True)
-class ResolutionEntrant:
+class ResolutionSystem:
     """Somebody to be judged.
 
     name: as the report has it. model_id: of its registration in the store, if it has one.
@@ -373,20 +371,20 @@ class ResolutionEntrant:
     aside: str = ""
 
     @property
-    def needs(self) -> frozenset[Layer]:
+    def needs(self) -> frozenset[ParseLayer]:
         """The layers that its items must have."""
         return self.resolver.needs
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedResolution:
+class ResolvedExamples:
     """What an entrant said of each example; None where it had nothing to say.
 
     answers: the choices made whole, each head with all its mentions. seconds: for choosing,
     without the parsing.
     """
 
-    entrant: ResolutionEntrant
+    entrant: ResolutionSystem
     choices: tuple[Choice | None, ...]
     answers: tuple[Answer | None, ...]
     seconds: float
@@ -403,7 +401,7 @@ class ResolutionTrial:
     source: str
     format: str | None
     examples: tuple[ResolutionExample, ...]
-    judged: tuple[JudgedResolution, ...]
+    judged: tuple[ResolvedExamples, ...]
     parser: str | None
     parsing: float
     left_out: Mapping[str, int] = field(default_factory=dict)
@@ -416,14 +414,14 @@ class ResolutionTrial:
         return sum(example.saw_model for example in self.examples)
 
 
-def layers_needed(entrants: Iterable[ResolutionEntrant]) -> frozenset[Layer]:
+def layers_needed(entrants: Iterable[ResolutionSystem]) -> frozenset[ParseLayer]:
     """The layers that a parser has to give to serve them all; empty if none needs one."""
-    return frozenset[Layer]().union(*(entrant.needs for entrant in entrants))
+    return frozenset[ParseLayer]().union(*(entrant.needs for entrant in entrants))
 
 
 def hold_resolution(
     source: ResolutionExamples,
-    entrants: Sequence[ResolutionEntrant],
+    entrants: Sequence[ResolutionSystem],
     parser: Parser | None,
     progress: TrialProgress = _no_progress,
 ) -> ResolutionTrial:
@@ -458,7 +456,7 @@ def hold_resolution(
         source.format,
         tuple(examples),
         tuple(
-            JudgedResolution(entrant, tuple(choices), tuple(answers), taken)
+            ResolvedExamples(entrant, tuple(choices), tuple(answers), taken)
             for entrant, choices, answers, taken in zip(
                 entrants, said, whole, seconds, strict=True
             )
@@ -471,7 +469,7 @@ def hold_resolution(
     )
 
 
-def _choices(entrant: ResolutionEntrant, items: Sequence[Item]) -> list[Choice | None]:
+def _choices(entrant: ResolutionSystem, items: Sequence[Item]) -> list[Choice | None]:
     choices = entrant.resolver.resolve(items)
     if len(choices) != len(items):
         raise ValueError(f"{entrant.name} gave {len(choices)} answers to {len(items)} items")
@@ -482,7 +480,7 @@ def _answer(item: Item, choice: Choice | None) -> Answer | None:
     return None if choice is None else decode(item, choice)
 
 
-def entrant_for(store: "Store | None", spec: str | None) -> ResolutionEntrant:
+def entrant_for(store: "Store | None", spec: str | None) -> ResolutionSystem:
     """Whom `spec` names: a registered model's number or name, a recipe, a model's folder.
 
     Without a spec the active model of resolution, else `small`, else `cues`. Nothing is
@@ -491,10 +489,10 @@ def entrant_for(store: "Store | None", spec: str | None) -> ResolutionEntrant:
     from nfh_tui.services.models import resolver_for
 
     chosen = resolver_for(store, spec, register=False)
-    return ResolutionEntrant(chosen.name, chosen.model, chosen.model_id, chosen.aside)
+    return ResolutionSystem(chosen.name, chosen.model, chosen.model_id, chosen.aside)
 
 
-def other_resolver_parser(entrant: ResolutionEntrant, parser: Parser | None) -> str | None:
+def other_resolver_parser(entrant: ResolutionSystem, parser: Parser | None) -> str | None:
     """A warning where a model is given another parser's words than it learnt from."""
     learnt_with = getattr(entrant.resolver, "parser", None)
     if not isinstance(learnt_with, str) or parser is None or not entrant.needs:
@@ -509,7 +507,7 @@ def other_resolver_parser(entrant: ResolutionEntrant, parser: Parser | None) -> 
 
 def remembering(
     store: "Store | None",
-    entrants: Sequence[ResolutionEntrant],
+    entrants: Sequence[ResolutionSystem],
     tried: Sequence[ResolutionExample],
 ) -> Iterator[str]:
     """A warning of each registered model that learnt from some of what it is tried on."""

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from nfh_db.formats.base import Format
-from nfh_db.formats.registry import NFH_IDENT, Opened, formats, opened, reading
+from nfh_db.formats.registry import NFH_IDENT, RecognizedFile, formats, opened, reading
 from nfh_db.query import Match, Query
 from nfh_db.records import Gold, IncomingPassage, Role, Rule, Vote
 from nfh_models.domain import Anchor, Answer, Kind, Passage, identified, paper_class
@@ -38,7 +38,7 @@ SAW_MODEL = "gold given with a model's answer in view"
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledNumber:
     """A span, what gold and votes say of it, and where it stands, for a person."""
 
     anchor: Anchor
@@ -65,11 +65,11 @@ class Labelled:
 ONE_ROW_AN_ANCHOR = ("nfh", "nfh-ident", "gold")
 """Formats each of whose rows has all that the file says of an anchor."""
 
-Together = Iterator[tuple[Passage, list[Labelled]]]
+Together = Iterator[tuple[Passage, list[LabelledNumber]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
+class LabelSource:
     """Where labelled numbers come from.
 
     name: the file's, or the database's. format: the file's; None of a database. read: the
@@ -91,7 +91,7 @@ class LabelledExamples:
     the examples whose gold was given with a model's answer in view.
     """
 
-    def __init__(self, labels: Labels, *, blind: bool = False) -> None:
+    def __init__(self, labels: LabelSource, *, blind: bool = False) -> None:
         self.source = labels.name
         self.format = labels.format
         self.blind = blind
@@ -112,7 +112,7 @@ def labels_of_file(
     format_: Format | str | None = None,
     unfit: Callable[[Format], str | None] = lambda _: None,
     options: "ImportOptions | None" = None,
-) -> Labels:
+) -> LabelSource:
     """The labelled numbers of a file, in its order.
 
     format_: None lets the content decide, as an import does. unfit: why a format's labels are
@@ -139,10 +139,12 @@ def labels_of_file(
         warnings.extend(source.warnings)
 
     whole_rows = chosen.name in ONE_ROW_AN_ANCHOR
-    return Labels(source.name, chosen.name, read if whole_rows else _scattered(found, options))
+    return LabelSource(
+        source.name, chosen.name, read if whole_rows else _scattered(found, options)
+    )
 
 
-def _set(path: Path, format_name: str | None, options: "ImportOptions") -> Opened:
+def _set(path: Path, format_name: str | None, options: "ImportOptions") -> RecognizedFile:
     """A file that is read with settings. Raises FormatError for one its format knows not."""
     from nfh_tui.services.imports import look
 
@@ -150,7 +152,7 @@ def _set(path: Path, format_name: str | None, options: "ImportOptions") -> Opene
 
 
 def _scattered(
-    found: Opened, options: "ImportOptions | None"
+    found: RecognizedFile, options: "ImportOptions | None"
 ) -> Callable[[list[str]], Together]:
     """Reads a file whose rows each bring a part of what is known of an anchor.
 
@@ -173,9 +175,9 @@ def _scattered(
     return read
 
 
-def _of_passage(incoming: IncomingPassage) -> list[Labelled]:
+def _of_passage(incoming: IncomingPassage) -> list[LabelledNumber]:
     return [
-        Labelled(row.anchor, row.gold, row.votes, f"line {row.line}")
+        LabelledNumber(row.anchor, row.gold, row.votes, f"line {row.line}")
         for row in incoming.anchors
     ]
 
@@ -208,7 +210,7 @@ def _no_labels(format_: Format, unfit: Callable[[Format], str | None]) -> str | 
 
 def labels_of_store(
     store: "Store", query: Query | None = None, split: str | None = None
-) -> Labels:
+) -> LabelSource:
     """The numbers of a query, by passage and span; all are of one moment.
 
     split: only of anchors that an imported row put there.
@@ -224,12 +226,12 @@ def labels_of_store(
             yield (
                 some[0].passage,
                 [
-                    Labelled(one.anchor, one.gold, one.votes, f"anchor {one.anchor_id}")
+                    LabelledNumber(one.anchor, one.gold, one.votes, f"anchor {one.anchor_id}")
                     for one in some
                 ],
             )
 
-    return Labels(store.path.name, None, read)
+    return LabelSource(store.path.name, None, read)
 
 
 class Examples(LabelledExamples):
@@ -249,8 +251,8 @@ class Examples(LabelledExamples):
         for passage, anchors in self._labels.read(self.warnings):
             yield from self._of_passage(passage, anchors)
 
-    def _of_passage(self, passage: Passage, anchors: list[Labelled]) -> Iterator[Example]:
-        kept: list[tuple[Labelled, bool]] = []
+    def _of_passage(self, passage: Passage, anchors: list[LabelledNumber]) -> Iterator[Example]:
+        kept: list[tuple[LabelledNumber, bool]] = []
         for one in anchors:
             says = None if one.gold is None else identified(one.gold.answer.kind)
             if says is None:
@@ -335,7 +337,7 @@ class ResolutionExamples(LabelledExamples):
                 if example is not None:
                     yield example
 
-    def _example(self, passage: Passage, one: Labelled) -> ResolutionExample | None:
+    def _example(self, passage: Passage, one: LabelledNumber) -> ResolutionExample | None:
         """The example of a number; None, and counted, for one that is none."""
         if one.gold is None:
             self.left_out[NO_GOLD] += 1
@@ -383,7 +385,7 @@ def _unfit(format_: Format) -> str | None:
 
 def resolution_examples_of_package() -> ResolutionExamples:
     """The package's own passages about several heads, those that are kept out of training."""
-    return ResolutionExamples(Labels(SEVERAL_HEADS, None, _about_several_heads))
+    return ResolutionExamples(LabelSource(SEVERAL_HEADS, None, _about_several_heads))
 
 
 def _about_several_heads(warnings: list[str]) -> Together:  # noqa: ARG001
@@ -391,7 +393,7 @@ def _about_several_heads(warnings: list[str]) -> Together:  # noqa: ARG001
 
     for one in several_heads_examples(held_out=True):
         gold = Gold(one.gold, Rule.IMPORTED)
-        yield one.item.passage, [Labelled(one.item.anchor, gold, (), one.where)]
+        yield one.item.passage, [LabelledNumber(one.item.anchor, gold, (), one.where)]
 
 
 def resolution_examples_of_store(

@@ -46,7 +46,7 @@ class GuidelinesError(ModelsError):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class GuidelineRule:
     """One rule.
 
     id: "R7"; decisions are tagged with it. body: Markdown, without the heading and without
@@ -59,7 +59,7 @@ class Rule:
     line: int
 
 
-def checked(text: str) -> tuple[Rule, ...]:
+def checked(text: str) -> tuple[GuidelineRule, ...]:
     """The rules of a text that is to become a version.
 
     Raises GuidelinesError as `rules_of`, and where a character could control a terminal or
@@ -76,14 +76,14 @@ def checked(text: str) -> tuple[Rule, ...]:
     return rules_of(text)
 
 
-def rules_of(text: str) -> tuple[Rule, ...]:
+def rules_of(text: str) -> tuple[GuidelineRule, ...]:
     """The rules of the guidelines, in the order of the text.
 
     Raises GuidelinesError where a heading of level 2 is no rule, where two rules have the
     same id, and where there is no rule at all.
     """
     lines = lines_of(text)
-    rules: dict[str, Rule] = {}
+    rules: dict[str, GuidelineRule] = {}
     for (number, words), (after, _) in pairwise([*headings(lines), (len(lines) + 1, None)]):
         if words is None:
             continue
@@ -93,7 +93,7 @@ def rules_of(text: str) -> tuple[Rule, ...]:
                 f"line {number}: {id_} is the id of the rule in line {rules[id_].line} too; "
                 "give this one another id"
             )
-        rules[id_] = Rule(id_, title, _body(lines[number : after - 1]), number)
+        rules[id_] = GuidelineRule(id_, title, _body(lines[number : after - 1]), number)
     if not rules:
         raise GuidelinesError(
             'the guidelines hold no rule: wanted a line such as "## R1 Title" for each'
@@ -216,7 +216,7 @@ CONTEXT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GuidelineSection:
     """A stretch of the text under one heading.
 
     id: of a rule, "" for other text. body: Markdown, without the heading.
@@ -237,7 +237,7 @@ class Part:
         return f"{'##' if self.id else '#'} {self.name}\n\n{self.body}\n"
 
 
-def parts_of(text: str) -> tuple[Part, ...]:
+def parts_of(text: str) -> tuple[GuidelineSection, ...]:
     """All that the text says, in its order; headings under which nothing stands are left out.
 
     Raises GuidelinesError as `rules_of`.
@@ -246,13 +246,15 @@ def parts_of(text: str) -> tuple[Part, ...]:
     lines = lines_of(text)
     places = [number for number, _ in headings(lines)]
     opening = _whole(lines[: places[0] - 1] if places else lines)
-    parts = [Part("", OPENING, opening)] if opening else []
+    parts = [GuidelineSection("", OPENING, opening)] if opening else []
     for number, after in pairwise([*places, len(lines) + 1]):
         body = _whole(lines[number : after - 1])
         if number in rules:
-            parts.append(Part(rules[number].id, rules[number].title, body))
+            parts.append(GuidelineSection(rules[number].id, rules[number].title, body))
         elif body:
-            parts.append(Part("", lines[number - 1].strip().strip("#").strip(), body))
+            parts.append(
+                GuidelineSection("", lines[number - 1].strip().strip("#").strip(), body)
+            )
     return tuple(parts)
 
 
@@ -264,7 +266,7 @@ def _whole(lines: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class GuidelineChange:
     """A part that differs between two texts.
 
     id and title: of the later text, of the earlier where it is gone. how: new, gone or
@@ -277,7 +279,7 @@ class Change:
     lines: tuple[str, ...]
 
 
-def changes_of(earlier: str, later: str) -> tuple[Change, ...]:
+def changes_of(earlier: str, later: str) -> tuple[GuidelineChange, ...]:
     """What changed from one text to another, part by part, in the order of the later one.
 
     A text without rules is one part. Nothing raises.
@@ -288,25 +290,27 @@ def changes_of(earlier: str, later: str) -> tuple[Change, ...]:
     return tuple(change for change in found if change is not None)
 
 
-def _by_key(text: str) -> Mapping[str, Part]:
+def _by_key(text: str) -> Mapping[str, GuidelineSection]:
     """The parts by their ids, those that are no rule by their titles."""
     try:
         parts = parts_of(text)
     except GuidelinesError:
-        parts = (Part("", "The text", text),)
+        parts = (GuidelineSection("", "The text", text),)
     return {part.id or part.title: part for part in parts}
 
 
-def _change(old: Part | None, new: Part | None) -> Change | None:
+def _change(
+    old: GuidelineSection | None, new: GuidelineSection | None
+) -> GuidelineChange | None:
     one = old or new
     if one is None or (old is not None and new is not None and old == new):
         return None
     how = "changed" if old and new else "gone" if old else "new"
     shown = new or one
-    return Change(shown.id, shown.title, how, tuple(_difference(old, new)))
+    return GuidelineChange(shown.id, shown.title, how, tuple(_difference(old, new)))
 
 
-def _difference(old: Part | None, new: Part | None) -> Iterator[str]:
+def _difference(old: GuidelineSection | None, new: GuidelineSection | None) -> Iterator[str]:
     # Imported here: the workbench starts without it.
     from difflib import unified_diff
 
@@ -338,7 +342,7 @@ class Guide:
 
     version: int | None = None
     body: str = ""
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[GuidelineRule, ...] = ()
     outdated: frozenset[tuple[str, int]] = frozenset()
     trouble: str = ""
 
@@ -347,7 +351,7 @@ class Guide:
         """The title of each rule, by its id."""
         return {rule.id: rule.title for rule in self.rules}
 
-    def rule(self, tag: str) -> Rule | None:
+    def rule(self, tag: str) -> GuidelineRule | None:
         """The rule that a tag names, if it holds now."""
         wanted = rule_id(tag)
         return next((rule for rule in self.rules if rule.id == wanted), None)
@@ -386,7 +390,7 @@ def guide_of(versions: "Sequence[Guideline]") -> Guide:
 
 
 def _outdated(
-    earlier: "Sequence[Guideline]", rules: Sequence[Rule]
+    earlier: "Sequence[Guideline]", rules: Sequence[GuidelineRule]
 ) -> Iterable[tuple[str, int]]:
     now = {rule.id: rule for rule in rules}
     for version in earlier:
@@ -400,7 +404,7 @@ def _outdated(
                 yield id_, version.version
 
 
-def _same(one: Rule | None, other: Rule | None) -> bool:
+def _same(one: GuidelineRule | None, other: GuidelineRule | None) -> bool:
     if one is None or other is None:
         return one is other
     return same_words(one.title, other.title) and same_words(one.body, other.body)
@@ -470,7 +474,7 @@ def version_words(one: "Guideline", versions: Sequence["Guideline"]) -> str:
     return f"version {one.version} · {by_words(one)} · {holds}"
 
 
-def change_lines(changes: Sequence[Change]) -> Iterator[str]:
+def change_lines(changes: Sequence[GuidelineChange]) -> Iterator[str]:
     """What changed, part by part: "-" before what was, "+" before what is."""
     for number, change in enumerate(changes):
         if number:
@@ -479,7 +483,7 @@ def change_lines(changes: Sequence[Change]) -> Iterator[str]:
         yield from (f"  {line}" for line in change.lines)
 
 
-def changed_words(changes: Sequence[Change]) -> str:
+def changed_words(changes: Sequence[GuidelineChange]) -> str:
     """Which rules changed, in one line: "R5, R7 changed; R22 new"."""
     said = []
     for how in ("changed", "new", "gone"):

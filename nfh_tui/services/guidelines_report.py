@@ -27,7 +27,7 @@ _MARKS = re.compile(r"([\\`*_{}\[\]<>#|~$@!&^])|(?<=www)\.|:(?=\S)|(?<=\d)\.(?=\
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SheetAnswer:
     """One answer of an item, as it stands on the sheet. rule: with its title, "" for none."""
 
     who: str
@@ -47,7 +47,7 @@ class Topic:
     document: str
     word: str
     turns: tuple[tuple[str, str, str, str], ...]
-    said: tuple[Said, ...]
+    said: tuple[SheetAnswer, ...]
     gold: str
     flags: tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -113,13 +113,13 @@ def _said(
     names: Mapping[str, str],
     *,
     blind: bool,
-) -> Said:
+) -> SheetAnswer:
     adjudicates = vote.role is Role.ADJUDICATOR
     if blind:
         who = "an adjudicator" if adjudicates else names.get(vote.annotator, "an annotator")
     else:
         who = vote.annotator
-    return Said(
+    return SheetAnswer(
         who,
         vote.role.value,
         describe(vote.answer, passage, places=True),

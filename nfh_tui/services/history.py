@@ -48,7 +48,7 @@ RULE_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class HistoryEntry:
     """One change in words. at: UTC, as the store keeps it. thing: what was changed.
 
     act: by which act. note: what else is to be said, "" for nothing.
@@ -63,11 +63,11 @@ class Change:
     note: str = ""
 
 
-def changed(line: HistoryLine, passage: Passage, *, named: bool = True) -> Change:
+def changed(line: HistoryLine, passage: Passage, *, named: bool = True) -> HistoryEntry:
     """A line of the history in words. named: False where nobody may be named."""
     before = _value(line.entity, line.before, passage, named=named)
     after = _value(line.entity, line.after, passage, named=named)
-    return Change(
+    return HistoryEntry(
         line.at,
         line.annotator if named else None,
         act_words(line, named=named),
@@ -263,7 +263,7 @@ def _names(lines: Sequence[HistoryLine]) -> dict[str, str]:
     return dict.fromkeys({name for name in of_lines | of_answers if name}, SOMEBODY)
 
 
-def _unsigned(change: Change, names: Mapping[str, str]) -> Change:
+def _unsigned(change: HistoryEntry, names: Mapping[str, str]) -> HistoryEntry:
     """The change without names in the act's words and in comments: people sign."""
 
     def without(text: str) -> str:
@@ -278,7 +278,7 @@ def _unsigned(change: Change, names: Mapping[str, str]) -> Change:
     )
 
 
-def block(change: Change) -> Iterator[str]:
+def block(change: HistoryEntry) -> Iterator[str]:
     """The rows that tell a change: when, by whom, by which act; of what, from what to what."""
     yield "  ".join(filter(None, [local(change.at), change.by, change.act]))
     yield f"    {change.thing}{f' ({change.note})' if change.note else ''}"

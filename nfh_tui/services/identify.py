@@ -17,14 +17,14 @@ from nfh_db.errors import FormatError
 from nfh_db.formats.files import BYTE_ORDER_MARK, HEAD, wide_encoding
 from nfh_db.import_run import IncomingFile
 from nfh_db.messages import visible
-from nfh_db.predictions import Number, Numbered
+from nfh_db.predictions import IdentifiedNumber, Numbered
 from nfh_db.query import Match, Query
 from nfh_db.records import Annotator, Identified, IncomingAnchor, IncomingPassage
 from nfh_models.domain import Anchor, identified
 from nfh_models.identification.base import (
-    Case,
     Decision,
     Identifier,
+    SentenceNumber,
     Span,
     TextCase,
     cases_of,
@@ -36,7 +36,7 @@ from nfh_models.identification.base import (
 )
 from nfh_models.parsing import Parser
 from nfh_tui.services.imports import AS_GIVEN
-from nfh_tui.services.models import Chosen
+from nfh_tui.services.models import SelectedModel
 from nfh_tui.services.predict_sources import STANDARD_INPUT, STANDARD_NAME, nothing
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class IdentifyRequest:
     """What is to be done. new: add numbers that are no anchors yet. again: decide also what
     this model has decided already. dry_run: store nothing."""
 
@@ -77,11 +77,11 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class IdentificationTools:
     """What decides. parser: None where the identifier needs none. spec: of the parser, as
     it was asked for."""
 
-    chosen: Chosen[Identifier]
+    chosen: SelectedModel[Identifier]
     parser: Parser | None
     spec: str | None = None
 
@@ -120,7 +120,7 @@ class Identification:
         """Numbers whose noun is not missing."""
         return sum(counts[1] for counts in self.rules.values())
 
-    def count(self, nfh: bool, rule: str, number: Number | None, asked: bool) -> None:
+    def count(self, nfh: bool, rule: str, number: IdentifiedNumber | None, asked: bool) -> None:
         """Add one decision. asked: the query itself finds the number."""
         self.rules.setdefault(rule, [0, 0])[0 if nfh else 1] += 1
         gold = None if number is None or number.kind is None else identified(number.kind)
@@ -130,7 +130,11 @@ class Identification:
 
 
 def identify(
-    store: "Store", wanted: Wanted, tools: Tools, me: Annotator, progress: Progress
+    store: "Store",
+    wanted: IdentifyRequest,
+    tools: IdentificationTools,
+    me: Annotator,
+    progress: Progress,
 ) -> Identification:
     """Find and decide the numbers of the passages that a query finds something in.
 
@@ -150,7 +154,12 @@ class _Run:
     """One run. saved: decisions that are stored by now."""
 
     def __init__(
-        self, store: "Store", wanted: Wanted, tools: Tools, me: Annotator, progress: Progress
+        self,
+        store: "Store",
+        wanted: IdentifyRequest,
+        tools: IdentificationTools,
+        me: Annotator,
+        progress: Progress,
     ) -> None:
         self.saved = 0
         self._store = store
@@ -238,7 +247,7 @@ class _Run:
 
     def _decide(self, passages: "array[int]", report: Identification) -> None:
         tools = self._tools
-        waiting: deque[Number | None] = deque()
+        waiting: deque[IdentifiedNumber | None] = deque()
         decided = decide(
             self._cases(passages, report, waiting), tools.chosen.model, tools.parser
         )
@@ -254,14 +263,14 @@ class _Run:
         self,
         passages: "array[int]",
         report: Identification,
-        waiting: "deque[Number | None]",
-    ) -> Iterator[Case]:
+        waiting: "deque[IdentifiedNumber | None]",
+    ) -> Iterator[SentenceNumber]:
         """A case for each number to be decided, and beside it, in `waiting`, the number.
 
         None stands for one that a trial run found and did not store.
         """
         for done, one in enumerate(_numbered(self._store, passages, self._counts), 1):
-            open_: list[tuple[Anchor, Number | None]] = []
+            open_: list[tuple[Anchor, IdentifiedNumber | None]] = []
             for number in one.numbers:
                 if not number.seen:
                     continue
@@ -279,7 +288,7 @@ class _Run:
             yield from cases_of(one.passage, [anchor for anchor, _ in open_])
             self._progress("passages decided:", done, len(passages))
 
-    def _save(self, made: Sequence[tuple[Number | None, Decision]]) -> None:
+    def _save(self, made: Sequence[tuple[IdentifiedNumber | None, Decision]]) -> None:
         chosen = self._tools.chosen
         if self._wanted.dry_run or chosen.model_id is None:
             return
@@ -325,7 +334,7 @@ def _unnamed(one: Numbered) -> Iterator[Anchor]:
             yield anchor
 
 
-def _one_split(numbers: Iterable[Number]) -> str | None:
+def _one_split(numbers: Iterable[IdentifiedNumber]) -> str | None:
     """The split of all numbers that are seen; None if they have not all one and the same."""
     splits = {number.split for number in numbers if number.seen}
     return splits.pop() if len(splits) == 1 else None
@@ -412,11 +421,13 @@ def _standard_input() -> bytes:
     return sys.stdin.buffer.read()
 
 
-def numbers_in_text(text: str, tools: Tools, *, per_line: bool) -> Iterator[FoundNumber]:
+def numbers_in_text(
+    text: str, tools: IdentificationTools, *, per_line: bool
+) -> Iterator[FoundNumber]:
     """Every number of a text with its decision, in order. Raises ParserError."""
     waiting: deque[tuple[TextCase, Span]] = deque()
 
-    def cases() -> Iterator[Case]:
+    def cases() -> Iterator[SentenceNumber]:
         for sentence in sentences_of_text(text, per_line=per_line):
             for one in cases_of_sentences(text, [sentence]):
                 waiting.append((one, sentence))

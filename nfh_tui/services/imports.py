@@ -18,8 +18,8 @@ from typing import BinaryIO, Literal
 from nfh_db.clock import now
 from nfh_db.errors import ExportError, FormatError, StoreError
 from nfh_db.formats.base import Format
-from nfh_db.formats.files import Origin, replacing, split_of_name, write_members
-from nfh_db.formats.registry import Losses, Opened, opened, reading
+from nfh_db.formats.files import FileOrigin, replacing, split_of_name, write_members
+from nfh_db.formats.registry import Losses, RecognizedFile, opened, reading
 from nfh_db.formats.rows import (
     AssignmentRow,
     DialogBlock,
@@ -30,7 +30,7 @@ from nfh_db.formats.rows import (
     LineWriter,
     Offsets,
     RawPassage,
-    Reading,
+    ReadOptions,
     Row,
     Writing,
 )
@@ -67,7 +67,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class TokenizedTurn:
     """A turn that holds words: its line, and its tokens as code points of the block's text.
 
     start: the rank of its first token in the block.
@@ -78,22 +78,22 @@ class Spoken:
     tokens: list[Span]
 
 
-def spoken(block: DialogBlock) -> list[Spoken]:
+def spoken(block: DialogBlock) -> list[TokenizedTurn]:
     """The turns of a block that hold words, each tokenized by itself."""
     from nfh_models.text.tokens import spans
 
-    found: list[Spoken] = []
+    found: list[TokenizedTurn] = []
     count = 0
     for turn in block.turns:
         words = block.text[turn.start : turn.end]
         tokens = [(turn.start + start, turn.start + end) for start, end in spans(words)]
         if tokens:
-            found.append(Spoken(turn, count, tokens))
+            found.append(TokenizedTurn(turn, count, tokens))
             count += len(tokens)
     return found
 
 
-def passage_of_turns(text: str, turns: list[Spoken]) -> Passage:
+def passage_of_turns(text: str, turns: list[TokenizedTurn]) -> Passage:
     """The passage of a block's turns, of which there is at least one."""
     tokens = [token for one in turns for token in one.tokens]
     starts, ends = zip(*tokens, strict=True)
@@ -129,13 +129,13 @@ class Cut:
     """A part of a block that makes a passage of its own, with the numbers that it is for."""
 
     text: str
-    turns: list[Spoken]
+    turns: list[TokenizedTurn]
     anchors: tuple[IncomingAnchor, ...]
 
 
 def windows(
     block: DialogBlock,
-    turns: Sequence[Spoken],
+    turns: Sequence[TokenizedTurn],
     anchors: Sequence[Sequence[IncomingAnchor]],
     window: tuple[int, int],
 ) -> Iterator[Cut]:
@@ -158,7 +158,10 @@ def windows(
 
 
 def _cut(
-    block: DialogBlock, place: int, turns: Sequence[Spoken], numbers: Sequence[IncomingAnchor]
+    block: DialogBlock,
+    place: int,
+    turns: Sequence[TokenizedTurn],
+    numbers: Sequence[IncomingAnchor],
 ) -> Cut:
     """The text of the turns from code point `place`, where the line of the first begins."""
     tokens = turns[0].start
@@ -188,11 +191,11 @@ def _line_starts(block: DialogBlock) -> dict[int, int]:
     return starts
 
 
-def _moved(one: Spoken, place: int, tokens: int) -> Spoken:
+def _moved(one: TokenizedTurn, place: int, tokens: int) -> TokenizedTurn:
     """A turn as it stands in a text that begins at code point `place`, token `tokens`."""
     turn = replace(one.turn, start=one.turn.start - place, end=one.turn.end - place)
     spans = [(start - place, end - place) for start, end in one.tokens]
-    return Spoken(turn, one.start - tokens, spans)
+    return TokenizedTurn(turn, one.start - tokens, spans)
 
 
 AS_GIVEN = "as given"
@@ -212,7 +215,7 @@ class PassageMaker:
 
     def __init__(
         self,
-        source: Origin,
+        source: FileOrigin,
         split: str | None,
         annotator: str | None,
         window: tuple[int, int] | None = None,
@@ -329,7 +332,7 @@ class PassageMaker:
             passage = passage_of_turns(cut.text, cut.turns)
             yield IncomingPassage(passage, tokenizer_name(), cut.anchors)
 
-    def _anchors(self, block: DialogBlock, turn: Spoken) -> list[IncomingAnchor]:
+    def _anchors(self, block: DialogBlock, turn: TokenizedTurn) -> list[IncomingAnchor]:
         """The numbers of one turn."""
         words = [block.text[start:end] for start, end in turn.tokens]
         glued = [False, *(one[1] == two[0] for one, two in pairwise(turn.tokens))]
@@ -380,7 +383,7 @@ FIELDS = {"map": "labels"}
 class ImportOptions:
     """How a file comes in. split: wins over what rows and file names say.
 
-    labels, offsets, columns, pause, encoding: as `nfh_db.formats.rows.Reading` has them.
+    labels, offsets, columns, pause, encoding: as `nfh_db.formats.rows.ReadOptions` has them.
     window: turns before and after the one a number stands in that make a passage of its own;
     None for whole scenes. newer_answers: an annotator's answer in the file takes the place of
     an older one of theirs.
@@ -423,7 +426,7 @@ class ImportOptions:
         written = json.dumps(said, default=asdict, sort_keys=True)
         return f"{sha256} as {hashlib.sha256(written.encode()).hexdigest()[:16]}"
 
-    def reading(self) -> Reading:
+    def reading(self) -> ReadOptions:
         """How the file's format is read."""
         return reading(
             labels=self.labels,
@@ -456,7 +459,7 @@ class ExportReport:
 
 def import_file(
     store: Store,
-    source: Origin,
+    source: FileOrigin,
     format_: Format,
     options: ImportOptions,
     progress: Callable[[int], None] | None = None,
@@ -625,7 +628,9 @@ class Files:
     options: ImportOptions = field(default_factory=ImportOptions)
 
 
-def look(path: Path, format_name: str | None, options: ImportOptions | None = None) -> Opened:
+def look(
+    path: Path, format_name: str | None, options: ImportOptions | None = None
+) -> RecognizedFile:
     """A file with its format. Raises FormatError where it cannot be read, or has none, or
     where a setting was named that its format knows nothing of. Columns are a table's.
     """
@@ -666,7 +671,7 @@ def import_files(
 
 def _import(
     store: "Store",
-    ready: Opened,
+    ready: RecognizedFile,
     options: ImportOptions,
     progress: Callable[[str, int], None],
 ) -> "ImportReport":

@@ -22,10 +22,17 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.label_checks.base import Case, Check, Finding, Row, Said, Scene
+from nfh_models.label_checks.base import (
+    CheckContext,
+    CheckedNumber,
+    ImportedRow,
+    LabelCheck,
+    LabelFinding,
+    StatedAnswer,
+)
 from nfh_models.label_checks.checks import CHECKS, NOT_TAKEN, look
 from nfh_models.label_checks.head_checks import OverTime, Repeats
-from nfh_models.parsing import NoPipelineError, Stretch, Tagger, load_tagger
+from nfh_models.parsing import NoPipelineError, Tagger, WordSpan, load_tagger
 
 if TYPE_CHECKING:
     from array import array
@@ -48,7 +55,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class AnchorLocation:
     """An anchor where it can be found again.
 
     before, word, after: the passage's text around it. rows: of the files it came from.
@@ -59,7 +66,7 @@ class Place:
     before: str
     word: str
     after: str
-    rows: tuple[Row, ...]
+    rows: tuple[ImportedRow, ...]
 
     @property
     def query(self) -> str:
@@ -76,7 +83,7 @@ class Hit:
 
     note: str
     who: str | None
-    places: tuple[Place, ...]
+    places: tuple[AnchorLocation, ...]
 
     @property
     def query(self) -> str:
@@ -86,10 +93,10 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class LabelCheckResult:
     """A check with what it found; skipped: it was not made, for want of a parser."""
 
-    check: Check
+    check: LabelCheck
     hits: tuple[Hit, ...]
     skipped: bool
 
@@ -100,7 +107,7 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class LabelProblems:
     """All that was found. tagger: what told the parts of speech; None where nothing did,
     and why says why."""
 
@@ -108,16 +115,18 @@ class Trouble:
     anchors: int
     tagger: str | None
     why: str | None
-    results: tuple[Result, ...]
+    results: tuple[LabelCheckResult, ...]
 
 
-def find_trouble(store: "Store", query: Query, progress: Progress | None = None) -> Trouble:
+def find_trouble(
+    store: "Store", query: Query, progress: Progress | None = None
+) -> LabelProblems:
     """Make every check on what a query finds."""
     tagger, why = _tagger()
     tell = progress or (lambda _, __: None)
     by_passage = store.anchors_by_passage(query)
     repeats, over_time = Repeats(), OverTime()
-    found: list[Finding] = []
+    found: list[LabelFinding] = []
     done = 0
     for some in _batched(by_passage, PASSAGES_AT_ONCE):
         for scene, ballots in _scenes(store, some, tagger):
@@ -131,7 +140,9 @@ def find_trouble(store: "Store", query: Query, progress: Progress | None = None)
     places = _places(store, {key for finding in found for key in finding.keys})
     anchors = sum(map(len, by_passage))
     results = tuple(_result(check, found, places, tagger is None) for check in CHECKS)
-    return Trouble(len(by_passage), anchors, tagger.name if tagger else None, why, results)
+    return LabelProblems(
+        len(by_passage), anchors, tagger.name if tagger else None, why, results
+    )
 
 
 def _tagger() -> tuple[Tagger | None, str | None]:
@@ -148,7 +159,7 @@ def _batched(by_passage: "Sequence[array[int]]", size: int) -> "Iterator[Sequenc
 
 def _scenes(
     store: "Store", by_passage: "Iterable[array[int]]", tagger: Tagger | None
-) -> Iterator[tuple[Scene, list[Ballot]]]:
+) -> Iterator[tuple[CheckContext, list[Ballot]]]:
     ids = [key for some in by_passage for key in some]
     rows = store.source_rows(ids)
     ballots = [
@@ -159,7 +170,7 @@ def _scenes(
     for some, tagged in zip(ballots, tags, strict=True):
         passage = some[0].passage
         cases = tuple(_case(ballot, rows.get(ballot.anchor_id, ())) for ballot in some)
-        yield Scene(some[0].passage_id, passage, cases, tagged), some
+        yield CheckContext(some[0].passage_id, passage, cases, tagged), some
 
 
 def _tags(passages: Sequence[Passage], tagger: Tagger | None) -> Sequence[Sequence[str] | None]:
@@ -170,23 +181,23 @@ def _tags(passages: Sequence[Passage], tagger: Tagger | None) -> Sequence[Sequen
     return [[tag for tags in islice(tagged, len(some)) for tag in tags] for some in pieces]
 
 
-def _pieces(passage: Passage) -> Iterator[Stretch]:
+def _pieces(passage: Passage) -> Iterator[WordSpan]:
     """A passage as stretches of whole turns, of `PIECE` tokens at most where turns allow."""
     start = end = 0
     for turn in passage.turns:
         if end > start and turn.end - start > PIECE:
-            yield Stretch.of(passage, start, end)
+            yield WordSpan.of(passage, start, end)
             start = end
         end = turn.end
     if end > start:
-        yield Stretch.of(passage, start, end)
+        yield WordSpan.of(passage, start, end)
 
 
 # --- cases -------------------------------------------------------------------------------
 
 
-def _case(ballot: Ballot, rows: "Sequence[SourceRow]") -> Case:
-    return Case(
+def _case(ballot: Ballot, rows: "Sequence[SourceRow]") -> CheckedNumber:
+    return CheckedNumber(
         ballot.anchor_id,
         ballot.anchor,
         _said(ballot),
@@ -194,9 +205,11 @@ def _case(ballot: Ballot, rows: "Sequence[SourceRow]") -> Case:
     )
 
 
-def _row(row: "SourceRow", passage: Passage) -> Row:
+def _row(row: "SourceRow", passage: Passage) -> ImportedRow:
     said = _label(row, passage)
-    return Row(row.file, row.line, row.split, said, _one_of_several(row.format), row.annotator)
+    return ImportedRow(
+        row.file, row.line, row.split, said, _one_of_several(row.format), row.annotator
+    )
 
 
 @lru_cache(maxsize=64)
@@ -211,11 +224,13 @@ def _one_of_several(name: str) -> bool:
     return format_.names_people or held in (How.OWN, How.BESIDE)
 
 
-def _said(ballot: Ballot) -> tuple[Said, ...]:
+def _said(ballot: Ballot) -> tuple[StatedAnswer, ...]:
     """Its gold; the annotators' votes where it has none."""
     if ballot.gold is not None:
-        return (Said(None, ballot.gold.answer),)
-    return tuple(Said(vote.annotator, vote.answer) for vote in ballot.votes if vote.counts)
+        return (StatedAnswer(None, ballot.gold.answer),)
+    return tuple(
+        StatedAnswer(vote.annotator, vote.answer) for vote in ballot.votes if vote.counts
+    )
 
 
 def _label(row: "SourceRow", passage: Passage) -> Answer | None:
@@ -261,18 +276,18 @@ def _add_votes(over_time: OverTime, ballots: Iterable[Ballot]) -> None:
                 )
 
 
-def _not_taken(store: "Store", wanted: set[int]) -> Iterator[Finding]:
+def _not_taken(store: "Store", wanted: set[int]) -> Iterator[LabelFinding]:
     """What imports report; rows with labels are compared among themselves already."""
     for row in store.rows_not_taken():
         if row.anchor_id in wanted and not row.labelled:
             note = f"{row.file} line {row.line}: {row.what}"
-            yield Finding(NOT_TAKEN.name, (row.anchor_id,), note)
+            yield LabelFinding(NOT_TAKEN.name, (row.anchor_id,), note)
 
 
 # --- results -----------------------------------------------------------------------------
 
 
-def _places(store: "Store", keys: Iterable[int]) -> dict[int, Place]:
+def _places(store: "Store", keys: Iterable[int]) -> dict[int, AnchorLocation]:
     """Where these anchors are; those that are gone meanwhile are left out."""
     wanted = sorted(keys)
     found = {}
@@ -284,24 +299,29 @@ def _places(store: "Store", keys: Iterable[int]) -> dict[int, Place]:
     return found
 
 
-def _place(key: int, passage: Passage, anchor: Anchor, rows: "Sequence[SourceRow]") -> Place:
+def _place(
+    key: int, passage: Passage, anchor: Anchor, rows: "Sequence[SourceRow]"
+) -> AnchorLocation:
     start, end = passage.tokens[anchor.start].start, passage.tokens[anchor.end - 1].end
-    return Place(
+    return AnchorLocation(
         key,
         anchor_id(passage.digest, anchor),
         passage.text[max(0, start - SHOWN_BEFORE) : start],
         passage.text[start:end],
         passage.text[end : end + SHOWN_AFTER],
-        tuple(Row(row.file, row.line, row.split) for row in rows),
+        tuple(ImportedRow(row.file, row.line, row.split) for row in rows),
     )
 
 
 def _result(
-    check: Check, found: Sequence[Finding], places: dict[int, Place], untagged: bool
-) -> Result:
+    check: LabelCheck,
+    found: Sequence[LabelFinding],
+    places: dict[int, AnchorLocation],
+    untagged: bool,
+) -> LabelCheckResult:
     hits = tuple(
         Hit(finding.note, finding.who, tuple(places[k] for k in finding.keys if k in places))
         for finding in found
         if finding.check == check.name
     )
-    return Result(check, hits, untagged and check.tagged)
+    return LabelCheckResult(check, hits, untagged and check.tagged)

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from nfh_models.parsing import Layer, Parser
-from nfh_models.resolution.linear import NEEDS, WANTED, Stored, settings_of
+from nfh_models.parsing import ParseLayer, Parser
+from nfh_models.resolution.linear import NEEDS, WANTED, StoredLinearSettings, settings_of
 from nfh_models.resolution.recipes import LINEAR
-from nfh_tui.jobs.reporting import Phase, Step
-from nfh_tui.services.training import JUDGED_BY, Lessons, Trained, Written, check_keys
+from nfh_tui.jobs.reporting import Phase, TrainingStep
+from nfh_tui.services.training import JUDGED_BY, TrainedModel, TrainingSets, Written, check_keys
 
 if TYPE_CHECKING:
-    from nfh_models.resolution.linear import Step as LinearStep
-    from nfh_models.resolution.linear import Trained as Fitted
+    from nfh_models.resolution.linear import FittedLinear, LinearProgress
 
 FITTING = "fitting"
 """The phase of the model itself; each fold begins anew, and is no part of its curve."""
@@ -26,7 +25,7 @@ class LinearTrainer:
     """The recipe with its settings. Nothing is kept out: it is tried in folds."""
 
     recipe = LINEAR
-    needs: frozenset[Layer] = NEEDS
+    needs: frozenset[ParseLayer] = NEEDS
     share = 0.0
 
     def __init__(self, words: Sequence[str]) -> None:
@@ -34,17 +33,17 @@ class LinearTrainer:
         check_keys(words, LINEAR, WANTED, JUDGED_BY)
         self._plan = settings_of(words)
         self.settings = {
-            **msgspec.to_builtins(Stored.of(self._plan.settings)),
+            **msgspec.to_builtins(StoredLinearSettings.of(self._plan.settings)),
             "folds": self._plan.folds,
         }
 
     def train(
         self,
-        lessons: Lessons,
+        lessons: TrainingSets,
         folder: Path,  # noqa: ARG002 - it is done in minutes, and begins anew
         parser: Parser | None,
-    ) -> Generator[Step, None, Trained]:
-        """Fit it. Raises NothingToLearnError, ParserError."""
+    ) -> Generator[TrainingStep, None, TrainedModel]:
+        """Fit it. Raises NoLinearExamplesError, ParserError."""
         from nfh_models.model_files import read_config
         from nfh_models.resolution.linear import save_linear, training
 
@@ -57,7 +56,7 @@ class LinearTrainer:
 
         figures = reduce(add, done.folds).figures() if done.folds else {}
         per_fold = [fold.figures() for fold in done.folds]
-        return Trained(
+        return TrainedModel(
             model,
             write,
             {
@@ -74,14 +73,14 @@ class LinearTrainer:
 
 
 def curved(
-    steps: "Generator[LinearStep, None, Fitted]",
-) -> "Generator[Step, None, Fitted]":
+    steps: "Generator[LinearProgress, None, FittedLinear]",
+) -> "Generator[TrainingStep, None, FittedLinear]":
     """The same steps; only those that fit the model itself have figures."""
     while True:
         try:
             step = next(steps)
         except StopIteration as end:
-            fitted: Fitted = end.value
+            fitted: FittedLinear = end.value
             return fitted
         if step.phase == FITTING:
             yield step

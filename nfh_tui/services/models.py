@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from nfh_db.errors import FullError
-from nfh_db.models import BACK, SINGLE_TASKS, Because, earlier, last_changed, piles
+from nfh_db.models import BACK, SINGLE_TASKS, ActivationReason, earlier, last_changed, piles
 from nfh_models import small
 from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Identifier
@@ -19,14 +19,20 @@ from nfh_models.identification.recipes import (
     RULES,
     SMALL,
     SVM,
-    RecipeError,
+    IdentificationRecipeError,
     load_identifier,
 )
 from nfh_models.model_files import CONFIG, ModelFileError, digest_of, read_config, read_metrics
 from nfh_models.resolution.base import Resolver
-from nfh_models.resolution.recipes import CUES, DETERMINISTIC, NEAREST, RECIPES, load_resolver
+from nfh_models.resolution.recipes import (
+    CUES,
+    DETERMINISTIC,
+    NEAREST,
+    RECIPES,
+    ResolutionRecipeError,
+    load_resolver,
+)
 from nfh_models.resolution.recipes import TASK as RESOLUTION_TASK
-from nfh_models.resolution.recipes import RecipeError as ResolutionRecipeError
 
 if TYPE_CHECKING:
     from nfh_db.models import Model
@@ -205,7 +211,7 @@ Made = TypeVar("Made", bound=Versioned)
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen(Generic[Made]):
+class SelectedModel(Generic[Made]):
     """A model of a task, ready to decide or to answer.
 
     name: what it is called. model_id: of its registration in the store; None without one.
@@ -244,7 +250,7 @@ class Choosing(Generic[Made]):
         *,
         register: bool = True,
         loaded: Loaded | None = None,
-    ) -> Chosen[Made]:
+    ) -> SelectedModel[Made]:
         """What `spec` names; see `identifier_for`. loaded: what need not be loaded again."""
         if store is None:
             return self._alone(spec, loaded)
@@ -262,9 +268,9 @@ class Choosing(Generic[Made]):
             recipe = spec or self.built_in[0]
             made = self.make(recipe, None)
             if not register:
-                return Chosen(made, recipe)
+                return SelectedModel(made, recipe)
             self.ensure(store, self.built_in[0])  # the one that is active where none was
-            return Chosen(made, recipe, self.ensure(store, recipe))
+            return SelectedModel(made, recipe, self.ensure(store, recipe))
         return self._without_store(spec, loaded)
 
     def ensure(self, store: "Store", recipe: str) -> int:
@@ -351,16 +357,18 @@ class Choosing(Generic[Made]):
         *,
         register: bool,
         loaded: Loaded | None,
-    ) -> Chosen[Made]:
+    ) -> SelectedModel[Made]:
         try:
             made = self.load(store, model, register=register, loaded=loaded)
         except (ModelsError, ImportError) as error:
             if spec is not None or model.path is not None or model.recipe != SMALL:
                 raise
             return self._instead(store, error, register=register)
-        return Chosen(made, model.name, model.id)
+        return SelectedModel(made, model.name, model.id)
 
-    def _instead(self, store: "Store", error: Exception, *, register: bool) -> Chosen[Made]:
+    def _instead(
+        self, store: "Store", error: Exception, *, register: bool
+    ) -> SelectedModel[Made]:
         """The built-in recipe that works on where the model in the package does not."""
         recipe = self.built_in[0]
         made = self.make(recipe, None)
@@ -368,7 +376,7 @@ class Choosing(Generic[Made]):
         if register:
             number = self.ensure(store, recipe)
             store.stand_in(self.task, recipe)
-        return Chosen(made, recipe, number, self._aside(error))
+        return SelectedModel(made, recipe, number, self._aside(error))
 
     def _aside(self, error: Exception) -> str:
         return (
@@ -381,25 +389,25 @@ class Choosing(Generic[Made]):
         if store.standing_in(self.task) is not None:
             store.stand_down(self.task)
 
-    def _alone(self, spec: str | None, loaded: Loaded | None) -> Chosen[Made]:
+    def _alone(self, spec: str | None, loaded: Loaded | None) -> SelectedModel[Made]:
         return self._by_default(loaded) if spec is None else self._without_store(spec, loaded)
 
-    def _by_default(self, loaded: Loaded | None) -> Chosen[Made]:
+    def _by_default(self, loaded: Loaded | None) -> SelectedModel[Made]:
         """Without a database: the model in the package, else a built-in recipe."""
         recipe = self.built_in[0]
         if not is_packaged():
-            return Chosen(self.make(recipe, None), recipe)
+            return SelectedModel(self.make(recipe, None), recipe)
         try:
-            return Chosen(self._made(SMALL, None, loaded), SMALL)
+            return SelectedModel(self._made(SMALL, None, loaded), SMALL)
         except (ModelsError, ImportError) as error:
-            return Chosen(self.make(recipe, None), recipe, None, self._aside(error))
+            return SelectedModel(self.make(recipe, None), recipe, None, self._aside(error))
 
-    def _without_store(self, spec: str, loaded: Loaded | None) -> Chosen[Made]:
+    def _without_store(self, spec: str, loaded: Loaded | None) -> SelectedModel[Made]:
         """What no database knows: a recipe, or a model's folder."""
         folder = Path(spec)
         recipe = spec.partition(":")[0]
         if recipe in self.recipes and not folder.is_dir():
-            return Chosen(self._made(spec, None, loaded), spec)
+            return SelectedModel(self._made(spec, None, loaded), spec)
         if not folder.is_dir():
             raise self.error(
                 f"{spec!r} names no model of {self.task}: wanted, with --db, a model's number "
@@ -408,7 +416,7 @@ class Choosing(Generic[Made]):
             )
         config = read_config(folder)
         self.check_task(config.task, str(folder))
-        return Chosen(self._made(config.recipe, folder, loaded), config.name)
+        return SelectedModel(self._made(config.recipe, folder, loaded), config.name)
 
 
 def same_version(registered: str, made: str) -> bool:
@@ -425,7 +433,7 @@ IDENTIFICATION: Choosing[Identifier] = Choosing(
     built_in=(RULES,),
     registered=(RULES,),
     make=load_identifier,
-    error=RecipeError,
+    error=IdentificationRecipeError,
 )
 
 
@@ -435,7 +443,7 @@ def identifier_for(
     *,
     register: bool = True,
     loaded: Loaded | None = None,
-) -> Chosen[Identifier]:
+) -> SelectedModel[Identifier]:
     """The identifier that `spec` names; the task's active model by default, else `small`.
 
     spec: a model's number or name, a recipe (its active model, else its newest), or the path
@@ -444,8 +452,8 @@ def identifier_for(
     otherwise than the one that is registered; without it nothing is written. loaded: models
     that are in memory already, and where those that get there are put. Where the model in
     the package cannot be used and none was named, the rules decide, and `aside` says why.
-    Raises RecipeError for what names none, ModelFileError for a model that is gone,
-    damaged, or not what was registered.
+    Raises IdentificationRecipeError for what names none, ModelFileError for a model that is
+    gone, damaged, or not what was registered.
     """
     return IDENTIFICATION.find(store, spec, register=register, loaded=loaded)
 
@@ -461,13 +469,13 @@ def ensure_rules(store: "Store") -> int:
 def named(store: "Store", spec: str | None) -> "Model | None":
     """The registered model of identification that `spec` names; None if none.
 
-    Raises RecipeError for one of another task.
+    Raises IdentificationRecipeError for one of another task.
     """
     return IDENTIFICATION.named(store, spec)
 
 
 def check_task(task: str, what: str) -> None:
-    """Raise RecipeError unless a model of this task identifies."""
+    """Raise IdentificationRecipeError unless a model of this task identifies."""
     IDENTIFICATION.check_task(task, what)
 
 
@@ -506,7 +514,7 @@ def resolver_for(
     *,
     register: bool = True,
     loaded: Loaded | None = None,
-) -> Chosen[Resolver]:
+) -> SelectedModel[Resolver]:
     """The resolver that `spec` names; the task's active model by default, else `small`.
 
     spec: a model's number or name, a recipe (its active model, else its newest; with its
@@ -515,13 +523,13 @@ def resolver_for(
     answers otherwise than the one that is registered; without it nothing is written. loaded:
     models that are in memory already, and where those that get there are put. Where the
     model in the package cannot be used and none was named, `cues` answers, and `aside` says
-    why. Raises RecipeError for what names none, ModelFileError for a model that is gone,
-    damaged, or not what was registered.
+    why. Raises IdentificationRecipeError for what names none, ModelFileError for a model that
+    is gone, damaged, or not what was registered.
     """
     return RESOLUTION.find(store, spec, register=register, loaded=loaded)
 
 
-def answers_with(store: "Store", chosen: Chosen[Resolver], parser: str) -> None:
+def answers_with(store: "Store", chosen: SelectedModel[Resolver], parser: str) -> None:
     """Note the parser with which a model answers; what it said with another is forgotten.
 
     To be called before predictions are stored. parser: its name with its version; "" for
@@ -574,7 +582,7 @@ def go_back(store: "Store", task: str | None = None, *, who: str = "") -> Back:
         if found is None:
             raise NoWayBackError(_why(one, passed_over))
         wanted[one] = found.id
-    now = store.put_back_models(wanted, Because(who, BACK))
+    now = store.put_back_models(wanted, ActivationReason(who, BACK))
     after = {key: model.name for key, model in now.items()}
     changed = [key for key in SINGLE_TASKS if before.get(key) != after.get(key)]
     return Back(

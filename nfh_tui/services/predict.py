@@ -19,31 +19,30 @@ from nfh_db.query import parse
 from nfh_db.records import Annotator, ExportRecord, Prediction, Role, Vote
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Answer, Kind, anchor_id, class_answer
 from nfh_models.identification.base import (
-    Case,
     Decision,
     Identifier,
+    SentenceNumber,
     cases_of,
     decide,
     parse_cases,
 )
-from nfh_models.identification.recipes import RULES, RecipeError
+from nfh_models.identification.recipes import RULES, IdentificationRecipeError
 from nfh_models.parsing import Parser, ParserError, load_parser
 from nfh_models.parsing.base import BASIC
 from nfh_models.resolution import recipes
 from nfh_models.resolution.base import Choice, Item, Resolver, check_layers, resolved
 from nfh_models.resolution.baselines import DeterministicResolver, Pattern
 from nfh_models.resolution.heads import decode
-from nfh_models.resolution.recipes import ENCODER, SMALL, TASK
-from nfh_models.resolution.recipes import RecipeError as ResolutionRecipeError
+from nfh_models.resolution.recipes import ENCODER, SMALL, TASK, ResolutionRecipeError
 from nfh_tui.services.models import (
     RESOLUTION,
-    Chosen,
     Loaded,
+    SelectedModel,
     answers_with,
     identifier_for,
     resolver_for,
 )
-from nfh_tui.services.predict_sources import Numbers
+from nfh_tui.services.predict_sources import PassageNumbers
 
 if TYPE_CHECKING:
     from nfh_db.query import Query
@@ -64,15 +63,15 @@ SCORES_TOGETHER = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Tools:
+class PredictionTools:
     """What predicts.
 
     identifier: None where all numbers are known to be fused heads. parser: None where nobody
     needs one. patterns: whether they are tried at all.
     """
 
-    identifier: Chosen[Identifier] | None
-    resolver: Chosen[Resolver]
+    identifier: SelectedModel[Identifier] | None
+    resolver: SelectedModel[Resolver]
     parser: Parser | None
     patterns: bool = True
 
@@ -86,7 +85,7 @@ class PredictedNumber:
     kind NFH where the resolver had nothing to say.
     """
 
-    numbers: Numbers
+    numbers: PassageNumbers
     anchor: Anchor
     decision: Decision | None
     answer: Answer
@@ -100,7 +99,7 @@ class PredictedNumber:
 
 
 @dataclass(slots=True)
-class Counts:
+class PredictionCounts:
     """What was predicted so far.
 
     kinds: of those without a noun. patterns: by name, how many they answered. several: with
@@ -140,7 +139,7 @@ def looked_past(choice: Choice, anchor: Anchor) -> bool:
 
 
 def predict(
-    passages: Iterable[Numbers], tools: Tools, counts: Counts
+    passages: Iterable[PassageNumbers], tools: PredictionTools, counts: PredictionCounts
 ) -> Iterator[PredictedNumber]:
     """Each number of the passages with its prediction, in order, in bounded memory.
 
@@ -154,9 +153,9 @@ def predict(
             yield one
 
 
-def _chunks(passages: Iterable[Numbers]) -> Iterator[list[Numbers]]:
+def _chunks(passages: Iterable[PassageNumbers]) -> Iterator[list[PassageNumbers]]:
     """Passages in order, with at most TOGETHER numbers or so."""
-    chunk: list[Numbers] = []
+    chunk: list[PassageNumbers] = []
     numbers = scores = 0
     for one in passages:
         chunk.append(one)
@@ -173,9 +172,9 @@ def _chunks(passages: Iterable[Numbers]) -> Iterator[list[Numbers]]:
 class _Open:
     """A number without its answer. case: it in its sentence, parsed or not."""
 
-    numbers: Numbers
+    numbers: PassageNumbers
     anchor: Anchor
-    case: Case
+    case: SentenceNumber
     decision: Decision | None
 
     @property
@@ -186,7 +185,9 @@ class _Open:
         return Item(self.numbers.passage, self.anchor, parsed, shift)
 
 
-def _predict(chunk: Sequence[Numbers], tools: Tools) -> Iterator[PredictedNumber]:
+def _predict(
+    chunk: Sequence[PassageNumbers], tools: PredictionTools
+) -> Iterator[PredictedNumber]:
     open_ = _identified(chunk, tools)
     answers: list[PredictedNumber | None] = [_without(one) for one in open_]
     waiting = [place for place, answer in enumerate(answers) if answer is None]
@@ -204,7 +205,7 @@ def _predict(chunk: Sequence[Numbers], tools: Tools) -> Iterator[PredictedNumber
     yield from (answer for answer in answers if answer is not None)
 
 
-def _identified(chunk: Sequence[Numbers], tools: Tools) -> list[_Open]:
+def _identified(chunk: Sequence[PassageNumbers], tools: PredictionTools) -> list[_Open]:
     owners = [(numbers, anchor) for numbers in chunk for anchor in numbers.anchors]
     cases = (case for numbers in chunk for case in cases_of(numbers.passage, numbers.anchors))
     if tools.identifier is None:
@@ -244,7 +245,7 @@ def _parsed_for_patterns(
     return found
 
 
-def _may_match(case: Case) -> bool:
+def _may_match(case: SentenceNumber) -> bool:
     return recipes.may_match(case.stretch.words, case.start, case.end)
 
 
@@ -270,10 +271,10 @@ DIGITS = 6
 """Of scores, significant; two machines may differ in what stands behind those."""
 
 
-class Lines:
+class PredictionLines:
     """Makes the lines of predictions. at: when, as the format has it; one for a whole run."""
 
-    def __init__(self, tools: Tools, at: str, *, scores: bool) -> None:
+    def __init__(self, tools: PredictionTools, at: str, *, scores: bool) -> None:
         self._tools = tools
         self._name = annotator_of(tools.resolver.name)
         self._at = at
@@ -351,7 +352,7 @@ Progress = Callable[[str, int, int], None]
 """Told what is being done, how much of it is done, and how much there is."""
 
 
-class Elsewhere(Protocol):
+class RemotePredictors(Protocol):
     """Other machines that have the same model."""
 
     @property
@@ -368,9 +369,9 @@ class Elsewhere(Protocol):
 class Resolution:
     """What predicts. parser: None where the resolver needs none, or predicts elsewhere."""
 
-    chosen: Chosen[Resolver]
+    chosen: SelectedModel[Resolver]
     parser: Parser | None
-    elsewhere: Elsewhere | None = None
+    elsewhere: RemotePredictors | None = None
 
     @property
     def parser_name(self) -> str:
@@ -392,7 +393,7 @@ class Resolution:
 
 
 @dataclass(slots=True)
-class Predictions:
+class PredictionRun:
     """What came of a run.
 
     anchors: of the query. predicted: in this run; the others before, but for those that are
@@ -415,7 +416,7 @@ def predict_stored(
     progress: Progress,
     *,
     force: bool = False,
-) -> Predictions:
+) -> PredictionRun:
     """Predict the anchors that a query finds and of which the model has said nothing yet.
 
     tools: with a model that the store knows. force: also those of which it has. Raises
@@ -439,7 +440,7 @@ class _Run:
     ) -> None:
         if tools.chosen.model_id is None:
             raise ValueError("a model that the store does not know")
-        self.report = Predictions()
+        self.report = PredictionRun()
         self._store = store
         self._tools = tools
         self._model_id = tools.chosen.model_id
@@ -448,7 +449,7 @@ class _Run:
         self._size = FIRST_STRETCH
         self._passed = 0
 
-    def run(self, query: "Query", me: Annotator) -> Predictions:
+    def run(self, query: "Query", me: Annotator) -> PredictionRun:
         tools, report = self._tools, self.report
         tools.check()
         answers_with(self._store, tools.chosen, tools.parser_name)
@@ -530,7 +531,7 @@ def kind_of(choice: Choice) -> Kind:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class PredictAllRequest:
     """What is to be predicted. query: as typed. model, parser: as --model and --parser have
     them, None for the default. force: also what this model has predicted before. who: whose
     queue the query is about. scheduler: the address of a cluster that is to do it."""
@@ -544,7 +545,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class PredictionReport:
+class PredictResult:
     """What came of it. report: as JSON has it. aside: why another model answered, or "".
     warnings: sentences about the machines that did it."""
 
@@ -553,7 +554,7 @@ class PredictionReport:
     warnings: tuple[str, ...] = ()
 
 
-def predict_all(store: "Store", wanted: Wanted, progress: Progress) -> PredictionReport:
+def predict_all(store: "Store", wanted: PredictAllRequest, progress: Progress) -> PredictResult:
     """Predict, store what was predicted, and report.
 
     Raises QueryError, StoreError, ModelsError; a KeyboardInterrupt leaves what is stored by
@@ -572,11 +573,14 @@ def predict_all(store: "Store", wanted: Wanted, progress: Progress) -> Predictio
         "active": active is not None and active.id == chosen.model_id,
         "seconds": round(time.perf_counter() - began, 3),
     }
-    return PredictionReport(report, chosen.aside, warnings)
+    return PredictResult(report, chosen.aside, warnings)
 
 
 def _tools(
-    store: "Store", chosen: "Chosen[Resolver]", wanted: Wanted, machines: ExitStack
+    store: "Store",
+    chosen: "SelectedModel[Resolver]",
+    wanted: PredictAllRequest,
+    machines: ExitStack,
 ) -> tuple[Resolution, tuple[str, ...]]:
     """What predicts, here or on the machines of a cluster while `machines` holds; warnings."""
     if wanted.scheduler is None:
@@ -594,7 +598,7 @@ def _known(store: "Store", wanted: str) -> Annotator:
     return next(found, Annotator(0, wanted))
 
 
-def _check_stored(chosen: "Chosen[Resolver]", model: str | None) -> None:
+def _check_stored(chosen: "SelectedModel[Resolver]", model: str | None) -> None:
     if chosen.model_id is None:
         raise ResolutionRecipeError(
             f"the model in {model} is none of this database's, so that what it predicts could "
@@ -602,14 +606,14 @@ def _check_stored(chosen: "Chosen[Resolver]", model: str | None) -> None:
         )
 
 
-def _parser_for(chosen: "Chosen[Resolver]", spec: str | None) -> "Parser | None":
+def _parser_for(chosen: "SelectedModel[Resolver]", spec: str | None) -> "Parser | None":
     """The parser that the model needs; None if it needs none. Raises ParserError."""
 
     needs = chosen.model.needs
     return load_parser(spec, needs) if needs else None
 
 
-def _as_json(query: str, tools: Resolution, found: Predictions) -> dict[str, object]:
+def _as_json(query: str, tools: Resolution, found: PredictionRun) -> dict[str, object]:
     chosen = tools.chosen
     return {
         "query": query,
@@ -637,7 +641,7 @@ BOTH = (SMALL, ENCODER)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PredictRequest:
     """What a call asks for.
 
     model: of resolution; None is the model in the package. identifier: None is the same model
@@ -652,11 +656,13 @@ class Asked:
     parser: str | None = None
 
 
-def tools_for(store: "Store | None", asked: Asked) -> tuple[Tools, list[str]]:
+def tools_for(
+    store: "Store | None", asked: PredictRequest
+) -> tuple[PredictionTools, list[str]]:
     """The tools, loaded, and sentences that a person should read about them.
 
     store: where names and numbers of models are looked up; nothing is written to it. Raises
-    RecipeError, ModelFileError and ParserError.
+    IdentificationRecipeError, ModelFileError and ParserError.
     """
     loaded: Loaded = {}
     named = store if asked.model is not None else None
@@ -667,23 +673,30 @@ def tools_for(store: "Store | None", asked: Asked) -> tuple[Tools, list[str]]:
     parser, note = _parser_of(asked, resolver, identifier)
     if note:
         notes.append(note)
-    return Tools(identifier, resolver, parser, patterns), list(dict.fromkeys(notes))
+    return PredictionTools(identifier, resolver, parser, patterns), list(dict.fromkeys(notes))
 
 
 def _identifier(
-    store: "Store | None", asked: Asked, resolver: Chosen[Resolver], loaded: Loaded
-) -> Chosen[Identifier]:
+    store: "Store | None",
+    asked: PredictRequest,
+    resolver: SelectedModel[Resolver],
+    loaded: Loaded,
+) -> SelectedModel[Identifier]:
     if asked.identifier is not None:
         return identifier_for(store, asked.identifier, register=False, loaded=loaded)
     if resolver.model.recipe in BOTH:
         named = store if asked.model is not None else None
-        with suppress(RecipeError):  # an encoder that was fitted for resolution alone
+        with suppress(
+            IdentificationRecipeError
+        ):  # an encoder that was fitted for resolution alone
             return identifier_for(named, asked.model or SMALL, register=False, loaded=loaded)
     return identifier_for(None, RULES, loaded=loaded)
 
 
 def _parser_of(
-    asked: Asked, resolver: Chosen[Resolver], identifier: Chosen[Identifier] | None
+    asked: PredictRequest,
+    resolver: SelectedModel[Resolver],
+    identifier: SelectedModel[Identifier] | None,
 ) -> tuple[Parser | None, str]:
     """The parser, if it is needed, or if the patterns can have one; and a sentence."""
     needs = resolver.model.needs

@@ -21,7 +21,7 @@ from nfh_db.formats.registry import (
     GOLD,
     NFH,
     NFH_IDENT,
-    Opened,
+    RecognizedFile,
     reading,
     recognise,
 )
@@ -172,7 +172,7 @@ Anchors = Literal["given", "found"]
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class PassageNumbers:
     """A passage with numbers of it, ascending. split: as its row said."""
 
     passage: Passage
@@ -199,7 +199,7 @@ def _no_passages(stream: Stream, found: Format) -> FormatError:
     )
 
 
-def passages(stream: Stream, format_name: str, anchors: Anchors) -> Iterator[Numbers]:
+def passages(stream: Stream, format_name: str, anchors: Anchors) -> Iterator[PassageNumbers]:
     """The passages of a file that have numbers, in order.
 
     anchors: of labelled rows, the number that a row gives, or all that are found in its
@@ -208,7 +208,7 @@ def passages(stream: Stream, format_name: str, anchors: Anchors) -> Iterator[Num
     """
     maker = PassageMaker(stream, None, None)
     found = (
-        Numbers(
+        PassageNumbers(
             one.passage, tuple(anchor.anchor for anchor in one.anchors), _split(one.anchors)
         )
         for one in maker.passages(_rows(stream, format_name))
@@ -244,7 +244,7 @@ def _blocks(stream: Stream, format_name: str) -> Iterator[DialogBlock]:
         raise stream.nothing()
 
 
-def found_anew(rows: Iterable[Numbers]) -> Iterator[Numbers]:
+def found_anew(rows: Iterable[PassageNumbers]) -> Iterator[PassageNumbers]:
     """All numbers that are found in the rows' passages, each passage once."""
     known: dict[str, None] = {}
     for row in rows:
@@ -255,7 +255,7 @@ def found_anew(rows: Iterable[Numbers]) -> Iterator[Numbers]:
             del known[next(iter(known))]
         anchors = tuple(numbers_of(row.passage, spaced_out=True))
         if anchors:
-            yield Numbers(row.passage, anchors, row.split)
+            yield PassageNumbers(row.passage, anchors, row.split)
 
 
 # --- raw text -------------------------------------------------------------------------------
@@ -363,7 +363,7 @@ def _say_cut(stream: Stream, cut: int) -> None:
 
 def other_format(
     place: str, format_name: str | None, options: "ImportOptions | None" = None
-) -> Opened | None:
+) -> RecognizedFile | None:
     """A file of a format that is not read as a stream; None for those that are.
 
     What cannot be opened is left to the stream, which says why. options: settings that were
@@ -386,7 +386,7 @@ def other_format(
     return None if found.format.name in (*FORMATS, AMT.name) else found
 
 
-def _set(place: str, format_name: str | None, options: "ImportOptions") -> Opened:
+def _set(place: str, format_name: str | None, options: "ImportOptions") -> RecognizedFile:
     """A file that is read with settings."""
     from nfh_tui.services.imports import look
 
@@ -405,8 +405,8 @@ def _set(place: str, format_name: str | None, options: "ImportOptions") -> Opene
 
 
 def passages_of(
-    found: Opened, anchors: Anchors, options: "ImportOptions | None" = None
-) -> Iterator[Numbers]:
+    found: RecognizedFile, anchors: Anchors, options: "ImportOptions | None" = None
+) -> Iterator[PassageNumbers]:
     """Its passages, each number once, though several rows may be of it. Raises FormatError.
 
     anchors: as `passages` has them; raw dialogs have only found ones.
@@ -414,7 +414,7 @@ def passages_of(
     maker = PassageMaker(found.source, None, None, options.window if options else None)
     how = options.reading() if options else reading()
     rows = (
-        Numbers(
+        PassageNumbers(
             one.passage,
             tuple(row.anchor for row in one.anchors),
             next((row.split for row in one.anchors), None),
@@ -426,7 +426,7 @@ def passages_of(
     return _once(rows)
 
 
-def _once(rows: Iterator[Numbers]) -> Iterator[Numbers]:
+def _once(rows: Iterator[PassageNumbers]) -> Iterator[PassageNumbers]:
     known: dict[tuple[str, Anchor], None] = {}
     for row in rows:
         new = [a for a in row.anchors if (row.passage.digest, a) not in known]
@@ -434,4 +434,4 @@ def _once(rows: Iterator[Numbers]) -> Iterator[Numbers]:
         while len(known) > REMEMBERED:
             del known[next(iter(known))]
         if new:
-            yield Numbers(row.passage, tuple(new), row.split)
+            yield PassageNumbers(row.passage, tuple(new), row.split)

@@ -19,9 +19,9 @@ import msgspec
 from nfh_tui.jobs.logs import log_path, open_private
 from nfh_tui.jobs.protocol import (
     NO_PIPELINE,
-    Aside,
+    AnchorReady,
     Ask,
-    Done,
+    Notice,
     Ready,
     Reply,
     decode_reply,
@@ -194,11 +194,11 @@ class PredictorClient:
             self._tell("ready", f"{reply.model} predicts{with_}.")
             if self._wanted:
                 self._send()
-        elif isinstance(reply, Done):
+        elif isinstance(reply, AnchorReady):
             self._failures = 0
             self._answered(reply.anchor)
             self._on_done(reply.anchor)
-        elif isinstance(reply, Aside):
+        elif isinstance(reply, Notice):
             self._on_state(PredictorState("ready", reply.message, self._model, aside=True))
         elif reply.anchor is not None:
             self._answered(reply.anchor)

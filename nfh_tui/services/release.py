@@ -24,11 +24,12 @@ from nfh_db.formats.gold import GoldWriter
 from nfh_db.formats.rows import ReleaseWriter
 from nfh_db.messages import visible
 from nfh_db.models import Activation
-from nfh_db.query import ME, Compare, Match, Named, People, Query, parse
+from nfh_db.query import ME, Compare, Match, Named, PeopleTerm, Query, parse
 from nfh_db.query.keys import NONE
 from nfh_db.records import (
     BY_RULE,
     PERSON,
+    AnchorState,
     Annotator,
     Ballot,
     ExportRecord,
@@ -36,7 +37,6 @@ from nfh_db.records import (
     Gold,
     Role,
     Rule,
-    State,
     Vote,
 )
 from nfh_db.system import path_beside, sweep, sync_folder
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from nfh_db.guidelines import Guideline
     from nfh_db.items import Frozen
     from nfh_db.store import Store
-    from nfh_models.agreement.measure import Judged
+    from nfh_models.agreement.measure import AnsweredAnchor
     from nfh_models.agreement.report import Agreement
 
 
@@ -190,7 +190,7 @@ class FileNames:
 
 PREFIX = "person-"
 
-Term = Match | People | Compare
+Term = Match | PeopleTerm | Compare
 BY = "by"
 """The key of queries that has nothing but names."""
 
@@ -204,14 +204,14 @@ def asked_of(query: Query) -> set[str]:
 
 
 def _names_in_term(term: Term) -> Iterator[str]:
-    if isinstance(term, People):
+    if isinstance(term, PeopleTerm):
         for value in term.values:
             yield from value.names
     elif isinstance(term, Match) and term.key == BY:
         yield from term.values
 
 
-class Names:
+class ReleaseNames:
     """Names as they are."""
 
     hidden = False
@@ -229,7 +229,7 @@ class Names:
         return query.text
 
 
-class Pseudonyms(Names):
+class Pseudonyms(ReleaseNames):
     """person-1, person-2 and so on, in the order in which people came to the database.
 
     That order never changes, so that a person has one number in all releases of a database.
@@ -302,7 +302,7 @@ class Pseudonyms(Names):
 
 def _renamed(term: Term, names: dict[str, str]) -> Term:
     """A part of a query with other names."""
-    if isinstance(term, People):
+    if isinstance(term, PeopleTerm):
         values = (Named(tuple(names[one] for one in v.names), v.what) for v in term.values)
         return replace(term, values=tuple(values))
     if isinstance(term, Match) and term.key == BY:
@@ -310,7 +310,7 @@ def _renamed(term: Term, names: dict[str, str]) -> Term:
     return term
 
 
-class View(StrEnum):
+class ExposureCounts(StrEnum):
     """What those had in view who gave the answers of which a gold is made."""
 
     MODEL = "a model's answer"
@@ -339,7 +339,7 @@ class ModelsInUse:
 
 
 @dataclass(slots=True)
-class Tally:
+class ReleaseCounts:
     """Counts of numbers, unless said otherwise.
 
     kinds: by kind and split. passages: the first split of each, by its words, however they are
@@ -364,13 +364,13 @@ class Tally:
     relations: Counter[Relation] = field(default_factory=Counter)
     sorts: Counter[Sort | None] = field(default_factory=Counter)
     rules: Counter[Rule] = field(default_factory=Counter)
-    views: Counter[tuple[Rule, View]] = field(default_factory=Counter)
+    views: Counter[tuple[Rule, ExposureCounts]] = field(default_factory=Counter)
     votes_seen: Counter[Rule] = field(default_factory=Counter)
     models: Counter[str] = field(default_factory=Counter)
     unlogged: int = 0
     guidelines: Counter[str] = field(default_factory=Counter)
     own_versions: Counter[int] = field(default_factory=Counter)
-    undecided: Counter[State] = field(default_factory=Counter)
+    undecided: Counter[AnchorState] = field(default_factory=Counter)
     disputed: int = 0
     flags: Counter[FlagName] = field(default_factory=Counter)
     comments: int = 0
@@ -389,7 +389,7 @@ class Tally:
         gold = ballot.gold
         if gold is None:
             self.undecided[ballot.state] += 1
-            self.disputed += ballot.state is State.DISAGREE
+            self.disputed += ballot.state is AnchorState.DISAGREE
             return
         self.anchors.add(ballot.anchor_id)
         self.kinds[gold.answer.kind, ballot.split] += 1
@@ -467,12 +467,12 @@ def _guideline(made_of: Sequence[Vote]) -> str:
     return "other guidelines, of a file" if made_of[0].imported else f"version {version}"
 
 
-def _view(made_of: Sequence[Vote]) -> View:
+def _view(made_of: Sequence[Vote]) -> ExposureCounts:
     """What was in view. Most files say nothing of it, so of their answers it is not known."""
     if any(vote.saw_model for vote in made_of):
-        return View.MODEL
+        return ExposureCounts.MODEL
     known = made_of and not any(vote.imported for vote in made_of)
-    return View.NOTHING if known else View.UNKNOWN
+    return ExposureCounts.NOTHING if known else ExposureCounts.UNKNOWN
 
 
 def deciding(gold: Gold, votes: Sequence[Vote]) -> list[Vote]:
@@ -527,11 +527,11 @@ class Contents:
     """
 
     query: str
-    tally: Tally
+    tally: ReleaseCounts
     rows: ReleaseRows
     agreement: "Agreement"
     frozen: "Frozen"
-    names: Names
+    names: ReleaseNames
     files: Counter[str]
     kept: "tuple[Guideline, ...]"
     sample_corpus: bool
@@ -592,20 +592,20 @@ def release(
     )
 
 
-def sorted_splits(tally: Tally) -> list[tuple[str | None, int]]:
+def sorted_splits(tally: ReleaseCounts) -> list[tuple[str | None, int]]:
     """Splits with their numbers, by name, what has none last."""
     return sorted(tally.splits.items(), key=lambda one: (one[0] is None, one[0] or ""))
 
 
-def _names_of(frozen: "Frozen", *, hidden: bool) -> Names:
-    return Pseudonyms(frozen.people()) if hidden else Names()
+def _names_of(frozen: "Frozen", *, hidden: bool) -> ReleaseNames:
+    return Pseudonyms(frozen.people()) if hidden else ReleaseNames()
 
 
 def _fill(
     folder: NewFolder,
     frozen: "Frozen",
     query: Query,
-    names: Names,
+    names: ReleaseNames,
     progress: Progress,
     about: str,
 ) -> Contents:
@@ -615,7 +615,7 @@ def _fill(
     from nfh_models.agreement.pairs import collect
     from nfh_models.agreement.report import measure_agreement
 
-    tally, corpus = Tally(ModelsInUse(frozen.activations())), SampleCorpus()
+    tally, corpus = ReleaseCounts(ModelsInUse(frozen.activations())), SampleCorpus()
     stems = FileNames()
     passing = _Passing(folder, tally, corpus, names, stems, progress)
     tables = collect(passing.items(frozen.ballots(query)))
@@ -650,14 +650,14 @@ class _Passing:
     """
 
     folder: NewFolder
-    tally: Tally
+    tally: ReleaseCounts
     corpus: SampleCorpus
-    names: Names
+    names: ReleaseNames
     stems: FileNames
     progress: Progress
     homes: dict[bytes, str | None] = field(default_factory=dict)
 
-    def items(self, ballots: Iterator[Ballot]) -> "Iterator[Judged]":
+    def items(self, ballots: Iterator[Ballot]) -> "Iterator[AnsweredAnchor]":
         """The items as agreement is measured on them."""
         writer = GoldWriter()
         for number, found in enumerate(ballots, 1):
@@ -710,7 +710,7 @@ def _write_rows(
 
 
 def _write_guidelines(
-    folder: NewFolder, frozen: "Frozen", tally: Tally
+    folder: NewFolder, frozen: "Frozen", tally: ReleaseCounts
 ) -> "tuple[Guideline, ...]":
     """Write the guidelines that hold, and those that answers of the release name."""
     versions = frozen.guidelines()

@@ -22,18 +22,18 @@ from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Example
 from nfh_models.model_files import (
     CONFIG,
-    Config,
+    ModelConfig,
     ModelFileError,
     digest_of,
     pair_of,
     read_config,
     read_settings,
 )
-from nfh_models.parsing import Layer, Parser
+from nfh_models.parsing import ParseLayer, Parser
 from nfh_models.resolution.base import ResolutionExample, Resolver
 from nfh_models.resolution.bilstm_settings import WANTED, plan_of, settings_of
 from nfh_models.resolution.recipes import BILSTM, ENCODER, LINEAR, SMALL
-from nfh_tui.jobs.reporting import Phase, Step
+from nfh_tui.jobs.reporting import Phase, TrainingStep
 from nfh_tui.process_signals import when_done
 from nfh_tui.services.models import (
     IDENTIFICATION,
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
 
     from nfh_db.models import Model
     from nfh_db.store import Store
-    from nfh_models.encoder.model import Whole
+    from nfh_models.encoder.model import ModelBundle
     from nfh_models.encoder.training import Material, Prepared
-    from nfh_models.training.loop import Outcome, StepReport
+    from nfh_models.training.loop import StepReport, TrainingOutcome
 
 
 HELD_OUT_SHARE = 0.1
@@ -65,8 +65,8 @@ SOON_OVER = ("training", "saving")
 
 
 def steps_of(
-    training: "Generator[StepReport, None, Outcome]",
-) -> "Generator[Step, None, Outcome]":
+    training: "Generator[StepReport, None, TrainingOutcome]",
+) -> "Generator[TrainingStep, None, TrainingOutcome]":
     """The loop's reports as a job's steps; closing this closes the training, which saves.
 
     Ctrl-C waits for the end of a step, so that nothing that was learnt is lost.
@@ -77,7 +77,7 @@ def steps_of(
             with when_done() if within_a_step else nullcontext():
                 report = next(training)
         except StopIteration as end:
-            outcome: Outcome = end.value
+            outcome: TrainingOutcome = end.value
             return outcome
         except BaseException:
             training.close()
@@ -97,7 +97,7 @@ def steps_of(
             raise
 
 
-def outcome_metrics(outcome: "Outcome", on: "device") -> dict[str, object]:
+def outcome_metrics(outcome: "TrainingOutcome", on: "device") -> dict[str, object]:
     """What metrics.json keeps of a training: the curve, and where the best was."""
     return {
         "curve": [dict(entry) for entry in outcome.curve],
@@ -135,7 +135,7 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True)
-class Lessons:
+class TrainingSets:
     """What is learnt from, and what is kept out to judge it.
 
     numbers, dev_numbers: of identification, for a model of both tasks.
@@ -151,7 +151,7 @@ class Lessons:
 class Written:
     """A model's folder on the disk: what it says of itself, and its digest."""
 
-    config: Config
+    config: ModelConfig
     digest: str
 
 
@@ -160,7 +160,7 @@ Write = Callable[[Path, str, dict[str, object], str], Written]
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainedModel:
     """What a training made.
 
     resolver: the model, ready. metrics: what the training itself tells, for metrics.json.
@@ -190,7 +190,7 @@ class Trainer(Protocol):
         ...
 
     @property
-    def needs(self) -> frozenset[Layer]:
+    def needs(self) -> frozenset[ParseLayer]:
         """The layers that it parses."""
         ...
 
@@ -205,8 +205,8 @@ class Trainer(Protocol):
         ...
 
     def train(
-        self, lessons: Lessons, folder: Path, parser: Parser | None
-    ) -> Generator[Step, None, Trained]:
+        self, lessons: TrainingSets, folder: Path, parser: Parser | None
+    ) -> Generator[TrainingStep, None, TrainedModel]:
         """Train, and report each step; goes on from what `folder` holds of the same training.
 
         parser: where it needs layers. Raises ModelsError.
@@ -431,7 +431,7 @@ class BiLstmTrainer:
     """The recipe with its settings."""
 
     recipe = BILSTM
-    needs: frozenset[Layer] = frozenset()
+    needs: frozenset[ParseLayer] = frozenset()
     share = HELD_OUT_SHARE
 
     def __init__(self, words: Sequence[str], device: str | None) -> None:
@@ -443,10 +443,10 @@ class BiLstmTrainer:
 
     def train(
         self,
-        lessons: Lessons,
+        lessons: TrainingSets,
         folder: Path,
         parser: Parser | None,  # noqa: ARG002 - it needs none
-    ) -> Generator[Step, None, Trained]:
+    ) -> Generator[TrainingStep, None, TrainedModel]:
         """Train it. Raises NoExamplesError, VectorError, TrainingError."""
         from nfh_models.resolution.bilstm import config_of, learner_of, make_model, save_bilstm
         from nfh_models.resolution.word_vectors import vectors_of
@@ -463,7 +463,7 @@ class BiLstmTrainer:
             digest = save_bilstm(model, at, created_at=made, metrics=metrics, card=card)
             return Written(config_of(model, at.name, made), digest)
 
-        return Trained(model, write, outcome_metrics(outcome, on), notes=learner.notes)
+        return TrainedModel(model, write, outcome_metrics(outcome, on), notes=learner.notes)
 
 
 OF_NETWORK = ("window", "before", "pair", "distance", "candidates", "dropout")
@@ -483,7 +483,7 @@ SETTABLE = {key: said for key, said in ENCODER_WANTED.items() if key != "task"}
 class EncoderTrainer:
     """The recipe with its settings, and what it starts from."""
 
-    needs: frozenset[Layer] = frozenset()
+    needs: frozenset[ParseLayer] = frozenset()
     share = HELD_OUT_SHARE
 
     def __init__(
@@ -525,10 +525,10 @@ class EncoderTrainer:
 
     def train(
         self,
-        lessons: Lessons,
+        lessons: TrainingSets,
         folder: Path,
         parser: Parser | None,  # noqa: ARG002 - it needs none
-    ) -> Generator[Step, None, Trained]:
+    ) -> Generator[TrainingStep, None, TrainedModel]:
         """Train it. Raises EncoderError, NoLessonsError, TrainingError."""
         from nfh_models.encoder.model import EncoderModel, config_of, save
         from nfh_models.encoder.training import Material
@@ -565,7 +565,7 @@ class EncoderTrainer:
                 f"{found.lost:,} of {found.heads:,} heads stand outside the window of "
                 f"{whole.settings.window} words and cannot be learnt"
             )
-        return Trained(
+        return TrainedModel(
             EncoderModel(whole, self.recipe),
             write,
             told,
@@ -586,7 +586,7 @@ class EncoderTrainer:
 
 def _outcome(
     prepared: "Prepared", folder: Path, on: "device", *, judge_first: bool
-) -> "Generator[StepReport, None, Outcome]":
+) -> "Generator[StepReport, None, TrainingOutcome]":
     from nfh_models.encoder.training import training
 
     trained = yield from training(prepared, folder, on=on, judge_first=judge_first)
@@ -616,7 +616,7 @@ def _as_before(settings: EncoderSettings, base: Base, named: set[str]) -> Encode
     return msgspec.structs.replace(settings, encoder=before.encoder or base.name, **kept)
 
 
-def _loaded_whole(folder: Path) -> "Whole":
+def _loaded_whole(folder: Path) -> "ModelBundle":
     """A model in 32 bits, ready to be taught."""
     from nfh_models.encoder.model import load
 
@@ -625,7 +625,7 @@ def _loaded_whole(folder: Path) -> "Whole":
     return whole
 
 
-def _take_over(whole: "Whole", before: "Whole") -> None:
+def _take_over(whole: "ModelBundle", before: "ModelBundle") -> None:
     """Put what stands on the encoder of an earlier model where the new one has the same."""
     own = whole.network.state_dict()
     fitting = {
@@ -650,7 +650,7 @@ FIGURES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class DevFigures:
     """figures: fractions by name (FIGURES). n: examples. kinds: how many are of each kind,
     and right. mistakes: how often each was made. worst: anchor words with most errors."""
 
@@ -662,8 +662,8 @@ class Judgement:
 
 
 def judged(
-    trained: Trained, dev: Sequence[ResolutionExample], parser: Parser | None
-) -> Judgement | None:
+    trained: TrainedModel, dev: Sequence[ResolutionExample], parser: Parser | None
+) -> DevFigures | None:
     """The figures on some examples; None without any. Raises ParserError."""
     if not dev:
         return None
@@ -680,7 +680,7 @@ def judged(
     of_word = Counter(_word(one.example) for one in found)
     wrong = Counter(_word(one.example) for one in found if not one.right)
     worst = sorted(wrong, key=lambda word: (-wrong[word], word))[:WORST]
-    return Judgement(
+    return DevFigures(
         len(found),
         {name: value for name, value in named.items() if value is not None},
         tuple((kind, n, right[kind]) for kind, n in of_kind.most_common()),
@@ -696,7 +696,7 @@ def _word(example: ResolutionExample) -> str:
 
 
 def metrics_of(
-    lessons: Lessons, trained: Trained, judgement: Judgement | None
+    lessons: TrainingSets, trained: TrainedModel, judgement: DevFigures | None
 ) -> dict[str, object]:
     """The figures as JSON has them: fractions."""
     kinds = Counter(one.gold.kind for one in lessons.train)

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from nfh_db.bulk_plan import DECIDING, Wish
+from nfh_db.bulk_plan import DECIDING, BulkOperation
 from nfh_db.errors import NotAllowedError
 from nfh_db.query import Query
 from nfh_db.records import Annotator, Role
@@ -87,8 +87,10 @@ class GuestClient(StoreClient):
             return self._settings().get(str(args[0]), Access.ADMIN)
         needed = NEEDED.get(name, Access.ADMIN)
         for one in args:
-            role = one.role if isinstance(one, Wish) else one
-            if role is Role.ADJUDICATOR or (isinstance(one, Wish) and one.deed in DECIDING):
+            role = one.role if isinstance(one, BulkOperation) else one
+            if role is Role.ADJUDICATOR or (
+                isinstance(one, BulkOperation) and one.deed in DECIDING
+            ):
                 needed = max(needed, Access.ADJUDICATOR)
         return needed
 

@@ -66,8 +66,8 @@ from nfh_tui.serving.visit import (
     Focus,
     Message,
     Ping,
-    Size,
-    Typed,
+    TerminalInput,
+    TerminalSize,
     Visit,
     WireError,
     command,
@@ -177,7 +177,7 @@ Make = Callable[
 ]
 
 
-class Predictions:
+class SharedPredictor:
     """Asks one predictor child for what all visitors want, the latest first.
 
     It is started when the first of them asks. It writes into the database; their workbenches
@@ -276,7 +276,7 @@ SHUTDOWN = 15.0
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ServedQueue:
     """What is served. query: of the queue, None for what each person was given.
 
     at_most: workbenches open at once, of all people together.
@@ -291,7 +291,7 @@ class Plan:
 class GuestServer(Server):
     """Serves the workbench to `guests`, each under their own name, on one database."""
 
-    def __init__(self, plan: Plan, guests: Guests, predictions: Predictions) -> None:
+    def __init__(self, plan: ServedQueue, guests: Guests, predictions: SharedPredictor) -> None:
         super().__init__("", plan.address.host, plan.address.port, "nfh-tui", plan.address.url)
         self.plan = plan
         self.guests = guests
@@ -474,9 +474,9 @@ def _nothing(anchors: list[int]) -> None:
 
 async def _pass_on(message: Message, page: web.WebSocketResponse, child: AppService) -> None:
     match message:
-        case Typed(text):
+        case TerminalInput(text):
             await child.send_bytes(text.encode("utf-8"))
-        case Size(width, height):
+        case TerminalSize(width, height):
             await child.set_terminal_size(width, height)
         case Ping(text):
             await page.send_json(["pong", text])
@@ -488,11 +488,11 @@ async def _close(page: web.WebSocketResponse, closing: Closing) -> None:
     await page.close(code=closing.code, message=closing.reason.encode())
 
 
-def _asked_size(query: Mapping[str, str]) -> Size:
+def _asked_size(query: Mapping[str, str]) -> TerminalSize:
     try:
         return size_of(query.get("width", "80"), query.get("height", "24"))
     except WireError:
-        return Size(80, 24)
+        return TerminalSize(80, 24)
 
 
 def _ascii(name: str) -> str:
@@ -515,7 +515,7 @@ SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ServeOptions:
     """What to serve, to whom, and where. port: 0 for one that is free."""
 
     database: Path
@@ -528,7 +528,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class GuestLink:
     """What is sent to one guest."""
 
     guest: Guest
@@ -539,9 +539,9 @@ class Link:
 class Service:
     """A server that listens and has not begun to answer. links: one for each guest."""
 
-    plan: Plan
+    plan: ServedQueue
     guests: Guests
-    links: tuple[Link, ...]
+    links: tuple[GuestLink, ...]
     listening: socket.socket
 
     def run(self) -> None:
@@ -552,7 +552,7 @@ class Service:
     async def _run(self) -> None:
         asyncio.get_running_loop().set_exception_handler(note_loop_error)
         stop = asyncio.Event()
-        server = GuestServer(self.plan, self.guests, Predictions(self.plan.database))
+        server = GuestServer(self.plan, self.guests, SharedPredictor(self.plan.database))
         rounds = asyncio.create_task(Retraining(self.plan.database).run(), name="retraining")
         try:
             with _told(stop):
@@ -562,7 +562,7 @@ class Service:
 
 
 @contextmanager
-def opened(call: Call) -> Iterator[Service]:
+def opened(call: ServeOptions) -> Iterator[Service]:
     """The service of a call, while it listens.
 
     The database is looked at and the guests are made known to it, so that what cannot work
@@ -577,10 +577,10 @@ def opened(call: Call) -> Iterator[Service]:
         address = Address(call.host, listening.getsockname()[1], call.public_url)
         guests = Guests(call.guests)
         links = tuple(
-            Link(guest, f"{address.url}/enter?token={guests.invite(guest)}")
+            GuestLink(guest, f"{address.url}/enter?token={guests.invite(guest)}")
             for guest in call.guests
         )
-        plan = Plan(call.database.resolve(), address, call.query, call.at_most)
+        plan = ServedQueue(call.database.resolve(), address, call.query, call.at_most)
         yield Service(plan, guests, links, listening)
 
 

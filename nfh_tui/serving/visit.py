@@ -223,14 +223,14 @@ class WireError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TerminalInput:
     """Keys, or the mouse, as a terminal sends them."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Size:
+class TerminalSize:
     """The size of the screen in cells."""
 
     width: int
@@ -251,7 +251,7 @@ class Focus:
     on: bool
 
 
-Message = Typed | Size | Ping | Focus
+Message = TerminalInput | TerminalSize | Ping | Focus
 
 
 def parse(text: str) -> Message:
@@ -267,7 +267,7 @@ def parse(text: str) -> Message:
         raise WireError("not a list")
     match value:
         case ["stdin", str(typed)]:
-            return Typed(_encodable(typed))
+            return TerminalInput(_encodable(typed))
         case ["resize", dict(size)]:
             return size_of(size.get("width"), size.get("height"))
         case ["ping", str(ping)] if len(ping) <= LARGEST_PING:
@@ -277,9 +277,9 @@ def parse(text: str) -> Message:
     raise WireError("a message of no known type")
 
 
-def size_of(width: object, height: object) -> Size:
+def size_of(width: object, height: object) -> TerminalSize:
     """A size, within reason. Raises WireError for what is no whole number."""
-    return Size(_within(width, WIDTHS), _within(height, HEIGHTS))
+    return TerminalSize(_within(width, WIDTHS), _within(height, HEIGHTS))
 
 
 def _within(value: object, bounds: tuple[int, int]) -> int:

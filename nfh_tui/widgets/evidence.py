@@ -9,7 +9,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from nfh_db.records import HistoryLine, Item
+from nfh_db.records import AnchorItem, HistoryLine
 from nfh_tui.editor.state import EditState
 from nfh_tui.services.guidelines import Guide
 from nfh_tui.textual_support import EnduringPane, Painter, lane_css, refresh_lines
@@ -62,7 +62,7 @@ class EvidenceView(EnduringPane, ScrollView, can_focus=True, inherit_bindings=Fa
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id, classes=classes)
-        self._shown: Item | None = None
+        self._shown: AnchorItem | None = None
         self._edit: EditState | None = None
         self._blind = self._brief = False
         self._history: tuple[HistoryLine, ...] = ()
@@ -74,7 +74,7 @@ class EvidenceView(EnduringPane, ScrollView, can_focus=True, inherit_bindings=Fa
 
     def show(
         self,
-        item: Item | None,
+        item: AnchorItem | None,
         state: EditState | None,
         *,
         blind: bool = False,

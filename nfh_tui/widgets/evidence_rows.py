@@ -13,15 +13,15 @@ from math import inf, isfinite, isnan
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from nfh_db.records import (
+    AnchorItem,
+    AnchorState,
     Gold,
     HistoryLine,
     Identified,
-    Item,
     Prediction,
     Role,
     Rule,
     Sibling,
-    State,
     Vote,
 )
 from nfh_models.domain import (
@@ -41,7 +41,7 @@ from nfh_models.domain import (
 )
 from nfh_tui.display_text import clip, glyphs, isolated, visible, width_of
 from nfh_tui.editor.commands import fold, prompt, token_scores
-from nfh_tui.editor.state import EditState, Source, answer, in_anchor, live, quoted
+from nfh_tui.editor.state import AnswerSource, EditState, answer, in_anchor, live, quoted
 from nfh_tui.editor.votes import (
     BLOCKING_WORDS,
     KIND_WORDS,
@@ -63,8 +63,8 @@ from nfh_tui.services.guidelines import Guide
 from nfh_tui.services.history import act_words, thing
 from nfh_tui.widgets.passage_render import DIGITS, GOLD, Lane, Roles, Run, is_counted, lanes
 from nfh_tui.widgets.substitution import (
-    Placed,
-    Reading,
+    FilledSentence,
+    PlacedNumber,
     beside,
     is_leading,
     phrase_start,
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from nfh_db.similar_items import Precedent
 
 
-def answer_words(item: Item, edit: EditState, reading: bool) -> tuple[str, str]:
+def answer_words(item: AnchorItem, edit: EditState, reading: bool) -> tuple[str, str]:
     """The answer, and where it came from; while one only reads, the gold and its rule."""
     if reading:
         gold = item.gold
@@ -86,13 +86,13 @@ def answer_words(item: Item, edit: EditState, reading: bool) -> tuple[str, str]:
         return describe(gold.answer, item.passage), f"gold · {gold.rule}"
     made = answer(edit, item)
     said = describe(made, item.passage) if isinstance(made, Answer) else _unfinished(item, edit)
-    source = "" if edit.source is Source.EMPTY else edit.source.value
+    source = "" if edit.source is AnswerSource.EMPTY else edit.source.value
     why = shown_reason(edit.reason, item, edit.adopted)
     notes = [source, why, "changed" if edit.changed else ""]
     return said, " · ".join(filter(None, notes))
 
 
-def _unfinished(item: Item, edit: EditState) -> str:
+def _unfinished(item: AnchorItem, edit: EditState) -> str:
     """What there is of an answer that cannot be saved yet, and what it lacks."""
     if edit.kind is None:
         return "nothing chosen yet"
@@ -137,7 +137,7 @@ class _Word(NamedTuple):
     glued: bool
 
 
-class Rows:
+class RowBuilder:
     """Collects rows of at most `width` cells, or LEAST of them where it is less."""
 
     def __init__(self, width: int) -> None:
@@ -301,18 +301,18 @@ MOST_NUMBERS = 6
 MOST_SIGNS = 4
 """Signs before a place: the answer edited, and the first of those who marked it."""
 STATE_SIGNS = {
-    State.OPEN: "○",
-    State.ANSWERED: "◐",
-    State.DISAGREE: "≠",
-    State.DECIDED: "✓",
-    State.STALE: "↺",
+    AnchorState.OPEN: "○",
+    AnchorState.ANSWERED: "◐",
+    AnchorState.DISAGREE: "≠",
+    AnchorState.DECIDED: "✓",
+    AnchorState.STALE: "↺",
 }
 
 
 # --- other spans for the anchor -----------------------------------------------------------
 
 
-def add_proposals(rows: Rows, item: Item, *, named: bool, key: str = "") -> None:
+def add_proposals(rows: RowBuilder, item: AnchorItem, *, named: bool, key: str = "") -> None:
     """Say who proposes which span. named: False says it to the only one who does.
 
     key: what takes a span over, "" where nothing does.
@@ -340,7 +340,7 @@ def add_proposals(rows: Rows, item: Item, *, named: bool, key: str = "") -> None
 # --- number words beside the anchor --------------------------------------------------------
 
 
-def add_beside(rows: Rows, item: Item, span: Anchor | None = None) -> None:
+def add_beside(rows: RowBuilder, item: AnchorItem, span: Anchor | None = None) -> None:
     """Say which number words stand beside the anchor, and how they would be taken in.
 
     span: what the keys move in its place.
@@ -359,7 +359,7 @@ def add_beside(rows: Rows, item: Item, span: Anchor | None = None) -> None:
         rows.text(said, indent=1, hang=3)
 
 
-def _is_own(item: Item, token: int) -> bool:
+def _is_own(item: AnchorItem, token: int) -> bool:
     """True if a number word is an item of its own."""
     return any(one.anchor.start <= token < one.anchor.end for one in item.siblings)
 
@@ -367,7 +367,9 @@ def _is_own(item: Item, token: int) -> bool:
 # --- the nouns offered ---------------------------------------------------------------------
 
 
-def add_places(rows: Rows, item: Item, lanes: Sequence[Lane], state: EditState | None) -> None:
+def add_places(
+    rows: RowBuilder, item: AnchorItem, lanes: Sequence[Lane], state: EditState | None
+) -> None:
     """Every place of each noun that was answered, with its modifiers and what it seems to be.
 
     A place of the answer edited has the number of its head, × where it was taken away; others
@@ -386,7 +388,7 @@ def add_places(rows: Rows, item: Item, lanes: Sequence[Lane], state: EditState |
 
 
 def _noun_tokens(
-    item: Item, state: EditState | None, answers: Iterable[Answer]
+    item: AnchorItem, state: EditState | None, answers: Iterable[Answer]
 ) -> list[tuple[int, ...]]:
     """Tokens of each noun: those of the answer edited first, none twice."""
     heads = list(state.heads) if state is not None else []
@@ -418,7 +420,7 @@ def _places_by_lemma(passage: Passage) -> dict[str, list[int]]:
 
 
 def _place(
-    item: Item, token: int, lanes: Sequence[Lane], state: EditState | None
+    item: AnchorItem, token: int, lanes: Sequence[Lane], state: EditState | None
 ) -> list[Part]:
     passage = item.passage
     signs = [_own_sign(token, state), *_lane_signs(token, lanes)]
@@ -458,7 +460,7 @@ def _lane_signs(token: int, lanes: Sequence[Lane]) -> list[Part]:
 # --- the other numbers ---------------------------------------------------------------------
 
 
-def add_numbers(rows: Rows, item: Item, *, nouns: bool = True) -> None:
+def add_numbers(rows: RowBuilder, item: AnchorItem, *, nouns: bool = True) -> None:
     """The passage's other anchors, the nearest ones if there are many, with what they are.
 
     nouns: with what is missing there by the gold.
@@ -480,10 +482,10 @@ def _noun(passage: Passage, noun: int | str) -> str:
     return " ".join((passage.word(noun) if isinstance(noun, int) else noun).split())
 
 
-def _number(item: Item, one: Sibling) -> list[Part]:
+def _number(item: AnchorItem, one: Sibling) -> list[Part]:
     passage = item.passage
     words = " ".join(passage.words(one.anchor.start, one.anchor.end).split())
-    decided = one.state is State.DECIDED
+    decided = one.state is AnchorState.DECIDED
     kind = KIND_WORDS[Kind(one.kind)] if one.kind is not None else one.state.value
     return [
         (f"{STATE_SIGNS[one.state]} ", "same" if decided else "note"),
@@ -512,7 +514,9 @@ NAME_WIDTH = 12
 """Most cells for the name of a bar."""
 
 
-def add_model(rows: Rows, item: Item, against: Answer | None, *, listed: bool) -> None:
+def add_model(
+    rows: RowBuilder, item: AnchorItem, against: Answer | None, *, listed: bool
+) -> None:
     """What the active model says of the item; a line even when it has said nothing.
 
     listed: its choice stands among the answers already, and only its doubt is told.
@@ -531,7 +535,7 @@ def add_model(rows: Rows, item: Item, against: Answer | None, *, listed: bool) -
     _add_bars(rows, item, prediction)
 
 
-def add_doubt(rows: Rows, item: Item) -> None:
+def add_doubt(rows: RowBuilder, item: AnchorItem) -> None:
     """One line where a model that had not seen the gold said what it thinks of it."""
     said = item.doubted
     if said is None or item.gold is None or 1 - said.likely <= LEAST_DOUBT:
@@ -544,7 +548,9 @@ def add_doubt(rows: Rows, item: Item) -> None:
     rows.text([("? ", "asks"), (words, "note")], indent=1, hang=3)
 
 
-def _add_choice(rows: Rows, item: Item, given: Answer | None, against: Answer | None) -> None:
+def _add_choice(
+    rows: RowBuilder, item: AnchorItem, given: Answer | None, against: Answer | None
+) -> None:
     parts: list[Part] = [("m ", "key")]
     if given is None:
         choice = "" if item.prediction is None else item.prediction.choice
@@ -555,7 +561,7 @@ def _add_choice(rows: Rows, item: Item, given: Answer | None, against: Answer | 
     rows.text(parts, indent=1, hang=3)
 
 
-def standing(given: Answer, against: Answer | None, item: Item) -> Part:
+def standing(given: Answer, against: Answer | None, item: AnchorItem) -> Part:
     """How an answer stands to the one being edited: a sign, and what differs."""
     if against is None or given.kind is Kind.NFH:
         return "", ""
@@ -569,7 +575,7 @@ def standing(given: Answer, against: Answer | None, item: Item) -> Part:
     return f"  {words.replace(' ', NO_BREAK)}", "differs"
 
 
-def _doubt(prediction: Prediction, item: Item) -> str:
+def _doubt(prediction: Prediction, item: AnchorItem) -> str:
     """The first choice and the second, each with its score; by how much it won, if those are
     not known."""
     if prediction.second is None:
@@ -605,7 +611,7 @@ def _shown(score: float | None, beside: Sequence[float | None]) -> str:
     )
 
 
-def _choice_words(choice: str, item: Item) -> str:
+def _choice_words(choice: str, item: AnchorItem) -> str:
     given = choice_answer(choice, item)
     if given is None:
         return choice
@@ -614,7 +620,7 @@ def _choice_words(choice: str, item: Item) -> str:
     return _token_word(item, given.heads[0].mentions[0].head)
 
 
-def _token_word(item: Item, token: int) -> str:
+def _token_word(item: AnchorItem, token: int) -> str:
     return " ".join(item.passage.word(token).split())
 
 
@@ -623,7 +629,7 @@ def figure(score: float) -> str:
     return f"{score:.2f}" if abs(score) < 100 else f"{score:.3g}"
 
 
-def _add_bars(rows: Rows, item: Item, prediction: Prediction) -> None:
+def _add_bars(rows: RowBuilder, item: AnchorItem, prediction: Prediction) -> None:
     """The best words, then the classes if they are scored, on one scale.
 
     What would hardly have a bar is not listed: to know that it is little is enough.
@@ -694,7 +700,9 @@ FORMS = (
 """From the roomiest to the narrowest; the first that fits is taken."""
 
 
-def add_answers(rows: Rows, item: Item, lanes: Sequence[Lane], against: Answer | None) -> bool:
+def add_answers(
+    rows: RowBuilder, item: AnchorItem, lanes: Sequence[Lane], against: Answer | None
+) -> bool:
     """The table. against: the answer that the others are held against, None for none.
 
     True if it tells the seconds, too.
@@ -736,7 +744,7 @@ NOUNS, STANDING = 3, 5
 """The columns of the nouns, and of how an answer stands to the one edited."""
 
 
-def _add_row(rows: Rows, row: Sequence[Part], widths: Sequence[int]) -> None:
+def _add_row(rows: RowBuilder, row: Sequence[Part], widths: Sequence[int]) -> None:
     first, *more = folded(row[NOUNS][0], widths[NOUNS]) if widths[NOUNS] else [""]
     told = list(row)
     told[NOUNS] = (first, row[NOUNS][1])
@@ -747,7 +755,7 @@ def _add_row(rows: Rows, row: Sequence[Part], widths: Sequence[int]) -> None:
 
 
 def _cells(
-    lane: Lane, item: Item, form: _Form, against: Answer | None, how: Blocking | None
+    lane: Lane, item: AnchorItem, form: _Form, against: Answer | None, how: Blocking | None
 ) -> tuple[Part, ...]:
     """Key, name, kind, nouns, turns, standing and seconds, as wide as they come."""
     names = KIND_WORDS if form.kinds else SHORT_KINDS
@@ -785,7 +793,7 @@ def blocking_to(given: Answer, against: Answer | None, words: Sequence[str]) -> 
     return compare(against, given, words).blocking
 
 
-def nouns_of(answer: Answer, item: Item) -> str:
+def nouns_of(answer: Answer, item: AnchorItem) -> str:
     """The nouns of an answer as they stand, or the sort and noun of a class."""
     if answer.heads:
         joint = {Relation.AND: " and ", Relation.OR: " or "}.get(
@@ -799,13 +807,13 @@ def nouns_of(answer: Answer, item: Item) -> str:
     return " ".join(filter(None, said))
 
 
-def _head(item: Item, answer: Answer, number: int) -> str:
+def _head(item: AnchorItem, answer: Answer, number: int) -> str:
     first, *more = live(answer.heads[number].mentions)
     words = " ".join(item.passage.words(first.start, first.end).split())
     return f"{words} +{len(more)}" if more else words
 
 
-def turns_of(answer: Answer, item: Item) -> str:
+def turns_of(answer: Answer, item: AnchorItem) -> str:
     """Where the marked mentions stand: "t1", "t1,3"."""
     turns = {item.passage.turn_of(live(head.mentions)[0].head) + 1 for head in answer.heads}
     return f"t{','.join(map(str, sorted(turns)))}" if turns else ""
@@ -820,7 +828,7 @@ MOST_WEIGHTS = 4
 
 
 def add_identification(
-    rows: Rows, item: Item, draft: Answer | None, gold: Answer | None
+    rows: RowBuilder, item: AnchorItem, draft: Answer | None, gold: Answer | None
 ) -> None:
     """What the active identification model says of the item; nothing where it has not.
 
@@ -894,7 +902,9 @@ ROOM = 96
 STEP = 3
 
 
-def add_readings(rows: Rows, item: Item, lanes: Sequence[Lane], edited: Answer | None) -> None:
+def add_readings(
+    rows: RowBuilder, item: AnchorItem, lanes: Sequence[Lane], edited: Answer | None
+) -> None:
     """Each reading once, that of the answer edited first, marked as what is the same."""
     said: list[tuple[Part, Answer]] = []
     if edited is not None:
@@ -919,7 +929,7 @@ def _width(signs: Sequence[Part]) -> int:
 
 
 def _add_reading(
-    rows: Rows, item: Item, answer: Answer, signs: Sequence[Part], hang: int
+    rows: RowBuilder, item: AnchorItem, answer: Answer, signs: Sequence[Part], hang: int
 ) -> None:
     gap = "\u00a0" * (hang - 1 - _width(signs))
     lines = 3 if rows.width < NARROW else 2
@@ -935,8 +945,13 @@ def _add_reading(
 
 
 def fitted(
-    item: Placed, answer: Answer, width: int, hang: int, lines: int, more: Sequence[Part] = ()
-) -> Reading | None:
+    item: PlacedNumber,
+    answer: Answer,
+    width: int,
+    hang: int,
+    lines: int,
+    more: Sequence[Part] = (),
+) -> FilledSentence | None:
     """The longest reading that takes at most so many lines of a pane, each `hang` cells in.
 
     more: what stands behind it. Where even the shortest takes more lines, the shortest.
@@ -946,14 +961,14 @@ def fitted(
         made = reading(item, answer, room)
         if made is None or room <= 0:
             return made
-        trial = Rows(width)
+        trial = RowBuilder(width)
         trial.text([*sentence_parts(made), *more], indent=hang)
         if len(trial.made) <= lines:
             return made
         room -= STEP
 
 
-def sentence_parts(made: Reading) -> list[Part]:
+def sentence_parts(made: FilledSentence) -> list[Part]:
     """A reading with its number and what is put in told apart."""
     number: list[Part] = [(made.number, "number")]
     if made.between:
@@ -977,7 +992,7 @@ LINES = 2
 
 
 def add_precedents(
-    rows: Rows, precedents: "Sequence[Precedent]", against: Answer | None
+    rows: RowBuilder, precedents: "Sequence[Precedent]", against: Answer | None
 ) -> None:
     """The count and the nearest decisions. against: the answer edited, else the gold.
 
@@ -985,12 +1000,12 @@ def add_precedents(
     """
     if not precedents:
         return
-    shown = Rows(rows.width)
+    shown = RowBuilder(rows.width)
     shown.text(_counted(precedents, against), indent=1, hang=3)
     told = 0
     for one in precedents:
         left = MOST_LINES - len(shown.made)
-        decision = Rows(rows.width)
+        decision = RowBuilder(rows.width)
         decision.text(_decision(one, against, rows.width, min(LINES, left)), 1, 3)
         if len(decision.made) > left:
             break
@@ -1022,7 +1037,7 @@ def _counted(precedents: "Sequence[Precedent]", against: Answer | None) -> list[
     ]
 
 
-def bearing(item: Item, state: EditState) -> tuple[frozenset[str], str | None]:
+def bearing(item: AnchorItem, state: EditState) -> tuple[frozenset[str], str | None]:
     """What precedents are looked for by: nouns of the answer edited, else of gold; its rule."""
     tokens = item.passage.tokens
     marked = [mention for mentions in state.heads for mention in live(mentions)]
@@ -1038,8 +1053,8 @@ OLDER = "the rule read otherwise then"
 
 
 def add_remarks(
-    rows: Rows,
-    item: Item,
+    rows: RowBuilder,
+    item: AnchorItem,
     lanes: Sequence[Lane],
     rules: Guide,
     *,
@@ -1051,7 +1066,7 @@ def add_remarks(
 
     seconds: the table has told them. told: what stands above already, in the same words.
     """
-    body = Rows(rows.width)
+    body = RowBuilder(rows.width)
     if not seconds:
         timed = [
             (lane, f"{time:.0f}") for lane in lanes if (time := _seconds(lane)) is not None
@@ -1086,7 +1101,7 @@ def _seconds(lane: Lane) -> float | None:
     return None if lane.vote is None else lane.vote.seconds
 
 
-def _right(lane: Lane, item: Item) -> str:
+def _right(lane: Lane, item: AnchorItem) -> str:
     """In how many of a hundred answers this annotator was found right; "" if not known."""
     vote = lane.vote
     if vote is None or not vote.counts:
@@ -1100,7 +1115,7 @@ def _comments(lane: Lane) -> list[str]:
     return list(dict.fromkeys(filter(None, own)))
 
 
-def _facts(lane: Lane, item: Item, rules: Guide, *, blind: bool) -> list[str]:
+def _facts(lane: Lane, item: AnchorItem, rules: Guide, *, blind: bool) -> list[str]:
     facts = []
     if lane.key == GOLD and item.gold is not None:
         facts += _gold_facts(item.gold, blind=blind)
@@ -1148,7 +1163,7 @@ class _Noun:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class NounVotes:
     """How many of those who answered named this. mentions: different ones that they marked,
     0 for what is no noun of the passage."""
 
@@ -1164,20 +1179,20 @@ class Tally:
         return f"{self.what} by {self.votes} of {self.of}{several}"
 
 
-def tally(item: Item) -> tuple[Tally, ...]:
+def tally(item: AnchorItem) -> tuple[NounVotes, ...]:
     """What people's answers come to: nouns one by one, then kinds; the most voted first."""
     votes = [v for v in item.votes if v.counts and v.answer.kind is not Kind.NFH]
     of = len(votes)
     nouns = [
-        Tally(len(noun.voters), of, _noun_word(item, noun), len(_marked(noun)))
+        NounVotes(len(noun.voters), of, _noun_word(item, noun), len(_marked(noun)))
         for noun in _joined_nouns(votes, item)
     ]
     kinds = [vote.answer.kind for vote in votes if vote.answer.kind is not Kind.REFERENCE]
-    said = [Tally(kinds.count(kind), of, KIND_WORDS[kind]) for kind in dict.fromkeys(kinds)]
+    said = [NounVotes(kinds.count(kind), of, KIND_WORDS[kind]) for kind in dict.fromkeys(kinds)]
     return tuple(sorted([*nouns, *said], key=lambda one: -one.votes))
 
 
-def _joined_nouns(votes: Sequence[Vote], item: Item) -> list[_Noun]:
+def _joined_nouns(votes: Sequence[Vote], item: AnchorItem) -> list[_Noun]:
     """Heads joined into nouns: one that is the same as two others makes all three one."""
     words = lemmas(item)
     found: list[_Noun] = []
@@ -1207,7 +1222,7 @@ def _marked(noun: _Noun) -> set[int]:
     return marked or {m.head for m in mentions}
 
 
-def _noun_word(item: Item, noun: _Noun) -> str:
+def _noun_word(item: AnchorItem, noun: _Noun) -> str:
     first = live(noun.heads[0].mentions)[0]
     return " ".join(item.passage.word(first.head).split())
 
@@ -1216,7 +1231,7 @@ def _count(number: int) -> str:
     return COUNTS[number] if number < len(COUNTS) else f"{number}"
 
 
-def add_tally(rows: Rows, item: Item) -> None:
+def add_tally(rows: RowBuilder, item: AnchorItem) -> None:
     """The tally in a paragraph, where two people answered or more."""
     found = tally(item)
     if not found or found[0].of < 2:
@@ -1244,17 +1259,17 @@ LAST = 8
 """Lines of history shown, the newest first."""
 
 SOURCE_WORDS = {
-    Source.DRAFT: "draft",
-    Source.MINE: "mine",
-    Source.GOLD: "gold",
-    Source.PROPOSAL: "proposal",
-    Source.ADOPTED: "adopted",
-    Source.EMPTY: "",
+    AnswerSource.DRAFT: "draft",
+    AnswerSource.MINE: "mine",
+    AnswerSource.GOLD: "gold",
+    AnswerSource.PROPOSAL: "proposal",
+    AnswerSource.ADOPTED: "adopted",
+    AnswerSource.EMPTY: "",
 }
 
 
 def evidence(
-    item: Item,
+    item: AnchorItem,
     state: EditState | None,
     width: int,
     *,
@@ -1270,7 +1285,7 @@ def evidence(
     None where they are not known (yet). precedents: earlier decisions, the best first.
     brief: the answer edited stands elsewhere, and room is short: no row is empty.
     """
-    rows = Rows(width)
+    rows = RowBuilder(width)
     guide = rules or Guide()
     mine = answer(state, item) if state is not None else ""
     if state is not None and not brief:
@@ -1285,7 +1300,7 @@ def evidence(
     return tuple(row for row in rows.made if row) if brief else tuple(rows.made)
 
 
-def _provisional(state: EditState | None, item: Item) -> Answer | None:
+def _provisional(state: EditState | None, item: AnchorItem) -> Answer | None:
     """The answer without the relation that it still lacks, to compare by its heads."""
     if state is None or len(state.heads) < 2:
         return None
@@ -1301,8 +1316,8 @@ def _judges(state: EditState) -> bool:
 
 
 def _add_judged(
-    rows: Rows,
-    item: Item,
+    rows: RowBuilder,
+    item: AnchorItem,
     state: EditState | None,
     edited: Answer | None,
     rules: Guide,
@@ -1330,7 +1345,9 @@ def _add_judged(
     _add_stale(rows, item, against, blind=blind)
 
 
-def _add_own(rows: Rows, item: Item, state: EditState, edited: Answer | None) -> None:
+def _add_own(
+    rows: RowBuilder, item: AnchorItem, state: EditState, edited: Answer | None
+) -> None:
     """What one who answers may see: nothing of others."""
     add_readings(rows, item, (), edited)
     add_proposals(rows, item, named=False)
@@ -1344,7 +1361,9 @@ def _add_own(rows: Rows, item: Item, state: EditState, edited: Answer | None) ->
     _add_flags(rows, item, named=False)
 
 
-def _told_above(item: Item, state: EditState | None, rules: Guide, *, blind: bool) -> list[str]:
+def _told_above(
+    item: AnchorItem, state: EditState | None, rules: Guide, *, blind: bool
+) -> list[str]:
     """What the block of the answer edited says, which is often the gold's."""
     if state is None:
         return []
@@ -1356,8 +1375,8 @@ def _told_above(item: Item, state: EditState | None, rules: Guide, *, blind: boo
 
 
 def _add_edited(
-    rows: Rows,
-    item: Item,
+    rows: RowBuilder,
+    item: AnchorItem,
     state: EditState,
     made: Answer | str,
     rules: Guide,
@@ -1387,16 +1406,16 @@ def _add_edited(
         rows.text([("▸ ", "asks"), (made, "asks")], indent=1, hang=3)
 
 
-def _comment(item: Item, state: EditState, *, blind: bool) -> str:
+def _comment(item: AnchorItem, state: EditState, *, blind: bool) -> str:
     """The comment of the answer edited; blind, that of the gold is taken from the item,
     which names nobody."""
-    golds = state.source is Source.GOLD and state.comment == state.began.comment
+    golds = state.source is AnswerSource.GOLD and state.comment == state.began.comment
     if blind and golds and item.gold is not None:
         return item.gold.answer.comment
     return state.comment
 
 
-def _add_heads(rows: Rows, item: Item, state: EditState) -> None:
+def _add_heads(rows: RowBuilder, item: AnchorItem, state: EditState) -> None:
     for number, mentions in enumerate(state.heads, 1):
         first, *more = live(mentions)
         sign = DIGITS[number] if number < len(DIGITS) else "₊"
@@ -1411,7 +1430,9 @@ def _add_heads(rows: Rows, item: Item, state: EditState) -> None:
 # --- what others said ----------------------------------------------------------------------
 
 
-def _add_table(rows: Rows, item: Item, found: Sequence[Lane], against: Answer | None) -> bool:
+def _add_table(
+    rows: RowBuilder, item: AnchorItem, found: Sequence[Lane], against: Answer | None
+) -> bool:
     """All answers, how they differ, and how many named what; true if seconds are told."""
     if not any(lane.vote is not None or lane.key == GOLD for lane in found):
         rows.heading("Answers", WITHHELD if item.withheld else "nobody yet")
@@ -1425,7 +1446,7 @@ def _add_table(rows: Rows, item: Item, found: Sequence[Lane], against: Answer | 
     return seconds
 
 
-def _pattern(item: Item) -> str:
+def _pattern(item: AnchorItem) -> str:
     """The pattern of the votes, and the strongest kind in which they differ: "2-1 noun"."""
     if not item.pattern:
         return WITHHELD if item.withheld else ""
@@ -1437,7 +1458,7 @@ def _pattern(item: Item) -> str:
     return f"{item.pattern} · {BLOCKING_WORDS[first]}"
 
 
-def _add_differences(rows: Rows, item: Item) -> None:
+def _add_differences(rows: RowBuilder, item: AnchorItem) -> None:
     """Whatever else they differ in: the strongest kind stands above."""
     more = _pattern(item)
     also = [
@@ -1451,7 +1472,9 @@ def _add_differences(rows: Rows, item: Item) -> None:
         rows.text([(f"{notes} (never blocks)", "note")], indent=1, hang=3)
 
 
-def _add_stale(rows: Rows, item: Item, against: Answer | None, *, blind: bool) -> None:
+def _add_stale(
+    rows: RowBuilder, item: AnchorItem, against: Answer | None, *, blind: bool
+) -> None:
     if not item.stale_votes:
         return
     rows.heading("Answers to the old span", "do not count")
@@ -1465,7 +1488,7 @@ def _add_stale(rows: Rows, item: Item, against: Answer | None, *, blind: bool) -
         rows.text(parts, indent=1, hang=3)
 
 
-def _add_flags(rows: Rows, item: Item, *, named: bool) -> None:
+def _add_flags(rows: RowBuilder, item: AnchorItem, *, named: bool) -> None:
     flags = [flag for flag in item.flags if flag.span is None]
     if not flags:
         return
@@ -1480,7 +1503,7 @@ def _add_flags(rows: Rows, item: Item, *, named: bool) -> None:
 # --- history -------------------------------------------------------------------------------
 
 
-def _add_history(rows: Rows, history: Sequence[HistoryLine]) -> None:
+def _add_history(rows: RowBuilder, history: Sequence[HistoryLine]) -> None:
     if not history:
         return
     rows.heading("History", "L shows all" if len(history) > LAST else "")

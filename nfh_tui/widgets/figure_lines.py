@@ -20,7 +20,7 @@ NOTHING_TO_OPEN = "Nothing stands behind this figure."
 
 
 @dataclass(frozen=True, slots=True)
-class Stop:
+class Target:
     """What the cursor can stand on.
 
     name: tells it from other stops, also when the sheet is made anew. find: the query of its
@@ -38,7 +38,7 @@ class Stop:
     total: int = 0
 
 
-class Cell(NamedTuple):
+class FigureCell(NamedTuple):
     """A piece of a line. The first column of a stop is blank: the cursor's sign stands there.
 
     roles: looks, each laid on those before it: "head", "bold", "faint", "good", "bad",
@@ -47,30 +47,30 @@ class Cell(NamedTuple):
 
     text: str
     roles: tuple[str, ...] = ()
-    stop: Stop | None = None
+    stop: Target | None = None
 
 
-Line = tuple[Cell, ...]
+Line = tuple[FigureCell, ...]
 
 BLANK: Line = ()
 
 
 def heading(words: str, faint: str = "") -> Line:
     """The first line of a section."""
-    title = Cell(visible(words), ("head",))
-    return (title, Cell(f"  {visible(faint)}", ("faint",))) if faint else (title,)
+    title = FigureCell(visible(words), ("head",))
+    return (title, FigureCell(f"  {visible(faint)}", ("faint",))) if faint else (title,)
 
 
 def sentence(words: str, width: int, role: str = "faint") -> list[Line]:
     """A sentence of several lines, indented by one."""
     shown = wrap(visible(words), max(20, width - 2), break_on_hyphens=False) or [""]
-    return [(Cell(f" {line}", (role,)),) for line in shown]
+    return [(FigureCell(f" {line}", (role,)),) for line in shown]
 
 
-def row(stop: Stop | None, *cells: Cell) -> Line:
+def row(stop: Target | None, *cells: FigureCell) -> Line:
     """A line of which the whole is one stop: it lies in the first of its cells."""
     first, *rest = cells
-    return (Cell(first.text, first.roles, stop), *rest)
+    return (FigureCell(first.text, first.roles, stop), *rest)
 
 
 def left(text: str, width: int) -> str:
@@ -100,7 +100,7 @@ def items(count: int) -> str:
     return f"{count:,} item" + ("" if count == 1 else "s")
 
 
-def stops(lines: Sequence[Line]) -> Iterable[tuple[int, int, Stop]]:
+def stops(lines: Sequence[Line]) -> Iterable[tuple[int, int, Target]]:
     """Line, cell and stop of everything one can stand on, in order."""
     for y, line in enumerate(lines):
         for x, cell in enumerate(line):
@@ -176,15 +176,19 @@ def curve_lines(curve: Curve, key: str, width: int, height: int = HEIGHT) -> lis
         scale = "" if shown is None else said(shown, percent=curve.percent)
         lines.append(
             (
-                Cell(f"{right(scale, CURVE_LABEL)} ", ("faint",)),
-                Cell("│", ("faint",)),
-                Cell(cells),
+                FigureCell(f"{right(scale, CURVE_LABEL)} ", ("faint",)),
+                FigureCell("│", ("faint",)),
+                FigureCell(cells),
             )
         )
-    lines.append((Cell(f"{'':{CURVE_LABEL}} └{'─' * room}", ("faint",)),))
+    lines.append((FigureCell(f"{'':{CURVE_LABEL}} └{'─' * room}", ("faint",)),))
     start, end = f"{first:,.0f}", f"{last:,.0f} steps"
     lines.append(
-        (Cell(f"{'':{CURVE_LABEL + 2}}{start}{right(end, room - len(start))}", ("faint",)),)
+        (
+            FigureCell(
+                f"{'':{CURVE_LABEL + 2}}{start}{right(end, room - len(start))}", ("faint",)
+            ),
+        )
     )
     return lines
 
@@ -211,9 +215,9 @@ def _heading(curve: Curve, key: str, width: int) -> Line:
     words = f"now {last}, {word} {top}"
     room = max(4, width - len(words) - 4)
     return row(
-        Stop(key, None, note),
-        Cell(f" {left(curve.name, min(room, max(12, width_of(curve.name))))}", ("bold",)),
-        Cell(f" {words}"),
+        Target(key, None, note),
+        FigureCell(f" {left(curve.name, min(room, max(12, width_of(curve.name))))}", ("bold",)),
+        FigureCell(f" {words}"),
     )
 
 
@@ -298,7 +302,7 @@ Find = Callable[[str, str], tuple[str | None, bool]]
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class FigureMatrix:
     """Counts by row and column.
 
     rows, columns: labels in order. counts: by (row, column); what is missing is 0.
@@ -332,7 +336,7 @@ def matrix_of(
     order: Sequence[str],
     *,
     always: Sequence[str] = (),
-) -> Matrix:
+) -> FigureMatrix:
     """A matrix of those labels that occur, on either side, in the order given.
 
     always: labels that have a row and a column even where nothing is counted.
@@ -341,10 +345,12 @@ def matrix_of(
     kept = {label for label in order if label in seen or label in always}
     columns_only = {"REF-WRONG"} - {row for row, _ in counts}
     rows = tuple(label for label in order if label in kept and label not in columns_only)
-    return Matrix(down, across, rows, tuple(x for x in order if x in kept), counts)
+    return FigureMatrix(down, across, rows, tuple(x for x in order if x in kept), counts)
 
 
-def matrix_lines(matrix: Matrix, width: int, find: Find, *, sums: bool = True) -> list[Line]:
+def matrix_lines(
+    matrix: FigureMatrix, width: int, find: Find, *, sums: bool = True
+) -> list[Line]:
     """The matrix with its labels; each cell that counts something is a stop.
 
     width: cells there are; columns become narrower for it, never less than their labels.
@@ -352,40 +358,40 @@ def matrix_lines(matrix: Matrix, width: int, find: Find, *, sums: bool = True) -
     """
     columns = max(1, len(matrix.columns) + sums)
     each = max(NARROWEST, min(WIDEST, (width - MATRIX_LABEL - 1) // columns))
-    head = [Cell(left("", MATRIX_LABEL + 1))]
-    head += [Cell(right(short(label), each), ("bold",)) for label in matrix.columns]
+    head = [FigureCell(left("", MATRIX_LABEL + 1))]
+    head += [FigureCell(right(short(label), each), ("bold",)) for label in matrix.columns]
     if sums:
-        head.append(Cell(right("all", each), ("faint",)))
+        head.append(FigureCell(right("all", each), ("faint",)))
     lines: list[Line] = [tuple(head)]
     for label in matrix.rows:
         total = matrix.of_row(label)
-        cells = [Cell(f" {left(short(label), MATRIX_LABEL)}", ("bold",))]
+        cells = [FigureCell(f" {left(short(label), MATRIX_LABEL)}", ("bold",))]
         for column in matrix.columns:
             n = matrix.counts.get((label, column), 0)
             shown = right(fitting(n, each - 1) if n else "·", each)
             if not n:
-                cells.append(Cell(shown, ("faint",)))
+                cells.append(FigureCell(shown, ("faint",)))
                 continue
             query, exact = find(label, column)
             said = f"{matrix.down}: {label}, {matrix.across}: {column}: {items(n)}"
-            stop = Stop(f"cell {label} {column}", query, said, exact, total=0 if exact else n)
+            stop = Target(f"cell {label} {column}", query, said, exact, total=0 if exact else n)
             same = ("bold",) if label == column else ()
-            cells.append(Cell(shown, (f"heat-{step(n, total)}", *same), stop))
+            cells.append(FigureCell(shown, (f"heat-{step(n, total)}", *same), stop))
         if sums:
             cells.append(_sum(total, each))
         lines.append(tuple(cells))
     return [*lines, _last(matrix, each)] if sums else lines
 
 
-def _last(matrix: Matrix, each: int) -> Line:
+def _last(matrix: FigureMatrix, each: int) -> Line:
     """The sums of the columns."""
     of_columns = (_sum(matrix.of_column(column), each) for column in matrix.columns)
-    label = Cell(f" {left('all', MATRIX_LABEL)}", ("faint",))
+    label = FigureCell(f" {left('all', MATRIX_LABEL)}", ("faint",))
     return (label, *of_columns, _sum(matrix.total, each))
 
 
-def _sum(n: int, each: int) -> Cell:
-    return Cell(right(fitting(n, each - 1), each), ("faint",))
+def _sum(n: int, each: int) -> FigureCell:
+    return FigureCell(right(fitting(n, each - 1), each), ("faint",))
 
 
 def step(count: int, whole: int) -> int:

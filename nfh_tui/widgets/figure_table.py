@@ -11,7 +11,7 @@ from textual.strip import Strip
 
 from nfh_tui.display_text import width_of
 from nfh_tui.textual_support import Painter
-from nfh_tui.widgets.figure_lines import Line, Stop
+from nfh_tui.widgets.figure_lines import Line, Target
 from nfh_tui.widgets.figure_lines import stops as stops_of
 from nfh_tui.widgets.passage_render import Run
 
@@ -20,7 +20,7 @@ ROLES = ("head", "bold", "faint", "good", "bad", "on", "idle")
 HEAT_ROLES = (*ROLES, "heat")
 
 
-class Sheet(ScrollView, can_focus=False):
+class FigureTable(ScrollView, can_focus=False):
     """Lines; one of their stops is where one stands.
 
     Colour only repeats what signs and numbers say: a sign stands before the cell in use.
@@ -29,7 +29,7 @@ class Sheet(ScrollView, can_focus=False):
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"sheet--{role}" for role in HEAT_ROLES}
     DEFAULT_CSS = """
-    Sheet {
+    FigureTable {
         scrollbar-size-vertical: 1;
         scrollbar-size-horizontal: 0;
         scrollbar-gutter: stable;
@@ -49,14 +49,14 @@ class Sheet(ScrollView, can_focus=False):
     class Moved(Message):
         """One stands on another stop, None where there is none. by_hand: a key did it."""
 
-        sheet: "Sheet"
-        place: Stop | None
+        sheet: "FigureTable"
+        place: Target | None
         by_hand: bool
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id)
         self._lines: Sequence[Line] = ()
-        self._stops: list[tuple[int, int, Stop]] = []
+        self._stops: list[tuple[int, int, Target]] = []
         self._at = 0
         self._in_use = False
         self._painter = Painter(self, "sheet", ROLES)
@@ -80,7 +80,7 @@ class Sheet(ScrollView, can_focus=False):
         self._tell()
 
     @property
-    def stop(self) -> Stop | None:
+    def stop(self) -> Target | None:
         """What one stands on."""
         return self._stops[self._at][2] if self._stops else None
 

@@ -15,7 +15,7 @@ from textual.widgets.markdown import MarkdownBlock
 from textual.widgets.option_list import Option
 
 from nfh_tui.display_text import clip, visible
-from nfh_tui.services.guidelines import Part, RuleCount
+from nfh_tui.services.guidelines import GuidelineSection, RuleCount
 from nfh_tui.textual_support import start
 
 TAB = 4
@@ -176,12 +176,12 @@ class RuleList(OptionList, can_focus=False, inherit_bindings=False):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id, markup=False)
-        self._parts: Sequence[Part] = ()
+        self._parts: Sequence[GuidelineSection] = ()
         self._counts: Mapping[str, RuleCount] = {}
         self._marked: int | None = None
 
     def show(
-        self, parts: Sequence[Part], counts: Mapping[str, RuleCount], place: int = 0
+        self, parts: Sequence[GuidelineSection], counts: Mapping[str, RuleCount], place: int = 0
     ) -> None:
         """Show parts with the counts of their ids, and stand on one of them."""
         self._parts, self._counts = parts, counts

@@ -9,7 +9,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from nfh_tui.textual_support import EnduringPane, Painter
-from nfh_tui.widgets.evidence_rows import Part, Row, Rows
+from nfh_tui.widgets.evidence_rows import Part, Row, RowBuilder
 
 # The guidelines as rows of text, for the pane beside a passage. Pure: no screen.
 #
@@ -27,7 +27,7 @@ Block = tuple[str, str]
 
 def guide_rows(text: str, width: int) -> tuple[Row, ...]:
     """The whole text in rows of at most `width` cells."""
-    rows = Rows(width)
+    rows = RowBuilder(width)
     before = ""
     for kind, words in _blocks(text.splitlines()):
         if kind == "heading":

@@ -11,14 +11,14 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from nfh_db.records import Item
+from nfh_db.records import AnchorItem
 from nfh_tui.editor.state import EditState
 from nfh_tui.textual_support import HEATS, EnduringPane, Painter, lane_css, refresh_lines
-from nfh_tui.widgets.passage_layout import NO_ROOMS, Layout, Rooms, Window, lay_out
+from nfh_tui.widgets.passage_layout import NO_ROOMS, PassageLayout, Rooms, TurnWindow, lay_out
 from nfh_tui.widgets.passage_render import (
     ROLES,
     Heat,
-    Marks,
+    PassageMarks,
     Run,
     Warmth,
     changed,
@@ -48,17 +48,17 @@ class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=F
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id, classes=classes)
-        self._shown: Item | None = None
+        self._shown: AnchorItem | None = None
         self._edit: EditState | None = None
         self._heat = Heat.OFF
         self._other: str | None = None
         self._windowed = False
         self._warm: dict[int, Warmth] = {}
         self._rooms: Rooms = NO_ROOMS
-        self._window: Window | None = None
-        self._marks = Marks()
-        self._plan: Layout | None = None
-        self._plans: OrderedDict[object, tuple[Item, Layout]] = OrderedDict()
+        self._window: TurnWindow | None = None
+        self._marks = PassageMarks()
+        self._plan: PassageLayout | None = None
+        self._plans: OrderedDict[object, tuple[AnchorItem, PassageLayout]] = OrderedDict()
         self._strips: dict[int, Strip] = {}
         self._heat_lines: tuple[Strip, ...] = ()
         self._foot_size = 0
@@ -84,7 +84,7 @@ class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=F
         """Lay the passage out for the width of now; without a width, later."""
         before, self._plan = self._plan, None
         self._strips.clear()
-        self._marks = Marks()
+        self._marks = PassageMarks()
         width = self.scrollable_content_region.width
         if self._shown is None or width <= 0:
             self.virtual_size = Size(width, 0)
@@ -106,7 +106,7 @@ class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=F
             lines += self.size.height - max(1, self._rows)
         self.virtual_size = Size(self._plan.width, lines)
 
-    def _stay(self, before: Layout | None, now: Layout) -> None:
+    def _stay(self, before: PassageLayout | None, now: PassageLayout) -> None:
         """Keep the cursor's line where it was, though signs have moved words about."""
         cursor = 0 if self._edit is None else self._edit.cursor
         if before is None or len(before.spots) != len(now.spots) or cursor >= len(now.spots):
@@ -115,7 +115,7 @@ class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=F
         if by:
             self.scroll_to(y=max(0, self.scroll_offset.y + by), animate=False, force=True)
 
-    def _planned(self, item: Item, width: int) -> Layout:
+    def _planned(self, item: AnchorItem, width: int) -> PassageLayout:
         beside = frozenset(self._rooms.before.items()), frozenset(self._rooms.behind.items())
         key = (item.passage_id, item.anchor, width, beside, self._window)
         known = self._plans.pop(key, None)
@@ -189,7 +189,7 @@ class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=F
         return token if self._plan is None else self._plan.beside(token, down=True)
 
 
-def same_text(one: Item, other: Item) -> bool:
+def same_text(one: AnchorItem, other: AnchorItem) -> bool:
     """True if two items show the same words in the same places."""
     left, right = one.passage, other.passage
     if left is right:
@@ -297,7 +297,7 @@ class PassageView(PassageGround, can_focus=True, inherit_bindings=False):
 
     def show(
         self,
-        item: Item | None,
+        item: AnchorItem | None,
         state: EditState | None,
         *,
         heat: Heat = Heat.OFF,
@@ -389,7 +389,7 @@ class PassageView(PassageGround, can_focus=True, inherit_bindings=False):
             return -1
         return self._shown.passage.turn_of(self._shown.anchor.start)
 
-    def _foot(self, plan: Layout, row: int) -> Strip:
+    def _foot(self, plan: PassageLayout, row: int) -> Strip:
         if self._shown is None:
             return self._painter.blank(self.scrollable_content_region.width)
         top = min(self.scroll_offset.y, len(plan.lines) - 1)
@@ -427,5 +427,5 @@ class PassageView(PassageGround, can_focus=True, inherit_bindings=False):
             self.post_message(self.TokenClicked(self, token))
 
 
-def _id_of(item: Item | None) -> int | None:
+def _id_of(item: AnchorItem | None) -> int | None:
     return None if item is None else item.anchor_id

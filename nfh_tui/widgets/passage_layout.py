@@ -47,7 +47,7 @@ STAYS = frozenset(
 """Tokens that do not begin a line although a space stands before them."""
 
 
-class Piece(NamedTuple):
+class TokenPiece(NamedTuple):
     """Drawn text of a token, or of a part of one that is longer than a line."""
 
     token: int
@@ -65,7 +65,7 @@ class Rooms:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class TurnWindow:
     """The turns that somebody was shown, by rank, last included; the words of its bounds."""
 
     first: int
@@ -75,7 +75,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class VisualLine:
     """One visual line. label: the gutter, filled to its width. pieces: from left to right.
 
     rule: words of a thin line between two turns, which has no pieces; "" for a line of words.
@@ -83,14 +83,14 @@ class Line:
 
     turn: int
     label: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TokenPiece, ...]
     rule: str = ""
 
 
 NO_ROOMS = Rooms()
 
 
-class Spot(NamedTuple):
+class TokenPosition(NamedTuple):
     """Where a token begins: its line, its first cell there, and the cells it takes there."""
 
     line: int
@@ -99,13 +99,13 @@ class Spot(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class PassageLayout:
     """A passage laid out. spots: one a token. gutter: cells before the words."""
 
     width: int
     gutter: int
-    lines: tuple[Line, ...]
-    spots: tuple[Spot, ...]
+    lines: tuple[VisualLine, ...]
+    spots: tuple[TokenPosition, ...]
 
     def at(self, line: int, x: int) -> int | None:
         """The token drawn at a place, None beside the words."""
@@ -160,8 +160,8 @@ class Layout:
 
 
 def lay_out(
-    passage: Passage, width: int, rooms: Rooms = NO_ROOMS, window: Window | None = None
-) -> Layout:
+    passage: Passage, width: int, rooms: Rooms = NO_ROOMS, window: TurnWindow | None = None
+) -> PassageLayout:
     """Lay a passage out in lines of at most `width` cells.
 
     window: gets a thin line before its first turn and after its last one, where there are
@@ -186,7 +186,7 @@ def lay_out(
         filler.end_turn()
         if window is not None and rank == window.last < len(passage.turns) - 1:
             filler.rule(rank, window.ends)
-    return Layout(width, gutter, tuple(filler.lines), tuple(filler.spots))
+    return PassageLayout(width, gutter, tuple(filler.lines), tuple(filler.spots))
 
 
 def _name_cells(passage: Passage, width: int) -> int:
@@ -255,13 +255,13 @@ class _Filler:
     """Fills lines: words glued together are placed together where a line can hold them."""
 
     def __init__(self, left: int, right: int, count: int) -> None:
-        self.lines: list[Line] = []
-        self.spots: list[Spot] = [Spot(0, left, 0)] * count
+        self.lines: list[VisualLine] = []
+        self.spots: list[TokenPosition] = [TokenPosition(0, left, 0)] * count
         self._left, self._right = left, right
         self._blank = " " * left
         self._label = self._blank
         self._turn = 0
-        self._row: list[Piece] = []
+        self._row: list[TokenPiece] = []
         self._x = left
         self._gap = 0
         self._chunk: list[tuple[int, _Word]] = []
@@ -280,7 +280,7 @@ class _Filler:
 
     def rule(self, turn: int, words: str) -> None:
         """Put a thin line between two turns."""
-        self.lines.append(Line(turn, self._blank, (), words))
+        self.lines.append(VisualLine(turn, self._blank, (), words))
 
     def add(self, lead: str, newline: bool, gap: int | None, word: _Word) -> None:
         """Take the next word with what stands before it, as `_words` says it."""
@@ -343,13 +343,13 @@ class _Filler:
 
     def _put(self, token: int, text: str, width: int) -> None:
         if token != NO_TOKEN and not self.spots[token].width:
-            self.spots[token] = Spot(len(self.lines), self._x, width)
-        self._row.append(Piece(token, self._x, width, text))
+            self.spots[token] = TokenPosition(len(self.lines), self._x, width)
+        self._row.append(TokenPiece(token, self._x, width, text))
         self._x += width
 
     def _end_line(self) -> None:
         if self._row:
-            self.lines.append(Line(self._turn, self._label, tuple(self._row)))
+            self.lines.append(VisualLine(self._turn, self._label, tuple(self._row)))
             self._label = self._blank
         self._row = []
         self._x = self._left

@@ -9,7 +9,16 @@ from enum import IntEnum, StrEnum
 from math import exp, isfinite
 from typing import NamedTuple
 
-from nfh_db.records import PERSON, Item, Prediction, Role, Rule, Sibling, State, Vote
+from nfh_db.records import (
+    PERSON,
+    AnchorItem,
+    AnchorState,
+    Prediction,
+    Role,
+    Rule,
+    Sibling,
+    Vote,
+)
 from nfh_models.domain import (
     IMPLICIT_KINDS,
     Answer,
@@ -38,7 +47,14 @@ from nfh_tui.editor.votes import (
     model_answer,
     proposals,
 )
-from nfh_tui.widgets.passage_layout import NO_TOKEN, Layout, Line, Piece, Rooms, Window
+from nfh_tui.widgets.passage_layout import (
+    NO_TOKEN,
+    PassageLayout,
+    Rooms,
+    TokenPiece,
+    TurnWindow,
+    VisualLine,
+)
 
 # The heat map as numbers: scores in fixed steps, and how two models differ.
 #
@@ -105,7 +121,7 @@ def steps(scores: Sequence[float | None]) -> Steps:
     return tuple(step(share) for share in shares(scores))
 
 
-def other_of(item: Item, name: str | None) -> Prediction | None:
+def other_of(item: AnchorItem, name: str | None) -> Prediction | None:
     """What the model of that name says of the item, else the newest of the others."""
     for said in item.others:
         if said.model == name:
@@ -127,7 +143,7 @@ def differences(one: Prediction, other: Prediction) -> Scores:
     )
 
 
-def candidates_of(item: Item, heat: Heat, other: str | None = None) -> Scores:
+def candidates_of(item: AnchorItem, heat: Heat, other: str | None = None) -> Scores:
     """What the heat map shows of each candidate: the classes, then the tokens; () for nothing.
 
     A score, or with two models by how much the active one's is higher.
@@ -142,7 +158,7 @@ def candidates_of(item: Item, heat: Heat, other: str | None = None) -> Scores:
     return () if second is None else differences(prediction, second)
 
 
-def token_shares(item: Item, heat: Heat, other: str | None = None) -> Scores:
+def token_shares(item: AnchorItem, heat: Heat, other: str | None = None) -> Scores:
     """What the heat map shows of each token; () for nothing."""
     return candidates_of(item, heat, other)[len(IMPLICIT_KINDS) :]
 
@@ -192,7 +208,7 @@ def judging(state: EditState | None) -> bool:
     return state is None or state.role is Role.ADJUDICATOR
 
 
-def laned(item: Item) -> Iterator[Laned]:
+def laned(item: AnchorItem) -> Iterator[Laned]:
     """All that annotators marked, lane by lane; each word of a lane once."""
     seen: set[tuple[int, int]] = set()
     for number, vote in enumerate(annotators_votes(item), 1):
@@ -214,7 +230,7 @@ class Ground:
     nothing: there is none, so nothing differs from it.
     """
 
-    def __init__(self, item: Item, state: EditState | None) -> None:
+    def __init__(self, item: AnchorItem, state: EditState | None) -> None:
         self._item = item
         edited = state is not None and state.kind is not None
         self.nothing = not edited and item.gold is None
@@ -241,13 +257,13 @@ def _tokens(heads: Iterable[Head]) -> frozenset[int]:
 
 def sibling_sign(sibling: Sibling) -> str:
     """Behind another number of the passage: that it is decided, and how."""
-    if sibling.state is not State.DECIDED:
+    if sibling.state is not AnchorState.DECIDED:
         return ""
     return "✓" if sibling.kind is None else "✓" + LETTERS.get(sibling.kind, "")
 
 
 def rooms(
-    item: Item,
+    item: AnchorItem,
     *,
     votes: bool,
     heat: Iterable[int] = (),
@@ -282,7 +298,7 @@ def rooms(
     return Rooms({**before, item.anchor.start: 1}, behind)
 
 
-def window(item: Item) -> Window | None:
+def window(item: AnchorItem) -> TurnWindow | None:
     """The turns that voters were shown; None where they were shown the whole passage.
 
     None, too, where what is known of the votes denies it: none of them came with a file, one
@@ -298,7 +314,7 @@ def window(item: Item) -> Window | None:
     marked = (m for one in votes for m in one.answer.mentions() if m.origin is Origin.MARKED)
     if not all(first <= item.passage.turn_of(mention.head) <= end for mention in marked):
         return None
-    return Window(first, end, "voters saw from here", "voters saw to here")
+    return TurnWindow(first, end, "voters saw from here", "voters saw to here")
 
 
 # The lanes of an item: each answer with its key, its sign and its name, in a fixed order.
@@ -330,7 +346,7 @@ def lane_role(number: int) -> str:
     return f"lane-{number if number <= MOST_LANES else 0}"
 
 
-def lanes(item: Item, *, blind: bool) -> tuple[Lane, ...]:
+def lanes(item: AnchorItem, *, blind: bool) -> tuple[Lane, ...]:
     """All answers to the item that count or are to be seen; blind: letters for names."""
     made = [
         Lane(
@@ -357,7 +373,7 @@ def lanes(item: Item, *, blind: bool) -> tuple[Lane, ...]:
     return tuple(made)
 
 
-def _deciding(item: Item, decided: Sequence[Vote]) -> Vote | None:
+def _deciding(item: AnchorItem, decided: Sequence[Vote]) -> Vote | None:
     """The adjudicator's answer that is the gold; None where a rule or a file made it."""
     gold = item.gold
     if gold is None or gold.rule is not Rule.EXPERT:
@@ -429,7 +445,7 @@ class Sign:
 
 
 @dataclass(frozen=True, slots=True)
-class Marks:
+class PassageMarks:
     """Everything drawn over the words of one passage.
 
     roles: of a token, lowest first. between: of the gap behind a token. signs: of a token.
@@ -485,8 +501,8 @@ class Warmth:
 
 
 def marks(
-    item: Item, state: EditState | None, heat: Mapping[int, Warmth] | None = None
-) -> Marks:
+    item: AnchorItem, state: EditState | None, heat: Mapping[int, Warmth] | None = None
+) -> PassageMarks:
     """What is drawn over the passage of an item while an answer is edited.
 
     heat: of the tokens that have some. An annotator is shown no gold and no votes.
@@ -509,7 +525,7 @@ def marks(
         if state.pending is Pending.HINT:
             hints = dict(open_hints(state))
             _hush(made, item, hints)
-    return Marks(
+    return PassageMarks(
         {token: tuple(roles) for token, roles in made.roles.items()},
         {token: tuple(roles) for token, roles in made.between.items()},
         {token: tuple(sorted(s, key=lambda x: x.rank)) for token, s in made.signs.items()},
@@ -523,12 +539,14 @@ def _heat(made: _Maker, heat: Mapping[int, Warmth]) -> None:
         made.sign(token, Rank.HEAT, warmth.sign, f"{warmth.hue}-sign", left=False, fixed=True)
 
 
-def _siblings(made: _Maker, item: Item) -> None:
+def _siblings(made: _Maker, item: AnchorItem) -> None:
     for sibling in item.siblings:
         if sibling.anchor == item.anchor:
             continue
         start, end = sibling.anchor.start, sibling.anchor.end
-        made.span(start, end, "decided" if sibling.state is State.DECIDED else "undecided")
+        made.span(
+            start, end, "decided" if sibling.state is AnchorState.DECIDED else "undecided"
+        )
         sign = sibling_sign(sibling)
         if sign:
             made.sign(end - 1, Rank.DECIDED, sign, "decided-sign", left=False, fixed=True)
@@ -540,7 +558,7 @@ def picked(state: EditState | None) -> frozenset[int]:
     return frozenset(m.head for mentions in heads for m in live(mentions))
 
 
-def _gold(made: _Maker, item: Item, already: frozenset[int]) -> None:
+def _gold(made: _Maker, item: AnchorItem, already: frozenset[int]) -> None:
     """Gold heads; the sign stands only where the answer edited has not the same one.
 
     It takes the cell in which the number of the head would stand.
@@ -552,7 +570,7 @@ def _gold(made: _Maker, item: Item, already: frozenset[int]) -> None:
                 made.sign(mention.start, Rank.GOLD, "◆", "gold-sign", left=True)
 
 
-def _votes(made: _Maker, item: Item, ground: Ground) -> None:
+def _votes(made: _Maker, item: AnchorItem, ground: Ground) -> None:
     """Behind each word the signs of all who marked it, and what the answer has not."""
     further: set[int] = set()
     differing: dict[tuple[int, int], list[int]] = {}
@@ -578,7 +596,7 @@ def _votes(made: _Maker, item: Item, ground: Ground) -> None:
         made.span(start, end, "differs")
 
 
-def _edited(made: _Maker, item: Item, state: EditState) -> None:
+def _edited(made: _Maker, item: AnchorItem, state: EditState) -> None:
     for number, mentions in enumerate(state.heads, 1):
         for mention in mentions:
             _mention(made, mention, number)
@@ -596,7 +614,7 @@ def _edited(made: _Maker, item: Item, state: EditState) -> None:
         made.roles[state.cursor].append("cursor")
 
 
-def _hush(made: _Maker, item: Item, hints: Mapping[int, str]) -> None:
+def _hush(made: _Maker, item: AnchorItem, hints: Mapping[int, str]) -> None:
     """Let the words step back that have no letter."""
     for token in range(len(item.passage.tokens)):
         if token not in hints and not in_anchor(item, token):
@@ -622,7 +640,7 @@ def head_list(state: EditState | None) -> tuple[tuple[int, Mention], ...]:
     return tuple((number, live(mentions)[0]) for number, mentions in enumerate(heads, 1))
 
 
-def changed(before: Marks, now: Marks) -> set[int]:
+def changed(before: PassageMarks, now: PassageMarks) -> set[int]:
     """Tokens on or beside which something else is drawn than before."""
     tokens: set[int] = set()
     for old, new in (
@@ -650,7 +668,7 @@ UP, DOWN = "↑", "↓"
 
 
 def foot(
-    layout: Layout, passage: Passage, state: EditState | None, top: int, bottom: int
+    layout: PassageLayout, passage: Passage, state: EditState | None, top: int, bottom: int
 ) -> tuple[str, ...]:
     """The lines, exactly as wide as the layout.
 
@@ -689,7 +707,7 @@ def _broken(entries: Sequence[str], rooms: Sequence[int]) -> list[str]:
     return lines
 
 
-def _place(layout: Layout, passage: Passage, top: int, bottom: int) -> str:
+def _place(layout: PassageLayout, passage: Passage, top: int, bottom: int) -> str:
     """The turns in view, as wide as that may become: what stands beside it keeps its place."""
     bottom = min(bottom, len(layout.lines))
     first, last = layout.lines[top].turn + 1, layout.lines[max(top, bottom - 1)].turn + 1
@@ -700,7 +718,7 @@ def _place(layout: Layout, passage: Passage, top: int, bottom: int) -> str:
 
 
 def _entries(
-    layout: Layout, passage: Passage, state: EditState | None, top: int, bottom: int
+    layout: PassageLayout, passage: Passage, state: EditState | None, top: int, bottom: int
 ) -> list[str]:
     """Each head: what joins it to the one before, its sign, words, mentions, turn and arrow."""
     if state is None:
@@ -725,7 +743,7 @@ def _words(passage: Passage, mention: Mention) -> str:
     return clip(" ".join(passage.words(mention.start, mention.end).split()), MOST_HEAD_WORD)
 
 
-def _arrow(layout: Layout, mention: Mention, top: int, bottom: int) -> str:
+def _arrow(layout: PassageLayout, mention: Mention, top: int, bottom: int) -> str:
     line = layout.spots[mention.head].line
     return UP if line < top else DOWN if line >= bottom else ""
 
@@ -814,7 +832,9 @@ def _run(texts: list[str], look: tuple[Roles, bool]) -> Run:
     return Run(f"{ISOLATE}{text}{END_ISOLATE}" if right_to_left else text, roles)
 
 
-def paint(layout: Layout, number: int, marks: Marks, current_turn: int) -> list[Run]:
+def paint(
+    layout: PassageLayout, number: int, marks: PassageMarks, current_turn: int
+) -> list[Run]:
     """Line `number` of a passage. current_turn: rank of the turn whose gutter stands out."""
     line = layout.lines[number]
     if line.rule:
@@ -837,36 +857,38 @@ RULE = "┄"
 """What a thin line between turns is made of."""
 
 
-def _rule(layout: Layout, line: Line) -> list[Run]:
+def _rule(layout: PassageLayout, line: VisualLine) -> list[Run]:
     """A thin line with its words at the right, as far as there is room for them."""
     words = clip(f" {line.rule} ", max(0, layout.width - layout.gutter))
     drawn = RULE * (layout.width - layout.gutter - width_of(words))
     return [Run(" " * layout.gutter + drawn + words, ("rule",))]
 
 
-def _end(line: Line) -> int:
+def _end(line: VisualLine) -> int:
     last = line.pieces[-1]
     return last.x + last.width
 
 
-def _fill_between(grid: _Grid, line: Line, marks: Marks) -> None:
+def _fill_between(grid: _Grid, line: VisualLine, marks: PassageMarks) -> None:
     for piece, after in zip(line.pieces, line.pieces[1:], strict=False):
         between = marks.between.get(piece.token)
         if between is not None:
             grid.fill(piece.x + piece.width, after.x, between)
 
 
-def _starts(layout: Layout, number: int, piece: Piece) -> bool:
+def _starts(layout: PassageLayout, number: int, piece: TokenPiece) -> bool:
     """True if the token of a piece begins with it."""
     return piece.token != NO_TOKEN and layout.spots[piece.token][:2] == (number, piece.x)
 
 
-def _goes_on(layout: Layout, number: int, piece: Piece) -> bool:
+def _goes_on(layout: PassageLayout, number: int, piece: TokenPiece) -> bool:
     """True if the token of a piece goes on in the next line."""
     return piece is layout.lines[number].pieces[-1] and layout.goes_on(number, piece.token)
 
 
-def _letters(grid: _Grid, layout: Layout, number: int, line: Line, marks: Marks) -> None:
+def _letters(
+    grid: _Grid, layout: PassageLayout, number: int, line: VisualLine, marks: PassageMarks
+) -> None:
     """Hint letters: the first into the cell before the word if that is free."""
     if not marks.hints:
         return
@@ -879,7 +901,9 @@ def _letters(grid: _Grid, layout: Layout, number: int, line: Line, marks: Marks)
             grid.put(x + offset, sign, ("hint",))
 
 
-def _signs(grid: _Grid, layout: Layout, number: int, line: Line, marks: Marks) -> None:
+def _signs(
+    grid: _Grid, layout: PassageLayout, number: int, line: VisualLine, marks: PassageMarks
+) -> None:
     """Put signs into free cells, by rank; the layout has made room for those that need it."""
     if not marks.signs:
         return
@@ -895,7 +919,7 @@ def _signs(grid: _Grid, layout: Layout, number: int, line: Line, marks: Marks) -
                 break
 
 
-def _put_sign(grid: _Grid, layout: Layout, x: int, sign: Sign) -> None:
+def _put_sign(grid: _Grid, layout: PassageLayout, x: int, sign: Sign) -> None:
     looks = (sign.role, sign.look) if sign.look else (sign.role,)
     for offset, character in enumerate(sign.text):
         under = grid.roles[x + offset] if x + offset >= layout.gutter else ()
@@ -903,7 +927,12 @@ def _put_sign(grid: _Grid, layout: Layout, x: int, sign: Sign) -> None:
 
 
 def _cells(
-    grid: _Grid, layout: Layout, number: int, number_of: int, piece: Piece, sign: Sign
+    grid: _Grid,
+    layout: PassageLayout,
+    number: int,
+    number_of: int,
+    piece: TokenPiece,
+    sign: Sign,
 ) -> tuple[range, ...]:
     """The free cells beside a word for a sign, those it likes best first; none where none."""
     pieces = layout.lines[number].pieces
@@ -946,7 +975,7 @@ MOST_NAME, SHORT_NAME, MOST_CHOSEN_WORD = 16, 7, 14
 PARTS = " ▏▎▍▌▋▊▉█"
 
 
-def warmth(item: Item, heat: Heat, other: str | None = None) -> dict[int, Warmth]:
+def warmth(item: AnchorItem, heat: Heat, other: str | None = None) -> dict[int, Warmth]:
     """What lies on each token that has something; {} with the heat map off."""
     found: dict[int, Warmth] = {}
     difference = heat is Heat.DIFFERENCE
@@ -961,7 +990,7 @@ def warmth(item: Item, heat: Heat, other: str | None = None) -> dict[int, Warmth
     return found
 
 
-def heat_words(item: Item | None, heat: Heat, other: str | None) -> str:
+def heat_words(item: AnchorItem | None, heat: Heat, other: str | None) -> str:
     """What is on the words now, or why nothing is, in a sentence."""
     if heat is Heat.OFF:
         return "heat map off"
@@ -975,7 +1004,7 @@ def heat_words(item: Item | None, heat: Heat, other: str | None) -> str:
     return f"{item.prediction.model} against {two.model}; H again: off"
 
 
-def _none(item: Item) -> str:
+def _none(item: AnchorItem) -> str:
     return HIDDEN if item.model_hidden else NO_MODEL
 
 
@@ -985,7 +1014,7 @@ def sign_cells(heat: Heat) -> int:
 
 
 def heat_foot(
-    item: Item, heat: Heat, other: str | None, width: int
+    item: AnchorItem, heat: Heat, other: str | None, width: int
 ) -> tuple[tuple[Run, ...], ...]:
     """The lines under a heat map: what was chosen, the classes, what the signs mean."""
     if heat is Heat.OFF:
@@ -1004,7 +1033,9 @@ def heat_foot(
     return tuple(_filled_line(line, width) for line in parts)
 
 
-def _difference(item: Item, one: Prediction, name: str | None, width: int) -> list[list[Run]]:
+def _difference(
+    item: AnchorItem, one: Prediction, name: str | None, width: int
+) -> list[list[Run]]:
     two = other_of(item, name)
     if two is None:
         return [[_said(NO_OTHER)]]
@@ -1025,7 +1056,7 @@ def _difference(item: Item, one: Prediction, name: str | None, width: int) -> li
     ]
 
 
-def _side(sign: str, said: Prediction, item: Item, hue: str, most: int) -> list[Run]:
+def _side(sign: str, said: Prediction, item: AnchorItem, hue: str, most: int) -> list[Run]:
     """A model as a side of a difference: its sign, its name, and what it chose."""
     name = clip(visible(said.model), most)
     return [
@@ -1034,7 +1065,7 @@ def _side(sign: str, said: Prediction, item: Item, hue: str, most: int) -> list[
     ]
 
 
-def _choices(said: Prediction, item: Item) -> list[list[Run]]:
+def _choices(said: Prediction, item: AnchorItem) -> list[list[Run]]:
     """What a model chose, what it would have chosen then, and by how much that lost.
 
     With the model's name, and shorter.
@@ -1058,7 +1089,7 @@ def _fitting(width: int, *lines: list[Run]) -> list[Run]:
     return lines[-1]
 
 
-def _chosen(said: Prediction, choice: str, item: Item) -> str:
+def _chosen(said: Prediction, choice: str, item: AnchorItem) -> str:
     """A choice with its score: "tents t1 71 %"."""
     given = choice_answer(choice, item)
     if given is None:
@@ -1076,7 +1107,7 @@ def _chosen(said: Prediction, choice: str, item: Item) -> str:
     return f"{words} under 1 %" if share < LEAST[0] else f"{words} {share * 100:.0f} %"
 
 
-def _classes(item: Item, heat: Heat, other: str | None) -> list[Run]:
+def _classes(item: AnchorItem, heat: Heat, other: str | None) -> list[Run]:
     """The classes that are worth a look, each with a bar, the greatest first."""
     candidates = candidates_of(item, heat, other)[: len(IMPLICIT_KINDS)]
     scored = [

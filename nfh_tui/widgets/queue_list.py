@@ -8,7 +8,7 @@ from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from nfh_db.records import FlagName, QueueRow, State
+from nfh_db.records import AnchorState, FlagName, QueueRow
 from nfh_models.domain import Blocking, Kind
 from nfh_tui.display_text import clip, isolated, width_of
 from nfh_tui.editor.votes import SHORT_KINDS
@@ -23,11 +23,11 @@ KNOWN = 2_000
 """Rows kept; the ones used longest ago are forgotten first."""
 
 SIGNS = {
-    State.OPEN: "○",
-    State.ANSWERED: "◐",
-    State.DISAGREE: "≠",
-    State.DECIDED: "✓",
-    State.STALE: "↺",
+    AnchorState.OPEN: "○",
+    AnchorState.ANSWERED: "◐",
+    AnchorState.DISAGREE: "≠",
+    AnchorState.DECIDED: "✓",
+    AnchorState.STALE: "↺",
 }
 KIND_SHORT = {
     Kind.REFERENCE: "Ref",
@@ -43,7 +43,7 @@ KIND_SHORT = {
     Kind.NFH: "NFH",
 }
 BLOCKING_SHORT = {Blocking.ANSWERABILITY: "answer?"}
-ROLES = ("around", "current", "mark", "word", "note", *(state.value for state in State))
+ROLES = ("around", "current", "mark", "word", "note", *(state.value for state in AnchorState))
 """Looks of the parts of a row, each a component class `queue--NAME`."""
 
 MOST_NOTE = 13
@@ -67,14 +67,14 @@ def row_note(row: QueueRow, width: int = MOST_NOTE) -> str:
 
     The pattern of the votes is left out where both do not fit into `width` cells.
     """
-    if row.state is State.DISAGREE and row.strongest is not None:
+    if row.state is AnchorState.DISAGREE and row.strongest is not None:
         name = BLOCKING_SHORT.get(row.strongest, row.strongest.value)
         both = f"{row.pattern} {name}".strip()
         return both if len(both) <= width else name
     if row.kind is not None:
         said = KIND_SHORT[row.kind]
         return said if len(said) <= width else SHORT_KINDS[row.kind]
-    return row.pattern if row.state is State.ANSWERED else ""
+    return row.pattern if row.state is AnchorState.ANSWERED else ""
 
 
 def row_flags(row: QueueRow) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from rich.text import Text
 
-from nfh_db.records import Item
+from nfh_db.records import AnchorItem
 from nfh_models.domain import Anchor, Answer, Head, Kind, Passage, Relation, Sort
 from nfh_models.domain.compare import CLASS_NOUNS
 from nfh_tui.display_text import clip, isolated, visible, width_of
@@ -220,7 +220,7 @@ MOST = 4
 """Words that a number is widened by, at most."""
 
 
-class Beside(NamedTuple):
+class AdjacentNumber(NamedTuple):
     """A number word beside a span. words: with what stands between. token: its place.
 
     whole: nothing but a hyphen, or the *and* of "a hundred and five", stands between, so that
@@ -232,7 +232,7 @@ class Beside(NamedTuple):
     whole: bool
 
 
-def beside(passage: Passage, span: Anchor, *, left: bool) -> Beside | None:
+def beside(passage: Passage, span: Anchor, *, left: bool) -> AdjacentNumber | None:
     """The number word on one side of a span, in its turn; None where there is none."""
     between, number = _neighbours(passage, span, left=left)
     if number is None:
@@ -242,7 +242,7 @@ def beside(passage: Passage, span: Anchor, *, left: bool) -> Beside | None:
     glue = "" if between is None else fold(passage.word(between))
     first = fold(passage.word(number if left else span.end - 1))
     whole = glue == "" or glue in HYPHENS or (glue == "and" and first in LARGE)
-    return Beside(words, number, whole)
+    return AdjacentNumber(words, number, whole)
 
 
 def whole_number(passage: Passage, anchor: Anchor) -> Anchor:
@@ -341,7 +341,7 @@ def _modifies(word: str) -> bool:
     return word not in FUNCTION_WORDS and word not in JOINED and word[:1].isalnum()
 
 
-def sense(item: Item, token: int) -> str:
+def sense(item: AnchorItem, token: int) -> str:
     """What a word seems to be: noun, name, pronoun, "verb?", or "" where nothing tells."""
     passage = item.passage
     word = fold(passage.word(token))
@@ -560,7 +560,7 @@ JOINTS = {Relation.AND: " and ", Relation.OR: " or "}
 """Between several heads; "/" where their relation is not said."""
 
 
-class Placed(Protocol):
+class PlacedNumber(Protocol):
     """A number in its passage: an item, or an earlier decision."""
 
     @property
@@ -573,7 +573,7 @@ class Placed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FilledSentence:
     """A sentence with an answer in it.
 
     before, after: the sentence around the number, clipped. put: what is read besides, in
@@ -606,7 +606,7 @@ class Reading:
         return f"{self.before}{self.gap}{number}{self.after}"
 
 
-def reading(item: Placed, answer: Answer, room: int) -> Reading | None:
+def reading(item: PlacedNumber, answer: Answer, room: int) -> FilledSentence | None:
     """The anchor's sentence with an answer put in, in about `room` cells.
 
     None where nothing can be read: damaged words, and NFH, which gives no head.
@@ -624,7 +624,7 @@ def reading(item: Placed, answer: Answer, room: int) -> Reading | None:
     between = flat(passage.words(span.end, stop))
     taken = width_of(visible(f"{number} {between} [{put}] "))
     before, after = around(passage, Anchor(span.start, stop), max(0, room - taken))
-    return Reading(
+    return FilledSentence(
         before, number, put, after, leading, between, _is_glued_on(passage, span.start)
     )
 
@@ -661,7 +661,7 @@ def _is_glued_on(passage: Passage, token: int) -> bool:
     }  # fmt: skip
 
 
-def put_in(item: Placed, answer: Answer, most: int | None = None) -> str:
+def put_in(item: PlacedNumber, answer: Answer, most: int | None = None) -> str:
     """What is read beside the number, without the brackets; "" where no noun is missing.
 
     most: the cells that several nouns may have.
@@ -676,7 +676,7 @@ def put_in(item: Placed, answer: Answer, most: int | None = None) -> str:
     return _class_words(item, answer, several=several)
 
 
-def _said_already(item: Placed, answer: Answer) -> bool:
+def _said_already(item: PlacedNumber, answer: Answer) -> bool:
     """True if the text itself says beside the number what would be put in."""
     passage = item.passage
     span = whole_number(passage, item.anchor)
@@ -717,7 +717,7 @@ def _lemma(passage: Passage, token: int) -> str:
     return passage.tokens[token].lemma if token < len(passage.tokens) else ""
 
 
-def _class_words(item: Placed, answer: Answer, *, several: bool) -> str:
+def _class_words(item: PlacedNumber, answer: Answer, *, several: bool) -> str:
     if answer.kind is Kind.YEAR:
         return "the year"
     if answer.kind is Kind.AGE:
@@ -734,13 +734,13 @@ def _class_words(item: Placed, answer: Answer, *, several: bool) -> str:
     return "?" if answer.kind is Kind.UNKNOWN else ""
 
 
-def _follows_age(item: Placed) -> bool:
+def _follows_age(item: PlacedNumber) -> bool:
     """True behind "aged" and "the age of"."""
     words = [fold(item.passage.word(p)) for p in range(item.anchor.start)][-2:]
     return words[-1:] == ["aged"] or words == ["age", "of"]
 
 
-def _heads(item: Placed, answer: Answer, most: int | None) -> str:
+def _heads(item: PlacedNumber, answer: Answer, most: int | None) -> str:
     """The nouns; those that a number counts together stand as they are written."""
     together = len(answer.heads) > 1 and answer.relation is Relation.AND
     several = not is_one(item)
@@ -765,7 +765,7 @@ def _joined(nouns: Sequence[str], joint: str, most: int | None) -> str:
     return f"{nouns[0]} / +{len(nouns) - 1}"
 
 
-def _noun(item: Placed, head: Head, *, plural: bool | None) -> str:
+def _noun(item: PlacedNumber, head: Head, *, plural: bool | None) -> str:
     """The words of a head's marked mention, without an article; plural: None as written."""
     first = live(head.mentions)[0]
     start, end = first.start, first.end
@@ -783,7 +783,7 @@ def _noun(item: Placed, head: Head, *, plural: bool | None) -> str:
     return flat(" ".join(filter(None, pieces)))
 
 
-def _money(item: Placed, *, several: bool) -> str:
+def _money(item: PlacedNumber, *, several: bool) -> str:
     """The coin that the passage names nearest to the number, else that it is money."""
     coins = CLASS_NOUNS[Kind.CURRENCY] - NOT_A_COIN
     named = [
@@ -797,7 +797,7 @@ def _money(item: Placed, *, several: bool) -> str:
     return noun_form(item.passage, near, plural=several)
 
 
-def is_one(item: Placed) -> bool:
+def is_one(item: PlacedNumber) -> bool:
     """True if the number asks for a singular: one, 1, a fraction of one thing, "a six"."""
     value = _value(item)
     start = item.anchor.start
@@ -809,12 +809,12 @@ def is_one(item: Placed) -> bool:
     return value is not None and 0 < value <= 1
 
 
-def _is_hour(item: Placed) -> bool:
+def _is_hour(item: PlacedNumber) -> bool:
     value = _value(item)
     return value is not None and value == int(value) and 1 <= value <= 12
 
 
-def _value(item: Placed) -> float | None:
+def _value(item: PlacedNumber) -> float | None:
     """What a number of one plain token comes to; None for any other."""
     from nfh_models.text.numbers import parts_of
 

@@ -7,17 +7,17 @@ from dataclasses import replace
 from functools import partial
 
 from nfh_db.errors import ChangedSinceError, NotAllowedError, StaleLabelsError
-from nfh_db.records import FlagName, Item, Role, Rule, Seen, StaleLabels, Undone
+from nfh_db.records import AnchorItem, Exposure, FlagName, Role, Rule, StaleLabels, Undone
 from nfh_models.domain import Anchor, Answer
 from nfh_tui.display_text import width_of
 from nfh_tui.editor.commands import MOVES, act, dump, follow, key, prompt, set_comment, set_noun
-from nfh_tui.editor.state import EditState, Outcome, Pending, answer
+from nfh_tui.editor.state import EditOutcome, EditState, Pending, answer
 from nfh_tui.editor.votes import after_deciding, proposals, proposed_by
 from nfh_tui.services.history import partners
 from nfh_tui.textual_support import sentence_of, start
 from nfh_tui.widgets.status_bar import Tone
 from nfh_tui.workbench.availability import NO_PROPOSAL, NOTHING, unchanged
-from nfh_tui.workbench.command_queue import Act, KeyPress
+from nfh_tui.workbench.command_queue import KeyPress, RunAction
 from nfh_tui.workbench.rescue import Rescue, Unsaved
 
 FLAGS = (
@@ -30,7 +30,7 @@ FLAGS = (
 class Deciding(Rescue):
     """What changes answers, flags and anchors."""
 
-    def writable(self) -> Item | None:
+    def writable(self) -> AnchorItem | None:
         """The item, if it may be changed; else why not is said."""
         if self.reading:
             self.refuse(self.for_reading)
@@ -69,7 +69,7 @@ class Deciding(Rescue):
             if outcome.state == before and not outcome.say:
                 self.refuse(unchanged(action_id, before))
 
-    def apply(self, outcome: Outcome) -> None:
+    def apply(self, outcome: EditOutcome) -> None:
         """Take over what an act of the editor gave: state, sentence, draft."""
         if outcome.refused:
             self.refuse(outcome.say or "")
@@ -84,7 +84,7 @@ class Deciding(Rescue):
         waits = prompt(self.edit) is not None and self.edit.pending is not Pending.HINT
         self.say("" if waits else outcome.say or "")
         if outcome.ask == "noun":
-            self.turns.put_back(Act("noun"))
+            self.turns.put_back(RunAction("noun"))
 
     def _edited(self, before: EditState) -> None:
         """Draw the answer anew, and keep what changed: the draft, the cursor's place."""
@@ -215,12 +215,12 @@ class Deciding(Rescue):
         await self._go_on()
         self._just_accepted(item)
 
-    def _just_accepted(self, item: Item) -> None:
+    def _just_accepted(self, item: AnchorItem) -> None:
         """Remember what was accepted right before the item that is shown now."""
         if self.whole is not None and self.whole.anchor_id != item.anchor_id:
             self.just_decided = item.anchor_id
 
-    def _decided_so(self, item: Item) -> bool:
+    def _decided_so(self, item: AnchorItem) -> bool:
         """True if an expert's decision stands in the editor as it is: it stays that expert's.
 
         Gold that no person decided is another matter: accepting it makes it one's own.
@@ -230,7 +230,7 @@ class Deciding(Rescue):
         same = self.edit.content == self.fresh.content
         return expert and same and self.role is Role.ADJUDICATOR
 
-    def _unchanged_words(self, item: Item, made: Answer) -> str:
+    def _unchanged_words(self, item: AnchorItem, made: Answer) -> str:
         """Whose decision stands, where accepting it changes nothing."""
         gold = item.gold
         whose = (None if gold is None or self.blind else gold.adjudicator) or "an expert"
@@ -238,8 +238,8 @@ class Deciding(Rescue):
             return f"unchanged: {whose} decided that one so"
         return f"unchanged: your decision stands beside that of {whose}, which counts"
 
-    def _seen(self, item: Item) -> Seen:
-        return Seen(
+    def _seen(self, item: AnchorItem) -> Exposure:
+        return Exposure(
             saw_model=self.sight.of_model(item.anchor_id),
             saw_votes=self.sight.of_others(item.anchor_id),
             seconds=round(self.clock.seconds, 2),
@@ -247,7 +247,12 @@ class Deciding(Rescue):
         )
 
     async def _commit(
-        self, item: Item, edit: EditState, made: Answer, seen: Seen, handed_over: asyncio.Event
+        self,
+        item: AnchorItem,
+        edit: EditState,
+        made: Answer,
+        seen: Exposure,
+        handed_over: asyncio.Event,
     ) -> None:
         key = (item.anchor_id, edit.role)
         try:
@@ -361,7 +366,7 @@ class Deciding(Rescue):
     def do_draft_clear(self) -> None:
         """Forget what is begun of this item; undo brings it back while it is shown."""
         if self.writable() is not None:
-            self.apply(Outcome(replace(self.fresh, cursor=self.edit.cursor)))
+            self.apply(EditOutcome(replace(self.fresh, cursor=self.edit.cursor)))
             self.announce("draft thrown away")
 
 
@@ -385,7 +390,7 @@ def worded(done: Undone) -> str:
     return f"{done.summary} ({', '.join(parts)})" if parts else done.summary
 
 
-def _words(item: Item, span: Anchor) -> str:
+def _words(item: AnchorItem, span: Anchor) -> str:
     return item.passage.words(span.start, span.end)
 
 
@@ -428,7 +433,7 @@ class Changing(Deciding):
         else:
             await self._replace(item, Anchor(start, end))
 
-    async def _propose(self, item: Item, span: Anchor) -> None:
+    async def _propose(self, item: AnchorItem, span: Anchor) -> None:
         """Propose a span to whoever adjudicates; the number's own takes the proposal back."""
         saved = await self.client.propose_span(item.anchor_id, self.me, span)
         words = _words(item, span)
@@ -457,7 +462,7 @@ class Changing(Deciding):
         if chosen is not None:
             await self._replace(item, spans[int(chosen) - 1])
 
-    async def _replace(self, item: Item, span: Anchor) -> None:
+    async def _replace(self, item: AnchorItem, span: Anchor) -> None:
         """Replace the anchor by one of another span; what is begun goes along.
 
         Where gold or others' answers become stale by it, that is asked first.
@@ -486,7 +491,7 @@ class Changing(Deciding):
         words = _words(item, span)
         self.announce(f"the number is “{words}”, saved {self.local_time(saved.at)}")
 
-    def _stale_words(self, item: Item, labels: StaleLabels) -> str:
+    def _stale_words(self, item: AnchorItem, labels: StaleLabels) -> str:
         """What becomes stale, in as many names as the line has room for.
 
         Nobody is named to one who works blind; of what is withheld not even how much it is.

@@ -5,8 +5,8 @@ query.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from nfh_db.bulk_plan import BulkPreview, Deed, Wish
-from nfh_db.records import FlagName, Item, Role
+from nfh_db.bulk_plan import BulkOperation, BulkPreview, OperationKind
+from nfh_db.records import AnchorItem, FlagName, Role
 from nfh_models.domain import IMPLICIT_KINDS, Kind, class_answer
 from nfh_tui.actions import (
     ADOPT,
@@ -72,14 +72,14 @@ def kinds() -> tuple[Option, ...]:
     return tuple((KIND_WORDS[kind], "", kind.value) for kind in KINDS)
 
 
-def wish(deed: str, role: Role, what: str | None) -> Wish:
+def wish(deed: str, role: Role, what: str | None) -> BulkOperation:
     """What was chosen. what: the flag, or the kind, where one belongs to it."""
-    named = Deed(deed)
-    if named in (Deed.FLAG, Deed.UNFLAG):
-        return Wish(named, role, flag=FlagName(what or ""))
-    if named is Deed.CLASS:
-        return Wish(named, role, answer=class_answer(Kind(what or "")))
-    return Wish(named, role)
+    named = OperationKind(deed)
+    if named in (OperationKind.FLAG, OperationKind.UNFLAG):
+        return BulkOperation(named, role, flag=FlagName(what or ""))
+    if named is OperationKind.CLASS:
+        return BulkOperation(named, role, answer=class_answer(Kind(what or "")))
+    return BulkOperation(named, role)
 
 
 def told(preview: BulkPreview) -> Iterator[str]:
@@ -143,14 +143,14 @@ UNCHANGED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Here:
+class ActionContext:
     """What reasons depend on. place: of the item in the queue, from 0; total: its length.
 
     access: what the person may change at all.
     """
 
     mode: Mode
-    item: Item | None
+    item: AnchorItem | None
     edit: EditState
     place: int = 0
     total: int = 0
@@ -177,7 +177,7 @@ def _of_mode(action: Action, mode: Mode) -> str:
     return OTHERS if action.group == LOOK else NOT_YOURS
 
 
-def why_not(action: Action, here: Here) -> str:
+def why_not(action: Action, here: ActionContext) -> str:
     """Why an act cannot be done now; "" where nothing is known to be in its way."""
     wrong = of_person(action, here.mode, here.access)
     if wrong:
@@ -191,7 +191,7 @@ def why_not(action: Action, here: Here) -> str:
     return _of_the_answer(action.id, here.edit, here.item)
 
 
-def _of_the_way(action_id: str, here: Here) -> str:
+def _of_the_way(action_id: str, here: ActionContext) -> str:
     if not here.total:
         return EMPTY
     if here.beside:
@@ -201,7 +201,7 @@ def _of_the_way(action_id: str, here: Here) -> str:
     return FIRST if here.place <= 0 else ""
 
 
-def _of_the_answer(action_id: str, edit: EditState, item: Item) -> str:
+def _of_the_answer(action_id: str, edit: EditState, item: AnchorItem) -> str:
     """What the editor would say, tried on the answer as it is."""
     if action_id == "accept":
         made = answer(edit, item)

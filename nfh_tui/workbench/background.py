@@ -104,7 +104,7 @@ SETTING = "tour"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TourStep:
     """One stop. target: the id of the widget that it points at, with "#". title and words."""
 
     target: str
@@ -112,16 +112,16 @@ class Step:
     words: str
 
 
-def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[Step, ...]:
+def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[TourStep, ...]:
     """The stops in their order. keys: how the keys of an act are printed, by its id."""
     made = [
-        Step(
+        TourStep(
             "#passage",
             "The question",
             "Between ▸ and ◂ stands a number without its noun. Which noun is missing? "
             "It may stand in the text, or nowhere.",
         ),
-        Step(
+        TourStep(
             "#queue",
             "The queue",
             f"{keys('queue.next')} and {keys('queue.previous')} go on and back, "
@@ -131,7 +131,7 @@ def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[Step, ...]:
     ]
     if mode is Mode.ANNOTATE:
         made.append(
-            Step(
+            TourStep(
                 "#guide",
                 "The guidelines",
                 "The rules to decide by. Others' answers stay hidden, and the model's until "
@@ -140,7 +140,7 @@ def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[Step, ...]:
         )
     else:
         made.append(
-            Step(
+            TourStep(
                 "#evidence",
                 "The evidence",
                 "What annotators and the model say. Most answers come preselected with the "
@@ -150,20 +150,20 @@ def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[Step, ...]:
         )
     return (
         *made,
-        Step(
+        TourStep(
             "#passage",
             "Your answer",
             f"{keys('hint.start')} puts letters on the nouns: type one to mark the head. "
             f"Or a class: {keys('kind.age')} age, {keys('kind.year')} year, "
             f"{keys('kind.people')} people; {keys('kind.not_nfh')} where no noun is missing.",
         ),
-        Step(
+        TourStep(
             "StatusLine",
             "Saved",
             f"{keys('accept')} saves and goes on; this line says “saved” once it is on disk. "
             f"{keys('undo')} takes it back, also tomorrow.",
         ),
-        Step(
+        TourStep(
             "KeyLine",
             "The keys",
             f"{keys('help')} lists them all, {keys('palette')} has every act by name, and "
@@ -176,7 +176,7 @@ def steps(mode: Mode, keys: Callable[[str], str]) -> tuple[Step, ...]:
 READING = " (Here you only read: {mode} changes to annotating, then to adjudicating.)"
 
 
-def words_of(step: Step, mode: Mode, keys: Callable[[str], str]) -> str:
+def words_of(step: TourStep, mode: Mode, keys: Callable[[str], str]) -> str:
     """What a step says in this mode."""
     added = step.title == "Your answer" and mode is Mode.BROWSE
     return step.words + (READING.format(mode=keys("mode.next")) if added else "")
@@ -220,7 +220,7 @@ class Touring(Annotating):
         super().__init__(*args, **kwargs)
         self._tour_wanted = tour
         self.tour_step: int | None = None
-        self._tour: tuple[Step, ...] = ()
+        self._tour: tuple[TourStep, ...] = ()
         self._tour_box = TourBox()
 
     async def tour_if_new(self) -> None:

@@ -19,7 +19,15 @@ from textual.scroll_view import ScrollView
 from textual.widgets import Static
 
 from nfh_db.query import Query
-from nfh_db.records import Annotator, HistoryLine, Item, Place, QueueRow, Role, State
+from nfh_db.records import (
+    AnchorItem,
+    AnchorState,
+    Annotator,
+    HistoryLine,
+    QueuePosition,
+    QueueRow,
+    Role,
+)
 from nfh_tui.actions import BY_ID, Access, Action, Mode, foot_actions
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Config
@@ -37,14 +45,21 @@ from nfh_tui.widgets.queue_list import QueueList
 from nfh_tui.widgets.status_bar import Foot, KeyLine, PaneTitle, StatusLine, Title, Tone
 from nfh_tui.workbench.availability import (
     SWITCH,
-    Here,
+    ActionContext,
     is_function,
     of_person,
     unbound,
     why_not,
 )
-from nfh_tui.workbench.command_queue import Act, Call, Keeper, KeyPress, Turn, Turns
-from nfh_tui.workbench.session import DraftSteps, IdList, ItemCache, ItemClock, Sight
+from nfh_tui.workbench.command_queue import (
+    Callback,
+    CommandQueue,
+    DebouncedWriter,
+    KeyPress,
+    RunAction,
+    Turn,
+)
+from nfh_tui.workbench.session import DraftSteps, ExposureLog, IdList, ItemCache, ItemClock
 
 if TYPE_CHECKING:
     from nfh_db.similar_items import Precedent
@@ -138,7 +153,7 @@ class Desk(Enduring, Asking):
         self.place = 0
         self.beside = False
         self.between = False
-        self.item: Item | None = None
+        self.item: AnchorItem | None = None
         self.edit = EditState()
         self.past: list[EditState] = []
         self.future: list[EditState] = []
@@ -150,11 +165,11 @@ class Desk(Enduring, Asking):
         self.blind = self.config.options.blind
         self.choosing = False
         self.pane = "passage"
-        self.turns = Turns()
+        self.turns = CommandQueue()
         self.clock = ItemClock(idle=self.config.options.idle_seconds)
         self.cache = ItemCache(self._read_item)
-        self.drafts = Keeper(DRAFT_DELAY, self._draft_failed, self._draft_written)
-        self.places = Keeper(PLACE_DELAY, self._place_failed)
+        self.drafts = DebouncedWriter(DRAFT_DELAY, self._draft_failed, self._draft_written)
+        self.places = DebouncedWriter(PLACE_DELAY, self._place_failed)
         self.told_unsaved = False
         self.left: int | None = None
         self.turning = ""
@@ -232,7 +247,9 @@ class Desk(Enduring, Asking):
     def why_not(self, action: Action) -> str:
         """Why an act cannot be done now; "" where nothing is known to be in its way."""
         where = (self.place, len(self.ids), self.beside)
-        why = why_not(action, Here(self.mode, self.item, self.edit, *where, self.access))
+        why = why_not(
+            action, ActionContext(self.mode, self.item, self.edit, *where, self.access)
+        )
         return self.for_reading if why == SWITCH else why
 
     def paint_status(self) -> None:
@@ -294,7 +311,7 @@ class Desk(Enduring, Asking):
         self.choosing = True
         try:
             turn = await self.turns.get()
-            while isinstance(turn, Call):
+            while isinstance(turn, Callback):
                 await turn.run()
                 turn = await self.turns.get()
             self.clock.touch()
@@ -343,7 +360,7 @@ class Desk(Enduring, Asking):
 
     # --- store access shared by the layers ----------------------------------------------
 
-    async def _read_item(self, anchor_id: int) -> Item | None:
+    async def _read_item(self, anchor_id: int) -> AnchorItem | None:
         return await self.client.item(anchor_id, self.me, self.role)
 
     async def _fetch_rows(self, ids: Sequence[int]) -> tuple[QueueRow, ...]:
@@ -395,11 +412,11 @@ class Desk(Enduring, Asking):
     def action_act(self, action_id: str) -> None:
         """What bindings and the palette call: queue an act by its id."""
         if not self.bar.is_open:
-            self.turns.put(Act(action_id))
+            self.turns.put(RunAction(action_id))
 
     def in_turn(self, run: Callable[[], Awaitable[None]]) -> None:
         """Have something done between two acts."""
-        self.turns.put(Call(run))
+        self.turns.put(Callback(run))
 
     async def take_turns(self) -> None:
         """Do what is asked for, one thing after another, for as long as the screen stands."""
@@ -415,13 +432,13 @@ class Desk(Enduring, Asking):
         """A layer above asks whether to write all to another file, where one is lost."""
 
     async def _take(self, turn: Turn) -> None:
-        if isinstance(turn, Call):
+        if isinstance(turn, Callback):
             await turn.run()
             return
         self.clock.touch()
         if self.status_line.status.tone is not Tone.DONE:
             self.say("")
-        if isinstance(turn, Act):
+        if isinstance(turn, RunAction):
             await self._do(turn.id)
         elif not self.wants(turn):
             action_id = self.action_of(turn.key)
@@ -469,11 +486,11 @@ FRAME = 2
 GONE = "This number is no longer there: somebody replaced or removed it."
 
 STATE_WORDS = {
-    State.OPEN: "○ open",
-    State.ANSWERED: "◐ answered",
-    State.DISAGREE: "≠ disagree",
-    State.DECIDED: "✓ decided",
-    State.STALE: "↺ stale",
+    AnchorState.OPEN: "○ open",
+    AnchorState.ANSWERED: "◐ answered",
+    AnchorState.DISAGREE: "≠ disagree",
+    AnchorState.DECIDED: "✓ decided",
+    AnchorState.STALE: "↺ stale",
 }
 
 
@@ -491,11 +508,11 @@ class Showing(Desk):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as the desk takes them
         self.query_now = Query()
-        self.whole: Item | None = None
+        self.whole: AnchorItem | None = None
         self.fresh = EditState()
         self.history: tuple[HistoryLine, ...] = ()
         self.precedents: tuple[Precedent, ...] = ()
-        self.sight = Sight()
+        self.sight = ExposureLog()
         self.steps = DraftSteps()
         self.just_decided: int | None = None
 
@@ -516,7 +533,7 @@ class Showing(Desk):
         self.present(item)
         return True
 
-    def present(self, item: Item) -> None:
+    def present(self, item: AnchorItem) -> None:
         """Put an item on the screen, with the answer begun, if there is one."""
         if self.whole is None or self.whole.anchor_id != item.anchor_id:
             self.clock.start(item.anchor_id)
@@ -536,12 +553,12 @@ class Showing(Desk):
             exclusive=True,
         )
 
-    def is_begun(self, item: Item) -> bool:
+    def is_begun(self, item: AnchorItem) -> bool:
         """True if there is a draft of the item that is not on its way to be saved."""
         key = (item.anchor_id, self.role)
         return key not in self.saving and self.begun.get(key, item.draft) is not None
 
-    def _editing(self, item: Item) -> EditState:
+    def _editing(self, item: AnchorItem) -> EditState:
         """The answer to work on: what is begun, else what the item itself brings."""
         key = (item.anchor_id, self.role)
         self.fresh = begin(replace(item, draft=None), self.me.name, self.role)
@@ -601,7 +618,7 @@ class Showing(Desk):
         self.paint_status()
         self.paint_keys()
 
-    def _show_passage(self, item: Item) -> None:
+    def _show_passage(self, item: AnchorItem) -> None:
         self.passage.show(
             item,
             self.edit,
@@ -612,14 +629,14 @@ class Showing(Desk):
         )
         self.share_rows()
 
-    def seen_of(self, item: Item | None) -> Item | None:
+    def seen_of(self, item: AnchorItem | None) -> AnchorItem | None:
         """The item as this person may see it now."""
         if item is None:
             return None
         seen = self.may_see(item)
         return blinded(seen) if self.blind else seen
 
-    def may_see(self, item: Item) -> Item:
+    def may_see(self, item: AnchorItem) -> AnchorItem:
         """The item without what is kept back from this person: here, nothing is."""
         return item
 
@@ -715,7 +732,7 @@ class Showing(Desk):
                 self._show_evidence()
             await self._read_precedents(item)
 
-    async def _read_precedents(self, item: Item) -> None:
+    async def _read_precedents(self, item: AnchorItem) -> None:
         """Show earlier decisions that bear on the item, to whoever may see decisions."""
         if self.role is Role.ANNOTATOR or self.whole is not item:
             return
@@ -746,7 +763,7 @@ class Showing(Desk):
     async def save_place(self) -> None:
         anchor_id = None if self.whole is None else self.whole.anchor_id
         token = None if self.whole is None else self.edit.cursor
-        place = Place(self.query_now.text, anchor_id, token)
+        place = QueuePosition(self.query_now.text, anchor_id, token)
         await self.client.save_place(self.me, self.mode.value, place)
 
     # --- titles -------------------------------------------------------------------------

@@ -4,9 +4,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
-from nfh_db.bulk_plan import BulkDone, BulkPreview, Deed, Seeing, Wish
+from nfh_db.bulk_plan import BulkDone, BulkOperation, BulkPreview, OperationKind, Seeing
 from nfh_db.errors import StoreError
-from nfh_db.records import Item, Role, Seen
+from nfh_db.records import AnchorItem, Exposure, Role
 from nfh_models.domain import Kind
 from nfh_tui.actions import Mode
 from nfh_tui.display_text import clip, visible
@@ -50,7 +50,9 @@ class Bulk(Viewing):
             return
         what = None
         if deed in OF_WHICH:
-            options = availability.kinds() if deed == Deed.CLASS else availability.flags()
+            options = (
+                availability.kinds() if deed == OperationKind.CLASS else availability.flags()
+            )
             what = await self.choose_from(OF_WHICH[deed], options)
             if what is None:
                 return
@@ -59,7 +61,7 @@ class Bulk(Viewing):
         if preview is not None and await self._confirmed(preview):
             await self._run(preview.ids, wish, self._seeing(wish))
 
-    async def _previewed(self, wish: Wish) -> BulkPreview | None:
+    async def _previewed(self, wish: BulkOperation) -> BulkPreview | None:
         """What the wish would do to what the query finds now."""
         # What is begun must be on disk, so that the item is left as it is.
         await self.drafts.flush()
@@ -78,23 +80,23 @@ class Bulk(Viewing):
         agreed = await self.app.push_screen_wait(PreviewDialog(preview))
         return agreed is True
 
-    def _seeing(self, wish: Wish, voted: frozenset[int] = frozenset()) -> Seeing:
+    def _seeing(self, wish: BulkOperation, voted: frozenset[int] = frozenset()) -> Seeing:
         """What of each item was in view: in this session, and by what the act itself shows.
 
         voted: items whose votes were shown on the way.
         """
-        model, votes = wish.deed is Deed.MODEL, wish.deed is Deed.PROPOSAL
+        model, votes = wish.deed is OperationKind.MODEL, wish.deed is OperationKind.PROPOSAL
         sight = self.sight
 
-        def seen(anchor_id: int) -> Seen:
-            return Seen(
+        def seen(anchor_id: int) -> Exposure:
+            return Exposure(
                 saw_model=model or sight.of_model(anchor_id),
                 saw_votes=votes or anchor_id in voted or sight.of_others(anchor_id),
             )
 
         return seen
 
-    async def _run(self, ids: Sequence[int], wish: Wish, seeing: Seeing) -> None:
+    async def _run(self, ids: Sequence[int], wish: BulkOperation, seeing: Seeing) -> None:
         """Do it, and show what came of it."""
         try:
             done = await self._while(
@@ -181,12 +183,14 @@ class Bulk(Viewing):
             await self._apply_to(ticked)
 
     async def _apply_to(self, ticked: "Sequence[Similar]") -> None:
-        wish = Wish(Deed.GIVEN, answers={one.anchor_id: one.answer for one in ticked})
+        wish = BulkOperation(
+            OperationKind.GIVEN, answers={one.anchor_id: one.answer for one in ticked}
+        )
         voted = frozenset(one.anchor_id for one in ticked if one.pattern)
         ids = [one.anchor_id for one in ticked]
         await self._run(ids, wish, self._seeing(wish, voted))
 
-    async def _decided(self) -> Item | None:
+    async def _decided(self) -> AnchorItem | None:
         """The item just accepted while this one is as it came; else this one if it is decided,
         else the one that this person decided last.
         """
@@ -228,7 +232,7 @@ class Bulk(Viewing):
         if chosen is not None:
             await self._show_beside(chosen)
 
-    def _bearing(self, item: Item) -> tuple[frozenset[str], str | None]:
+    def _bearing(self, item: AnchorItem) -> tuple[frozenset[str], str | None]:
         """The nouns and the rule that the answer in the editor names, or else gold does."""
         tokens = item.passage.tokens
         marked = [m for mentions in self.edit.heads for m in mentions]
@@ -251,5 +255,5 @@ class Bulk(Viewing):
         self.say("a precedent, beside the queue; esc goes back")
 
 
-def _names_a_kind(item: Item | None) -> bool:
+def _names_a_kind(item: AnchorItem | None) -> bool:
     return item is not None and item.gold is not None and item.gold.answer.kind is not Kind.NFH

@@ -12,7 +12,7 @@ Failed = Callable[[Exception], None]
 Wrote = Callable[[], None]
 
 
-class Keeper:
+class DebouncedWriter:
     """Saves the latest of several changes, one write a thing, a short while after the first.
 
     The delay runs from the first change, not the last: while somebody types without a
@@ -94,23 +94,23 @@ class KeyPress:
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
+class RunAction:
     """An act asked for by its id: from the palette, or from a key binding."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Callback:
     """Something that background work wants done in its turn, between two acts."""
 
     run: Callable[[], Awaitable[None]]
 
 
-Turn = KeyPress | Act | Call
+Turn = KeyPress | RunAction | Callback
 
 
-class Turns:
+class CommandQueue:
     """A queue whose head can be looked at."""
 
     def __init__(self) -> None:
@@ -151,7 +151,7 @@ class Turns:
             if isinstance(turn, KeyPress):
                 del self._waiting[place]
                 return turn
-            if isinstance(turn, Act):
+            if isinstance(turn, RunAction):
                 break
         return None
 

@@ -13,7 +13,7 @@ from nfh_db.records import Role
 from nfh_models.domain import rule_id
 from nfh_tui.actions import Mode
 from nfh_tui.display_text import clip, visible, width_of
-from nfh_tui.services.guidelines import Rule
+from nfh_tui.services.guidelines import GuidelineRule
 
 NO_TAG = frozenset({"-", "none"})
 """What is typed to take a tag away."""
@@ -21,7 +21,7 @@ NO_TAG = frozenset({"-", "none"})
 _ID = re.compile(r"[Rr]?[0-9]{1,3}")
 
 
-def name_of(rule: Rule) -> str:
+def name_of(rule: GuidelineRule) -> str:
     """A rule in one line: "R7 One noun is one head"."""
     return f"{rule.id} {rule.title}"
 
@@ -33,12 +33,12 @@ class RuleChooser:
     that have all of them in the title, or where none has, in the text.
     """
 
-    def __init__(self, rules: Sequence[Rule]) -> None:
+    def __init__(self, rules: Sequence[GuidelineRule]) -> None:
         self._rules = rules
         self._typed = ""
         self._given: str | None = None
 
-    def offers(self, text: str) -> tuple[Rule, ...]:
+    def offers(self, text: str) -> tuple[GuidelineRule, ...]:
         """The rules that fit, the best one first; all of them for no text."""
         wanted = text.split()
         if not wanted:
@@ -55,7 +55,7 @@ class RuleChooser:
         titled = _having(words, [(rule.title, rule) for rule in self._rules])
         return titled or _having(words, [(rule.body, rule) for rule in self._rules])
 
-    def exact(self, text: str) -> Rule | None:
+    def exact(self, text: str) -> GuidelineRule | None:
         """The rule whose id stands at the start of the text, if there is one."""
         first = text.split(maxsplit=1)[:1]
         wanted = rule_id(first[0]) if first else ""
@@ -79,7 +79,9 @@ class RuleChooser:
         return names.index(name) if name in names else -1
 
 
-def _having(words: Sequence[str], texts: Sequence[tuple[str, Rule]]) -> tuple[Rule, ...]:
+def _having(
+    words: Sequence[str], texts: Sequence[tuple[str, GuidelineRule]]
+) -> tuple[GuidelineRule, ...]:
     return tuple(rule for text, rule in texts if all(word in text.casefold() for word in words))
 
 
@@ -157,7 +159,7 @@ def completed(text: str, cursor: int) -> tuple[str, int] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class NamedQuery:
     """A query under a name. saved: by this person, so that it can be renamed and deleted."""
 
     name: str
@@ -166,36 +168,36 @@ class View:
 
 
 OF_JUDGES = (
-    View("to decide", "-state:decided sort:disagree"),
-    View("disagree", "state:disagree sort:disagree"),
-    View("model against gold", "model!=gold sort:conflict"),
-    View("where the model is unsure", "-state:decided sort:uncertain"),
-    View("kinds with little gold", "-state:decided sort:rare"),
-    View("gold that a model doubts", "doubt>0.9 sort:doubt"),
-    View("flagged guideline", "flag:guideline"),
-    View("one random sample", "-state:decided sort:random/1"),
-    View("decided by me", ""),
-    View("everything", ""),
+    NamedQuery("to decide", "-state:decided sort:disagree"),
+    NamedQuery("disagree", "state:disagree sort:disagree"),
+    NamedQuery("model against gold", "model!=gold sort:conflict"),
+    NamedQuery("where the model is unsure", "-state:decided sort:uncertain"),
+    NamedQuery("kinds with little gold", "-state:decided sort:rare"),
+    NamedQuery("gold that a model doubts", "doubt>0.9 sort:doubt"),
+    NamedQuery("flagged guideline", "flag:guideline"),
+    NamedQuery("one random sample", "-state:decided sort:random/1"),
+    NamedQuery("decided by me", ""),
+    NamedQuery("everything", ""),
 )
 
 
-def standing(mode: Mode, me: str) -> tuple[View, ...]:
+def standing(mode: Mode, me: str) -> tuple[NamedQuery, ...]:
     """The views that are always there. An annotator's say nothing of others' answers."""
     name = quote(me)
     if mode is Mode.ANNOTATE:
         return (
-            View("given to me", "todo:me sort:assigned"),
-            View("not answered by me", f"-by:{name}"),
-            View("skipped by me", "state:skipped"),
-            View("one random sample", f"-by:{name} sort:random/1"),
-            View("everything", ""),
+            NamedQuery("given to me", "todo:me sort:assigned"),
+            NamedQuery("not answered by me", f"-by:{name}"),
+            NamedQuery("skipped by me", "state:skipped"),
+            NamedQuery("one random sample", f"-by:{name} sort:random/1"),
+            NamedQuery("everything", ""),
         )
     mine = {"decided by me": f"by:{name} rule:expert"}
-    return tuple(View(one.name, mine.get(one.name, one.query)) for one in OF_JUDGES)
+    return tuple(NamedQuery(one.name, mine.get(one.name, one.query)) for one in OF_JUDGES)
 
 
-def views(saved: Iterable[tuple[str, str]], mode: Mode, me: str) -> tuple[View, ...]:
+def views(saved: Iterable[tuple[str, str]], mode: Mode, me: str) -> tuple[NamedQuery, ...]:
     """This person's own views, then those that are always there and not named alike."""
-    own = tuple(View(name, query, saved=True) for name, query in saved)
+    own = tuple(NamedQuery(name, query, saved=True) for name, query in saved)
     names = {view.name for view in own}
     return (*own, *(view for view in standing(mode, me) if view.name not in names))

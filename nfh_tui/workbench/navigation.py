@@ -6,13 +6,13 @@ from functools import partial
 from textual.scroll_view import ScrollView
 
 from nfh_db.errors import QueryError, StoreError
-from nfh_db.query import ME, People, Query, asked_by, parse, quote
-from nfh_db.records import State
+from nfh_db.query import ME, PeopleTerm, Query, asked_by, parse, quote
+from nfh_db.records import AnchorState
 from nfh_tui.actions import Mode
-from nfh_tui.textual_support import Trouble, start
+from nfh_tui.textual_support import ErrorRaised, start
 from nfh_tui.workbench.availability import EMPTY, FIRST, LAST, NOTHING
 from nfh_tui.workbench.base import GONE, Showing
-from nfh_tui.workbench.command_queue import Act, KeyPress
+from nfh_tui.workbench.command_queue import KeyPress, RunAction
 from nfh_tui.workbench.session import IdList, Nearby, around, dump, name_of
 
 WINDOW = 200
@@ -95,7 +95,9 @@ class Walking(Showing):
     @property
     def of_todo(self) -> bool:
         """True while the queue is of what this person was given, to be worked through."""
-        given = [t for t in self.query_now.terms if isinstance(t, People) and t.key == "todo"]
+        given = [
+            t for t in self.query_now.terms if isinstance(t, PeopleTerm) and t.key == "todo"
+        ]
         mine = any(ME in value.names for term in given for value in term.values)
         return mine and not self.reading
 
@@ -131,7 +133,7 @@ class Walking(Showing):
                 self.paint_status()
                 first.set()
         except StoreError as error:
-            self.post_message(Trouble(str(error)))
+            self.post_message(ErrorRaised(str(error)))
         finally:
             ids.complete = True
             if near is not None:
@@ -196,7 +198,7 @@ class Walking(Showing):
         turn = self.turns.peek()
         if isinstance(turn, KeyPress):
             return self.action_of(turn.key) in STEPS
-        return isinstance(turn, Act) and turn.id in STEPS
+        return isinstance(turn, RunAction) and turn.id in STEPS
 
     # --- acts ---------------------------------------------------------------------------
 
@@ -273,7 +275,7 @@ class Walking(Showing):
         for _ in range(WINDOWS):
             ids = self.ids.slice(start, start + WINDOW)
             rows = await self.client.queue_rows(ids, self.me, self.role)
-            waiting = {row.anchor_id for row in rows if row.state is not State.DECIDED}
+            waiting = {row.anchor_id for row in rows if row.state is not AnchorState.DECIDED}
             place = self.ids.step(here, waiting, forward) if waiting else None
             if place is not None:
                 return place

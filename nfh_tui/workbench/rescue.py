@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from nfh_db.errors import GoneError, StoreError
-from nfh_db.records import Annotator, Role, Seen
+from nfh_db.records import Annotator, Exposure, Role
 from nfh_db.store import Store
 from nfh_models.domain import Answer
 from nfh_tui.editor.commands import dump
@@ -33,7 +33,7 @@ class Unsaved:
 
     edit: EditState
     answer: Answer
-    seen: Seen
+    seen: Exposure
 
 
 class Rescue(Walking):

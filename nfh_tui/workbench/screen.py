@@ -9,11 +9,17 @@ from textual.binding import Binding, BindingType
 
 from nfh_db.errors import QueryError
 from nfh_db.query import parse
-from nfh_db.records import Annotator, Item
+from nfh_db.records import AnchorItem, Annotator
 from nfh_tui.actions import ACTIONS, Mode
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Config
-from nfh_tui.textual_support import Opened, PredictionReady, PredictorChanged, Trouble, start
+from nfh_tui.textual_support import (
+    ErrorRaised,
+    PredictionReady,
+    PredictorChanged,
+    WorkbenchReady,
+    start,
+)
 from nfh_tui.widgets.passage import PassageView
 from nfh_tui.widgets.passage_render import OFF, VOTERS_SAW
 from nfh_tui.workbench.background import Following
@@ -121,10 +127,10 @@ class Workbench(Following):
         await self.begin_to_follow()
         self.set_interval(POLL, self._look_for_others)
         self.app.call_after_refresh(self._start_predictor)
-        self.post_message(Opened())
+        self.post_message(WorkbenchReady())
         await self.tour_if_new()
 
-    def _is_done(self, item: Item | None) -> bool:
+    def _is_done(self, item: AnchorItem | None) -> bool:
         """True for an item that this person has answered and not begun anew."""
         return (
             item is not None
@@ -246,7 +252,7 @@ class Workbench(Following):
 
     # --- messages -----------------------------------------------------------------------
 
-    def on_trouble(self, message: Trouble) -> None:
+    def on_error_raised(self, message: ErrorRaised) -> None:
         """Show what could not be read or saved, once while it is not read."""
         message.stop()
         if message.sentence in self._troubles:

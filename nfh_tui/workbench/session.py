@@ -11,13 +11,13 @@ from time import monotonic
 
 import msgspec
 
-from nfh_db.records import Item, Role
+from nfh_db.records import AnchorItem, Role
 from nfh_tui.editor.state import EditState
 
 KEPT = 24
 """Items kept; the ones used longest ago are forgotten first."""
 
-Read = Callable[[int], Awaitable[Item | None]]
+Read = Callable[[int], Awaitable[AnchorItem | None]]
 
 
 class ItemCache:
@@ -25,14 +25,14 @@ class ItemCache:
 
     def __init__(self, read: Read) -> None:
         self._read = read
-        self._items: OrderedDict[int, Item] = OrderedDict()
-        self._reading: dict[int, asyncio.Task[Item | None]] = {}
+        self._items: OrderedDict[int, AnchorItem] = OrderedDict()
+        self._reading: dict[int, asyncio.Task[AnchorItem | None]] = {}
 
-    def peek(self, anchor_id: int) -> Item | None:
+    def peek(self, anchor_id: int) -> AnchorItem | None:
         """The item if it has been read."""
         return self._items.get(anchor_id)
 
-    async def get(self, anchor_id: int) -> Item | None:
+    async def get(self, anchor_id: int) -> AnchorItem | None:
         """The item, read if need be; None if there is no such anchor (any more)."""
         item = self._items.get(anchor_id)
         if item is not None:
@@ -63,7 +63,7 @@ class ItemCache:
         self._items.clear()
         self._reading.clear()
 
-    def _start(self, anchor_id: int) -> "asyncio.Task[Item | None]":
+    def _start(self, anchor_id: int) -> "asyncio.Task[AnchorItem | None]":
         task = self._reading.get(anchor_id)
         if task is None:
             task = asyncio.create_task(self._fetch(anchor_id))
@@ -71,7 +71,7 @@ class ItemCache:
             task.add_done_callback(_looked_at)
         return task
 
-    async def _fetch(self, anchor_id: int) -> Item | None:
+    async def _fetch(self, anchor_id: int) -> AnchorItem | None:
         task = asyncio.current_task()
         try:
             item = await self._read(anchor_id)
@@ -87,7 +87,7 @@ class ItemCache:
         return item
 
 
-def _looked_at(task: "asyncio.Task[Item | None]") -> None:
+def _looked_at(task: "asyncio.Task[AnchorItem | None]") -> None:
     """Take note of an error nobody waited for; whoever wants the item reads it again."""
     if not task.cancelled():
         task.exception()
@@ -277,7 +277,7 @@ def load(text: str | None, query: str) -> Nearby | None:
     return nearby if nearby.query == query else None
 
 
-class Sight:
+class ExposureLog:
     """What one person has had in view in this session, by anchor.
 
     What has been seen stays seen: it may have been a pane away from the one in which the
@@ -288,7 +288,9 @@ class Sight:
         self._model: set[int] = set()
         self._others: set[int] = set()
 
-    def note(self, item: Item, me: str, *, judging: bool, evidence: bool, scores: bool) -> None:
+    def note(
+        self, item: AnchorItem, me: str, *, judging: bool, evidence: bool, scores: bool
+    ) -> None:
         """Note what of an item is in view now.
 
         judging: others' answers are shown. evidence: the pane with all that models say is.

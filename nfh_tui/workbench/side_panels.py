@@ -9,12 +9,12 @@ from pathlib import Path
 
 from nfh_db.errors import StoreError
 from nfh_db.formats.gold import GoldWriter
-from nfh_db.records import ExportRecord, Item
+from nfh_db.records import AnchorItem, ExportRecord
 from nfh_tui.display_text import clip
 from nfh_tui.editor.commands import gold_vote, set_tag
 from nfh_tui.editor.state import answer
 from nfh_tui.editor.votes import describe
-from nfh_tui.services.guidelines import Rule, guide_of
+from nfh_tui.services.guidelines import GuidelineRule, guide_of
 from nfh_tui.services.history import told
 from nfh_tui.textual_support import one_line
 from nfh_tui.widgets.status_bar import Foot
@@ -78,7 +78,7 @@ class Copying(Changing):
             return
         self.announce(f"written to {path}")
 
-    def _part(self, item: Item, name: str) -> str:
+    def _part(self, item: AnchorItem, name: str) -> str:
         passage = item.passage
         if name == "turn":
             turn = passage.turns[passage.turn_of(item.anchor.start)]
@@ -93,7 +93,7 @@ class Copying(Changing):
         return item.public_id if name == "id" else record_line(item)
 
 
-def anchor_words(item: Item) -> str:
+def anchor_words(item: AnchorItem) -> str:
     """The number with its place: tokens as indices, characters as code points."""
     start, end = item.anchor.start, item.anchor.end
     first, last = item.passage.tokens[start], item.passage.tokens[end - 1]
@@ -104,7 +104,7 @@ def anchor_words(item: Item) -> str:
     )
 
 
-def record_line(item: Item) -> str:
+def record_line(item: AnchorItem) -> str:
     """The item as a line of the format `gold`, with what this person may see of it."""
     record = ExportRecord(
         item.public_id,
@@ -205,7 +205,7 @@ class Ruling(Copying):
         if found is not None:
             self._tag(found or None)
 
-    def _offer(self, rules: Sequence[Rule], text: str, now: str | None) -> None:
+    def _offer(self, rules: Sequence[GuidelineRule], text: str, now: str | None) -> None:
         """Show which rules fit what is typed so far."""
         self.key_line.foot = Foot(
             "tab" if rules else "no rule has this; enter alone lists them all",
@@ -245,14 +245,14 @@ class Ruling(Copying):
 
     # --- decisions under an older text --------------------------------------------------
 
-    def _decided_so(self, item: Item) -> bool:
+    def _decided_so(self, item: AnchorItem) -> bool:
         """As below, but a decision whose rule reads otherwise by now is made again.
 
         So one can look through such decisions: enter says that they hold under the new text.
         """
         return super()._decided_so(item) and not self.was_outdated(item)
 
-    def was_outdated(self, item: Item) -> bool:
+    def was_outdated(self, item: AnchorItem) -> bool:
         """True if the gold was decided by a rule whose text is another one by now."""
         made_of = gold_vote(item)
         return made_of is not None and self.rules.is_outdated(

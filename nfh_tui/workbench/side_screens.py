@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual import events
 
-from nfh_db.records import Item, Role
+from nfh_db.records import AnchorItem, Role
 from nfh_tui.actions import Action, Mode
 from nfh_tui.services.guidelines import first_text
 from nfh_tui.textual_support import start
@@ -98,11 +98,11 @@ class Annotating(Visiting):
 
     # --- what is kept back ----------------------------------------------------------------
 
-    def hides_model(self, item: Item) -> bool:
+    def hides_model(self, item: AnchorItem) -> bool:
         """True while what models say of an item is kept back."""
         return self._to_answer_blind(item) and not self.model_shown
 
-    def _to_answer_blind(self, item: Item) -> bool:
+    def _to_answer_blind(self, item: AnchorItem) -> bool:
         """True for what an annotator has yet to answer, an adjudicator to decide blind."""
         if self.mode is Mode.ANNOTATE:
             return not self._answered(item)
@@ -112,11 +112,11 @@ class Annotating(Visiting):
         blind = self.whole is not None and self.whole.withheld
         return self.mode is Mode.ANNOTATE or blind
 
-    def _answered(self, item: Item) -> bool:
+    def _answered(self, item: AnchorItem) -> bool:
         mine = (v.annotator == self.me.name and v.role is Role.ANNOTATOR for v in item.votes)
         return any(mine)
 
-    def may_see(self, item: Item) -> Item:
+    def may_see(self, item: AnchorItem) -> AnchorItem:
         """The item without what models say, while that is kept back."""
         if not self.hides_model(item):
             return item

@@ -16,7 +16,7 @@ from nfh_tui.widgets.passage_render import OFF, ON, VOTERS_SAW, Heat, heat_words
 from nfh_tui.widgets.status_bar import Foot
 from nfh_tui.workbench.availability import denied
 from nfh_tui.workbench.base import PANES
-from nfh_tui.workbench.completion import Completer, View, offered, views
+from nfh_tui.workbench.completion import Completer, NamedQuery, offered, views
 from nfh_tui.workbench.side_panels import Ruling
 
 SUGGESTED = 6
@@ -33,7 +33,7 @@ NOT_BOUNDED = "lines will bound what voters saw; here they saw all of it, or may
 """Said when the lines are asked for: of an item that has them, and of one that has none."""
 
 
-class Former(NamedTuple):
+class QueryHistoryEntry(NamedTuple):
     """A query before this one. anchor_id: the item one stood on. back: esc goes back to that
     item, since this query was opened from a screen beside; else the item stays in hand."""
 
@@ -55,7 +55,7 @@ class Looking(Ruling):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
-        self.former: list[Former] = []
+        self.former: list[QueryHistoryEntry] = []
         self._known_values: dict[str, Sequence[str]] = {}
 
     # --- queries ------------------------------------------------------------------------
@@ -131,7 +131,7 @@ class Looking(Ruling):
             self.refuse(why)
             return
         if query.text != self.query_now.text:
-            self.former.append(Former(self.query_now.text, self._here, back))
+            self.former.append(QueryHistoryEntry(self.query_now.text, self._here, back))
         await self.show_query(query)
 
     @property
@@ -259,7 +259,7 @@ class Looking(Ruling):
         else:
             self.say("Nothing is open. q quits.")
 
-    def _former(self) -> Former | None:
+    def _former(self) -> QueryHistoryEntry | None:
         """The last query before this one that may be asked in this mode, if there is one."""
         while self.former:
             former = self.former.pop()
@@ -320,7 +320,7 @@ class Looking(Ruling):
         """Show what the query finds in another role. left: why it may not be asked there."""
         self._known_values.clear()
         if left:
-            self.former.append(Former(self.query_now.text, self._here))
+            self.former.append(QueryHistoryEntry(self.query_now.text, self._here))
         await self.open_query(parse(self.query_now.text), self._here, insist=True)
 
 
@@ -365,14 +365,14 @@ class Viewing(Looking):
         except (QueryError, StoreError):
             return "?"
 
-    async def _rename(self, view: View) -> None:
+    async def _rename(self, view: NamedQuery) -> None:
         name = ((await self.ask("New name of this view", view.name)) or "").strip()
         if not name or name == view.name or not await self._may_take(name):
             return
         await self.client.save_view(self.me, name, view.query)
         await self.client.save_view(self.me, view.name, None)
 
-    async def _delete(self, view: View) -> None:
+    async def _delete(self, view: NamedQuery) -> None:
         choices = (("y", "delete it", "y"), ("n", "keep it", "n"))
         question = f"Delete the view “{view.name}”? Its query: {view.query or 'everything'}"
         if await self.choose(question, choices) == "y":

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nfh_models.agreement.bootstrap import Ints, Resampling
-from nfh_models.agreement.measure import Judged, Timed
+from nfh_models.agreement.measure import AnsweredAnchor, Timed
 from nfh_models.domain import (
     Anchor,
     Answer,
@@ -47,9 +47,9 @@ class Kit:
         passage: int | None = None,
         gold: Said | None = None,
         nearest: int | None = None,
-    ) -> Judged:
+    ) -> AnsweredAnchor:
         """An item, in a passage of its own unless one is named; gold is an expert's."""
-        return Judged(
+        return AnsweredAnchor(
             key,
             key if passage is None else passage,
             Anchor(0, 1),
@@ -61,7 +61,7 @@ class Kit:
             nearest,
         )
 
-    def items(self, rows: Iterable[Sequence[Said | None]]) -> list[Judged]:
+    def items(self, rows: Iterable[Sequence[Said | None]]) -> list[AnsweredAnchor]:
         """Items from rows of answers, one an annotator: ann1, ann2 …; None for none."""
         return [
             self.item(

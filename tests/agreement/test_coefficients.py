@@ -255,7 +255,7 @@ def test_cohen_is_the_same_in_two_libraries_and_in_ours(rows: list[list[int]]) -
 
 
 def _of_kinds(rows: list[list[int]], kinds: tuple[Kind, ...]):
-    from nfh_models.agreement.measure import Judged, Timed
+    from nfh_models.agreement.measure import AnsweredAnchor, Timed
     from nfh_models.domain import Anchor, Mention, class_answer, reference_answer
 
     def answer(number: int) -> Timed:
@@ -265,7 +265,7 @@ def _of_kinds(rows: list[list[int]], kinds: tuple[Kind, ...]):
         return Timed(class_answer(kind), "")
 
     for key, (left, right) in enumerate(rows):
-        yield Judged(
+        yield AnsweredAnchor(
             key, key, Anchor(0, 1), ("two", "dog"), {"a": answer(left), "b": answer(right)}, {}
         )
 

@@ -8,7 +8,16 @@ import pytest
 
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
-from nfh_db.records import Ballot, Gold, IncomingAnchor, IncomingPassage, Role, Rule, Seen, Vote
+from nfh_db.records import (
+    Ballot,
+    Exposure,
+    Gold,
+    IncomingAnchor,
+    IncomingPassage,
+    Role,
+    Rule,
+    Vote,
+)
 from nfh_db.store import Store
 from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.domain import (
@@ -120,7 +129,7 @@ def test_a_vote_on_a_corrected_span_does_not_count_until_it_is_confirmed(store: 
         1, me, Role.ADJUDICATOR, Anchor(TWO - 1, TWO + 1), store.stale_labels(1, me)
     )
     assert [judged(ballot).votes for ballot in ballots(store)] == [{}]
-    store.commit_answer(saved.anchor_id, me, Role.ANNOTATOR, class_answer(Kind.AGE), Seen())
+    store.commit_answer(saved.anchor_id, me, Role.ANNOTATOR, class_answer(Kind.AGE), Exposure())
     assert [list(judged(ballot).votes) for ballot in ballots(store)] == [["ann"]]
 
 
@@ -249,7 +258,7 @@ def test_what_is_written_meanwhile_is_not_seen_and_not_held_up(store: Store) -> 
         if number == 1:
             for anchor_id in (1, 2, 3):
                 answer = class_answer(Kind.YEAR)
-                store.commit_answer(anchor_id, me, Role.ANNOTATOR, answer, Seen())
+                store.commit_answer(anchor_id, me, Role.ANNOTATOR, answer, Exposure())
 
     found = measure(store, parse(""), None, Resampling(0), progress=write)
     assert found.agreement.coverage.annotators == {"ann": 3, "bob": 3}

@@ -7,7 +7,7 @@ import pytest
 
 from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.agreement.coefficients import (
-    Matrix,
+    MajorityMatrix,
     fleiss,
     fleiss_kappa,
     majority_matrix,
@@ -30,7 +30,7 @@ PRINTED = (
     (8, 0, 0, 0, 0, 157, 13),
     (652, 20, 15, 37, 59, 18, 1360),
 )
-PAPER = Matrix(PRINTED, no_majority=115, not_printed=48)
+PAPER = MajorityMatrix(PRINTED, no_majority=115, not_printed=48)
 PLAIN = Resampling(0)
 NAMES = tuple(kind.value for kind in CLASSES)
 DOG = 1
@@ -58,7 +58,9 @@ def test_what_is_printed_alone_has_the_kappa_of_the_library() -> None:
     counts = matrix_counts(PRINTED)
     assert len(counts) == 10_060
     by_library = fleiss_kappa(counts, np.arange(len(counts)), PLAIN, NAMES)
-    assert matrix_kappa(Matrix(PRINTED, 0), PLAIN).value == pytest.approx(by_library.value)
+    assert matrix_kappa(MajorityMatrix(PRINTED, 0), PLAIN).value == pytest.approx(
+        by_library.value
+    )
 
 
 def test_classes_that_are_not_printed_could_not_have_changed_kappa_much() -> None:
@@ -121,5 +123,5 @@ def test_matrix_and_votes_give_the_same_kappa_where_all_have_a_majority(kit) -> 
 
 def test_a_matrix_that_holds_nothing_or_one_class_says_so() -> None:
     empty = ((0, 0), (0, 0))
-    assert "no item" in (matrix_kappa(Matrix(empty, 0), PLAIN).why or "")
-    assert "one class" in (matrix_kappa(Matrix(((5, 0), (0, 0)), 0), PLAIN).why or "")
+    assert "no item" in (matrix_kappa(MajorityMatrix(empty, 0), PLAIN).why or "")
+    assert "one class" in (matrix_kappa(MajorityMatrix(((5, 0), (0, 0)), 0), PLAIN).why or "")

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.agreement.coefficients import noun_skill
-from nfh_models.agreement.measure import Judged, Measure, Timed
+from nfh_models.agreement.measure import AnsweredAnchor, Measure, Timed
 from nfh_models.agreement.pairs import collect
 from nfh_models.agreement.report import measure_agreement
 from nfh_models.domain import Anchor, Answer, Kind, Mention, class_answer, reference_answer
-from nfh_tui.cli.agreement_report import Asked, agreement_json, as_text
-from nfh_tui.services.agreement import Judgement
+from nfh_tui.cli.agreement_report import AgreementOptions, agreement_json, as_text
+from nfh_tui.services.agreement import AgreementResult
 
 LEMMAS = ("two", "dog", "cat", "dog", "year")
 
@@ -32,11 +32,11 @@ names = st.sampled_from(["ann", "bob", "cyd [b]"])
 
 
 @st.composite
-def judged(draw: st.DrawFn) -> Judged:
+def judged(draw: st.DrawFn) -> AnsweredAnchor:
     votes = draw(st.dictionaries(names, answers, max_size=3))
     experts = draw(st.dictionaries(st.sampled_from(["eva", "ann"]), answers, max_size=2))
     gold: Answer | None = draw(st.one_of(st.none(), answers))
-    return Judged(
+    return AnsweredAnchor(
         0,
         draw(st.integers(0, 4)),
         Anchor(0, 1),
@@ -63,11 +63,13 @@ def measures(value: object) -> Iterator[dict[str, object]]:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(judged(), max_size=12))
-def test_whatever_people_say_each_figure_is_one_or_has_a_reason(items: list[Judged]) -> None:
+def test_whatever_people_say_each_figure_is_one_or_has_a_reason(
+    items: list[AnsweredAnchor],
+) -> None:
     resampling = Resampling(20, 1)
     agreement = measure_agreement(collect(items), noun_skill(items, resampling), resampling)
-    found = Judgement(agreement, False, 0, 0, None)
-    asked = Asked("", 20, 1)
+    found = AgreementResult(agreement, False, 0, 0, None)
+    asked = AgreementOptions("", 20, 1)
     report = agreement_json(found, asked)
     written = json.loads(json.dumps(report, allow_nan=False))
     seen = list(measures(written))
@@ -100,7 +102,9 @@ def test_no_items_at_all(kit) -> None:
     agreement = measure_agreement(collect([]), noun_skill([], kit.plain), kit.plain)
     assert agreement.coverage.items == 0
     assert "no item" in (agreement.coefficients.alpha.why or "")
-    text = as_text(Judgement(agreement, False, 0, 0, None), Asked("x", 0, 0), matrix=True)
+    text = as_text(
+        AgreementResult(agreement, False, 0, 0, None), AgreementOptions("x", 0, 0), matrix=True
+    )
     assert "The query finds no item." in text
 
 

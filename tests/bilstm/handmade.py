@@ -17,7 +17,7 @@ from nfh_models.domain import (
     reference_answer,
 )
 from nfh_models.resolution.base import Item, ResolutionExample
-from nfh_models.resolution.bilstm_settings import Settings, settings_of
+from nfh_models.resolution.bilstm_settings import BilstmSettings, settings_of
 from nfh_models.resolution.word_vectors import Vectors, wanted_forms
 from nfh_models.text.tokens import lemmas
 
@@ -76,7 +76,7 @@ def examples() -> list[ResolutionExample]:
     return [example_of(sentence, gold) for sentence, gold in SENTENCES]
 
 
-def settings(*given: str) -> Settings:
+def settings(*given: str) -> BilstmSettings:
     return settings_of([*TINY, *given])
 
 

@@ -6,8 +6,8 @@ from nfh_models.model_files import SettingError
 from nfh_models.resolution.bilstm_settings import (
     PRESETS,
     WANTED,
+    BilstmSettings,
     Preset,
-    Settings,
     plan_of,
     settings_of,
 )
@@ -26,7 +26,7 @@ def test_presets_have_the_sizes_of_paper_and_release():
 
 
 def test_every_setting_is_explained():
-    assert set(WANTED) == set(Settings.__struct_fields__)
+    assert set(WANTED) == set(BilstmSettings.__struct_fields__)
     for preset in Preset:
         assert {"preset", *PRESETS[preset]} == set(WANTED)
 

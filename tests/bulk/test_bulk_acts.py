@@ -5,24 +5,26 @@ from pathlib import Path
 import pytest
 
 from nfh_db import bulk_run
-from nfh_db.bulk_plan import BulkDone, Deed, Wish
+from nfh_db.bulk_plan import BulkDone, BulkOperation, OperationKind
 from nfh_db.errors import StoreError
 from nfh_db.query import parse
-from nfh_db.records import Annotator, FlagName, Item, Role, Rule, Seen, State
+from nfh_db.records import AnchorItem, AnchorState, Annotator, Exposure, FlagName, Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Kind
 from tests.bulk.conftest import check, given, to
 
 ALL = parse("")
-AGE = Wish(Deed.CLASS, answer=given(Kind.AGE))
+AGE = BulkOperation(OperationKind.CLASS, answer=given(Kind.AGE))
 
 
-def do(store: Store, me: Annotator, wish: Wish, query: str = "", **more: object) -> BulkDone:
+def do(
+    store: Store, me: Annotator, wish: BulkOperation, query: str = "", **more: object
+) -> BulkDone:
     found = store.preview_bulk(parse(query), wish, me)
     return store.run_bulk(found.ids, wish, me, **more)  # type: ignore[arg-type]
 
 
-def item(store: Store, anchor_id: int, me: Annotator) -> Item:
+def item(store: Store, anchor_id: int, me: Annotator) -> AnchorItem:
     found = store.item(anchor_id, me, Role.ADJUDICATOR)
     assert found is not None
     return found
@@ -52,7 +54,7 @@ def test_a_flag_is_set_on_all_and_one_undo_clears_it(
     store: Store, path: Path, me: Annotator, ids: list[int]
 ) -> None:
     store.set_flag(ids[2], me, FlagName.GUIDELINE, True)
-    wish = Wish(Deed.FLAG, flag=FlagName.GUIDELINE)
+    wish = BulkOperation(OperationKind.FLAG, flag=FlagName.GUIDELINE)
     found = store.preview_bulk(ALL, wish, me)
     assert list(found.ids) == [i for i in ids if i != ids[2]]
     assert dict(found.kept) == {"has your flag guideline already": 1}
@@ -76,23 +78,23 @@ def test_flags_are_cleared_one_s_own_only(store: Store, me: Annotator, ids: list
     other = store.annotator("other")
     store.set_flag(ids[0], me, FlagName.AMBIGUOUS, True)
     store.set_flag(ids[1], other, FlagName.AMBIGUOUS, True)
-    done = do(store, me, Wish(Deed.UNFLAG, flag=FlagName.AMBIGUOUS))
+    done = do(store, me, BulkOperation(OperationKind.UNFLAG, flag=FlagName.AMBIGUOUS))
     assert (done.changed, store.queue_count(parse("flag:ambiguous"), me)) == (1, 1)
 
 
 def test_what_is_decided_is_not_skipped(store: Store, me: Annotator) -> None:
-    found = store.preview_bulk(ALL, Wish(Deed.SKIP), me)
+    found = store.preview_bulk(ALL, BulkOperation(OperationKind.SKIP), me)
     assert (len(found.ids), dict(found.kept)) == (5, {"decided already": 1})
     store.run_bulk(found.ids, found.wish, me)
     assert store.queue_count(parse("state:skipped"), me) == 5
-    assert do(store, me, Wish(Deed.UNSKIP)).changed == 5
+    assert do(store, me, BulkOperation(OperationKind.UNSKIP)).changed == 5
     assert store.queue_count(parse("flag:skip"), me) == 0
 
 
 def test_proposals_are_adopted_where_most_agree(
     store: Store, path: Path, me: Annotator, ids: list[int]
 ) -> None:
-    wish = Wish(Deed.PROPOSAL)
+    wish = BulkOperation(OperationKind.PROPOSAL)
     found = store.preview_bulk(ALL, wish, me)
     assert list(found.ids) == ids[:2]
     assert dict(found.kept) == {"no majority by the rules of settle": 4}
@@ -102,12 +104,12 @@ def test_proposals_are_adopted_where_most_agree(
     ]
     store.set_flag(ids[1], me, FlagName.SKIP, True)
     before = state(path)
-    done = store.run_bulk(found.ids, wish, me, seeing=lambda _: Seen(saw_votes=True))
+    done = store.run_bulk(found.ids, wish, me, seeing=lambda _: Exposure(saw_votes=True))
     assert golds(store, me)[:3] == ["AGE expert", "REFERENCE expert", ""]
     mine = [v for v in item(store, ids[1], me).votes if v.role is Role.ADJUDICATOR]
     assert [(v.annotator, v.saw_votes, v.saw_model) for v in mine] == [("edith", True, False)]
     assert item(store, ids[1], me).flags == ()
-    assert item(store, ids[0], me).state is State.DECIDED
+    assert item(store, ids[0], me).state is AnchorState.DECIDED
     check(path)
     assert done.changed == 2
     store.undo(me)
@@ -118,7 +120,7 @@ def test_proposals_are_adopted_where_most_agree(
 def test_the_model_s_answers_are_adopted_where_they_fit(
     store: Store, me: Annotator, ids: list[int], predicted: None
 ) -> None:
-    found = store.preview_bulk(ALL, Wish(Deed.MODEL), me)
+    found = store.preview_bulk(ALL, BulkOperation(OperationKind.MODEL), me)
     assert list(found.ids) == ids[:2]
     assert dict(found.kept) == {
         "no model has answered": 3,
@@ -197,7 +199,7 @@ def test_decisions_are_withdrawn_with_the_gold_they_made(
         store.commit_answer(anchor_id, me, Role.ADJUDICATOR, given(Kind.YEAR))
     other = store.annotator("other")
     store.commit_answer(ids[1], other, Role.ADJUDICATOR, given(Kind.TIME))
-    found = store.preview_bulk(ALL, Wish(Deed.WITHDRAW), me)
+    found = store.preview_bulk(ALL, BulkOperation(OperationKind.WITHDRAW), me)
     assert list(found.ids) == ids[:2]
     store.run_bulk(found.ids, found.wish, me)
     assert golds(store, me)[:2] == ["", "TIME expert"]
@@ -211,8 +213,12 @@ def test_an_annotator_withdraws_and_flags_but_decides_nothing(
 ) -> None:
     ann1 = store.annotator("ann1")
     with pytest.raises(StoreError, match="one item after the other"):
-        store.preview_bulk(ALL, Wish(Deed.CLASS, Role.ANNOTATOR, answer=given(Kind.AGE)), ann1)
-    assert do(store, ann1, Wish(Deed.WITHDRAW, Role.ANNOTATOR)).changed == 4
+        store.preview_bulk(
+            ALL,
+            BulkOperation(OperationKind.CLASS, Role.ANNOTATOR, answer=given(Kind.AGE)),
+            ann1,
+        )
+    assert do(store, ann1, BulkOperation(OperationKind.WITHDRAW, Role.ANNOTATOR)).changed == 4
     assert store.queue_count(parse("by:ann1"), ann1) == 0
     store.undo(ann1)
     assert store.queue_count(parse("by:ann1"), ann1) == 4
@@ -249,7 +255,7 @@ def test_writes_are_short_and_progress_is_told(
     monkeypatch.setattr(bulk_run, "SETTLE_FIRST_STRETCH", 5)
     monkeypatch.setattr(bulk_run, "SETTLE_LARGEST_STRETCH", 5)
     monkeypatch.setattr(bulk_run, "BULK_FIRST_STRETCH", 2)
-    do(store, me, Wish(Deed.SKIP))
+    do(store, me, BulkOperation(OperationKind.SKIP))
     told: list[tuple[str, int]] = []
     found = store.preview_bulk(ALL, AGE, me)
     done = store.run_bulk(found.ids, AGE, me, progress=lambda *what: told.append(what))
@@ -263,7 +269,7 @@ def test_writes_are_short_and_progress_is_told(
 
 
 def test_votes_are_compared_with_the_gold_it_makes(store: Store, me: Annotator) -> None:
-    do(store, me, Wish(Deed.PROPOSAL))
+    do(store, me, BulkOperation(OperationKind.PROPOSAL))
     assert store.queue_count(parse("right:ann1"), me) == 2
     assert store.queue_count(parse("wrong:ann3"), me) == 1
     assert store.queue_count(parse("wrong:ann3/class"), me) == 1

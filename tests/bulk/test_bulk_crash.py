@@ -21,7 +21,7 @@ from pathlib import Path
 from nfh_db import bulk_run
 from nfh_db.query import parse
 from nfh_db.store import Store
-from nfh_db.bulk_plan import Deed, Wish
+from nfh_db.bulk_plan import OperationKind, BulkOperation
 from nfh_models.domain import Kind, class_answer
 
 path, act, when = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -40,7 +40,7 @@ else:
 store = Store.open(path)
 me = store.annotator("edith")
 if act == "do":
-    wish = Wish(Deed.CLASS, answer=class_answer(Kind.AGE))
+    wish = BulkOperation(OperationKind.CLASS, answer=class_answer(Kind.AGE))
     store.run_bulk(store.preview_bulk(parse(""), wish, me).ids, wish, me)
 else:
     store.undo(me)
@@ -92,10 +92,10 @@ def test_all_or_nothing(path: Path, many: None, when: str, after: int) -> None:
 def test_its_undo(path: Path, many: None, when: str, after: int) -> None:
     with Store.open(path) as store:
         me = store.annotator("edith")
-        from nfh_db.bulk_plan import Deed, Wish
+        from nfh_db.bulk_plan import BulkOperation, OperationKind
         from nfh_models.domain import Kind, class_answer
 
-        wish = Wish(Deed.CLASS, answer=class_answer(Kind.AGE))
+        wish = BulkOperation(OperationKind.CLASS, answer=class_answer(Kind.AGE))
         store.run_bulk(store.preview_bulk(parse(""), wish, me).ids, wish, me)
     kill(path, "undo", when)
     with Store.open(path) as store:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db import batches, bulk_run, event_log
-from nfh_db.bulk_plan import Deed, Wish
+from nfh_db.bulk_plan import BulkOperation, OperationKind
 from nfh_db.connection import connect, sqlite3
 from nfh_db.doctor import examine
 from nfh_db.errors import FullError, StoreError
@@ -18,7 +18,7 @@ from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from tests.bulk.conftest import check
 
-WISH = Wish(Deed.CLASS, answer=class_answer(Kind.AGE))
+WISH = BulkOperation(OperationKind.CLASS, answer=class_answer(Kind.AGE))
 NEVER = 3600.0
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nfh_db.connection import connect
-from nfh_db.records import Annotator, Role, Rule, Seen
+from nfh_db.records import Annotator, Exposure, Role, Rule
 from nfh_db.similar_items import MOST_PRECEDENTS, Precedent
 from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind
@@ -13,7 +13,7 @@ from tests.bulk.conftest import given, to
 def decide(
     store: Store, who: Annotator, anchor_id: int, answer: Answer, tag: str | None = None
 ) -> None:
-    store.commit_answer(anchor_id, who, Role.ADJUDICATOR, answer, Seen(rule_tag=tag))
+    store.commit_answer(anchor_id, who, Role.ADJUDICATOR, answer, Exposure(rule_tag=tag))
 
 
 def told(found: tuple[Precedent, ...]) -> list[tuple[int, str | None, tuple[str, ...]]]:

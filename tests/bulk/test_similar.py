@@ -5,7 +5,7 @@ import pytest
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import Annotator, Role
-from nfh_db.similar_items import Alike, Likeness
+from nfh_db.similar_items import Likeness, SimilarAnswer
 from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind, Origin, Relation, reference_answer
 from tests.bulk.conftest import given, one, to
@@ -45,7 +45,9 @@ def ids(store: Store, me: Annotator) -> list[int]:
     return [anchor_id for chunk in store.queue_ids(parse(""), me) for anchor_id in chunk]
 
 
-def like(store: Store, me: Annotator, anchor_id: int, answer: Answer) -> dict[Likeness, Alike]:
+def like(
+    store: Store, me: Annotator, anchor_id: int, answer: Answer
+) -> dict[Likeness, SimilarAnswer]:
     item = store.item(anchor_id, me, Role.ADJUDICATOR)
     assert item is not None
     return {a.likeness: a for a in store.similar(anchor_id, item.passage, answer, me)}

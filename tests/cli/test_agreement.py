@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from nfh_db.query import parse
-from nfh_db.records import Role, Seen
+from nfh_db.records import Exposure, Role
 from nfh_db.store import Store
 from nfh_models.agreement.measure import Measure
 from nfh_models.domain import Kind, class_answer
@@ -42,7 +42,7 @@ def answer(path: Path, name: str, *kinds: Kind | None, role: Role = Role.ANNOTAT
         me = store.annotator(name)
         for anchor_id, kind in enumerate(kinds, 1):
             if kind is not None:
-                store.commit_answer(anchor_id, me, role, class_answer(kind), Seen())
+                store.commit_answer(anchor_id, me, role, class_answer(kind), Exposure())
 
 
 def report(call: Call, path: Path, *more: object) -> dict[str, object]:
@@ -190,7 +190,7 @@ def test_no_number_is_cut_off_where_there_is_little_room(
     from nfh_tui.cli import report
 
     monkeypatch.setattr(report, "PIPE_WIDTH", 40)
-    page = report.Page()
+    page = report.CommandReport()
     measure = Measure(0.5, 0.25, 0.75, 8, None)
     names = ("people", "items:", "whole", "kappa", "find")
     brief = report.Brief(measure, interval=True)

@@ -8,12 +8,12 @@ import pytest
 from click.testing import Result
 
 from nfh_models.identification.ablation import REMOVALS, holding, rule_removals, without
-from nfh_models.identification.base import Case, Decision, Example
-from nfh_models.identification.rules import RULES, Group, Rules
-from nfh_models.parsing import Layer, Parser, Stretch, load_parser
+from nfh_models.identification.base import Decision, Example, SentenceNumber
+from nfh_models.identification.rules import RULES, RuleGroup, Rules
+from nfh_models.parsing import ParseLayer, Parser, WordSpan, load_parser
 from nfh_tui.cli import evaluate_call
 from nfh_tui.services.evaluate import (
-    IdentificationEntrant,
+    IdentificationSystem,
     Watched,
     hold_identification,
     other_identifier_parser,
@@ -61,7 +61,7 @@ def loaded(parser: Parser, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Hands commands the pipeline that is loaded already; the layers that each asked for."""
     wanted: list[object] = []
 
-    def load(spec: str | None = None, layers: frozenset[Layer] = frozenset()) -> Parser:
+    def load(spec: str | None = None, layers: frozenset[ParseLayer] = frozenset()) -> Parser:
         wanted.append(layers)
         return parser
 
@@ -274,16 +274,16 @@ def test_ablation_of_rules(call: Call, file: Path, loaded: list[object]) -> None
 
 def test_what_is_left_out_lets_the_next_decide(parser: Parser) -> None:
     words = "It costs $ 9 and you two have none .".split()
-    stretch = Stretch(words, [True] * len(words))
+    stretch = WordSpan(words, [True] * len(words))
     (parsed,) = parser.parse([stretch])
-    cases = [Case(stretch, 3, 4, parsed), Case(stretch, 6, 7, parsed)]
+    cases = [SentenceNumber(stretch, 3, 4, parsed), SentenceNumber(stretch, 6, 7, parsed)]
     held = holding(cases)
     whole, *removals = rule_removals()
     assert without(held, whole) == Rules().decide(cases)
     for removal in removals:
         decided = without(held, removal)
         assert {one.rule for one in decided}.isdisjoint(removal.rules)
-        for group in Group:
+        for group in RuleGroup:
             if removal.name == f"without group {group}":
                 assert decided == Rules(frozenset({group})).decide(cases)
     # The rule that always holds is never left out.
@@ -316,16 +316,16 @@ class Lengths:
 
     recipe = "small"
     version = "lengths 1"
-    needs: frozenset[Layer] = frozenset()
-    uses: frozenset[Layer] = frozenset()
+    needs: frozenset[ParseLayer] = frozenset()
+    uses: frozenset[ParseLayer] = frozenset()
 
-    def decide(self, cases: Sequence[Case]) -> list[Decision]:
+    def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         return [Decision(len(c.stretch.words) < 5, "small", 0.5) for c in cases]
 
 
 def test_a_recipe_without_a_parser(file: Path) -> None:
     trial = hold_identification(
-        examples_of_file(file), [IdentificationEntrant.ready("tiny", Lengths(), None)], None
+        examples_of_file(file), [IdentificationSystem.ready("tiny", Lengths(), None)], None
     )
     assert trial.parser is None
     assert trial.parsing == 0
@@ -342,8 +342,8 @@ def test_examples_are_parsed_only_where_something_is_fitted(file: Path, parser: 
         seen.extend(one.case.parsed is not None for one in examples)
         return [Decision(True, "any")] * len(examples)
 
-    ready = IdentificationEntrant.ready("rules", Rules(), None)
-    fitted = IdentificationEntrant("any", "any", "1", cross=cross, needs=Rules().needs)
+    ready = IdentificationSystem.ready("rules", Rules(), None)
+    fitted = IdentificationSystem("any", "any", "1", cross=cross, needs=Rules().needs)
     watched = Watched(parser)
     both = hold_identification(examples_of_file(file), [fitted, ready], watched)
     assert [one.entrant.name for one in both.judged] == ["any", "rules"]

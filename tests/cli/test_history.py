@@ -14,12 +14,12 @@ from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
 from nfh_db.records import (
     Annotator,
+    Exposure,
     FlagName,
     IncomingAnchor,
     IncomingPassage,
     Role,
     Rule,
-    Seen,
     Vote,
 )
 from nfh_db.store import Store
@@ -103,7 +103,7 @@ def test_an_answers_life(call: Call, store: Store, clock: Clock) -> None:
     eva = store.annotator("eva")
     times = [clock(f"09:0{minute}") for minute in range(6)]
     clock("09:00")
-    store.commit_answer(1, eva, Role.ANNOTATOR, AGE, Seen(saw_model=True, seconds=4))
+    store.commit_answer(1, eva, Role.ANNOTATOR, AGE, Exposure(saw_model=True, seconds=4))
     clock("09:01")
     store.commit_answer(
         1, eva, Role.ANNOTATOR, class_answer(Kind.OTHER, Sort.NOUN, "joke", "hm")

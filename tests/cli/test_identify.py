@@ -16,7 +16,7 @@ from nfh_db.store import Store
 from nfh_models.domain import Anchor
 from nfh_models.errors import ModelsError
 from nfh_models.identification.rules import RULES
-from nfh_models.parsing import Layer, Parser, installed_pipelines, load_parser
+from nfh_models.parsing import ParseLayer, Parser, installed_pipelines, load_parser
 
 NOBODY = Annotator(0, "")
 TALK = """\
@@ -234,11 +234,12 @@ def test_found_in_two_copies_they_are_the_same_numbers(
 
 def test_a_folder_that_the_database_does_not_know_stores_nothing(db: Path, call) -> None:
     from nfh_models.identification.rules import Rules
-    from nfh_tui.services.models import Chosen
+    from nfh_tui.services.models import SelectedModel
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "nfh_tui.services.models.identifier_for", lambda *_, **__: Chosen(Rules(), "else")
+            "nfh_tui.services.models.identifier_for",
+            lambda *_, **__: SelectedModel(Rules(), "else"),
         )
         result = call("identify", "--db", db, "--model", "some/folder")
         assert result.exit_code == 1
@@ -371,7 +372,7 @@ def test_a_folder_of_a_parser_is_found_from_anywhere(
 
 
 def test_a_parser_that_is_not_there_is_a_sentence(db: Path, call, monkeypatch) -> None:
-    def none(spec: str | None, wanted: frozenset[Layer]) -> Parser:
+    def none(spec: str | None, wanted: frozenset[ParseLayer]) -> Parser:
         raise ModelsError(f"no parser {spec}: get one")
 
     monkeypatch.setattr("nfh_models.parsing.load_parser", none)

@@ -16,11 +16,17 @@ from nfh_db.query import parse
 from nfh_db.records import Annotator, Identified, IncomingAnchor, IncomingPassage, Role
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Passage, Token, Turn
-from nfh_models.identification.base import Case, Decision
-from nfh_models.parsing import Layer, ParserError
+from nfh_models.identification.base import Decision, SentenceNumber
+from nfh_models.parsing import ParseLayer, ParserError
 from nfh_tui.services import identify as services_identify
-from nfh_tui.services.identify import Identification, Tools, Wanted, differing, identify
-from nfh_tui.services.models import Chosen
+from nfh_tui.services.identify import (
+    Identification,
+    IdentificationTools,
+    IdentifyRequest,
+    differing,
+    identify,
+)
+from nfh_tui.services.models import SelectedModel
 
 NOBODY = Annotator(0, "")
 
@@ -30,13 +36,13 @@ class Tiny:
 
     recipe = "small"
     version = "1"
-    needs: frozenset[Layer] = frozenset()
-    uses: frozenset[Layer] = frozenset()
+    needs: frozenset[ParseLayer] = frozenset()
+    uses: frozenset[ParseLayer] = frozenset()
 
     def __init__(self) -> None:
         self.asked = 0
 
-    def decide(self, cases: Sequence[Case]) -> list[Decision]:
+    def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         self.asked += len(cases)
         return [
             Decision(
@@ -78,13 +84,15 @@ def untold(what: str, done: int, total: int) -> None:
     """Progress that nobody looks at."""
 
 
-def tools(store: Store, tiny: Tiny | None = None) -> Tools:
+def tools(store: Store, tiny: Tiny | None = None) -> IdentificationTools:
     model = store.ensure_model("tiny", "both", "small", "1")
-    return Tools(Chosen(tiny or Tiny(), "tiny", model), None)
+    return IdentificationTools(SelectedModel(tiny or Tiny(), "tiny", model), None)
 
 
 def run(store: Store, tiny: Tiny | None = None, **how: bool) -> Identification:
-    return identify(store, Wanted(parse(""), **how), tools(store, tiny), NOBODY, untold)
+    return identify(
+        store, IdentifyRequest(parse(""), **how), tools(store, tiny), NOBODY, untold
+    )
 
 
 def test_a_recipe_without_a_parser_decides_and_its_weights_are_kept(path: Path) -> None:
@@ -103,7 +111,7 @@ def test_a_recipe_without_a_parser_decides_and_its_weights_are_kept(path: Path) 
 
 def test_all_numbers_of_a_passage_count_not_only_those_asked_for(path: Path) -> None:
     with Store.open(path) as store:
-        wanted = Wanted(parse("id:1,2"))
+        wanted = IdentifyRequest(parse("id:1,2"))
         report = identify(store, wanted, tools(store), NOBODY, untold)
         assert (report.passages, report.numbers, report.new) == (2, 6, 4)
 
@@ -118,7 +126,7 @@ def test_another_reader_gets_in_between(path: Path, monkeypatch: pytest.MonkeyPa
             seen.append(other.queue_count(parse("nfh:yes,no"), NOBODY))
 
     with Store.open(path) as store:
-        identify(store, Wanted(parse("")), tools(store), NOBODY, told)
+        identify(store, IdentifyRequest(parse("")), tools(store), NOBODY, told)
         assert store.queue_count(parse("nfh:yes,no"), NOBODY) == 90
     assert seen == sorted(seen)
 
@@ -133,7 +141,7 @@ def test_of_two_at_once_one_adds_the_numbers_and_both_say_what_they_added(path: 
                 reports[0] = run(other)
 
     with Store.open(path) as store:
-        reports.append(identify(store, Wanted(parse("")), tools(store), NOBODY, told))
+        reports.append(identify(store, IdentifyRequest(parse("")), tools(store), NOBODY, told))
     assert [report.new for report in reports] == [60, 0]
     assert [report.numbers for report in reports] == [90, 90]
 
@@ -150,7 +158,7 @@ def test_broken_off_it_goes_on_where_it_was(
 
     with Store.open(path) as store:
         with pytest.raises(KeyboardInterrupt) as interrupt:
-            identify(store, Wanted(parse("")), tools(store), NOBODY, stop)
+            identify(store, IdentifyRequest(parse("")), tools(store), NOBODY, stop)
         assert "goes on from there" in interrupt.value.__notes__[0]
         by_then = store.queue_count(parse("nfh:yes,no"), NOBODY)
         assert 0 < by_then < 90
@@ -160,15 +168,17 @@ def test_broken_off_it_goes_on_where_it_was(
 def test_a_parser_that_gives_too_little_stores_no_decision(path: Path) -> None:
     class Thin:
         name = "thin 1"
-        layers: frozenset[Layer] = frozenset()
+        layers: frozenset[ParseLayer] = frozenset()
 
     class Greedy(Tiny):
-        needs = frozenset({Layer.POS})
+        needs = frozenset({ParseLayer.POS})
 
     with Store.open(path) as store:
-        given = Tools(Chosen(Greedy(), "tiny", tools(store).chosen.model_id), Thin())  # type: ignore[arg-type]
+        given = IdentificationTools(
+            SelectedModel(Greedy(), "tiny", tools(store).chosen.model_id), Thin()
+        )  # type: ignore[arg-type]
         with pytest.raises(ParserError, match=r"thin 1 gives no part of speech"):
-            identify(store, Wanted(parse("")), given, NOBODY, untold)
+            identify(store, IdentifyRequest(parse("")), given, NOBODY, untold)
         assert store.queue_count(parse("nfh:none"), NOBODY) == 30
 
 

@@ -9,7 +9,7 @@ import pytest
 from click.testing import Result
 
 from nfh_db.store import Store
-from nfh_models.identification.recipes import RecipeError
+from nfh_models.identification.recipes import IdentificationRecipeError
 from nfh_models.identification.svm import Svm
 from nfh_models.model_files import ModelFileError
 from nfh_tui.services.models import identifier_for
@@ -183,9 +183,9 @@ def test_a_word_is_a_number_a_name_a_recipe_or_a_folder(
         assert identifier_for(store).name == "rules"
         assert identifier_for(store, "svm").name == "svm-2"
         store.ensure_model("nearest", "resolution", "nearest-noun", "1")
-        with pytest.raises(RecipeError, match="is a model of resolution"):
+        with pytest.raises(IdentificationRecipeError, match="is a model of resolution"):
             identifier_for(store, "nearest")
-        with pytest.raises(RecipeError, match="names no model of identification"):
+        with pytest.raises(IdentificationRecipeError, match="names no model of identification"):
             identifier_for(store, "svm-9")
 
 
@@ -193,7 +193,7 @@ def test_without_a_database_there_are_rules_and_folders(path: Path, home: Path) 
     assert identifier_for(None).name == "rules"
     chosen = identifier_for(None, "w-models/svm-1")
     assert (chosen.name, chosen.model_id) == ("svm-1", None)
-    with pytest.raises(RecipeError, match="svm has no model yet"):
+    with pytest.raises(IdentificationRecipeError, match="svm has no model yet"):
         identifier_for(None, "svm")
     with pytest.raises(ModelFileError, match=r"config\.json is missing"):
         identifier_for(None, "w-models")

@@ -8,7 +8,7 @@ import pytest
 from click.testing import Result
 
 from nfh_db.query import parse
-from nfh_db.records import FlagName, Role, Seen
+from nfh_db.records import Exposure, FlagName, Role
 from nfh_db.store import Store
 from nfh_models.domain import (
     Kind,
@@ -121,7 +121,7 @@ def worked_on(call: Call, home: Path) -> Path:
         ids = [id_ for chunk in store.queue_ids(parse("sort:order"), ann) for id_ in chunk]
         assert len(ids) == 4
         heads = [[Mention(0, 2, 1), Mention(6, 7, 6, Origin.ADDED)], [Mention(8, 9, 8)]]
-        seen = Seen(saw_model=True, saw_votes=True, seconds=1.5, rule_tag="r1")
+        seen = Exposure(saw_model=True, saw_votes=True, seconds=1.5, rule_tag="r1")
         reference = reference_answer(heads, Relation.OR, 'she "said"\n[/b]')
         store.commit_answer(ids[1], ann, Role.ANNOTATOR, reference, seen)
         store.commit_answer(ids[1], eva, Role.ADJUDICATOR, reference)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from nfh_db.query import parse
-from nfh_db.records import Identified, Role, Seen
+from nfh_db.records import Exposure, Identified, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.demo import ensure_demo
@@ -105,7 +105,7 @@ def test_what_people_decide_is_counted_and_what_nobody_did_is_said(
         eva = store.annotator("eva")
         for at, kind in enumerate((Kind.AGE, Kind.UNKNOWN, Kind.NOT_NFH, Kind.BROKEN), 1):
             answer = class_answer(kind)
-            store.commit_answer(at, eva, Role.ADJUDICATOR, answer, Seen())
+            store.commit_answer(at, eva, Role.ADJUDICATOR, answer, Exposure())
     numbers = report(call, home / "x.db")["numbers"]
     wanted = {"found": 5, "unsaid": 1, "nfh": 2, "not_nfh": 1, "broken": 1, "share": 2 / 3}
     assert wanted.items() <= numbers.items()  # type: ignore[attr-defined]

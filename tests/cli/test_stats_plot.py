@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from nfh_models.statistics import Tally
+from nfh_models.statistics import ValueCounts
 from nfh_tui.cli.stats_report import Bar, can_show_blocks, chart, histogram
 from nfh_tui.widgets.evidence_rows import EIGHTHS
 
@@ -55,12 +55,12 @@ def test_blocks_are_drawn_only_where_they_can_be_shown(
 
 
 def test_the_histogram_holds_every_distance_once() -> None:
-    tally = Tally()
+    tally = ValueCounts()
     for value in (1, 2, 2, 3, 39, 40, 41, 151):
         tally.add(value)
     bins = dict(histogram(tally))
     assert (bins["1-2"], bins["3-4"], bins["39-40"], bins["41 or more"]) == (3, 1, 2, 2)
     assert sum(bins.values()) == tally.n
-    few = Tally()
+    few = ValueCounts()
     few.add(3)
     assert histogram(few) == [("1-2", 0), ("3-4", 1)]

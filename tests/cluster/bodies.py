@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from nfh_models.errors import ModelsError
-from nfh_models.model_files import Config, ModelFiles, write_model
+from nfh_models.model_files import ModelConfig, ModelFiles, write_model
 from nfh_tui.jobs import training
 from nfh_tui.jobs.reporting import Phase
 from nfh_tui.jobs.snapshot import Snapshot
@@ -72,7 +72,7 @@ def slow(
         "sheets": len(snapshot.sheets),
         "base": based,
     }
-    config = Config(
+    config = ModelConfig(
         format_version=1,
         name=out.name,
         task=spec.task,

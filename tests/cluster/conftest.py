@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from distributed import Client, LocalCluster
 
-from nfh_tui.jobs.reporting import Phase, Step
-from nfh_tui.jobs.snapshot import Label, Sheet, Snapshot
+from nfh_tui.jobs.reporting import Phase, TrainingStep
+from nfh_tui.jobs.snapshot import Snapshot, SnapshotLabel, SnapshotPassage
 from nfh_tui.jobs.training import TrainSpec
 from tests.encoder.handmade import item
 from tests.retrain.conftest import add, base, path  # noqa: F401 - fixtures
@@ -17,7 +17,7 @@ BODIES = str(Path(__file__).with_name("bodies.py"))
 """What workers preload: as a file, since they know the package and no tests."""
 
 
-class Told(list[Step]):
+class Told(list[TrainingStep]):
     """The steps of a training, in order."""
 
     @property
@@ -76,8 +76,8 @@ def cluster() -> Iterator[LocalCluster]:
 @pytest.fixture
 def snapshot() -> Snapshot:
     one = item("Ann: I have [ two ] dogs .")
-    label = Label(one.anchor.start, one.anchor.end, "line 1", nfh=False)
-    return Snapshot("resolution", (Sheet(one.passage, (label,), "unit"),))
+    label = SnapshotLabel(one.anchor.start, one.anchor.end, "line 1", nfh=False)
+    return Snapshot("resolution", (SnapshotPassage(one.passage, (label,), "unit"),))
 
 
 @pytest.fixture

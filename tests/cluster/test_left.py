@@ -18,7 +18,7 @@ from nfh_db.store import Store
 from nfh_tui.jobs import cluster as machines
 from nfh_tui.jobs import cluster_work, training
 from nfh_tui.jobs.cluster_work import train_model_at
-from nfh_tui.jobs.reporting import Step
+from nfh_tui.jobs.reporting import TrainingStep
 from nfh_tui.jobs.snapshot import Snapshot
 from nfh_tui.scanning.worker import CrewError
 from tests.retrain.handmade import Add
@@ -70,7 +70,7 @@ def test_a_training_that_is_cancelled_here_stops_there(
 ) -> None:
     trace = tmp_path / "trace"
 
-    def stop(step: Step) -> None:
+    def stop(step: TrainingStep) -> None:
         if step.metrics:
             raise KeyboardInterrupt
 
@@ -176,7 +176,7 @@ def test_machines_that_go_and_do_not_come_back(
     monkeypatch.setattr(cluster_work, "LEAST_SECONDS", 0.1)
     at_home = work / "last.safetensors"
 
-    def kill(step: Step) -> None:
+    def kill(step: TrainingStep) -> None:
         if at_home.exists():
             monkeypatch.setattr(machines, "PATIENCE_SECONDS", 0.3)
             os.kill(begun[which].pid, signal.SIGKILL)

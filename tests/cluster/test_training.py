@@ -10,7 +10,7 @@ from distributed import LocalCluster
 from nfh_models.model_files import digest_of
 from nfh_tui.jobs import cluster_work
 from nfh_tui.jobs.cluster_work import WorkerFaultError, train_model_at
-from nfh_tui.jobs.reporting import Step
+from nfh_tui.jobs.reporting import TrainingStep
 from nfh_tui.jobs.snapshot import Snapshot
 from nfh_tui.scanning.worker import CrewError
 
@@ -57,7 +57,7 @@ def test_a_worker_killed_midway_is_followed_by_another_from_the_last_checkpoint(
     monkeypatch.setattr(cluster_work, "SHARE", 1.0)
     killed: list[int] = []
 
-    def kill_once(step: Step) -> None:
+    def kill_once(step: TrainingStep) -> None:
         told.append(step)
         at_home = work / "last.safetensors"
         if not killed and at_home.exists() and int(at_home.read_text()) > 5:

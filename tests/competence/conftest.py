@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from nfh_models.agreement.competence import Against, Mark, Marks
-from nfh_models.agreement.measure import Judged, Timed
+from nfh_models.agreement.competence import Against, Mark, PersonVotes
+from nfh_models.agreement.measure import AnsweredAnchor, Timed
 from nfh_models.domain import Anchor, Answer, Kind, Mention, class_answer, reference_answer
 
 LEMMAS = ("two", "dog", "cat", "dog", "year", "man", "tree", "bird", "fish", "house")
@@ -36,9 +36,9 @@ class Kit:
         gold: Said | None = None,
         experts: Mapping[str, Said] | None = None,
         nearest: int | None = None,
-    ) -> Judged:
+    ) -> AnsweredAnchor:
         """An item of a passage of its own; gold is an expert's."""
-        return Judged(
+        return AnsweredAnchor(
             key,
             key,
             Anchor(0, 1),
@@ -71,7 +71,7 @@ class Kit:
 
     def simulated(
         self, items: int, accuracy: Mapping[str, float], each: int = 3, seed: int = 5
-    ) -> Marks:
+    ) -> PersonVotes:
         """Votes of people who are right with a known probability, else say any other kind."""
         source = random.Random(seed)
         people: dict[str, list[Mark]] = {name: [] for name in accuracy}
@@ -84,9 +84,11 @@ class Kit:
         return self.marks(people, items)
 
     @staticmethod
-    def marks(people: Mapping[str, Sequence[Mark]], items: int = 0) -> Marks:
+    def marks(people: Mapping[str, Sequence[Mark]], items: int = 0) -> PersonVotes:
         """Everybody's votes."""
-        return Marks({name: tuple(some) for name, some in people.items()}, {}, {}, items, 0, 0)
+        return PersonVotes(
+            {name: tuple(some) for name, some in people.items()}, {}, {}, items, 0, 0
+        )
 
 
 def _answer(said: Said) -> Answer:

@@ -9,19 +9,19 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from nfh_db.assignment_plan import Amount, Wanted
+from nfh_db.assignment_plan import Amount, AssignmentRequest
 from nfh_db.connection import connect
 from nfh_db.query import parse
 from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.agreement import competence as agreement_competence
-from nfh_models.agreement.competence import Confusion
+from nfh_models.agreement.competence import KindConfusion
 from nfh_models.agreement.report import competence
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.cli.annotators_report import as_text
 from nfh_tui.cli.main import commands
 from nfh_tui.sample import corpus_path
-from nfh_tui.services.annotators import Told
+from nfh_tui.services.annotators import CompetenceResult
 
 Call = Callable[..., Result]
 
@@ -138,7 +138,7 @@ def test_check_items_that_were_given_out(call: Call, tmp_path: Path) -> None:
     path = tmp_path / "y.db"
     assert call("import", corpus_path(), "--db", path).exit_code == 0
     with Store.open(path) as store:
-        wanted = Wanted(each=4, checks=Amount(3))
+        wanted = AssignmentRequest(each=4, checks=Amount(3))
         store.assign(parse("state:open,disagree"), None, ["zoe"], wanted, limit=9)
         zoe = store.annotator("zoe")
         checks = given_as_checks(path)
@@ -174,9 +174,9 @@ def test_large_counts_fit_too(kit: Any) -> None:
     rows = tuple(tuple(12_345.0 + 10_000_000 * (a is b) for b in kinds) for a in kinds)
     report = competence(kit.marks({"a name that is longer than a table": [kit.mark()]}))
     (person,) = report.people
-    large = replace(person.expert, confusion=Confusion(kinds, rows, (1.0,) * len(kinds)))
+    large = replace(person.expert, confusion=KindConfusion(kinds, rows, (1.0,) * len(kinds)))
     report = replace(report, people=(replace(person, expert=large, others=large.confusion),))
-    text = as_text(Told(report, sample_corpus=False, tagger=None))
+    text = as_text(CompetenceResult(report, sample_corpus=False, tagger=None))
     assert max(map(len, text.splitlines())) <= 80
     lines = [line.split() for line in text.splitlines()]
     assert ["YEAR", "12k", "10m", *["12k"] * 8] in lines

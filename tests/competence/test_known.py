@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from nfh_models.agreement.competence import Heads, collect, exact_share
+from nfh_models.agreement.competence import HeadPairCounts, collect, exact_share
 from nfh_models.agreement.report import NO_CHECKS, NO_EXPERT, competence
 from nfh_models.domain import Kind, class_answer
 
@@ -55,7 +55,7 @@ def test_two_heads_of_the_vote_that_are_one_noun_of_the_decision(kit: Any) -> No
     marks = collect([kit.item(0, {"ann": kit.to(1, 2)}, kit.to([1, 3], 2))])
     against = marks.people["ann"][0].expert
     assert against is not None
-    assert against.heads == Heads(2, 2, 2, 2)
+    assert against.heads == HeadPairCounts(2, 2, 2, 2)
 
 
 def test_what_somebody_decided_themselves_is_left_out(kit: Any) -> None:

@@ -9,21 +9,21 @@ from typing import Any
 import pytest
 
 from nfh_models.agreement import competence as agreement_competence
-from nfh_models.agreement.competence import Latent, Marks, estimate
+from nfh_models.agreement.competence import Latent, PersonVotes, estimate
 from nfh_models.agreement.report import competence
 from nfh_models.domain import Kind
 
 ACCURACY = {"ann": 0.95, "bob": 0.85, "cyd": 0.7, "dee": 0.5, "eve": 0.3}
 """A simulation: how often each of these is right."""
 
-Estimate = Callable[[Marks], Latent]
+Estimate = Callable[[PersonVotes], Latent]
 
 
 @pytest.fixture(scope="module")
 def quick() -> Estimate:
     """Both models with one short start of MACE: the simulated votes need no more."""
 
-    def run(marks: Marks) -> Latent:
+    def run(marks: PersonVotes) -> Latent:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(agreement_competence, "SEEDS", 1)
             patch.setattr(agreement_competence, "MACE_ROUNDS", 30)

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nfh_db.query import parse
-from nfh_db.records import Annotator, Competence, Item, Role
+from nfh_db.records import AnchorItem, Annotator, CompetenceWeight, Role
 from nfh_db.store import Store
 from nfh_models.agreement import competence as agreement_competence
 from nfh_models.agreement.competence import Against, Mark
@@ -40,7 +40,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def disputed(store: Store, me: Annotator, role: Role = Role.ADJUDICATOR) -> Item:
+def disputed(store: Store, me: Annotator, role: Role = Role.ADJUDICATOR) -> AnchorItem:
     """The first item on which three people differ."""
     ids = next(store.queue_ids(parse("state:disagree pattern:2-1"), me))
     found = store.item(ids[0], me, role)
@@ -92,13 +92,13 @@ def test_remembering_and_forgetting_exclude_each_other(database: Path) -> None:
 
 def test_where_nobody_has_a_figure_what_is_there_stays(database: Path, tmp_path: Path) -> None:
     with Store.open(database) as store:
-        store.remember_competences("somebody", [Competence("ann1", 0.5, 12)])
+        store.remember_competences("somebody", [CompetenceWeight("ann1", 0.5, 12)])
     few = call("annotators", "--db", database, "--no-nouns", "--remember", "text:harp").stdout
     assert "Nothing is remembered" in few
     with Store.open(database) as store:
         kept = store.competences()
         assert kept is not None
-        assert (kept.source, kept.people) == ("somebody", (Competence("ann1", 0.5, 12),))
+        assert (kept.source, kept.people) == ("somebody", (CompetenceWeight("ann1", 0.5, 12),))
         assert store.forget_competences()
 
 
@@ -118,14 +118,14 @@ def test_an_accuracy_that_cannot_be_is_refused_and_one_in_the_file_left_out(
 ) -> None:
     with Store.open(tmp_path / "y.db", create=True) as store:
         with pytest.raises(ValueError, match="not between 0 and 1"):
-            store.remember_competences("x", [Competence("a", 1.5, 3)])
+            store.remember_competences("x", [CompetenceWeight("a", 1.5, 3)])
         body = (
             '{"source": "x", "at": "", "people": {"a": [7, 1], "b": [0.25, 9], "c": [NaN, 2]}}'
         )
         store.set_setting("competence", body)
         kept = store.competences()
         assert kept is not None
-        assert kept.people == (Competence("b", 0.25, 9),)
+        assert kept.people == (CompetenceWeight("b", 0.25, 9),)
 
 
 # --- which figure ---------------------------------------------------------------------------

@@ -11,9 +11,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from nfh_models.domain import IMPLICIT_KINDS
-from nfh_models.identification.base import Case, Decision
-from nfh_models.identification.recipes import RecipeError
-from nfh_models.parsing import Layer
+from nfh_models.identification.base import Decision, SentenceNumber
+from nfh_models.identification.recipes import IdentificationRecipeError
+from nfh_models.parsing import ParseLayer
 from nfh_models.resolution.base import Choice, Item, Several
 from nfh_models.spacy_component import NumericFusedHeads
 from nfh_models.spacy_component.component import REACH, items_of_doc
@@ -28,14 +28,14 @@ class Both:
 
     recipe = "small"
     version = "1"
-    needs: frozenset[Layer] = frozenset()
-    uses: frozenset[Layer] = frozenset()
+    needs: frozenset[ParseLayer] = frozenset()
+    uses: frozenset[ParseLayer] = frozenset()
     probabilities = True
 
     def __init__(self) -> None:
         self.asked: list[int] = []
 
-    def decide(self, cases: Sequence[Case]) -> list[Decision]:
+    def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         return [Decision(True, "small", 1.0) for _ in cases]
 
     def resolve(self, items: Sequence[Item]) -> list[Choice | None]:
@@ -149,7 +149,7 @@ class Tagged(Both):
     """Resolves by parts of speech."""
 
     recipe = "linear"
-    needs = frozenset({Layer.POS, Layer.DEPENDENCY})
+    needs = frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY})
 
     def _choice(self, item: Item) -> Choice:
         assert item.parsed is not None
@@ -173,7 +173,7 @@ def test_a_resolver_that_needs_a_parse_gets_the_docs_own(nlp: Language) -> None:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny encoder for both tasks, with weights by chance."""
-    from nfh_models.encoder.model import Whole, network_of, save
+    from nfh_models.encoder.model import ModelBundle, network_of, save
     from nfh_models.encoder.settings import EncoderSettings, Weights
     from tests.encoder.handmade import backbone
 
@@ -181,7 +181,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = EncoderSettings(pair=8, weights=Weights.FULL)
     network = network_of(own.architecture, own.module, settings).eval()
     made = tmp_path_factory.mktemp("models") / "tiny"
-    save(Whole(network, settings, own.architecture, own.pieces, "tiny", threshold=-99.0), made)
+    save(
+        ModelBundle(network, settings, own.architecture, own.pieces, "tiny", threshold=-99.0),
+        made,
+    )
     return made
 
 
@@ -258,5 +261,5 @@ def test_models_of_another_task(folder: Path, tmp_path: Path) -> None:
         component = NumericFusedHeads("nfh", identifier=identifier, resolver=str(svm))
         with pytest.raises(Exception, match="model of identification, not of resolution"):
             component(spacy.blank("en")("two"))
-    with pytest.raises(RecipeError):
+    with pytest.raises(IdentificationRecipeError):
         NumericFusedHeads("nfh", identifier="")

@@ -16,13 +16,20 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from nfh_models.errors import ModelsError
-from nfh_models.identification.base import Case, Decision
-from nfh_models.identification.recipes import RecipeError
+from nfh_models.identification.base import Decision, SentenceNumber
+from nfh_models.identification.recipes import IdentificationRecipeError
 from nfh_models.identification.svm import Svm, SvmSettings, save_svm
 from nfh_models.model_files import ModelFileError
-from nfh_models.parsing import Layer, ParserError
+from nfh_models.parsing import ParseLayer, ParserError
 from nfh_models.spacy_component import NumericFusedHeads
-from nfh_models.spacy_component.files import CFG, IDENTIFIER, Models, Settings, State, encode
+from nfh_models.spacy_component.files import (
+    CFG,
+    IDENTIFIER,
+    ComponentSettings,
+    ComponentState,
+    Models,
+    encode,
+)
 
 Loader = Callable[..., Language]
 
@@ -45,13 +52,13 @@ class OnesOnly:
 
     recipe = "small"
     version = "1"
-    needs: frozenset[Layer] = frozenset()
-    uses: frozenset[Layer] = frozenset()
+    needs: frozenset[ParseLayer] = frozenset()
+    uses: frozenset[ParseLayer] = frozenset()
 
     def __init__(self) -> None:
         self.batches: list[int] = []
 
-    def decide(self, cases: Sequence[Case]) -> list[Decision]:
+    def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         self.batches.append(len(cases))
         return [Decision(case.stretch.words[case.start] == "one", "small") for case in cases]
 
@@ -117,7 +124,7 @@ def test_a_pipeline_without_a_parser_or_tagger(load: Loader) -> None:
     blank.add_pipe("nfh")
     with pytest.raises(ParserError, match=r"'nfh' got a doc with no dependency.*a parser"):
         blank("I have two.")
-    with pytest.raises(RecipeError, match="needs a parser before it"):
+    with pytest.raises(IdentificationRecipeError, match="needs a parser before it"):
         blank.initialize()
     assert blank("")._.nfh == []
 
@@ -156,7 +163,9 @@ def test_options_that_are_none() -> None:
         blank.add_pipe("nfh", config=config)
         with pytest.raises(ModelFileError, match=message):
             blank("I have two.")
-    with pytest.raises(RecipeError, match="empty resolver: use cues, none, small, or a model"):
+    with pytest.raises(
+        IdentificationRecipeError, match="empty resolver: use cues, none, small, or a model"
+    ):
         NumericFusedHeads("nfh", resolver="")
 
 
@@ -220,10 +229,16 @@ def test_a_model_goes_with_its_pipeline(nlp: Language, machine: Path, tmp_path: 
     ("content", "message"),
     [
         (b"\xc1", "no nfh component"),
-        (encode(State(Settings(identifier="rules", resolver=""), None)), "empty resolver"),
+        (
+            encode(ComponentState(ComponentSettings(identifier="rules", resolver=""), None)),
+            "empty resolver",
+        ),
         (
             encode(
-                State(Settings(identifier="rules", resolver="none", format_version=9), None)
+                ComponentState(
+                    ComponentSettings(identifier="rules", resolver="none", format_version=9),
+                    None,
+                )
             ),
             "newer nfh-tui",
         ),
@@ -238,7 +253,9 @@ def test_files_that_do_not_hold(tmp_path: Path, nlp: Language) -> None:
     (tmp_path / CFG).write_text('{"identifier": "rules", "resolver": "cues", "more": 1}')
     with pytest.raises(ModelFileError, match=r"cfg does not hold.*more"):
         NumericFusedHeads("nfh").from_disk(tmp_path)
-    leading = State(Settings(identifier="x", resolver="none"), {"../config.json": b"{}"})
+    leading = ComponentState(
+        ComponentSettings(identifier="x", resolver="none"), {"../config.json": b"{}"}
+    )
     component = NumericFusedHeads("nfh").from_bytes(encode(leading))
     with pytest.raises(ModelFileError, match="leads elsewhere"):
         component(nlp("two"))

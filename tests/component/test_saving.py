@@ -9,7 +9,7 @@ import spacy
 from spacy.language import Language
 from spacy.util import ignore_error
 
-from nfh_models.identification.recipes import RecipeError
+from nfh_models.identification.recipes import IdentificationRecipeError
 from nfh_models.identification.svm import Svm, SvmSettings, save_svm
 from nfh_models.model_files import ModelFileError
 from nfh_models.spacy_component import NumericFusedHeads
@@ -106,5 +106,5 @@ def test_an_identifier_that_is_none(identifier: str) -> None:
 
 
 def test_an_empty_identifier_is_not_the_folder_we_are_in() -> None:
-    with pytest.raises(RecipeError, match="empty identifier: use rules"):
+    with pytest.raises(IdentificationRecipeError, match="empty identifier: use rules"):
         NumericFusedHeads("nfh", identifier="")

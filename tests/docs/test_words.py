@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.records import FlagName, Role, Rule, State
-from nfh_models.domain import Blocking, Kind, Note, Relation, Sort
+from nfh_db.records import AnchorState, FlagName, Role, Rule
+from nfh_models.domain import Blocking, DifferenceNote, Kind, Relation, Sort
 
 PAGE = (Path(__file__).parents[2] / "docs" / "words.md").read_text("utf-8")
 READ = {
@@ -39,8 +39,8 @@ def test_each_kind_of_disagreement_has_the_name_that_people_read() -> None:
     [
         ("Kinds of answer", Kind),
         ("Kinds of answer", Sort),
-        ("Kinds of disagreement", Note),
-        ("Where an item stands", State),
+        ("Kinds of disagreement", DifferenceNote),
+        ("Where an item stands", AnchorState),
         ("Where an item stands", FlagName),
         ("Where an item stands", Rule),
         ("Where an item stands", Role),

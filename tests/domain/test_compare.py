@@ -5,10 +5,10 @@ import pytest
 from nfh_models.domain import (
     Answer,
     Blocking,
+    DifferenceNote,
     Head,
     Kind,
     Mention,
-    Note,
     Origin,
     Relation,
     Sort,
@@ -101,23 +101,23 @@ def test_the_first_blocking_difference_that_holds(
 
 NOTE_CASES = [
     (ref(TENT), ref(TENT), set()),
-    (ref(TENT), ref(TENTS), {Note.MENTION}),
-    (ref(TENT), ref(WIDE_TENT), {Note.EXTENT}),
+    (ref(TENT), ref(TENTS), {DifferenceNote.MENTION}),
+    (ref(TENT), ref(WIDE_TENT), {DifferenceNote.EXTENT}),
     (ref(TENT), ref(Head((*TENT.mentions, Mention(3, 4, 3, Origin.ADDED)))), set()),
-    (ref(TENT), ref(at(1, 3)), {Note.MENTION}),
-    (ref(TENT, BOAT, relation=AND), ref(TENTS, BOAT, relation=OR), {Note.MENTION}),
-    (kind("OTHER", sort=Sort.CODE), kind("OTHER", sort=Sort.MEASURE), {Note.SORT}),
+    (ref(TENT), ref(at(1, 3)), {DifferenceNote.MENTION}),
+    (ref(TENT, BOAT, relation=AND), ref(TENTS, BOAT, relation=OR), {DifferenceNote.MENTION}),
+    (kind("OTHER", sort=Sort.CODE), kind("OTHER", sort=Sort.MEASURE), {DifferenceNote.SORT}),
     (kind("OTHER", sort=Sort.CODE), kind("OTHER"), set()),
-    (kind("OTHER", "joke"), kind("OTHER", "story"), {Note.TEXT}),
+    (kind("OTHER", "joke"), kind("OTHER", "story"), {DifferenceNote.TEXT}),
     (kind("OTHER", "joke"), kind("OTHER", "JOKE"), set()),
-    (kind("AGE", "year"), kind("AGE", "month"), {Note.TEXT}),
+    (kind("AGE", "year"), kind("AGE", "month"), {DifferenceNote.TEXT}),
     (kind("AGE"), kind("AGE", "month"), set()),
 ]
 
 
 @pytest.mark.parametrize(("left", "right", "expected"), NOTE_CASES)
 def test_what_is_recorded_and_never_blocks(
-    left: Answer, right: Answer, expected: set[Note]
+    left: Answer, right: Answer, expected: set[DifferenceNote]
 ) -> None:
     assert compare(left, right, LEMMAS).notes == expected
     assert compare(right, left, LEMMAS).notes == expected
@@ -152,7 +152,7 @@ def test_three_references_to_different_nouns_are_a_disagreement() -> None:
 def test_three_mentions_of_one_noun_are_not() -> None:
     found = compare_all([ref(BOAT), ref(BOAT_AGAIN), ref(BOAT)], LEMMAS)
     assert found.strongest is None
-    assert found.notes == {Note.MENTION}
+    assert found.notes == {DifferenceNote.MENTION}
 
 
 def test_an_item_keeps_the_kinds_of_all_its_pairs_and_the_strongest() -> None:

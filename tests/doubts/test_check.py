@@ -22,7 +22,7 @@ from nfh_tui.jobs import doubts, runner
 from nfh_tui.jobs.descriptions import jobs_folder
 from nfh_tui.jobs.doubts import Opinion, TrialError, asked_of
 from nfh_tui.jobs.reporting import JobReporter
-from nfh_tui.services.training import Base, Lessons
+from nfh_tui.services.training import Base, TrainingSets
 from tests.training_jobs.handmade import quiet
 
 from .conftest import GOLD
@@ -40,14 +40,14 @@ def decide(store: Store, anchor: int, kind: Kind) -> None:
 
 
 @pytest.fixture
-def lessons(monkeypatch: pytest.MonkeyPatch) -> list[Lessons]:
+def lessons(monkeypatch: pytest.MonkeyPatch) -> list[TrainingSets]:
     """What each model learnt from, as they come."""
-    seen: list[Lessons] = []
+    seen: list[TrainingSets] = []
     from nfh_tui.services.training import EncoderTrainer
 
     train = EncoderTrainer.train
 
-    def noted(self: EncoderTrainer, some: Lessons, *more: Any) -> Any:
+    def noted(self: EncoderTrainer, some: TrainingSets, *more: Any) -> Any:
         seen.append(some)
         return train(self, some, *more)
 
@@ -59,18 +59,18 @@ def lessons(monkeypatch: pytest.MonkeyPatch) -> list[Lessons]:
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[list[Opinion]]:
     """What was said of each part, as they come."""
     said: list[list[Opinion]] = []
-    part = doubts.Heads.part
+    part = doubts.ResolutionOpinions.part
 
-    def noted(self: doubts.Heads, *some: Any) -> list[Opinion]:
+    def noted(self: doubts.ResolutionOpinions, *some: Any) -> list[Opinion]:
         said.append(part(self, *some))
         return said[-1]
 
-    monkeypatch.setattr(doubts.Heads, "part", noted)
+    monkeypatch.setattr(doubts.ResolutionOpinions, "part", noted)
     return said
 
 
 def test_each_gold_is_asked_about_once_by_a_model_that_has_not_seen_it(
-    store: Store, checked: Checked, lessons: list[Lessons], asked: list[list[Opinion]]
+    store: Store, checked: Checked, lessons: list[TrainingSets], asked: list[list[Opinion]]
 ) -> None:
     job = checked()
     assert job.state is JobState.DONE, job.error
@@ -135,7 +135,7 @@ def test_a_doubt_goes_when_its_gold_is_written(store: Store, checked: Checked) -
 
 
 def test_stopped_in_a_part_it_goes_on_with_that_part(
-    store: Store, words: tuple[str, ...], lessons: list[Lessons]
+    store: Store, words: tuple[str, ...], lessons: list[TrainingSets]
 ) -> None:
     number = store.queue_job(doubts.asked(recipe="encoder", words=words, folds=3))
 
@@ -163,7 +163,7 @@ def test_stopped_in_a_part_it_goes_on_with_that_part(
 
 
 def test_a_damaged_part_is_asked_about_again(
-    store: Store, checked: Checked, lessons: list[Lessons], monkeypatch: pytest.MonkeyPatch
+    store: Store, checked: Checked, lessons: list[TrainingSets], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(runner, "tidy", lambda *_: None)
@@ -180,7 +180,7 @@ def test_a_damaged_part_is_asked_about_again(
 
 @pytest.mark.alone
 def test_killed_for_good_it_is_taken_up_by_the_next_runner(
-    store: Store, words: tuple[str, ...], lessons: list[Lessons]
+    store: Store, words: tuple[str, ...], lessons: list[TrainingSets]
 ) -> None:
     number = store.queue_job(doubts.asked(recipe="encoder", words=words, folds=3))
     first = jobs_folder(store.path) / str(number) / "part-1.json"

@@ -4,7 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from nfh_db.records import Draft, FlagMark, Gold, Item, Prediction, Role, Sibling, State, Vote
+from nfh_db.records import (
+    AnchorItem,
+    AnchorState,
+    Draft,
+    FlagMark,
+    Gold,
+    Prediction,
+    Role,
+    Sibling,
+    Vote,
+)
 from nfh_models.domain import (
     Anchor,
     Answer,
@@ -19,7 +29,7 @@ from nfh_models.domain import (
     reference_answer,
 )
 from nfh_tui.editor.commands import act, begin, key, move_to
-from nfh_tui.editor.state import EditState, Outcome
+from nfh_tui.editor.state import EditOutcome, EditState
 
 LEMMAS: Mapping[str, str] = {
     "tents": "tent",
@@ -72,11 +82,11 @@ def _item(
     scores: Mapping[int, float] | None = None,
     classes: Sequence[float | None] = (None,) * 6,
     choice: str | None = None,
-    siblings: Sequence[tuple[int, int, State]] = (),
+    siblings: Sequence[tuple[int, int, AnchorState]] = (),
     flags: Sequence[FlagMark] = (),
     public_id: str = "7" * 32,
     number: int = 1,
-) -> Item:
+) -> AnchorItem:
     """An item: by default the passage TENTS with the anchor "one" and nothing said of it."""
     passage = passage or _passage(TENTS)
     found = compare_all(
@@ -91,7 +101,7 @@ def _item(
         prediction = Prediction(
             "cues", best if choice is None else choice, None, None, (*classes, *tokens)
         )
-    return Item(
+    return AnchorItem(
         anchor_id=number,
         public_id=public_id,
         passage_id=number,
@@ -99,7 +109,7 @@ def _item(
         split="dev",
         passage=passage,
         anchor=Anchor(*anchor),
-        state=State.OPEN,
+        state=AnchorState.OPEN,
         siblings=tuple(
             Sibling(90 + place, Anchor(start, end), state, None)
             for place, (start, end, state) in enumerate(siblings)
@@ -151,9 +161,9 @@ def make() -> type[Make]:
     return Make
 
 
-def _do(item: Item, state: EditState, *acts: str) -> Outcome:
+def _do(item: AnchorItem, state: EditState, *acts: str) -> EditOutcome:
     """Acts by id, keys as "key:x", moves as "to:5"; the last outcome."""
-    outcome: Outcome | None = None
+    outcome: EditOutcome | None = None
     for name in acts:
         if name.startswith("key:"):
             pressed = name.removeprefix("key:")
@@ -170,19 +180,19 @@ def _do(item: Item, state: EditState, *acts: str) -> Outcome:
 
 
 @pytest.fixture(scope="session")
-def do() -> Callable[..., Outcome]:
+def do() -> Callable[..., EditOutcome]:
     """Does acts, keys and moves one after the other."""
     return _do
 
 
 @pytest.fixture
-def item() -> Item:
+def item() -> AnchorItem:
     """The item of TENTS with nothing said of it."""
     return _item()
 
 
 @pytest.fixture
-def fresh(item: Item) -> EditState:
+def fresh(item: AnchorItem) -> EditState:
     """What an annotator begins with on that item."""
     return begin(item, "me", Role.ANNOTATOR)
 

@@ -17,7 +17,7 @@ from nfh_models.domain import (
     reference_answer,
 )
 from nfh_tui.editor.commands import act, begin, dump, key, load, set_comment
-from nfh_tui.editor.state import DraftError, EditState, Pending, Source, answer, blinded
+from nfh_tui.editor.state import AnswerSource, DraftError, EditState, Pending, answer, blinded
 from nfh_tui.editor.votes import after_deciding, proposal, withheld
 
 ADJUDICATOR, ANNOTATOR = Role.ADJUDICATOR, Role.ANNOTATOR
@@ -33,7 +33,7 @@ def test_an_open_item_begins_empty_at_its_number(make):
     for role in Role:
         state = begin(make.item(), NOBODY, role)
         assert (state.kind, state.heads, state.cursor) == (None, (), 16)
-        assert (state.source, state.touched, state.role) == (Source.EMPTY, False, role)
+        assert (state.source, state.touched, state.role) == (AnswerSource.EMPTY, False, role)
 
 
 def test_my_answer_comes_back_in_the_role_in_which_i_gave_it(make):
@@ -105,7 +105,7 @@ def test_gold_and_votes_that_only_say_nfh_preselect_nothing(make):
     nfh = Answer(Kind.NFH)
     item = make.item(votes=[make.vote("me", nfh)], gold=Gold(nfh, Rule.IMPORTED))
     for role in Role:
-        assert begin(item, "me", role).source is Source.EMPTY
+        assert begin(item, "me", role).source is AnswerSource.EMPTY
 
 
 def test_one_item_in_eight_preselects_nothing_and_is_compared_afterwards(make):
@@ -114,7 +114,7 @@ def test_one_item_in_eight_preselects_nothing_and_is_compared_afterwards(make):
     kept_back = [item for item in items if withheld(item, "me")]
     assert 60 < len(kept_back) < 140
     state = begin(kept_back[0], "me", ADJUDICATOR)
-    assert (state.kind, state.source) == (None, Source.EMPTY)
+    assert (state.kind, state.source) == (None, AnswerSource.EMPTY)
     assert "one in eight" in state.reason
     same = after_deciding(kept_back[0], "me", make.age())
     other = after_deciding(kept_back[0], "me", make.reference(1))
@@ -132,10 +132,10 @@ def test_an_answer_to_the_old_span_waits_to_be_confirmed(make):
     mine = make.reference([1, 16], 17)
     item = make.item(anchor=(16, 18), stale=[make.vote("me", mine)])
     state = begin(item, "me", ANNOTATOR)
-    assert (state.source, state.reason) == (Source.MINE, "for the old span")
+    assert (state.source, state.reason) == (AnswerSource.MINE, "for the old span")
     assert state.heads == ((Mention(1, 2, 1),),)
     assert answer(state, item) == make.reference(1)
-    assert begin(item, "you", ANNOTATOR).source is Source.EMPTY
+    assert begin(item, "you", ANNOTATOR).source is AnswerSource.EMPTY
 
 
 def test_a_draft_comes_before_everything_and_is_not_touched_yet(make):
@@ -144,7 +144,7 @@ def test_a_draft_comes_before_everything_and_is_not_touched_yet(make):
     state = act(state, item, "cursor.next_turn").state
     assert state.touched
     again = begin(replace(item, draft=make.item(draft=dump(state)).draft), "me", ANNOTATOR)
-    assert (again.kind, again.cursor, again.source) == (Kind.YEAR, 28, Source.DRAFT)
+    assert (again.kind, again.cursor, again.source) == (Kind.YEAR, 28, AnswerSource.DRAFT)
     assert again.reason == "from saved"
     assert not again.touched
     assert act(again, item, "kind.age").state.touched
@@ -204,7 +204,7 @@ def test_a_draft_that_does_not_fit_is_refused_with_a_sentence_and_passed_over(ma
     with pytest.raises(DraftError, match=r"start afresh\.$"):
         load(body, item)
     state = begin(replace(item, draft=make.item(draft=body).draft), "me", ANNOTATOR)
-    assert (state.kind, state.source) == (Kind.AGE, Source.MINE)
+    assert (state.kind, state.source) == (Kind.AGE, AnswerSource.MINE)
     assert state.reason.startswith("saved; The draft ")
 
 
@@ -268,7 +268,7 @@ def test_a_comment_alone_makes_a_draft(make):
 
 
 def test_sources_and_pendings_are_their_own_names():
-    assert [source == source.value for source in Source] == [True] * 6
+    assert [source == source.value for source in AnswerSource] == [True] * 6
     assert Pending.HINT == "hint"
 
 

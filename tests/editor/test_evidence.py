@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfh_db.records import Competence, FlagMark, FlagName, Gold, HistoryLine, Role, Rule
+from nfh_db.records import CompetenceWeight, FlagMark, FlagName, Gold, HistoryLine, Role, Rule
 from nfh_models.domain import Answer, Kind, Relation, Sort, class_answer
 from nfh_tui.display_text import width_of
 from nfh_tui.editor.commands import act, begin, move_to
 from nfh_tui.editor.state import EditState, blinded
 from nfh_tui.editor.votes import describe, pattern_words
 from nfh_tui.services.guidelines import guide_of
-from nfh_tui.widgets.evidence_rows import HIDDEN, Rows, bar, best, folded, when
+from nfh_tui.widgets.evidence_rows import HIDDEN, RowBuilder, bar, best, folded, when
 
 from .evidence import rows_of, shown
 
@@ -139,7 +139,7 @@ def test_blind_evidence_names_nobody_and_tells_nothing_by_which_one_is_known(ful
             for vote in full.votes
         ),
         gold=Gold(signed, Rule.EXPERT, "anna", None, (("ann1", "2024"),)),
-        competences=(Competence("ann1", 0.9, 40), Competence("ann2", 0.2, 40)),
+        competences=(CompetenceWeight("ann1", 0.9, 40), CompetenceWeight("ann2", 0.2, 40)),
     )
     history = [HistoryLine("2024", "ann1", "answer", "answer", "kind", "1", "2")]
     hidden = blinded(item)
@@ -262,10 +262,10 @@ def test_hostile_text_is_shown_as_text_and_fits(make, hostile, width, blind):
     st.integers(0, 4),
 )
 def test_paragraphs_fit_and_lose_no_word(parts, width, indent):
-    rows = Rows(width)
+    rows = RowBuilder(width)
     rows.text(parts, indent=indent, hang=2)
     drawn = rows_of(rows.made, width)
-    plain = Rows(10_000)
+    plain = RowBuilder(10_000)
     plain.text(parts)
     joined = "".join(rows_of(plain.made, 10_000))
     assert "".join("".join(drawn).split()) == "".join(joined.split())
@@ -280,20 +280,20 @@ def test_a_folded_text_fits_and_loses_no_word(text, width):
 
 
 def test_words_of_several_parts_are_glued_only_where_they_are_written_so():
-    rows = Rows(40)
+    rows = RowBuilder(40)
     rows.text([("a", ""), ("b c", "note"), (" d", ""), ("", ""), ("e ", ""), ("f", "")])
     assert rows_of(rows.made, 40) == ["ab c de f"]
 
 
 def test_what_is_glued_goes_to_the_next_row_together_if_that_can_hold_it():
-    rows = Rows(20)
+    rows = RowBuilder(20)
     rows.text([("was her mother one ", ""), ("[it]", "put"), ("?", "")])
     rows.text([("a" * 15, ""), ("b" * 15, "note")])
     assert rows_of(rows.made, 20) == ["was her mother one", "[it]?", "a" * 15, "b" * 15]
 
 
 def test_headings_keep_apart_and_put_a_long_note_below():
-    rows = Rows(20)
+    rows = RowBuilder(20)
     rows.heading("One", "short")
     rows.heading("Two", "a note that is long")
     assert rows_of(rows.made, 20) == [

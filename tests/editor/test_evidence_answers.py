@@ -4,12 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-from nfh_db.records import MODEL, Gold, Role, Rule, State
+from nfh_db.records import MODEL, AnchorState, Gold, Role, Rule
 from nfh_db.similar_items import Precedent
-from nfh_models.domain import Anchor, Kind, Note, Origin, Relation, class_answer, compare
+from nfh_models.domain import (
+    Anchor,
+    DifferenceNote,
+    Kind,
+    Origin,
+    Relation,
+    class_answer,
+    compare,
+)
 from nfh_tui.editor.commands import act, begin, move_to
 from nfh_tui.editor.votes import lemmas
-from nfh_tui.widgets.evidence_rows import Rows, add_answers, bearing, standing, tally
+from nfh_tui.widgets.evidence_rows import RowBuilder, add_answers, bearing, standing, tally
 from nfh_tui.widgets.passage_render import lanes
 from nfh_tui.widgets.substitution import beside, whole_number
 
@@ -18,7 +26,7 @@ from .test_evidence_readings import at, passage_of
 
 
 def table(item, width, against=None):
-    rows = Rows(width)
+    rows = RowBuilder(width)
     told = add_answers(rows, item, lanes(item, blind=False), against)
     return rows_of(rows.made, width), told
 
@@ -113,7 +121,7 @@ def test_the_same_noun_without_a_mention_in_common_is_told_apart(make):
     ]
     words = lemmas(item)
     found = compare(gold, make.reference(11), words)
-    assert (found.blocking, found.notes) == (None, frozenset({Note.MENTION}))
+    assert (found.blocking, found.notes) == (None, frozenset({DifferenceNote.MENTION}))
     # Having taken the model's answer, it is the gold that has another mention.
     assert table(item, 50, make.reference(11))[0][-2:] == [
         " m cues Reference tents    t1 =",
@@ -257,7 +265,9 @@ def test_a_number_word_beside_it_is_told_with_the_key_that_takes_it_in(make):
     row = " ▸ beside it “hundred”: part of the number? + widens"
     assert row in shown(item, None, 60)
     assert row in shown(item, begin(item, "me", Role.ANNOTATOR), 60)
-    own = make.item(passage, (3, 4), siblings=[(3, 4, State.OPEN), (4, 5, State.OPEN)])
+    own = make.item(
+        passage, (3, 4), siblings=[(3, 4, AnchorState.OPEN), (4, 5, AnchorState.OPEN)]
+    )
     assert " ▸ beside it “hundred”" in shown(own, None, 60)
 
 
@@ -267,7 +277,7 @@ def test_a_number_ends_with_its_turn(make):
 
 
 def test_other_numbers_with_what_they_are(make):
-    item = make.item(siblings=[(16, 17, State.OPEN), (26, 27, State.DECIDED)])
+    item = make.item(siblings=[(16, 17, AnchorState.OPEN), (26, 27, AnchorState.DECIDED)])
     first, second = item.siblings
     item = replace(item, siblings=(first, replace(second, kind=Kind.REFERENCE)))
     rows = shown(item, None)

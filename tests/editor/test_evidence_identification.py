@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from nfh_db.records import Gold, Identified, Role, Rule
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.editor.commands import act, begin
-from nfh_tui.widgets.evidence_rows import MOST_WEIGHTS, Rows, add_identification
+from nfh_tui.widgets.evidence_rows import MOST_WEIGHTS, RowBuilder, add_identification
 
 from .conftest import Make
 from .evidence import rows_of, shown
@@ -58,7 +58,7 @@ def test_a_learned_decision_shows_its_score_and_strongest_weights(item):
 )
 def test_the_weights_shown_add_up_to_the_score_shown(score, weights):
     said = Identified("svm-1", score > 0, "svm", score, tuple(weights))
-    rows = Rows(60)
+    rows = RowBuilder(60)
     add_identification(rows, replace(Make.item(), identification=said), None, None)
     first, *summands = rows_of(rows.made, 60)[1:]
     figures = [Decimal(row.split()[0]) for row in summands]

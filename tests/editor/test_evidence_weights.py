@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nfh_db.records import MODEL, Competence, Role
+from nfh_db.records import MODEL, CompetenceWeight, Role
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.editor.commands import begin
 from nfh_tui.editor.state import blinded, without_names
@@ -15,7 +15,7 @@ from .evidence import shown
 
 
 def known(item, **accuracies):
-    made = (Competence(name, accuracy, 40) for name, accuracy in accuracies.items())
+    made = (CompetenceWeight(name, accuracy, 40) for name, accuracy in accuracies.items())
     return replace(item, competences=tuple(made))
 
 

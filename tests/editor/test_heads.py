@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nfh_db.records import Role, State
+from nfh_db.records import AnchorState, Role
 from nfh_models.domain import Answer, Kind, Mention, Origin, Relation, reference_answer
 from nfh_tui.editor.commands import act, begin, key, prompt
 from nfh_tui.editor.state import Pending, answer
@@ -58,7 +58,7 @@ def test_signs_and_odd_words_can_be_heads(make, word, do):
 
 
 def test_advice_on_pronouns_and_other_numbers(make, do):
-    item = make.item(siblings=[(26, 27, State.OPEN)])
+    item = make.item(siblings=[(26, 27, AnchorState.OPEN)])
     state = begin(item, "me", Role.ANNOTATOR)
     pronoun = do(item, state, "to:31", "head.toggle")
     assert pronoun.say == "“them” only stands for a noun: mark that noun, if it is there."

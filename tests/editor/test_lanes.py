@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nfh_db.records import Gold, Role, Rule, Sibling, State
+from nfh_db.records import AnchorState, Gold, Role, Rule, Sibling
 from nfh_models.domain import Anchor, Kind, Origin, Passage, Token, Turn
 from nfh_tui.editor.commands import act, begin
 from nfh_tui.editor.state import EditState, blinded
@@ -165,14 +165,14 @@ def test_every_sign_is_drawn_at_every_width(make, width):
 
 
 def test_other_numbers_tell_whether_and_how_they_are_decided(make):
-    decided = make.item(siblings=[(26, 27, State.DECIDED), (16, 17, State.OPEN)])
+    decided = make.item(siblings=[(26, 27, AnchorState.DECIDED), (16, 17, AnchorState.OPEN)])
     assert lines(decided, None)[3] == "        have seven✓ ."
     assert looks(decided, None, "seven") == ("decided",)
     people = replace(
-        decided, siblings=(Sibling(9, Anchor(26, 27), State.DECIDED, Kind.PEOPLE),)
+        decided, siblings=(Sibling(9, Anchor(26, 27), AnchorState.DECIDED, Kind.PEOPLE),)
     )
     assert lines(people, None)[3] == "        have seven✓p ."
-    open_ = make.item(siblings=[(26, 27, State.OPEN)])
+    open_ = make.item(siblings=[(26, 27, AnchorState.OPEN)])
     assert lines(open_, None)[3] == "        have seven ."
     assert looks(open_, None, "seven") == ("undecided",)
 

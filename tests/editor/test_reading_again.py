@@ -3,7 +3,7 @@
 import pytest
 
 from nfh_models.domain import Anchor, Kind, Mention, class_answer, reference_answer
-from nfh_tui.widgets.evidence_rows import Rows, fitted, sentence_parts
+from nfh_tui.widgets.evidence_rows import RowBuilder, fitted, sentence_parts
 from nfh_tui.widgets.substitution import reading, sentence_of, tidy
 
 from .test_evidence_readings import at, passage_of
@@ -89,7 +89,7 @@ def test_a_reading_takes_the_lines_it_may_where_it_can(make, width, lines):
     token = at(passage, "three")
     item = make.item(passage, (token, token + 1))
     made = fitted(item, reference_answer([[Mention(3, 4, 3)]]), width, 3, lines)
-    rows = Rows(width)
+    rows = RowBuilder(width)
     rows.text(sentence_parts(made), indent=3)
     assert len(rows.made) <= max(lines, 2 if width < 58 else 1)
     assert "we need three [cats]" in made.text

@@ -6,7 +6,7 @@ import pytest
 from textual.app import App
 from textual.containers import Horizontal
 
-from nfh_db.records import Gold, Role, Rule, State
+from nfh_db.records import AnchorState, Gold, Role, Rule
 from nfh_models.domain import Relation
 from nfh_tui.editor.commands import act, begin, move_to
 from nfh_tui.widgets.evidence import EvidenceView
@@ -69,7 +69,7 @@ def busy(make):
         votes=votes,
         gold=Gold(make.reference(1, 5, relation=Relation.AND), Rule.EXPERT, "anna"),
         scores={1: 0.9, 5: 0.3, 11: 0.5, 29: 0.1},
-        siblings=[(26, 27, State.DECIDED), (16, 17, State.OPEN)],
+        siblings=[(26, 27, AnchorState.DECIDED), (16, 17, AnchorState.OPEN)],
     )
     state = begin(item, "me", Role.ADJUDICATOR)
     states = [None, state]

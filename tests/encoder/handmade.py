@@ -20,9 +20,9 @@ from nfh_models.domain import (
     reference_answer,
 )
 from nfh_models.encoder.backbone import Backbone, Bert, BertShape, Pieces, Specials
-from nfh_models.encoder.features import Featuriser
-from nfh_models.identification.base import Case, Example
-from nfh_models.parsing import Stretch
+from nfh_models.encoder.features import EncoderFeaturiser
+from nfh_models.identification.base import Example, SentenceNumber
+from nfh_models.parsing import WordSpan
 from nfh_models.resolution.base import Item, ResolutionExample
 
 SPECIALS = Specials(cls="[CLS]", sep="[SEP]", pad="[PAD]", unk="[UNK]")
@@ -58,8 +58,8 @@ def pieces() -> Pieces:
     return Pieces(tokenizer(), SPECIALS)
 
 
-def featuriser(window: int = 170, limit: int = 64) -> Featuriser:
-    return Featuriser(pieces(), window, 0.6, limit)
+def featuriser(window: int = 170, limit: int = 64) -> EncoderFeaturiser:
+    return EncoderFeaturiser(pieces(), window, 0.6, limit)
 
 
 def backbone(seed: int = 0) -> Backbone:
@@ -113,7 +113,7 @@ def number(sentence: str, *, nfh: bool) -> Example:
     words = sentence.split()
     start, end = words.index("["), words.index("]")
     kept = [word for word in words if word not in ("[", "]")]
-    case = Case(Stretch(kept, [True] * len(kept)), start, end - 1)
+    case = SentenceNumber(WordSpan(kept, [True] * len(kept)), start, end - 1)
     return Example(case, nfh, "line 1", sentence)
 
 

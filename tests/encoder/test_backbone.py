@@ -17,7 +17,7 @@ from nfh_models.encoder.backbone import (
     limit_of,
     pretrained,
 )
-from nfh_models.encoder.model import EncoderModel, Whole, load, network_of, read, save
+from nfh_models.encoder.model import EncoderModel, ModelBundle, load, network_of, read, save
 from nfh_models.encoder.settings import EncoderSettings, Weights
 from nfh_models.encoder.training import Material, prepare
 from nfh_models.model_files import ModelFileError
@@ -233,7 +233,7 @@ def test_whole_is_not_needed_to_be_trained_anew(bert: Path, tmp_path: Path) -> N
     own = pretrained(str(bert))
     settings = EncoderSettings(pair=8, weights=Weights.BYTE)
     network = network_of(own.architecture, own.module, settings).eval()
-    save(Whole(network, settings, own.architecture, own.pieces), tmp_path / "m")
+    save(ModelBundle(network, settings, own.architecture, own.pieces), tmp_path / "m")
     script = (
         "import sys; from pathlib import Path; from nfh_models.encoder import load_encoder; "
         "load_encoder(Path(sys.argv[1])); "
@@ -264,7 +264,7 @@ def test_a_small_config_that_describes_a_huge_network(
     settings = EncoderSettings(pair=8)
     network = network_of(other, built(other), settings).eval()
     folder = tmp_path / "m"
-    save(Whole(network, settings, other, found.pieces), folder)
+    save(ModelBundle(network, settings, other, found.pieces), folder)
     load(folder)
     config = json.loads((folder / "config.json").read_text())
     config["settings"]["architecture"][key] = value

@@ -14,8 +14,8 @@ from nfh_models.encoder.distillation import shown
 from nfh_models.encoder.model import (
     PAPER,
     EncoderModel,
-    Shown,
-    Whole,
+    ModelBundle,
+    TeacherStates,
     load,
     network_of,
     probabilities,
@@ -24,11 +24,11 @@ from nfh_models.encoder.model import (
 )
 from nfh_models.encoder.settings import EncoderSettings, Priors, Task
 from nfh_models.encoder.training import (
-    Lesson,
     Material,
     StartError,
+    StateTargets,
     Student,
-    Wanted,
+    TrainingExample,
     key_of_item,
     prepare,
     student_of,
@@ -44,7 +44,7 @@ def teacher() -> EncoderModel:
     own = backbone(seed=5)
     settings = EncoderSettings(pair=8)
     network = network_of(own.architecture, own.module, settings).eval()
-    return EncoderModel(Whole(network, settings, own.architecture, own.pieces), "encoder")
+    return EncoderModel(ModelBundle(network, settings, own.architecture, own.pieces), "encoder")
 
 
 def material() -> Material:
@@ -65,7 +65,7 @@ def test_lessons_have_the_states_of_their_own_words() -> None:
 
 def test_states_of_another_window_teach_nothing() -> None:
     given = material()
-    moved = {key: Shown(one.offset + 1, one.states) for key, one in given.shown.items()}
+    moved = {key: TeacherStates(one.offset + 1, one.states) for key, one in given.shown.items()}
     made = prepare(replace(given, shown=moved), replace_(TINY, states=1.0), backbone())
     assert all(lesson.states is None for lesson in made.lessons.taught)
     assert not isinstance(made.learner.network, Student)
@@ -91,8 +91,8 @@ def test_a_student_learns_to_show_what_its_teacher_does(tmp_path: Path) -> None:
     assert load(tmp_path / "model").resolve([DOGS])[0] is not None
 
 
-def off(student: Student, lessons: list[Lesson], made) -> float:
-    wanted = Wanted.of(lessons, torch.device("cpu"))
+def off(student: Student, lessons: list[TrainingExample], made) -> float:
+    wanted = StateTargets.of(lessons, torch.device("cpu"))
     assert wanted is not None
     from nfh_models.encoder.features import pad
     from nfh_models.encoder.model import Tensors
@@ -114,7 +114,7 @@ def test_a_training_with_states_goes_on_after_a_kill(tmp_path: Path) -> None:
 
 def test_other_states_make_another_training() -> None:
     settings, given = replace_(TINY, states=1.0), material()
-    other = {key: Shown(one.offset, one.states * 2) for key, one in given.shown.items()}
+    other = {key: TeacherStates(one.offset, one.states * 2) for key, one in given.shown.items()}
     one, two = (
         prepare(each, settings, backbone()).learner.fingerprint
         for each in (given, replace(given, shown=other))
@@ -132,7 +132,7 @@ def test_each_dimension_counts_alike() -> None:
     own = backbone()
     student = student_of(network_of(own.architecture, own.module, TINY), many)
     assert student is not None
-    wanted = Wanted.of(many, torch.device("cpu"))
+    wanted = StateTargets.of(many, torch.device("cpu"))
     assert wanted is not None
     theirs = (wanted.states.float() - student.mean) / student.spread
     assert theirs.std(0).tolist() == pytest.approx([1.0] * 16, abs=0.05)

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 from nfh_models.encoder import quantization
 from nfh_models.encoder.backbone import COLUMNS_KIND, EncoderError, built
 from nfh_models.encoder.distillation import JoinError, between, joined
-from nfh_models.encoder.model import Read, Whole, load, network_of, read, save
+from nfh_models.encoder.model import ModelBundle, Read, load, network_of, read, save
 from nfh_models.encoder.settings import EncoderSettings, Weights
 from nfh_models.encoder.training import Material, prepare, training
 from nfh_models.model_files import WEIGHTS, ModelFileError
@@ -32,7 +32,7 @@ ITEMS = [DOGS, AGE, CATS, item("Ann: zoo ?", "Ben: [ 22 ] of the xylophones and 
 SETTINGS = EncoderSettings(pair=8)
 
 
-def member(seed: int, width: int = 16, **settings: object) -> Whole:
+def member(seed: int, width: int = 16, **settings: object) -> ModelBundle:
     architecture = ARCHITECTURE | {"vocab_size": pieces().size, "hidden_size": width}
     torch.manual_seed(seed)
     own = msgspec.structs.replace(SETTINGS, **settings)
@@ -40,20 +40,22 @@ def member(seed: int, width: int = 16, **settings: object) -> Whole:
     with torch.no_grad():
         for one in network.parameters():
             one.add_(0.05 * torch.randn_like(one))
-    return Whole(network, own, architecture, pieces(), "tiny", temperature=2.0, threshold=1.0)
+    return ModelBundle(
+        network, own, architecture, pieces(), "tiny", temperature=2.0, threshold=1.0
+    )
 
 
-def answers(whole: Whole) -> Read:
+def answers(whole: ModelBundle) -> Read:
     rows = [whole.featuriser.row(one.passage, one.anchor) for one in ITEMS]
     return read(whole.network.eval(), rows, whole.pieces.pad)
 
 
-def alike(one: Whole, other: Whole, by: float = 1e-4) -> bool:
+def alike(one: ModelBundle, other: ModelBundle, by: float = 1e-4) -> bool:
     first, second = answers(one).logits, answers(other).logits
     return all(np.allclose(a, b, atol=by) for a, b in zip(first, second, strict=True))
 
 
-def alike_in_words(wholes: list[Whole]) -> list[Whole]:
+def alike_in_words(wholes: list[ModelBundle]) -> list[ModelBundle]:
     """The models, all with the word table of the first."""
     tables = [one.network.encoder.get_input_embeddings().weight for one in wholes]
     for table in tables:
@@ -96,7 +98,7 @@ def test_without_distances() -> None:
         (replace(joined([member(1), member(2)])), "no BERT"),
     ],
 )
-def test_what_does_not_fit_is_not_joined(other: Whole, words: str) -> None:
+def test_what_does_not_fit_is_not_joined(other: ModelBundle, words: str) -> None:
     with pytest.raises(JoinError, match=words):
         joined([member(0), other])
 
@@ -186,7 +188,7 @@ def test_numbers_too_small_for_a_scale_become_nothing() -> None:
     )
 
 
-def mixed() -> Whole:
+def mixed() -> ModelBundle:
     """Two columns of 64, in 4 bits where that is done; by chance."""
     return joined([member(seed, 64, pair=128, weights=Weights.MIXED) for seed in range(2)])
 

@@ -12,12 +12,12 @@ from nfh_models.encoder.features import CLASSES
 from nfh_models.encoder.settings import Candidates, EncoderSettings, settings_from
 from nfh_models.encoder.training import (
     WORDS,
-    Asked,
-    Lessons,
+    DevExamples,
     Material,
     NoLessonsError,
     Prepared,
     Silver,
+    TrainingExamples,
     add_identification,
     add_resolution,
     add_silver,
@@ -52,8 +52,8 @@ TINY = EncoderSettings(
 MATERIAL = Material(LESSONS, NUMBERS, LESSONS, NUMBERS)
 
 
-def lessons(*examples, settings: EncoderSettings = TINY, soft=None) -> Lessons:
-    made = Lessons()
+def lessons(*examples, settings: EncoderSettings = TINY, soft=None) -> TrainingExamples:
+    made = TrainingExamples()
     add_resolution(made, examples, featuriser(), settings, soft)
     return made
 
@@ -100,7 +100,7 @@ def test_a_teachers_probabilities_are_cut_to_the_window() -> None:
     far = item("Ann: dogs " + " ".join(["the"] * 60) + " cats [ two ] .")
     whole = np.zeros(CLASSES + len(far.passage.tokens), np.float32)
     whole[0], whole[CLASSES], whole[CLASSES + 61] = 0.2, 0.5, 0.3
-    made = Lessons()
+    made = TrainingExamples()
     add_resolution(
         made, [reference(far, "cats")], featuriser(20), TINY, {key_of_item(far): whole}
     )
@@ -112,7 +112,7 @@ def test_a_teachers_probabilities_are_cut_to_the_window() -> None:
 
 
 def test_silver_needs_somebody_who_says_something() -> None:
-    made = Lessons()
+    made = TrainingExamples()
     soft = np.full(CLASSES + len(CATS.passage.tokens), 0.05, np.float32)
     silver = [
         Silver(DOGS),
@@ -128,7 +128,7 @@ def test_silver_needs_somebody_who_says_something() -> None:
 
 
 def test_identification_lessons_and_silver_heads() -> None:
-    made = Lessons()
+    made = TrainingExamples()
     case = NUMBERS[1].case
     soft = np.full(CLASSES + len(case.stretch.words), 0.1, np.float32)
     add_identification(made, NUMBERS, featuriser(), {key_of_case(case): soft})
@@ -271,7 +271,7 @@ def test_a_lost_head_is_said() -> None:
     far = item("Ann: dogs " + " ".join(["the"] * 60) + " [ two ] .")
     one = question(reference(far, "dogs"), featuriser(20))
     assert one.lost == 1
-    dev = Asked([one])
+    dev = DevExamples([one])
     found = figures(dev, [np.zeros(CLASSES + one.row.words, np.float32)], [])
     assert (found["lost"], found["reference"], found["implicit"]) == (1, 0, 0)
 

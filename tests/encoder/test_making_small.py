@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from nfh_models.encoder.model import Whole, load, network_of, save
+from nfh_models.encoder.model import ModelBundle, load, network_of, save
 from nfh_models.encoder.settings import EncoderSettings
 from nfh_models.encoder.training import key_of_item
 from nfh_models.model_files import ModelFileError
@@ -16,7 +16,7 @@ from tests.encoder.handmade import AGE, CATS, DOGS, backbone, item
 from tests.encoder.test_backbone import made
 from tests.models.tiny_small import write_small
 from tools.small_model.build import best_threshold, install, main, size_of
-from tools.small_model.data import Labels, Part, labels, part_of, spelled, stands_in
+from tools.small_model.data import RowUse, TeacherLabels, labels, part_of, spelled, stands_in
 
 # --- material -------------------------------------------------------------------------------
 
@@ -27,7 +27,7 @@ def test_a_text_has_one_use() -> None:
         one = item(f"Ann: [ two ] dogs number {place}").passage
         found[place] = part_of(one)
         assert part_of(one) is found[place]
-    shares = [list(found.values()).count(part) / 400 for part in Part]
+    shares = [list(found.values()).count(part) / 400 for part in RowUse]
     assert shares[0] == pytest.approx(0.80, abs=0.06)
     assert shares[1] == pytest.approx(0.05, abs=0.04)
     assert shares[2] == pytest.approx(0.15, abs=0.06)
@@ -48,7 +48,7 @@ def teacher(folder: Path, seed: int = 0) -> Path:
     own = backbone(seed)
     settings = EncoderSettings(pair=8)
     network = network_of(own.architecture, own.module, settings).eval()
-    save(Whole(network, settings, own.architecture, own.pieces), folder)
+    save(ModelBundle(network, settings, own.architecture, own.pieces), folder)
     return folder
 
 
@@ -69,7 +69,7 @@ def test_labels_are_worked_out_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert again.soft[key_of_item(DOGS)].sum() == pytest.approx(1, abs=1e-2)
     seen = again.shown[key_of_item(DOGS)]
     assert (seen.offset, seen.states.shape) == (0, (len(DOGS.passage.tokens), 16))
-    assert labels([], [DOGS], work, said.append, states=True) == Labels()
+    assert labels([], [DOGS], work, said.append, states=True) == TeacherLabels()
 
 
 def test_several_teachers_say_their_mean(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from nfh_models.encoder.model import (
     SHUT,
     TOKENIZER,
     EncoderModel,
+    ModelBundle,
     TaskError,
-    Whole,
     load,
     network_of,
     probabilities,
@@ -34,11 +34,11 @@ ITEMS = [DOGS, AGE, CATS]
 CASES = [one.case for one in NUMBERS]
 
 
-def whole(**changes: object) -> Whole:
+def whole(**changes: object) -> ModelBundle:
     settings = EncoderSettings(pair=8, weights=Weights.FULL, **changes)
     own = backbone()
     made = network_of(own.architecture, own.module, settings).eval()
-    return Whole(made, settings, own.architecture, own.pieces, "tiny", 1.5, 0.25)
+    return ModelBundle(made, settings, own.architecture, own.pieces, "tiny", 1.5, 0.25)
 
 
 def model(**changes: object) -> EncoderModel:

@@ -9,11 +9,11 @@ import torch
 from nfh_models.domain import Kind, Relation
 from nfh_models.encoder import quantization
 from nfh_models.encoder.features import CLASSES, pad
-from nfh_models.encoder.model import SHUT, Network, Scored, Tensors, network_of, read
+from nfh_models.encoder.model import SHUT, EncoderNetwork, Scored, Tensors, network_of, read
 from nfh_models.encoder.settings import Candidates, EncoderSettings, Weights
 from nfh_models.encoder.training import (
-    Lessons,
     Targets,
+    TrainingExamples,
     add_resolution,
     difference,
     loss_of,
@@ -34,7 +34,7 @@ from tests.encoder.handmade import (
 SETTINGS = EncoderSettings(pair=8)
 
 
-def network(seed: int = 0) -> Network:
+def network(seed: int = 0) -> EncoderNetwork:
     own = backbone(seed)
     made = network_of(own.architecture, own.module, SETTINGS).eval()
     torch.nn.init.normal_(made.turns.weight, std=0.5)
@@ -90,8 +90,8 @@ def test_oracle_runs_close_the_rest() -> None:
     assert classes.max() > SHUT
 
 
-def lessons_of(*examples, settings: EncoderSettings = SETTINGS, soft=None) -> Lessons:
-    made = Lessons()
+def lessons_of(*examples, settings: EncoderSettings = SETTINGS, soft=None) -> TrainingExamples:
+    made = TrainingExamples()
     add_resolution(made, examples, featuriser(), settings, soft)
     return made
 
@@ -212,7 +212,7 @@ def test_scores_in_use_are_those_of_the_training() -> None:
 
 def test_lessons_tell_what_is_lost() -> None:
     far = item("Ann: dogs " + " ".join(["the"] * 60) + " [ two ] .")
-    made = Lessons()
+    made = TrainingExamples()
     add_resolution(made, [reference(far, "dogs"), *LESSONS], featuriser(window=20), SETTINGS)
     assert len(made.taught) == 3
     assert (made.heads, made.lost) == (4, 1)

@@ -11,8 +11,8 @@ import pytest
 
 from nfh_models.domain import Kind
 from nfh_models.encoder.training import key_of_item
-from nfh_models.identification.base import Case, cases_of, numbers_of
-from nfh_models.parsing import Layer, Parsed, Stretch
+from nfh_models.identification.base import SentenceNumber, cases_of, numbers_of
+from nfh_models.parsing import Parsed, ParseLayer, WordSpan
 from nfh_models.resolution.base import Item
 from nfh_models.resolution.baselines import Pattern
 from tests.encoder.handmade import LESSONS, item, pieces
@@ -112,7 +112,7 @@ def test_a_word_is_replaced_everywhere_with_its_capitals() -> None:
 # --- nouns left out -------------------------------------------------------------------------
 
 
-def told(one: Item, noun: str | None, relation: str = "nummod") -> Case:
+def told(one: Item, noun: str | None, relation: str = "nummod") -> SentenceNumber:
     """Its case as a parser leaves it: the number hangs on a noun, all else on itself."""
     case = next(cases_of(one.passage, [one.anchor]))
     words = case.stretch.words
@@ -186,11 +186,11 @@ class Tagger:
     """A parser of a few words: adjectives and determiners hang on the noun behind them."""
 
     name = "tagger"
-    layers = frozenset(Layer)
+    layers = frozenset(ParseLayer)
     tags: ClassVar = {"dogs": "NNS", "dog": "NN", "red": "JJ", "big": "JJ", "the": "DT"}
     pos: ClassVar = {"NNS": "NOUN", "NN": "NOUN", "JJ": "ADJ", "DT": "DET"}
 
-    def parse(self, stretches: Iterable[Stretch]) -> Iterator[Parsed]:
+    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
         for stretch in stretches:
             words = list(stretch.words)
             tags = [self.tags.get(word, "XX") for word in words]

@@ -9,7 +9,7 @@ import pytest
 
 from nfh_models.resolution.base import Resolver
 from nfh_tui.services import models
-from nfh_tui.services.models import Chosen
+from nfh_tui.services.models import SelectedModel
 
 from .handmade import Silent, Spec, Tiny, Words, row
 
@@ -54,12 +54,12 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Resolvers:
 
     def resolver_for(
         store: object, spec: str | None = None, **more: object
-    ) -> Chosen[Resolver]:
+    ) -> SelectedModel[Resolver]:
         found.asked.append((store is not None, spec))
         known = found.KNOWN.get(spec or "tiny")
         if known is None:
             return true(store, spec, **more)  # type: ignore[arg-type]
-        return Chosen(known(), spec or "tiny")
+        return SelectedModel(known(), spec or "tiny")
 
     monkeypatch.setattr(models, "resolver_for", resolver_for)
     return found

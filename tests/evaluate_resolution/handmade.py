@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from nfh_models.domain import IMPLICIT_KINDS
-from nfh_models.parsing import Layer, Parsed, Stretch
+from nfh_models.parsing import Parsed, ParseLayer, WordSpan
 from nfh_models.resolution.base import Choice, Item
 
 Spec = tuple[str, str | tuple[str, ...]]
@@ -66,7 +66,7 @@ class Tiny:
     """Chooses the longest word before the anchor, or a class for digits; with probabilities."""
 
     version = "1"
-    needs: frozenset[Layer] = frozenset()
+    needs: frozenset[ParseLayer] = frozenset()
     probabilities = True
     parser: str | None = None
 
@@ -134,9 +134,9 @@ class Nouns:
     """A parser that knows a few nouns."""
 
     name = "a few nouns"
-    layers = frozenset({Layer.POS})
+    layers = frozenset({ParseLayer.POS})
 
-    def parse(self, stretches: Iterable[Stretch]) -> Iterator[Parsed]:
+    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
         for one in stretches:
             pos = ["NOUN" if word in NOUNS else "X" for word in one.words]
             yield Parsed(list(one.words), pos=pos)

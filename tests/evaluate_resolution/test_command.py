@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from nfh_models.parsing import Layer, Parser
+from nfh_models.parsing import ParseLayer, Parser
 from nfh_models.resolution.head_examples import several_heads_examples
 from nfh_tui.cli import evaluate_resolution
 from nfh_tui.cli.evaluate_resolution import heads
@@ -168,14 +168,14 @@ def test_noun_baselines(
 ) -> None:
     wanted: list[object] = []
 
-    def load(spec: str | None, layers: frozenset[Layer]) -> Parser:
+    def load(spec: str | None, layers: frozenset[ParseLayer]) -> Parser:
         wanted.append((spec, layers))
         return Nouns()
 
     monkeypatch.setattr(evaluate_resolution, "load_parser", load)
     asked = (*EVALUATE, "--file", write(DEV), "--baselines", "--parser", "any")
     found = report(call(*asked, "--json"))
-    assert wanted == [("any", {Layer.POS})]
+    assert wanted == [("any", {ParseLayer.POS})]
     names = [one["model"] for one in found["baselines"]]
     assert names[:3] == ["tiny", "nearest-noun:first", "nearest-noun:last"]
     assert len(names) == 9

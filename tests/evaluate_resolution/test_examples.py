@@ -10,7 +10,7 @@ from nfh_db.errors import FormatError
 from nfh_db.formats.files import Source
 from nfh_db.formats.registry import GOLD, recognise
 from nfh_db.query import Query, parse
-from nfh_db.records import Role, Seen
+from nfh_db.records import Exposure, Role
 from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind, Sort, class_answer
 from nfh_tui.services.examples import (
@@ -104,7 +104,7 @@ def test_gold_that_saw_a_model_is_marked_and_left_out_on_request(
 ) -> None:
     load(store, write(DEV[4:7]))
     eva = store.annotator("eva")
-    seen = Seen(saw_model=True)
+    seen = Exposure(saw_model=True)
     store.commit_answer(2, eva, Role.ADJUDICATOR, class_answer(Kind.TIME), seen)
     found = {one.where: one.saw_model for one in resolution_examples_of_store(store)}
     assert found == {"anchor 1": False, "anchor 2": True, "anchor 3": False}

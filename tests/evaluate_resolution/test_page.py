@@ -9,7 +9,7 @@ import pytest
 from click.testing import Result
 
 from nfh_tui.cli import evaluation_page
-from nfh_tui.cli.evaluation_page import Matrix, matrix
+from nfh_tui.cli.evaluation_page import CountTable, matrix
 
 from .conftest import Resolvers
 from .handmade import DEV
@@ -95,7 +95,9 @@ def test_matrices_hold_the_counts(page: Page) -> None:
 
 
 def test_a_cell_is_as_dark_as_its_share() -> None:
-    picture = matrix(Matrix("m", ["A", "B"], ["A", "B"], [[3, 1], [None, 0]], [0, 1], [4, 2]))
+    picture = matrix(
+        CountTable("m", ["A", "B"], ["A", "B"], [[3, 1], [None, 0]], [0, 1], [4, 2])
+    )
     opacity = re.findall(r'fill-opacity="([\d.]+)"', picture)
     assert [float(one) for one in opacity] == [0.45, 0.15, 0, 0]
     assert picture.count('class="count right"') == 1

@@ -10,10 +10,10 @@ from nfh_db.formats.files import Source
 from nfh_db.formats.registry import NFH
 from nfh_db.models import NewModel
 from nfh_db.store import Store
-from nfh_models.parsing import Layer, ParserError
+from nfh_models.parsing import ParseLayer, ParserError
 from nfh_models.resolution.base import Choice, Item
 from nfh_tui.services.evaluate import (
-    ResolutionEntrant,
+    ResolutionSystem,
     hold_resolution,
     other_resolver_parser,
     remembering,
@@ -29,7 +29,7 @@ Write = Callable[..., Path]
 class Reader(Tiny):
     """Needs parts of speech; notes what it is given."""
 
-    needs = frozenset({Layer.POS})
+    needs = frozenset({ParseLayer.POS})
     parser = "another one"
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class Reader(Tiny):
 def test_each_is_given_what_it_needs(write: Write) -> None:
     reader, plain = Reader(), Reader()
     plain.needs = frozenset()
-    both = [ResolutionEntrant("reader", reader), ResolutionEntrant("plain", plain)]
+    both = [ResolutionSystem("reader", reader), ResolutionSystem("plain", plain)]
     trial = hold_resolution(resolution_examples_of_file(write(DEV)), both, Nouns())
     assert reader.parsed == [True] * len(DEV)
     assert plain.parsed == [False] * len(DEV)
@@ -60,7 +60,7 @@ def test_each_is_given_what_it_needs(write: Write) -> None:
 
 def test_a_head_is_answered_with_all_its_mentions(write: Write) -> None:
     trial = hold_resolution(
-        resolution_examples_of_file(write(DEV[3:4])), [ResolutionEntrant("t", Tiny())], None
+        resolution_examples_of_file(write(DEV[3:4])), [ResolutionSystem("t", Tiny())], None
     )
     (answer,) = trial.judged[0].answers
     assert answer is not None
@@ -70,7 +70,7 @@ def test_a_head_is_answered_with_all_its_mentions(write: Write) -> None:
 def test_a_parser_that_is_missing(write: Write) -> None:
     source = resolution_examples_of_file(write(DEV[:1]))
     with pytest.raises(ParserError, match="part of speech"):
-        hold_resolution(source, [ResolutionEntrant("r", Reader())], None)
+        hold_resolution(source, [ResolutionSystem("r", Reader())], None)
 
 
 def test_fewer_answers_than_numbers_are_an_error(write: Write) -> None:
@@ -80,18 +80,18 @@ def test_fewer_answers_than_numbers_are_an_error(write: Write) -> None:
 
     source = resolution_examples_of_file(write(DEV[:2]))
     with pytest.raises(ValueError, match="1 answers to 2 items"):
-        hold_resolution(source, [ResolutionEntrant("short", Short())], None)
+        hold_resolution(source, [ResolutionSystem("short", Short())], None)
 
 
 def test_a_model_given_the_words_of_another_parser_is_named() -> None:
-    reader = ResolutionEntrant("reader-1", Reader())
+    reader = ResolutionSystem("reader-1", Reader())
     said = other_resolver_parser(reader, Nouns())
     assert said is not None
     assert "reader-1" in said
     assert "another one" in said
     assert Nouns.name in said
     assert other_resolver_parser(reader, None) is None
-    assert other_resolver_parser(ResolutionEntrant("tiny", Tiny()), Nouns()) is None
+    assert other_resolver_parser(ResolutionSystem("tiny", Tiny()), Nouns()) is None
 
 
 def test_what_a_model_learnt_from_is_counted(write: Write, tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_what_a_model_learnt_from_is_counted(write: Write, tmp_path: Path) -> No
             import_file(store, source, NFH, ImportOptions(split=split))
         new = NewModel("enc-1", "resolution", "encoder", "1", "m", "0", {}, {"split": "train"})
         model = store.finish_training(store.begin_job("resolution", {}), new)
-        entrant = ResolutionEntrant("enc-1", Tiny("encoder"), model.id)
+        entrant = ResolutionSystem("enc-1", Tiny("encoder"), model.id)
         train = list(resolution_examples_of_store(store, split="train"))
         (said,) = remembering(store, [entrant], train)
         # The passage that also stands in dev was not learnt from.

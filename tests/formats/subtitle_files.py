@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from nfh_db.formats.registry import opened
-from nfh_db.formats.rows import DialogBlock, Reading
+from nfh_db.formats.rows import DialogBlock, ReadOptions
 
 SUBRIP = """1
 00:00:15,100 --> 00:00:17,050
@@ -41,11 +41,13 @@ Turn = tuple[str | None, str, int | None, int | None]
 class Heard:
     """What reading a file gives. turns: of each scene, with their times."""
 
-    def __init__(self, path: Path, how: Reading | None = None, name: str | None = None):
+    def __init__(self, path: Path, how: ReadOptions | None = None, name: str | None = None):
         found = opened(path, name, how.encoding if how else None)
         self.format = found.format.name
         self.reason = found.reason
-        self.blocks: list[DialogBlock] = list(found.format.read(found.source, how or Reading()))
+        self.blocks: list[DialogBlock] = list(
+            found.format.read(found.source, how or ReadOptions())
+        )
         self.warnings = found.source.warnings
         self.turns: list[list[Turn]] = [turns_of(block) for block in self.blocks]
         self.lines = [[turn.line for turn in block.turns] for block in self.blocks]

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from nfh_db.formats import amt
 from nfh_db.formats.amt import (
-    Layout,
-    Target,
-    Trouble,
+    AmtTarget,
+    NodeLayout,
+    RowProblem,
     UnusableRow,
     Worded,
     code_point,
@@ -91,7 +91,7 @@ def test_the_right_place_is_among_the_readings_and_a_single_one_is_right(
     else:
         with pytest.raises(UnusableRow) as caught:
             amt.find_span(context, ways, marked, pair)
-        assert caught.value.trouble is Trouble.MARK_AMBIGUOUS
+        assert caught.value.trouble is RowProblem.MARK_AMBIGUOUS
 
 
 @SLOW
@@ -155,7 +155,7 @@ def test_offsets_tell_places_apart(
     if place is None:
         with pytest.raises(UnusableRow) as caught:
             find(TALK, "two", marked, pair)
-        assert caught.value.trouble is Trouble.MARK_AMBIGUOUS
+        assert caught.value.trouble is RowProblem.MARK_AMBIGUOUS
         return
     text, start, _ = find(TALK, "two", marked, pair)
     assert (" ".join(text.split()), start) == (" ".join(marked.split()), place)
@@ -165,13 +165,13 @@ def test_without_offsets_the_text_must_stand_once() -> None:
     assert find(TALK, "two", "old tents", None) == ("old tents", 25, False)
     with pytest.raises(UnusableRow) as caught:
         find(TALK, "two", "tents", None)
-    assert caught.value.trouble is Trouble.MARK_AMBIGUOUS
+    assert caught.value.trouble is RowProblem.MARK_AMBIGUOUS
     with pytest.raises(UnusableRow) as caught:
         find(TALK, "two", "Tents", None)
-    assert caught.value.trouble is Trouble.MARK_MISSING
+    assert caught.value.trouble is RowProblem.MARK_MISSING
     with pytest.raises(UnusableRow) as caught:
         find(TALK, "two", " \n", (1, 2))
-    assert caught.value.trouble is Trouble.NOTHING_MARKED
+    assert caught.value.trouble is RowProblem.NOTHING_MARKED
 
 
 def test_the_page_tells_apart_what_the_text_cannot() -> None:
@@ -197,7 +197,7 @@ def test_offsets_are_counted_in_utf16() -> None:
         None,
     ]
     assert [code_point("ab", offset) for offset in range(4)] == [0, 1, 2, None]
-    layout = Layout(["\U0001f600 one", " two"])
+    layout = NodeLayout(["\U0001f600 one", " two"])
     assert list(layout.letters_before(2)) == [(0, 1), (1, 5)]
     assert list(layout.letters_before(4)) == [(0, 2), (1, 7)]
     assert list(layout.letters_before(1)) == [(1, 4)]
@@ -223,7 +223,7 @@ def worded(text: str, page: str = "") -> Worded:
     return Worded(context, tokens, turns)
 
 
-def where(text: str, target: Target, page: str = "") -> tuple[int, bool]:
+def where(text: str, target: AmtTarget, page: str = "") -> tuple[int, bool]:
     """The code point at which a number is found, and whether the file told."""
     context = worded(text, page)
     anchor, told = amt.find_anchor(context, target, spans)
@@ -236,36 +236,38 @@ NUMBERS = "one or two.\nTwo? I said one.\nNot one, two."
 @pytest.mark.parametrize(
     ("target", "place", "told"),
     [
-        (Target("one", "24", "27", ""), 24, True),
-        (Target("one", "24", "26", ""), 24, True),
-        (Target("one", "24", "", ""), 24, True),
-        (Target("one", "8", "9", ""), 24, True),  # tokens of the context
-        (Target("one", "12", "15", "Two? I said one."), 24, True),
-        (Target("one", "4", "5", "Two ? I said one ."), 24, True),
-        (Target("one", "900", "903", "I said one."), 24, True),
-        (Target("Two", "", "", ""), 12, False),
-        (Target("Two", "77", "80", "nobody said that"), 12, False),
-        (Target("Two", "0", "3", "Two?"), 12, True),
+        (AmtTarget("one", "24", "27", ""), 24, True),
+        (AmtTarget("one", "24", "26", ""), 24, True),
+        (AmtTarget("one", "24", "", ""), 24, True),
+        (AmtTarget("one", "8", "9", ""), 24, True),  # tokens of the context
+        (AmtTarget("one", "12", "15", "Two? I said one."), 24, True),
+        (AmtTarget("one", "4", "5", "Two ? I said one ."), 24, True),
+        (AmtTarget("one", "900", "903", "I said one."), 24, True),
+        (AmtTarget("Two", "", "", ""), 12, False),
+        (AmtTarget("Two", "77", "80", "nobody said that"), 12, False),
+        (AmtTarget("Two", "0", "3", "Two?"), 12, True),
     ],
 )
-def test_all_readings_of_the_indices_are_tried(target: Target, place: int, told: bool) -> None:
+def test_all_readings_of_the_indices_are_tried(
+    target: AmtTarget, place: int, told: bool
+) -> None:
     assert where(NUMBERS, target) == (place, told)
 
 
 @pytest.mark.parametrize(
     ("text", "target", "trouble"),
     [
-        (NUMBERS, Target("one", "500", "503", ""), Trouble.TARGET_AMBIGUOUS),
-        (NUMBERS, Target("three", "0", "3", ""), Trouble.TARGET_MISSING),
-        (NUMBERS, Target(" ", "0", "3", ""), Trouble.NO_TARGET),
-        (NUMBERS, Target("wo", "8", "10", ""), Trouble.TARGET_IN_WORD),
-        ("one " * 300, Target("one " * 300, "0", "1", ""), Trouble.TARGET_MISSING),
-        ("a one one", Target("one", "2", "", ""), Trouble.TARGET_AMBIGUOUS),
-        ("one no,\nAnn: one", Target("one", "0", "3", ""), Trouble.TARGET_AMBIGUOUS),
+        (NUMBERS, AmtTarget("one", "500", "503", ""), RowProblem.TARGET_AMBIGUOUS),
+        (NUMBERS, AmtTarget("three", "0", "3", ""), RowProblem.TARGET_MISSING),
+        (NUMBERS, AmtTarget(" ", "0", "3", ""), RowProblem.NO_TARGET),
+        (NUMBERS, AmtTarget("wo", "8", "10", ""), RowProblem.TARGET_IN_WORD),
+        ("one " * 300, AmtTarget("one " * 300, "0", "1", ""), RowProblem.TARGET_MISSING),
+        ("a one one", AmtTarget("one", "2", "", ""), RowProblem.TARGET_AMBIGUOUS),
+        ("one no,\nAnn: one", AmtTarget("one", "0", "3", ""), RowProblem.TARGET_AMBIGUOUS),
     ],
 )
 def test_a_number_that_stands_nowhere_or_anywhere_is_no_anchor(
-    text: str, target: Target, trouble: Trouble
+    text: str, target: AmtTarget, trouble: RowProblem
 ) -> None:
     with pytest.raises(UnusableRow) as caught:
         where(text, target)
@@ -274,15 +276,15 @@ def test_a_number_that_stands_nowhere_or_anywhere_is_no_anchor(
 
 def test_bold_tells_the_number() -> None:
     page = "one or two.<br>Two? I said <b>one</b>.<br>Not one, two."
-    assert where(NUMBERS, Target("one", "0", "3", ""), page) == (24, True)
+    assert where(NUMBERS, AmtTarget("one", "0", "3", ""), page) == (24, True)
     twice = "<b>one</b> or two.<br>Two? I said <b>one</b>.<br>Not one, two."
-    assert where(NUMBERS, Target("one", "24", "27", ""), twice) == (24, True)
+    assert where(NUMBERS, AmtTarget("one", "24", "27", ""), twice) == (24, True)
     with pytest.raises(UnusableRow):
-        where("one, one", Target("one", "", "", ""), "<b>one</b>, <b>one</b>")
+        where("one, one", AmtTarget("one", "", "", ""), "<b>one</b>, <b>one</b>")
 
 
 def test_at_most_two_turns_before_and_one_behind() -> None:
-    one = Target("one", "", "", "")
+    one = AmtTarget("one", "", "", "")
     assert where("A: one\nB: b\nA: one\nB: d", one) == (15, False)
     assert where("A: one\nB: one\nA: d", one) == (10, False)
     # Two places that fit; and lines that may be parts of one turn.
@@ -303,7 +305,7 @@ def test_a_number_that_is_found_is_the_right_one(crowds: Any, data: st.DataObjec
         sentence=data.draw(st.booleans()),
     )
     row = crowds.Crowd(0, style, None).row(crowds.Task(text, place, ()))
-    target = Target(
+    target = AmtTarget(
         *(
             row[f"Input.target{name}"]
             for name in ("", "_start_index", "_end_index", "_sentence")
@@ -313,7 +315,7 @@ def test_a_number_that_is_found_is_the_right_one(crowds: Any, data: st.DataObjec
     try:
         anchor, _ = amt.find_anchor(context, target, spans)
     except UnusableRow as verdict:
-        assert verdict.trouble is Trouble.TARGET_AMBIGUOUS
+        assert verdict.trouble is RowProblem.TARGET_AMBIGUOUS
         return
     # Indices of another text, and contexts that the task never shows, may mislead nobody
     # but where they happen to fit.
@@ -324,6 +326,6 @@ def test_a_number_that_is_found_is_the_right_one(crowds: Any, data: st.DataObjec
 
 def test_a_wide_target_has_all_its_tokens() -> None:
     anchor, _ = amt.find_anchor(
-        worded("two  hundred\u00a0and six"), Target("two hundred and six", "", "", ""), spans
+        worded("two  hundred\u00a0and six"), AmtTarget("two hundred and six", "", "", ""), spans
     )
     assert anchor == Anchor(0, 4)

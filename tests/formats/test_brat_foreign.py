@@ -11,7 +11,7 @@ import pytest
 from nfh_db.errors import FormatError
 from nfh_db.formats.base import First
 from nfh_db.formats.brat import BRAT
-from nfh_db.formats.brat_document import Line, Part, lines_of
+from nfh_db.formats.brat_document import CarriedDocument, CarriedLine, lines_of
 from nfh_db.formats.files import Folder
 from nfh_db.formats.registry import reading
 from nfh_db.formats.rows import DialogBlock, GoldRow, LabelMap
@@ -301,14 +301,14 @@ def test_lines_of_other_types_leave_as_they_came(tmp_path: Path) -> None:
 
 
 def test_lines_on_what_is_gone_are_left_out() -> None:
-    part = Part(
+    part = CarriedDocument(
         None,
         (
-            Line("A", "Sure @0-3"),
-            Line("A", "Sure @5-8"),
-            Line("T", "Person 0 3", "Ann"),
-            Line("N", "Reference @1 a:b", "c"),
-            Line("N", "Reference @2 a:b", "c"),
+            CarriedLine("A", "Sure @0-3"),
+            CarriedLine("A", "Sure @5-8"),
+            CarriedLine("T", "Person 0 3", "Ann"),
+            CarriedLine("N", "Reference @1 a:b", "c"),
+            CarriedLine("N", "Reference @2 a:b", "c"),
         ),
     )
     assert lines_of(part, Counter(T=4), {(0, 3): "T1"}) == [

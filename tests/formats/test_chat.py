@@ -10,7 +10,7 @@ import pytest
 from nfh_db.errors import FormatError
 from nfh_db.formats import chat
 from nfh_db.formats.registry import opened
-from nfh_db.formats.rows import Reading
+from nfh_db.formats.rows import ReadOptions
 from tests.formats.subtitle_files import Heard, words
 
 Write = Callable[..., Path]
@@ -138,7 +138,7 @@ def test_silence_parts_scenes_only_if_asked(write: Write) -> None:
     tiers = "".join(f"*A:\ttwo . \x15{at}_{at + 100}\x15\n*B:\tx .\n" for at in (0, 2100, 4000))
     path = write(f"@UTF8\n@Begin\n{tiers}@End\n")
     assert [len(scene) for scene in Heard(path).turns] == [6]
-    assert [len(scene) for scene in Heard(path, Reading(pause=2)).turns] == [2, 4]
+    assert [len(scene) for scene in Heard(path, ReadOptions(pause=2)).turns] == [2, 4]
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_another_encoding_is_asked_for(write: Write) -> None:
     path = write("@Begin\n*ANA:\tdos ni\u00f1os .\n@End\n".encode("latin-1"), "a.cha")
     with pytest.raises(FormatError, match=r"line 2: .* is not UTF-8; .* with --encoding"):
         Heard(path)
-    assert words(Heard(path, Reading(encoding="latin-1"))) == [("ANA", "dos niños .")]
+    assert words(Heard(path, ReadOptions(encoding="latin-1"))) == [("ANA", "dos niños .")]
 
 
 def test_without_the_library_it_is_said_what_to_install(
@@ -190,4 +190,4 @@ def test_without_the_library_it_is_said_what_to_install(
     monkeypatch.setitem(sys.modules, "pylangacq", None)
     found = opened(write(TRANSCRIPT, "a.cha"))
     with pytest.raises(FormatError, match=r"pip install 'nfh-tui\[formats\]'"):
-        next(found.format.read(found.source, Reading()))
+        next(found.format.read(found.source, ReadOptions()))

@@ -13,7 +13,7 @@ from nfh_db.errors import FormatError
 from nfh_db.formats.convokit import CONVOKIT
 from nfh_db.formats.files import Folder, Source
 from nfh_db.formats.registry import opened
-from nfh_db.formats.rows import Reading
+from nfh_db.formats.rows import ReadOptions
 from nfh_db.query import Query
 from nfh_db.store import Store
 
@@ -53,7 +53,7 @@ def texts(write: Write) -> Callable[..., list[list[str]]]:
         source = Source(write(lines(*utterances)))
         return [
             [one.text[turn.start : turn.end] for turn in one.turns]
-            for one in CONVOKIT.read(source, Reading())
+            for one in CONVOKIT.read(source, ReadOptions())
         ]
 
     return read
@@ -91,7 +91,7 @@ def zipped(folder: Path) -> Path:
 
 
 def test_a_conversation_is_in_the_order_of_its_replies(write: Write) -> None:
-    (block,) = CONVOKIT.read(Source(write(lines(*BACKWARDS))), Reading())
+    (block,) = CONVOKIT.read(Source(write(lines(*BACKWARDS))), ReadOptions())
     assert [
         (t.line, t.number, t.speaker, block.text[t.start : t.end]) for t in block.turns
     ] == [
@@ -145,7 +145,7 @@ def test_any_order_of_the_lines_gives_the_same_conversations(texts: Texts) -> No
 
 def test_an_utterance_that_answers_none_there_is_counted(write: Write) -> None:
     source = Source(write(lines(said("a", "lost", "Two."), said("b", "a", "Three."))))
-    (block,) = CONVOKIT.read(source, Reading())
+    (block,) = CONVOKIT.read(source, ReadOptions())
     assert block.text == "u1: Two.\nu1: Three."
     assert source.warnings == [
         "1 utterance read as answering none: what the file says they answer is not in it"
@@ -159,14 +159,14 @@ def test_older_names_of_keys_are_read(write: Write) -> None:
     old = {"id": 7, "user": "Ann", "root": 7, "reply_to": None, "text": "Two."}
     answer = {"id": 8, "user": "Ben", "root": 7, "reply_to": 7, "text": "Three."}
     path = write(lines(answer, old))
-    (block,) = CONVOKIT.read(Source(path), Reading())
+    (block,) = CONVOKIT.read(Source(path), ReadOptions())
     assert (block.text, [t.speaker for t in block.turns]) == (
         "Ann: Two.\nBen: Three.",
         ["Ann", "Ben"],
     )
     assert opened(path).format is CONVOKIT
     half = {"id": "a", "user": "Ann", "conversation_id": "a", "root": "x", "text": "Two."}
-    (block,) = CONVOKIT.read(Source(write(lines(half))), Reading())
+    (block,) = CONVOKIT.read(Source(write(lines(half))), ReadOptions())
     assert [t.speaker for t in block.turns] == ["Ann"]
 
 
@@ -179,7 +179,7 @@ def test_times_are_kept(write: Write) -> None:
     def times(*seconds: object) -> tuple[list[int | None], list[str]]:
         utterances = [said(f"k{n}", None, "x", timestamp=one) for n, one in enumerate(seconds)]
         source = Source(write(lines(*utterances)))
-        (block,) = CONVOKIT.read(source, Reading())
+        (block,) = CONVOKIT.read(source, ReadOptions())
         return [turn.begin for turn in block.turns], source.warnings
 
     assert times(1.5, 12) == ([1500, 12000], [])
@@ -191,7 +191,7 @@ def test_times_are_kept(write: Write) -> None:
 
 def test_a_bare_nan_stands_for_nothing(write: Write) -> None:
     line = lines(said("k1", None, "Two.")).replace('"timestamp": null', '"timestamp": NaN')
-    (block,) = CONVOKIT.read(Source(write(line)), Reading())
+    (block,) = CONVOKIT.read(Source(write(line)), ReadOptions())
     assert (block.text, block.turns[0].begin) == ("u1: Two.", None)
 
 
@@ -220,7 +220,7 @@ def test_a_line_that_is_no_utterance_is_refused(
 ) -> None:
     path = write(lines(said("k1", None, "Two."), utterance))
     with pytest.raises(FormatError, match="line 2: ") as caught:
-        list(CONVOKIT.read(Source(path), Reading()))
+        list(CONVOKIT.read(Source(path), ReadOptions()))
     assert sentence in str(caught.value)
 
 
@@ -232,23 +232,23 @@ NO_OBJECTS = ['{"id": "k2"', "[]", "two", '{"text": "\\ud800"}', "{}", DEEP]
 def test_what_is_no_object_of_text_is_refused(write: Write, line: str) -> None:
     path = write(lines(said("k1", None, "Two.")) + line + "\n")
     with pytest.raises(FormatError, match="line 2: "):
-        list(CONVOKIT.read(Source(path), Reading()))
+        list(CONVOKIT.read(Source(path), ReadOptions()))
 
 
 def test_an_id_that_comes_twice_has_to_say_the_same(write: Write) -> None:
     one, other = said("k1", None, "Two."), said("k1", None, "Three.")
-    (block,) = CONVOKIT.read(Source(write(lines(one, one))), Reading())
+    (block,) = CONVOKIT.read(Source(write(lines(one, one))), ReadOptions())
     assert block.text == "u1: Two."
     with pytest.raises(
         FormatError, match=r'line 2: .*the id "k1", which line 1 has with other'
     ):
-        list(CONVOKIT.read(Source(write(lines(one, other))), Reading()))
+        list(CONVOKIT.read(Source(write(lines(one, other))), ReadOptions()))
 
 
 def test_replies_that_go_round_are_refused(write: Write) -> None:
     circle = [said("k0", None, "One."), said("k1", "k2", "Two."), said("k2", "k1", "Three.")]
     with pytest.raises(FormatError, match=r'line 2: the utterance "k1" answers "k2", and by'):
-        list(CONVOKIT.read(Source(write(lines(*circle))), Reading()))
+        list(CONVOKIT.read(Source(write(lines(*circle))), ReadOptions()))
 
 
 def test_what_can_be_read_only_once_is_refused(write: Write) -> None:
@@ -261,7 +261,7 @@ def test_what_can_be_read_only_once_is_refused(write: Write) -> None:
                 yield from super().lines()
 
     with pytest.raises(FormatError, match="has to be read twice"):
-        list(CONVOKIT.read(Once(write(lines(*BACKWARDS))), Reading()))
+        list(CONVOKIT.read(Once(write(lines(*BACKWARDS))), ReadOptions()))
 
 
 # --- the corpus -----------------------------------------------------------------------------
@@ -269,7 +269,7 @@ def test_what_can_be_read_only_once_is_refused(write: Write) -> None:
 
 def test_the_folder_tells_the_names_of_speakers(corpus: Path) -> None:
     for path in (corpus, zipped(corpus)):
-        first, second = CONVOKIT.read(Folder(path), Reading())
+        first, second = CONVOKIT.read(Folder(path), ReadOptions())
         assert [turn.speaker for turn in first.turns] == ["ANN", "MAN", "ANN"]
         assert [turn.speaker for turn in second.turns] == ["MAN (u3)", "MAN (u2)", "u4"]
 
@@ -290,12 +290,12 @@ def test_a_folder_without_its_utterances_is_refused(corpus: Path) -> None:
     with pytest.raises(
         FormatError, match=r"no utterances.jsonl.* utterances.json is of an old"
     ):
-        list(CONVOKIT.read(Folder(corpus), Reading()))
+        list(CONVOKIT.read(Folder(corpus), ReadOptions()))
     for name in ("a", "b"):
         (corpus / name).mkdir()
         (corpus / name / "utterances.jsonl").write_text("")
     with pytest.raises(FormatError, match=r"2 times \(a/utterances.jsonl, b/"):
-        list(CONVOKIT.read(Folder(corpus), Reading()))
+        list(CONVOKIT.read(Folder(corpus), ReadOptions()))
 
 
 def test_a_zip_that_is_damaged_is_refused(corpus: Path) -> None:
@@ -311,7 +311,7 @@ def test_a_line_of_a_folder_is_named_with_its_member(corpus: Path) -> None:
     with (corpus / "utterances.jsonl").open("a") as file:
         file.write("{\n")
     with pytest.raises(FormatError, match=r"film-corpus: utterances.jsonl, line 7: "):
-        list(CONVOKIT.read(Folder(corpus), Reading()))
+        list(CONVOKIT.read(Folder(corpus), ReadOptions()))
     (corpus / "speakers.json").write_text("[1]")
     with pytest.raises(FormatError, match=r"speakers.json: is no object of speakers"):
-        list(CONVOKIT.read(Folder(corpus), Reading()))
+        list(CONVOKIT.read(Folder(corpus), ReadOptions()))

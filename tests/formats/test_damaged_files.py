@@ -129,7 +129,7 @@ FOOTERS = """
 import io, sys
 from pathlib import Path
 from nfh_db.errors import FormatError
-from nfh_db.formats.files import Origin
+from nfh_db.formats.files import FileOrigin
 from nfh_db.formats.huggingface import ParquetPart, parquet_rows
 
 part = ParquetPart("identification")
@@ -143,7 +143,7 @@ for at in range(len(whole) - 8 - footer, len(whole)):
         raw = bytearray(whole)
         raw[at] ^= change
         try:
-            list(parquet_rows(Origin(Path("bad.parquet")), io.BytesIO(raw)))
+            list(parquet_rows(FileOrigin(Path("bad.parquet")), io.BytesIO(raw)))
         except FormatError as error:
             assert str(error).isprintable()
 print("alive")

@@ -19,7 +19,7 @@ from nfh_db.formats.rows import LabelMap, Writing
 from nfh_db.records import ExportRecord, Gold, Rule
 from nfh_models.domain import Answer, Kind, Relation
 from nfh_models.parsing import installed_pipelines
-from nfh_models.spacy_component.attributes import Anchor, register, store
+from nfh_models.spacy_component.attributes import FusedHead, register, store
 from nfh_tui.services.imports import ImportOptions, look
 from tests.formats.cas_files import lines_of
 from tests.formats.hostile import ADJUDICATOR, at, one, passage, record, refer, vote
@@ -217,9 +217,9 @@ def test_what_the_component_found_is_a_models_answer(tmp_path: Path) -> None:
     store(
         doc,
         [
-            Anchor(places["three"], places["three"] + 1, "deps", (places["cups"],), "cue"),
-            Anchor(places["six"], places["six"] + 1, "deps", ("TIME",)),
-            Anchor(places["seven"], places["seven"] + 1, "deps"),
+            FusedHead(places["three"], places["three"] + 1, "deps", (places["cups"],), "cue"),
+            FusedHead(places["six"], places["six"] + 1, "deps", ("TIME",)),
+            FusedHead(places["seven"], places["seven"] + 1, "deps"),
         ],
     )
     lines, _ = lines_of(save(tmp_path / "a.spacy", [doc]))

@@ -7,7 +7,7 @@ import pytest
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.registry import opened
-from nfh_db.formats.rows import Reading
+from nfh_db.formats.rows import ReadOptions
 from tests.formats.subtitle_files import Heard, words
 
 Write = Callable[..., Path]
@@ -176,7 +176,7 @@ def test_another_encoding_is_asked_for(write: Write) -> None:
     path = write(SCREENPLAY.replace("ANNA", "ÉMILIE").encode("latin-1"), "a.fountain")
     with pytest.raises(FormatError, match=r"line 13: .* is not UTF-8; .* with --encoding"):
         Heard(path)
-    assert Heard(path, Reading(encoding="latin-1")).turns[0][1][0] == "ÉMILIE"
+    assert Heard(path, ReadOptions(encoding="latin-1")).turns[0][1][0] == "ÉMILIE"
 
 
 def test_marks_without_end_take_no_time(write: Write) -> None:

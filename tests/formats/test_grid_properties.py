@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfh_db.formats.fields import sound_digest
-from nfh_db.formats.rows import RawPassage, Reading
+from nfh_db.formats.rows import RawPassage, ReadOptions
 from nfh_db.formats.spans import Grid, MarkError, SplitPairError, Units, based, checked
 from nfh_models.domain import Passage, PassageError, Token, Turn
 from nfh_models.text.tokens import spans
 
-HOW = Reading(tokenize=spans, tokenizer=lambda: "test")
+HOW = ReadOptions(tokenize=spans, tokenizer=lambda: "test")
 
 signs = st.sampled_from(
     [*"aé3 .:\t", "\r\n", "\n", "\n\n", "😀", "\u0301", "Ann: ", "\u2028", "𝒳"]

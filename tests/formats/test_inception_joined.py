@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from nfh_db.formats.registry import by_name, opened
-from nfh_db.formats.rows import Reading, Writing
+from nfh_db.formats.rows import ReadOptions, Writing
 from nfh_db.records import ExportRecord, Gold, Rule
 from nfh_models.domain import (
     Anchor,
@@ -48,7 +48,7 @@ def test_a_comment_that_is_added_joins_no_heads(tmp_path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     found = opened(tmp_path / "out")
-    how = Reading(tokenizer=lambda: "none")
+    how = ReadOptions(tokenizer=lambda: "none")
     golds = [row.gold for row in found.format.read(found.source, how) if row.gold]
     (answer,) = [gold.answer for gold in golds]
     assert answer.comment == "hm"

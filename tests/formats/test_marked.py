@@ -2,13 +2,13 @@
 
 import pytest
 
-from nfh_db.formats.rows import LabelMap, Reading
+from nfh_db.formats.rows import LabelMap, ReadOptions
 from nfh_db.formats.spans import (
-    Based,
     Graph,
     Link,
     MarkError,
     Spot,
+    TokenizedText,
     answer_of,
     based,
     graph_of,
@@ -27,10 +27,10 @@ def _tokens(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in re.finditer(r"\w+|[^\w\s]", text)]
 
 
-HOW = Reading(tokenize=_tokens, tokenizer=lambda: "test")
+HOW = ReadOptions(tokenize=_tokens, tokenizer=lambda: "test")
 
 
-def _based(*marks: tuple[int, int]) -> Based:
+def _based(*marks: tuple[int, int]) -> TokenizedText:
     return based(TEXT, marks, HOW)
 
 

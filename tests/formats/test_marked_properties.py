@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nfh_db.errors import ExportError
 from nfh_db.formats.annotation_tasks import Claim, outcome
-from nfh_db.formats.rows import LabelMap, RawPassage, Reading
+from nfh_db.formats.rows import LabelMap, RawPassage, ReadOptions
 from nfh_db.formats.spans import (
     LINK_LABELS,
     SPAN_LABELS,
@@ -32,7 +32,7 @@ from nfh_db.records import ExportRecord, FlagMark, FlagName, Role, Vote
 from nfh_models.domain import Answer, Head, Kind, Mention, Origin, Passage, Relation
 from tests.formats.random_records import Chance, random_records
 
-HOW = Reading()
+HOW = ReadOptions()
 AT = "2025-01-31T12:00:00.000Z"
 
 chances = st.integers(0, 1 << 32).map(lambda seed: Chance(Random(seed)))

@@ -8,7 +8,7 @@ import pytest
 
 from nfh_db.formats.files import Source
 from nfh_db.formats.registry import formats, opened
-from nfh_db.formats.rows import DialogBlock, Reading
+from nfh_db.formats.rows import DialogBlock, ReadOptions
 from nfh_tui.services.imports import PassageMaker
 
 Write = Callable[..., Path]
@@ -62,7 +62,7 @@ FILES = {
 def blocks(path: Path) -> list[DialogBlock]:
     found = opened(path)
     assert isinstance(found.source, Source)
-    return list(found.format.read(found.source, Reading()))
+    return list(found.format.read(found.source, ReadOptions()))
 
 
 def digests(path: Path) -> list[tuple[str, int]]:

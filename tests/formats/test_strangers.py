@@ -7,7 +7,7 @@ import pytest
 from click.testing import Result
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.files import Folder, Member, Source
+from nfh_db.formats.files import Folder, FolderMember, Source
 from nfh_db.formats.registry import opened
 
 Write = Callable[..., Path]
@@ -83,7 +83,10 @@ def test_the_line_that_is_in_another_encoding_is_named(
 ) -> None:
     text = ("\r\n".join(LINES) + "\r\n").encode(written)
     path = write(text, "a.txt")
-    for source in (Source(path, encoding), Member(Folder(path.parent), "a.txt", encoding)):
+    for source in (
+        Source(path, encoding),
+        FolderMember(Folder(path.parent), "a.txt", encoding),
+    ):
         with pytest.raises(FormatError, match=f"line {line}: is no text in .*--encoding"):
             list(source.lines())
 

@@ -7,7 +7,7 @@ import pytest
 
 from nfh_db.errors import FormatError
 from nfh_db.formats import turns
-from nfh_db.formats.rows import Reading
+from nfh_db.formats.rows import ReadOptions
 from tests.formats.subtitle_files import SUBRIP, WEBVTT, Heard, cue, words
 
 Write = Callable[..., Path]
@@ -174,7 +174,7 @@ def at(seconds: float, words_: str) -> str:
 
 
 def scenes(write: Write, text: str, pause: float | None = None) -> list[list[str]]:
-    heard = Heard(write(text), Reading(pause=pause))
+    heard = Heard(write(text), ReadOptions(pause=pause))
     return [[turn[1] for turn in scene] for scene in heard.turns]
 
 
@@ -298,7 +298,7 @@ def test_another_encoding_is_asked_for_and_never_guessed(write: Write) -> None:
     with pytest.raises(FormatError, match=wanted) as refusal:
         Heard(path)
     assert "line 3: byte 8 of the line (0xE9)" in str(refusal.value)
-    assert words(Heard(path, Reading(encoding="cp1252"))) == [(None, "two cafés")]
+    assert words(Heard(path, ReadOptions(encoding="cp1252"))) == [(None, "two cafés")]
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
@@ -307,7 +307,7 @@ def test_wide_encodings(write: Write, encoding: str) -> None:
     path = write(text.encode(encoding), "a.txt")
     with pytest.raises(FormatError, match=r"is UTF-16 text; .* --encoding utf-16"):
         Heard(path)
-    heard = Heard(path, Reading(encoding=encoding))
+    heard = Heard(path, ReadOptions(encoding=encoding))
     assert (heard.format, heard.turns) == ("subrip", Heard(write(SUBRIP)).turns)
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nfh_db.formats.files import Source
-from nfh_db.formats.subtitles import Cue, Oddities, subrip_cues, webvtt_cues
+from nfh_db.formats.subtitles import Oddities, SubtitleCue, subrip_cues, webvtt_cues
 from tests.formats.subtitle_files import SUBRIP, WEBVTT, Heard, words
 
 MARKS = "-‐‑–—―[](){}<>&:;♪\\"
@@ -39,7 +39,7 @@ def written(path: Path, given_: list[tuple[int, int, list[str]]]) -> pysubs2.SSA
     return subs
 
 
-def as_seen(cue: Cue) -> tuple[int, int, str]:
+def as_seen(cue: SubtitleCue) -> tuple[int, int, str]:
     text = " ".join(text for _, text in cue.lines)
     return cue.begin, cue.until, re.sub("</?i>", "", text)
 

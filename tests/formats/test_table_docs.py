@@ -6,7 +6,7 @@ import pytest
 
 from nfh_db.formats.files import Source
 from nfh_db.formats.registry import by_name
-from nfh_db.formats.rows import Reading
+from nfh_db.formats.rows import ReadOptions
 from nfh_db.formats.tables import NAMES
 
 DOCS = Path(__file__).parents[2] / "docs" / "formats-tables.md"
@@ -24,7 +24,7 @@ def example(name: str) -> str:
 def speeches(source: Source, name: str) -> list[list[tuple[int, str | None, str]]]:
     return [
         [(t.line, t.speaker, block.text[t.start : t.end]) for t in block.turns]
-        for block in by_name(name).read(source, Reading())
+        for block in by_name(name).read(source, ReadOptions())
     ]
 
 

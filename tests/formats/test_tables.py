@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from nfh_db.formats.files import Source
 from nfh_db.formats.registry import DIALOG, opened
-from nfh_db.formats.rows import DialogBlock, Reading
+from nfh_db.formats.rows import DialogBlock, ReadOptions
 from nfh_db.formats.tables import TABLE
 from nfh_db.query import Query
 from nfh_db.store import Store
@@ -35,7 +35,7 @@ garden,9,Ann,At four.
 
 def blocks(path: Path, columns: dict[str, str] | None = None) -> list[list[Turn]]:
     """Line, number, speaker and words of each turn, dialog by dialog."""
-    return [turns(one) for one in TABLE.read(Source(path), Reading(columns=columns or {}))]
+    return [turns(one) for one in TABLE.read(Source(path), ReadOptions(columns=columns or {}))]
 
 
 def turns(block: DialogBlock) -> list[Turn]:
@@ -50,15 +50,15 @@ def test_a_row_is_a_turn_and_a_dialog_a_passage(write: Write) -> None:
 
 
 def test_the_text_of_a_dialog_is_its_turns_on_lines(write: Write) -> None:
-    first = next(TABLE.read(Source(write(KITCHEN, "k.csv")), Reading()))
+    first = next(TABLE.read(Source(write(KITCHEN, "k.csv")), ReadOptions()))
     assert first.text == 'Ann: Two "big" cups, please?\nBen: No, three.'
 
 
 def test_the_same_talk_is_the_same_passage_as_a_dialog(write: Write) -> None:
     rows = 'speaker,text\n Ann ,"  Two cups?\r\n\n Or three?  "\n,And?\nBen,\n,\nCid,Four.\n'
-    table = list(TABLE.read(Source(write(rows, "k.csv")), Reading()))
+    table = list(TABLE.read(Source(write(rows, "k.csv")), ReadOptions()))
     lines = "Ann: Two cups? Or three?\nAnd?\nBen:\n\nCid: Four.\n"
-    dialog = list(DIALOG.read(Source(write(lines, "k.txt")), Reading()))
+    dialog = list(DIALOG.read(Source(write(lines, "k.txt")), ReadOptions()))
     bare = [[replace(turn, line=0) for turn in one.turns] for one in table]
     assert [one.text for one in table] == [one.text for one in dialog]
     assert bare == [[replace(turn, line=0) for turn in one.turns] for one in dialog]
@@ -72,7 +72,7 @@ def test_delimiters_are_found_and_unusual_ones_said(
 ) -> None:
     rows = [["speaker", "text"], ["Ann", f"Two{delimiter} or three?"]]
     source = Source(write(written(rows, delimiter), "k.csv"))
-    (block,) = TABLE.read(source, Reading())
+    (block,) = TABLE.read(source, ReadOptions())
     assert turns(block) == [(2, 0, "Ann", f"Two{delimiter} or three?")]
     expected = [] if said is None else [f"fields are parted by {said}; "]
     assert [one[: len(two)] for one, two in zip(source.warnings, expected, strict=True)] == (
@@ -88,7 +88,7 @@ def test_a_first_line_may_name_the_delimiter(write: Write) -> None:
 
 def test_columns_found_by_other_names_are_said(write: Write) -> None:
     source = Source(write("Conversation_ID,Who,UTTERANCE\n1,Ann,Two.\n", "k.csv"))
-    list(TABLE.read(source, Reading()))
+    list(TABLE.read(source, ReadOptions()))
     assert source.warnings == [
         'fields are parted by commas; text is "UTTERANCE", speaker is "Who", '
         'dialog is "Conversation_ID"'
@@ -117,7 +117,7 @@ def test_quotes_of_a_table_with_tabs_may_part_nothing(
     write: Write, rows: str, said: list[str]
 ) -> None:
     source = Source(write(f"speaker\ttext\n{rows}", "k.tsv"))
-    found = [t[3] for one in TABLE.read(source, Reading()) for t in turns(one)]
+    found = [t[3] for one in TABLE.read(source, ReadOptions()) for t in turns(one)]
     assert found == said
     kept = [one for one in source.warnings if one.startswith("quotation marks were kept")]
     assert bool(kept) == any('"Two' in one for one in said)
@@ -143,7 +143,9 @@ def test_a_header_may_hold_line_breaks(write: Write) -> None:
 
 
 def test_a_turn_without_words_stays_in_the_text(write: Write) -> None:
-    (block,) = TABLE.read(Source(write("speaker,text\nAnn,\nBen,Two.\n", "k.csv")), Reading())
+    (block,) = TABLE.read(
+        Source(write("speaker,text\nAnn,\nBen,Two.\n", "k.csv")), ReadOptions()
+    )
     assert block.text == "Ann:\nBen: Two."
     assert [one.number for one in block.turns] == [0, 1]
 

@@ -8,7 +8,7 @@ import pytest
 from nfh_db.errors import FormatError
 from nfh_db.formats import tables
 from nfh_db.formats.files import Source
-from nfh_db.formats.rows import Reading
+from nfh_db.formats.rows import ReadOptions
 from nfh_db.formats.tables import TABLE
 
 Write = Callable[..., Path]
@@ -41,7 +41,7 @@ REFUSED = [
 @pytest.mark.parametrize(("content", "said"), REFUSED)
 def test_what_does_not_hold_is_refused(write: Write, content: str, said: str) -> None:
     with pytest.raises(FormatError) as caught:
-        list(TABLE.read(Source(write(content, "k.csv")), Reading()))
+        list(TABLE.read(Source(write(content, "k.csv")), ReadOptions()))
     assert said in str(caught.value)
 
 
@@ -61,10 +61,10 @@ def test_a_column_that_was_named_has_to_be_there(
 ) -> None:
     source = Source(write("speaker,text\nAnn,Two.\n", "k.csv"))
     if said is None:
-        assert list(TABLE.read(source, Reading(columns=columns)))
+        assert list(TABLE.read(source, ReadOptions(columns=columns)))
         return
     with pytest.raises(FormatError, match="line 1") as caught:
-        list(TABLE.read(source, Reading(columns=columns)))
+        list(TABLE.read(source, ReadOptions(columns=columns)))
     assert said in str(caught.value)
 
 
@@ -72,12 +72,12 @@ def test_a_dialog_has_its_bounds(write: Write, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(tables, "LINE_LIMIT", 20)
     path = write("text\n\nNo.\nTwo tickets.\nTwo tickets.\n", "k.csv")
     with pytest.raises(FormatError, match=r"line 3: a scene of more .*an empty row between"):
-        list(TABLE.read(Source(path), Reading()))
+        list(TABLE.read(Source(path), ReadOptions()))
 
 
 def test_a_bad_row_is_the_last_that_is_read(write: Write) -> None:
     path = write("dialog,text\na,Two.\nb,Three.\nc\n", "k.csv")
-    reader = TABLE.read(Source(path), Reading())
+    reader = TABLE.read(Source(path), ReadOptions())
     assert next(reader).text == "Two."
     with pytest.raises(FormatError, match="line 4"):
         list(reader)
@@ -85,4 +85,4 @@ def test_a_bad_row_is_the_last_that_is_read(write: Write) -> None:
 
 def test_control_characters_of_a_header_are_shown(write: Write) -> None:
     with pytest.raises(FormatError, match="␛"):
-        list(TABLE.read(Source(write("a\x1b,b\n1,2\n", "k.csv")), Reading()))
+        list(TABLE.read(Source(write("a\x1b,b\n1,2\n", "k.csv")), ReadOptions()))

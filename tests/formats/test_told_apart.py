@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.base import Takes
+from nfh_db.formats.base import InputKind
 from nfh_db.formats.registry import OURS, by_name, opened
 from tests.formats import weigh
 
@@ -164,7 +164,7 @@ def test_files_of_others(tmp_path: Path, format_: str, name: str, raw: bytes, ho
 def test_no_case_is_missing() -> None:
     """Formats of text that the tables here do not show: their headers are long, or ours."""
     shown = {format_ for format_, _, _ in CASES}
-    missing = {one.name for one in OURS if Takes.TEXT in one.takes} - shown
+    missing = {one.name for one in OURS if InputKind.TEXT in one.takes} - shown
     assert missing <= {"amt", "gold", "inception-json", "inception-xmi"}
 
 
@@ -179,7 +179,7 @@ def test_our_own_files(tmp_path: Path, name: str) -> None:
         path = tmp_path / place
         weigh.write(format_, path, given)
         assert opened(path).format.name == name, place
-        if path.is_file() and Takes.TEXT in format_.takes and path.suffix != ".zip":
+        if path.is_file() and InputKind.TEXT in format_.takes and path.suffix != ".zip":
             path.write_bytes(MARK + path.read_bytes())
             assert opened(path).format.name == name, f"{place} with a mark"
 

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
-from nfh_db.records import FlagName, Role, Seen
+from nfh_db.records import Exposure, FlagName, Role
 from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind
 from nfh_tui.cli.main import commands
@@ -119,10 +119,10 @@ def fill(path: Path) -> None:
         eva, bob = store.annotator("eva"), store.annotator("bob")
         anchors = next(store.queue_ids(parse(""), eva))
         answer = Answer(Kind.AGE, comment="see <script>x</script> [a](http://b) \x1b[1m")
-        store.commit_answer(anchors[3], eva, Role.ADJUDICATOR, answer, Seen(rule_tag="5"))
+        store.commit_answer(anchors[3], eva, Role.ADJUDICATOR, answer, Exposure(rule_tag="5"))
         store.set_flag(anchors[3], eva, FlagName.GUIDELINE, True)
         store.set_flag(anchors[3], bob, FlagName.SKIP, True)
-        store.commit_answer(anchors[0], bob, Role.ANNOTATOR, answer, Seen(rule_tag="§9"))
+        store.commit_answer(anchors[0], bob, Role.ANNOTATOR, answer, Exposure(rule_tag="§9"))
 
 
 def test_flagged_items_make_a_page(call, tmp_path) -> None:

@@ -8,7 +8,7 @@ from nfh_db.records import FlagName
 from nfh_models.domain import Kind, Relation, Sort
 from nfh_models.text.numbers import find_numbers
 from nfh_models.text.tokens import spans
-from nfh_tui.services.guidelines import Rule, first_text, rules_of
+from nfh_tui.services.guidelines import GuidelineRule, first_text, rules_of
 
 TEXT = first_text()
 RULES = rules_of(TEXT)
@@ -21,7 +21,7 @@ NUMBER = re.compile(r"\*([^*]+)\*")
 OFTEN_WRONG = "**Often wrong:** "
 
 
-def examples_of(rule: Rule) -> list[list[str]]:
+def examples_of(rule: GuidelineRule) -> list[list[str]]:
     """The lines of each example: turns, and the answer last."""
     return [
         [line.removeprefix("> ").removesuffix("\\") for line in quote.strip().splitlines()]

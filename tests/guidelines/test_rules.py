@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfh_models.errors import ModelsError
-from nfh_tui.services.guidelines import GuidelinesError, Rule, rules_of
+from nfh_tui.services.guidelines import GuidelineRule, GuidelinesError, rules_of
 
 TEXT = """\
 # Before the rules
@@ -42,8 +42,10 @@ MARKDOWN = st.lists(PIECES | ANY_TEXT, max_size=30).map("".join)
 
 def test_reads_rules():
     assert rules_of(TEXT) == (
-        Rule("R1", "The first", "One sentence.\n\n> A: *Two*?\n\n### A part of it\n\nMore.", 5),
-        Rule("R3", "The *second*", "", 14),
+        GuidelineRule(
+            "R1", "The first", "One sentence.\n\n> A: *Two*?\n\n### A part of it\n\nMore.", 5
+        ),
+        GuidelineRule("R3", "The *second*", "", 14),
     )
 
 
@@ -82,7 +84,7 @@ def test_order_is_the_texts_own():
     ],
 )
 def test_titles(line, title):
-    assert rules_of(line) == (Rule("R1", title, "", 1),)
+    assert rules_of(line) == (GuidelineRule("R1", title, "", 1),)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from textual.widgets.markdown import MarkdownBlock
 
 from nfh_db.query import parse
-from nfh_db.records import Role, Seen
+from nfh_db.records import Exposure, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.screens.dialogs import TextDialog
@@ -23,10 +23,10 @@ def used(guided: Path, text: str) -> Path:
     with Store.open(guided) as store:
         me = store.annotator("edith")
         anchors = next(store.queue_ids(parse(""), me))
-        store.commit_answer(anchors[1], me, Role.ADJUDICATOR, AGE, Seen(rule_tag="12"))
-        store.commit_answer(anchors[2], me, Role.ADJUDICATOR, AGE, Seen(rule_tag="R5"))
+        store.commit_answer(anchors[1], me, Role.ADJUDICATOR, AGE, Exposure(rule_tag="12"))
+        store.commit_answer(anchors[2], me, Role.ADJUDICATOR, AGE, Exposure(rule_tag="R5"))
         store.add_guideline(text.replace("by OR", "by OR, always"), store.annotator("eva"))
-        store.commit_answer(anchors[4], me, Role.ADJUDICATOR, AGE, Seen(rule_tag="R12"))
+        store.commit_answer(anchors[4], me, Role.ADJUDICATOR, AGE, Exposure(rule_tag="R12"))
     return guided
 
 

@@ -7,7 +7,7 @@ import pytest
 from nfh_db.errors import ChangedSinceError, StoreError
 from nfh_db.guidelines import Tagged
 from nfh_db.query import parse
-from nfh_db.records import Role, Seen
+from nfh_db.records import Exposure, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer, rule_id, rule_words, tag_forms
 from nfh_tui.services.guidelines import counts_of, guide_of, outdated_query, query_of
@@ -18,7 +18,7 @@ AGE = class_answer(Kind.AGE)
 def decide(store: Store, place: int, tag: str | None, role: Role = Role.ADJUDICATOR) -> int:
     me = store.annotator("eva")
     anchor = next(store.queue_ids(parse(""), me))[place]
-    store.commit_answer(anchor, me, role, AGE, Seen(rule_tag=tag))
+    store.commit_answer(anchor, me, role, AGE, Exposure(rule_tag=tag))
     return anchor
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db.query import parse
-from nfh_db.records import Item, Role, Seen, Vote
+from nfh_db.records import AnchorItem, Exposure, Role, Vote
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.editor.commands import begin, dump, load
@@ -17,7 +17,7 @@ from nfh_tui.workbench.completion import RuleChooser
 AGE = class_answer(Kind.AGE)
 
 
-def mine(item: Item, me: str = "edith", role: Role = Role.ADJUDICATOR) -> Vote:
+def mine(item: AnchorItem, me: str = "edith", role: Role = Role.ADJUDICATOR) -> Vote:
     return next(vote for vote in item.votes if vote.annotator == me and vote.role is role)
 
 
@@ -111,7 +111,7 @@ async def test_a_database_without_guidelines_gets_the_first_text(database, open_
 
 
 async def test_a_decision_under_an_older_text_is_confirmed_by_enter(
-    guided: Path, text: str, open_desk: Callable[..., object], read: Callable[..., Item]
+    guided: Path, text: str, open_desk: Callable[..., object], read: Callable[..., AnchorItem]
 ) -> None:
     tag(guided, 2, "R12")
     async with open_desk(query="id:3", path=guided) as desk:
@@ -133,13 +133,13 @@ def tag(path: Path, place: int, rule: str) -> None:
     with Store.open(path) as store:
         me = store.annotator("edith")
         anchor = next(store.queue_ids(parse(""), me))[place]
-        store.commit_answer(anchor, me, Role.ADJUDICATOR, AGE, Seen(rule_tag=rule))
+        store.commit_answer(anchor, me, Role.ADJUDICATOR, AGE, Exposure(rule_tag=rule))
 
 
 # --- without a screen -------------------------------------------------------------------
 
 
-def test_old_drafts_have_no_tag_and_are_read(read: Callable[..., Item]) -> None:
+def test_old_drafts_have_no_tag_and_are_read(read: Callable[..., AnchorItem]) -> None:
     item = read(1)
     body = dump(begin(item, "edith", Role.ADJUDICATOR))
     assert load(body, item).tag is None

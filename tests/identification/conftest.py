@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from nfh_models.identification.base import Case, Decision, decide
+from nfh_models.identification.base import Decision, SentenceNumber, decide
 from nfh_models.identification.rules import Rules
-from nfh_models.parsing import Parser, Stretch, load_parser
+from nfh_models.parsing import Parser, WordSpan, load_parser
 
 Said = Callable[[str], Decision]
 
@@ -17,12 +17,12 @@ def parser() -> Parser:
     return load_parser()
 
 
-def marked(sentence: str) -> Case:
+def marked(sentence: str) -> SentenceNumber:
     """A case from tokens with spaces between; the number stands in [ ... ]."""
     words = sentence.split()
     start, end = words.index("["), words.index("]")
     kept = [word for word in words if word not in ("[", "]")]
-    return Case(Stretch(kept, [True] * len(kept)), start, end - 1)
+    return SentenceNumber(WordSpan(kept, [True] * len(kept)), start, end - 1)
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,12 @@
 """Parses written by hand: words with part of speech, and what hangs on what."""
 
-from nfh_models.identification.base import Case
-from nfh_models.parsing import Parsed, Stretch, Tree
+from nfh_models.identification.base import SentenceNumber
+from nfh_models.parsing import Parsed, Tree, WordSpan
 
 
 def parsed_case(
     sentence: str, start: int, end: int, arcs: str, trees: tuple[Tree, ...] = ()
-) -> Case:
+) -> SentenceNumber:
     """A case from "word/POS ..." and from "head:relation ..." a token, heads by place."""
     pairs = [token.rpartition("/") for token in sentence.split()]
     words = [word for word, _, _ in pairs]
@@ -18,7 +18,7 @@ def parsed_case(
         relations=[relation for _, _, relation in hung],
         trees=trees,
     )
-    return Case(Stretch(words, [True] * len(words)), start, end, parsed)
+    return SentenceNumber(WordSpan(words, [True] * len(words)), start, end, parsed)
 
 
 def bracketed(text: str) -> Tree:

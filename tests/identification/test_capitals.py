@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from nfh_models.identification.base import in_small_letters, parse_cases
-from nfh_models.parsing import Layer, Parsed, Stretch
+from nfh_models.parsing import Parsed, ParseLayer, WordSpan
 
 from .conftest import marked
 
@@ -14,12 +14,12 @@ class Echo:
     """A parser that notes what it was given."""
 
     name = "echo 1"
-    layers: frozenset[Layer] = frozenset({Layer.POS, Layer.DEPENDENCY})
+    layers: frozenset[ParseLayer] = frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY})
 
     def __init__(self) -> None:
         self.given: list[list[str]] = []
 
-    def parse(self, stretches: Iterable[Stretch]) -> Iterator[Parsed]:
+    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
         for stretch in stretches:
             size = len(stretch.words)
             self.given.append(list(stretch.words))
@@ -44,7 +44,7 @@ class Echo:
     ],
 )
 def test_what_is_in_capitals_throughout(words: str, small: str | None) -> None:
-    stretch = Stretch(words.split(), [True] * len(words.split()))
+    stretch = WordSpan(words.split(), [True] * len(words.split()))
     found = in_small_letters(stretch)
     if small is None:
         assert found is stretch

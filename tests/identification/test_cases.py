@@ -6,9 +6,9 @@ import pytest
 
 from nfh_models.domain import Anchor, Passage, Token, Turn
 from nfh_models.identification import base
-from nfh_models.identification.base import BATCH, Case, Decision, cases_of, decide
+from nfh_models.identification.base import BATCH, Decision, SentenceNumber, cases_of, decide
 from nfh_models.identification.rules import Rules
-from nfh_models.parsing import Layer, Parsed, Parser, ParserError, Stretch
+from nfh_models.parsing import Parsed, ParseLayer, Parser, ParserError, WordSpan
 from nfh_models.text.sentences import sentence_spans
 from nfh_models.text.tokens import STAND_INS, plain_words
 
@@ -31,7 +31,7 @@ def passage_of(*turns: str) -> Passage:
     return Passage(text, tuple(tokens), tuple(spoken))
 
 
-def shown(case: Case) -> str:
+def shown(case: SentenceNumber) -> str:
     words = list(case.stretch.words)
     return " ".join(
         [*words[: case.start], "[", *words[case.start : case.end], "]", *words[case.end :]]
@@ -89,12 +89,12 @@ class Counting:
     """A parser that says how often, and what, it was asked."""
 
     name = "counting"
-    layers = frozenset({Layer.POS, Layer.DEPENDENCY})
+    layers = frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY})
 
     def __init__(self) -> None:
-        self.asked: list[Stretch] = []
+        self.asked: list[WordSpan] = []
 
-    def parse(self, stretches: Iterable[Stretch]) -> Iterator[Parsed]:
+    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
         for stretch in stretches:
             self.asked.append(stretch)
             size = len(stretch.words)
@@ -111,10 +111,10 @@ class Unparsed:
 
     recipe = "small"
     version = "small 1"
-    needs: frozenset[Layer] = frozenset()
-    uses: frozenset[Layer] = frozenset()
+    needs: frozenset[ParseLayer] = frozenset()
+    uses: frozenset[ParseLayer] = frozenset()
 
-    def decide(self, cases: Sequence[Case]) -> list[Decision]:
+    def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         assert all(case.parsed is None for case in cases)
         return [Decision(case.start % 2 == 1, self.recipe, 1.0) for case in cases]
 
@@ -189,7 +189,7 @@ def test_a_parser_is_asked_for_where_one_is_needed() -> None:
 
 def test_a_parser_that_gives_too_little_is_refused() -> None:
     class Poor(Counting):
-        layers = frozenset({Layer.POS})
+        layers = frozenset({ParseLayer.POS})
 
     with pytest.raises(ParserError, match="gives no dependency"):
         list(decide([marked("I saw [ two ] .")], Rules(), Poor()))

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfh_models.agreement.bootstrap import Resampling
-from nfh_models.identification.base import Case, Decision, Example
+from nfh_models.identification.base import Decision, Example, SentenceNumber
 from nfh_models.identification.evaluation import KINDS, LABELS, LENGTHS, compare, evaluate
 from nfh_models.identification.scores import count
-from nfh_models.parsing import Stretch
+from nfh_models.parsing import WordSpan
 
 FEW = Resampling(200, seed=3)
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=40)
@@ -22,8 +22,8 @@ def example(
 ) -> Example:
     """A number of one sentence; its group is the sentence unless another is named."""
     tokens = words.split()
-    stretch = Stretch(tokens, [True] * len(tokens))
-    case = Case(stretch, place, end or place + 1)
+    stretch = WordSpan(tokens, [True] * len(tokens))
+    case = SentenceNumber(stretch, place, end or place + 1)
     return Example(case, label, f"line {len(tokens)}", group or words)
 
 

@@ -11,7 +11,7 @@ from nfh_db.formats.amt import HEADER as AMT_HEADER
 from nfh_db.formats.files import Source
 from nfh_db.formats.registry import AMT, GOLD, NFH, recognise
 from nfh_db.query import Query, parse
-from nfh_db.records import Role, Rule, Seen
+from nfh_db.records import Exposure, Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.services.examples import (
@@ -185,10 +185,10 @@ def test_gold_that_saw_a_model_is_marked_and_left_out_on_request(
     load(store, write("rows.tsv", HEADER, *ROWS))
     eva, max_ = store.annotator("eva"), store.annotator("max")
     nfh, other = class_answer(Kind.AGE), class_answer(Kind.NOT_NFH)
-    store.commit_answer(1, eva, Role.ADJUDICATOR, nfh, Seen(saw_model=True))
+    store.commit_answer(1, eva, Role.ADJUDICATOR, nfh, Exposure(saw_model=True))
     store.commit_answer(2, eva, Role.ADJUDICATOR, other)
     # Somebody's vote that the gold was not made of.
-    store.commit_answer(2, max_, Role.ANNOTATOR, nfh, Seen(saw_model=True))
+    store.commit_answer(2, max_, Role.ANNOTATOR, nfh, Exposure(saw_model=True))
     found = {one.where: one.saw_model for one in examples_of_store(store)}
     assert found == {f"anchor {n}": n == 1 for n in range(1, 5)}
     blind = examples_of_store(store, blind=True)
@@ -203,7 +203,7 @@ def test_settled_gold_saw_what_its_votes_saw(write: Write, store: Store) -> None
     for name in ("ann", "ben"):
         me = store.annotator(name)
         for anchor_id, kind in ((1, Kind.AGE), (2, Kind.NOT_NFH)):
-            seen = Seen(saw_model=anchor_id == 1 and name == "ben")
+            seen = Exposure(saw_model=anchor_id == 1 and name == "ben")
             store.commit_answer(anchor_id, me, Role.ANNOTATOR, class_answer(kind), seen)
     store.settle(parse("id:2"), Rule.UNANIMOUS, me)
     store.settle(parse("id:1"), Rule.MAJORITY, me)

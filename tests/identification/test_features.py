@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfh_models.identification.base import Case
+from nfh_models.identification.base import SentenceNumber
 from nfh_models.identification.svm import (
     Extractor,
     Feature,
@@ -14,7 +14,7 @@ from nfh_models.identification.svm import (
     PartOfSpeech,
     head_of,
 )
-from nfh_models.parsing import Layer, Parsed, Stretch
+from nfh_models.parsing import Parsed, ParseLayer, WordSpan
 
 WORDS = "We need Twenty five more of them".split()
 POS = "PRON VERB NUM NUM ADJ ADP PRON".split()
@@ -22,13 +22,13 @@ TAGS = "PRP VBP CD CD JJR IN PRP".split()
 HEADS = [1, 1, 3, 4, 1, 4, 5]
 
 
-def case(start: int = 2, end: int = 4, words: Sequence[str] = WORDS) -> Case:
+def case(start: int = 2, end: int = 4, words: Sequence[str] = WORDS) -> SentenceNumber:
     """A parsed case in the sentence above."""
     parsed = Parsed(words, POS, TAGS, heads=HEADS, relations=["dep"] * len(words))
-    return Case(Stretch(words, [True] * len(words)), start, end, parsed)
+    return SentenceNumber(WordSpan(words, [True] * len(words)), start, end, parsed)
 
 
-def features(settings: FeatureSettings, one: Case) -> list[str]:
+def features(settings: FeatureSettings, one: SentenceNumber) -> list[str]:
     """What an extractor of these settings tells."""
     return Extractor(settings).features(one)
 
@@ -85,25 +85,25 @@ def test_an_anchor_that_hangs_on_nothing_has_the_root_as_head() -> None:
     ("chosen", "layers"),
     [
         ((Feature.ANCHOR, Feature.WINDOW), set()),
-        ((Feature.WINDOW_POS,), {Layer.POS}),
-        ((Feature.HEAD_POS,), {Layer.POS, Layer.DEPENDENCY}),
+        ((Feature.WINDOW_POS,), {ParseLayer.POS}),
+        ((Feature.HEAD_POS,), {ParseLayer.POS, ParseLayer.DEPENDENCY}),
     ],
 )
 def test_only_the_layers_that_are_looked_at_are_needed(
-    chosen: tuple[Feature, ...], layers: set[Layer]
+    chosen: tuple[Feature, ...], layers: set[ParseLayer]
 ) -> None:
     assert FeatureSettings(chosen).layers == layers
 
 
 def test_words_alone_need_no_parse() -> None:
-    bare = Case(Stretch(WORDS, [True] * len(WORDS)), 2, 4)
+    bare = SentenceNumber(WordSpan(WORDS, [True] * len(WORDS)), 2, 4)
     assert features(FeatureSettings((Feature.ANCHOR, Feature.WINDOW)), bare)[:2] == [
         "anchor=Twenty five",
         "window:-3=<s>",
     ]
     with pytest.raises(ValueError, match="without the parts of speech"):
         features(FeatureSettings(), bare)
-    tagged = Case(bare.stretch, 2, 4, Parsed(WORDS, POS))
+    tagged = SentenceNumber(bare.stretch, 2, 4, Parsed(WORDS, POS))
     with pytest.raises(ValueError, match="without the dependencies"):
         features(FeatureSettings(), tagged)
 
@@ -127,7 +127,8 @@ def test_no_feature_is_told_twice_whatever_the_words(
     size = len(words)
     parsed = Parsed(words, POS[:size], TAGS[:size], heads=heads[:size])
     found = features(
-        FeatureSettings(window=window), Case(Stretch(words, [True] * size), start, end, parsed)
+        FeatureSettings(window=window),
+        SentenceNumber(WordSpan(words, [True] * size), start, end, parsed),
     )
     assert len(set(found)) == len(found)
     inside = min(window, start) + min(window, size - end)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfh_models.identification.rules import Rules, View
+from nfh_models.identification.rules import Rules, SentenceView
 
 from .handmade import parsed_case
 
@@ -108,7 +108,7 @@ def test_both_apostrophes(mark: str) -> None:
 )
 def test_where_the_whole_number_ends(sentence: str, start: int, end: int, behind: int) -> None:
     arcs = " ".join(f"{i}:dep" for i in range(len(sentence.split())))
-    assert View.of(parsed_case(sentence, start, end, arcs)).behind == behind
+    assert SentenceView.of(parsed_case(sentence, start, end, arcs)).behind == behind
 
 
 def test_a_circle_of_arcs_ends() -> None:

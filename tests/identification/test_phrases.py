@@ -2,7 +2,13 @@
 
 import pytest
 
-from nfh_models.identification.rules import Group, Rules, View, in_tree, without_noun
+from nfh_models.identification.rules import (
+    RuleGroup,
+    Rules,
+    SentenceView,
+    in_tree,
+    without_noun,
+)
 from nfh_models.parsing import Tree
 
 from .handmade import bracketed, parsed_case
@@ -33,13 +39,13 @@ NOT_BARE = {
 }
 
 
-def view_of(text: str) -> View:
+def view_of(text: str) -> SentenceView:
     tree = bracketed(text)
     words = [part.strip("()") for part in text.split() if not part.startswith("(")]
     place = words.index("two")
     sentence = " ".join(f"{word}/X" for word in words)
     arcs = " ".join(f"{i}:dep" for i in range(len(words)))
-    return View.of(parsed_case(sentence, place, place + 1, arcs, (tree,)))
+    return SentenceView.of(parsed_case(sentence, place, place + 1, arcs, (tree,)))
 
 
 @pytest.mark.parametrize("text", BARE.values(), ids=BARE.keys())
@@ -59,11 +65,11 @@ def test_a_phrase_with_something_that_could_be_its_head(text: str) -> None:
 def test_a_phrase_has_to_hold_the_whole_number() -> None:
     tree = bracketed("(S (NP (CD two)) (NP (CD hundred)))")
     case = parsed_case("two/NUM hundred/NUM", 0, 2, "1:compound 1:root", (tree,))
-    assert not without_noun(View.of(case))
+    assert not without_noun(SentenceView.of(case))
 
 
 def test_without_phrases_nothing_is_said() -> None:
-    view = View.of(parsed_case("two/NUM left/VERB", 0, 1, "1:nsubj 1:root"))
+    view = SentenceView.of(parsed_case("two/NUM left/VERB", 0, 1, "1:nsubj 1:root"))
     assert not without_noun(view)
     assert not in_tree(view)
 
@@ -91,7 +97,7 @@ def test_phrases_decide_behind_the_filters() -> None:
         "1:compound 2:nummod 3:nsubj 3:root",
         (tree,),
     )
-    assert without_noun(View.of(case))
+    assert without_noun(SentenceView.of(case))
     assert Rules().decide([case])[0].rule == "noun-next"
 
 
@@ -99,7 +105,7 @@ def test_where_phrases_find_nothing_the_answer_is_no() -> None:
     tree = bracketed("(S (ADVP (CD two)) (VP (VBD left)))")
     case = parsed_case("two/NUM left/VERB", 0, 1, "1:nsubj 1:root", (tree,))
     assert Rules().decide([case])[0].rule == "no-bare-phrase"
-    without = Rules(frozenset({Group.PHRASES}))
+    without = Rules(frozenset({RuleGroup.PHRASES}))
     assert without.decide([case])[0].rule == "not-nummod"
 
 

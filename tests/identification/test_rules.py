@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from nfh_models.identification.base import Case, parse_cases
-from nfh_models.identification.rules import RULES, Group, Rules, rule_named
-from nfh_models.parsing import Layer, Parser, Stretch
+from nfh_models.identification.base import SentenceNumber, parse_cases
+from nfh_models.identification.rules import RULES, RuleGroup, Rules, rule_named
+from nfh_models.parsing import ParseLayer, Parser, WordSpan
 
 from .conftest import Said, marked
 
@@ -110,8 +110,8 @@ def test_every_rule_has_a_name_of_its_own_and_a_sentence() -> None:
 
 
 def test_the_last_rule_always_holds_and_no_other_follows_it() -> None:
-    assert RULES[-1].group is Group.REST
-    assert [rule for rule in RULES if rule.group is Group.REST] == [RULES[-1]]
+    assert RULES[-1].group is RuleGroup.REST
+    assert [rule for rule in RULES if rule.group is RuleGroup.REST] == [RULES[-1]]
 
 
 def test_a_group_that_is_left_out_decides_nothing(parser: Parser) -> None:
@@ -120,7 +120,7 @@ def test_a_group_that_is_left_out_decides_nothing(parser: Parser) -> None:
     )
     whole = Rules()
     assert [one.rule for one in whole.decide(cases)] == ["currency", "after-or"]
-    partly = Rules(frozenset({Group.CURRENCY, Group.PATTERNS}))
+    partly = Rules(frozenset({RuleGroup.CURRENCY, RuleGroup.PATTERNS}))
     assert {one.rule for one in partly.decide(cases)}.isdisjoint({"currency", "after-or"})
     assert partly.version != whole.version
 
@@ -128,8 +128,8 @@ def test_a_group_that_is_left_out_decides_nothing(parser: Parser) -> None:
 def test_what_it_needs_and_uses() -> None:
     rules = Rules()
     assert rules.recipe == "rules"
-    assert rules.needs == {Layer.POS, Layer.DEPENDENCY}
-    assert rules.uses == rules.needs | {Layer.CONSTITUENCY}
+    assert rules.needs == {ParseLayer.POS, ParseLayer.DEPENDENCY}
+    assert rules.uses == rules.needs | {ParseLayer.CONSTITUENCY}
 
 
 def test_a_case_without_a_parse_is_refused() -> None:
@@ -139,16 +139,16 @@ def test_a_case_without_a_parse_is_refused() -> None:
 
 @pytest.mark.parametrize(("start", "end"), [(0, 9), (3, 3), (-1, 1), (4, 5)])
 def test_a_number_outside_its_sentence_is_refused(parser: Parser, start: int, end: int) -> None:
-    stretch = Stretch(["A", "day", "or", "two"], [True] * 4)
+    stretch = WordSpan(["A", "day", "or", "two"], [True] * 4)
     [parsed] = parser.parse([stretch])
     with pytest.raises(ValueError, match="outside its sentence"):
-        Rules().decide([Case(stretch, start, end, parsed)])
+        Rules().decide([SentenceNumber(stretch, start, end, parsed)])
 
 
 def test_strange_tokens_are_decided_without_an_error(parser: Parser) -> None:
     rows = ["\x00", "７", "٣", "é" * 300, "ß", "İ", "\u0301", "七", "🂡", "1/2"]
-    stretch = Stretch(rows, [True] * len(rows))
-    cases = [Case(stretch, place, place + 1) for place in range(len(rows))]
+    stretch = WordSpan(rows, [True] * len(rows))
+    cases = [SentenceNumber(stretch, place, place + 1) for place in range(len(rows))]
     decisions = Rules().decide(parse_cases(cases, parser))
     assert len(decisions) == len(rows)
     assert decisions[0].rule == "no-number"

@@ -6,7 +6,7 @@ import pytest
 
 from nfh_models.identification.base import Decision, decide
 from nfh_models.identification.rules import Rules
-from nfh_models.parsing import Layer, Parser, load_parser
+from nfh_models.parsing import ParseLayer, Parser, load_parser
 
 from .conftest import marked
 
@@ -33,7 +33,7 @@ def stanza() -> Parser:
 
 def test_it_gives_phrases(stanza: Parser) -> None:
     assert Rules().uses <= stanza.layers
-    assert Layer.CONSTITUENCY in stanza.layers
+    assert ParseLayer.CONSTITUENCY in stanza.layers
 
 
 @pytest.mark.parametrize(("sentence", "wanted"), TRAINED.items())

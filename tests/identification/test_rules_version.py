@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nfh_models.identification import rule_words
-from nfh_models.identification.base import Case
+from nfh_models.identification.base import SentenceNumber
 from nfh_models.identification.rules import RULES, VERSION, Rules
-from nfh_models.parsing import Parsed, Stretch, Tree
+from nfh_models.parsing import Parsed, Tree, WordSpan
 
 DIGESTS = {"rules 2": "725d78e96caa385f"}
 """By version, of everything below. Keep the older ones: they are not to return."""
@@ -30,19 +30,19 @@ RELATIONS = "nummod compound dobj nsubj root nmod:poss det".split()
 MADE_UP = 3_000
 
 
-def kept() -> Iterator[Case]:
+def kept() -> Iterator[SentenceNumber]:
     """Real sentences, each number of them."""
     for line in SENTENCES.read_text("utf-8").splitlines():
         row = json.loads(line)
         words = row["words"]
         layers = [row[name] for name in ("pos", "tags")]
         parsed = Parsed(words, *layers, (), row["heads"], row["relations"])
-        stretch = Stretch(words, [bool(space) for space in row["spaces"]])
+        stretch = WordSpan(words, [bool(space) for space in row["spaces"]])
         for start, end in row["numbers"]:
-            yield Case(stretch, start, end, parsed)
+            yield SentenceNumber(stretch, start, end, parsed)
 
 
-def made_up() -> Iterator[Case]:
+def made_up() -> Iterator[SentenceNumber]:
     """Words by chance, with a parse by chance: what no list of sentences thinks of."""
     drawn = random.Random(7)
     for number in range(MADE_UP):
@@ -59,7 +59,7 @@ def made_up() -> Iterator[Case]:
             leaves = [Tree(tag, place, place + 1) for place, tag in enumerate(tags)]
             trees.append(Tree("NP" if number % 2 else "S", 0, size, tuple(leaves)))
         parsed = Parsed(words, pos, tags, (), heads, relations, trees)
-        yield Case(Stretch(words, [True] * size), start, end, parsed)
+        yield SentenceNumber(WordSpan(words, [True] * size), start, end, parsed)
 
 
 def word_lists() -> dict[str, list[str]]:

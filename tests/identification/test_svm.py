@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nfh_models.identification.base import Case, Example
+from nfh_models.identification.base import Example, SentenceNumber
 from nfh_models.identification.recipes import load_identifier
 from nfh_models.identification.svm import (
     Extractor,
@@ -23,7 +23,7 @@ from nfh_models.identification.svm import (
     table_of,
     train_svm,
 )
-from nfh_models.parsing import Layer, Parsed, Stretch
+from nfh_models.parsing import Parsed, ParseLayer, WordSpan
 
 NOUNS = "cups chairs hours doors".split()
 OTHERS = "of . and are".split()
@@ -37,7 +37,7 @@ def example(number: int, draw: random.Random) -> Example:
     pos = ["PRON", "VERB", "NUM", "NOUN" if noun else "X", "PUNCT"]
     parsed = Parsed(words, pos, pos, heads=[1, 1, 3 if noun else 1, 1, 1])
     label = noun is (draw.random() < 0.05)
-    case = Case(Stretch(words, [True] * 5), 2, 3, parsed)
+    case = SentenceNumber(WordSpan(words, [True] * 5), 2, 3, parsed)
     return Example(case, label, f"line {number}", f"passage {number}")
 
 
@@ -105,7 +105,9 @@ def test_the_same_examples_give_the_same_machine(svm: Svm) -> None:
 
 def test_features_never_seen_weigh_nothing(svm: Svm) -> None:
     words = ["zebras", "zoom"]
-    strange = Case(Stretch(words, [True] * 2), 0, 1, Parsed(words, ["X", "X"], heads=[0, 0]))
+    strange = SentenceNumber(
+        WordSpan(words, [True] * 2), 0, 1, Parsed(words, ["X", "X"], heads=[0, 0])
+    )
     (decision,) = svm.decide([strange])
     assert decision.score is not None
     known = sum(weight for _, weight in decision.weights)
@@ -115,12 +117,12 @@ def test_features_never_seen_weigh_nothing(svm: Svm) -> None:
 
 def test_without_features_that_need_one_it_needs_no_parser() -> None:
     words_only = SvmSettings(FeatureSettings((Feature.ANCHOR, Feature.WINDOW)))
-    bare = [Example(Case(c.stretch, c.start, c.end), one.nfh, one.where, one.group)
+    bare = [Example(SentenceNumber(c.stretch, c.start, c.end), one.nfh, one.where, one.group)
             for c, one in zip(CASES, EXAMPLES, strict=True)]  # fmt: skip
     made = train_svm(bare, words_only)
     assert made.needs == frozenset()
     assert len(made.decide([one.case for one in bare])) == len(bare)
-    assert train_svm(EXAMPLES).needs == {Layer.POS, Layer.DEPENDENCY}
+    assert train_svm(EXAMPLES).needs == {ParseLayer.POS, ParseLayer.DEPENDENCY}
 
 
 def test_a_fitting_that_came_to_no_end_says_so(recwarn: pytest.WarningsRecorder) -> None:
@@ -131,7 +133,7 @@ def test_a_fitting_that_came_to_no_end_says_so(recwarn: pytest.WarningsRecorder)
     hard = []
     for number in range(120):
         words = ["two", *(f"w{draw.randrange(44)}" for _ in range(3))]
-        case = Case(Stretch(words, [True] * 4), 0, 1)
+        case = SentenceNumber(WordSpan(words, [True] * 4), 0, 1)
         hard.append(Example(case, draw.random() < 0.5, "", str(number)))
     assert not train_svm(hard, SvmSettings(words_only, c=1e6)).converged
     assert not list(recwarn)
@@ -164,9 +166,9 @@ def test_loading_and_deciding_load_no_framework(svm: Svm, tmp_path: Path) -> Non
         "from pathlib import Path\n"
         "from nfh_models.identification.recipes import load_identifier\n"
         "svm = load_identifier('svm', Path(sys.argv[1]))\n"
-        "from nfh_models.identification.base import Case\n"
+        "from nfh_models.identification.base import SentenceNumber\n"
         "from nfh_models.parsing import Parsed\n"
-        "from nfh_models.parsing import Stretch\n"
+        "from nfh_models.parsing import WordSpan\n"
         "parsed = Parsed(['two', '.'], ['NUM', 'X'], heads=[0, 0])\n"
         "print(len(svm.decide([Case(Stretch(['two', '.'], [True] * 2), 0, 1, "
         "parsed)])))\n"

@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfh_models.identification.base import Case, Example
+from nfh_models.identification.base import Example, SentenceNumber
 from nfh_models.identification.scores import count
 from nfh_models.identification.svm import (
     Feature,
     FeatureSettings,
-    Plan,
+    FittedSvm,
     Spread,
-    Step,
+    SvmPlan,
+    SvmProgress,
     SvmSettings,
     TooFewError,
-    Trained,
     card_of,
     cross_validate,
     crossed,
@@ -36,7 +36,7 @@ from nfh_models.identification.svm import (
     worst_words,
 )
 from nfh_models.model_files import SettingError
-from nfh_models.parsing import Stretch
+from nfh_models.parsing import WordSpan
 
 WORDS_ONLY = SvmSettings(FeatureSettings((Feature.ANCHOR, Feature.WINDOW)))
 """Features that need no parser."""
@@ -45,7 +45,9 @@ WORDS_ONLY = SvmSettings(FeatureSettings((Feature.ANCHOR, Feature.WINDOW)))
 def example(number: int, nfh: bool, group: str, anchor: str = "two") -> Example:
     """A number before "of", a fused head, or before "cups"."""
     words = ["Take", anchor, "of" if nfh else "cups", f"w{number % 7}"]
-    return Example(Case(Stretch(words, [True] * 4), 1, 2), nfh, f"line {number}", group)
+    return Example(
+        SentenceNumber(WordSpan(words, [True] * 4), 1, 2), nfh, f"line {number}", group
+    )
 
 
 def examples(count: int = 60) -> list[Example]:
@@ -113,7 +115,7 @@ def test_no_example_is_decided_by_what_has_seen_its_group() -> None:
     for number in range(80):
         label = draw.random() < 0.5
         words = ["Take", "two", f"secret{number}"]
-        case = Case(Stretch(words, [True] * 3), 1, 2)
+        case = SentenceNumber(WordSpan(words, [True] * 3), 1, 2)
         told += [Example(case, label, "", str(number))] * 2
     seen = train_svm(told, WORDS_ONLY).decide([one.case for one in told])
     assert [one.nfh for one in seen] == [one.nfh for one in told]
@@ -148,7 +150,7 @@ def test_the_spread_over_folds() -> None:
 # --- training -------------------------------------------------------------------------------
 
 
-def train(some: Sequence[Example], plan: Plan) -> tuple[list[Step], Trained]:
+def train(some: Sequence[Example], plan: SvmPlan) -> tuple[list[SvmProgress], FittedSvm]:
     """All steps, and what comes of them."""
     steps = []
     running = training(some, plan, None)
@@ -160,7 +162,7 @@ def train(some: Sequence[Example], plan: Plan) -> tuple[list[Step], Trained]:
 
 
 def test_training_reports_each_phase_in_turn() -> None:
-    steps, trained = train(examples(), Plan(WORDS_ONLY, folds=3))
+    steps, trained = train(examples(), SvmPlan(WORDS_ONLY, folds=3))
     assert list(dict.fromkeys(step.phase for step in steps)) == [
         "parsing",
         "features",
@@ -178,7 +180,7 @@ def test_training_reports_each_phase_in_turn() -> None:
 
 def test_too_few_is_said_before_anything_is_parsed() -> None:
     with pytest.raises(TooFewError):
-        next(training(examples(2), Plan(), None))
+        next(training(examples(2), SvmPlan(), None))
 
 
 def test_the_snapshot_is_of_the_labels_and_not_of_their_order() -> None:
@@ -194,7 +196,7 @@ def test_figures_and_card_tell_where_it_fails() -> None:
     for one in odd:
         one.case.stretch.words[2] = "of"  # type: ignore[index]
     some = [*examples(), *odd]
-    _, trained = train(some, Plan(WORDS_ONLY))
+    _, trained = train(some, SvmPlan(WORDS_ONLY))
     metrics = metrics_of(trained, some)
     counts = trained.crossed.counts
     assert counts.wrong > 0
@@ -236,7 +238,7 @@ def test_settings_out_of_words() -> None:
     features = plan.settings.features
     assert features.features == (Feature.ANCHOR, Feature.WINDOW)
     assert (features.window, features.pos, features.ends, plan.folds) == (2, "penn", False, 3)
-    assert plan_of([]) == Plan()
+    assert plan_of([]) == SvmPlan()
     assert plan_of(["c=0.1", "seed=7"]).settings == SvmSettings(c=0.1, seed=7)
 
 

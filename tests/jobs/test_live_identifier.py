@@ -14,9 +14,9 @@ from nfh_models.identification.rules import RULES
 from nfh_models.parsing import load_parser
 from nfh_tui.jobs import predictor
 from nfh_tui.jobs.predictor import Asks, Predictor, serve
-from nfh_tui.jobs.protocol import Aside, Ask, Done, Reply, decode_reply, encode
+from nfh_tui.jobs.protocol import AnchorReady, Ask, Notice, Reply, decode_reply, encode
 from nfh_tui.services import models
-from nfh_tui.services.models import Chosen
+from nfh_tui.services.models import SelectedModel
 
 NOBODY = Annotator(0, "", "model")
 
@@ -109,7 +109,7 @@ def test_another_model_that_becomes_active_decides_from_then_on(
         writer.execute("UPDATE model SET state = 'retired' WHERE name = 'rules'")
         writer.execute("UPDATE model SET state = 'active' WHERE id = ?", (other,))
     monkeypatch.setattr(
-        predictor, "identifier_for", lambda _, loaded: Chosen(Odd(), "odd", other)
+        predictor, "identifier_for", lambda _, loaded: SelectedModel(Odd(), "odd", other)
     )
     working.predict(1, force=False)
     assert said(store, 1) == Identified("odd", False, "small", -2.5)
@@ -150,13 +150,13 @@ def test_without_a_parser_it_predicts_all_the_same_and_says_so_once(
 
     def reply(message: Reply) -> None:
         heard.append(decode_reply(encode(message)))
-        if sum(isinstance(one, Done) for one in heard) == 3:
+        if sum(isinstance(one, AnchorReady) for one in heard) == 3:
             asks.close()
 
     serve(Predictor(store), asks, reply)
-    assert [one.anchor for one in heard if isinstance(one, Done)] == [1, 2, 3]
-    assert [one for one in heard if isinstance(one, Aside)] == [
-        Aside("No identification: Parsing needs a pipeline with a parser.")
+    assert [one.anchor for one in heard if isinstance(one, AnchorReady)] == [1, 2, 3]
+    assert [one for one in heard if isinstance(one, Notice)] == [
+        Notice("No identification: Parsing needs a pipeline with a parser.")
     ]
     item = store.item(3, NOBODY, Role.ANNOTATOR)
     assert item is not None

@@ -7,13 +7,13 @@ import pytest
 
 import nfh_models.small
 from nfh_db.models import NewModel
-from nfh_db.records import Annotator, Item, Role
+from nfh_db.records import AnchorItem, Annotator, Role
 from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS
 from nfh_models.parsing import NoPipelineError
 from nfh_tui.jobs import predictor
 from nfh_tui.jobs.predictor import Asks, Predictor, serve
-from nfh_tui.jobs.protocol import Aside, Ask, Done, Ready, Reply
+from nfh_tui.jobs.protocol import AnchorReady, Ask, Notice, Ready, Reply
 from nfh_tui.services import models
 from tests.models.tiny_small import damage, write_small
 
@@ -47,7 +47,7 @@ def no_pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(predictor, "load_tagger", none)
 
 
-def item(store: Store, anchor_id: int) -> Item:
+def item(store: Store, anchor_id: int) -> AnchorItem:
     found = store.item(anchor_id, NOBODY, Role.ANNOTATOR)
     assert found is not None
     return found
@@ -72,7 +72,7 @@ def asked(predictor: Predictor, *asks: Ask) -> list[Reply]:
 
     def reply(message: Reply) -> None:
         heard.append(message)
-        if sum(isinstance(one, Done) for one in heard) == wanted:
+        if sum(isinstance(one, AnchorReady) for one in heard) == wanted:
             waiting.close()
 
     serve(predictor, waiting, reply)
@@ -102,7 +102,7 @@ def test_asks_are_answered_whole_and_the_newest_first(
     store: Store, package: Path, no_pipeline: None
 ) -> None:
     heard = asked(Predictor(store), Ask(1, [5, 4]), Ask(2, [1, 2, 3]))
-    assert [one.anchor for one in heard if isinstance(one, Done)] == [1, 2, 3, 5, 4]
+    assert [one.anchor for one in heard if isinstance(one, AnchorReady)] == [1, 2, 3, 5, 4]
     assert {said(store, anchor_id) for anchor_id in (1, 2, 3, 4, 5)} == {("small", "small")}
 
 
@@ -134,7 +134,7 @@ def test_where_the_small_model_is_damaged_cues_work_on_and_it_is_said_once(
     assert predictor.ready.model == "cues"
     heard = asked(predictor, Ask(1, [1, 2]))
     assert said(store, 2) == ("cues", "rules")
-    asides = [one.message for one in heard if isinstance(one, Aside)]
+    asides = [one.message for one in heard if isinstance(one, Notice)]
     assert [one.partition(":")[0] for one in asides] == [
         "The small model cannot be used, and cues decides in its place",
         "The small model cannot be used, and rules decides in its place",
@@ -150,7 +150,7 @@ def test_a_model_of_ones_own_that_is_gone_answers_nothing_and_says_so(
     assert predictor.ready == Ready("no model", "", "small")
     heard = asked(predictor, Ask(1, [1]))
     assert said(store, 1) == (None, "small")
-    (told,) = [one.message for one in heard if isinstance(one, Aside)]
+    (told,) = [one.message for one in heard if isinstance(one, Notice)]
     assert told.startswith("No prediction: the model encoder-1 is gone")
     small = store.model("small")
     assert small is not None

@@ -18,8 +18,8 @@ from nfh_tui.jobs import predictor
 from nfh_tui.jobs.predictor import Asks, Predictor, answer, read_asks
 from nfh_tui.jobs.protocol import (
     NO_PIPELINE,
+    AnchorReady,
     Ask,
-    Done,
     Failed,
     Ready,
     Reply,
@@ -258,16 +258,16 @@ def test_conversation(of_cues: Path, pipeline: None) -> None:
         assert ready.model == "cues"
         say(process, Ask(1, [2, 99, 4]))
         first, gone, last = (hear(process) for _ in range(3))
-        assert isinstance(first, Done)
+        assert isinstance(first, AnchorReady)
         assert (first.id, first.anchor) == (1, 2)
         assert gone == Failed("No prediction: anchor 99 is gone.", 1, 99)
-        assert isinstance(last, Done)
+        assert isinstance(last, AnchorReady)
         with Store.open(of_cues) as store:
             found = stored(store, 4)
         assert found is not None
         assert found.choice == "4"
         say(process, Ask(2, [4]))
-        assert hear(process) == Done(2, 4, 0.0)
+        assert hear(process) == AnchorReady(2, 4, 0.0)
         assert process.stdin is not None
         process.stdin.close()
         assert process.wait(30) == 0

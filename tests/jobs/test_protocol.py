@@ -5,19 +5,27 @@ import json
 import msgspec
 import pytest
 
-from nfh_tui.jobs.protocol import Ask, Done, Failed, Ready, decode_ask, decode_reply, encode
+from nfh_tui.jobs.protocol import (
+    AnchorReady,
+    Ask,
+    Failed,
+    Ready,
+    decode_ask,
+    decode_reply,
+    encode,
+)
 
 
 @pytest.mark.parametrize(
     "reply",
     [
         Ready("cues", "en_core_web_sm 3.8.0"),
-        Done(3, 12, 0.004),
+        AnchorReady(3, 12, 0.004),
         Failed("No prediction: the disk is full."),
         Failed("two\nlines, 😀 and \0", 3, 12),
     ],
 )
-def test_replies_survive(reply: Ready | Done | Failed) -> None:
+def test_replies_survive(reply: Ready | AnchorReady | Failed) -> None:
     line = encode(reply)
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1

@@ -7,11 +7,11 @@ from nfh_db.models import NewModel
 from nfh_db.records import Gold, IncomingAnchor, IncomingPassage, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind, class_answer
-from nfh_models.identification.base import Case, Decision
+from nfh_models.identification.base import Decision, SentenceNumber
 from nfh_models.model_files import CARD, digest_of
-from nfh_models.parsing import Layer
+from nfh_models.parsing import ParseLayer
 from nfh_models.resolution.base import Choice, Item
-from nfh_tui.jobs.snapshot import Label, Sheet, Snapshot
+from nfh_tui.jobs.snapshot import Snapshot, SnapshotLabel, SnapshotPassage
 from nfh_tui.services.models import stored_path
 from tests.encoder.handmade import item, reference
 from tests.models.tiny_small import write_small
@@ -49,10 +49,12 @@ def snapshot(
         out = number < dev
         seen = number < saw if out else number % 2 == 0
         nfh = None if task == "resolution" else bool(number % NO_NOUN)
-        label = Label(one.anchor.start, one.anchor.end, f"anchor {number}", gold, nfh, seen)
+        label = SnapshotLabel(
+            one.anchor.start, one.anchor.end, f"anchor {number}", gold, nfh, seen
+        )
         if task == "identification":
-            label = Label(label.start, label.end, label.where, None, nfh, seen)
-        sheets.append(Sheet(one.passage, (label,), f"unit {number}", out))
+            label = SnapshotLabel(label.start, label.end, label.where, None, nfh, seen)
+        sheets.append(SnapshotPassage(one.passage, (label,), f"unit {number}", out))
     return Snapshot(task, tuple(sheets), {}, "what was kept out")
 
 
@@ -65,8 +67,8 @@ class Oracle:
 
     recipe = "encoder"
     version = "1"
-    needs: frozenset[Layer] = frozenset()
-    uses: frozenset[Layer] = frozenset()
+    needs: frozenset[ParseLayer] = frozenset()
+    uses: frozenset[ParseLayer] = frozenset()
     probabilities = False
 
     def __init__(self, wrong: Sequence[int], unsure: Sequence[int] = ()) -> None:
@@ -84,10 +86,10 @@ class Oracle:
             said = str(words.index("dogs")) if "dogs" in words else Kind.AGE.value
         return Choice(said, None, None, ())
 
-    def decide(self, cases: Sequence[Case]) -> list[Decision]:
+    def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         return [self._decision(one) for one in cases]
 
-    def _decision(self, case: Case) -> Decision:
+    def _decision(self, case: SentenceNumber) -> Decision:
         number = _number(case.stretch.words)
         right = bool(number % NO_NOUN)
         return Decision(right is not (number in self.unsure), "encoder")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_db.models import Because
+from nfh_db.models import ActivationReason
 from nfh_db.store import Store
 from nfh_tui.services.models import NoWayBackError, go_back, in_use
 
@@ -45,7 +45,7 @@ pytestmark = pytest.mark.usefixtures("usable", "oracles")
 
 def use(store: Store, models: dict[str, int], *names: str) -> None:
     for name in names:
-        store.activate_model(models[name], Because("ann"))
+        store.activate_model(models[name], ActivationReason("ann"))
 
 
 def test_every_change_is_noted_with_who_and_when(store: Store, models: dict[str, int]) -> None:

@@ -13,7 +13,7 @@ from nfh_db.records import Annotator, Identified, Prediction
 from nfh_db.store import Store
 from nfh_tui.cli.models import _item
 from nfh_tui.services.compare_models import (
-    Comparison,
+    ModelComparison,
     NotComparableError,
     compare_models,
     task_of,
@@ -49,7 +49,7 @@ def pair(store: Store, load: Load) -> tuple[int, int]:
     return answer(store, "a-1", range(10)), answer(store, "b-1", range(5, 8), [38, 39])
 
 
-def compared(store: Store, query: str = "") -> Comparison:
+def compared(store: Store, query: str = "") -> ModelComparison:
     first, second = store.model("a-1"), store.model("b-1")
     assert first is not None
     assert second is not None

@@ -10,10 +10,10 @@ import pytest
 from nfh_db.jobs import NewJob
 from nfh_db.store import Store
 from nfh_models import parsing
-from nfh_models.parsing import Layer, Parsed, ParserError, Stretch
+from nfh_models.parsing import Parsed, ParseLayer, ParserError, WordSpan
 from nfh_tui.jobs import promotion
-from nfh_tui.jobs.promotion import Verdict, judge
-from nfh_tui.jobs.reporting import Step
+from nfh_tui.jobs.promotion import PromotionDecision, judge
+from nfh_tui.jobs.reporting import TrainingStep
 from nfh_tui.services import models
 
 from .handmade import Oracle, load_oracle, registered, snapshot, write_oracle
@@ -31,7 +31,7 @@ def judged(
     wrong: Sequence[int],
     unsure: Sequence[int] = (),
     **more: object,
-) -> Verdict:
+) -> PromotionDecision:
     """The verdict on a model that is wrong on these."""
     folder = write_oracle(tmp_path / "new", wrong, unsure)
     return judge(store, snapshot(**more), folder, lambda _: None)  # type: ignore[arg-type]
@@ -195,12 +195,12 @@ def test_identification_is_judged_by_f1(store: Store, tmp_path: Path) -> None:
 def test_it_says_how_far_it_is_and_can_be_stopped(store: Store, tmp_path: Path) -> None:
     registered(store, "old-1", HALF)
     folder = write_oracle(tmp_path / "new", [])
-    seen: list[Step] = []
+    seen: list[TrainingStep] = []
     judge(store, snapshot(), folder, seen.append)
     assert (seen[0].phase, seen[0].done, seen[0].total) == ("judging resolution", 0, 60)
     assert seen[-1].done == 60
 
-    def stop(step: Step) -> None:
+    def stop(step: TrainingStep) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -219,9 +219,9 @@ class Parsing:
     """A parser that gives everything, and parses nothing."""
 
     name = "pipeline 2"
-    layers = frozenset(Layer)
+    layers = frozenset(ParseLayer)
 
-    def parse(self, stretches: Iterable[Stretch]) -> Iterator[Parsed]:
+    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
         for stretch in stretches:
             yield Parsed(stretch.words, ["X"] * len(stretch.words))
 
@@ -230,7 +230,7 @@ def needing(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """The oracle of this name needs a parser; it learnt with "pipeline 1"."""
 
     class Needing(Oracle):
-        needs = frozenset({Layer.POS})
+        needs = frozenset({ParseLayer.POS})
         parser = "pipeline 1"
 
     def load(recipe: str, folder: Path | None) -> Oracle:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from nfh_db.holdout import Side
+from nfh_db.holdout import SplitSide
 from nfh_db.models import Model
 from nfh_db.query import Query
 from nfh_db.store import Store
@@ -36,7 +36,7 @@ def deal(store: Store, *numbers: int) -> None:
     out = {passage(number)[0].passage.digest for number in numbers}
     known = {side.passage_id for side in store.sides()}
     new = [
-        Side(one.passage_id, one.passage.digest in out, f"passage {one.passage_id}")
+        SplitSide(one.passage_id, one.passage.digest in out, f"passage {one.passage_id}")
         for one in store.labelled(Query())
         if one.passage_id not in known
     ]

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.assignment_plan import Amount, Wanted
-from nfh_db.comparisons import GOLD, Side
+from nfh_db.assignment_plan import Amount, AssignmentRequest
+from nfh_db.comparisons import GOLD, ComparedSide
 from nfh_db.query import KEYS, SORTS, parse
-from nfh_db.records import Annotator, Role, Seen
+from nfh_db.records import Annotator, Exposure, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 
-TWICE = Wanted(each=1, role=Role.ADJUDICATOR, doubles=Amount(100, percent=True))
+TWICE = AssignmentRequest(each=1, role=Role.ADJUDICATOR, doubles=Amount(100, percent=True))
 
 
 @pytest.fixture
@@ -79,8 +79,12 @@ def test_no_count_of_the_screens_beside_has_them(store, ids, decide, says):
 
     def counts() -> tuple[int, int, int]:
         voted = store.confusions(parse(""), me)
-        right = store.compared(Side("model", "cues", model), GOLD, parse(""), me, lambda: False)
-        person = store.compared(Side("person", "ann1"), GOLD, parse(""), me, lambda: False)
+        right = store.compared(
+            ComparedSide("model", "cues", model), GOLD, parse(""), me, lambda: False
+        )
+        person = store.compared(
+            ComparedSide("person", "ann1"), GOLD, parse(""), me, lambda: False
+        )
         return sum(one.answers for one in voted.people), right.whole.n, person.whole.n
 
     assert counts() == (0, 0, 0)
@@ -90,7 +94,7 @@ def test_no_count_of_the_screens_beside_has_them(store, ids, decide, says):
 
 def test_no_count_of_rules_has_them_nor_the_list_of_what_was_decided_by_one(store, ids):
     otto, eva = store.annotator("otto"), store.annotator("eva")
-    seen = Seen(rule_tag="R5")
+    seen = Exposure(rule_tag="R5")
     store.commit_answer(ids[4], otto, Role.ADJUDICATOR, class_answer(Kind.AGE), seen)
 
     def told(asks: Annotator | None) -> tuple[dict[str, int], int, list[int]]:

@@ -11,7 +11,7 @@ from nfh_db.models import NewModel
 from nfh_db.store import Store
 from nfh_models.model_files import ModelFileError, digest_of
 from nfh_tui.jobs.predictor import Predictor
-from nfh_tui.jobs.protocol import Aside, Ask
+from nfh_tui.jobs.protocol import Ask, Notice
 from nfh_tui.services.models import checked_folder, is_there, models_folder, stored_path
 from tests.jobs.conftest import database  # noqa: F401
 from tests.jobs.test_live_models import asked, package, said  # noqa: F401
@@ -38,7 +38,7 @@ def folder(store: Store) -> Path:
 
 
 def asides(heard: list[object]) -> list[str]:
-    return [one.message for one in heard if isinstance(one, Aside)]
+    return [one.message for one in heard if isinstance(one, Notice)]
 
 
 def test_what_is_loaded_answers_on_and_it_is_said_once(store: Store, folder: Path) -> None:

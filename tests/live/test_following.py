@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from nfh_db.jobs import JobProgress, JobState, NewJob
-from nfh_db.models import Because
+from nfh_db.models import ActivationReason
 from nfh_db.store import Store
 from nfh_models.domain import Kind
 from nfh_tui.jobs.descriptions import claimable
@@ -32,7 +32,7 @@ def store(database):
 
 
 def activate(store, model: int, **why: object) -> None:
-    store.activate_model(model, Because(**why))
+    store.activate_model(model, ActivationReason(**why))
 
 
 # --- a model that takes over ----------------------------------------------------------------

@@ -5,7 +5,7 @@ from contextlib import closing
 import pytest
 
 from nfh_db.connection import connect
-from nfh_db.records import Place, Role
+from nfh_db.records import QueuePosition, Role
 from nfh_models.domain import Anchor, Kind
 
 ASSIGN = """
@@ -116,9 +116,9 @@ def test_places_and_views_come_where_there_are_none(parted) -> None:
             eva, bob = store.annotator("eva"), store.annotator("bob")
             store.save_view(eva, "mine", query)
             store.save_view(eva, name, query)
-            store.save_place(eva, "annotate", Place(query, 1, 0))
+            store.save_place(eva, "annotate", QueuePosition(query, 1, 0))
             if name == "train":
-                store.save_place(bob, "adjudicate", Place(query, 2, 1))
+                store.save_place(bob, "adjudicate", QueuePosition(query, 2, 1))
     report = parted.merge("home", "train")
     assert (report.places_new, report.views_new) == (1, 1)
     assert report.left == ("the saved view “mine” of eva is another query there",)
@@ -130,7 +130,7 @@ def test_places_and_views_come_where_there_are_none(parted) -> None:
             "train": "class:TIME",
         }
         assert store.place(eva, "annotate").query == "class:AGE"
-        assert store.place(bob, "adjudicate") == Place("class:TIME", 2, 1)
+        assert store.place(bob, "adjudicate") == QueuePosition("class:TIME", 2, 1)
 
 
 def test_guidelines_come_by_version(parted) -> None:

@@ -8,7 +8,7 @@ from nfh_db.connection import connect
 from nfh_db.errors import StoreError
 from nfh_db.merge.log_diff import Why
 from nfh_db.query import parse
-from nfh_db.records import Role, Rule, State
+from nfh_db.records import AnchorState, Role, Rule
 from nfh_models.domain import Anchor, Kind, class_answer
 
 EARLIER, LATER = "2026-01-01T00:00:00.000Z", "2026-02-02T00:00:00.000Z"
@@ -59,7 +59,7 @@ def test_a_file_that_is_new_comes_with_its_rows(copies, saying) -> None:
         assert store.queue_count(parse("doc:second split:train"), eva) == 3
         assert kit.load(store, *rows, known, name="second.jsonl").already
         item = store.item(2, eva, Role.ANNOTATOR)
-        assert (item.document, item.state) == ("second.jsonl", State.DECIDED)
+        assert (item.document, item.state) == ("second.jsonl", AnchorState.DECIDED)
         assert [line.act for line in store.history(2)] == ["import of second.jsonl"] * 2
 
 

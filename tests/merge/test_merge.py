@@ -9,7 +9,7 @@ from nfh_db.connection import connect
 from nfh_db.errors import StoreError
 from nfh_db.merge.log_diff import Why
 from nfh_db.query import parse
-from nfh_db.records import FlagName, Role, Rule, Seen
+from nfh_db.records import Exposure, FlagName, Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, class_answer
 
@@ -36,7 +36,7 @@ def test_what_was_done_elsewhere_comes_in(parted) -> None:
 def test_each_act_keeps_its_person_words_and_time(parted) -> None:
     with parted.open("train") as store:
         bob = store.annotator("bob")
-        seen = Seen(saw_model=True, seconds=4.0, rule_tag="§2")
+        seen = Exposure(saw_model=True, seconds=4.0, rule_tag="§2")
         answer = class_answer(Kind.OTHER, comment="a bid", noun="house")
         saved = store.commit_answer(1, bob, Role.ANNOTATOR, answer, seen)
         (there,) = store.history(1)

@@ -14,7 +14,7 @@ from nfh_db.models import NewModel
 from nfh_db.records import Annotator, IncomingAnchor, IncomingPassage, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS
-from nfh_models.resolution.recipes import RecipeError
+from nfh_models.resolution.recipes import ResolutionRecipeError
 from nfh_tui.services import models
 from nfh_tui.services.models import (
     answers_with,
@@ -240,7 +240,7 @@ def test_a_word_is_a_number_a_name_a_recipe_or_a_folder(
 )
 def test_a_word_that_names_none_is_told(store: Store, spec: str, words: str) -> None:
     ensure_built_in(store)
-    with pytest.raises(RecipeError, match=words):
+    with pytest.raises(ResolutionRecipeError, match=words):
         resolver_for(store, spec)
 
 

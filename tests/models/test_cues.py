@@ -17,9 +17,9 @@ from nfh_models.resolution.cues import (
     NEAREST,
     NOTHING,
     SHARED,
-    Found,
-    Place,
-    Scene,
+    CueContext,
+    CueNumber,
+    CueResult,
     predict,
     resolve,
     value_of,
@@ -44,7 +44,7 @@ TAGS = {
 }
 
 
-def ask(text: str) -> Found:
+def ask(text: str) -> CueResult:
     """What `resolve` says of the words in asterisks; a slash begins a turn."""
     words, turns, turn, anchor = [], [], 0, []
     for word in text.split():
@@ -56,7 +56,7 @@ def ask(text: str) -> Found:
         words.append(word.strip("*") or word)
         turns.append(turn)
     tags = ["NUM" if parts_of(word) else TAGS.get(word, "X") for word in words]
-    return resolve(Scene(words, tags, turns), anchor[0], anchor[-1] + 1)
+    return resolve(CueContext(words, tags, turns), anchor[0], anchor[-1] + 1)
 
 
 BY_CUE = {
@@ -115,7 +115,7 @@ def test_every_cue_has_examples() -> None:
 @pytest.mark.parametrize("cue", CUES, ids=lambda cue: cue.name)
 def test_cues(cue: Any) -> None:
     for text in BY_CUE[cue.name]:
-        assert (text, ask(text)) == (text, Found(cue.kind, None, cue.name))
+        assert (text, ask(text)) == (text, CueResult(cue.kind, None, cue.name))
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_am_speaks_of_the_clock_behind_a_number_only(text: str, cue: str) -> Non
 
 
 def test_who_is_one_of_them_is_not_counted_off() -> None:
-    assert ask("you two , *one* of them ran") == Found(Kind.PEOPLE, None, NOTHING)
+    assert ask("you two , *one* of them ran") == CueResult(Kind.PEOPLE, None, NOTHING)
     assert ask("two , *one* , go").cue == "counting"
 
 
@@ -164,7 +164,7 @@ def test_who_is_one_of_them_is_not_counted_off() -> None:
     ],
 )
 def test_the_noun_that_fits(text: str, token: int) -> None:
-    assert ask(text) == Found(Kind.REFERENCE, token, NEAREST)
+    assert ask(text) == CueResult(Kind.REFERENCE, token, NEAREST)
 
 
 @pytest.mark.parametrize(
@@ -177,14 +177,14 @@ def test_the_noun_that_fits(text: str, token: int) -> None:
     ],
 )
 def test_the_noun_behind_two_numbers(text: str, token: int) -> None:
-    assert ask(text) == Found(Kind.REFERENCE, token, SHARED)
+    assert ask(text) == CueResult(Kind.REFERENCE, token, SHARED)
 
 
 def test_neither_cue_nor_noun() -> None:
-    assert ask("i saw *one*") == Found(Kind.OTHER, None, NOTHING)
-    assert ask("Petra saw *one* goat") == Found(Kind.OTHER, None, NOTHING)
-    assert ask("*three* of them ran") == Found(Kind.PEOPLE, None, NOTHING)
-    assert ask("ask the *one* who ran") == Found(Kind.PEOPLE, None, NOTHING)
+    assert ask("i saw *one*") == CueResult(Kind.OTHER, None, NOTHING)
+    assert ask("Petra saw *one* goat") == CueResult(Kind.OTHER, None, NOTHING)
+    assert ask("*three* of them ran") == CueResult(Kind.PEOPLE, None, NOTHING)
+    assert ask("ask the *one* who ran") == CueResult(Kind.PEOPLE, None, NOTHING)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_values(number: str, value: float | None) -> None:
 
 def test_tags_must_fit(anchored: Callable[[str], tuple[Passage, Anchor]]) -> None:
     with pytest.raises(ValueError, match="2 tags for 1 words"):
-        Scene(["one"], ["NUM", "X"])
+        CueContext(["one"], ["NUM", "X"])
     passage, anchor = anchored("I saw *two* .")
     with pytest.raises(ValueError, match="3 tags for the 4 tokens"):
         predict(passage, anchor, ["NOUN"] * 3)
@@ -233,7 +233,7 @@ def test_both_ways_say_the_same(
     )
     tags = ["NUM" if parts_of(word) else TAGS.get(word, "X") for word in words]
     made = predict(make_passage(words, turns), Anchor(start, start + 1), tags)
-    found = resolve(Scene(words, tags, turns), start, start + 1)
+    found = resolve(CueContext(words, tags, turns), start, start + 1)
     choice = str(found.token) if found.kind is Kind.REFERENCE else found.kind.value
     assert made.choice == choice
     values = [value for value in made.scores if value is not None]
@@ -245,7 +245,7 @@ def test_both_ways_say_the_same(
 
 
 def test_the_words_outside_its_turn_are_no_neighbours() -> None:
-    place = Place(Scene(["a", "two", "b"], ["X"] * 3, [0, 1, 2]), 1, 2)
+    place = CueNumber(CueContext(["a", "two", "b"], ["X"] * 3, [0, 1, 2]), 1, 2)
     assert (place.before(), place.after(), place.tag_before(), place.tag_after()) == ("",) * 4
     assert (place.words_before(4), place.words_after(4)) == ([], [])
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from nfh_models.domain import Kind
-from nfh_models.identification.base import Case, parse_cases
-from nfh_models.parsing import NoPipelineError, Parsed, Stretch, load_parser
+from nfh_models.identification.base import SentenceNumber, parse_cases
+from nfh_models.parsing import NoPipelineError, Parsed, WordSpan, load_parser
 from nfh_models.resolution.baselines import (
     BE_THE_ONE,
     NO_ONE,
@@ -134,7 +134,10 @@ def test_shares_of_the_development_file(identification_rows: list[Any]) -> None:
     except NoPipelineError as error:
         pytest.skip(str(error))
     rows = [row for row in identification_rows if _may_be_one(row)][:400]
-    cases = [Case(Stretch(row.words, [True] * len(row.words)), *row.anchor) for row in rows]
+    cases = [
+        SentenceNumber(WordSpan(row.words, [True] * len(row.words)), *row.anchor)
+        for row in rows
+    ]
     found = [find(case.parsed, case.start, case.end) for case in parse_cases(cases, parser)]
     by_words = [_by_words(row) for row in rows]
     for name in (NO_ONE, NUM_OF):

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Passage
-from nfh_models.parsing import NoPipelineError, Stretch, Tagger, load_tagger
+from nfh_models.parsing import NoPipelineError, Tagger, WordSpan, load_tagger
 from nfh_models.resolution import base
 from nfh_models.resolution.base import (
     REACH,
@@ -127,7 +127,7 @@ def test_long_passages_are_looked_at_around_the_anchor(
 def test_stretch_knows_the_white_space(anchored: Anchored) -> None:
     passage, anchor = anchored("I saw *two* .")
     made = stretch(passage, anchor)
-    assert made == Stretch(["I", "saw", "two", "."], [True, True, True, False])
+    assert made == WordSpan(["I", "saw", "two", "."], [True, True, True, False])
     assert base.reach(passage, anchor) == (0, 4)
 
 

@@ -11,8 +11,8 @@ from nfh_models.domain import Anchor, Passage
 from nfh_models.parsing import (
     NoPipelineError,
     Pipeline,
-    Stretch,
     Tagger,
+    WordSpan,
     installed_pipelines,
     load_tagger,
     spacy_parser,
@@ -118,7 +118,7 @@ def test_tags_one_a_token(
     tagger: Tagger, anchored: Callable[[str], tuple[Passage, Anchor]]
 ) -> None:
     passage, _ = anchored("My tents leak , so borrow *one* .")
-    tags = tagger.tag([Stretch.of(passage), Stretch.of(passage, 1, 3), Stretch([], [])])
+    tags = tagger.tag([WordSpan.of(passage), WordSpan.of(passage, 1, 3), WordSpan([], [])])
     assert [len(found) for found in tags] == [8, 2, 0]
     assert tags[0][1] == "NOUN"
     assert tags[0][3] == "PUNCT"

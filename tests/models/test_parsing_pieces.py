@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfh_models.parsing import Stretch
+from nfh_models.parsing import WordSpan
 from nfh_models.parsing.base import LONGEST_WORD, STAND_IN, batches, cut, groups, shown
 
 
@@ -59,8 +59,8 @@ def test_a_cut_is_made_behind_a_sentence_rather_than_a_comma() -> None:
     assert list(cut(["a"] * 10, 9)) == [(0, 9), (9, 10)]
 
 
-def stretches_of(*lengths: int) -> list[Stretch]:
-    return [Stretch(["a"] * length, [True] * length) for length in lengths]
+def stretches_of(*lengths: int) -> list[WordSpan]:
+    return [WordSpan(["a"] * length, [True] * length) for length in lengths]
 
 
 def test_batches_keep_order_and_end_where_they_are_full() -> None:

@@ -11,11 +11,11 @@ import spacy
 import spacy.util
 
 from nfh_models.parsing import (
-    Layer,
     NoPipelineError,
     Parsed,
+    ParseLayer,
     ParserError,
-    Stretch,
+    WordSpan,
     installed_pipelines,
     load_parser,
     load_tagger,
@@ -23,13 +23,13 @@ from nfh_models.parsing import (
 )
 from nfh_models.parsing.spacy_parser import SpacyParser
 
-ALL = frozenset({Layer.POS, Layer.DEPENDENCY, Layer.LEMMA})
+ALL = frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY, ParseLayer.LEMMA})
 ODD = ["two", "", " ", "\x00", "\n", "si\x07x", "\ud800", "y" * 5000, "."]
 
 
-def stretch(text: str) -> Stretch:
+def stretch(text: str) -> WordSpan:
     words = text.split()
-    return Stretch(words, [True] * len(words))
+    return WordSpan(words, [True] * len(words))
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_layers_of_a_sentence(parser: SpacyParser) -> None:
 
 
 def test_order_and_empty_ones(parser: SpacyParser) -> None:
-    given = [stretch("One left ."), Stretch([], []), stretch("Two stayed , I think .")]
+    given = [stretch("One left ."), WordSpan([], []), stretch("Two stayed , I think .")]
     assert [list(one.words) for one in parser.parse(given)] == [
         list(one.words) for one in given
     ]
@@ -80,17 +80,17 @@ def test_order_and_empty_ones(parser: SpacyParser) -> None:
 
 
 def test_lemmas_only_where_wanted(parser: SpacyParser) -> None:
-    assert Layer.LEMMA in parser.layers
-    assert load_parser().layers == {Layer.POS, Layer.DEPENDENCY}
+    assert ParseLayer.LEMMA in parser.layers
+    assert load_parser().layers == {ParseLayer.POS, ParseLayer.DEPENDENCY}
 
 
 def test_words_that_are_none(parser: SpacyParser) -> None:
-    [parsed] = parser.parse([Stretch(ODD, [True] * len(ODD))])
+    [parsed] = parser.parse([WordSpan(ODD, [True] * len(ODD))])
     assert holds(parsed, ODD)
     assert parsed.pos[1:5] == ["SPACE"] * 4
     assert parsed.lemmas[1:5] == ODD[1:5]
     for words in ([""], [" ", "\t"], ["."], ["?", "!", "..."], ["\x00\x01"]):
-        [alone] = parser.parse([Stretch(words, [True] * len(words))])
+        [alone] = parser.parse([WordSpan(words, [True] * len(words))])
         assert holds(alone, words)
 
 
@@ -99,7 +99,7 @@ def test_the_tagger_takes_them_too() -> None:
         tagger = load_tagger()
     except NoPipelineError as error:
         pytest.skip(str(error))
-    [tags] = tagger.tag([Stretch(ODD, [True] * len(ODD))])
+    [tags] = tagger.tag([WordSpan(ODD, [True] * len(ODD))])
     assert len(tags) == len(ODD)
 
 
@@ -109,7 +109,7 @@ def test_a_long_stretch_comes_in_pieces(
     monkeypatch.setattr(spacy_parser, "LONGEST", 6)
     monkeypatch.setattr(spacy_parser, "BATCH", 10)
     words = ("We saw three . " * 5).split()
-    given = [Stretch(words, [True] * len(words)), stretch("Nine came .")]
+    given = [WordSpan(words, [True] * len(words)), stretch("Nine came .")]
     long, short = parser.parse(given)
     assert holds(long, words)
     assert holds(short, ["Nine", "came", "."])
@@ -233,7 +233,7 @@ def test_one_that_gives_too_little(save: Callable[..., Path]) -> None:
     ):
         load_parser(f"spacy:{folder}", ALL)
     with pytest.raises(ParserError, match="gives no constituency"):
-        load_parser(f"spacy:{folder}", frozenset({Layer.POS, Layer.CONSTITUENCY}))
+        load_parser(f"spacy:{folder}", frozenset({ParseLayer.POS, ParseLayer.CONSTITUENCY}))
 
 
 def test_none_installed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,11 +12,11 @@ from nfh_models.domain import Passage
 from nfh_models.parsing import Pipeline, span_heads
 from nfh_models.parsing.span_heads import (
     LONGEST_PHRASE,
-    Found,
     HeadFinder,
     ParserHeads,
     Phrase,
     RuleHeads,
+    SpanHead,
     last_before_boundary,
     load_heads,
     load_parser,
@@ -150,7 +150,7 @@ def test_a_very_long_mark_is_left_to_the_rule(
     words = ["tents"] * (LONGEST_PHRASE + 1)
     passage = make_passage(words, [0] * len(words))
     monkeypatch.setattr(parser, "_doc", None)
-    assert parser.heads([Phrase(passage, 0, len(words))]) == [Found(len(words) - 1, False)]
+    assert parser.heads([Phrase(passage, 0, len(words))]) == [SpanHead(len(words) - 1, False)]
 
 
 def test_only_what_a_parse_needs_is_loaded(parser: ParserHeads) -> None:

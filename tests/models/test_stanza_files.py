@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nfh_models.parsing import Layer, ParserError, load_parser
-from nfh_models.parsing.stanza_parser import Part, find_models, read_weights
+from nfh_models.parsing import ParseLayer, ParserError, load_parser
+from nfh_models.parsing.stanza_parser import StanzaModelKind, find_models, read_weights
 
 MODEL = Path(__file__).parent / "treebank" / "model"
 PROCESSORS = ["constituency", "depparse", "lemma", "pos"]
@@ -60,8 +60,10 @@ def test_a_plain_folder(folder: Path) -> None:
     assert {part: model.path.name for part, model in found.models.items()} == {
         part: f"{part}.pt" for part in found.models
     }
-    assert found.models[Part.POS].support == {Part.PRETRAIN: folder / "pretrain.pt"}
-    assert found.models[Part.LEMMA].support == {}
+    assert found.models[StanzaModelKind.POS].support == {
+        StanzaModelKind.PRETRAIN: folder / "pretrain.pt"
+    }
+    assert found.models[StanzaModelKind.LEMMA].support == {}
 
 
 def test_names_do_not_matter_in_a_plain_folder(folder: Path) -> None:
@@ -93,14 +95,17 @@ def test_the_default_package_of_several(layout: Path) -> None:
         "constituency": {"small": needs},
     }
     (layout / "resources.json").write_text(json.dumps({"en": listed}), "utf-8")
-    chosen = find_models(layout).models[Part.POS]
+    chosen = find_models(layout).models[StanzaModelKind.POS]
     assert chosen.path.name == "another.pt"
-    assert chosen.support[Part.PRETRAIN].name == "more.pt"
+    assert chosen.support[StanzaModelKind.PRETRAIN].name == "more.pt"
 
 
 def test_several_word_vectors_and_no_word_of_which(folder: Path) -> None:
     shutil.copy(folder / "pretrain.pt", folder / "more.pt")
-    assert find_models(folder).models[Part.POS].support[Part.PRETRAIN].name == "pretrain.pt"
+    assert (
+        find_models(folder).models[StanzaModelKind.POS].support[StanzaModelKind.PRETRAIN].name
+        == "pretrain.pt"
+    )
     (folder / "pretrain.pt").rename(folder / "other.pt")
     with pytest.raises(
         ParserError, match=r"several files of word vectors \(more.pt, other.pt\)"
@@ -132,13 +137,13 @@ def test_no_folder_and_an_empty_one(tmp_path: Path) -> None:
     ("gone", "wanted", "kind"),
     [
         ("pos", frozenset(), "pos"),
-        ("depparse", frozenset({Layer.POS, Layer.DEPENDENCY}), "depparse"),
-        ("constituency", frozenset({Layer.CONSTITUENCY}), "constituency"),
-        ("lemma", frozenset(Layer), "lemma"),
+        ("depparse", frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY}), "depparse"),
+        ("constituency", frozenset({ParseLayer.CONSTITUENCY}), "constituency"),
+        ("lemma", frozenset(ParseLayer), "lemma"),
     ],
 )
 def test_a_model_that_is_missing_is_named(
-    folder: Path, gone: str, wanted: frozenset[Layer], kind: str
+    folder: Path, gone: str, wanted: frozenset[ParseLayer], kind: str
 ) -> None:
     (folder / f"{gone}.pt").unlink()
     with pytest.raises(ParserError, match=f"has no stanza model of the kind {kind} .it has: "):
@@ -172,7 +177,7 @@ def test_a_file_that_would_run_code_is_not_opened(folder: Path, name: str) -> No
     weights["more"] = Bomb(trace)
     torch.save(weights, folder / f"{name}.pt")
     with pytest.raises(ParserError, match=rf"{name}.pt is damaged or holds more than weights"):
-        load_parser(f"stanza:{folder}", frozenset(Layer))
+        load_parser(f"stanza:{folder}", frozenset(ParseLayer))
     assert not trace.exists()
     torch.load(folder / f"{name}.pt", weights_only=False)
     assert trace.exists(), "the file does run code where it is unpickled"
@@ -270,16 +275,16 @@ def test_a_character_model_that_is_there(folder: Path, rewrite: Rewrite) -> None
     rewrite(folder / "pos.pt", lambda weights: weights["config"].update(needs))
     torch.save({"is_forward_lm": True, "state_dict": {}}, folder / "one.pt")
     torch.save({"model": {"is_forward_lm": False, "state_dict": {}}}, folder / "two.pt")
-    support = find_models(folder).models[Part.POS].support
+    support = find_models(folder).models[StanzaModelKind.POS].support
     assert {part: path.name for part, path in support.items()} == {
-        Part.PRETRAIN: "pretrain.pt",
-        Part.FORWARD: "one.pt",
-        Part.BACKWARD: "two.pt",
+        StanzaModelKind.PRETRAIN: "pretrain.pt",
+        StanzaModelKind.FORWARD: "one.pt",
+        StanzaModelKind.BACKWARD: "two.pt",
     }
 
 
 def test_a_lemmatizer_with_classifiers_inside(folder: Path, rewrite: Rewrite) -> None:
     inner = {"model_type": "LSTM", "args": {"use_charlm": False}}
     rewrite(folder / "lemma.pt", lambda weights: weights.update(contextual=[inner]))
-    support = find_models(folder).models[Part.LEMMA].support
-    assert support == {Part.PRETRAIN: folder / "pretrain.pt"}
+    support = find_models(folder).models[StanzaModelKind.LEMMA].support
+    assert support == {StanzaModelKind.PRETRAIN: folder / "pretrain.pt"}

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nfh_models.parsing import Layer, Parsed, ParserError, Stretch, Tree, load_parser
+from nfh_models.parsing import Parsed, ParseLayer, ParserError, Tree, WordSpan, load_parser
 from nfh_models.parsing import stanza_parser as module
 from nfh_models.parsing.stanza_parser import StanzaParser, load_stanza, plain_label, tree_of
 
@@ -19,12 +19,12 @@ MODEL = Path(__file__).parent / "treebank" / "model"
 def parser() -> StanzaParser:
     for name in ("torch", "stanza"):
         pytest.importorskip(name, reason=f"needs {name}", exc_type=ImportError)
-    return load_stanza(MODEL, frozenset(Layer))
+    return load_stanza(MODEL, frozenset(ParseLayer))
 
 
-def stretch(text: str) -> Stretch:
+def stretch(text: str) -> WordSpan:
     words = text.split()
-    return Stretch(words, [True] * len(words))
+    return WordSpan(words, [True] * len(words))
 
 
 def shape(tree: Tree, words: list[str]) -> str:
@@ -55,7 +55,7 @@ def test_name_and_layers(parser: StanzaParser) -> None:
     first, version, folder, digest = parser.name.split()
     assert (first, version, folder) == ("stanza", stanza.__version__, "model")
     assert len(digest) == 8
-    assert parser.layers == frozenset(Layer)
+    assert parser.layers == frozenset(ParseLayer)
 
 
 def test_every_layer_of_a_sentence(parser: StanzaParser) -> None:
@@ -96,7 +96,7 @@ def test_the_phrases_that_numbers_stand_in(
 
 
 def test_order_and_empty_ones(parser: StanzaParser) -> None:
-    given = [stretch("One left ."), Stretch([], []), stretch("You two can wait here .")]
+    given = [stretch("One left ."), WordSpan([], []), stretch("You two can wait here .")]
     parsed = list(parser.parse(given))
     assert [list(one.words) for one in parsed] == [list(one.words) for one in given]
     assert parsed[1] == Parsed([], [], [], [], [], [], [])
@@ -117,7 +117,7 @@ def test_order_and_empty_ones(parser: StanzaParser) -> None:
     ],
 )
 def test_words_that_are_none(parser: StanzaParser, words: list[str]) -> None:
-    [parsed] = parser.parse([Stretch(words, [True] * len(words))])
+    [parsed] = parser.parse([WordSpan(words, [True] * len(words))])
     assert holds(parsed, words)
     assert all(0 <= head < len(words) for head in parsed.heads)
     for word, lemma in zip(words, parsed.lemmas, strict=True):
@@ -130,7 +130,7 @@ def test_a_long_stretch_comes_in_pieces(
     monkeypatch.setattr(module, "LONGEST", 6)
     monkeypatch.setattr(module, "BATCH", 9)
     words = ("We saw three . " * 5).split()
-    long, short = parser.parse([Stretch(words, [True] * 20), stretch("One left .")])
+    long, short = parser.parse([WordSpan(words, [True] * 20), stretch("One left .")])
     assert holds(long, words)
     assert holds(short, ["One", "left", "."])
     assert [(tree.start, tree.end) for tree in long.trees] == [
@@ -185,7 +185,7 @@ def test_loading_is_quiet_writes_nothing_and_asks_nobody(
     [parsed] = fewer.parse([stretch("I have three .")])
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
     assert capfd.readouterr() == ("", "")
-    assert fewer.layers == {Layer.POS, Layer.DEPENDENCY}
+    assert fewer.layers == {ParseLayer.POS, ParseLayer.DEPENDENCY}
     assert list(parsed.relations) == ["nsubj", "root", "obj", "punct"]
     assert (parsed.lemmas, parsed.trees) == ([], [])
     assert fewer.name != parser.name

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from nfh_models.encoder.model import Whole, network_of, save
+from nfh_models.encoder.model import ModelBundle, network_of, save
 from nfh_models.encoder.settings import EncoderSettings, Weights
 from tests.encoder.handmade import backbone
 
@@ -17,7 +17,7 @@ def write_small(
     settings = EncoderSettings(pair=8, weights=Weights.BYTE)
     own = backbone(seed)
     network = network_of(own.architecture, own.module, settings).eval()
-    whole = Whole(network, settings, own.architecture, own.pieces, "tiny")
+    whole = ModelBundle(network, settings, own.architecture, own.pieces, "tiny")
     metrics: dict[str, object] = {"f1": 0.97, "accuracy_inclusive": 0.82}
     save(whole, folder, recipe=recipe, created_at=made, metrics=metrics, card="# tiny\n")
     return folder

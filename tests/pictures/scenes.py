@@ -21,7 +21,7 @@ from textual.strip import Strip
 from textual.widgets import Input
 
 from nfh_db.query import parse
-from nfh_db.records import Item, Prediction, Role
+from nfh_db.records import AnchorItem, Prediction, Role
 from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS, Kind
 from nfh_tui.app import WorkbenchApp
@@ -177,7 +177,7 @@ def _predict(database: Path) -> None:
     CliRunner().invoke(commands, ["models", "--db", str(database)], catch_exceptions=False)
 
 
-def _prediction(item: Item) -> Prediction:
+def _prediction(item: AnchorItem) -> Prediction:
     size, classes = len(item.passage.tokens), len(IMPLICIT_KINDS)
     scores: list[float | None] = [0.02] * classes + [None] * size
     nouns = sorted(candidates(item), key=lambda t: (t > item.anchor.start, -t))

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage
-from nfh_models.identification.base import Case, Decision
-from nfh_models.parsing import Layer
+from nfh_models.identification.base import Decision, SentenceNumber
+from nfh_models.parsing import ParseLayer
 from nfh_models.resolution.base import Choice, Item
-from nfh_tui.services.models import Chosen
-from nfh_tui.services.predict import Tools
+from nfh_tui.services.models import SelectedModel
+from nfh_tui.services.predict import PredictionTools
 from nfh_tui.services.predict_sources import Anchors, opened, passages
 
 NOUNS = frozenset({"tickets", "spoons", "apples", "dogs"})
@@ -21,8 +21,8 @@ class Stub:
     a number before one of these nouns has its noun. window: tokens it looks back."""
 
     version = "1"
-    needs: frozenset[Layer] = frozenset()
-    uses: frozenset[Layer] = frozenset()
+    needs: frozenset[ParseLayer] = frozenset()
+    uses: frozenset[ParseLayer] = frozenset()
     probabilities = True
 
     def __init__(self, recipe: str = "small", window: int = 1_000) -> None:
@@ -47,18 +47,20 @@ class Stub:
         scores[5] = 1.0
         return Choice(Kind.OTHER.value, None, None, tuple(scores))
 
-    def decide(self, cases: Sequence[Case]) -> list[Decision]:
+    def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         return [
             Decision(not NOUNS & set(case.stretch.words[case.end : case.end + 1]), "stub", 1.5)
             for case in cases
         ]
 
 
-def tools(stub: Stub | None = None, *, identify: bool = True, patterns: bool = True) -> Tools:
+def tools(
+    stub: Stub | None = None, *, identify: bool = True, patterns: bool = True
+) -> PredictionTools:
     """Tools without a parser."""
     stub = stub or Stub()
-    chosen = Chosen(stub, "stub") if identify else None
-    return Tools(chosen, Chosen(stub, "stub"), None, patterns)
+    chosen = SelectedModel(stub, "stub") if identify else None
+    return PredictionTools(chosen, SelectedModel(stub, "stub"), None, patterns)
 
 
 @pytest.fixture(autouse=True)

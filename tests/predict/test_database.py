@@ -13,8 +13,8 @@ from nfh_db.store import Store
 from nfh_models.domain import Kind
 from nfh_models.resolution.base import Choice, Item, Resolver
 from nfh_tui.services import predict
-from nfh_tui.services.models import Chosen
-from nfh_tui.services.predict import Predictions, Resolution, predict_stored
+from nfh_tui.services.models import SelectedModel
+from nfh_tui.services.predict import PredictionRun, Resolution, predict_stored
 from tests.predict.conftest import Stub
 
 Call = Callable[..., Result]
@@ -30,9 +30,9 @@ def database(home: Path, call: Call) -> Path:
     return home / "n.db"
 
 
-def run(store: Store, stub: Stub, query: str = "", *, force: bool = False) -> Predictions:
+def run(store: Store, stub: Stub, query: str = "", *, force: bool = False) -> PredictionRun:
     number = store.ensure_model("stub", "resolution", "small", stub.version)
-    tools = Resolution(Chosen(stub, "stub", number), None)
+    tools = Resolution(SelectedModel(stub, "stub", number), None)
     return predict_stored(store, parse(query), tools, ME, lambda *_: None, force=force)
 
 
@@ -112,10 +112,10 @@ def test_writes_are_short(database: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_command(database: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     stub = Stub()
 
-    def chosen(store: Store, spec: str | None) -> Chosen[Resolver]:
+    def chosen(store: Store, spec: str | None) -> SelectedModel[Resolver]:
         if spec == "elsewhere":
-            return Chosen(stub, "elsewhere")
-        return Chosen(stub, "stub", store.ensure_model("stub", "both", "small", "1"))
+            return SelectedModel(stub, "elsewhere")
+        return SelectedModel(stub, "stub", store.ensure_model("stub", "both", "small", "1"))
 
     monkeypatch.setattr("nfh_tui.services.predict.resolver_for", chosen)
     told = json.loads(call("predict", "anchor:three", "--db", database, "--json").stdout)

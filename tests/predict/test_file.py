@@ -10,7 +10,7 @@ from click.testing import Result
 
 from nfh_models.parsing import NoPipelineError, installed_pipelines, load_parser
 from nfh_tui.cli import predict
-from nfh_tui.services.models import Chosen
+from nfh_tui.services.models import SelectedModel
 from nfh_tui.services.predict_sources import FORMATS
 from tests.predict.conftest import Stub
 
@@ -26,11 +26,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> Stub:
     stub = Stub()
     monkeypatch.setattr(
         "nfh_tui.services.predict.resolver_for",
-        lambda _store, _spec, **_: Chosen(stub, "small"),
+        lambda _store, _spec, **_: SelectedModel(stub, "small"),
     )
     monkeypatch.setattr(
         "nfh_tui.services.predict.identifier_for",
-        lambda _store, _spec, **_: Chosen(stub, "small"),
+        lambda _store, _spec, **_: SelectedModel(stub, "small"),
     )
 
     def none(*_: object) -> object:

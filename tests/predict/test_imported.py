@@ -14,7 +14,7 @@ from nfh_db.records import Annotator, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.editor.votes import annotators_votes, proposal
-from nfh_tui.services.predict import Counts, Lines, predict
+from nfh_tui.services.predict import PredictionCounts, PredictionLines, predict
 from nfh_tui.services.predict_sources import passages
 from nfh_tui.widgets.evidence_rows import evidence
 from tests.predict.conftest import tools
@@ -30,8 +30,10 @@ ME = Annotator(0, "me")
 @pytest.fixture
 def database(home: Path, call: Call) -> Path:
     """Four numbers, of each what the model `stub` says; a person's answers to the first two."""
-    found = predict(passages(stream(TEXT.encode()), "dialog", "given"), tools(), Counts())
-    lines = Lines(tools(), AT, scores=False)
+    found = predict(
+        passages(stream(TEXT.encode()), "dialog", "given"), tools(), PredictionCounts()
+    )
+    lines = PredictionLines(tools(), AT, scores=False)
     (home / "p.jsonl").write_text("".join(map(lines.line, found)), "utf-8")
     assert call("import", "--db", "n.db", "p.jsonl").exit_code == 0
     with Store.open(home / "n.db") as store:

@@ -15,7 +15,13 @@ from nfh_db.query import Query
 from nfh_db.records import Annotator
 from nfh_db.store import Store
 from nfh_models.domain import Kind
-from nfh_tui.services.predict import Counts, Lines, PredictedNumber, annotator_of, predict
+from nfh_tui.services.predict import (
+    PredictedNumber,
+    PredictionCounts,
+    PredictionLines,
+    annotator_of,
+    predict,
+)
 from nfh_tui.services.predict_sources import passages
 from tests.predict.conftest import tools
 from tests.predict.test_passages import stream
@@ -27,11 +33,11 @@ TEXT = "Ann: Two tickets?\nBen: No, three. No one came.\n\nShe: I am\u20286.\n"
 @pytest.fixture
 def predicted() -> list[PredictedNumber]:
     found = passages(stream(TEXT.encode()), "dialog", "given")
-    return list(predict(found, tools(), Counts()))
+    return list(predict(found, tools(), PredictionCounts()))
 
 
 def test_a_line_is_a_row_of_the_release(predicted: list[PredictedNumber]) -> None:
-    values = json.loads(Lines(tools(), AT, scores=True).line(predicted[1]))
+    values = json.loads(PredictionLines(tools(), AT, scores=True).line(predicted[1]))
     assert list(values)[:5] == [
         "tokens", "line_indices", "speakers", "anchors_indices", "head",
     ]  # fmt: skip
@@ -49,7 +55,7 @@ def test_a_line_is_a_row_of_the_release(predicted: list[PredictedNumber]) -> Non
 
 
 def test_a_pattern_has_no_scores(predicted: list[PredictedNumber]) -> None:
-    values = json.loads(Lines(tools(), AT, scores=True).line(predicted[2]))
+    values = json.loads(PredictionLines(tools(), AT, scores=True).line(predicted[2]))
     assert (values["head"], values["model"]["pattern"]) == (["PEOPLE"], "no-one")
     assert "scores" not in values
     assert values["model"]["second"] is None
@@ -59,7 +65,7 @@ def test_a_pattern_has_no_scores(predicted: list[PredictedNumber]) -> None:
 def test_what_is_written_comes_back_as_votes_and_never_as_gold(
     predicted: list[PredictedNumber], home: Path, scores: bool, call: Callable[..., Result]
 ) -> None:
-    lines = Lines(tools(), AT, scores=scores)
+    lines = PredictionLines(tools(), AT, scores=scores)
     (home / "p.jsonl").write_text("".join(map(lines.line, predicted)), "utf-8")
     rows = list(read(Source(home / "p.jsonl")))
     assert [row.gold for row in rows] == [None] * 4
@@ -77,7 +83,7 @@ def test_what_is_written_comes_back_as_votes_and_never_as_gold(
 
 
 def test_what_is_no_fused_head(predicted: list[PredictedNumber]) -> None:
-    values = json.loads(Lines(tools(), AT, scores=True).line(predicted[0]))
+    values = json.loads(PredictionLines(tools(), AT, scores=True).line(predicted[0]))
     assert (values["kind"], values["head"]) == (Kind.NOT_NFH.value, [])
     assert release_head(predicted[0].answer, predicted[0].anchor) is None
 
@@ -102,7 +108,7 @@ def test_what_is_no_fused_head(predicted: list[PredictedNumber]) -> None:
 def test_a_line_that_contradicts_itself_is_refused(
     predicted: list[PredictedNumber], home: Path, change: dict[str, object], message: str
 ) -> None:
-    values = json.loads(Lines(tools(), AT, scores=True).line(predicted[1]))
+    values = json.loads(PredictionLines(tools(), AT, scores=True).line(predicted[1]))
     for key, value in change.items():
         outer, dot, inner = key.partition(".")
         (values[outer] if dot else values)[inner or outer] = value
@@ -112,7 +118,7 @@ def test_a_line_that_contradicts_itself_is_refused(
 
 
 def test_scores_belong_to_a_model(predicted: list[PredictedNumber], home: Path) -> None:
-    values = json.loads(Lines(tools(), AT, scores=True).line(predicted[1]))
+    values = json.loads(PredictionLines(tools(), AT, scores=True).line(predicted[1]))
     del values["model"]
     (home / "p.jsonl").write_text(json.dumps(values) + "\n", "utf-8")
     with pytest.raises(FormatError, match='no such key without "model"'):
@@ -122,7 +128,7 @@ def test_scores_belong_to_a_model(predicted: list[PredictedNumber], home: Path) 
 def test_keys_in_another_order_are_the_same_line(
     predicted: list[PredictedNumber], home: Path
 ) -> None:
-    line = Lines(tools(), AT, scores=True).line(predicted[1])
+    line = PredictionLines(tools(), AT, scores=True).line(predicted[1])
     (home / "p.jsonl").write_text(json.dumps(json.loads(line), sort_keys=True) + "\n", "utf-8")
     assert len(list(read(Source(home / "p.jsonl")))) == 1
     values = json.loads(line)

@@ -9,7 +9,7 @@ from nfh_models.parsing import installed_pipelines, load_parser
 from nfh_models.resolution import recipes
 from nfh_models.resolution.baselines import BE_THE_ONE, NO_ONE, NUM_OF, YOU_TWO, Pattern
 from nfh_tui.services import predict as services_predict
-from nfh_tui.services.predict import Counts, PredictedNumber, Tools, predict
+from nfh_tui.services.predict import PredictedNumber, PredictionCounts, PredictionTools, predict
 from nfh_tui.services.predict_sources import passages
 from tests.predict.conftest import Stub, tools
 from tests.predict.test_passages import stream
@@ -20,9 +20,11 @@ TEXT = (
 )
 
 
-def run(text: str, with_: Tools, counts: Counts | None = None) -> list[PredictedNumber]:
+def run(
+    text: str, with_: PredictionTools, counts: PredictionCounts | None = None
+) -> list[PredictedNumber]:
     found = passages(stream(text.encode()), "dialog", "given")
-    return list(predict(found, with_, counts or Counts()))
+    return list(predict(found, with_, counts or PredictionCounts()))
 
 
 def said(found: Sequence[PredictedNumber]) -> list[tuple[str, str, str | None]]:
@@ -39,7 +41,7 @@ def said(found: Sequence[PredictedNumber]) -> list[tuple[str, str, str | None]]:
 
 
 def test_without_a_parser_only_words_are_patterns() -> None:
-    counts = Counts()
+    counts = PredictionCounts()
     assert said(run(TEXT, tools(), counts)) == [
         ("Two", "NOT_NFH", None),
         ("three", "tickets", None),
@@ -65,12 +67,12 @@ def test_with_a_parser_the_sure_patterns_go_before_a_model_that_learnt() -> None
         pytest.skip("needs an English spaCy pipeline with a parser")
     own = tools()
     parser = load_parser()
-    found = run(TEXT, Tools(own.identifier, own.resolver, parser))
+    found = run(TEXT, PredictionTools(own.identifier, own.resolver, parser))
     assert said(found)[4:] == [("Three", "spoons", NUM_OF), ("one", "spoons", None)]
     mention = found[4].answer.heads[0].mentions[0]
     assert (mention.start, mention.end, mention.head) == (2, 4, 3)  # "the spoons"
     other = tools(Stub("cues"))
-    found = run(TEXT, Tools(other.identifier, other.resolver, parser))
+    found = run(TEXT, PredictionTools(other.identifier, other.resolver, parser))
     assert said(found)[5] == ("one", "He", BE_THE_ONE)
 
 
@@ -109,7 +111,7 @@ def test_all_anchors_are_taken_where_nobody_identifies() -> None:
 
 
 def test_what_the_model_does_not_look_at_is_counted() -> None:
-    counts = Counts()
+    counts = PredictionCounts()
     text = "Ann: The tickets are here and I want them all. Two!\n\nNo, three.\n"
     found = run(text, tools(Stub(window=3)), counts)
     assert said(found)[0] == ("Two", "OTHER", None)

@@ -15,7 +15,7 @@ from nfh_db.errors import FormatError, StoreError
 from nfh_db.formats.files import Source
 from nfh_db.formats.registry import BY_NAME
 from nfh_db.query import parse
-from nfh_db.records import Ballot, FlagName, Role, Rule, Seen
+from nfh_db.records import Ballot, Exposure, FlagName, Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import (
     Anchor,
@@ -106,7 +106,7 @@ def work_on(store: Store, data: st.DataObject) -> None:
         try:
             if what == "answer":
                 answer = data.draw(answers(count, item.anchor))
-                seen = Seen(data.draw(st.booleans()), data.draw(st.booleans()), 1.5, "r[1]")
+                seen = Exposure(data.draw(st.booleans()), data.draw(st.booleans()), 1.5, "r[1]")
                 store.commit_answer(anchor_id, person, data.draw(roles), answer, seen)
             elif what == "agree":
                 for name in ("ann", "ben c"):

@@ -17,18 +17,22 @@ from nfh_db.errors import ExportError, FullError, StoreError
 from nfh_db.formats.files import write_lines, write_members
 from nfh_db.store import Store
 from nfh_db.system import data_folder
-from nfh_models.model_files import CONFIG, Config, ModelFileError, ModelFiles, write_model
-from nfh_models.spacy_component.files import IDENTIFIER, Settings, State, write_state
+from nfh_models.model_files import CONFIG, ModelConfig, ModelFileError, ModelFiles, write_model
+from nfh_models.spacy_component.files import (
+    IDENTIFIER,
+    ComponentSettings,
+    ComponentState,
+    write_state,
+)
 from nfh_models.training import checkpoints
 from nfh_tui.demo import demo_database, set_aside
 from nfh_tui.jobs import logs
 from nfh_tui.jobs.cluster import pack, unpack
-from nfh_tui.jobs.cluster_work import Checkpoints, Offer
+from nfh_tui.jobs.cluster_work import CheckpointOffer, Checkpoints
 from nfh_tui.jobs.runner import write_whole
 from nfh_tui.jobs.training import placed
-from nfh_tui.scanning.scan import Journal
-from nfh_tui.scanning.scan import State as Scanned
-from nfh_tui.scanning.worker import Hello
+from nfh_tui.scanning.scan import Journal, ScanState
+from nfh_tui.scanning.worker import ScanHandshake
 from nfh_tui.services.models import models_folder
 from nfh_tui.services.release import new_folder
 from nfh_tui.textual_support import FILE_NAME, MOST_BYTES, note_fault
@@ -38,11 +42,11 @@ from tools.small_model.data import _read as read_labels
 
 PID = os.getpid()
 MINE = "a person's own"
-SETTINGS = Settings(identifier="rules", resolver="cues")
+SETTINGS = ComponentSettings(identifier="rules", resolver="cues")
 
 
 def model() -> ModelFiles:
-    config = Config(
+    config = ModelConfig(
         format_version=1,
         name="m",
         task="resolution",
@@ -63,7 +67,7 @@ def parcel(folder: Path) -> bytes:
 
 def checkpoint() -> checkpoints.Checkpoint:
     about = checkpoints.Identity({}, "digest")
-    return checkpoints.Checkpoint(about, checkpoints.Progress(), {"a": torch.zeros(2)})
+    return checkpoints.Checkpoint(about, checkpoints.TrainingProgress(), {"a": torch.zeros(2)})
 
 
 def keep(folder: Path) -> None:
@@ -179,7 +183,7 @@ def test_another_machine_names_no_file_outside_a_trainings_folder(
     class Worker:
         def ask(self, _worker: str, what: Callable[..., bytes], *_: object) -> bytes:
             offered = what.__name__ == "offer"
-            return msgspec.json.encode(Offer("1", {name: 3})) if offered else b"new"
+            return msgspec.json.encode(CheckpointOffer("1", {name: 3})) if offered else b"new"
 
     found = Checkpoints(Worker(), "run", work)  # type: ignore[arg-type]
     found._fetch("worker")
@@ -191,12 +195,12 @@ def test_another_machine_names_no_file_outside_a_trainings_folder(
 
 def test_a_component_takes_the_place_of_a_component_only(tmp_path: Path) -> None:
     folder = tmp_path / "nfh"
-    write_state(folder, State(SETTINGS, {CONFIG: b"old", "card.md": b"old"}, {}))
-    write_state(folder, State(SETTINGS, {CONFIG: b"new"}, {}))
+    write_state(folder, ComponentState(SETTINGS, {CONFIG: b"old", "card.md": b"old"}, {}))
+    write_state(folder, ComponentState(SETTINGS, {CONFIG: b"new"}, {}))
     assert [path.name for path in (folder / IDENTIFIER).iterdir()] == [CONFIG]
     (folder / IDENTIFIER / "notes.txt").write_text(MINE)
     with pytest.raises(ModelFileError, match=r"holds notes\.txt, which is no model's"):
-        write_state(folder, State(SETTINGS, {}, {}))
+        write_state(folder, ComponentState(SETTINGS, {}, {}))
     assert (folder / IDENTIFIER / CONFIG).read_bytes() == b"new"
     assert (folder / IDENTIFIER / "notes.txt").read_text() == MINE
 
@@ -210,11 +214,11 @@ def test_a_component_is_written_through_no_link(tmp_path: Path) -> None:
     (folder / "cfg").symlink_to(mine)
     (folder / "resolver").symlink_to(theirs)
     with pytest.raises(ModelFileError, match="resolver is a link"):
-        write_state(folder, State(SETTINGS, {}, {"card.md": b"new"}))
+        write_state(folder, ComponentState(SETTINGS, {}, {"card.md": b"new"}))
     (folder / "resolver").unlink()
     (folder / IDENTIFIER).mkdir()
     (folder / IDENTIFIER / CONFIG).symlink_to(mine)
-    write_state(folder, State(SETTINGS, {CONFIG: b"new"}, {}))
+    write_state(folder, ComponentState(SETTINGS, {CONFIG: b"new"}, {}))
     assert mine.read_text() == (theirs / CONFIG).read_text() == MINE
     assert (folder / IDENTIFIER / CONFIG).read_bytes() == b"new"
 
@@ -338,11 +342,11 @@ def test_logs_are_written_through_no_link(
 
 
 def test_a_journal_is_written_over_nothing_else(tmp_path: Path) -> None:
-    by = Hello("rules", "1", None, None, "words", "1")
+    by = ScanHandshake("rules", "1", None, None, "words", "1")
     journal = Journal(tmp_path, "a.txt", "content", per_line=False, by=by)
     mine = journal.path.with_name(f"{journal.path.name}.{PID}.new")
     mine.write_text(MINE)
-    journal.save(Scanned(index=3))
+    journal.save(ScanState(index=3))
     assert mine.read_text() == MINE
     found = journal.load()
     assert found is not None and found.index == 3

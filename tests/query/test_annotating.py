@@ -8,7 +8,16 @@ import pytest
 
 from nfh_db.connection import Connection
 from nfh_db.errors import QueryError
-from nfh_db.query import KEYS, SORTS, Takes, asked_by, complete, keys_for, parse, sorts_for
+from nfh_db.query import (
+    KEYS,
+    SORTS,
+    KeyArgument,
+    asked_by,
+    complete,
+    keys_for,
+    parse,
+    sorts_for,
+)
 from nfh_db.queue import queue_count, queue_ids, queue_rows, queue_values
 from nfh_db.records import Role
 from tests.query.conftest import ANN2, ME, fill, make
@@ -60,10 +69,10 @@ def asked() -> list[str]:
     texts += [f"sort:{name}" for name in SORTS] + [f"-sort:{name}" for name in SORTS]
     texts += ["sort:models/old", "-sort:models/old"]
     for key in KEYS:
-        if key.takes is Takes.SORT:
+        if key.takes is KeyArgument.SORT:
             continue
         values = list(key.values)
-        if key.takes is Takes.PEOPLE:
+        if key.takes is KeyArgument.PEOPLE:
             values += ["me", "Ann2", *(f"me/{w}" for w in key.after)]
             values += [f"Ann2/{w}" for w in key.after]
         if key.name in ("hit", "miss"):

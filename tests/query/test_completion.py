@@ -6,7 +6,7 @@ import pytest
 
 from nfh_db.query import KEYS, SORTS, Completion, Completions, complete, parse
 from nfh_db.query.completion import MOST
-from nfh_models.domain import Blocking, Note
+from nfh_models.domain import Blocking, DifferenceNote
 
 NAMES = ("ann1", "ann 2", "me", "a~b")
 KNOWN = {
@@ -101,7 +101,7 @@ def test_keys(marked: str, expected: list[str]) -> None:
         ("differs:|", ["ann1", '"ann 2"', '"me"', '"a~b"']),
         ("differs:ann1~|", ["ann1", '"ann 2"', '"me"', '"a~b"']),
         ("differs:ann1~ann|/noun", ["ann1", '"ann 2"']),
-        ("differs:ann1~ann2/|", [*Blocking, *Note]),
+        ("differs:ann1~ann2/|", [*Blocking, *DifferenceNote]),
         ('differs:"ann 2"/n|', ["noun"]),
         ('differs:"ann|', ["ann1", '"ann 2"']),
         ('differs:ann1~"ann|', ["ann1", '"ann 2"']),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.query import KEYS, SORTS, Key, Takes, parse
+from nfh_db.query import KEYS, SORTS, Key, KeyArgument, parse
 from nfh_db.query.parser import LONGEST, MOST_VALUES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "queries.md"
@@ -29,7 +29,7 @@ def test_no_key_is_documented_that_is_none(page: str) -> None:
 
 @pytest.mark.parametrize(
     "key",
-    [key for key in KEYS if key.takes is Takes.CHOICE and len(key.values) > 1],
+    [key for key in KEYS if key.takes is KeyArgument.CHOICE and len(key.values) > 1],
     ids=lambda key: key.name,
 )
 def test_each_value_of_a_closed_list_is_named(page: str, key: Key) -> None:

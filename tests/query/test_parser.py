@@ -3,7 +3,7 @@
 import pytest
 
 from nfh_db.errors import QueryError
-from nfh_db.query import KEYS, Compare, Match, Query, Sort, Takes, parse, quote
+from nfh_db.query import KEYS, Compare, KeyArgument, Match, Query, SortTerm, parse, quote
 from nfh_db.query.parser import LONGEST, MOST_VALUES
 
 
@@ -58,16 +58,19 @@ def test_what_a_query_means(query: str, terms: tuple[Match | Compare, ...]) -> N
 @pytest.mark.parametrize(
     ("query", "sorts"),
     [
-        ("sort:order", (Sort("order"),)),
-        ("SORT=Disagree", (Sort("disagree"),)),
-        ("-sort:votes", (Sort("votes", reverse=True),)),
-        ("sort:random", (Sort("random"),)),
-        ("sort:random/7", (Sort("random", 7),)),
-        ("sort:disagree,votes", (Sort("disagree"), Sort("votes"))),
-        ("sort:anchor x -sort:uncertain", (Sort("anchor"), Sort("uncertain", reverse=True))),
+        ("sort:order", (SortTerm("order"),)),
+        ("SORT=Disagree", (SortTerm("disagree"),)),
+        ("-sort:votes", (SortTerm("votes", reverse=True),)),
+        ("sort:random", (SortTerm("random"),)),
+        ("sort:random/7", (SortTerm("random", 7),)),
+        ("sort:disagree,votes", (SortTerm("disagree"), SortTerm("votes"))),
+        (
+            "sort:anchor x -sort:uncertain",
+            (SortTerm("anchor"), SortTerm("uncertain", reverse=True)),
+        ),
     ],
 )
-def test_orders_are_kept_apart_from_conditions(query: str, sorts: tuple[Sort, ...]) -> None:
+def test_orders_are_kept_apart_from_conditions(query: str, sorts: tuple[SortTerm, ...]) -> None:
     assert parse(query).sorts == sorts
 
 
@@ -153,10 +156,10 @@ def test_every_example_is_understood_and_every_value_of_a_closed_list() -> None:
             parse(f"{key.name}:{value}")
         for operator in key.operators:
             fitting = {
-                Takes.SHARE: "0.5",
-                Takes.NUMBER: "1",
-                Takes.IDS: "1",
-                Takes.PATTERN: "2-1",
+                KeyArgument.SHARE: "0.5",
+                KeyArgument.NUMBER: "1",
+                KeyArgument.IDS: "1",
+                KeyArgument.PATTERN: "2-1",
             }
             value = fitting.get(key.takes, "x")
             parse(f"{key.name}{operator}{key.values[0] if key.values else value}")

@@ -3,12 +3,12 @@
 import pytest
 
 from nfh_db.errors import QueryError
-from nfh_db.query import ME, Named, People, parse, quote_name
+from nfh_db.query import ME, Named, PeopleTerm, parse, quote_name
 
 
-def only(query: str) -> People:
+def only(query: str) -> PeopleTerm:
     (term,) = parse(query).terms
-    assert isinstance(term, People)
+    assert isinstance(term, PeopleTerm)
     return term
 
 

@@ -16,7 +16,7 @@ from nfh_db.queue import (
     queue_rows,
     queue_values,
 )
-from nfh_db.records import FlagName, QueueRow, State
+from nfh_db.records import AnchorState, FlagName, QueueRow
 from nfh_models.domain import Blocking, Kind
 
 ADD_ANCHOR = (
@@ -91,14 +91,18 @@ def test_a_row_holds_what_a_line_of_the_queue_shows(hand_made: Connection) -> No
         before="Six months left , or ",
         word="seven",
         after=" ?",
-        state=State.DISAGREE,
+        state=AnchorState.DISAGREE,
         kind=None,
         strongest=Blocking.NOUN,
         pattern="2-1",
         flags=(),
     )
     (gold,) = queue_rows(hand_made, [2], 1)
-    assert (gold.state, gold.kind, gold.word) == (State.DECIDED, Kind.REFERENCE, "Forty two")
+    assert (gold.state, gold.kind, gold.word) == (
+        AnchorState.DECIDED,
+        Kind.REFERENCE,
+        "Forty two",
+    )
 
 
 def test_rows_come_in_the_order_asked_and_missing_ones_are_left_out(

@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from nfh_db.query import parse
-from nfh_db.records import Role, Seen
+from nfh_db.records import Exposure, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.services.datasheet import plain
@@ -105,7 +105,7 @@ def test_what_was_in_view_is_told_with_the_model(
         some = ids(store, "state:disagree", eva)[:3]
         for anchor, seen in zip(some, (True, True, False), strict=True):
             store.commit_answer(
-                anchor, eva, Role.ADJUDICATOR, class_answer(Kind.TIME), Seen(saw_model=seen)
+                anchor, eva, Role.ADJUDICATOR, class_answer(Kind.TIME), Exposure(saw_model=seen)
             )
     sheet = sheet_of(frozen("one", sample))
     assert row(sheet, "expert")[:4] == ["48", "2", "1", "45"]

@@ -14,7 +14,7 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.parsing import Layer, Parsed, Stretch
+from nfh_models.parsing import Parsed, ParseLayer, WordSpan
 from nfh_models.resolution.base import Item, ResolutionExample
 
 
@@ -99,12 +99,12 @@ class WordParser:
     """Takes words in -s for nouns and all others for X; remembers what it was asked."""
 
     name = "words 1.0"
-    layers = frozenset({Layer.POS, Layer.DEPENDENCY})
+    layers = frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY})
 
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
 
-    def parse(self, stretches: Iterable[Stretch]) -> Iterator[Parsed]:
+    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
         """One parse a stretch; each token is a root."""
         for stretch in stretches:
             self.asked.append(list(stretch.words))

@@ -18,7 +18,7 @@ from nfh_models.resolution.linear import (
     Linear,
     LinearFeatures,
     LinearSettings,
-    Table,
+    LinearTable,
     fitting,
     load_linear,
     losses,
@@ -34,7 +34,7 @@ from .handmade import examples, item_of, reference
 EXAMPLES = examples(40)
 
 
-def table_of(settings: LinearSettings | None = None) -> Table:
+def table_of(settings: LinearSettings | None = None) -> LinearTable:
     """The examples as a table."""
     collector = Collector(settings or LinearSettings())
     for one in EXAMPLES:

@@ -11,12 +11,12 @@ from nfh_models.parsing import ParserError
 from nfh_models.resolution.base import ResolutionExample
 from nfh_models.resolution.linear import (
     PAPER,
-    Group,
-    NothingToLearnError,
-    Plan,
-    Step,
-    Tally,
-    Trained,
+    FeatureGroup,
+    FittedLinear,
+    LinearPlan,
+    LinearProgress,
+    NoLinearExamplesError,
+    TrialCounts,
     folds_of,
     settings_of,
     training,
@@ -27,11 +27,11 @@ from .handmade import WordParser, examples, item_of, reference
 
 def trained(
     given: Sequence[ResolutionExample],
-    plan: Plan | None = None,
+    plan: LinearPlan | None = None,
     parser: WordParser | None = None,
-) -> tuple[Trained, list[Step]]:
+) -> tuple[FittedLinear, list[LinearProgress]]:
     """A whole training with its steps."""
-    steps = training(given, plan or Plan(folds=2), parser)
+    steps = training(given, plan or LinearPlan(folds=2), parser)
     seen = []
     while True:
         try:
@@ -53,16 +53,18 @@ def test_phases_come_in_order_and_end_full() -> None:
 
 def test_the_same_examples_give_the_same_model() -> None:
     given = examples(20)
-    one, other = (trained(given, Plan(folds=0))[0] for _ in range(2))
+    one, other = (trained(given, LinearPlan(folds=0))[0] for _ in range(2))
     assert one.model.version == other.model.version
-    assert one.snapshot == other.snapshot == trained(given[::-1], Plan(folds=0))[0].snapshot
-    assert trained(given[1:], Plan(folds=0))[0].snapshot != one.snapshot
+    assert (
+        one.snapshot == other.snapshot == trained(given[::-1], LinearPlan(folds=0))[0].snapshot
+    )
+    assert trained(given[1:], LinearPlan(folds=0))[0].snapshot != one.snapshot
 
 
 def test_what_is_not_parsed_is_parsed() -> None:
     bare = [replace(one, item=replace(one.item, parsed=None)) for one in examples(20)]
     parser = WordParser()
-    made, _ = trained(bare, Plan(folds=0), parser)
+    made, _ = trained(bare, LinearPlan(folds=0), parser)
     assert len(parser.asked) == len({one.item.passage.digest for one in bare})
     assert made.model.parser == "words 1.0"
     with pytest.raises(ParserError, match="no parser was given"):
@@ -73,10 +75,10 @@ def test_what_is_not_parsed_is_parsed() -> None:
 
 
 def test_without_examples_there_is_nothing_to_learn() -> None:
-    with pytest.raises(NothingToLearnError, match="there is no example"):
+    with pytest.raises(NoLinearExamplesError, match="there is no example"):
         trained([])
     neither = [replace(one, gold=class_answer(Kind.NOT_NFH)) for one in examples(3)]
-    with pytest.raises(NothingToLearnError, match="3 examples"):
+    with pytest.raises(NoLinearExamplesError, match="3 examples"):
         trained(neither)
 
 
@@ -139,11 +141,11 @@ def test_folds_keep_groups_together() -> None:
 
 
 def test_figures_are_fractions_of_what_is_there() -> None:
-    both = Tally(4, 3, 0, 0, 4) + Tally(0, 0, 6, 2, 5)
+    both = TrialCounts(4, 3, 0, 0, 4) + TrialCounts(0, 0, 6, 2, 5)
     assert both.figures() == {
         "accuracy": 0.5, "reference": 0.75, "implicit": 2 / 6, "binary": 0.9,
     }  # fmt: skip
-    assert Tally().figures() == {}
+    assert TrialCounts().figures() == {}
 
 
 # --- settings -------------------------------------------------------------------------------
@@ -153,14 +155,14 @@ def test_settings_of_words() -> None:
     plan = settings_of(
         ["features=closest, labels", "c=2", "folds=0", "crossed=false", "seed=7"]
     )
-    assert plan.settings.features.groups == (Group.LABELS, Group.CLOSEST)
+    assert plan.settings.features.groups == (FeatureGroup.LABELS, FeatureGroup.CLOSEST)
     assert (plan.settings.c, plan.folds, plan.settings.seed) == (2.0, 0, 7)
     assert not plan.settings.features.crossed
-    assert settings_of([]) == Plan()
+    assert settings_of([]) == LinearPlan()
     assert settings_of(["features=paper"]).settings.features.groups == PAPER
-    assert settings_of(["features=all"]) == Plan()
+    assert settings_of(["features=all"]) == LinearPlan()
     assert settings_of(["features=paper,words"]).settings.features.groups == (
-        *PAPER, Group.WORDS,
+        *PAPER, FeatureGroup.WORDS,
     )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from nfh_models.domain import Anchor
-from nfh_models.parsing import Layer, ParserError
+from nfh_models.parsing import ParseLayer, ParserError
 from nfh_models.resolution.base import (
     BATCH,
     LARGEST,
@@ -21,7 +21,7 @@ from nfh_models.resolution.baselines import NearestResolver
 
 from .handmade import WordParser, item_of
 
-POS = frozenset({Layer.POS})
+POS = frozenset({ParseLayer.POS})
 CUPS = item_of("two cups and [ one ]", parsed=False)
 KEYS = item_of("keys and [ one ]", parsed=False)
 
@@ -108,4 +108,4 @@ def test_a_parser_that_is_missing_or_gives_too_little() -> None:
     with pytest.raises(ParserError, match="needs part of speech, and no parser was given"):
         parse_items([CUPS], POS, None)
     with pytest.raises(ParserError, match=r"words 1\.0 gives no lemma"):
-        parse_items([CUPS], POS | {Layer.LEMMA}, WordParser())
+        parse_items([CUPS], POS | {ParseLayer.LEMMA}, WordParser())

@@ -7,35 +7,40 @@ from pathlib import Path
 import pytest
 
 from nfh_models.model_files import ModelFileError
-from nfh_models.parsing import Layer
+from nfh_models.parsing import ParseLayer
 from nfh_models.resolution import recipes
-from nfh_models.resolution.recipes import RecipeError, load_folder, load_resolver, split_spec
+from nfh_models.resolution.recipes import (
+    ResolutionRecipeError,
+    load_folder,
+    load_resolver,
+    split_spec,
+)
 
-POS = frozenset({Layer.POS})
+POS = frozenset({ParseLayer.POS})
 
 
 def test_a_spec_names_a_recipe_and_its_kind() -> None:
     assert split_spec("cues") == ("cues", None)
     assert split_spec("nearest-noun:first") == ("nearest-noun", "first")
     for wrong in ("", "nouns", "cues:first", "linear:", "CUES"):
-        with pytest.raises(RecipeError):
+        with pytest.raises(ResolutionRecipeError):
             split_spec(wrong)
 
 
 @pytest.mark.parametrize(
     ("spec", "needs"),
     [
-        ("deterministic", POS | {Layer.DEPENDENCY}),
+        ("deterministic", POS | {ParseLayer.DEPENDENCY}),
         ("cues", POS),
         ("nearest-noun", POS),
         ("nearest-noun:last+names", POS),
     ],
 )
-def test_recipes_without_a_model(spec: str, needs: frozenset[Layer]) -> None:
+def test_recipes_without_a_model(spec: str, needs: frozenset[ParseLayer]) -> None:
     resolver = load_resolver(spec)
     assert (resolver.recipe, resolver.needs) == (spec.partition(":")[0], needs)
     assert not resolver.probabilities
-    with pytest.raises(RecipeError, match="is not trained"):
+    with pytest.raises(ResolutionRecipeError, match="is not trained"):
         load_resolver(spec, Path("somewhere"))
 
 
@@ -48,13 +53,15 @@ def test_the_kinds_are_told_apart_by_their_versions() -> None:
 
 
 def test_a_kind_that_is_none() -> None:
-    with pytest.raises(RecipeError, match="nearest-noun:middle: wanted one of first, last"):
+    with pytest.raises(
+        ResolutionRecipeError, match="nearest-noun:middle: wanted one of first, last"
+    ):
         load_resolver("nearest-noun:middle")
 
 
 @pytest.mark.parametrize("recipe", recipes.TRAINED)
 def test_a_trained_recipe_needs_a_folder(recipe: str) -> None:
-    with pytest.raises(RecipeError, match=f"retrain resolution --recipe {recipe}"):
+    with pytest.raises(ResolutionRecipeError, match=f"retrain resolution --recipe {recipe}"):
         load_resolver(recipe)
 
 
@@ -70,7 +77,9 @@ def test_a_model_of_another_task_does_not_resolve(tmp_path: Path) -> None:
         '{"format_version": 1, "name": "x", "task": "identification", "recipe": "svm",'
         ' "version": "1", "created_at": "", "parser": null, "settings": {}}'
     )
-    with pytest.raises(RecipeError, match="a model of identification, not of resolution"):
+    with pytest.raises(
+        ResolutionRecipeError, match="a model of identification, not of resolution"
+    ):
         load_folder(tmp_path)
 
 

@@ -127,5 +127,5 @@ if __name__ == "__main__":
     learn()
     if "GROWN" in os.environ:
         runner.GROWN = int(os.environ["GROWN"])
-    runner.Heart = functools.partial(runner.Heart, between=0.05, grace=0.5)  # type: ignore[misc]
+    runner.JobHeartbeat = functools.partial(runner.JobHeartbeat, between=0.05, grace=0.5)  # type: ignore[misc]
     sys.exit(runner.main())

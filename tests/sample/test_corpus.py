@@ -11,7 +11,15 @@ from nfh_db.formats.registry import BY_NAME
 from nfh_db.query import parse
 from nfh_db.records import BY_RULE, FlagName, Role, Rule
 from nfh_db.store import Store
-from nfh_models.domain import Anchor, Blocking, Kind, Note, SettlingRule, compare, settle
+from nfh_models.domain import (
+    Anchor,
+    Blocking,
+    DifferenceNote,
+    Kind,
+    SettlingRule,
+    compare,
+    settle,
+)
 from nfh_models.text.numbers import find_numbers
 from nfh_tui.sample import corpus_path
 from nfh_tui.sample.build import ANNOTATORS, EDITOR, PHENOMENA, corpus_lines
@@ -272,7 +280,7 @@ def test_patterns(corpus) -> None:
         "2-1": 70,
         "1-1-1": 26,
     }
-    mention = [item for item in corpus if Note.MENTION in item.disagreement.notes]
+    mention = [item for item in corpus if DifferenceNote.MENTION in item.disagreement.notes]
     assert len(mention) == 16
     assert {item.disagreement.pattern for item in mention} == {"3-0"}
 
@@ -287,7 +295,11 @@ def test_kinds_of_disagreement(corpus, kind: Blocking) -> None:
 def test_notes(corpus) -> None:
     """Differences that are recorded and never block."""
     found = Counter(note for item in corpus for note in item.disagreement.notes)
-    assert (found[Note.MENTION], found[Note.EXTENT], found[Note.TEXT]) == (16, 8, 8)
+    assert (
+        found[DifferenceNote.MENTION],
+        found[DifferenceNote.EXTENT],
+        found[DifferenceNote.TEXT],
+    ) == (16, 8, 8)
 
 
 # --- gold -----------------------------------------------------------------------------------
@@ -306,9 +318,9 @@ def test_open_items(corpus) -> None:
     assert Counter(found.pattern for found in left) == {"2-1": 28, "1-1-1": 12, "3-0": 10}
     assert {kind for found in left for kind in found.blocking} == set(Blocking)
     assert {note for found in left for note in found.notes} >= {
-        Note.MENTION,
-        Note.EXTENT,
-        Note.TEXT,
+        DifferenceNote.MENTION,
+        DifferenceNote.EXTENT,
+        DifferenceNote.TEXT,
     }
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from nfh_tui.scanning.blocks import Tally
-from nfh_tui.scanning.scan import Call, Scan
-from nfh_tui.scanning.worker import Engine, Hello, Piece, Task
+from nfh_tui.scanning.blocks import TextFigures
+from nfh_tui.scanning.scan import Scan, ScanRequest
+from nfh_tui.scanning.worker import BlockBytes, BlockTask, Engine, ScanHandshake
 
 NUMBERED = (
     "She asked for a lamp, and then for another one.",
@@ -24,7 +24,7 @@ PLAIN = (
     "The café at the corner closes early.",
 )
 SENTENCES = (*NUMBERED, *PLAIN, *PLAIN)
-RULES = Task("rules", None, None, per_line=False)
+RULES = BlockTask("rules", None, None, per_line=False)
 
 
 def text_of(paragraphs: int, seed: int = 5) -> str:
@@ -49,10 +49,10 @@ class Inline:
         self.fail_at = fail_at
         self.done = 0
 
-    def hello(self) -> Hello:
+    def hello(self) -> ScanHandshake:
         return self.engine.hello()
 
-    def submit(self, piece: Piece) -> "Later":
+    def submit(self, piece: BlockBytes) -> "Later":
         return Later(self, piece.data)
 
     def close(self) -> None:
@@ -64,7 +64,7 @@ class Later:
         self.crew = crew
         self.data = data
 
-    def result(self) -> Tally:
+    def result(self) -> TextFigures:
         if self.crew.done == self.crew.fail_at:
             raise KeyboardInterrupt
         self.crew.done += 1
@@ -77,7 +77,7 @@ def figures(scan: Scan) -> list[object]:
 
 
 def scanned(crew: object, home: Path | None, *names: object, per_line: bool = False) -> Scan:
-    job = Scan(Call([str(name) for name in names], per_line, home), crew)  # type: ignore[arg-type]
+    job = Scan(ScanRequest([str(name) for name in names], per_line, home), crew)  # type: ignore[arg-type]
     job.run()
     return job
 

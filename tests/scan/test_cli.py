@@ -17,9 +17,8 @@ from nfh_db import system
 from nfh_tui.cli import scan as command
 from nfh_tui.cli.main import commands
 from nfh_tui.cli.scan import kept, progress_words
-from nfh_tui.scanning.blocks import Tally
-from nfh_tui.scanning.scan import Call as ScanCall
-from nfh_tui.scanning.scan import Progress, Scan
+from nfh_tui.scanning.blocks import TextFigures
+from nfh_tui.scanning.scan import Scan, ScanProgress, ScanRequest
 from nfh_tui.scanning.worker import CrewError, Engine
 
 from .conftest import Inline, figures, scanned, text_of
@@ -170,13 +169,13 @@ def test_a_stop_says_how_to_go_on(story: Path, crew: Inline, call: Call) -> None
 def test_what_stops_says_what_is_kept_and_what_is_not(
     story: Path, crew: Inline, small_blocks: int, tmp_path: Path
 ) -> None:
-    job = Scan(ScanCall([str(story), "-"], False, tmp_path), crew)
+    job = Scan(ScanRequest([str(story), "-"], False, tmp_path), crew)
     assert kept(job) == (
         "0 of 2 files are done. That is kept: the same command goes on from there."
     )
     job.files[1].state.start = 7
     assert kept(job).endswith("- is lost, since a pipe cannot be read again.")
-    job = Scan(ScanCall([str(story)], False, tmp_path), crew)
+    job = Scan(ScanRequest([str(story)], False, tmp_path), crew)
     assert kept(job) == "Nothing was done yet."
     job.files[0].state.start, job.files[0].unkept = 7, "No space left on device"
     assert kept(job).endswith("is lost: it could not be kept (No space left on device).")
@@ -185,7 +184,7 @@ def test_what_stops_says_what_is_kept_and_what_is_not(
 def test_a_crew_that_fails_says_how_to_go_on(
     story: Path, crew: Inline, call: Call, small_blocks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(data: bytes) -> Tally:
+    def fail(data: bytes) -> TextFigures:
         if b"\n\n" in data and crew.done > 2:
             raise CrewError("the scheduler is gone")
         return real(data)
@@ -208,9 +207,11 @@ def test_what_is_called_wrongly(story: Path, call: Call) -> None:
 
 
 def test_progress_in_words() -> None:
-    words = progress_words(Progress("a.txt", 30_000_000, 10_000_000, 130_000_000, 500, 10.0))
+    words = progress_words(
+        ScanProgress("a.txt", 30_000_000, 10_000_000, 130_000_000, 500, 10.0)
+    )
     assert words == "a.txt, 23% of 130 MB, 2.0 MB/s, 50 words/s, 0:50 left"
-    words = progress_words(Progress("-", 30_000_000, 0, None, 500, 10.0))
+    words = progress_words(ScanProgress("-", 30_000_000, 0, None, 500, 10.0))
     assert words == "-, 30 MB, 3.0 MB/s, 50 words/s"
 
 

@@ -14,8 +14,8 @@ from distributed import LocalCluster
 from nfh_models.errors import ModelsError
 from nfh_tui.scanning import cluster
 from nfh_tui.scanning.cluster import Cluster, differences, quiet
-from nfh_tui.scanning.scan import Call, Progress, Scan
-from nfh_tui.scanning.worker import CrewError, Engine, Task, engine_of
+from nfh_tui.scanning.scan import Scan, ScanProgress, ScanRequest
+from nfh_tui.scanning.worker import BlockTask, CrewError, Engine, engine_of
 
 from .conftest import RULES, Inline, figures, scanned
 
@@ -32,11 +32,11 @@ def test_a_cluster_finds_the_same_though_a_worker_is_killed(
     story: Path, engine: Engine, two_workers: LocalCluster, small_blocks: int
 ) -> None:
     crew = Cluster(two_workers.scheduler_address, RULES)
-    job = Scan(Call([str(story)], False, None), crew)
+    job = Scan(ScanRequest([str(story)], False, None), crew)
     pids = sorted(crew._client.run(os.getpid).values())
     killed: list[int] = []
 
-    def kill_once(_: Progress) -> None:
+    def kill_once(_: ScanProgress) -> None:
         if not killed:
             killed.append(pids[0])
             os.kill(pids[0], signal.SIGKILL)
@@ -51,7 +51,9 @@ def test_a_cluster_finds_the_same_though_a_worker_is_killed(
 
 
 def test_a_cluster_says_what_it_cannot_load(two_workers: LocalCluster) -> None:
-    crew = Cluster(two_workers.scheduler_address, Task("svm", "/no/such/folder", None, False))
+    crew = Cluster(
+        two_workers.scheduler_address, BlockTask("svm", "/no/such/folder", None, False)
+    )
     try:
         with pytest.raises(ModelsError, match="/no/such/folder"):
             crew.hello()

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from nfh_db.system import path_beside
-from nfh_tui.scanning.blocks import Tally
-from nfh_tui.scanning.scan import ENDING, Call, Progress, Scan, tidy
+from nfh_tui.scanning.blocks import TextFigures
+from nfh_tui.scanning.scan import ENDING, Scan, ScanProgress, ScanRequest, tidy
 from nfh_tui.scanning.worker import Engine
 
 from .conftest import Inline, figures, scanned, text_of
@@ -62,7 +62,7 @@ def test_a_stopped_scan_goes_on_and_finds_the_same(
         story.write_bytes(gzip.compress(text_of(35).encode()))
     stop(Inline(engine, fail_at=3), home, story)
     crew = Inline(engine)
-    job = Scan(Call([str(story)], per_line=False, home=home), crew)
+    job = Scan(ScanRequest([str(story)], per_line=False, home=home), crew)
     assert 0 < job.files[0].resumed < job.files[0].tally.bytes + 1
     assert job.files[0].state.index == 3
     job.run()
@@ -104,7 +104,7 @@ def test_what_makes_it_start_again(
     elif what == "version":
         hello = replace(engine.hello(), version="rules 0")
         monkeypatch.setattr(engine, "hello", lambda: hello)
-    call = Call([str(story)], what == "per-line", home, fresh=what == "fresh")
+    call = ScanRequest([str(story)], what == "per-line", home, fresh=what == "fresh")
     assert not Scan(call, Inline(engine)).files[0].state.done
 
 
@@ -129,7 +129,7 @@ def test_a_journal_that_is_not_what_was_written_is_not_used(
     whole = path.read_bytes()
     path.write_bytes(damage(whole))
     assert path.read_bytes() != whole
-    state = Scan(Call([str(story)], False, home), Inline(engine)).files[0].state
+    state = Scan(ScanRequest([str(story)], False, home), Inline(engine)).files[0].state
     assert state == type(state)()
 
 
@@ -148,16 +148,16 @@ def test_files_that_are_done_are_summed_in_their_order_and_held_in_part(
         if text:
             Path(name).write_text(text)
     whole = scanned(Inline(engine), None, *names)
-    total = Tally()
+    total = TextFigures()
     for file in whole.files:
         if file.counted:
             total.add(file.tally)
     assert whole.whole == total
     scanned(Inline(engine), home, names[1])
     for _ in range(2):  # one of them is known, then all
-        job = Scan(Call(names, False, home, top=1), Inline(engine))
+        job = Scan(ScanRequest(names, False, home, top=1), Inline(engine))
         assert not any(file.tally.anchors for file in job.files)
-        told: list[Progress] = []
+        told: list[ScanProgress] = []
         job.run(told.append)
         assert msgspec.to_builtins(job.whole) == msgspec.to_builtins(total)
         assert list(job.whole.anchors) == ["two", "5", "one", "six"]
@@ -172,8 +172,8 @@ def test_what_fails_is_left_out_of_the_progress(
 ) -> None:
     torn = tmp_path / "torn.gz"
     torn.write_bytes(gzip.compress(os.urandom(9) + text_of(35).encode())[:-30])
-    told: list[Progress] = []
-    Scan(Call([str(torn), str(story)], False, None), Inline(engine)).run(told.append)
+    told: list[ScanProgress] = []
+    Scan(ScanRequest([str(torn), str(story)], False, None), Inline(engine)).run(told.append)
     assert (told[-1].done, told[-1].total) == (story.stat().st_size, story.stat().st_size)
 
 
@@ -182,15 +182,15 @@ def test_a_moved_file_is_still_known(
 ) -> None:
     scanned(Inline(engine), home, story)
     moved = story.rename(tmp_path / "elsewhere.txt")
-    assert Scan(Call([str(moved)], False, home), Inline(engine)).files[0].before
+    assert Scan(ScanRequest([str(moved)], False, home), Inline(engine)).files[0].before
 
 
 def test_a_file_that_is_written_to_meanwhile_is_not_called_done(
     story: Path, home: Path, engine: Engine
 ) -> None:
-    job = Scan(Call([str(story)], False, home), Inline(engine))
+    job = Scan(ScanRequest([str(story)], False, home), Inline(engine))
 
-    def write(_: Progress) -> None:
+    def write(_: ScanProgress) -> None:
         with story.open("a") as file:
             file.write("One more.\n")
 
@@ -221,8 +221,8 @@ def test_where_nothing_can_be_kept_the_scan_goes_on(
 
 
 def test_progress_comes_to_the_end(story: Path, engine: Engine) -> None:
-    told: list[Progress] = []
-    job = Scan(Call([str(story)], False, None), Inline(engine))
+    told: list[ScanProgress] = []
+    job = Scan(ScanRequest([str(story)], False, None), Inline(engine))
     job.run(told.append)
     done = [one.done for one in told]
     assert done == sorted(done)

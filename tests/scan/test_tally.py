@@ -3,11 +3,11 @@
 import pytest
 
 from nfh_tui.scanning import blocks
-from nfh_tui.scanning.blocks import Z95, Count, Tally, wilson
+from nfh_tui.scanning.blocks import Z95, Count, TextFigures, wilson
 
 
-def one(*words: str) -> Tally:
-    tally = Tally(words=len(words))
+def one(*words: str) -> TextFigures:
+    tally = TextFigures(words=len(words))
     for word in words:
         tally.count(word, "rule", nfh=word.lower() == "one")
     return tally
@@ -22,7 +22,7 @@ def test_figures_of_two_texts_are_those_of_both() -> None:
 
 
 def test_common_are_those_with_most_fused_heads() -> None:
-    tally = Tally()
+    tally = TextFigures()
     for words, nfh in [("two", True), ("one", True), ("one", True), ("six", False)]:
         tally.count(words, "rule", nfh=nfh)
     assert [words for words, _ in tally.common(5)] == ["one", "two"]
@@ -37,9 +37,9 @@ def test_numbers_without_end_take_no_memory_without_end(
     assert set(tally.anchors) == {"one", "two", "three"}
     assert tally.rest == Count(2, 0)
     assert tally.total == Count(6, 2)
-    more = Tally()
+    more = TextFigures()
     more.add(tally)
-    assert more == Tally(
+    assert more == TextFigures(
         total=tally.total, rest=tally.rest, anchors=tally.anchors, rules=tally.rules, words=6
     )
 

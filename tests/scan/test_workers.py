@@ -10,8 +10,8 @@ import pytest
 
 from nfh_models.errors import ModelsError
 from nfh_tui.scanning import worker as engine_module
-from nfh_tui.scanning.scan import Call, Progress, Scan
-from nfh_tui.scanning.worker import CrewError, Engine, Piece, Task, read_text
+from nfh_tui.scanning.scan import Scan, ScanProgress, ScanRequest
+from nfh_tui.scanning.worker import BlockBytes, BlockTask, CrewError, Engine, read_text
 from nfh_tui.scanning.workers import Workers
 
 from .conftest import RULES
@@ -20,13 +20,13 @@ QUICK = """
 import sys
 from pathlib import Path
 from nfh_tui.scanning import worker
-from nfh_tui.scanning.worker import Hello, read_text
+from nfh_tui.scanning.worker import ScanHandshake, read_text
 class Quick:
     "Counts words and loads nothing; what it works with stands in a file."
     def __init__(self, task):
         self.version = Path(task.folder).read_text()
     def hello(self):
-        return Hello("quick", self.version, None, None, "none", "test")
+        return ScanHandshake("quick", self.version, None, None, "none", "test")
     def scan(self, data):
         return read_text(data)[0]
 worker.Engine = Quick
@@ -47,7 +47,7 @@ def version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def workers(version: Path) -> Iterator[Workers]:
-    crew = Workers(Task("quick", str(version), None, per_line=False), 2)
+    crew = Workers(BlockTask("quick", str(version), None, per_line=False), 2)
     yield crew
     crew.close()
     assert not any(Path(f"/proc/{pid}/cmdline").exists() for pid in crew.pids)
@@ -56,10 +56,10 @@ def workers(version: Path) -> Iterator[Workers]:
 def test_a_worker_that_is_killed_is_replaced(
     story: Path, workers: Workers, small_blocks: int
 ) -> None:
-    job = Scan(Call([str(story)], False, None), workers)
+    job = Scan(ScanRequest([str(story)], False, None), workers)
     killed: list[int] = []
 
-    def kill_all_once(_: Progress) -> None:
+    def kill_all_once(_: ScanProgress) -> None:
         if not killed:
             killed.extend(workers.pids)
             for pid in killed:
@@ -77,11 +77,11 @@ def test_a_worker_that_finds_another_model_stops_the_scan(
     version: Path, workers: Workers
 ) -> None:
     assert workers.hello().version == "1"
-    assert workers.submit(Piece(b"one", "here")).result().words == 1
+    assert workers.submit(BlockBytes(b"one", "here")).result().words == 1
     version.write_text("2")
     os.kill(workers.pids[0], signal.SIGKILL)
     with pytest.raises(CrewError, match=r"was changed meanwhile: .*quick, 1, .*quick, 2"):
-        workers.submit(Piece(b"one", "here")).result()
+        workers.submit(BlockBytes(b"one", "here")).result()
 
 
 def test_what_nobody_provided_for_is_a_sentence(
@@ -101,11 +101,11 @@ def test_what_nobody_provided_for_is_a_sentence(
 @pytest.mark.parametrize(("folder", "parser"), [("a\udcff", None), (None, "spacy:\udcff")])
 def test_a_name_that_workers_cannot_be_told(folder: str | None, parser: str | None) -> None:
     with pytest.raises(ModelsError, match="no UTF-8"):
-        Workers(Task("svm", folder, parser, per_line=False), 1)
+        Workers(BlockTask("svm", folder, parser, per_line=False), 1)
 
 
 def test_what_a_worker_cannot_load_is_a_sentence() -> None:
-    crew = Workers(Task("svm", "/no/such/folder", None, per_line=False), 1)
+    crew = Workers(BlockTask("svm", "/no/such/folder", None, per_line=False), 1)
     try:
         with pytest.raises(CrewError, match="/no/such/folder"):
             crew.hello()
@@ -118,7 +118,7 @@ def test_a_block_that_ends_every_worker_is_given_up(monkeypatch: pytest.MonkeyPa
     crew = Workers(RULES, 1)
     try:
         with pytest.raises(CrewError, match="3 times"):
-            crew.submit(Piece(b"one", "here")).result()
+            crew.submit(BlockBytes(b"one", "here")).result()
         with pytest.raises(CrewError, match="while it started, 3 times"):
             crew.hello()
     finally:

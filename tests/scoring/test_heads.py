@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nfh_models.domain import Answer, Head, Kind, Relation, class_answer, same_head
 from nfh_models.resolution.scoring import (
-    Found,
+    HeadCounts,
     head_figures,
     judge_heads,
     judge_heads_one,
@@ -54,7 +54,7 @@ def test_heads_are_compared_by_noun(
 
 def test_mentions_are_compared_by_token() -> None:
     one = judge_heads_one(example("[cups] and [cups] Cups <two>"), answer([0, 3]))
-    assert one.mentions == Found(predicted=2, gold=2, hit=1)
+    assert one.mentions == HeadCounts(predicted=2, gold=2, hit=1)
     assert (one.exact, one.exact_mentions) == (True, False)
     assert judge_heads_one(example(ONE), answer([0])).exact_mentions
 
@@ -91,7 +91,7 @@ def test_figures_are_pooled() -> None:
     judged = judge_heads(examples, answers)
     found = head_figures(judged)
     assert found.n == 3  # gold References only
-    assert found.heads == Found(predicted=3, gold=4, hit=2)
+    assert found.heads == HeadCounts(predicted=3, gold=4, hit=2)
     assert (found.precision, found.recall, found.f1) == (2 / 3, 2 / 4, 4 / 7)
     assert (found.exact, found.exact_mentions) == (1 / 3, 1 / 3)
     assert (found.relation_n, found.relation) == (1, 1.0)
@@ -131,7 +131,7 @@ def test_hits_are_the_best_pairing(one: list[list[int]], other: list[list[int]])
     judged = judge_heads_one(type(made)(made.item, wanted, made.where, made.group), given)
     left, right = merged(given.heads, lemmas), merged(wanted.heads, lemmas)
     best = _best(left, right, lemmas)
-    assert judged.heads == Found(len(left), len(right), best)
+    assert judged.heads == HeadCounts(len(left), len(right), best)
     for some in (left, right):
         assert not any(same_head(a, b, lemmas) for a in some for b in some if a is not b)
 

@@ -13,7 +13,13 @@ from nfh_models.resolution.evaluation import (
     intervals,
     mcnemar_exact,
 )
-from nfh_models.resolution.scoring import Judged, figures, head_figures, judge, judge_heads
+from nfh_models.resolution.scoring import (
+    ScoredExample,
+    figures,
+    head_figures,
+    judge,
+    judge_heads,
+)
 
 from .handmade import answer, choice, example
 
@@ -23,7 +29,7 @@ AGES = [example("I am <six>", Kind.AGE, group=str(number)) for number in range(4
 
 def ages(
     right: list[bool], examples: list[ResolutionExample] | None = None
-) -> tuple[Judged, ...]:
+) -> tuple[ScoredExample, ...]:
     return judge(examples or AGES, [choice("AGE" if hit else "TIME") for hit in right])
 
 

@@ -14,7 +14,7 @@ from nfh_models.resolution.scoring import (
     judge_one,
     on_references,
 )
-from nfh_models.statistics import Side
+from nfh_models.statistics import HeadSide
 
 from .handmade import choice, example
 
@@ -80,14 +80,14 @@ def test_what_counts_as_predicted(
 
 def test_where_the_head_is() -> None:
     one = judge_one(example(APPLES), choice(4))
-    assert (one.head, one.distance, one.turns, one.side) == (4, 4, 1, Side.BEFORE)
+    assert (one.head, one.distance, one.turns, one.side) == (4, 4, 1, HeadSide.BEFORE)
     both = judge_one(example("[apples] and <one> more [apples]"), choice(0))
-    assert (both.head, both.distance, both.turns, both.side) == (0, 2, 0, Side.BOTH)
+    assert (both.head, both.distance, both.turns, both.side) == (0, 2, 0, HeadSide.BOTH)
     assert both.nearest
     farther = judge_one(example("[apples] / so <one> of all the [apples]"), choice(0))
     assert (farther.head, farther.turns) == (0, 0)
     longer = judge_one(example("<two hundred> of those [apples]"), choice(4))
-    assert (longer.distance, longer.side) == (3, Side.AFTER)
+    assert (longer.distance, longer.side) == (3, HeadSide.AFTER)
     implicit = judge_one(example(AGE, Kind.AGE), choice("AGE"))
     assert (implicit.head, implicit.distance, implicit.turns, implicit.side) == (None,) * 4
 

@@ -14,7 +14,7 @@ from nfh_db.records import Annotator, Prediction
 from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS, Kind
 from nfh_tui.demo import _copy_corpus
-from nfh_tui.widgets.figure_lines import Line, Stop, stops
+from nfh_tui.widgets.figure_lines import Line, Target, stops
 from tests.shell.conftest import database, open_desk, surroundings
 
 __all__ = ["database", "open_desk", "surroundings"]
@@ -98,14 +98,14 @@ def count(store: Store, me: Annotator) -> Count:
     return lambda query: store.queue_count(parse(query), me)
 
 
-def counted(stop: Stop) -> int:
+def counted(stop: Target) -> int:
     """The number of items that the note of a stop names."""
     found = re.search(r"([\d,]+) items?\b", stop.note)
     assert found is not None, stop
     return int(found[1].replace(",", ""))
 
 
-def opening(lines: list[Line]) -> list[Stop]:
+def opening(lines: list[Line]) -> list[Target]:
     """The stops that find exactly the items that their notes count."""
     return [
         stop

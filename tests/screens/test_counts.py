@@ -3,7 +3,7 @@
 import pytest
 
 from nfh_db import comparisons
-from nfh_db.comparisons import GOLD, REF, REF_WRONG, NoLongerWantedError, Side
+from nfh_db.comparisons import GOLD, REF, REF_WRONG, ComparedSide, NoLongerWantedError
 from nfh_db.errors import FormatError
 from nfh_db.query import parse
 from nfh_db.records import Role
@@ -13,7 +13,7 @@ from nfh_models.resolution.scoring import figures, judge
 from nfh_tui.sample import corpus_path
 from nfh_tui.screens.agreement_figures import (
     POOLED,
-    Measured,
+    AgreementFigures,
     figure_lines,
     pair_lines,
     pairs_of,
@@ -41,9 +41,9 @@ def nothing(rows: int) -> None:
 @pytest.mark.parametrize("base", ["", "state:decided", "-anchor:one sort:anchor"])
 def test_each_cell_of_the_agreement_counts_what_its_query_finds(store, me, count, base) -> None:
     counts = store.confusions(parse(base), me)
-    found = opening(figure_lines(counts, Measured(), base, WIDE))
+    found = opening(figure_lines(counts, AgreementFigures(), base, WIDE))
     for pair in pairs_of(counts):
-        found += opening(pair_lines(counts, Measured(), pair, base, WIDE))
+        found += opening(pair_lines(counts, AgreementFigures(), pair, base, WIDE))
     assert len(found) > 60
     for stop in found:
         assert count(stop.find) == counted(stop), stop
@@ -72,8 +72,10 @@ def test_removed_answers_and_experts_count_for_nothing(store, me, count) -> None
     assert after.pairs[pair][cell] == count("said:ann1/AGE said:ann2/AGE")
 
 
-def models(store) -> dict[str, Side]:
-    return {name: Side("model", name, id_) for id_, name in store.models_with_predictions()}
+def models(store) -> dict[str, ComparedSide]:
+    return {
+        name: ComparedSide("model", name, id_) for id_, name in store.models_with_predictions()
+    }
 
 
 @pytest.mark.parametrize("base", ["", "state:decided said:REFERENCE"])
@@ -81,7 +83,7 @@ def test_each_cell_of_a_comparison_counts_what_its_query_finds(store, me, count,
     alpha, beta = models(store).values()
     active = store.active_model("resolution").id
     assert active == alpha.model_id
-    ann1 = Side("person", "ann1")
+    ann1 = ComparedSide("person", "ann1")
     for left, right in (
         (alpha, GOLD),
         (beta, GOLD),
@@ -100,7 +102,7 @@ def test_each_cell_of_a_comparison_counts_what_its_query_finds(store, me, count,
 
 def test_what_is_not_right_is_opened_by_class_and_by_word(store, me, count) -> None:
     alpha = models(store)["alpha"]
-    for left in (alpha, Side("person", "ann2")):
+    for left in (alpha, ComparedSide("person", "ann2")):
         found = store.compared(left, GOLD, parse(""), me, never)
         lines = compared_lines(found, Sides(left, GOLD, alpha.model_id), "", WIDE)
         stops = [c.stop for line in lines for c in line if c.stop and c.stop.find]
@@ -134,14 +136,14 @@ def test_accuracies_are_those_of_the_evaluation(store, me) -> None:
 
 
 def test_gold_that_saw_the_model_is_counted_apart(store, me) -> None:
-    from nfh_db.records import Seen
+    from nfh_db.records import Exposure
 
-    alpha, ann = models(store)["alpha"], Side("person", "ann1")
+    alpha, ann = models(store)["alpha"], ComparedSide("person", "ann1")
     before = store.compared(alpha, GOLD, parse(""), me, never)
     assert before.saw.n == 0
     anchor = before.ids["AGE", "AGE"][0]
     answer = class_answer(Kind.AGE)
-    store.commit_answer(anchor, me, Role.ADJUDICATOR, answer, Seen(saw_model=True))
+    store.commit_answer(anchor, me, Role.ADJUDICATOR, answer, Exposure(saw_model=True))
     after = store.compared(alpha, GOLD, parse(""), me, never)
     assert (after.saw.n, after.saw.right, after.whole.n) == (1, 1, before.whole.n)
     assert store.compared(ann, GOLD, parse(""), me, never).saw.n == 0
@@ -173,7 +175,7 @@ def test_gold_against_an_earlier_export_names_what_changed(store, me, count) -> 
     assert found.ids["decided since"] == [new]
     assert found.counts["AGE", "TIME"] == 1
     lines = change_lines(found, "", WIDE) + change_matrix(
-        found, Sides(GOLD, Side("file", "/x/corpus.jsonl")), "", WIDE
+        found, Sides(GOLD, ComparedSide("file", "/x/corpus.jsonl")), "", WIDE
     )
     names = {stop.name: stop for stop in opening(lines)}
     assert names["change class"].find == f"id:{changed}"

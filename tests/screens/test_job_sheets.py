@@ -8,9 +8,9 @@ from nfh_tui.display_text import width_of
 from nfh_tui.jobs.descriptions import ruled, span_between, state_words
 from nfh_tui.screens.job_figures import (
     RECENT,
-    Beside,
     JobView,
     Listed,
+    ModelComparisonRow,
     job_lines,
     list_lines,
     log_parts,
@@ -134,7 +134,9 @@ def test_gold_that_saw_a_model_is_told_once_and_what_is_not_predicted_with_its_n
     judged = replace(MODEL, verdict={"verdict": "candidate", "reason": reason, "saw_model": 4})
     listed = Listed((), (judged,), {}, NOW)
     counts = {"both": 60, "only": 25, "other": 5, "neither": 10}
-    beside = measured(Beside("small", "", counts), {"low": 0.1, "high": 0.3, "missing": [0, 7]})
+    beside = measured(
+        ModelComparisonRow("small", "", counts), {"low": 0.1, "high": 0.3, "missing": [0, 7]}
+    )
     text = " ".join(plain(model_lines(judged, beside, listed, 62)).split())
     assert text.count("answer in view") == 1
     assert "small has not answered 7 items with gold" in text and "small-2 has" not in text
@@ -145,7 +147,7 @@ def test_a_model_in_full_has_figures_verdict_and_what_stands_beside() -> None:
         MODEL, verdict={"verdict": "promoted", "reason": "75.0 against 70.0", "saw_model": 4}
     )
     counts = {"both": 60, "only": 25, "other": 5, "neither": 10}
-    beside = Beside("small", "", counts, interval=(0.11, 0.29))
+    beside = ModelComparisonRow("small", "", counts, interval=(0.11, 0.29))
     lines = model_lines(judged, beside, Listed((), (judged,), {}, NOW), 62)
     text = plain(lines)
     for words in ("small-2", "candidate", "300 examples", "promoted", "75.0 against 70.0",
@@ -165,11 +167,13 @@ def test_what_the_command_says_of_two_models_stands_beside_the_counts() -> None:
     counts = {"both": 60, "only": 25, "other": 5, "neither": 10}
     apart = {"n": 23, "figures": [{"difference": -0.5, "low": None, "high": None}]}
     said = {"low": 0.1, "high": 0.3, "learnt": [95, 0], "unseen": apart}
-    beside = measured(Beside("small", "", counts), said)
+    beside = measured(ModelComparisonRow("small", "", counts), said)
     text = plain(model_lines(MODEL, beside, Listed((), (), {}, NOW), 62))
     assert "[+10.0, +30.0]" in text and "−50.0  no interval" in text
     assert "small-2 learnt from the passages of 95" in text and "small learnt" not in text
-    odd = measured(Beside("small", "", counts), {"learnt": "x", "unseen": {"figures": [3]}})
+    odd = measured(
+        ModelComparisonRow("small", "", counts), {"learnt": "x", "unseen": {"figures": [3]}}
+    )
     assert (odd.interval, odd.unseen, odd.learnt) == (None, None, (0, 0))
 
 
@@ -177,8 +181,10 @@ def test_a_model_of_both_tasks_says_in_which_it_gave_way() -> None:
     whole = replace(MODEL, state="active")
     heads = replace(MODEL, id=9, name="linear-1", task="resolution", state="active")
     listed = Listed((), (whole, heads), {}, NOW)
-    assert "in use for identification alone" in plain(model_lines(whole, Beside(), listed, 62))
-    assert "alone" not in plain(model_lines(heads, Beside(), listed, 62))
+    assert "in use for identification alone" in plain(
+        model_lines(whole, ModelComparisonRow(), listed, 62)
+    )
+    assert "alone" not in plain(model_lines(heads, ModelComparisonRow(), listed, 62))
 
 
 def test_odd_rows_are_shown_as_they_are() -> None:

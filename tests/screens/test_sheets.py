@@ -4,18 +4,25 @@ from itertools import pairwise
 
 import pytest
 
-from nfh_db.comparisons import GOLD, KINDS, Compared, Confusions, PersonCounts, Side
+from nfh_db.comparisons import (
+    GOLD,
+    KINDS,
+    ComparedSide,
+    ComparisonCounts,
+    Confusions,
+    PersonCounts,
+)
 from nfh_tui.display_text import width_of
 from nfh_tui.screens.agreement_figures import (
     POOLED,
-    Measured,
+    AgreementFigures,
     figure_lines,
     measure_lines,
     pair_lines,
 )
 from nfh_tui.screens.evaluation_figures import (
     NOTHING_COMMON,
-    Judged,
+    JudgedModel,
     Sides,
     chart_lines,
     choice_lines,
@@ -30,7 +37,9 @@ from nfh_tui.widgets.passage_render import STEPS
 from tests.screens.conftest import plain
 
 HOSTILE = "[red]x[/] \x1b[31m\u202e 漢 a/b"
-ONE = Judged(3, "small", "small", "active", "2026-11-28T19:08:27.224Z", 0.782, 0.965, 4_369)
+ONE = JudgedModel(
+    3, "small", "small", "active", "2026-11-28T19:08:27.224Z", 0.782, 0.965, 4_369
+)
 
 
 def find(row: str, column: str) -> tuple[str, bool]:
@@ -86,11 +95,13 @@ def test_an_undefined_figure_is_a_sentence() -> None:
 
 
 def test_nobody_and_one_alone_are_told_so() -> None:
-    assert "No annotator has answered" in plain(figure_lines(Confusions(), Measured(), "", 60))
+    assert "No annotator has answered" in plain(
+        figure_lines(Confusions(), AgreementFigures(), "", 60)
+    )
     alone = Confusions((PersonCounts("ann1", {"AGE": 2}),), patterns={"1": 2}, votes={1: 2})
     for lines in (
-        figure_lines(alone, Measured(), "", 60),
-        pair_lines(alone, Measured(), POOLED, "", 60),
+        figure_lines(alone, AgreementFigures(), "", 60),
+        pair_lines(alone, AgreementFigures(), POOLED, "", 60),
     ):
         assert "One annotator alone" in plain(lines)
 
@@ -101,8 +112,8 @@ def test_names_are_text_and_go_into_queries_quoted() -> None:
     counts = Confusions(
         people, {pair: {("AGE", "TIME"): 1}}, {}, {pair: {"class": 1}}, {"class": 1}
     )
-    lines = figure_lines(counts, Measured(), "", 60) + pair_lines(
-        counts, Measured(), pair, "", 60
+    lines = figure_lines(counts, AgreementFigures(), "", 60) + pair_lines(
+        counts, AgreementFigures(), pair, "", 60
     )
     text = plain(lines)
     assert "\x1b" not in text and "\u202e" not in text and "[red]x[/]" in text
@@ -120,9 +131,9 @@ def test_a_query_of_ids_holds_what_it_can_and_says_if_that_is_not_all() -> None:
 
 
 def test_what_gives_the_answers_that_are_missing_is_said_of_the_active_model() -> None:
-    found = Compared(scored=108)
+    found = ComparisonCounts(scored=108)
     found.add(("AGE", "AGE"), 1, "six", right=True)
-    active, other = (Side("model", "small", number) for number in (4, 5))
+    active, other = (ComparedSide("model", "small", number) for number in (4, 5))
     told = "Without an answer of this model: 107 items."
     text = plain(compared_lines(found, Sides(active, GOLD, 4), "", 110))
     assert f"{told} `nfh-tui predict` gives them." in text
@@ -131,10 +142,10 @@ def test_what_gives_the_answers_that_are_missing_is_said_of_the_active_model() -
 
 
 def test_the_sides_are_named_and_nothing_in_common_is_said() -> None:
-    sides = Sides(Side("model", HOSTILE, 4), GOLD, 4)
+    sides = Sides(ComparedSide("model", HOSTILE, 4), GOLD, 4)
     text = plain(choice_lines(sides, 60))
     assert "model, active" in text and "gold" in text and "\x1b" not in text
-    assert NOTHING_COMMON[:20] in plain(compared_lines(Compared(), sides, "", 60))
+    assert NOTHING_COMMON[:20] in plain(compared_lines(ComparisonCounts(), sides, "", 60))
 
 
 def test_one_model_makes_no_curve_and_says_so() -> None:

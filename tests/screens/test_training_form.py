@@ -7,7 +7,14 @@ import pytest
 
 from nfh_tui.cli.retrain import retrain
 from nfh_tui.jobs.training import asked
-from nfh_tui.screens.training_form import UNCLOSED, Form, call_of, command_of, job_of, last_form
+from nfh_tui.screens.training_form import (
+    UNCLOSED,
+    TrainingForm,
+    call_of,
+    command_of,
+    job_of,
+    last_form,
+)
 from nfh_tui.services.report_process import ReportError
 from tests.screens.conftest import until
 from tests.screens.test_jobs import opened
@@ -31,7 +38,7 @@ def no_runner(monkeypatch) -> None:
 
 
 def test_the_command_is_one_for_a_shell_and_says_all() -> None:
-    form = Form("resolution", "linear", query="heads>1 text:it's", promote=False)
+    form = TrainingForm("resolution", "linear", query="heads>1 text:it's", promote=False)
     words = shlex.split(command_of(form), posix=True)
     assert words == ["nfh-tui", *call_of(form)]
     assert "'heads>1" in command_of(form)
@@ -64,7 +71,7 @@ def test_what_is_no_training_of_the_form_is_passed_over(store) -> None:
     assert last_form(store.jobs()) is None
     store.queue_job(asked("identification", "svm", words=("c=3",)))
     store.queue_job(asked("resolution", "of-tomorrow"))
-    assert last_form(store.jobs()) == Form("identification", "svm", settings="c=3")
+    assert last_form(store.jobs()) == TrainingForm("identification", "svm", settings="c=3")
 
 
 async def test_enter_repeats_what_the_command_asked_for(

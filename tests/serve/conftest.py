@@ -11,7 +11,7 @@ from aiohttp.test_utils import TestClient, TestServer
 
 from nfh_tui.serving import server as serving
 from nfh_tui.serving.access import Address, Guest, Guests
-from nfh_tui.serving.server import GuestServer, Plan
+from nfh_tui.serving.server import GuestServer, ServedQueue
 
 ANN = Guest("ann1", "annotate")
 EVA = Guest("éva <b>", "adjudicate")
@@ -77,7 +77,9 @@ def house(
         )
         guests = Guests([ANN, EVA, REA])
         tokens = {guest: guests.invite(guest) for guest in guests.guests}
-        plan = Plan(tmp_path / "some.db", Address("127.0.0.1", 8000, public_url), None, at_most)
+        plan = ServedQueue(
+            tmp_path / "some.db", Address("127.0.0.1", 8000, public_url), None, at_most
+        )
         predictions = NoPredictions()
         server = GuestServer(plan, guests, predictions)  # type: ignore[arg-type]
         app = await server._make_app()

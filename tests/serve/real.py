@@ -12,7 +12,7 @@ from pathlib import Path
 
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
-from nfh_db.records import Item, Role
+from nfh_db.records import AnchorItem, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind
 from tests.shell.conftest import PASSAGES
@@ -34,7 +34,7 @@ class Served:
         """Scheme, host and port."""
         return next(iter(self.links.values())).partition("/enter")[0]
 
-    def item(self, name: str, role: Role = Role.ANNOTATOR) -> Item:
+    def item(self, name: str, role: Role = Role.ANNOTATOR) -> AnchorItem:
         """The first item of the queue, as somebody has it."""
         with Store.open(self.database) as store:
             who = store.annotator(name)

@@ -21,7 +21,7 @@ from nfh_tui.serving.access import (
     logging_to_stderr,
     note_loop_error,
 )
-from nfh_tui.serving.server import GuestServer, Plan, listen
+from nfh_tui.serving.server import GuestServer, ServedQueue, listen
 
 from .conftest import ANN, NoPredictions
 
@@ -135,7 +135,7 @@ def running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., ob
             port = listening.getsockname()[1]
             guests = Guests([ANN])
             guests.invite(ANN)
-            plan = Plan(tmp_path / "some.db", Address("127.0.0.1", port))
+            plan = ServedQueue(tmp_path / "some.db", Address("127.0.0.1", port))
             server = GuestServer(plan, guests, NoPredictions())  # type: ignore[arg-type]
             stop = asyncio.Event()
             task = asyncio.create_task(server.run(listening, stop))

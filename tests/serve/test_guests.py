@@ -4,7 +4,15 @@ import pytest
 
 from nfh_tui.serving import access
 from nfh_tui.serving.access import Address, Closing, Guest, Guests, Meter, public_url
-from nfh_tui.serving.visit import Focus, Ping, Size, Typed, WireError, parse, size_of
+from nfh_tui.serving.visit import (
+    Focus,
+    Ping,
+    TerminalInput,
+    TerminalSize,
+    WireError,
+    parse,
+    size_of,
+)
 
 ANN, BOB = Guest("ann", "annotate"), Guest("bob", "annotate")
 
@@ -104,9 +112,9 @@ def test_an_address_for_all_is_named_and_warned_of() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('["stdin", "\\u001b[A"]', Typed("\x1b[A")),
-        ('["resize", {"width": 100, "height": 30}]', Size(100, 30)),
-        ('["resize", {"width": 1000000000, "height": -4}]', Size(400, 5)),
+        ('["stdin", "\\u001b[A"]', TerminalInput("\x1b[A")),
+        ('["resize", {"width": 100, "height": 30}]', TerminalSize(100, 30)),
+        ('["resize", {"width": 1000000000, "height": -4}]', TerminalSize(400, 5)),
         ('["ping", "17"]', Ping("17")),
         ('["focus"]', Focus(on=True)),
         ('["blur"]', Focus(on=False)),
@@ -143,7 +151,7 @@ def test_what_no_page_of_ours_says(text: str) -> None:
 
 
 def test_sizes_come_as_text_too() -> None:
-    assert size_of("120", "40") == Size(120, 40)
+    assert size_of("120", "40") == TerminalSize(120, 40)
 
 
 def test_a_meter_lets_a_burst_through_and_then_so_many_a_second() -> None:

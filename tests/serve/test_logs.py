@@ -18,7 +18,7 @@ from nfh_tui.serving.access import (
     logging_to_stderr,
     masked,
 )
-from nfh_tui.serving.server import GuestServer, Plan, listen
+from nfh_tui.serving.server import GuestServer, ServedQueue, listen
 
 from .conftest import ANN, NoPredictions
 
@@ -117,7 +117,7 @@ async def test_bad_requests_are_answered_without_what_they_said(
     ]
     with listen("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
-        plan = Plan(tmp_path / "some.db", Address("127.0.0.1", port, None), None, 4)
+        plan = ServedQueue(tmp_path / "some.db", Address("127.0.0.1", port, None), None, 4)
         server = GuestServer(plan, guests, NoPredictions())  # type: ignore[arg-type]
         stop = asyncio.Event()
         running = asyncio.create_task(server.run(listening, stop))

@@ -7,7 +7,7 @@ import pytest
 
 from nfh_tui.services.predictor_client import PredictorState
 from nfh_tui.serving import server
-from nfh_tui.serving.server import Predictions
+from nfh_tui.serving.server import SharedPredictor
 
 
 class Client:
@@ -28,7 +28,7 @@ class Client:
 
 
 @pytest.fixture
-def made(monkeypatch: pytest.MonkeyPatch) -> tuple[Predictions, Client]:
+def made(monkeypatch: pytest.MonkeyPatch) -> tuple[SharedPredictor, Client]:
     """Predictions, and the client that they ask."""
     monkeypatch.delenv(server.OFF_VARIABLE, raising=False)
     clients: list[Client] = []
@@ -37,7 +37,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> tuple[Predictions, Client]:
         clients.append(Client(*arguments))
         return clients[0]
 
-    one = Predictions(Path("some.db"), make)  # type: ignore[arg-type]
+    one = SharedPredictor(Path("some.db"), make)  # type: ignore[arg-type]
     return one, clients[0]
 
 
@@ -71,7 +71,7 @@ async def test_none_is_started_before_it_is_wanted_or_where_it_is_off(
     await one.stop()
     assert client.told == []
     monkeypatch.setenv(server.OFF_VARIABLE, "off")
-    off = Predictions(Path("some.db"), lambda *arguments: client)  # type: ignore[arg-type]
+    off = SharedPredictor(Path("some.db"), lambda *arguments: client)  # type: ignore[arg-type]
     off.want([1])
     assert client.told == []
 

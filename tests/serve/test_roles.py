@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.bulk_plan import Deed, Wish, unseen
+from nfh_db.bulk_plan import BulkOperation, OperationKind, unseen
 from nfh_db.errors import FullError, NotAllowedError, StoreError
 from nfh_db.jobs import NewJob
 from nfh_db.query import parse
-from nfh_db.records import FlagName, Place, Role, Seen
+from nfh_db.records import Exposure, FlagName, QueuePosition, Role
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, class_answer
 from nfh_tui import client as main
@@ -252,16 +252,18 @@ def writes(it: StoreClient) -> dict[str, tuple[Access, Callable[[], object]]]:
     me = it.store.annotator(ME)
     mine, gold = Role.ANNOTATOR, Role.ADJUDICATOR
     age = class_answer(Kind.AGE)
-    flagged = Wish(Deed.SKIP, mine)
-    decided = Wish(Deed.CLASS, gold, answer=age)
+    flagged = BulkOperation(OperationKind.SKIP, mine)
+    decided = BulkOperation(OperationKind.CLASS, gold, answer=age)
 
     def quiet(*_: object) -> None:
         pass
 
     return {
-        "commit_answer": (Access.ANNOTATOR, lambda: it.commit_answer(4, me, mine, age, Seen())),
+        "commit_answer": (
+            Access.ANNOTATOR, lambda: it.commit_answer(4, me, mine, age, Exposure()),
+        ),
         "commit_answer gold": (
-            Access.ADJUDICATOR, lambda: it.commit_answer(4, me, gold, age, Seen()),
+            Access.ADJUDICATOR, lambda: it.commit_answer(4, me, gold, age, Exposure()),
         ),
         "set_flag": (Access.ANNOTATOR, lambda: it.set_flag(4, me, FlagName.SKIP, True)),
         "run_bulk": (Access.ANNOTATOR, lambda: it.run_bulk([5], flagged, me, unseen, quiet)),
@@ -270,7 +272,9 @@ def writes(it: StoreClient) -> dict[str, tuple[Access, Callable[[], object]]]:
         ),
         "save_draft": (Access.ANNOTATOR, lambda: it.save_draft(4, me, mine, "{}")),
         "save_draft gold": (Access.ADJUDICATOR, lambda: it.save_draft(4, me, gold, "{}")),
-        "save_place": (Access.ANNOTATOR, lambda: it.save_place(me, "browse", Place("", 4, 0))),
+        "save_place": (
+            Access.ANNOTATOR, lambda: it.save_place(me, "browse", QueuePosition("", 4, 0)),
+        ),
         "save_view": (Access.ANNOTATOR, lambda: it.save_view(me, "mine", "")),
         "undo": (Access.ANNOTATOR, lambda: it.undo(me)),
         "redo": (Access.ANNOTATOR, lambda: it.redo(me)),

@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from nfh_db.jobs import JobState, NewJob
 from nfh_db.query import parse
-from nfh_db.records import FlagName, Place, Prediction, Role
+from nfh_db.records import FlagName, Prediction, QueuePosition, Role
 from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS, Kind, Passage, class_answer
 from nfh_tui.actions import ACTIONS, Action
@@ -47,7 +47,7 @@ def furnish(path: Path, *names: str) -> None:
         store.commit_answer(ids[3], other, Role.ANNOTATOR, class_answer(Kind.AGE))
         store.set_flag(ids[0], other, FlagName.AMBIGUOUS, True)
         store.save_draft(ids[4], other, Role.ANNOTATOR, "{}")
-        store.save_place(other, "annotate", Place("", ids[2], 0))
+        store.save_place(other, "annotate", QueuePosition("", ids[2], 0))
         store.save_view(other, "hers", "state:open")
         store.set_setting(f"theme.{OTHER}", "textual-dark")
         store.begin_guidelines(first_text())

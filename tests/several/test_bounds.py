@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nfh_models.parsing import Layer, Parsed, Parser, Stretch, Tree, load_parser
+from nfh_models.parsing import Parsed, ParseLayer, Parser, Tree, WordSpan, load_parser
 from nfh_models.resolution.base import Choice, Item
 from nfh_models.resolution.heads import decode, phrase_of
 
@@ -14,12 +14,12 @@ from .handmade import item_of, place
 @pytest.fixture(scope="module")
 def parser() -> Parser:
     """The installed pipeline."""
-    return load_parser(wanted=frozenset({Layer.POS, Layer.DEPENDENCY}))
+    return load_parser(wanted=frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY}))
 
 
 def parsed(item: Item, parser: Parser, start: int = 0) -> Item:
     """The item with the parse of its tokens from `start` on."""
-    [found] = parser.parse([Stretch.of(item.passage, start)])
+    [found] = parser.parse([WordSpan.of(item.passage, start)])
     return replace(item, parsed=found, parsed_from=start)
 
 

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
-from nfh_db.records import Gold, IncomingAnchor, IncomingPassage, Item, Role, Rule, Vote
+from nfh_db.records import AnchorItem, Gold, IncomingAnchor, IncomingPassage, Role, Rule, Vote
 from nfh_db.store import Store
 from nfh_models.domain import (
     Anchor,
@@ -205,10 +205,10 @@ def open_desk(database: Path) -> Callable[..., object]:
 
 
 @pytest.fixture
-def read(database: Path) -> Callable[..., Item]:
+def read(database: Path) -> Callable[..., AnchorItem]:
     """An item by its place in the file, as somebody sees it."""
 
-    def item(place: int, me: str = "edith", role: Role = Role.ADJUDICATOR) -> Item:
+    def item(place: int, me: str = "edith", role: Role = Role.ADJUDICATOR) -> AnchorItem:
         with Store.open(database) as store:
             who = store.annotator(me)
             ids = next(store.queue_ids(parse(""), who))

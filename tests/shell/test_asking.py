@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db.query import parse
-from nfh_db.records import Place, Role, Seen
+from nfh_db.records import Exposure, QueuePosition, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from tests.guidelines.conftest import TEXT
@@ -21,9 +21,9 @@ def tagged(database: Path) -> Path:
         eva, edith = store.annotator("eva"), store.annotator("edith")
         anchors = next(store.queue_ids(parse(""), eva))
         for anchor in anchors[:2]:
-            store.commit_answer(anchor, eva, Role.ANNOTATOR, AGE, Seen(rule_tag="R5"))
+            store.commit_answer(anchor, eva, Role.ANNOTATOR, AGE, Exposure(rule_tag="R5"))
         store.save_view(edith, "ages", "class:AGE")
-        store.save_place(edith, "annotate", Place("class:AGE", anchors[2]))
+        store.save_place(edith, "annotate", QueuePosition("class:AGE", anchors[2]))
     return database
 
 
@@ -106,7 +106,7 @@ async def test_the_guidelines_count_only_what_is_ones_own(open_desk, tagged, rea
         await desk.press("escape")
         with Store.open(tagged) as store:
             me = store.annotator("edith")
-            store.commit_answer(third, me, Role.ANNOTATOR, AGE, Seen(rule_tag="R5"))
+            store.commit_answer(third, me, Role.ANNOTATOR, AGE, Exposure(rule_tag="R5"))
             store.add_guideline(TEXT.replace("*CURRENCY*", "nothing"), store.annotator("eva"))
         await at_the_rule()
         assert "R5: 1 tagged by you, 1 answered under another text (o)" in desk.text()

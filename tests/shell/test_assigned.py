@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_db.assignment_plan import Amount, Wanted
+from nfh_db.assignment_plan import Amount, AssignmentRequest
 from nfh_db.connection import connect
 from nfh_db.query import parse
 from nfh_db.records import Role
@@ -37,7 +37,7 @@ def give(database: Path) -> Callable[..., list[int]]:
 
     def assign(*to: str, query: str = "", limit: int | None = None, **wanted) -> list[int]:
         with Store.open(database) as store:
-            wanted = Wanted(**({"each": ENOUGH} | wanted))
+            wanted = AssignmentRequest(**({"each": ENOUGH} | wanted))
             store.assign(parse(query), None, to, wanted, limit=limit)
             order = parse("todo:me sort:assigned")
             return [i for ids in store.queue_ids(order, store.annotator(to[0])) for i in ids]

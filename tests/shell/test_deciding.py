@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfh_db.records import FlagName, Role, Rule, State
+from nfh_db.records import AnchorState, FlagName, Role, Rule
 from nfh_models.domain import Kind, Relation, Sort
 
 KINDS = {
@@ -27,7 +27,7 @@ async def test_each_kind_by_its_key(open_desk, read, key, kind):
     assert item.gold.answer.kind is kind
     assert item.gold.rule is Rule.EXPERT
     assert item.gold.adjudicator == "edith"
-    assert item.state is State.DECIDED
+    assert item.state is AnchorState.DECIDED
     assert item.draft is None
     (vote,) = item.votes
     assert vote.role is Role.ADJUDICATOR

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from nfh_db.records import HistoryLine, Item
+from nfh_db.records import AnchorItem, HistoryLine
 from nfh_tui.services.history import NOTHING, partners, told
-from nfh_tui.workbench.command_queue import Act, Keeper, KeyPress, Turns
+from nfh_tui.workbench.command_queue import CommandQueue, DebouncedWriter, KeyPress, RunAction
 from nfh_tui.workbench.completion import Completer
 from nfh_tui.workbench.session import KEPT, IdList, ItemCache, ItemClock
 
@@ -57,7 +57,7 @@ def test_a_step_goes_to_the_nearest_wanted_id():
 
 async def test_the_keeper_writes_the_latest_of_several_changes_soon():
     written: list[str] = []
-    keeper = Keeper(0.02, lambda error: written.append(f"failed {error}"))
+    keeper = DebouncedWriter(0.02, lambda error: written.append(f"failed {error}"))
 
     def write(text: str):
         async def run() -> None:
@@ -81,7 +81,7 @@ async def test_the_keeper_writes_the_latest_of_several_changes_soon():
 
 async def test_the_keeper_tries_what_failed_again():
     told: list[str] = []
-    keeper = Keeper(0.01, lambda error: told.append(str(error)))
+    keeper = DebouncedWriter(0.01, lambda error: told.append(str(error)))
     works = False
 
     async def write() -> None:
@@ -99,10 +99,10 @@ async def test_the_keeper_tries_what_failed_again():
 
 
 async def test_an_item_is_read_once_and_forgotten_with_its_passage(read):
-    item: Item = read(0)
+    item: AnchorItem = read(0)
     reads: list[int] = []
 
-    async def fetch(anchor_id: int) -> Item | None:
+    async def fetch(anchor_id: int) -> AnchorItem | None:
         reads.append(anchor_id)
         await asyncio.sleep(0)
         return None if anchor_id == 0 else replace(item, anchor_id=anchor_id)
@@ -122,10 +122,10 @@ async def test_an_item_is_read_once_and_forgotten_with_its_passage(read):
 
 
 async def test_what_was_read_before_a_change_is_not_kept(read):
-    item: Item = read(0)
+    item: AnchorItem = read(0)
     gate = asyncio.Event()
 
-    async def fetch(anchor_id: int) -> Item:
+    async def fetch(anchor_id: int) -> AnchorItem:
         await gate.wait()
         return item
 
@@ -139,7 +139,7 @@ async def test_what_was_read_before_a_change_is_not_kept(read):
 
 
 async def test_an_error_while_reading_ahead_waits_for_who_wants_the_item():
-    async def fetch(anchor_id: int) -> Item | None:
+    async def fetch(anchor_id: int) -> AnchorItem | None:
         raise OSError("gone")
 
     cache = ItemCache(fetch)
@@ -150,18 +150,18 @@ async def test_an_error_while_reading_ahead_waits_for_who_wants_the_item():
 
 
 async def test_turns_are_taken_in_order_and_can_be_put_back():
-    turns = Turns()
+    turns = CommandQueue()
     taking = asyncio.create_task(turns.get())
     await asyncio.sleep(0)
     assert turns.idle
     turns.put(KeyPress("j"))
-    turns.put(Act("undo"))
+    turns.put(RunAction("undo"))
     assert await taking == KeyPress("j")
     assert not turns.idle
-    assert turns.peek() == Act("undo")
+    assert turns.peek() == RunAction("undo")
     turns.put_back(KeyPress("k"))
     assert await turns.get() == KeyPress("k")
-    assert turns.take() == Act("undo")
+    assert turns.take() == RunAction("undo")
     assert turns.take() is None
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfh_db.records import Competence, Role, Rule
+from nfh_db.records import CompetenceWeight, Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Kind, Relation, class_answer
 from nfh_tui.editor.votes import annotators_votes
@@ -49,9 +49,11 @@ async def test_adopting_another_answer_marks_what_differs_from_it_now(open_desk)
 async def test_a_competent_minority_is_proposed_saved_by_enter_and_unnamed_when_blind(
     database, open_desk, read
 ):
-    people = [Competence(name, right, 40) for name, right in (("ann1", 0.4), ("ann3", 0.4))]
+    people = [
+        CompetenceWeight(name, right, 40) for name, right in (("ann1", 0.4), ("ann3", 0.4))
+    ]
     with Store.open(database) as store:
-        store.remember_competences("a test", [*people, Competence("ann2", 0.95, 40)])
+        store.remember_competences("a test", [*people, CompetenceWeight("ann2", 0.95, 40)])
     async with open_desk() as desk:
         assert "1 of 3, weight 0.59" in desk.text()
         assert "95 %" in "\n".join(pane(desk)).replace("\u00a0", " ")
@@ -68,7 +70,9 @@ async def test_a_competent_minority_is_proposed_saved_by_enter_and_unnamed_when_
 
 
 async def test_forgotten_competence_counts_votes_again(database, open_desk):
-    people = [Competence(f"ann{n}", right, 40) for n, right in ((1, 0.4), (2, 0.95), (3, 0.4))]
+    people = [
+        CompetenceWeight(f"ann{n}", right, 40) for n, right in ((1, 0.4), (2, 0.95), (3, 0.4))
+    ]
     with Store.open(database) as store:
         store.remember_competences("a test", people)
         store.forget_competences()

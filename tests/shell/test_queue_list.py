@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from textual.app import App, ComposeResult
 
-from nfh_db.records import FlagName, QueueRow, State
+from nfh_db.records import AnchorState, FlagName, QueueRow
 from nfh_models.domain import Blocking, Kind
 from nfh_tui.textual_support import cut_left, one_line, pad
 from nfh_tui.widgets.queue_list import KNOWN, QueueList, row_flags, row_note
@@ -21,7 +21,7 @@ def row(anchor_id: int, **more: object) -> QueueRow:
         "before": f"before {anchor_id} ",
         "word": "one",
         "after": " after",
-        "state": State.OPEN,
+        "state": AnchorState.OPEN,
         "kind": None,
         "strongest": None,
         "pattern": "",
@@ -34,7 +34,7 @@ class Listing(App[None]):
     def __init__(self, count: int = ROWS) -> None:
         super().__init__()
         self.asked: list[Sequence[int]] = []
-        self.state = State.OPEN
+        self.state = AnchorState.OPEN
         self.gone: set[int] = set()
         self.ids = IdList()
         self.ids.extend(array("q", range(1, count + 1)))
@@ -98,7 +98,7 @@ async def test_a_row_is_refreshed_in_place_and_a_lost_one_says_so():
     app = Listing(50)
     async with app.run_test(size=(60, 30)) as pilot:
         await pilot.pause()
-        app.state = State.DECIDED
+        app.state = AnchorState.DECIDED
         await app.queue.refresh_rows([3])
         await pilot.pause()
         assert app.text().count("✓") == 1
@@ -186,15 +186,19 @@ async def test_each_row_is_exactly_as_wide_as_the_list(width, texts):
     ("more", "width", "note"),
     [
         ({}, 13, ""),
-        ({"state": State.DECIDED, "kind": Kind.AGE}, 13, "Age"),
-        ({"state": State.ANSWERED, "pattern": "3-0"}, 13, "3-0"),
+        ({"state": AnchorState.DECIDED, "kind": Kind.AGE}, 13, "Age"),
+        ({"state": AnchorState.ANSWERED, "pattern": "3-0"}, 13, "3-0"),
         (
-            {"state": State.DISAGREE, "pattern": "2-1", "strongest": Blocking.PARTIAL},
+            {"state": AnchorState.DISAGREE, "pattern": "2-1", "strongest": Blocking.PARTIAL},
             13,
             "2-1 partial",
         ),
-        ({"state": State.DISAGREE, "pattern": "2-1", "strongest": Blocking.NOUN}, 7, "noun"),
-        ({"state": State.DISAGREE, "strongest": Blocking.ANSWERABILITY}, 13, "answer?"),
+        (
+            {"state": AnchorState.DISAGREE, "pattern": "2-1", "strongest": Blocking.NOUN},
+            7,
+            "noun",
+        ),
+        ({"state": AnchorState.DISAGREE, "strongest": Blocking.ANSWERABILITY}, 13, "answer?"),
     ],
 )
 def test_what_stands_at_the_right_of_a_row(more, width, note):

@@ -64,11 +64,13 @@ async def test_an_item_that_left_its_queue_is_shown_all_the_same(open_desk):
 
 
 async def test_a_place_with_a_query_of_another_version_is_no_trap(open_desk, database):
-    from nfh_db.records import Place
+    from nfh_db.records import QueuePosition
     from nfh_db.store import Store
 
     with Store.open(database) as store:
-        store.save_place(store.annotator("edith"), "adjudicate", Place("nokey:1", None, None))
+        store.save_place(
+            store.annotator("edith"), "adjudicate", QueuePosition("nokey:1", None, None)
+        )
     async with open_desk() as desk:
         assert "no such key" in desk.said
         assert len(desk.screen.ids) == 6

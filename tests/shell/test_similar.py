@@ -6,7 +6,7 @@ import pytest
 
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
-from nfh_db.records import IncomingAnchor, IncomingPassage, Role, Seen
+from nfh_db.records import Exposure, IncomingAnchor, IncomingPassage, Role
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, class_answer, reference_answer
 from tests.shell.conftest import noun, passage_of, vote
@@ -105,7 +105,7 @@ async def test_precedents_are_listed_and_opened_beside_the_queue(
     with Store.open(alike) as store:
         other = store.annotator("[b]other")
         ids = next(store.queue_ids(parse(""), other))
-        seen = Seen(rule_tag="R5")
+        seen = Exposure(rule_tag="R5")
         store.commit_answer(ids[3], other, Role.ADJUDICATOR, TIME, seen)
     async with open_desk(path=alike) as desk:
         await desk.press("P")

@@ -18,7 +18,7 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.statistics import Number, Side, Speaker, count, distance, side
+from nfh_models.statistics import HeadSide, PassageNumber, Speaker, count, distance, side
 
 
 def passage(*turns: tuple[str | None, str], numbers: tuple[int, ...] = ()) -> Passage:
@@ -56,8 +56,8 @@ def number(
     anchor: Anchor = TWO,
     passage_id: int = 1,
     split: str | None = "dev",
-) -> Number:
-    return Number.of_gold(passage_id, "file", split, where, anchor, answer)
+) -> PassageNumber:
+    return PassageNumber.of_gold(passage_id, "file", split, where, anchor, answer)
 
 
 def test_what_gold_says_of_a_number() -> None:
@@ -127,9 +127,9 @@ def test_distances_go_from_the_nearest_end_of_the_anchor(head: int, wanted: int)
 
 def test_sides() -> None:
     anchor = Anchor(3, 5)
-    assert side(anchor, (0, 2)) is Side.BEFORE
-    assert side(anchor, (5, 9)) is Side.AFTER
-    assert side(anchor, (2, 9)) is Side.BOTH
+    assert side(anchor, (0, 2)) is HeadSide.BEFORE
+    assert side(anchor, (5, 9)) is HeadSide.AFTER
+    assert side(anchor, (2, 9)) is HeadSide.BOTH
 
 
 def test_heads_by_noun_by_word_and_by_mention() -> None:
@@ -140,7 +140,7 @@ def test_heads_by_noun_by_word_and_by_mention() -> None:
     assert list(heads.nouns.counts) == [2]
     assert list(heads.words.counts) == [3]
     assert list(heads.mentions.counts) == [4]
-    assert dict(heads.sides) == {Side.BOTH: 1}
+    assert dict(heads.sides) == {HeadSide.BOTH: 1}
     # The nearest is "apples" one turn on; it is Bo who says the number, and Ann the noun.
     assert list(heads.distance.counts) == [2]
     assert list(heads.turns.counts) == [1]
@@ -168,7 +168,7 @@ def test_a_removed_mention_is_no_place_of_the_head() -> None:
     answer = Answer(Kind.REFERENCE, (Head((*mentions(3), removed)),))
     heads = count([number(answer)]).heads
     assert list(heads.mentions.counts) == [1]
-    assert dict(heads.sides) == {Side.BEFORE: 1}
+    assert dict(heads.sides) == {HeadSide.BEFORE: 1}
 
 
 def test_a_passage_counts_once_and_once_for_each_number() -> None:
@@ -202,7 +202,7 @@ def test_groups_have_their_own_sizes() -> None:
 def test_memory_does_not_grow_with_the_numbers() -> None:
     where = [passage(("Ann", "I have " + word)) for word in ("one", "two", "ten")]
 
-    def numbers(many: int) -> Iterator[Number]:
+    def numbers(many: int) -> Iterator[PassageNumber]:
         for at in range(many):
             yield number(class_answer(Kind.AGE), where[at % 3], Anchor(2, 3), passage_id=at)
 

@@ -19,7 +19,7 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.statistics import Number, Side, Speaker, Statistics, count
+from nfh_models.statistics import HeadSide, PassageNumber, Speaker, Statistics, count
 
 YES, NO = class_answer(Kind.NFH), class_answer(Kind.NOT_NFH)
 
@@ -32,7 +32,7 @@ def tokens_of(words: list[str]) -> tuple[Token, ...]:
     return tuple(tokens)
 
 
-def identification(path: Path) -> Iterator[Number]:
+def identification(path: Path) -> Iterator[PassageNumber]:
     with path.open(encoding="utf-8", newline="") as lines:
         next(lines)
         for line, row in enumerate(lines):
@@ -41,10 +41,10 @@ def identification(path: Path) -> Iterator[Number]:
             whole = Passage(" ".join(words), tokens_of(words), (Turn(0, None, 0, len(words)),))
             anchor = Anchor(int(start), int(end))
             answer = YES if label == "1" else NO
-            yield Number.of_gold(line, "dev", "dev", whole, anchor, answer)
+            yield PassageNumber.of_gold(line, "dev", "dev", whole, anchor, answer)
 
 
-def resolution(path: Path) -> Iterator[Number]:
+def resolution(path: Path) -> Iterator[PassageNumber]:
     with path.open(encoding="utf-8") as lines:
         for line, row in enumerate(map(json.loads, lines)):
             words, numbers = row["tokens"], row["line_indices"]
@@ -56,7 +56,9 @@ def resolution(path: Path) -> Iterator[Number]:
             whole = Passage(" ".join(words), tokens_of(words), turns)
             at = row["anchors_indices"]
             anchor = Anchor(at[0], at[-1] + 1)
-            yield Number.of_gold(line, "dev", "dev", whole, anchor, answer_of(row["head"]))
+            yield PassageNumber.of_gold(
+                line, "dev", "dev", whole, anchor, answer_of(row["head"])
+            )
 
 
 def answer_of(head: list[str | int]) -> Answer:
@@ -103,7 +105,7 @@ def test_resolution_heads(heads: Statistics) -> None:
     found = heads.heads
     assert found.n == 464
     assert found.n - found.mentions.within(1) == 113
-    assert dict(found.sides) == {Side.BEFORE: 386, Side.AFTER: 21, Side.BOTH: 57}
+    assert dict(found.sides) == {HeadSide.BEFORE: 386, HeadSide.AFTER: 21, HeadSide.BOTH: 57}
     assert (found.distance.median, found.distance.most) == (8, 151)
     assert round(found.distance.mean or 0, 1) == 10.8
     within = [round(100 * found.distance.within(limit) / found.n) for limit in (5, 10, 20, 40)]

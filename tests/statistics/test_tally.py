@@ -5,11 +5,11 @@ import statistics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfh_models.statistics import Tally
+from nfh_models.statistics import ValueCounts
 
 
-def tallied(values: list[int]) -> Tally:
-    tally = Tally()
+def tallied(values: list[int]) -> ValueCounts:
+    tally = ValueCounts()
     for value in values:
         tally.add(value)
     return tally
@@ -28,7 +28,7 @@ def test_it_agrees_with_the_list_of_values(values: list[int], limit: int) -> Non
 
 
 def test_of_nothing_there_is_no_figure() -> None:
-    tally = Tally()
+    tally = ValueCounts()
     assert (tally.n, tally.total, tally.within(5)) == (0, 0, 0)
     assert tally.mean is None
     assert tally.median is None

@@ -6,15 +6,23 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import StoreError
-from nfh_db.records import FlagName, Item, Place, Role, Rule, Seen, State
+from nfh_db.records import (
+    AnchorItem,
+    AnchorState,
+    Exposure,
+    FlagName,
+    QueuePosition,
+    Role,
+    Rule,
+)
 from nfh_db.store import Store
 from nfh_models.domain import (
     Anchor,
     AnswerError,
     Blocking,
+    DifferenceNote,
     Kind,
     Mention,
-    Note,
     Origin,
     PassageError,
     Relation,
@@ -35,10 +43,10 @@ def anchor(store: Store, kit) -> int:
 
 
 @pytest.fixture
-def see(store: Store, anchor: int) -> Callable[..., Item]:
+def see(store: Store, anchor: int) -> Callable[..., AnchorItem]:
     """The anchor as somebody sees it."""
 
-    def look(name: str = "eva", role: Role = Role.ANNOTATOR, id_: int = anchor) -> Item:
+    def look(name: str = "eva", role: Role = Role.ANNOTATOR, id_: int = anchor) -> AnchorItem:
         item = store.item(id_, store.annotator(name), role)
         assert item is not None
         return item
@@ -47,10 +55,12 @@ def see(store: Store, anchor: int) -> Callable[..., Item]:
 
 
 @pytest.fixture
-def say(store: Store, anchor: int) -> Callable[..., State]:
+def say(store: Store, anchor: int) -> Callable[..., AnchorState]:
     """Commits somebody's answer; the state afterwards."""
 
-    def commit(name: str, answer, role: Role = Role.ANNOTATOR, id_: int = anchor) -> State:
+    def commit(
+        name: str, answer, role: Role = Role.ANNOTATOR, id_: int = anchor
+    ) -> AnchorState:
         given = class_answer(answer) if isinstance(answer, Kind) else answer
         return store.commit_answer(id_, store.annotator(name), role, given).state
 
@@ -61,7 +71,12 @@ def test_an_item_holds_what_came_in(kit, see) -> None:
     item = see()
     assert item.passage == kit.passage(WORDS)
     assert item.anchor == Anchor(ONE, ONE + 1)
-    assert (item.split, item.state, item.votes, item.gold) == ("dev", State.OPEN, (), None)
+    assert (item.split, item.state, item.votes, item.gold) == (
+        "dev",
+        AnchorState.OPEN,
+        (),
+        None,
+    )
     assert [sibling.anchor_id for sibling in item.siblings] == [1]
     assert len(item.public_id) == 32
 
@@ -78,12 +93,12 @@ def test_an_answer_comes_back_whole(store: Store, anchor: int, see, clock) -> No
         [Mention(CATS, CATS + 1, CATS, Origin.ADDED)],
     ]
     answer = reference_answer(heads, Relation.OR, "either “dogs”\nor cats")
-    seen = Seen(saw_model=True, saw_votes=True, seconds=2.5, rule_tag="R3")
+    seen = Exposure(saw_model=True, saw_votes=True, seconds=2.5, rule_tag="R3")
     eva = store.annotator("eva")
     saved = store.commit_answer(anchor, eva, Role.ANNOTATOR, answer, seen)
     assert (saved.anchor_id, saved.state, saved.at) == (
         anchor,
-        State.ANSWERED,
+        AnchorState.ANSWERED,
         "2026-05-06T12:00:00.000Z",
     )
     (vote,) = see().votes
@@ -121,18 +136,18 @@ def test_an_answer_that_does_not_fit_is_refused(store: Store, say, see, answer) 
 
 
 def test_three_references_to_different_nouns_disagree_by_noun(kit, say, see) -> None:
-    assert say("ann1", kit.to(DOGS)) is State.ANSWERED
-    assert say("ann2", kit.to(CATS)) is State.DISAGREE
-    assert say("ann3", kit.to(4)) is State.DISAGREE
+    assert say("ann1", kit.to(DOGS)) is AnchorState.ANSWERED
+    assert say("ann2", kit.to(CATS)) is AnchorState.DISAGREE
+    assert say("ann3", kit.to(4)) is AnchorState.DISAGREE
     item = see()
     assert (item.blocking, item.pattern, item.notes) == ((Blocking.NOUN,), "1-1-1", ())
 
 
 def test_other_mentions_of_one_noun_do_not_block(kit, say, see) -> None:
     say("ann1", kit.to(DOGS))
-    assert say("ann2", kit.to(MORE_DOGS)) is State.ANSWERED
+    assert say("ann2", kit.to(MORE_DOGS)) is AnchorState.ANSWERED
     item = see()
-    assert (item.blocking, item.notes, item.pattern) == ((), (Note.MENTION,), "2-0")
+    assert (item.blocking, item.notes, item.pattern) == ((), (DifferenceNote.MENTION,), "2-0")
 
 
 def test_strongest_first(kit, say, see) -> None:
@@ -146,7 +161,7 @@ def test_strongest_first(kit, say, see) -> None:
 def test_an_adjudicators_answer_makes_gold_and_is_no_vote(store: Store, kit, say, see) -> None:
     say("ann1", Kind.AGE)
     say("ann2", Kind.YEAR)
-    assert say("lee", kit.to(DOGS, CATS), Role.ADJUDICATOR) is State.DECIDED
+    assert say("lee", kit.to(DOGS, CATS), Role.ADJUDICATOR) is AnchorState.DECIDED
     item = see()
     assert item.gold is not None
     assert (item.gold.answer, item.gold.rule, item.gold.adjudicator) == (
@@ -161,7 +176,7 @@ def test_an_adjudicators_answer_makes_gold_and_is_no_vote(store: Store, kit, say
         ("lee", Role.ADJUDICATOR),
     ]
     (sibling,) = item.siblings
-    assert (sibling.kind, sibling.state) == (Kind.REFERENCE, State.DECIDED)
+    assert (sibling.kind, sibling.state) == (Kind.REFERENCE, AnchorState.DECIDED)
 
 
 def test_expert_gold_points_to_the_answer(path: Path, store: Store, say) -> None:
@@ -181,13 +196,13 @@ def test_expert_gold_points_to_the_answer(path: Path, store: Store, say) -> None
 def test_gold_that_only_says_nfh_leaves_the_anchor_open(store: Store, kit, say, see) -> None:
     kit.load(store, kit.one("I have two", 2, gold=kit.gold(Kind.NFH)))
     item = see(id_=2)
-    assert (item.state, item.siblings[0].kind) == (State.OPEN, Kind.NFH)
-    assert say("eva", Kind.AGE, id_=2) is State.ANSWERED
+    assert (item.state, item.siblings[0].kind) == (AnchorState.OPEN, Kind.NFH)
+    assert say("eva", Kind.AGE, id_=2) is AnchorState.ANSWERED
 
 
 def test_committing_the_same_again_is_a_confirmation(store: Store, say, see, clock) -> None:
     say("eva", Kind.AGE)
-    assert say("eva", Kind.AGE) is State.ANSWERED
+    assert say("eva", Kind.AGE) is AnchorState.ANSWERED
     assert len(see().votes) == 1
     acts = [line.act for line in store.history(1)]
     assert acts == ["answer AGE", "answer AGE, in place of an earlier one"]
@@ -197,18 +212,20 @@ def test_withdrawing_takes_gold_along(store: Store, say, see) -> None:
     say("ann1", Kind.AGE)
     say("lee", Kind.YEAR, Role.ADJUDICATOR)
     lee = store.annotator("lee")
-    assert store.withdraw(1, lee, Role.ADJUDICATOR).state is State.ANSWERED
+    assert store.withdraw(1, lee, Role.ADJUDICATOR).state is AnchorState.ANSWERED
     assert see().gold is None
     with pytest.raises(StoreError, match="lee has no decision of anchor 1"):
         store.withdraw(1, lee, Role.ADJUDICATOR)
-    assert store.withdraw(1, store.annotator("ann1"), Role.ANNOTATOR).state is State.OPEN
+    assert store.withdraw(1, store.annotator("ann1"), Role.ANNOTATOR).state is AnchorState.OPEN
     assert see().votes == ()
 
 
 def test_withdrawing_leaves_somebody_elses_gold(store: Store, say, see) -> None:
     say("lee", Kind.YEAR, Role.ADJUDICATOR)
     say("kim", Kind.AGE, Role.ADJUDICATOR)
-    assert store.withdraw(1, store.annotator("lee"), Role.ADJUDICATOR).state is State.DECIDED
+    assert (
+        store.withdraw(1, store.annotator("lee"), Role.ADJUDICATOR).state is AnchorState.DECIDED
+    )
     gold = see().gold
     assert gold is not None
     assert (gold.adjudicator, gold.answer.kind) == ("kim", Kind.AGE)
@@ -243,7 +260,7 @@ def test_an_answer_clears_ones_own_skip_and_draft(store: Store, say, see) -> Non
 def test_drafts_places_and_views_survive(path: Path, store: Store, anchor: int) -> None:
     eva = store.annotator("eva")
     store.save_draft(anchor, eva, Role.ANNOTATOR, '{"cursor": 3}')
-    store.save_place(eva, "annotate", Place("state:open", anchor, 3))
+    store.save_place(eva, "annotate", QueuePosition("state:open", anchor, 3))
     store.save_view(eva, "mine", "by:eva")
     store.save_view(eva, "hard", "heads>1")
     store.close()
@@ -252,8 +269,8 @@ def test_drafts_places_and_views_survive(path: Path, store: Store, anchor: int) 
         assert item is not None
         assert item.draft is not None
         assert item.draft.body == '{"cursor": 3}'
-        assert again.place(eva, "annotate") == Place("state:open", anchor, 3)
-        assert again.place(eva, "browse") == Place()
+        assert again.place(eva, "annotate") == QueuePosition("state:open", anchor, 3)
+        assert again.place(eva, "browse") == QueuePosition()
         assert again.views(eva) == (("hard", "heads>1"), ("mine", "by:eva"))
         again.save_draft(anchor, eva, Role.ANNOTATOR, None)
         again.save_view(eva, "mine", None)
@@ -274,14 +291,14 @@ def test_a_replacing_anchor_shows_old_votes_as_stale(store: Store, kit, say, see
     saved = store.replace_anchor(
         1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
     )
-    assert (saved.anchor_id, saved.state) == (2, State.STALE)
+    assert (saved.anchor_id, saved.state) == (2, AnchorState.STALE)
     assert store.item(1, eva, Role.ANNOTATOR) is None
     item = see(id_=2)
     assert item.votes == ()
     assert [vote.annotator for vote in item.stale_votes] == ["bob", "eva"]
     assert item.draft is not None
     assert [sibling.anchor_id for sibling in item.siblings] == [2]
-    assert say("eva", kit.to(DOGS), id_=2) is State.ANSWERED
+    assert say("eva", kit.to(DOGS), id_=2) is AnchorState.ANSWERED
     assert [vote.annotator for vote in see(id_=2).stale_votes] == ["bob", "eva"]
 
 
@@ -294,7 +311,7 @@ def test_gold_does_not_carry_over(store: Store, kit, say, see) -> None:
         Anchor(ONE, ONE + 2),
         store.stale_labels(1, store.annotator("lee")),
     )
-    assert saved.state is State.STALE
+    assert saved.state is AnchorState.STALE
     assert see(id_=saved.anchor_id).gold is None
 
 
@@ -306,7 +323,7 @@ def test_without_votes_a_replacing_anchor_is_open(store: Store, anchor: int) -> 
         Anchor(ONE, ONE + 2),
         store.stale_labels(1, store.annotator("eva")),
     )
-    assert saved.state is State.OPEN
+    assert saved.state is AnchorState.OPEN
 
 
 def test_stale_votes_are_kept_over_several_replacements(store: Store, say, see) -> None:
@@ -318,7 +335,7 @@ def test_stale_votes_are_kept_over_several_replacements(store: Store, say, see) 
     third = store.replace_anchor(
         second, eva, Role.ADJUDICATOR, Anchor(ONE - 1, ONE + 2), store.stale_labels(second, eva)
     )
-    assert third.state is State.STALE
+    assert third.state is AnchorState.STALE
     assert [vote.annotator for vote in see(id_=third.anchor_id).stale_votes] == ["eva"]
 
 
@@ -331,7 +348,7 @@ def test_going_back_to_a_span_revives_its_anchor(store: Store, say, see) -> None
     back = store.replace_anchor(
         second, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 1), store.stale_labels(second, eva)
     )
-    assert (back.anchor_id, back.state) == (1, State.ANSWERED)
+    assert (back.anchor_id, back.state) == (1, AnchorState.ANSWERED)
     assert [vote.annotator for vote in see().votes] == ["eva"]
     assert see().stale_votes == ()
     assert store.item(second, eva, Role.ANNOTATOR) is None
@@ -339,11 +356,11 @@ def test_going_back_to_a_span_revives_its_anchor(store: Store, say, see) -> None
 
 def test_places_follow_a_replacement(store: Store, anchor: int) -> None:
     eva = store.annotator("eva")
-    store.save_place(eva, "annotate", Place("", 1, 2))
+    store.save_place(eva, "annotate", QueuePosition("", 1, 2))
     store.replace_anchor(
         1, eva, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, eva)
     )
-    assert store.place(eva, "annotate") == Place("", 2, 2)
+    assert store.place(eva, "annotate") == QueuePosition("", 2, 2)
 
 
 def test_spans_that_cannot_be(store: Store, anchor: int, kit) -> None:
@@ -373,4 +390,4 @@ def test_spans_that_cannot_be(store: Store, anchor: int, kit) -> None:
 
 def test_what_names_nothing_here_is_refused(store: Store) -> None:
     with pytest.raises(StoreError, match="a person, a model or a job that is not in"):
-        store.save_place(store.annotator("eva"), "browse", Place("", 99, 0))
+        store.save_place(store.annotator("eva"), "browse", QueuePosition("", 99, 0))

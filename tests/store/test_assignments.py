@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from nfh_db import assignment_plan
-from nfh_db.assignment_plan import Amount, Wanted, days_ago
+from nfh_db.assignment_plan import Amount, AssignmentRequest, days_ago
 from nfh_db.connection import connect
 from nfh_db.errors import StoreError
 from nfh_db.query import parse
@@ -58,7 +58,9 @@ def assign(store: Store, to: Iterable[str], query: str = "", **more):
     """Give out the items of a query."""
     limit = more.pop("limit", None)
     dry = more.pop("dry_run", False)
-    return store.assign(parse(query), None, tuple(to), Wanted(**more), limit=limit, dry_run=dry)
+    return store.assign(
+        parse(query), None, tuple(to), AssignmentRequest(**more), limit=limit, dry_run=dry
+    )
 
 
 def per_person(store: Store) -> dict[str, int]:
@@ -258,7 +260,9 @@ def test_what_happens_between_plan_and_write_is_seen(store: Store, kit) -> None:
     kit.load(store, *items(kit, 8))
     eva, bob = store.annotator("eva"), store.annotator("bob")
     with closing(connect(store.path, "ro")) as connection:
-        plan = assignment_plan.plan(connection, list(range(1, 9)), [eva, bob], Wanted())
+        plan = assignment_plan.plan(
+            connection, list(range(1, 9)), [eva, bob], AssignmentRequest()
+        )
     answer(store, 1, "zoe")
     assign(store, ("ida",), limit=3)
     written = assignment_plan.give(store._noting, plan, lambda _: None)

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from nfh_db.assignment_plan import Wanted, days_ago
+from nfh_db.assignment_plan import AssignmentRequest, days_ago
 from nfh_db.connection import connect
 from nfh_db.errors import StoreError
 from nfh_db.query import parse
@@ -37,7 +37,7 @@ def items(kit, count: int):
 
 def assign(store: Store, to: Iterable[str], query: str = "", limit: int | None = None, **more):
     """Give out the items of a query."""
-    return store.assign(parse(query), None, tuple(to), Wanted(**more), limit=limit)
+    return store.assign(parse(query), None, tuple(to), AssignmentRequest(**more), limit=limit)
 
 
 def answer(store: Store, anchor: int, name: str) -> None:

@@ -8,10 +8,10 @@ from itertools import pairwise
 import pytest
 
 from nfh_db import answers as golds
-from nfh_db.assignment_plan import Amount, Wanted
+from nfh_db.assignment_plan import Amount, AssignmentRequest
 from nfh_db.connection import connect
 from nfh_db.query import parse
-from nfh_db.records import Annotator, FlagName, Item, Role, Rule, State
+from nfh_db.records import AnchorItem, AnchorState, Annotator, FlagName, Role, Rule
 from nfh_db.serialization import decode_gold, encode
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Answer, Blocking, Kind, class_answer
@@ -36,7 +36,7 @@ def rows(store: Store, purpose: str) -> list[tuple]:
 
 def assign(store: Store, to: Iterable[str], query: str = "", **wanted):
     """Give out the items of a query."""
-    return store.assign(parse(query), None, tuple(to), Wanted(**wanted))
+    return store.assign(parse(query), None, tuple(to), AssignmentRequest(**wanted))
 
 
 def decide(store: Store, anchor: int, name: str, answer: Answer | Kind) -> None:
@@ -121,7 +121,7 @@ def test_nobody_is_given_checks_and_nothing_else(known: Store) -> None:
     assert rows(known, "check") == []
 
 
-def as_annotator(store: Store, anchor: int, name: str) -> Item:
+def as_annotator(store: Store, anchor: int, name: str) -> AnchorItem:
     found = store.item_for_annotator(anchor, store.annotator(name))
     assert found is not None
     return found
@@ -134,14 +134,19 @@ def test_an_annotator_sees_nothing_of_others_nor_of_gold(store: Store, kit) -> N
     (bare_row,) = store.queue_rows([1], store.annotator("zoe"), Role.ANNOTATOR)
     votes = [kit.vote("eva", kit.to(1)), kit.vote("bob", kit.to(8))]
     kit.load(store, kit.one(WORDS, 3, gold=kit.gold(Kind.AGE), votes=votes))
-    assert store.item(1, store.annotator("zoe"), Role.ADJUDICATOR).state is State.DECIDED
+    assert store.item(1, store.annotator("zoe"), Role.ADJUDICATOR).state is AnchorState.DECIDED
     assert as_annotator(store, 1, "zoe") == bare
     assert store.queue_rows([1], store.annotator("zoe"), Role.ANNOTATOR) == (bare_row,)
     own = as_annotator(store, 1, "eva")
     assert [vote.annotator for vote in own.votes] == ["eva"]
-    assert own.state is State.ANSWERED
+    assert own.state is AnchorState.ANSWERED
     (row,) = store.queue_rows([1], store.annotator("eva"), Role.ANNOTATOR)
-    assert (row.state, row.kind, row.strongest, row.pattern) == (State.ANSWERED, None, None, "")
+    assert (row.state, row.kind, row.strongest, row.pattern) == (
+        AnchorState.ANSWERED,
+        None,
+        None,
+        "",
+    )
 
 
 def test_what_one_was_given_does_not_say_which_file_it_is_from(known: Store, kit) -> None:
@@ -187,7 +192,7 @@ def test_neighbours_in_a_passage_are_hidden_from_annotators_too(store: Store, ki
     kit.load(store, replace(one, anchors=(one.anchors[0], more)))
     assert [sibling.nouns for sibling in seen(store, "ida", 2).siblings] == [(1,), ()]
     siblings = as_annotator(store, 2, "eva").siblings
-    assert [(one.state, one.kind) for one in siblings] == [(State.OPEN, None)] * 2
+    assert [(one.state, one.kind) for one in siblings] == [(AnchorState.OPEN, None)] * 2
     assert [sibling.nouns for sibling in siblings] == [(), ()]
 
 
@@ -210,13 +215,13 @@ def double(store: Store, kit) -> Store:
     return store
 
 
-def seen(store: Store, name: str, anchor: int = 1) -> Item:
+def seen(store: Store, name: str, anchor: int = 1) -> AnchorItem:
     found = store.item(anchor, store.annotator(name), Role.ADJUDICATOR)
     assert found is not None
     return found
 
 
-def adjudicators(item: Item) -> dict[str, Kind]:
+def adjudicators(item: AnchorItem) -> dict[str, Kind]:
     votes = (vote for vote in item.votes if vote.role is Role.ADJUDICATOR)
     return {vote.annotator: vote.answer.kind for vote in votes}
 
@@ -226,17 +231,19 @@ def test_neither_sees_the_others_decision_before_the_own_is_given(double: Store,
     row_before = double.queue_rows([1, 2], double.annotator("bob"))
     decide(double, 1, "eva", Kind.AGE)
     assert seen(double, "bob") == before
-    assert before.state is State.DISAGREE
+    assert before.state is AnchorState.DISAGREE
     assert before.pattern == "1-1"
     assert double.queue_rows([1, 2], double.annotator("bob")) == row_before
     assert (row_before[0].state, row_before[0].kind, row_before[0].pattern) == (
-        State.DISAGREE,
+        AnchorState.DISAGREE,
         None,
         "1-1",
     )  # as the item beside it
     assert seen(double, "bob").state is row_before[0].state
     neighbour = seen(double, "bob", 2)
-    assert [(one.state, one.kind) for one in neighbour.siblings] == [(State.OPEN, None)] * 2
+    assert [(one.state, one.kind) for one in neighbour.siblings] == [
+        (AnchorState.OPEN, None)
+    ] * 2
     assert seen(double, "ida").gold.answer.kind is Kind.AGE
     assert seen(double, "eva").gold.adjudicator == "eva"
     decide(double, 1, "eva", kit.to(1))

@@ -6,7 +6,7 @@ import pytest
 
 from nfh_db.errors import ChangedSinceError, StoreError
 from nfh_db.query import parse
-from nfh_db.records import Annotator, Role, Rule, State
+from nfh_db.records import AnchorState, Annotator, Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, class_answer
 
@@ -64,7 +64,7 @@ def test_there_and_back_again(store, me, golds):
         undone = store.undo(me)
         assert (undone.summary, undone.anchor_id) == ("settlement by rule unanimous", 1)
         assert (counts(undone), golds()) == ((COUNT, 0), [None] * COUNT)
-        assert store.item(1, me, Role.ADJUDICATOR).state is State.ANSWERED
+        assert store.item(1, me, Role.ADJUDICATOR).state is AnchorState.ANSWERED
         assert store.undo(me) is None
         redone = store.redo(me)
         assert (counts(redone), golds()) == ((COUNT, 0), SETTLED)
@@ -178,10 +178,10 @@ def test_a_number_that_got_another_span_is_taken_back_behind_it(store, me):
         store.stale_labels(1, store.annotator("eva")),
     ).anchor_id
     assert counts(store.undo(me)) == (COUNT, 0)
-    assert store.item(new, me, Role.ADJUDICATOR).state is State.STALE
+    assert store.item(new, me, Role.ADJUDICATOR).state is AnchorState.STALE
     assert counts(store.redo(me)) == (COUNT, 0)
     store.undo(store.annotator("eva"))
-    assert store.item(1, me, Role.ADJUDICATOR).state is State.DECIDED
+    assert store.item(1, me, Role.ADJUDICATOR).state is AnchorState.DECIDED
 
 
 def test_a_replacing_number_is_stale_again_once_its_gold_is_gone(store, me):
@@ -195,9 +195,9 @@ def test_a_replacing_number_is_stale_again_once_its_gold_is_gone(store, me):
     answer(store, store.annotator("ann1"), new, Kind.AGE)
     assert store.settle(parse(""), Rule.UNANIMOUS, me, least=1).new == COUNT
     store.withdraw(new, store.annotator("ann1"), Role.ANNOTATOR)
-    assert store.item(new, me, Role.ADJUDICATOR).state is State.DECIDED
+    assert store.item(new, me, Role.ADJUDICATOR).state is AnchorState.DECIDED
     assert counts(store.undo(me)) == (COUNT, 0)
-    assert store.item(new, me, Role.ADJUDICATOR).state is State.STALE
+    assert store.item(new, me, Role.ADJUDICATOR).state is AnchorState.STALE
 
 
 def test_while_it_is_taken_back_nothing_else_is_settled(path, store, me, monkeypatch, kit):

@@ -202,7 +202,7 @@ def test_an_import_broken_off_in_this_process_is_swept(path: Path, store: Store,
     with pytest.raises(KeyboardInterrupt):
         store.load(kit.file(), rows())
     assert tables(path)["anchor"] == 0
-    with store._readers.lend() as connection:
+    with store._readers.connection() as connection:
         assert batches.unfinished(connection) == []
 
 

@@ -6,7 +6,7 @@ from itertools import pairwise, product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nfh_db.assignment_plan import Lacking, deal
+from nfh_db.assignment_plan import AssignmentShortfall, deal
 
 
 def loads(dealt: list[list[int]], people: int) -> list[int]:
@@ -15,27 +15,31 @@ def loads(dealt: list[list[int]], people: int) -> list[int]:
     return [counted[person] for person in range(people)]
 
 
-def lacking(need: int, *may: int) -> Lacking:
-    return Lacking(need, frozenset(may))
+def lacking(need: int, *may: int) -> AssignmentShortfall:
+    return AssignmentShortfall(need, frozenset(may))
 
 
 PEOPLE = 4
 items = st.lists(
-    st.builds(Lacking, st.integers(0, 3), st.frozensets(st.integers(0, PEOPLE - 1))),
+    st.builds(
+        AssignmentShortfall, st.integers(0, 3), st.frozensets(st.integers(0, PEOPLE - 1))
+    ),
     max_size=40,
 )
 
 
 @given(items)
 @settings(max_examples=300, deadline=None)
-def test_each_item_gets_what_it_lacks_and_nobody_gets_it_twice(wanted: list[Lacking]) -> None:
+def test_each_item_gets_what_it_lacks_and_nobody_gets_it_twice(
+    wanted: list[AssignmentShortfall],
+) -> None:
     dealt = deal(wanted, PEOPLE)
     for one, people in zip(wanted, dealt, strict=True):
         assert len(people) == len(set(people)) == min(one.need, len(one.may))
         assert set(people) <= one.may
 
 
-def spread_at_best(wanted: list[Lacking], people: int) -> list[int]:
+def spread_at_best(wanted: list[AssignmentShortfall], people: int) -> list[int]:
     """The most even loads that there are, by trying everything: the largest first."""
     from itertools import combinations
 
@@ -49,13 +53,14 @@ def spread_at_best(wanted: list[Lacking], people: int) -> list[int]:
 
 
 few = st.lists(
-    st.builds(Lacking, st.integers(0, 2), st.frozensets(st.integers(0, 2))), max_size=6
+    st.builds(AssignmentShortfall, st.integers(0, 2), st.frozensets(st.integers(0, 2))),
+    max_size=6,
 )
 
 
 @given(few)
 @settings(max_examples=200, deadline=None)
-def test_the_loads_are_as_even_as_they_can_be(wanted: list[Lacking]) -> None:
+def test_the_loads_are_as_even_as_they_can_be(wanted: list[AssignmentShortfall]) -> None:
     found = sorted(loads(deal(wanted, 3), 3), reverse=True)
     assert found == spread_at_best(wanted, 3)
 
@@ -87,4 +92,4 @@ def test_everybody_meets_everybody() -> None:
 
 def test_nothing_to_deal_and_nobody_to_deal_to() -> None:
     assert deal([], 3) == []
-    assert deal([lacking(0, 0, 1), Lacking(2, frozenset())], 2) == [[], []]
+    assert deal([lacking(0, 0, 1), AssignmentShortfall(2, frozenset())], 2) == [[], []]

@@ -18,10 +18,10 @@ from nfh_db.connection import connect
 from nfh_db.errors import StoreError
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
-from nfh_db.records import Ballot, Role, State
+from nfh_db.records import AnchorState, Ballot, Role
 from nfh_db.schema import migrations
 from nfh_db.store import Store
-from nfh_models.domain import Anchor, Blocking, Kind, Note, class_answer, compare
+from nfh_models.domain import Anchor, Blocking, DifferenceNote, Kind, class_answer, compare
 from nfh_tui.cli.main import commands
 
 WORDS = "the dogs saw one or two dogs and cats near cats"
@@ -281,10 +281,10 @@ def test_three_nouns_are_a_disagreement_and_three_mentions_of_one_are_none(
         me = store.annotator("editor")
         nouns, mentions = (store.item(id_, me, Role.ADJUDICATOR) for id_ in (1, 2))
     assert nouns and mentions
-    assert (nouns.state, nouns.pattern) == (State.DISAGREE, "1-1-1")
+    assert (nouns.state, nouns.pattern) == (AnchorState.DISAGREE, "1-1-1")
     assert nouns.blocking == (Blocking.NOUN,)
-    assert (mentions.state, mentions.pattern) == (State.ANSWERED, "3-0")
-    assert (mentions.blocking, mentions.notes) == ((), (Note.MENTION,))
+    assert (mentions.state, mentions.pattern) == (AnchorState.ANSWERED, "3-0")
+    assert (mentions.blocking, mentions.notes) == ((), (DifferenceNote.MENTION,))
 
 
 def test_queries_find_the_pairs(answered: Path) -> None:

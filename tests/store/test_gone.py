@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nfh_db.errors import GoneError
-from nfh_db.records import Place, Role
+from nfh_db.records import QueuePosition, Role
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, class_answer
 
@@ -39,7 +39,7 @@ def _writes(store, eva):
     )
     yield lambda: store.undo(eva)
     yield lambda: store.save_draft(1, eva, Role.ANNOTATOR, "{}")
-    yield lambda: store.save_place(eva, "annotate", Place("", 1, 0))
+    yield lambda: store.save_place(eva, "annotate", QueuePosition("", 1, 0))
     yield lambda: store.set_setting("theme", "dark")
 
 

@@ -11,7 +11,7 @@ from nfh_db.connection import connect
 from nfh_db.errors import FormatError, StoreError
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
-from nfh_db.records import FlagName, IncomingAnchor, IncomingPassage, Role, Rule, State
+from nfh_db.records import AnchorState, FlagName, IncomingAnchor, IncomingPassage, Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Blocking, Kind, Mention, class_answer, reference_answer
 
@@ -82,7 +82,7 @@ def test_everything_a_file_says_comes_in(path: Path, store: Store, kit) -> None:
         ("lee", answer),
     ]
     assert (item.state, item.blocking, item.pattern) == (
-        State.DECIDED,
+        AnchorState.DECIDED,
         (Blocking.CLASS,),
         "1-1",
     )
@@ -109,7 +109,7 @@ def test_summaries_agree_with_those_of_people(store: Store, kit) -> None:
     first, second = items(store)
     for item in (first, second):
         assert (item.state, item.blocking, item.notes, item.pattern) == (
-            State.DISAGREE,
+            AnchorState.DISAGREE,
             (Blocking.NOUN,),
             (),
             "1-1-1",
@@ -209,7 +209,7 @@ def test_answers_of_people_are_kept(store: Store, kit) -> None:
         ("bob", Kind.YEAR),
         ("eva", Kind.AGE),
     ]
-    assert (item.state, item.pattern) == (State.DISAGREE, "1-1")
+    assert (item.state, item.pattern) == (AnchorState.DISAGREE, "1-1")
     assert [mark.annotator for mark in item.flags] == ["bob"]
 
 
@@ -236,7 +236,7 @@ def test_an_anchor_that_a_person_made_is_known(store: Store, kit) -> None:
     )
     report = kit.load(store, kit.one("I have twenty one", 2, stop=4, gold=kit.gold(Kind.AGE)))
     assert (report.anchors_known, report.gold_new) == (1, 1)
-    assert items(store)[0].state is State.DECIDED
+    assert items(store)[0].state is AnchorState.DECIDED
 
 
 @pytest.mark.parametrize("problem", ["anchor", "mention", "name", "reader"])

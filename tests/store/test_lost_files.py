@@ -15,7 +15,7 @@ from nfh_db import connection
 from nfh_db.doctor import runner
 from nfh_db.errors import GoneError
 from nfh_db.query import parse
-from nfh_db.records import Place, Role
+from nfh_db.records import QueuePosition, Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 
@@ -60,7 +60,7 @@ def writes(store: Store, eva):
     yield lambda: store.commit_answer(1, eva, Role.ANNOTATOR, answer)
     yield lambda: store.undo(eva)
     yield lambda: store.save_draft(1, eva, Role.ANNOTATOR, "{}")
-    yield lambda: store.save_place(eva, "annotate", Place("", 1, 0))
+    yield lambda: store.save_place(eva, "annotate", QueuePosition("", 1, 0))
     yield lambda: store.set_setting("theme", "dark")
 
 

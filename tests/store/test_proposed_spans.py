@@ -9,7 +9,7 @@ from nfh_db.connection import connect
 from nfh_db.errors import ChangedSinceError, StaleLabelsError, StoreError
 from nfh_db.event_log import present_state, replay
 from nfh_db.query import parse
-from nfh_db.records import FlagMark, FlagName, Role, Rule, StaleLabels, State
+from nfh_db.records import AnchorState, FlagMark, FlagName, Role, Rule, StaleLabels
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, PassageError, class_answer
 
@@ -53,7 +53,7 @@ def check_log(path: Path) -> None:
 def test_a_proposal_changes_neither_span_nor_gold_nor_state(decided: Store) -> None:
     ann = decided.annotator("ann1")
     saved = decided.propose_span(1, ann, WHOLE)
-    assert (saved.anchor_id, saved.state) == (1, State.DECIDED)
+    assert (saved.anchor_id, saved.state) == (1, AnchorState.DECIDED)
     assert golds(decided) == [(2, 3)]
     assert flags(decided) == [("ann1", "anchor", WHOLE)]
     assert list(next(decided.queue_ids(parse("flag:anchor"), ann))) == [1]
@@ -84,7 +84,7 @@ def test_a_replacement_names_what_becomes_stale_first(decided: Store) -> None:
     assert str(labels) == "Gold by eva and the answers of ann1, ann2 become stale"
     assert golds(decided) == [(2, 3)]
     saved = decided.replace_anchor(1, eva, Role.ADJUDICATOR, WHOLE, labels)
-    assert (saved.anchor_id, saved.state) == (2, State.STALE)
+    assert (saved.anchor_id, saved.state) == (2, AnchorState.STALE)
 
 
 def test_what_came_since_the_question_is_asked_about_again(decided: Store) -> None:

@@ -7,7 +7,7 @@ import pytest
 from nfh_db.connection import connect
 from nfh_db.errors import StoreError
 from nfh_db.query import parse
-from nfh_db.records import Annotator, Gold, Item, Role, Rule, State
+from nfh_db.records import AnchorItem, AnchorState, Annotator, Gold, Role, Rule
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Answer, Kind, Sort, class_answer
 
@@ -37,10 +37,10 @@ def voted(store: Store, kit) -> Callable[..., int]:
 
 
 @pytest.fixture
-def seen(store: Store, me: Annotator) -> Callable[[int], Item]:
+def seen(store: Store, me: Annotator) -> Callable[[int], AnchorItem]:
     """An anchor as whoever settles sees it."""
 
-    def item(anchor_id: int) -> Item:
+    def item(anchor_id: int) -> AnchorItem:
         found = store.item(anchor_id, me, Role.ADJUDICATOR)
         assert found is not None
         return found
@@ -78,7 +78,7 @@ def test_what_all_say_is_gold_with_its_rule_and_votes(store, me, voted, seen, ki
     assert (report.anchors, report.new, dict(report.skipped)) == (2, 1, {"blocked by class": 1})
     assert (dict(report.classes), dict(report.patterns)) == ({"AGE": 1}, {"3-0": 1})
     item = seen(first)
-    assert item.state is State.DECIDED
+    assert item.state is AnchorState.DECIDED
     assert item.gold == Gold(
         class_answer(Kind.AGE),
         UNANIMOUS,
@@ -87,7 +87,7 @@ def test_what_all_say_is_gold_with_its_rule_and_votes(store, me, voted, seen, ki
         (("ann1", kit.at), ("ann2", kit.at), ("ann3", kit.at)),
     )
     assert report.at == item.gold.decided_at
-    assert (seen(second).state, seen(second).gold) == (State.DISAGREE, None)
+    assert (seen(second).state, seen(second).gold) == (AnchorState.DISAGREE, None)
 
 
 def test_a_majority_keeps_all_the_votes_it_was_counted_from(store, me, voted, seen):
@@ -164,10 +164,13 @@ def test_an_nfh_of_a_file_is_made_fuller(store, me, voted, seen, kit):
     broken = voted(Kind.BROKEN, Kind.BROKEN, gold=kit.gold(Kind.NFH))
     report = store.settle(parse(""), UNANIMOUS, me)
     assert (report.replaced, dict(report.skipped)) == (1, {"contradicts the NFH of a file": 2})
-    assert (seen(fuller).gold.answer.kind, seen(fuller).state) == (Kind.AGE, State.DECIDED)
+    assert (seen(fuller).gold.answer.kind, seen(fuller).state) == (
+        Kind.AGE,
+        AnchorState.DECIDED,
+    )
     assert {seen(a).gold.answer.kind for a in (denied, broken)} == {Kind.NFH}
     store.undo(me)
-    assert (seen(fuller).gold.rule, seen(fuller).state) == (Rule.IMPORTED, State.ANSWERED)
+    assert (seen(fuller).gold.rule, seen(fuller).state) == (Rule.IMPORTED, AnchorState.ANSWERED)
 
 
 def test_a_trial_run_writes_nothing(store, me, voted):
@@ -226,7 +229,7 @@ def test_what_settles_no_more_is_taken_back(store, me, voted, seen, kit):
     store.settle(parse(""), UNANIMOUS, me)
     report = store.settle(parse(""), UNANIMOUS, me)
     assert (report.taken_back, dict(report.skipped)) == (0, {"blocked by class": 2})
-    assert (seen(anchor).gold, seen(anchor).state) == (None, State.DISAGREE)
+    assert (seen(anchor).gold, seen(anchor).state) == (None, AnchorState.DISAGREE)
     # What a file said of it before is there again.
     assert (seen(known).gold.answer.kind, seen(known).gold.rule) == (Kind.NFH, Rule.IMPORTED)
     store.undo(me)

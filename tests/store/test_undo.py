@@ -7,7 +7,7 @@ import pytest
 
 from nfh_db.connection import connect
 from nfh_db.errors import ChangedSinceError
-from nfh_db.records import Annotator, FlagName, Role, Seen, State
+from nfh_db.records import AnchorState, Annotator, Exposure, FlagName, Role
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, class_answer
 
@@ -24,7 +24,7 @@ def eva(store: Store, kit) -> Annotator:
 
 def answer(
     store: Store, who: Annotator, anchor: int, kind: Kind, role: Role = Role.ANNOTATOR
-) -> State:
+) -> AnchorState:
     return store.commit_answer(anchor, who, role, class_answer(kind)).state
 
 
@@ -54,7 +54,7 @@ def test_undo_and_redo_walk_over_items(store: Store, eva: Annotator) -> None:
     assert (kinds(store, eva, 1), kinds(store, eva, 2)) == ([], [])
     item = store.item(1, eva, Role.ANNOTATOR)
     assert item is not None
-    assert item.state is State.OPEN
+    assert item.state is AnchorState.OPEN
     redone = [store.redo(eva) for _ in range(4)]
     assert [step and step.anchor_id for step in redone] == [1, 1, 2, None]
     assert (kinds(store, eva, 1), kinds(store, eva, 2)) == (["eva YEAR"], ["eva TIME"])
@@ -153,7 +153,7 @@ def test_flags_and_withdrawals_are_undone(store: Store, eva: Annotator) -> None:
     item = store.item(1, eva, Role.ADJUDICATOR)
     assert item is not None
     assert item.gold is not None
-    assert (item.gold.answer.kind, item.state) == (Kind.AGE, State.DECIDED)
+    assert (item.gold.answer.kind, item.state) == (Kind.AGE, AnchorState.DECIDED)
     assert [mark.name for mark in item.flags] == [FlagName.GUIDELINE]
 
 
@@ -168,13 +168,13 @@ def test_undoing_a_replacement_brings_the_old_anchor_back(store: Store, eva: Ann
     assert store.item(new, eva, Role.ANNOTATOR) is None
     item = store.item(1, eva, Role.ANNOTATOR)
     assert item is not None
-    assert (item.state, kinds(store, eva, 1)) == (State.ANSWERED, ["eva AGE"])
+    assert (item.state, kinds(store, eva, 1)) == (AnchorState.ANSWERED, ["eva AGE"])
     redone = store.redo(eva)
     assert redone is not None
     assert redone.anchor_id == new
     replaced = store.item(new, eva, Role.ANNOTATOR)
     assert replaced is not None
-    assert replaced.state is State.STALE
+    assert replaced.state is AnchorState.STALE
     assert store.item(1, eva, Role.ANNOTATOR) is None
 
 
@@ -207,7 +207,7 @@ def test_reviving_an_anchor_is_undone_with_its_old_answers(
     assert store.undo(eva) is not None
     item = store.item(new, eva, Role.ANNOTATOR)
     assert item is not None
-    assert item.state is State.STALE
+    assert item.state is AnchorState.STALE
     assert [vote.annotator for vote in item.stale_votes] == ["eva"]
 
 
@@ -217,11 +217,11 @@ def test_an_answer_to_a_replaced_anchor_can_be_undone(store: Store, eva: Annotat
     new = store.replace_anchor(
         1, bob, Role.ADJUDICATOR, Anchor(ONE, ONE + 2), store.stale_labels(1, bob)
     )
-    assert new.state is State.STALE
+    assert new.state is AnchorState.STALE
     assert store.undo(eva) is not None
     item = store.item(new.anchor_id, eva, Role.ANNOTATOR)
     assert item is not None
-    assert (item.state, item.stale_votes) == (State.OPEN, ())
+    assert (item.state, item.stale_votes) == (AnchorState.OPEN, ())
 
 
 def test_history_tells_all_of_it(store: Store, eva: Annotator) -> None:
@@ -243,7 +243,9 @@ def test_history_tells_all_of_it(store: Store, eva: Annotator) -> None:
 def test_an_answer_given_in_any_number_of_seconds_can_be_undone(
     store: Store, eva: Annotator, seconds: float
 ) -> None:
-    store.commit_answer(1, eva, Role.ANNOTATOR, class_answer(Kind.AGE), Seen(seconds=seconds))
+    store.commit_answer(
+        1, eva, Role.ANNOTATOR, class_answer(Kind.AGE), Exposure(seconds=seconds)
+    )
     assert store.undo(eva) is not None
     assert kinds(store, eva, 1) == []
 

@@ -8,7 +8,7 @@ import pytest
 
 from nfh_db.import_run import IncomingFile
 from nfh_db.query import parse
-from nfh_db.records import IncomingAnchor, IncomingPassage, Item, Role
+from nfh_db.records import AnchorItem, IncomingAnchor, IncomingPassage, Role
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Passage, Token, Turn
 
@@ -42,10 +42,10 @@ def database(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def read(database: Path) -> Callable[[int], Item]:
+def read(database: Path) -> Callable[[int], AnchorItem]:
     """An item as it is on disk, by its place, as edith sees it who adjudicates."""
 
-    def item(place: int) -> Item:
+    def item(place: int) -> AnchorItem:
         with Store.open(database) as store:
             me = store.annotator("edith")
             ids = next(store.queue_ids(parse(""), me))

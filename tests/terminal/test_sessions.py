@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from nfh_db.records import Item, Rule
+from nfh_db.records import AnchorItem, Rule
 from nfh_models.domain import Kind
 
 from .tmux import PROMPT, Tmux
 
 
 def test_after_a_crash_place_answer_and_draft_are_there(
-    desk: Tmux, database: Path, read: Callable[[int], Item]
+    desk: Tmux, database: Path, read: Callable[[int], AnchorItem]
 ) -> None:
     desk.press("a", "Enter")
     desk.until("saved", "2/5")
@@ -38,7 +38,7 @@ def test_after_a_crash_place_answer_and_draft_are_there(
 
 
 def test_a_session_is_left_and_seen_again_in_another_size(
-    desk: Tmux, read: Callable[[int], Item]
+    desk: Tmux, read: Callable[[int], AnchorItem]
 ) -> None:
     with desk.attached(120, 40):
         desk.press("y")
@@ -58,7 +58,7 @@ def test_a_session_is_left_and_seen_again_in_another_size(
 
 
 def test_a_terminal_of_60_by_20_is_enough_to_decide(
-    desk: Tmux, read: Callable[[int], Item]
+    desk: Tmux, read: Callable[[int], AnchorItem]
 ) -> None:
     desk.resize(60, 20)
     text = desk.until("Item 1", "1/5", without="Evidence")

@@ -6,12 +6,12 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from nfh_models.training.loop import SCORE, Group, Outcome, StepReport, train
-from nfh_models.training.plan import Plan
+from nfh_models.training.loop import SCORE, ParameterGroup, StepReport, TrainingOutcome, train
+from nfh_models.training.plan import TrainingPlan
 
 CPU = torch.device("cpu")
 BATCHES = 4
-PLAN = Plan(epochs=3, precision="fp32", averaging=0.9, checkpoint_every=3)
+PLAN = TrainingPlan(epochs=3, precision="fp32", averaging=0.9, checkpoint_every=3)
 
 
 class SmallLearner:
@@ -32,9 +32,9 @@ class SmallLearner:
         self.judged: list[dict[str, Tensor]] = []
         self.factor = 1.0
 
-    def groups(self) -> Sequence[Group]:
+    def groups(self) -> Sequence[ParameterGroup]:
         first, *others = self.network.parameters()
-        return [Group([first], 0.01, 0.0), Group(others, 0.02, 0.01)]
+        return [ParameterGroup([first], 0.01, 0.0), ParameterGroup(others, 0.02, 0.01)]
 
     def batches(self, epoch: int) -> Sequence[Tensor]:
         order = torch.randperm(16, generator=torch.Generator().manual_seed(epoch))
@@ -60,15 +60,21 @@ class Driven:
     """A training run to its end, or through so many reports."""
 
     def __init__(
-        self, learner: SmallLearner, folder: Path, plan: Plan = PLAN, reports: int | None = None
+        self,
+        learner: SmallLearner,
+        folder: Path,
+        plan: TrainingPlan = PLAN,
+        reports: int | None = None,
     ) -> None:
         self.learner = learner
         self.reports: list[StepReport] = []
-        self.outcome: Outcome | None = None
+        self.outcome: TrainingOutcome | None = None
         self.running = train(learner, plan, folder, CPU)
         self.go(self.running, reports)
 
-    def go(self, running: Generator[StepReport, None, Outcome], reports: int | None) -> None:
+    def go(
+        self, running: Generator[StepReport, None, TrainingOutcome], reports: int | None
+    ) -> None:
         while reports is None or len(self.reports) < reports:
             try:
                 self.reports.append(next(running))

@@ -14,7 +14,7 @@ from nfh_models.training.checkpoints import (
     Checkpoint,
     CheckpointError,
     Identity,
-    Progress,
+    TrainingProgress,
     read,
     write,
 )
@@ -25,7 +25,9 @@ IDENTITY = Identity({"epochs": "3"}, "digest")
 
 
 def checkpoint(step: int, size: int = 10) -> Checkpoint:
-    return Checkpoint(IDENTITY, Progress(step=step), {"numbers": torch.arange(size).float()})
+    return Checkpoint(
+        IDENTITY, TrainingProgress(step=step), {"numbers": torch.arange(size).float()}
+    )
 
 
 def test_round_trip(tmp_path):
@@ -39,7 +41,7 @@ def test_round_trip(tmp_path):
         "scalar": torch.tensor(3.0),
         "bytes": torch.get_rng_state(),
     }
-    progress = Progress(step=3, curve=({"score": 0.5},), metrics={"score": 0.5})
+    progress = TrainingProgress(step=3, curve=({"score": 0.5},), metrics={"score": 0.5})
     write(tmp_path / LAST, Checkpoint(IDENTITY, progress, tensors))
     found = read(tmp_path / LAST, IDENTITY)
     assert found.progress == progress

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from nfh_models.training.loop import SCORE, NothingToLearnError, train
-from nfh_models.training.plan import DivergedError, Plan
+from nfh_models.training.plan import DivergedError, TrainingPlan
 
 from .small_learner import BATCHES, CPU, PLAN, Driven, SmallLearner, same
 
@@ -152,13 +152,13 @@ def test_score_that_is_no_number_is_a_sentence(tmp_path):
 
 
 def test_rates_rise_and_fall():
-    plan = Plan(epochs=1, warmup=0.1)
+    plan = TrainingPlan(epochs=1, warmup=0.1)
     rates = [plan.rate(step, 100) for step in range(100)]
     assert rates[0] == pytest.approx(0.1)
     assert max(rates) == rates[9]
     assert rates[9:] == sorted(rates[9:], reverse=True)
     assert rates[99] == pytest.approx(0.02)
-    assert {Plan(warmup=0, floor=1).rate(step, 9) for step in range(9)} == {1.0}
+    assert {TrainingPlan(warmup=0, floor=1).rate(step, 9) for step in range(9)} == {1.0}
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_rates_rise_and_fall():
 )
 def test_plans_that_are_none(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        Plan(**wrong)
+        TrainingPlan(**wrong)
 
 
 CHILD = """

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from nfh_db.holdout import Side
-from nfh_tui.jobs.snapshot import FORMULA, Found, Plan, plan, wanted_out
+from nfh_db.holdout import SplitSide
+from nfh_tui.jobs.snapshot import FORMULA, LabelledPassage, SplitPlan, plan, wanted_out
 
 KINDS = ("AGE", "REFERENCE", "OTHER")
 
@@ -16,9 +16,9 @@ def found(
     document: int = 1,
     turns: Iterable[str] = (),
     kind: str | None = None,
-) -> list[Found]:
+) -> list[LabelledPassage]:
     return [
-        Found(
+        LabelledPassage(
             number,
             f"{number:016}",
             document,
@@ -33,10 +33,10 @@ class Database:
     """What was dealt, and the gold that there is."""
 
     def __init__(self) -> None:
-        self.found: dict[int, Found] = {}
-        self.sides: dict[int, Side] = {}
+        self.found: dict[int, LabelledPassage] = {}
+        self.sides: dict[int, SplitSide] = {}
 
-    def deal(self, some: list[Found], share: float | None = None) -> Plan:
+    def deal(self, some: list[LabelledPassage], share: float | None = None) -> SplitPlan:
         self.found |= {one.passage_id: one for one in some}
         known = {key: self.found[key].turns for key in self.sides}
         labels: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
@@ -111,7 +111,9 @@ def test_what_comes_later_follows_its_unit_also_where_that_is_not_asked_for() ->
     one, other = min(database.out), min(set(range(40)) - database.out)
     for number, turn in ((one, "out"), (other, "in")):
         kept = database.found[number]
-        database.found[number] = Found(number, kept.digest, 1, kept.kinds, frozenset([turn]))
+        database.found[number] = LabelledPassage(
+            number, kept.digest, 1, kept.kinds, frozenset([turn])
+        )
     database.deal([*found([100, 101], turns=["out"]), *found([102, 103], turns=["in"])], 0.5)
     assert {100, 101} <= database.out
     assert not {102, 103} & database.out
@@ -122,7 +124,7 @@ def test_what_belongs_to_both_sides_is_dealt_to_none() -> None:
     database = Database()
     for number, dev in ((1, True), (2, False)):
         database.found |= {number: found([number], turns=[f"turn {dev}"])[0]}
-        database.sides[number] = Side(number, dev, f"passage {number}")
+        database.sides[number] = SplitSide(number, dev, f"passage {number}")
     planned = database.deal(found([3], turns=["turn True", "turn False"]))
     assert planned.both == {3}
     assert 3 not in database.sides
@@ -132,7 +134,7 @@ def test_a_turn_that_was_dealt_to_both_sides_takes_nothing_more() -> None:
     database = Database()
     for number, dev in ((1, True), (2, False)):
         database.found |= {number: found([number], turns=["torn"])[0]}
-        database.sides[number] = Side(number, dev, f"passage {number}")
+        database.sides[number] = SplitSide(number, dev, f"passage {number}")
     assert database.deal(found([3], turns=["torn"])).both == {3}
     assert not database.deal(found([4], turns=["whole"])).both
 

@@ -8,7 +8,7 @@ import pytest
 from nfh_db.store import Store
 from nfh_models.encoder.model import load as load_model
 from nfh_models.encoder.training import EncoderLearner
-from nfh_models.resolution.linear import Step, Trained
+from nfh_models.resolution.linear import FittedLinear, LinearProgress
 from nfh_models.training.loop import SCORE
 from nfh_tui.services.linear_training import curved
 from nfh_tui.services.models import checked_folder
@@ -86,15 +86,15 @@ def test_what_goes_on_from_a_model_learns_gently_unless_told_otherwise(
 def test_only_what_fits_the_model_itself_is_on_the_curve_of_linear() -> None:
     made = object()
 
-    def steps() -> Iterator[Step]:
+    def steps() -> Iterator[LinearProgress]:
         for phase in ("fold 1", "fold 2", "fitting"):
-            yield Step(phase, 1, 2, {"loss": 0.5})
-            yield Step(phase, 2, 2, {"loss": 0.1})
+            yield LinearProgress(phase, 1, 2, {"loss": 0.5})
+            yield LinearProgress(phase, 2, 2, {"loss": 0.1})
         return made  # type: ignore[return-value]
 
     told = []
     going = curved(steps())  # type: ignore[arg-type]
-    found: object | Trained = None
+    found: object | FittedLinear = None
     while found is None:
         try:
             told.append(next(going))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.jobs.snapshot import Label, Sheet, Snapshot, SnapshotError
+from nfh_tui.jobs.snapshot import Snapshot, SnapshotError, SnapshotLabel, SnapshotPassage
 from tests.encoder.handmade import item, reference
 
 TEXTS = ("A: i have dogs , you want [ two ] .", "B: he is [ six ] or more “ \u2028 ” 😀 .")
@@ -18,8 +18,8 @@ def snapshot() -> Snapshot:
         one = item(text)
         answer = reference(one, "dogs").gold if not place else class_answer(Kind.AGE)
         start, end = one.anchor.start, one.anchor.end
-        label = Label(start, end, f"anchor {place}", answer, True, bool(place))
-        sheets.append(Sheet(one.passage, (label,), f"unit {place}", bool(place)))
+        label = SnapshotLabel(start, end, f"anchor {place}", answer, True, bool(place))
+        sheets.append(SnapshotPassage(one.passage, (label,), f"unit {place}", bool(place)))
     return Snapshot("both", tuple(sheets), {"no": 3}, "a half", ("a note",))
 
 

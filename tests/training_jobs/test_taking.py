@@ -3,17 +3,17 @@
 import pytest
 
 from nfh_db import holdout
-from nfh_db.holdout import Side
+from nfh_db.holdout import SplitSide
 from nfh_db.query import parse
 from nfh_db.store import Store
 from nfh_models.domain import Kind
 from nfh_tui.jobs import snapshot
 from nfh_tui.jobs.reporting import Phase
-from nfh_tui.jobs.snapshot import BOTH_SIDES, Snapshot, SplitError, Which, take
+from nfh_tui.jobs.snapshot import BOTH_SIDES, Snapshot, SnapshotSpec, SplitError, take
 
 from .handmade import LONG, OTHER, Load, passages
 
-RESOLUTION = Which("resolution")
+RESOLUTION = SnapshotSpec("resolution")
 
 
 class Report:
@@ -23,7 +23,7 @@ class Report:
         """Not heeded."""
 
 
-def taken(store: Store, which: Which = RESOLUTION) -> Snapshot:
+def taken(store: Store, which: SnapshotSpec = RESOLUTION) -> Snapshot:
     return take(store, which, Report())  # type: ignore[arg-type]
 
 
@@ -49,7 +49,7 @@ def test_sides_are_kept_and_extended_never_reshuffled(store: Store, load: Load) 
 def test_a_query_finds_the_same_sides_and_other_labels(store: Store, load: Load) -> None:
     load("a", count=60)
     everything = taken(store)
-    ages = taken(store, Which("resolution", parse("class:AGE")))
+    ages = taken(store, SnapshotSpec("resolution", parse("class:AGE")))
     assert len(ages.sheets) == 30
     assert out(ages) == out(everything) & {sheet.passage.digest for sheet in ages.sheets}
 
@@ -60,7 +60,7 @@ def test_each_task_takes_what_says_something_of_it(store: Store, load: Load) -> 
     load("c", count=5, start=200, only=Kind.BROKEN)
     load("d", count=3, start=300, only=Kind.UNKNOWN)
     resolution, numbers, both = (
-        taken(store, Which(task)) for task in ("resolution", "identification", "both")
+        taken(store, SnapshotSpec(task)) for task in ("resolution", "identification", "both")
     )
     assert len(resolution.train) + len(resolution.dev) == 23
     assert not resolution.numbers
@@ -83,7 +83,7 @@ def test_a_split_that_judges_is_kept_out_of_later_trainings_too(
     load("a", count=40, split="train")
     load("b", count=20, start=100, split="dev")
     load("c", count=5, start=38, split="test")  # two of them are among those of train
-    named = taken(store, Which("resolution", split="train", dev_split="dev"))
+    named = taken(store, SnapshotSpec("resolution", split="train", dev_split="dev"))
     assert (len(named.train), len(named.dev)) == (38, 20)
     assert named.judged_on == "split dev"
     assert named.left_out == {"in a passage of the split test": 2}
@@ -98,7 +98,7 @@ def test_a_split_that_judges_wins_over_what_was_kept_out_and_says_so(
     load("a", count=40, split="train")
     assert len(taken(store).dev) == 8
     load("b", count=20, start=100, split="dev")
-    named = taken(store, Which("resolution", split="train", dev_split="dev"))
+    named = taken(store, SnapshotSpec("resolution", split="train", dev_split="dev"))
     assert len(named.train) == 40
     (note,) = named.notes
     assert note.startswith("8 passages that other trainings keep out")
@@ -107,12 +107,15 @@ def test_a_split_that_judges_wins_over_what_was_kept_out_and_says_so(
 @pytest.mark.parametrize(
     ("which", "words"),
     [
-        (Which("resolution", split="dev", dev_split="dev"), "cannot be learnt from and judge"),
-        (Which("resolution", dev_split="dev"), "the split dev holds no gold"),
+        (
+            SnapshotSpec("resolution", split="dev", dev_split="dev"),
+            "cannot be learnt from and judge",
+        ),
+        (SnapshotSpec("resolution", dev_split="dev"), "the split dev holds no gold"),
     ],
 )
 def test_a_split_that_cannot_judge_is_a_sentence(
-    store: Store, load: Load, which: Which, words: str
+    store: Store, load: Load, which: SnapshotSpec, words: str
 ) -> None:
     load("a", count=20)
     with pytest.raises(SplitError, match=words):
@@ -137,7 +140,7 @@ def test_scenes_with_a_long_turn_in_common_are_not_parted(store: Store, load: Lo
 def test_what_has_long_turns_of_both_sides_is_left_out(store: Store, load: Load) -> None:
     load("a", [*passages(1, turns=(LONG,)), *passages(1, 2, turns=(OTHER,))])
     one, other = (ballot.passage_id for ballot in store.labelled(parse("")))
-    assert store.deal_sides([Side(one, True, "one"), Side(other, False, "other")], 0)
+    assert store.deal_sides([SplitSide(one, True, "one"), SplitSide(other, False, "other")], 0)
     load("b", passages(1, 4, turns=(LONG, OTHER)))
     load("c", [*passages(1, 6, turns=(LONG,))])
     snapshot = taken(store)
@@ -181,7 +184,7 @@ def test_dealing_many_passages_is_many_short_writes(
     sizes = []
     deal = holdout.deal
 
-    def dealt(connection: object, some: list[Side], known: int) -> bool:
+    def dealt(connection: object, some: list[SplitSide], known: int) -> bool:
         sizes.append(len(some))
         return deal(connection, some, known)  # type: ignore[arg-type]
 

@@ -17,7 +17,13 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.label_checks.base import Case, Finding, Row, Said, Scene
+from nfh_models.label_checks.base import (
+    CheckContext,
+    CheckedNumber,
+    ImportedRow,
+    LabelFinding,
+    StatedAnswer,
+)
 from nfh_models.label_checks.checks import look
 from nfh_models.text.tokens import lemmas
 
@@ -31,11 +37,11 @@ class Kit:
         line: str,
         *says: Kind | Answer,
         key: int = 1,
-        rows: tuple[Row, ...] = (),
+        rows: tuple[ImportedRow, ...] = (),
         who: str | None = None,
         noun: str | None = None,
         glue: str = " ",
-    ) -> Scene:
+    ) -> CheckContext:
         """A passage: "I saw a _dog_|NOUN / Buy *two*": turns parted by a slash.
 
         Words in asterisks are anchors (neighbours make one, unless a dot follows: *one*.),
@@ -73,16 +79,18 @@ class Kit:
                 said = _reference(heads, words)
             elif isinstance(said, Kind):
                 said = class_answer(said, noun=noun)
-            cases.append(Case(key * 100 + len(cases), anchor, (Said(who, said),), rows))
+            cases.append(
+                CheckedNumber(key * 100 + len(cases), anchor, (StatedAnswer(who, said),), rows)
+            )
         passage = Passage(text, tuple(places), tuple(spans))
         known = [tag or "X" for tag in tags] if any(tags) else None
-        return Scene(key, passage, tuple(cases), known)
+        return CheckContext(key, passage, tuple(cases), known)
 
     def found(self, line: str, *says: Kind | Answer, **more: object) -> dict[str, str]:
         """What all checks find in a passage: notes by the names of the checks."""
         return {one.check: one.note for one in self.findings(line, *says, **more)}
 
-    def findings(self, line: str, *says: Kind | Answer, **more: object) -> list[Finding]:
+    def findings(self, line: str, *says: Kind | Answer, **more: object) -> list[LabelFinding]:
         """What all checks find in a passage."""
         return list(look(self.scene(line, *says, **more)))  # type: ignore[arg-type]
 

@@ -9,13 +9,13 @@ from click.testing import CliRunner
 from nfh_db.query import parse
 from nfh_db.store import Store
 from nfh_tui.cli.main import commands
-from nfh_tui.services.label_checks import Trouble, find_trouble
+from nfh_tui.services.label_checks import LabelProblems, find_trouble
 
 Lines = Callable[[str], set[int]]
 
 
 @pytest.fixture(scope="module")
-def found(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Trouble:
+def found(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> LabelProblems:
     path = tmp_path_factory.mktemp("release") / "x.db"
     file = data_dir / "resolution" / "nfh_dev.jsonl"
     result = CliRunner().invoke(commands, ["import", str(file), "--db", str(path)])
@@ -25,7 +25,7 @@ def found(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Trouble:
 
 
 @pytest.fixture(scope="module")
-def lines(found: Trouble) -> Lines:
+def lines(found: LabelProblems) -> Lines:
     def of(*names: str) -> set[int]:
         return {
             row.line
@@ -65,6 +65,6 @@ def test_mentions_left_out_are_found(lines: Lines) -> None:
     assert {79, 309, 322, 365, 500, 740} <= lines("unmarked-mention")
 
 
-def test_nothing_was_skipped(found: Trouble) -> None:
+def test_nothing_was_skipped(found: LabelProblems) -> None:
     assert found.tagger is not None
     assert not any(result.skipped for result in found.results)

@@ -5,19 +5,21 @@ from typing import Any
 import pytest
 
 from nfh_models.domain import Kind, class_answer
-from nfh_models.label_checks.base import Finding, Row
-from nfh_models.label_checks.head_checks import Label, OverTime, Repeats
+from nfh_models.label_checks.base import ImportedRow, LabelFinding
+from nfh_models.label_checks.head_checks import LabelKey, OverTime, Repeats
 
 
-def row(line: int, kind: Kind | None = None, split: str = "train", file: str = "a") -> Row:
-    return Row(file, line, split, None if kind is None else class_answer(kind))
+def row(
+    line: int, kind: Kind | None = None, split: str = "train", file: str = "a"
+) -> ImportedRow:
+    return ImportedRow(file, line, split, None if kind is None else class_answer(kind))
 
 
-def across(*scenes: Any) -> dict[str, list[Finding]]:
+def across(*scenes: Any) -> dict[str, list[LabelFinding]]:
     repeats = Repeats()
     for scene in scenes:
         repeats.add(scene)
-    found: dict[str, list[Finding]] = {}
+    found: dict[str, list[LabelFinding]] = {}
     for finding in repeats.findings():
         found.setdefault(finding.check, []).append(finding)
     return found
@@ -26,24 +28,24 @@ def across(*scenes: Any) -> dict[str, list[Finding]]:
 @pytest.mark.parametrize(
     ("left", "right", "contradict"),
     [
-        (Label(Kind.AGE), Label(Kind.YEAR), True),
-        (Label(Kind.AGE), Label(Kind.AGE), False),
-        (Label(Kind.NFH), Label(Kind.AGE), False),
-        (Label(Kind.NFH), Label(Kind.NOT_NFH), True),
-        (Label(Kind.REFERENCE, frozenset({"dog"})), Label(Kind.AGE), True),
+        (LabelKey(Kind.AGE), LabelKey(Kind.YEAR), True),
+        (LabelKey(Kind.AGE), LabelKey(Kind.AGE), False),
+        (LabelKey(Kind.NFH), LabelKey(Kind.AGE), False),
+        (LabelKey(Kind.NFH), LabelKey(Kind.NOT_NFH), True),
+        (LabelKey(Kind.REFERENCE, frozenset({"dog"})), LabelKey(Kind.AGE), True),
         (
-            Label(Kind.REFERENCE, frozenset({"dog", "cat"})),
-            Label(Kind.REFERENCE, frozenset({"dog"})),
+            LabelKey(Kind.REFERENCE, frozenset({"dog", "cat"})),
+            LabelKey(Kind.REFERENCE, frozenset({"dog"})),
             False,
         ),
         (
-            Label(Kind.REFERENCE, frozenset({"dog"})),
-            Label(Kind.REFERENCE, frozenset({"cat"})),
+            LabelKey(Kind.REFERENCE, frozenset({"dog"})),
+            LabelKey(Kind.REFERENCE, frozenset({"cat"})),
             True,
         ),
     ],
 )
-def test_which_labels_contradict(left: Label, right: Label, contradict: bool) -> None:
+def test_which_labels_contradict(left: LabelKey, right: LabelKey, contradict: bool) -> None:
     assert left.contradicts(right) is right.contradicts(left) is contradict
 
 
@@ -57,11 +59,13 @@ def test_two_rows_with_other_labels(kit: Any) -> None:
 
 
 def test_several_peoples_rows_of_one_anchor_are_no_repetition(kit: Any) -> None:
-    people = tuple(Row(f"{name}.jsonl", 3, "train", who=name) for name in ("ann1", "ann2"))
+    people = tuple(
+        ImportedRow(f"{name}.jsonl", 3, "train", who=name) for name in ("ann1", "ann2")
+    )
     assert kit.found("She is *nine* .", Kind.AGE, rows=(*people, row(3, Kind.AGE))) == {}
-    tasks = tuple(Row("batch.csv", line, None, vote=True) for line in (2, 3, 4))
+    tasks = tuple(ImportedRow("batch.csv", line, None, vote=True) for line in (2, 3, 4))
     assert kit.found("She is *nine* .", Kind.AGE, rows=tasks) == {}
-    again = Row("more.jsonl", 7, "train", who="ann1")
+    again = ImportedRow("more.jsonl", 7, "train", who="ann1")
     found = kit.found("She is *nine* .", Kind.AGE, rows=(*people, *tasks, again))
     assert found == {"repeated-row": "it stands in ann1.jsonl line 3, more.jsonl line 7"}
 

@@ -67,7 +67,7 @@ def store(tmp_path: Path, bring: Callable[..., Result]) -> Iterator[Store]:
         yield opened
 
 
-def hits(found: label_checks.Trouble) -> dict[str, tuple[label_checks.Hit, ...]]:
+def hits(found: label_checks.LabelProblems) -> dict[str, tuple[label_checks.Hit, ...]]:
     return {result.check.name: result.hits for result in found.results if result.hits}
 
 

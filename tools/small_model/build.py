@@ -31,13 +31,13 @@ from nfh_models.encoder.training import Silver
 from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Example
 from nfh_models.identification.recipes import SMALL
-from nfh_models.identification.scores import Counts
+from nfh_models.identification.scores import DecisionCounts
 from nfh_models.identification.scores import count as scores_count
 from nfh_models.identification.svm import plain
 from nfh_models.model_files import CARD as CARD_FILE
 from nfh_models.model_files import read_config
 from nfh_models.resolution.base import ResolutionExample, Resolver
-from nfh_models.resolution.evaluation import Evaluation, evaluate
+from nfh_models.resolution.evaluation import ResolutionEvaluation, evaluate
 from nfh_tui.jobs.runner import write_whole
 from tools.small_model.data import (
     Data,
@@ -57,8 +57,8 @@ from tools.small_model.data import (
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from nfh_models.encoder.model import EncoderModel, Whole
-    from nfh_models.encoder.training import Material, Trained
+    from nfh_models.encoder.model import EncoderModel, ModelBundle
+    from nfh_models.encoder.training import Material, TrainedEncoder
 
 
 AS_GOOD = 0.006
@@ -67,14 +67,14 @@ with some 30 mistakes on a thousand rows, 420 of them fused heads."""
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class BuildFigures:
     """Of a model in the form in which it ships. dev: resolution. held: identification on rows
     that were kept out. apart: on the package's own passages about several heads, those kept
     out; None where there are none."""
 
-    dev: Evaluation
-    held: Counts
-    apart: Evaluation | None
+    dev: ResolutionEvaluation
+    held: DecisionCounts
+    apart: ResolutionEvaluation | None
 
 
 def measured(
@@ -82,16 +82,16 @@ def measured(
     dev: Sequence[ResolutionExample],
     held: Sequence[Example],
     apart: Sequence[ResolutionExample] = (),
-) -> Measured:
+) -> BuildFigures:
     """Run it on all of them."""
     decisions = model.decide([one.case for one in held])
     pairs = ((one.nfh, said.nfh) for one, said in zip(held, decisions, strict=True))
-    return Measured(
+    return BuildFigures(
         evaluated(model, dev), scores_count(pairs), evaluated(model, apart) if apart else None
     )
 
 
-def evaluated(model: Resolver, examples: Sequence[ResolutionExample]) -> Evaluation:
+def evaluated(model: Resolver, examples: Sequence[ResolutionExample]) -> ResolutionEvaluation:
     """All figures of resolution, those of calibration and of heads among them."""
     from nfh_models.resolution.heads import decode
 
@@ -104,7 +104,9 @@ def evaluated(model: Resolver, examples: Sequence[ResolutionExample]) -> Evaluat
     return evaluate(examples, choices, answers=answers, probabilities=True)
 
 
-def with_temperature(whole: "Whole", recipe: str, dev: Sequence[ResolutionExample]) -> "Whole":
+def with_temperature(
+    whole: "ModelBundle", recipe: str, dev: Sequence[ResolutionExample]
+) -> "ModelBundle":
     """The model with the temperature under which dev is likeliest."""
     from nfh_models.encoder.model import EncoderModel
 
@@ -114,7 +116,9 @@ def with_temperature(whole: "Whole", recipe: str, dev: Sequence[ResolutionExampl
     return replace(whole, temperature=round(found.temperature, 4))
 
 
-def with_threshold(whole: "Whole", recipe: str, tuning: Sequence[Example]) -> "Whole":
+def with_threshold(
+    whole: "ModelBundle", recipe: str, tuning: Sequence[Example]
+) -> "ModelBundle":
     """The model with the threshold that has the best F1 on rows that it did not learn from."""
     from nfh_models.encoder.model import EncoderModel
 
@@ -143,7 +147,7 @@ def best_threshold(scores: Sequence[float], labels: Sequence[bool]) -> float:
     return round(nearest, 4)
 
 
-def wrong_by_kind(found: Evaluation) -> list[tuple[str, str, int]]:
+def wrong_by_kind(found: ResolutionEvaluation) -> list[tuple[str, str, int]]:
     """What was gold, what was said, and how often: the mistakes on dev, the most frequent
     first."""
     counted = Counter(
@@ -152,7 +156,7 @@ def wrong_by_kind(found: Evaluation) -> list[tuple[str, str, int]]:
     return [(gold, said, n) for (gold, said), n in counted.most_common()]
 
 
-def wrong_by_word(found: Evaluation) -> list[tuple[str, int, int]]:
+def wrong_by_word(found: ResolutionEvaluation) -> list[tuple[str, int, int]]:
     """The anchors with most mistakes on dev: word, mistakes, examples."""
     words = [
         one.example.item.passage.words(
@@ -263,7 +267,7 @@ heads it has seen few real cases. It knows film and television dialog best.
 """
 
 
-def metrics_of(found: Measured, outcome: Mapping[str, object]) -> dict[str, object]:
+def metrics_of(found: BuildFigures, outcome: Mapping[str, object]) -> dict[str, object]:
     """The figures as JSON has them: fractions, null where there is none."""
     told: dict[str, object] = {
         "resolution": _resolution(found.dev),
@@ -281,7 +285,7 @@ def metrics_of(found: Measured, outcome: Mapping[str, object]) -> dict[str, obje
     return told
 
 
-def _resolution(found: Evaluation) -> dict[str, object]:
+def _resolution(found: ResolutionEvaluation) -> dict[str, object]:
     figures, calibration = found.figures, found.calibration
     told: dict[str, object] = {"n": figures.n}
     told |= {name: getattr(figures, name) for name in FIGURES}
@@ -297,9 +301,9 @@ def _resolution(found: Evaluation) -> dict[str, object]:
 
 
 def card_of(
-    whole: "Whole",
-    found: Measured,
-    uncalibrated: Evaluation,
+    whole: "ModelBundle",
+    found: BuildFigures,
+    uncalibrated: ResolutionEvaluation,
     *,
     name: str,
     at: str,
@@ -344,7 +348,7 @@ def card_of(
     )
 
 
-def _off(found: Evaluation, *, after: bool) -> float | None:
+def _off(found: ResolutionEvaluation, *, after: bool) -> float | None:
     """The expected calibration error on dev; None without one."""
     calibration = found.calibration
     if calibration is None:
@@ -353,7 +357,7 @@ def _off(found: Evaluation, *, after: bool) -> float | None:
     return None if reliability is None else reliability.ece
 
 
-def _settings(whole: "Whole") -> str:
+def _settings(whole: "ModelBundle") -> str:
     told = msgspec.to_builtins(whole.settings)
     return ", ".join(
         f"{key} {str(value).lower() if isinstance(value, bool) else value}"
@@ -362,7 +366,7 @@ def _settings(whole: "Whole") -> str:
     )
 
 
-def _encoder(whole: "Whole") -> str:
+def _encoder(whole: "ModelBundle") -> str:
     """The columns of the encoder; nothing of one that has none."""
     from nfh_models.encoder.backbone import COLUMNS_KIND
 
@@ -375,13 +379,13 @@ def _encoder(whole: "Whole") -> str:
     )
 
 
-def _expected(whole: "Whole") -> str:
+def _expected(whole: "ModelBundle") -> str:
     if any(whole.shift):
         return "in all of the paper's corpus, not as in what it learnt from"
     return "in what it learnt from"
 
 
-def _figures(found: Evaluation) -> list[str]:
+def _figures(found: ResolutionEvaluation) -> list[str]:
     lines = []
     for name in FIGURES:
         line = _percent(getattr(found.figures, name))
@@ -395,7 +399,7 @@ def _figures(found: Evaluation) -> list[str]:
     return lines
 
 
-def _apart_words(found: Measured) -> str:
+def _apart_words(found: BuildFigures) -> str:
     if found.apart is None or found.apart.heads is None:
         return ""
     heads = found.apart.heads
@@ -410,7 +414,7 @@ def _percent(value: float | None) -> str:
     return "none" if value is None else f"{100 * value:.1f} %"
 
 
-def counts_line(counts: Counts) -> str:
+def counts_line(counts: DecisionCounts) -> str:
     """Figures of identification in one line, for the log."""
     shown = (counts.precision, counts.recall, counts.f1)
     return "precision {}, recall {}, F1 {}".format(*map(_percent, shown))
@@ -445,7 +449,7 @@ BASE = "sentence-transformers/all-MiniLM-L6-v2"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class BuildRequest:
     """What is to be made.
 
     note: a sentence for the card. only: of each sort of examples so many, to try things out.
@@ -488,7 +492,7 @@ FUSED = "fused heads of sentences"
 Sorts = Mapping[str, list[Silver]]
 
 
-def silver_of(data: Data, asked: Asked, say: Say) -> Sorts:
+def silver_of(data: Data, asked: BuildRequest, say: Say) -> Sorts:
     """The anchors that nobody labelled by hand, by their sort; without a teacher only those
     whose head a pattern says."""
     from nfh_models.parsing import load_parser
@@ -526,7 +530,7 @@ def drawn(sorts: Sorts, most: int | None) -> list[Silver]:
     return made
 
 
-def copies_of(data: Data, asked: Asked) -> list[Silver]:
+def copies_of(data: Data, asked: BuildRequest) -> list[Silver]:
     """Copies of the labelled examples."""
     labelled = [example.item for example in data.train]
     words = chain.from_iterable(words_of(item.passage) for item in labelled)
@@ -534,7 +538,7 @@ def copies_of(data: Data, asked: Asked) -> list[Silver]:
     return list(copies(labelled, asked.times, near))
 
 
-def material_of(data: Data, silver: list[Silver], asked: Asked, say: Say) -> "Material":
+def material_of(data: Data, silver: list[Silver], asked: BuildRequest, say: Say) -> "Material":
     """All of it, with what the teachers say."""
     from nfh_models.encoder.training import Material
     from nfh_models.resolution.head_examples import several_heads_examples
@@ -561,7 +565,7 @@ class TooLargeError(ModelsError):
     """A model that is larger than what may ship."""
 
 
-def make(asked: Asked, say: Say) -> Path:
+def make(asked: BuildRequest, say: Say) -> Path:
     """Make the model; its directory, in the work folder.
 
     Raises ModelsError and FormatError for what cannot be read or learnt from, OSError.
@@ -591,14 +595,14 @@ def _copied(state: "Mapping[str, Tensor]") -> "dict[str, Tensor]":
 # --- training -------------------------------------------------------------------------------
 
 
-def begun(asked: Asked) -> "Whole | None":
+def begun(asked: BuildRequest) -> "ModelBundle | None":
     """The model that is trained further; None for the encoder that the settings name."""
     from nfh_models.encoder.model import load
 
     return None if asked.start is None else load(asked.start, bytes_=False).whole
 
 
-def joined_columns(material: "Material", asked: Asked, say: Say) -> "Whole":
+def joined_columns(material: "Material", asked: BuildRequest, say: Say) -> "ModelBundle":
     """Models that were trained apart, each with a seed of its own, as one that keeps its
     weights as the training behind it does."""
     from nfh_models.encoder.distillation import joined
@@ -620,9 +624,9 @@ def train(
     material: "Material",
     settings: EncoderSettings,
     folder: Path,
-    start: "Whole | None",
+    start: "ModelBundle | None",
     say: Say,
-) -> "Trained":
+) -> "TrainedEncoder":
     """Train, or go on with what the folder holds."""
     from nfh_models.encoder.training import prepare, training
 
@@ -640,7 +644,7 @@ def train(
         try:
             report = next(steps)
         except StopIteration as stop:
-            made: Trained = stop.value
+            made: TrainedEncoder = stop.value
             return made
         if report.metrics and report.metrics != judged:
             judged = report.metrics
@@ -654,7 +658,7 @@ def train(
 
 
 def finished(
-    trained: "Trained", data: Data, material: "Material", asked: Asked, say: Say
+    trained: "TrainedEncoder", data: Data, material: "Material", asked: BuildRequest, say: Say
 ) -> Path:
     """Calibrate, keep in 8 bits, measure that, and write it with its card."""
     from nfh_models.encoder.model import load, save
@@ -704,7 +708,9 @@ def finished(
     return out
 
 
-def _calibrated(kept: "Whole", whole: "Whole", data: Data, asked: Asked) -> "Whole":
+def _calibrated(
+    kept: "ModelBundle", whole: "ModelBundle", data: Data, asked: BuildRequest
+) -> "ModelBundle":
     """The model in 32 bits with the temperature and threshold that suit it in 8."""
     warm = with_temperature(kept, SMALL, data.dev)
     sharp = with_threshold(kept, SMALL, data.tuning)
@@ -713,7 +719,7 @@ def _calibrated(kept: "Whole", whole: "Whole", data: Data, asked: Asked) -> "Who
     )
 
 
-def _apart_examples(asked: Asked) -> Sequence[ResolutionExample]:
+def _apart_examples(asked: BuildRequest) -> Sequence[ResolutionExample]:
     from nfh_models.resolution.head_examples import several_heads_examples
 
     return several_heads_examples(held_out=True) if asked.several else []
@@ -730,7 +736,7 @@ def _taught(material: "Material") -> list[str]:
     ]
 
 
-def _outcome(trained: "Trained") -> dict[str, object]:
+def _outcome(trained: "TrainedEncoder") -> dict[str, object]:
     outcome = trained.outcome
     return {
         "epoch": outcome.epoch,
@@ -825,7 +831,7 @@ def main(
     try:
         given = [*SETTINGS, f"encoder={base}", *words]
         settings = settings_from(given)
-        asked = Asked(
+        asked = BuildRequest(
             data=data,
             settings=settings,
             work=work,

@@ -34,12 +34,12 @@ from nfh_models.domain import (
     identified,
     reference_answer,
 )
-from nfh_models.encoder.model import Shown
+from nfh_models.encoder.model import TeacherStates
 from nfh_models.encoder.training import Silver, Soft, key_of_item
 from nfh_models.errors import ModelsError
 from nfh_models.identification.base import (
-    Case,
     Example,
+    SentenceNumber,
     cases_of,
     decide,
     numbers_of,
@@ -154,7 +154,7 @@ LEAST_WORDS = 5
 Say = Callable[[str], None]
 
 
-class Part(StrEnum):
+class RowUse(StrEnum):
     """What a row is used for."""
 
     TRAINING = "training"
@@ -167,7 +167,7 @@ class DataError(ModelsError):
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class IdentificationRow:
     """A row of the identification file: a number in its sentence, and in the whole row."""
 
     example: Example
@@ -180,7 +180,7 @@ class Data:
 
     train: Sequence[ResolutionExample]
     dev: Sequence[ResolutionExample]
-    sentences: Sequence[Sentence]
+    sentences: Sequence[IdentificationRow]
     tuning: Sequence[Example]
     held: Sequence[Example]
     dropped: int
@@ -202,11 +202,11 @@ def read_data(folder: Path, say: Say, only: int | None = None) -> Data:
         if example.group not in kept_out
     ][:only]
     text = " # ".join(spelled(example.item.passage) for example in dev)
-    parts: dict[Part, list[Sentence]] = {part: [] for part in Part}
+    parts: dict[RowUse, list[IdentificationRow]] = {part: [] for part in RowUse}
     dropped = 0
     for one in read_sentences(folder / IDENTIFICATION):
         part = part_of(one.item.passage)
-        if part is Part.TRAINING and stands_in(one.item.passage, text):
+        if part is RowUse.TRAINING and stands_in(one.item.passage, text):
             dropped += 1
         else:
             parts[part].append(one)
@@ -218,14 +218,14 @@ def read_data(folder: Path, say: Say, only: int | None = None) -> Data:
     return Data(
         train,
         dev,
-        parts[Part.TRAINING][:only],
-        [one.example for one in parts[Part.TUNING][:only]],
-        [one.example for one in parts[Part.HELD][:only]],
+        parts[RowUse.TRAINING][:only],
+        [one.example for one in parts[RowUse.TUNING][:only]],
+        [one.example for one in parts[RowUse.HELD][:only]],
         dropped,
     )
 
 
-def read_sentences(path: Path) -> Iterable[Sentence]:
+def read_sentences(path: Path) -> Iterable[IdentificationRow]:
     """The rows of an identification file that say whether their number is a fused head."""
     for passage, anchors in labels_of_file(path).read([]):
         for one in anchors:
@@ -234,16 +234,16 @@ def read_sentences(path: Path) -> Iterable[Sentence]:
                 continue
             case = next(cases_of(passage, [one.anchor]))
             example = Example(case, says, one.where, passage.digest)
-            yield Sentence(example, Item(passage, one.anchor))
+            yield IdentificationRow(example, Item(passage, one.anchor))
 
 
-def part_of(passage: Passage) -> Part:
+def part_of(passage: Passage) -> RowUse:
     """What a row is used for; rows of one text have one use."""
     words = " ".join(words_of(passage))
     drawn = int(hashlib.sha256(words.encode("utf-8", "surrogatepass")).hexdigest(), 16) % 100
     if drawn < HELD_IN_100:
-        return Part.HELD
-    return Part.TUNING if drawn < HELD_IN_100 + TUNING_IN_100 else Part.TRAINING
+        return RowUse.HELD
+    return RowUse.TUNING if drawn < HELD_IN_100 + TUNING_IN_100 else RowUse.TRAINING
 
 
 def spelled(passage: Passage) -> str:
@@ -263,17 +263,17 @@ CHUNK = 512
 
 
 @dataclass(slots=True)
-class Labels:
+class TeacherLabels:
     """What teachers say, by `key_of_item`. soft: the mean of their probabilities. shown: the
     first one's states of words, where asked for."""
 
     soft: dict[str, Soft] = field(default_factory=dict)
-    shown: dict[str, Shown] = field(default_factory=dict)
+    shown: dict[str, TeacherStates] = field(default_factory=dict)
 
 
 def labels(
     teachers: Sequence[Path], items: Sequence[Item], work: Path, say: Say, *, states: bool
-) -> Labels:
+) -> TeacherLabels:
     """What the teachers say of some anchors; nothing without a teacher.
 
     teachers: model directories. What `work` holds already is read from there. Raises
@@ -285,17 +285,17 @@ def labels(
         for place, one in enumerate(teachers)
     ]
     if not each:
-        return Labels()
+        return TeacherLabels()
     soft: dict[str, Soft] = {
         key: np.asarray(np.mean([one.soft[key] for one in each], 0), np.float32)
         for key in keyed
     }
-    return Labels(soft, each[0].shown)
+    return TeacherLabels(soft, each[0].shown)
 
 
 def _of_one(
     teacher: Path, keyed: dict[str, Item], work: Path, say: Say, *, states: bool
-) -> Labels:
+) -> TeacherLabels:
     """What one teacher says of the anchors; what is new is written."""
     digest = hashlib.sha256(digest_of(teacher).encode()).hexdigest()[:12]
     folder = work / f"labels-{digest}{'-states' if states else ''}"
@@ -325,7 +325,7 @@ def _load(folder: Path) -> "EncoderModel":
 @dataclass(frozen=True, slots=True)
 class _Chunk:
     soft: Sequence[Soft]
-    shown: Sequence[Shown]
+    shown: Sequence[TeacherStates]
 
 
 def _taught(teacher: "EncoderModel", items: Sequence[Item], *, states: bool) -> _Chunk:
@@ -362,9 +362,9 @@ def _write(folder: Path, keys: Sequence[str], found: _Chunk) -> None:
     beside.replace(folder / f"{name}.npz")
 
 
-def _read(folder: Path, wanted: dict[str, Item]) -> Labels:
+def _read(folder: Path, wanted: dict[str, Item]) -> TeacherLabels:
     """What is there of the wanted; a file that does not hold is worked out anew."""
-    known = Labels()
+    known = TeacherLabels()
     for path in sorted(folder.glob("*.npz")):
         try:
             keys, soft, shown = _chunk(path)
@@ -379,7 +379,7 @@ def _read(folder: Path, wanted: dict[str, Item]) -> Labels:
     return known
 
 
-def _chunk(path: Path) -> tuple[list[str], list[Soft], list[Shown]]:
+def _chunk(path: Path) -> tuple[list[str], list[Soft], list[TeacherStates]]:
     with np.load(path, allow_pickle=False) as held:
         keys: list[str] = held["keys"].tolist()
         soft = np.split(held["values"].astype(np.float32), np.cumsum(held["sizes"])[:-1])
@@ -394,7 +394,7 @@ def _chunk(path: Path) -> tuple[list[str], list[Soft], list[Shown]]:
         raise ValueError("other states than words")
     ends = [0, *np.cumsum(words).tolist()]
     parts = [every[start:end] for start, end in pairwise(ends)]
-    return keys, soft, [Shown(*one) for one in zip(offsets, parts, strict=True)]
+    return keys, soft, [TeacherStates(*one) for one in zip(offsets, parts, strict=True)]
 
 
 FARTHEST_NOUN = 3
@@ -410,7 +410,7 @@ BEFORE_NOUN = frozenset(("DET", "NUM", "PRON"))
 """What is replaced together with a noun in the plural: "the dogs", "his dogs", "six dogs"."""
 
 
-def elided(item: Item, case: Case) -> Silver | None:
+def elided(item: Item, case: SentenceNumber) -> Silver | None:
     """A number without the noun that it counts, and what stands between them; None where it
     counts none that is near. case: the number in its sentence, parsed.
 
@@ -432,7 +432,9 @@ def elided(item: Item, case: Case) -> Silver | None:
     return Silver(made, reference_answer([[Mention(one, one + 1, one) for one in again]]))
 
 
-def elided_sentences(sentences: Sequence[Sentence], parser: Parser) -> Iterator[Silver]:
+def elided_sentences(
+    sentences: Sequence[IdentificationRow], parser: Parser
+) -> Iterator[Silver]:
     """The rows that are no fused heads, without the nouns that their numbers count."""
     some = [one for one in sentences if not one.example.nfh]
     cases = parsed_cases((one.example.case for one in some), parser)
@@ -484,7 +486,9 @@ def _again(passage: Passage, most: int, rng: random.Random) -> list[int]:
     return found[:most]
 
 
-def _numbered(item: Item, case: Case, parsed: Parsed, rng: random.Random) -> Item | None:
+def _numbered(
+    item: Item, case: SentenceNumber, parsed: Parsed, rng: random.Random
+) -> Item | None:
     """A noun's item with a number in its place; None for what is no noun, for one that is
     part of a longer name, and for one that a number counts."""
     at = case.start
@@ -661,7 +665,7 @@ def dialogs_of(path: Path, parser: Parser, nouns: int) -> Iterator[Silver]:
 # --- patterns -------------------------------------------------------------------------------
 
 
-def fused_heads(sentences: Sequence[Sentence], parser: Parser) -> Iterator[Silver]:
+def fused_heads(sentences: Sequence[IdentificationRow], parser: Parser) -> Iterator[Silver]:
     """The fused heads among the rows, with what the patterns say of their heads."""
     positive = [one for one in sentences if one.example.nfh]
     cases = parsed_cases((one.example.case for one in positive), parser)

@@ -9,7 +9,15 @@ from dataclasses import replace
 from nfh_db import answers as pairs
 from nfh_db.assignments import verdict_of
 from nfh_db.connection import Connection
-from nfh_db.doctor.rows import UNREADABLE, AnchorRow, Fault, Patient, Repair, Stretch, Where
+from nfh_db.doctor.rows import (
+    UNREADABLE,
+    CheckedAnchor,
+    Fault,
+    PassageRange,
+    Patient,
+    Repair,
+    Where,
+)
 from nfh_db.event_log import PEOPLE, Key, Mismatch, mismatches
 from nfh_db.records import Role, Rule
 from nfh_db.serialization import (
@@ -29,7 +37,7 @@ WHERE e.anchor_id = :anchor AND e.entity = 'answer' AND e.name = 'annotator'
     AND n.name = :name AND e.after ->> '$.at' = :at LIMIT 1"""
 
 
-def answers(stretch: Stretch) -> Iterator[Fault]:
+def answers(stretch: PassageRange) -> Iterator[Fault]:
     """Each answer, removed ones too, as a value of the domain."""
     for anchor in stretch.anchors:
         for row in stretch.answers.get(anchor.id, ()):
@@ -38,7 +46,7 @@ def answers(stretch: Stretch) -> Iterator[Fault]:
                 yield Fault(what, Where("answer", row.id, anchor.id))
 
 
-def golds(stretch: Stretch) -> Iterator[Fault]:
+def golds(stretch: PassageRange) -> Iterator[Fault]:
     """Each gold as a value of the domain."""
     for anchor in stretch.anchors:
         row = stretch.golds.get(anchor.id)
@@ -47,7 +55,7 @@ def golds(stretch: Stretch) -> Iterator[Fault]:
             yield Fault(what, Where("gold", anchor.id, anchor.id))
 
 
-def rules(stretch: Stretch) -> Iterator[Fault]:
+def rules(stretch: PassageRange) -> Iterator[Fault]:
     """What each gold counts by: a batch, an adjudicator's answer, or votes."""
     for anchor in stretch.anchors:
         row = stretch.golds.get(anchor.id)
@@ -65,7 +73,7 @@ def rules(stretch: Stretch) -> Iterator[Fault]:
             yield Fault(what, where)
 
 
-def _expert_trouble(anchor: AnchorRow, stretch: Stretch) -> str:
+def _expert_trouble(anchor: CheckedAnchor, stretch: PassageRange) -> str:
     """What is wrong with an expert's gold; a file may bring one without the answer."""
     gold = stretch.golds[anchor.id]
     brought = gold.value.batch is not None
@@ -90,7 +98,7 @@ def _answer_content(value: AnswerValue | GoldValue) -> tuple[object, ...]:
     return value.kind, value.heads, value.relation, value.sort, value.noun, value.comment
 
 
-def _settled_trouble(anchor: AnchorRow, stretch: Stretch) -> str:
+def _settled_trouble(anchor: CheckedAnchor, stretch: PassageRange) -> str:
     """What is wrong with a gold that a rule made of votes."""
     gold = stretch.golds[anchor.id]
     if gold.value.batch is not None:
@@ -110,7 +118,7 @@ def _settled_trouble(anchor: AnchorRow, stretch: Stretch) -> str:
     return _rule_trouble(anchor, stretch) if there == set(gold.value.votes) else ""
 
 
-def _rule_trouble(anchor: AnchorRow, stretch: Stretch) -> str:
+def _rule_trouble(anchor: CheckedAnchor, stretch: PassageRange) -> str:
     """Whether the rule makes the gold of its votes again, while they are as they were."""
     gold = stretch.golds[anchor.id].value
     passage = stretch.passage_of(anchor)
@@ -143,7 +151,7 @@ WHERE (s.state = 'done') <> (w.id IS NOT NULL)
 ORDER BY s.id"""
 
 
-def summaries(stretch: Stretch) -> Iterator[Fault]:
+def summaries(stretch: PassageRange) -> Iterator[Fault]:
     """The summary columns of each anchor that is seen."""
     for anchor in stretch.anchors:
         wanted = stretch.summary_of(anchor) if anchor.live else None
@@ -163,7 +171,7 @@ def _shown(value: object) -> str:
     return "empty" if value in (None, "") else str(value).strip()
 
 
-def differences(stretch: Stretch) -> Iterator[Fault]:
+def differences(stretch: PassageRange) -> Iterator[Fault]:
     """How the answers of each anchor that is seen differ, pair by pair."""
     for anchor in stretch.anchors:
         wanted = stretch.summary_of(anchor) if anchor.live else None
@@ -192,7 +200,7 @@ def differences(stretch: Stretch) -> Iterator[Fault]:
                 yield Fault(what, Where(table, None, anchor.id), Repair.SUMMARIES)
 
 
-def _people(anchor: AnchorRow, stretch: Stretch) -> list[int]:
+def _people(anchor: CheckedAnchor, stretch: PassageRange) -> list[int]:
     rows = stretch.votes_of(anchor)
     return [row.annotator_id for row in rows if row.counts]
 
@@ -402,21 +410,21 @@ def acts(patient: Patient) -> Iterator[Fault]:
         yield Fault(what, Where("event", id_, anchor))
 
 
-def passages(stretch: Stretch) -> Iterator[Fault]:
+def passages(stretch: PassageRange) -> Iterator[Fault]:
     """Offsets, lemmas and turns of each passage."""
     for row in stretch.passages.values():
         if row.trouble:
             yield Fault(row.trouble, Where("passage", row.id))
 
 
-def digests(stretch: Stretch) -> Iterator[Fault]:
+def digests(stretch: PassageRange) -> Iterator[Fault]:
     """Each passage's digest against its content."""
     for row in stretch.passages.values():
         if row.passage is not None and bytes.fromhex(row.passage.digest) != row.digest:
             yield Fault("its digest is not that of its content", Where("passage", row.id))
 
 
-def spans(stretch: Stretch) -> Iterator[Fault]:
+def spans(stretch: PassageRange) -> Iterator[Fault]:
     """Each anchor's place in its passage, and the words that it repeats."""
     for anchor in stretch.anchors:
         passage = stretch.passage_of(anchor)
@@ -425,7 +433,7 @@ def spans(stretch: Stretch) -> Iterator[Fault]:
             yield Fault(what, Where("anchor", anchor.id, anchor.id))
 
 
-def _span_trouble(anchor: AnchorRow, passage: Passage) -> str:
+def _span_trouble(anchor: CheckedAnchor, passage: Passage) -> str:
     words = len(passage.tokens)
     if not 0 <= anchor.start < anchor.stop <= words:
         return f"its span [{anchor.start}, {anchor.stop}) is outside a passage of {words} words"
@@ -440,7 +448,7 @@ def _span_trouble(anchor: AnchorRow, passage: Passage) -> str:
     return ""
 
 
-def proposals(stretch: Stretch) -> Iterator[Fault]:
+def proposals(stretch: PassageRange) -> Iterator[Fault]:
     """Spans that annotators propose, against their passage and the number's own span."""
     by_id = {anchor.id: anchor for anchor in stretch.anchors}
     for anchor_id, marks in pairs.marks(stretch.connection, list(by_id)).items():
@@ -455,7 +463,7 @@ def proposals(stretch: Stretch) -> Iterator[Fault]:
                 yield Fault(what, where)
 
 
-def links(stretch: Stretch) -> Iterator[Fault]:
+def links(stretch: PassageRange) -> Iterator[Fault]:
     """Anchors that replaced another: within the passage, and ending at one that was not."""
     by_id = {anchor.id: anchor for anchor in stretch.anchors}
     for anchor in stretch.anchors:
@@ -464,7 +472,7 @@ def links(stretch: Stretch) -> Iterator[Fault]:
             yield Fault(what, Where("anchor", anchor.id, anchor.id))
 
 
-def _link_trouble(anchor: AnchorRow, by_id: dict[int, AnchorRow]) -> str:
+def _link_trouble(anchor: CheckedAnchor, by_id: dict[int, CheckedAnchor]) -> str:
     for verb, other in (("replaces", anchor.replaces), ("is replaced by", anchor.replaced_by)):
         if other is None:
             continue

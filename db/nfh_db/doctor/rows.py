@@ -80,7 +80,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class DoctorFinding:
     """Something broken, as it is reported. check: the name of the check that found it.
 
     how: what to do about it. public_id: of the item, where it is about one. query: finds that
@@ -109,7 +109,7 @@ class Check:
     promise: str
     remedy: str
     whole: "Callable[[Patient], Iterator[Fault]] | None" = None
-    each: "Callable[[Stretch], Iterator[Fault]] | None" = None
+    each: "Callable[[PassageRange], Iterator[Fault]] | None" = None
     of_file: bool = False
 
 
@@ -271,7 +271,7 @@ UNREADABLE = (
 
 
 @dataclass(slots=True)
-class PassageRow:
+class CheckedPassage:
     """A passage. passage: None where `trouble` says why it is none."""
 
     id: int
@@ -282,7 +282,7 @@ class PassageRow:
 
 
 @dataclass(frozen=True, slots=True)
-class AnchorRow:
+class CheckedAnchor:
     """An anchor. summary: the columns from `state` on."""
 
     id: int
@@ -304,7 +304,7 @@ class AnchorRow:
 
 
 @dataclass(slots=True)
-class Said:
+class CheckedAnswer:
     """What an answer or a gold says. answer: None where `trouble` says why it says nothing.
 
     looked_at: whether `trouble` also says why it does not fit its passage.
@@ -334,7 +334,7 @@ class AnswerRow:
     role: str
     removed: bool
     value: AnswerValue
-    said: Said
+    said: CheckedAnswer
     type: str
 
     @property
@@ -349,7 +349,7 @@ class AnswerRow:
 
 
 @dataclass(slots=True)
-class GoldRow:
+class CheckedGold:
     """A gold with what it points to. format: of the batch that it names, if that is there."""
 
     anchor_id: int
@@ -358,12 +358,12 @@ class GoldRow:
     removed: bool
     format: str | None
     value: GoldValue
-    said: Said
+    said: CheckedAnswer
     votes_trouble: str = ""
 
 
 @dataclass(slots=True)
-class Heads:
+class CheckedHeads:
     """Heads by owner, and what is wrong with how they are numbered."""
 
     marks: dict[int, Marks] = field(default_factory=dict)
@@ -371,28 +371,28 @@ class Heads:
 
 
 @dataclass(slots=True)
-class Stretch:
+class PassageRange:
     """Some passages, and all of their anchors but those of an import under way."""
 
     connection: Connection
-    passages: dict[int, PassageRow]
-    anchors: list[AnchorRow]
+    passages: dict[int, CheckedPassage]
+    anchors: list[CheckedAnchor]
     answers: dict[int, list[AnswerRow]]
-    golds: dict[int, GoldRow]
+    golds: dict[int, CheckedGold]
     differences: dict[int, list[tuple[Any, ...]]]
     experts: dict[int, list[tuple[Any, ...]]]
     by_gold: dict[int, list[tuple[Any, ...]]]
     _summaries: dict[int, Summary | None] = field(default_factory=dict)
 
-    def passage_of(self, anchor: AnchorRow) -> Passage | None:
+    def passage_of(self, anchor: CheckedAnchor) -> Passage | None:
         """The passage of an anchor; None if it cannot be read."""
         return self.passages[anchor.passage_id].passage
 
-    def votes_of(self, anchor: AnchorRow) -> list[AnswerRow]:
+    def votes_of(self, anchor: CheckedAnchor) -> list[AnswerRow]:
         """The answers that are not removed, by name and role."""
         return [row for row in self.answers.get(anchor.id, ()) if not row.removed]
 
-    def trouble_of(self, said: Said, anchor: AnchorRow) -> str:
+    def trouble_of(self, said: CheckedAnswer, anchor: CheckedAnchor) -> str:
         """Why an answer is none, or does not fit its passage; "" if it does."""
         passage = self.passage_of(anchor)
         if not said.looked_at and said.answer is not None and passage is not None:
@@ -403,17 +403,17 @@ class Stretch:
         said.looked_at = True
         return said.trouble
 
-    def sound(self, said: Said, anchor: AnchorRow) -> Answer | None:
+    def sound(self, said: CheckedAnswer, anchor: CheckedAnchor) -> Answer | None:
         """An answer that can be compared: it is one, and lies in its passage; else None."""
         return None if self.trouble_of(said, anchor) else said.answer
 
-    def summary_of(self, anchor: AnchorRow) -> Summary | None:
+    def summary_of(self, anchor: CheckedAnchor) -> Summary | None:
         """What an anchor's summary should be; None where something it needs is broken."""
         if anchor.id not in self._summaries:
             self._summaries[anchor.id] = self._summarise(anchor)
         return self._summaries[anchor.id]
 
-    def _summarise(self, anchor: AnchorRow) -> Summary | None:
+    def _summarise(self, anchor: CheckedAnchor) -> Summary | None:
         rows = self.votes_of(anchor)
         gold = self.golds.get(anchor.id)
         passage = self.passage_of(anchor)
@@ -442,14 +442,14 @@ class Stretch:
         )
 
 
-def read(connection: Connection, after: int, limit: int) -> tuple[Stretch, int | None]:
+def read(connection: Connection, after: int, limit: int) -> tuple[PassageRange, int | None]:
     """Up to `limit` passages behind `after`, and the id of the last; None if there is none."""
     found = connection.execute(PASSAGES, {"after": after, "limit": limit}).fetchall()
     passages = {row[0]: _passage(*row) for row in found}
     rows = connection.execute(ANCHORS, {"ids": json_of(list(passages))}).fetchall()
-    anchors = [AnchorRow(*(*row[:9], bool(row[9]), row[10:])) for row in rows]
+    anchors = [CheckedAnchor(*(*row[:9], bool(row[9]), row[10:])) for row in rows]
     ids = {"ids": json_of([anchor.id for anchor in anchors])}
-    stretch = Stretch(
+    stretch = PassageRange(
         connection,
         passages,
         anchors,
@@ -464,8 +464,8 @@ def read(connection: Connection, after: int, limit: int) -> tuple[Stretch, int |
 
 def _passage(
     id_: int, digest: bytes, text: str, offsets: bytes | None, lemmas: str, turns: str
-) -> PassageRow:
-    row = PassageRow(id_, digest, text)
+) -> CheckedPassage:
+    row = CheckedPassage(id_, digest, text)
     if offsets is None:
         row.trouble = "it has no row in passage_token, so no words"
         return row
@@ -500,7 +500,7 @@ def _answers(connection: Connection, ids: dict[str, str]) -> dict[int, list[Answ
             rule_tag=row[15],
             batch=row[16],
         )
-        said = Said(value, trouble=heads.trouble.get(row[0], ""))
+        said = CheckedAnswer(value, trouble=heads.trouble.get(row[0], ""))
         if not said.trouble:
             said.decode()
         answer = AnswerRow(
@@ -510,13 +510,13 @@ def _answers(connection: Connection, ids: dict[str, str]) -> dict[int, list[Answ
     return found
 
 
-def _golds(connection: Connection, ids: dict[str, str]) -> dict[int, GoldRow]:
+def _golds(connection: Connection, ids: dict[str, str]) -> dict[int, CheckedGold]:
     rows = connection.execute(GOLDS, ids).fetchall()
     heads = _heads(connection, HEADS_OF_GOLDS, [row[0] for row in rows])
     return {row[0]: _gold(row, heads) for row in rows}
 
 
-def _gold(row: tuple[Any, ...], heads: Heads) -> GoldRow:
+def _gold(row: tuple[Any, ...], heads: CheckedHeads) -> CheckedGold:
     votes: tuple[tuple[str, str], ...] = ()
     votes_trouble = ""
     try:
@@ -536,14 +536,16 @@ def _gold(row: tuple[Any, ...], heads: Heads) -> GoldRow:
         batch=row[12],
         votes=votes,
     )
-    said = Said(value, trouble=heads.trouble.get(row[0], ""))
+    said = CheckedAnswer(value, trouble=heads.trouble.get(row[0], ""))
     if not said.trouble:
         said.decode()
-    return GoldRow(row[0], row[1], row[3], bool(row[4]), row[14], value, said, votes_trouble)
+    return CheckedGold(
+        row[0], row[1], row[3], bool(row[4]), row[14], value, said, votes_trouble
+    )
 
 
-def _heads(connection: Connection, sql: str, ids: Sequence[int]) -> Heads:
-    found = Heads()
+def _heads(connection: Connection, sql: str, ids: Sequence[int]) -> CheckedHeads:
+    found = CheckedHeads()
     if not ids:
         return found
     made: dict[int, dict[int, list[tuple[Any, ...]]]] = {}

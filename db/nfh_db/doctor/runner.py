@@ -23,7 +23,16 @@ from nfh_db.connection import (
 )
 from nfh_db.database import at_one_moment
 from nfh_db.doctor import content_checks, file_checks, rows
-from nfh_db.doctor.rows import HOW, Check, Fault, Finding, Patient, Repair, Stretch, Where
+from nfh_db.doctor.rows import (
+    HOW,
+    Check,
+    DoctorFinding,
+    Fault,
+    PassageRange,
+    Patient,
+    Repair,
+    Where,
+)
 from nfh_db.doctor.rows import UNREADABLE as UNREADABLE_ERRORS
 from nfh_db.errors import StoreError
 from nfh_db.serialization import json_of
@@ -230,7 +239,7 @@ TROUBLE = (sqlite3.Error, *UNREADABLE_ERRORS)
 
 
 @dataclass(slots=True)
-class Outcome:
+class CheckResult:
     """What one check found. faults: the first of them, up to LISTED."""
 
     check: Check
@@ -253,8 +262,8 @@ class Report:
     anchors: int
     events: int
     seconds: float
-    outcomes: tuple[Outcome, ...]
-    findings: tuple[Finding, ...]
+    outcomes: tuple[CheckResult, ...]
+    findings: tuple[DoctorFinding, ...]
     notes: tuple[str, ...]
     items_to_repair: "dict[Repair, array[int]]"
     names_to_repair: dict[Repair, tuple[str, ...]]
@@ -298,7 +307,7 @@ class _Examination:
     def __init__(self, patient: Patient, checks: Sequence[Check], progress: Progress) -> None:
         self._patient = patient
         self._progress = progress
-        self._outcomes = [Outcome(check) for check in checks]
+        self._outcomes = [CheckResult(check) for check in checks]
         self._items: dict[Repair, array[int]] = {}
         self._names: dict[Repair, dict[str, None]] = {}
         self._sound = patient.tables_are_ours
@@ -334,7 +343,7 @@ class _Examination:
     def _tell(self, name: str, done: int) -> None:
         self._progress(name, done, self._anchors)
 
-    def _collect(self, outcome: Outcome, faults: Iterator[Fault], where: Where) -> None:
+    def _collect(self, outcome: CheckResult, faults: Iterator[Fault], where: Where) -> None:
         try:
             for fault in faults:
                 self._add(outcome, fault)
@@ -348,7 +357,7 @@ class _Examination:
             )
             self._add(outcome, Fault(what, where))
 
-    def _add(self, outcome: Outcome, fault: Fault) -> None:
+    def _add(self, outcome: CheckResult, fault: Fault) -> None:
         outcome.broken += 1
         if fault.repair is not None:
             outcome.repairable += 1
@@ -358,7 +367,7 @@ class _Examination:
         if len(outcome.faults) < LISTED:
             outcome.faults.append(fault)
 
-    def _walk(self, outcomes: Sequence[Outcome]) -> None:
+    def _walk(self, outcomes: Sequence[CheckResult]) -> None:
         total = self._count(COUNT_PASSAGES)
         after: int | None = 0
         done = 0
@@ -381,12 +390,12 @@ class _Examination:
             self._progress("passages", done, total)
             after, limit = last, AT_ONCE if limit == AT_ONCE else limit + 1
 
-    def _look(self, outcome: Outcome, stretch: Stretch) -> None:
+    def _look(self, outcome: CheckResult, stretch: PassageRange) -> None:
         if outcome.check.each is not None and stretch.passages:
             first = next(iter(stretch.passages))
             self._collect(outcome, outcome.check.each(stretch), Where("passage", first))
 
-    def _step_over(self, outcome: Outcome, after: int, error: Exception) -> int | None:
+    def _step_over(self, outcome: CheckResult, after: int, error: Exception) -> int | None:
         """Go on behind a passage that cannot be read at all; None if there is no way on."""
         key = {"after": after}
         try:
@@ -435,9 +444,9 @@ def _words(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-def _finding(check: Check, fault: Fault, connection: Connection) -> Finding:
+def _finding(check: Check, fault: Fault, connection: Connection) -> DoctorFinding:
     public_id, query = _names(connection, fault.where.item)
-    return Finding(
+    return DoctorFinding(
         check.name,
         fault.what,
         fault.where,

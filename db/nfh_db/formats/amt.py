@@ -201,7 +201,7 @@ class Node:
     line: int
 
 
-class Layout:
+class NodeLayout:
     """One way in which a context may have been cut into text nodes, in their order."""
 
     def __init__(self, nodes: Sequence[str]) -> None:
@@ -224,7 +224,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ContextText:
     """A context.
 
     text: as it is stored. given: the field, without markup. nodes: as a browser had them,
@@ -262,7 +262,7 @@ def _is_page(context: str) -> bool:
     return len(context) <= LONGEST_HTML and _LINE_BREAK.search(context) is not None
 
 
-def shown(context: str, page: str) -> Shown:
+def shown(context: str, page: str) -> ContextText:
     """The context of a row. page: `Input.text_reduced_html`, "" where there is none.
 
     Markup in the context itself counts as markup only if it has line breaks ("<br>"); then
@@ -280,11 +280,11 @@ def shown(context: str, page: str) -> Shown:
     if page.strip() and len(page) <= LONGEST_HTML:
         nodes = parse(page)
         if "".join("".join(node.text.split()) for node in nodes) == letters.string:
-            return Shown(text, given, letters, tuple(nodes), exact=True)
-    return Shown(text, given, letters, tuple(own), exact)
+            return ContextText(text, given, letters, tuple(nodes), exact=True)
+    return ContextText(text, given, letters, tuple(own), exact)
 
 
-def layouts(context: Shown, anchor: Span) -> list[Layout]:
+def layouts(context: ContextText, anchor: Span) -> list[NodeLayout]:
     """Every way in which a browser may have cut a context. anchor: its letters.
 
     Where the page is not known: the number stands in a node of its own, with or without the
@@ -292,11 +292,11 @@ def layouts(context: Shown, anchor: Span) -> list[Layout]:
     line feed before that (as "<br />", line feed, next line do).
     """
     if context.exact:
-        return [Layout([node.text for node in context.nodes])]
+        return [NodeLayout([node.text for node in context.nodes])]
     lines = [node.text for node in context.nodes]
     fed = [lines[0], *("\n" + line for line in lines[1:])]
     starts = [lines, fed] if len(lines) > 1 else [lines]
-    return [Layout(_cut(nodes, anchor, wide)) for nodes in starts for wide in (False, True)]
+    return [NodeLayout(_cut(nodes, anchor, wide)) for nodes in starts for wide in (False, True)]
 
 
 def parse(page: str) -> list[Node]:
@@ -371,7 +371,7 @@ def code_point(text: str, offset: int) -> int | None:
     return len(text) if units == offset else None
 
 
-class Trouble(StrEnum):
+class RowProblem(StrEnum):
     """A reason; the value stands behind "3 rows left out, "."""
 
     NO_WORKER = "no worker named"
@@ -393,7 +393,7 @@ class Trouble(StrEnum):
 class UnusableRow(Exception):  # noqa: N818 - a verdict on a row, not a failure
     """A row that cannot be used. found: what stands in the field in question."""
 
-    def __init__(self, trouble: Trouble, found: str = "") -> None:
+    def __init__(self, trouble: RowProblem, found: str = "") -> None:
         super().__init__(trouble.value)
         self.trouble = trouble
         self.found = found
@@ -408,7 +408,7 @@ class UnusableRow(Exception):  # noqa: N818 - a verdict on a row, not a failure
 
 
 def places(
-    layouts: Iterable[Layout], letters: Letters, marked: str, pair: tuple[int, int]
+    layouts: Iterable[NodeLayout], letters: Letters, marked: str, pair: tuple[int, int]
 ) -> set[Span]:
     """The letters [first, last) of each place that fits text and offsets, under any reading.
 
@@ -430,7 +430,10 @@ def places(
 
 
 def find_span(
-    context: Shown, layouts: Iterable[Layout], marked: str, pair: tuple[int, int] | None
+    context: ContextText,
+    layouts: Iterable[NodeLayout],
+    marked: str,
+    pair: tuple[int, int] | None,
 ) -> tuple[Span, bool]:
     """Code points [start, end) of the marked text, and whether its offsets said so.
 
@@ -438,15 +441,15 @@ def find_span(
     Raises UnusableRow where there is no place, or more than one.
     """
     if not marked.strip():
-        raise UnusableRow(Trouble.NOTHING_MARKED)
+        raise UnusableRow(RowProblem.NOTHING_MARKED)
     fitting = set() if pair is None else places(layouts, context.letters, marked, pair)
     if len(fitting) > 1:
-        raise UnusableRow(Trouble.MARK_AMBIGUOUS, marked)
+        raise UnusableRow(RowProblem.MARK_AMBIGUOUS, marked)
     if fitting:
         return context.letters.span(*fitting.pop()), True
     standing = occurrences(context.text, marked, 2)
     if len(standing) != 1:
-        reason = Trouble.MARK_AMBIGUOUS if standing else Trouble.MARK_MISSING
+        reason = RowProblem.MARK_AMBIGUOUS if standing else RowProblem.MARK_MISSING
         raise UnusableRow(reason, marked)
     return standing[0], False
 
@@ -596,14 +599,14 @@ def _iso_time(text: str) -> datetime | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Typed:
+class TypedAnswer:
     """What a worker typed, as an answer keeps it."""
 
     noun: str | None
     comment: str
 
 
-def typed(kind: Kind, other: str, comment: str) -> Typed:
+def typed(kind: Kind, other: str, comment: str) -> TypedAnswer:
     """Where the two free texts of a row go; nothing of them is lost.
 
     The text typed for Other is the answer's noun if it is a few words; else, and beside any
@@ -611,10 +614,10 @@ def typed(kind: Kind, other: str, comment: str) -> Typed:
     """
     other, comment = other.strip(), comment.strip()
     if kind is Kind.OTHER and is_noun(other):
-        return Typed(" ".join(other.split()), comment)
+        return TypedAnswer(" ".join(other.split()), comment)
     if not other:
-        return Typed(None, comment)
-    return Typed(None, f"{comment}; other: {other}" if comment else f"other: {other}")
+        return TypedAnswer(None, comment)
+    return TypedAnswer(None, f"{comment}; other: {other}" if comment else f"other: {other}")
 
 
 def is_noun(text: str) -> bool:
@@ -649,7 +652,7 @@ _WORD = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class AmtTarget:
     """What a row says of its number, each field as the file has it."""
 
     text: str
@@ -662,7 +665,7 @@ class Target:
 class Worded:
     """A context with the tokens of its turns: code points [start, end) of its text."""
 
-    context: Shown
+    context: ContextText
     tokens: Sequence[Span]
     turns: Sequence[Turn]
 
@@ -671,7 +674,7 @@ class Worded:
         return bisect_right(self.turns, token, key=lambda turn: turn.end)
 
 
-def find_anchor(worded: Worded, target: Target, tokenize: Tokenize) -> tuple[Anchor, bool]:
+def find_anchor(worded: Worded, target: AmtTarget, tokenize: Tokenize) -> tuple[Anchor, bool]:
     """The number's tokens, and whether the file said where it stands.
 
     What the file says narrows the places where the number's text stands on token bounds,
@@ -693,21 +696,21 @@ def find_anchor(worded: Worded, target: Target, tokenize: Tokenize) -> tuple[Anc
     if len(left) > 1 and all(turn.speaker for turn in worded.turns):
         left = [place for place in left if _in_reach(worded, places[place])] or left
     if len(left) > 1:
-        raise UnusableRow(Trouble.TARGET_AMBIGUOUS, target.text)
+        raise UnusableRow(RowProblem.TARGET_AMBIGUOUS, target.text)
     return places[left[0]], told
 
 
-def _places(worded: Worded, target: Target) -> dict[Span, Anchor]:
+def _places(worded: Worded, target: AmtTarget) -> dict[Span, Anchor]:
     """Tokens of each place, by its letters. Raises UnusableRow if there is none."""
     words = target.text.strip()
     if not words:
-        raise UnusableRow(Trouble.NO_TARGET)
+        raise UnusableRow(RowProblem.NO_TARGET)
     context = worded.context
     standing = (
         occurrences(context.text, words, MOST_PLACES) if len(words) <= LONGEST_TARGET else []
     )
     if not standing:
-        raise UnusableRow(Trouble.TARGET_MISSING, words)
+        raise UnusableRow(RowProblem.TARGET_MISSING, words)
     firsts = {start: token for token, (start, _) in enumerate(worded.tokens)}
     lasts = {end: token for token, (_, end) in enumerate(worded.tokens)}
     places = {
@@ -716,7 +719,7 @@ def _places(worded: Worded, target: Target) -> dict[Span, Anchor]:
         if start in firsts and end in lasts
     }
     if not places:
-        raise UnusableRow(Trouble.TARGET_IN_WORD, words)
+        raise UnusableRow(RowProblem.TARGET_IN_WORD, words)
     return places
 
 
@@ -724,7 +727,7 @@ def _in_bold(worded: Worded, places: dict[Span, Anchor]) -> set[Span]:
     return places.keys() & set(worded.context.bold())
 
 
-def _in_sentence(worded: Worded, target: Target, places: dict[Span, Anchor]) -> set[Span]:
+def _in_sentence(worded: Worded, target: AmtTarget, places: dict[Span, Anchor]) -> set[Span]:
     sentence = "".join(target.sentence.split())
     spans = [
         (first, first + len(sentence))
@@ -756,7 +759,7 @@ def _in_reach(worded: Worded, anchor: Anchor) -> bool:
 
 
 def _by_index(
-    worded: Worded, target: Target, places: dict[Span, Anchor], tokenize: Tokenize
+    worded: Worded, target: AmtTarget, places: dict[Span, Anchor], tokenize: Tokenize
 ) -> set[Span]:
     """The places to which the indices lead, under any reading."""
     start, end = whole_number(target.start), whole_number(target.end)

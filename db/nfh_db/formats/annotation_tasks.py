@@ -10,16 +10,16 @@ from typing import TypeVar
 from nfh_db.clock import now
 from nfh_db.formats.dialog import block_of
 from nfh_db.formats.fields import A_NAME, is_a_name
-from nfh_db.formats.rows import IGNORE, GoldRow, LabelMap, RawPassage, Reading, Row, Span
+from nfh_db.formats.rows import IGNORE, GoldRow, LabelMap, RawPassage, ReadOptions, Row, Span
 from nfh_db.formats.spans import (
     ANCHOR,
     ANSWERS,
-    Based,
     Graph,
     Grid,
     Marked,
     MarkError,
     Spot,
+    TokenizedText,
     alone,
     answer_of,
     based,
@@ -64,7 +64,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ClaimOutcome:
     """What comes of an annotation of one number. changed: it was kept along, and the tool's
     file shows it otherwise now. unsaid: a noun or comment that was written of a number of which
     nothing else is said, so that it is no answer; a reader says that it was left out.
@@ -82,9 +82,9 @@ def outcome(
     marked: Marked,
     graph: Graph,
     grid: Grid,
-    how: Reading,
+    how: ReadOptions,
     kept: Restored | None = None,
-) -> Outcome:
+) -> ClaimOutcome:
     """What a claim comes to. graph: translated, of this number alone. kept: what the file
     carries along of the same number. Raises MarkError.
     """
@@ -93,12 +93,12 @@ def outcome(
     kept = kept and on_grid(kept, grid)
     flags = _flags(claim, kept)
     if not claim.answered:
-        return Outcome(flags=flags)
+        return ClaimOutcome(flags=flags)
     if claim.gold or claim.who is None:
         return _gold(claim, marked, graph, grid, how, kept, flags)
     before = _vote_of(kept.votes, claim) if kept else None
     if kept and before and _claim_unchanged(before.answer, kept, graph, claim):
-        return Outcome(votes=(before,), flags=flags)
+        return ClaimOutcome(votes=(before,), flags=flags)
     answer = _native(claim, marked, grid, how, before.answer if before else None)
     if answer is None:
         return _nothing(claim, flags, changed=before is not None)
@@ -116,7 +116,7 @@ def outcome(
         # Passed over or refused when it was kept, and answered since.
         said = set(claim.flags)
         flags = tuple(one for one in flags if one.name in said or one.name not in PASSED)
-    return Outcome(votes=(vote,), flags=flags, changed=before is not None)
+    return ClaimOutcome(votes=(vote,), flags=flags, changed=before is not None)
 
 
 def _gold(
@@ -124,22 +124,22 @@ def _gold(
     marked: Marked,
     graph: Graph,
     grid: Grid,
-    how: Reading,
+    how: ReadOptions,
     kept: Restored | None,
     flags: tuple[FlagMark, ...],
-) -> Outcome:
+) -> ClaimOutcome:
     before = kept.gold if kept else None
     if kept and before and _claim_unchanged(before.answer, kept, graph, claim):
-        return Outcome(gold=before, flags=flags)
+        return ClaimOutcome(gold=before, flags=flags)
     answer = _native(claim, marked, grid, how, before.answer if before else None)
     if answer is None:
         return _nothing(claim, flags, changed=before is not None)
     gold = Gold(answer, Rule.IMPORTED, None, claim.at)
-    return Outcome(gold=gold, flags=flags, changed=before is not None)
+    return ClaimOutcome(gold=gold, flags=flags, changed=before is not None)
 
 
-def _nothing(claim: Claim, flags: tuple[FlagMark, ...], *, changed: bool) -> Outcome:
-    return Outcome(flags=flags, changed=changed, unsaid=claim.noun or claim.comment or "")
+def _nothing(claim: Claim, flags: tuple[FlagMark, ...], *, changed: bool) -> ClaimOutcome:
+    return ClaimOutcome(flags=flags, changed=changed, unsaid=claim.noun or claim.comment or "")
 
 
 def on_grid(kept: Restored, grid: Grid) -> Restored:
@@ -200,7 +200,7 @@ def _claim_unchanged(answer: Answer, kept: Restored, graph: Graph, claim: Claim)
 
 
 def _native(
-    claim: Claim, marked: Marked, grid: Grid, how: Reading, before: Answer | None
+    claim: Claim, marked: Marked, grid: Grid, how: ReadOptions, before: Answer | None
 ) -> Answer | None:
     """What the marks say, with the words that the tool has no place for as they were."""
     noun = claim.noun if claim.noun is not None else before.noun if before else None
@@ -239,7 +239,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TaskAnnotation:
     """One claim with its marks, translated, in code points of the task's text."""
 
     claim: Claim
@@ -247,7 +247,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class AnnotationTask:
     """A text with all that one line of a file says of it.
 
     tokens: those that came with it, None for none. kept: what the line carries of our own.
@@ -259,7 +259,7 @@ class Task:
 
     line: int
     text: str
-    said: Sequence[Said]
+    said: Sequence[TaskAnnotation]
     tokens: Sequence[Span] | None = None
     kept: Restored | None = None
     carried: str | None = None
@@ -269,7 +269,7 @@ class Task:
 
 
 @dataclass(slots=True)
-class Tally:
+class TaskCounts:
     """What a reader counts on its way, to be said at the end."""
 
     raw: int = 0
@@ -330,7 +330,7 @@ class Tally:
         yield from self.more
 
 
-def rows_of(task: Task, how: Reading, tally: Tally) -> Iterator[Row]:
+def rows_of(task: AnnotationTask, how: ReadOptions, tally: TaskCounts) -> Iterator[Row]:
     """The rows of a task: one for each number and each who says something of it.
 
     A text without a number is raw dialog, unless it was exported with one. Raises MarkError.
@@ -384,7 +384,7 @@ def _each(things: Iterable[T]) -> list[T]:
     return found
 
 
-def _kept_row(task: Task, said: Said) -> GoldRow | None:
+def _kept_row(task: AnnotationTask, said: TaskAnnotation) -> GoldRow | None:
     """The row of what was kept along, where the file shows it still; else None."""
     kept, claim = task.kept, said.claim
     if kept is None or not claim.answered:
@@ -419,7 +419,7 @@ def _says(claim: Claim, answer: Answer | None, kept: Restored, graph: Graph) -> 
     )
 
 
-def _ground(task: Task, how: Reading) -> Based:
+def _ground(task: AnnotationTask, how: ReadOptions) -> TokenizedText:
     """The tokens on whose bounds all marks lie, and what made them."""
     marks = [
         (spot.start, spot.end)
@@ -433,7 +433,7 @@ def _ground(task: Task, how: Reading) -> Based:
     passage = task.kept.passage
     grid = Grid(passage)
     if _fits(grid, marks):
-        return Based(grid, None, 0)
+        return TokenizedText(grid, None, 0)
     tokens = list(zip(passage.starts, passage.ends, strict=True))
     return based(task.text, marks, how, tokens, passage.turns)
 
@@ -444,7 +444,12 @@ def _fits(grid: Grid, marks: Iterable[Span]) -> bool:
 
 
 def _row(
-    task: Task, said: Said, number: Marked, base: Based, how: Reading, tally: Tally
+    task: AnnotationTask,
+    said: TaskAnnotation,
+    number: Marked,
+    base: TokenizedText,
+    how: ReadOptions,
+    tally: TaskCounts,
 ) -> GoldRow:
     grid, kept, claim = base.grid, task.kept, said.claim
     graph = alone(said.graph, number.spot)
@@ -496,7 +501,7 @@ def _role(kept: Restored, claim: Claim, graph: Graph) -> Role:
     return own[0].role if own else claim.role
 
 
-def _reviewed(claim: Claim, found: Outcome, kept: Restored | None) -> Outcome:
+def _reviewed(claim: Claim, found: ClaimOutcome, kept: Restored | None) -> ClaimOutcome:
     """A gold that somebody named decided in the tool is an expert's, and the answer theirs.
 
     Where they decided here before, that answer has a task of its own and stays: what they
@@ -558,7 +563,9 @@ def classed(graph: Graph, labels: Sequence[str]) -> Graph:
 # --- texts without a number -----------------------------------------------------------------
 
 
-def _without_numbers(task: Task, how: Reading, tally: Tally) -> Iterator[Row]:
+def _without_numbers(
+    task: AnnotationTask, how: ReadOptions, tally: TaskCounts
+) -> Iterator[Row]:
     passed = tuple(flag for said in task.said for flag in _passed(said.claim))
     tally.words += any(said.claim.noun or said.claim.comment for said in task.said)
     if task.kept is not None:
@@ -583,7 +590,7 @@ def _without_numbers(task: Task, how: Reading, tally: Tally) -> Iterator[Row]:
 
 
 def _flagged(
-    task: Task,
+    task: AnnotationTask,
     passage: RawPassage,
     anchor: Anchor,
     flags: tuple[FlagMark, ...],

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from nfh_db.formats.fields import decode
 from nfh_db.formats.files import Content, Folder, Source
-from nfh_db.formats.rows import LineWriter, Reading, Row, Writing
+from nfh_db.formats.rows import LineWriter, ReadOptions, Row, Writing
 from nfh_db.records import ExportRecord
 
 OBJECT = re.compile(r'\s*\{\s*("|\}|$)')
@@ -23,7 +23,7 @@ LOOKED_AT = 64 * 1024
 """Bytes of a file that the sniffing may look at besides its first line."""
 
 
-class Takes(StrEnum):
+class InputKind(StrEnum):
     """What a format comes as: a text file, a file of bytes, or a folder or zip of members."""
 
     TEXT = "text"
@@ -90,7 +90,7 @@ class First:
     head: bytes = b""
     names: tuple[str, ...] = ()
     folder: Folder | None = None
-    takes: Takes = Takes.TEXT
+    takes: InputKind = InputKind.TEXT
 
     @classmethod
     def of(cls, source: Source) -> "First":
@@ -114,13 +114,13 @@ class First:
     @classmethod
     def of_bytes(cls, path: PurePath, head: bytes) -> "First":
         """Of a file of bytes that begins so."""
-        return cls("", None, path.suffix.lower(), head=head, takes=Takes.BYTES)
+        return cls("", None, path.suffix.lower(), head=head, takes=InputKind.BYTES)
 
     @classmethod
     def of_folder(cls, folder: Folder) -> "First":
         """Of a folder or zip."""
         suffix = folder.path.suffix.lower()
-        return cls("", None, suffix, names=folder.names, folder=folder, takes=Takes.FOLDER)
+        return cls("", None, suffix, names=folder.names, folder=folder, takes=InputKind.FOLDER)
 
 
 class ChunkWriter(Protocol):
@@ -146,7 +146,7 @@ class FolderWriter(Protocol):
         """
 
 
-Reader = Callable[[Any, Reading], Iterator[Row]]
+Reader = Callable[[Any, ReadOptions], Iterator[Row]]
 """Yields the rows of a Source, Binary or Folder: what the format says that it takes."""
 
 
@@ -178,7 +178,7 @@ class Format:
     carries_split: bool = False
     names_people: bool = False
     guess: bool = False
-    takes: tuple[Takes, ...] = (Takes.TEXT,)
+    takes: tuple[InputKind, ...] = (InputKind.TEXT,)
     holds: Holds | None = None
     settings: frozenset[str] = field(default_factory=frozenset)
     limits: str = ""

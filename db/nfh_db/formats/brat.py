@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from nfh_db.errors import ExportError
-from nfh_db.formats.annotation_tasks import Claim, Outcome, outcome
-from nfh_db.formats.base import First, Format, How, Takes, holds
+from nfh_db.formats.annotation_tasks import Claim, ClaimOutcome, outcome
+from nfh_db.formats.base import First, Format, How, InputKind, holds
 from nfh_db.formats.brat_document import (
     ANN,
     EQUIV,
@@ -25,12 +25,12 @@ from nfh_db.formats.brat_document import (
     SUFFIX,
     TEXT,
     Attribute,
+    CarriedDocument,
     Folders,
     LineError,
     Name,
-    Part,
     Party,
-    Side,
+    SideFile,
     Standoff,
     counting,
     covering,
@@ -60,7 +60,7 @@ from nfh_db.formats.rows import (
     DialogTurn,
     GoldRow,
     LabelMap,
-    Reading,
+    ReadOptions,
     Span,
     Writing,
 )
@@ -72,12 +72,12 @@ from nfh_db.formats.spans import (
     ORIGINS,
     SAME,
     SPAN_LABELS,
-    Based,
     Graph,
     Link,
     Marked,
     MarkError,
     Spot,
+    TokenizedText,
     based,
     graph_of,
     numbers,
@@ -144,7 +144,7 @@ def _digest(record: ExportRecord) -> str:
     return record.passage.digest
 
 
-def _parties(records: Sequence[ExportRecord], parts: Sequence[Part]) -> list[Party]:
+def _parties(records: Sequence[ExportRecord], parts: Sequence[CarriedDocument]) -> list[Party]:
     """Gold, and everybody who answered, flagged or marked something in the passage."""
     found = {Party(None): None} | dict.fromkeys(part.party for part in parts)
     for record in records:
@@ -164,7 +164,7 @@ def with_equiv(labels: LabelMap) -> LabelMap:
 class _Document:
     """The lines of one `.ann` file."""
 
-    def __init__(self, text: str, names: LabelMap, parts: Sequence[Part]) -> None:
+    def __init__(self, text: str, names: LabelMap, parts: Sequence[CarriedDocument]) -> None:
         self._text = text
         self._parts = parts
         self._torn: dict[Span, tuple[Span, ...]] = {}
@@ -264,7 +264,7 @@ FLAGS: Mapping[str, FlagName] = {name: flag for flag, name in ATTRIBUTES.items()
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class BratDocument:
     """A document as one folder has it.
 
     ann: the name of its `.ann` file. text: as it was exported. graph: in our own names.
@@ -275,7 +275,7 @@ class Document:
 
     ann: str
     party: Party
-    side: Side | None
+    side: SideFile | None
     text: str
     graph: Graph
     flags: Mapping[int, tuple[FlagName, ...]]
@@ -283,7 +283,7 @@ class Document:
     nouns: Mapping[int, str]
     torn: int
     unused: int
-    besides: Part | None
+    besides: CarriedDocument | None
     split: str | None = None
 
     @property
@@ -293,8 +293,8 @@ class Document:
 
 
 def document(
-    ann: str, content: str, text: str, party: Party, side: Side | None, how: Reading
-) -> Document:
+    ann: str, content: str, text: str, party: Party, side: SideFile | None, how: ReadOptions
+) -> BratDocument:
     """The document that an `.ann` file and its text make. Raises MarkError, LineError."""
     found = parse(content)
     way = counting(text, how.offsets, tuple(found.spans.values()))
@@ -324,7 +324,7 @@ def document(
     ]
     graph = _translated(found, Graph(tuple(spots), tuple(links)), labels)
     words = _Words(found, place, graph)
-    return Document(
+    return BratDocument(
         ann,
         party,
         side,
@@ -455,12 +455,12 @@ class _Words:
         return found
 
 
-def marks_in(document: Document) -> list[tuple[int, int]]:
+def marks_in(document: BratDocument) -> list[tuple[int, int]]:
     """The spans of its marks, without those to be ignored."""
     return [(s.start, s.end) for s in document.graph.spots if s.label != IGNORE]
 
 
-class Numbers:
+class GraphNumbers:
     """The numbers of a graph, each with all mentions that links lead to."""
 
     def __init__(self, graph: Graph) -> None:
@@ -493,10 +493,10 @@ class Numbers:
         )
 
 
-NOTHING = Outcome()
+NOTHING = ClaimOutcome()
 
 
-def read(source: Folder, how: Reading) -> Iterator[GoldRow | DialogBlock]:
+def read(source: Folder, how: ReadOptions) -> Iterator[GoldRow | DialogBlock]:
     """The numbers of a project's documents; texts in which none is marked, as dialogs.
 
     A document that stands in several folders is read with all of them. Offsets in it are code
@@ -526,7 +526,7 @@ class _Tally:
 class _Reader:
     """Reads document by document."""
 
-    def __init__(self, source: Folder, how: Reading) -> None:
+    def __init__(self, source: Folder, how: ReadOptions) -> None:
         self._source = source
         self._how = how
         self._names = frozenset(source.names)
@@ -536,7 +536,7 @@ class _Reader:
 
     def rows(self, names: Sequence[Name]) -> Iterator[GoldRow | DialogBlock]:
         """The rows of a document: of each text that its folders have of it, mostly one."""
-        texts: dict[str, list[Document]] = {}
+        texts: dict[str, list[BratDocument]] = {}
         for name in names:
             one = self._document(name)
             texts.setdefault(one.text, []).append(one)
@@ -548,7 +548,7 @@ class _Reader:
             else:
                 yield self._dialog(found)
 
-    def _document(self, name: Name) -> Document:
+    def _document(self, name: Name) -> BratDocument:
         text = self._source.text(name.base + TEXT)
         ann, beside = name.base + ANN, name.base + SUFFIX
         content = self._source.text(ann) if ann in self._names else ""
@@ -570,7 +570,7 @@ class _Reader:
             self._tally.people.add(found.party.name)
         return found
 
-    def _dialog(self, found: Sequence[Document]) -> DialogBlock:
+    def _dialog(self, found: Sequence[BratDocument]) -> DialogBlock:
         """A text in which no folder marks a number; nor may one mark a mention then."""
         for one in found:
             try:
@@ -582,7 +582,7 @@ class _Reader:
 
     # --- documents with numbers ---------------------------------------------------------
 
-    def _marked(self, found: Sequence[Document]) -> Iterator[GoldRow]:
+    def _marked(self, found: Sequence[BratDocument]) -> Iterator[GoldRow]:
         base = self._based(found)
         labels = labels_of([one.besides for one in found if one.besides])
         seen: set[Span] = set()
@@ -594,7 +594,7 @@ class _Reader:
             except MarkError as error:
                 raise self._source.member_error(one.ann, None, str(error)) from error
 
-    def _based(self, found: Sequence[Document]) -> Based:
+    def _based(self, found: Sequence[BratDocument]) -> TokenizedText:
         """The text with tokens that fit the marks of all folders."""
         side = next((one.side for one in found if one.side), None)
         tokens = turns = None
@@ -611,10 +611,12 @@ class _Reader:
         self._tally.cut += base.cut
         return base
 
-    def _numbers(self, one: Document, base: Based, seen: set[Span]) -> Iterator[GoldRow]:
+    def _numbers(
+        self, one: BratDocument, base: TokenizedText, seen: set[Span]
+    ) -> Iterator[GoldRow]:
         kept = kept_items(one.side, one.text) if one.side else {}
-        own: dict[Span, Outcome] = {}
-        graphs = Numbers(one.graph)
+        own: dict[Span, ClaimOutcome] = {}
+        graphs = GraphNumbers(one.graph)
         for marked in numbers(one.graph):
             item = kept.pop(marked.anchor, None)
             try:
@@ -646,12 +648,12 @@ class _Reader:
 
     def _outcome(
         self,
-        one: Document,
+        one: BratDocument,
         marked: Marked,
         graph: Graph,
-        base: Based,
+        base: TokenizedText,
         item: Restored | None,
-    ) -> Outcome:
+    ) -> ClaimOutcome:
         party, flags = one.party, one.flags.get(marked.spot, ())
         before = _before(item, party)
         if party.name is None and flags:
@@ -673,8 +675,8 @@ class _Reader:
         return result
 
     @staticmethod
-    def _check_same(first: Outcome, second: Outcome, marked: Marked) -> None:
-        def content(one: Outcome) -> object:
+    def _check_same(first: ClaimOutcome, second: ClaimOutcome, marked: Marked) -> None:
+        def content(one: ClaimOutcome) -> object:
             return (
                 one.gold and one.gold.answer,
                 [vote.answer for vote in one.votes],
@@ -741,7 +743,7 @@ def _said(note: str, before: str | None) -> str:
     return before if before is not None and one_line(before) == note else note
 
 
-def _drawn_only(item: Restored, one: Document, marked: Marked) -> Restored:
+def _drawn_only(item: Restored, one: BratDocument, marked: Marked) -> Restored:
     """What was kept, without the flags that the document no longer shows."""
     shown_flags = one.flags.get(marked.spot, ())
     return replace(item, flags=tuple(f for f in item.flags if f.name in shown_flags))
@@ -778,7 +780,7 @@ BRAT = Format(
     read=read,
     sniff=sniff,
     members=BratWriter,
-    takes=(Takes.FOLDER,),
+    takes=(InputKind.FOLDER,),
     carries_split=True,
     holds=holds(
         How.SIDE,

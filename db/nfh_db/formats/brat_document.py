@@ -81,7 +81,7 @@ class Attribute:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class BratNote:
     """Words on something, by their type."""
 
     line: int
@@ -102,7 +102,7 @@ class Standoff:
     triggers: dict[str, str] = field(default_factory=dict)
     events: list[tuple[int, str]] = field(default_factory=list)
     attributes: list[Attribute] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
+    notes: list[BratNote] = field(default_factory=list)
     others: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -190,7 +190,7 @@ def _note(found: Standoff, line: int, id_: str, rest: str) -> None:
         # brat keeps notes on what is no annotation of its own; they say nothing of a span.
         found.others.append((line, f"{id_}\t{rest}"))
         return
-    found.notes.append(Note(line, parts[0], parts[1], words.strip()))
+    found.notes.append(BratNote(line, parts[0], parts[1], words.strip()))
 
 
 _READ: Mapping[str, Callable[[Standoff, int, str, str], None]] = {
@@ -260,7 +260,7 @@ class By(msgspec.Struct, frozen=True, array_like=True):
     type: Literal["person", "model", "rule"]
 
 
-class Side(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class SideFile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """A side file. folder: where it was written to, and by: whose that folder was.
 
     replaced: characters of the text that its file has not. items: as `StoredItem`, but
@@ -294,7 +294,7 @@ def side_bytes(
     kind: Any = party.type
     by = None if party.name is None else By(party.name, party.role, kind)
     return msgspec.json.encode(
-        Side(
+        SideFile(
             "nfh-brat/1",
             folder,
             tuple(
@@ -333,15 +333,15 @@ def own_flags(record: ExportRecord, party: Party) -> list[FlagMark]:
     return [flag for flag in record.flags if flag.annotator == party.name]
 
 
-def side_of(content: bytes) -> Side:
+def side_of(content: bytes) -> SideFile:
     """The side file that bytes are. Raises MarkError."""
     try:
-        return msgspec.json.decode(content, type=Side)
+        return msgspec.json.decode(content, type=SideFile)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise MarkError(f"is no side file of this version ({VERSION}): {error}") from error
 
 
-def kept_items(side: Side, text: str) -> dict[tuple[int, int], Restored]:
+def kept_items(side: SideFile, text: str) -> dict[tuple[int, int], Restored]:
     """What a side file holds of each number, by its code points. Raises MarkError."""
     found: dict[tuple[int, int], Restored] = {}
     turns = msgspec.to_builtins(side.turns)
@@ -389,7 +389,7 @@ AN_ID = re.compile(r"(?:(?<=[\s:])|^)[TREAMN#]\d+\S*(?=\s|$)")
 A_REFERENCE = re.compile(r"@(\d+)(?:-(\d+))?(?=\s|$)")
 
 
-class Line(msgspec.Struct, frozen=True, array_like=True):
+class CarriedLine(msgspec.Struct, frozen=True, array_like=True):
     """A line. prefix: of its id. data: with "@3" for the id of the fourth line of the part,
     "@12-18" for that of a span of ours. tail: what stands behind the second tab.
     """
@@ -399,11 +399,11 @@ class Line(msgspec.Struct, frozen=True, array_like=True):
     tail: str | None = None
 
 
-class Part(msgspec.Struct, frozen=True, omit_defaults=True):
+class CarriedDocument(msgspec.Struct, frozen=True, omit_defaults=True):
     """What one folder's document holds besides. torn: spans of several fragments."""
 
     by: By | None = None
-    lines: tuple[Line, ...] = ()
+    lines: tuple[CarriedLine, ...] = ()
     torn: tuple[tuple[Span, ...], ...] = ()
 
     @property
@@ -424,7 +424,7 @@ def part_of(
     own: Mapping[str, Span],
     pieces: Mapping[str, tuple[Span, ...]],
     torn: Sequence[tuple[Span, ...]],
-) -> Part | None:
+) -> CarriedDocument | None:
     """What a document holds besides. unused: lines, from 1. own: spans of ours, by id. pieces:
     fragments of all spans in code points, whatever the file counts.
     """
@@ -443,15 +443,15 @@ def part_of(
             data = f"{found.spans[id_].label} {places}"
         prefix = id_.rstrip("0123456789") if id_[-1:].isdigit() else id_[:1]
         named = AN_ID.sub(lambda match: names.get(match[0], match[0]), data)
-        lines.append(Line(prefix, named, tail if tab else None))
+        lines.append(CarriedLine(prefix, named, tail if tab else None))
     if not lines and not torn:
         return None
     kind: Any = party.type
     by = None if party.name is None else By(party.name, party.role, kind)
-    return Part(by, tuple(lines), tuple(torn))
+    return CarriedDocument(by, tuple(lines), tuple(torn))
 
 
-def labels_of(parts: Sequence[Part]) -> str | None:
+def labels_of(parts: Sequence[CarriedDocument]) -> str | None:
     """The labels that keep parts; None for none."""
     if not parts:
         return None
@@ -461,14 +461,14 @@ def labels_of(parts: Sequence[Part]) -> str | None:
 # --- out ------------------------------------------------------------------------------------
 
 
-def parts_in(records: Iterable[ExportRecord]) -> list[Part]:
+def parts_in(records: Iterable[ExportRecord]) -> list[CarriedDocument]:
     """The parts that the records of a passage carry."""
-    found: list[Part] = []
+    found: list[CarriedDocument] = []
     for record in records:
         if record.carried and f'"{KEY}"' in record.carried:
             content = json.loads(record.carried)
             try:
-                parts = msgspec.convert(content.get(KEY), list[Part])
+                parts = msgspec.convert(content.get(KEY), list[CarriedDocument])
             except (AttributeError, msgspec.ValidationError):
                 continue
             # Numbers that were found in a dialog carry the same parts, each of them.
@@ -476,7 +476,7 @@ def parts_in(records: Iterable[ExportRecord]) -> list[Part]:
     return found
 
 
-def lines_of(part: Part, ids: Counter[str], own: Mapping[Span, str]) -> list[str]:
+def lines_of(part: CarriedDocument, ids: Counter[str], own: Mapping[Span, str]) -> list[str]:
     """The lines of a part with ids that are free. own: the ids of our spans."""
     fresh: list[str | None] = []
     for line in part.lines:
@@ -573,7 +573,7 @@ def split_of_folder(folder: str) -> str | None:
     return folder.lower() if folder.lower() in SPLITS else None
 
 
-def party_of(folder: str, side: Side | None) -> Party:
+def party_of(folder: str, side: SideFile | None) -> Party:
     """Whose a folder is: whoever's it was exported as, as long as it has its name still.
 
     Nobody is called like a split: its folder holds what counts.

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from nfh_db.formats.base import First, Format
 from nfh_db.formats.files import Source
-from nfh_db.formats.rows import DialogBlock, Reading
-from nfh_db.formats.turns import Said, Scene
+from nfh_db.formats.rows import DialogBlock, ReadOptions
+from nfh_db.formats.turns import SceneTurns, SpeakerTurn
 from nfh_db.messages import counted, shown
 
 if TYPE_CHECKING:
@@ -66,10 +66,10 @@ class _Tier:
 _SCENE_ENDS = _Tier(0, "", "")
 
 
-def read(source: Source, how: Reading) -> Iterator[DialogBlock]:
+def read(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
     """The scenes of a transcript. Raises FormatError."""
     library = _library(source)
-    scene = Scene(source, "wanted @New Episode or @G between scenes, or --pause")
+    scene = SceneTurns(source, "wanted @New Episode or @G between scenes, or --pause")
     last: int | None = None
     wordless = _Wordless()
     for batch in _batches(_tiers(source)):
@@ -86,7 +86,7 @@ def read(source: Source, how: Reading) -> Iterator[DialogBlock]:
             begin, until = tier.times
             if _long(last, begin, how.pause):
                 yield from scene.end()
-            scene.add(Said(tier.line, tier.speaker, words, begin, until))
+            scene.add(SpeakerTurn(tier.line, tier.speaker, words, begin, until))
             last = last if until is None else until
     yield from scene.end()
     if not scene.any:

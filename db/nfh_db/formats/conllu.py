@@ -25,9 +25,9 @@ from nfh_db.formats.conllu_reader import (
     ITEM,
     PASSAGE,
     VERSION,
-    Lines,
+    CarriedLines,
+    ConlluSentence,
     Place,
-    Said,
     form_of,
     kept_apart,
     misc_of,
@@ -65,7 +65,7 @@ def _digest(record: ExportRecord) -> str:
 def _document(name: str, records: Sequence[ExportRecord]) -> str:
     passage = records[0].passage
     said = [_said(passage, turn) for turn in passage.turns]
-    came = Lines.of(records, passage)
+    came = CarriedLines.of(records, passage)
     places = came.places() if came else _places(passage)
     misc, items = _numbers(records, places)
     lines = []
@@ -84,7 +84,7 @@ def _document(name: str, records: Sequence[ExportRecord]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _comments(name: str, turn: Turn, said: Said) -> Iterator[str]:
+def _comments(name: str, turn: Turn, said: ConlluSentence) -> Iterator[str]:
     yield f"# sent_id = {name}"
     if turn.speaker and (speaker := on_one_line(turn.speaker)):
         yield f"# speaker = {speaker}"
@@ -99,7 +99,7 @@ def _places(passage: Passage) -> list[Place]:
     ]
 
 
-def _said(passage: Passage, turn: Turn) -> Said:
+def _said(passage: Passage, turn: Turn) -> ConlluSentence:
     tokens = passage.tokens[turn.start : turn.end]
     last = len(tokens) - 1
     forms = [
@@ -109,10 +109,12 @@ def _said(passage: Passage, turn: Turn) -> Said:
         )
         for place, token in enumerate(tokens)
     ]
-    return Said(turn.speaker, kept_apart(forms))
+    return ConlluSentence(turn.speaker, kept_apart(forms))
 
 
-def _passage(passage: Passage, said: Sequence[Said], *, as_it_came: bool) -> dict[str, Any]:
+def _passage(
+    passage: Passage, said: Sequence[ConlluSentence], *, as_it_came: bool
+) -> dict[str, Any]:
     """What makes a passage again: its turns, and its text where the lines do not tell."""
     turns = [
         [t.number, t.speaker, t.start, t.end]
@@ -154,7 +156,9 @@ def _numbers(
     return misc, items
 
 
-def _tokens(passage: Passage, turn: Turn, said: Said, keys: Sequence[str]) -> Iterator[str]:
+def _tokens(
+    passage: Passage, turn: Turn, said: ConlluSentence, keys: Sequence[str]
+) -> Iterator[str]:
     last = turn.end - turn.start - 1
     for rank, (form, space) in enumerate(said.forms):
         misc = [keys[rank]] if keys[rank] else []

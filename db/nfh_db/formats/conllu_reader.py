@@ -27,7 +27,7 @@ import msgspec
 
 from nfh_db.formats.fields import sound_digest
 from nfh_db.formats.files import LINE_LIMIT, NO_LINE_YET, Source, split_of_name
-from nfh_db.formats.rows import GoldRow, RawPassage, Reading
+from nfh_db.formats.rows import GoldRow, RawPassage, ReadOptions
 from nfh_db.formats.spans import ANCHOR, ANSWERS, MarkError, label_of
 from nfh_db.formats.stored_annotation import Restored, item_of, restored
 from nfh_db.messages import counted, shown
@@ -107,7 +107,7 @@ def on_one_line(words: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ConlluSentence:
     """A sentence: its speaker, and its tokens' forms, each with whether white space follows."""
 
     speaker: str | None
@@ -119,7 +119,9 @@ class Said:
         return "".join(f + (" " if space else "") for f, space in self.forms).rstrip(" ")
 
 
-def rebuilt(said: Sequence[Said], *, named: bool) -> tuple[str, list[tuple[int, int]]]:
+def rebuilt(
+    said: Sequence[ConlluSentence], *, named: bool
+) -> tuple[str, list[tuple[int, int]]]:
     """A text of sentences, one on each line, and its tokens' offsets.
 
     named: each line begins with its speaker and a colon.
@@ -363,7 +365,7 @@ PLAIN = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "mi
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ConlluToken:
     """A token of a text. ids: the words of the sentence that it stands for; misc: their MISC
     columns, and its own; line: of the file.
     """
@@ -376,7 +378,7 @@ class Word:
 
 
 @dataclass(slots=True)
-class Sentence:
+class ParsedSentence:
     """One sentence. line: of the file, where it begins. comments: by name. notes, lines: as
     they stand; numbers: of the lines, in the file. empty: how many nodes are no words.
     """
@@ -386,7 +388,7 @@ class Sentence:
     notes: list[str]
     lines: list[str]
     numbers: list[int]
-    words: list[Word] = field(default_factory=list)
+    words: list[ConlluToken] = field(default_factory=list)
     empty: int = 0
 
     @property
@@ -411,7 +413,7 @@ def library(source: Source) -> "ModuleType":
     return conllu
 
 
-def sentences(source: Source) -> Iterator[Sentence]:
+def sentences(source: Source) -> Iterator[ParsedSentence]:
     """The sentences of a file. Raises FormatError for lines that are no CoNLL-U."""
     conllu = library(source)
     for start, lines in _blocks(source):
@@ -435,7 +437,7 @@ def _blocks(source: Source) -> Iterator[tuple[int, list[str]]]:
 
 def _sentence(
     conllu: "ModuleType", source: Source, start: int, lines: Sequence[str]
-) -> Sentence:
+) -> ParsedSentence:
     numbers = []
     for number, line in enumerate(lines, start):
         if line.startswith("#"):
@@ -461,7 +463,7 @@ def _sentence(
         parsed = conllu.parse("\n".join(lines), field_parsers=as_it_is)[0]
     except (conllu.exceptions.ParseException, ValueError, IndexError) as error:
         raise source.error(start, f"this sentence is no CoNLL-U: {error}") from error
-    found = Sentence(
+    found = ParsedSentence(
         start,
         dict(parsed.metadata),
         [line for line in lines if line.startswith("#")],
@@ -479,7 +481,7 @@ def _column(columns: Sequence[str], place: int) -> str:
 Line = tuple[int, Any]
 
 
-def _read_words(source: Source, found: Sentence, lines: Sequence[Line]) -> None:
+def _read_words(source: Source, found: ParsedSentence, lines: Sequence[Line]) -> None:
     """The tokens of a sentence's lines. Raises FormatError for ids out of order."""
     place, expected = 0, 1
     while place < len(lines):
@@ -510,31 +512,35 @@ def _read_words(source: Source, found: Sentence, lines: Sequence[Line]) -> None:
         expected = last + 1
 
 
-def _of_range(number: int, token: Any, inside: Sequence[Line]) -> list[Word]:  # noqa: ANN401
+def _of_range(number: int, token: Any, inside: Sequence[Line]) -> list[ConlluToken]:  # noqa: ANN401
     """The tokens of a multiword token: its words, if they spell it; else itself."""
     forms = [one["form"] for _, one in inside]
     if "".join(forms) != token["form"]:
         ids = tuple(one["id"] for _, one in inside)
         misc = (token["misc"], *(one["misc"] for _, one in inside))
-        return [Word(number, token["form"], ids, misc, _space(token["misc"]))]
-    words = [Word(n, one["form"], (one["id"],), (one["misc"],), False) for n, one in inside]
+        return [ConlluToken(number, token["form"], ids, misc, _space(token["misc"]))]
+    words = [
+        ConlluToken(n, one["form"], (one["id"],), (one["misc"],), False) for n, one in inside
+    ]
     last = words[-1]
     first = words[0]
-    words[-1] = Word(last.line, last.form, last.ids, last.misc, _space(token["misc"]))
+    words[-1] = ConlluToken(last.line, last.form, last.ids, last.misc, _space(token["misc"]))
     if len(words) > 1:
-        words[0] = Word(first.line, first.form, first.ids, (token["misc"], *first.misc), False)
+        words[0] = ConlluToken(
+            first.line, first.form, first.ids, (token["misc"], *first.misc), False
+        )
     return words
 
 
-def _word(number: int, token: Any, ids: tuple[int, ...]) -> Word:  # noqa: ANN401
-    return Word(number, token["form"], ids, (token["misc"],), _space(token["misc"]))
+def _word(number: int, token: Any, ids: tuple[int, ...]) -> ConlluToken:  # noqa: ANN401
+    return ConlluToken(number, token["form"], ids, (token["misc"],), _space(token["misc"]))
 
 
 def _space(misc: str) -> bool:
     return "SpaceAfter=No" not in misc.split("|")
 
 
-def offsets_in(text: str, sentence: Sentence) -> list[tuple[int, int]]:
+def offsets_in(text: str, sentence: ParsedSentence) -> list[tuple[int, int]]:
     """Where the tokens of a sentence stand in its text. Raises MarkError where they do not."""
     found, place = [], 0
     for word in sentence.words:
@@ -573,7 +579,7 @@ class Carried(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tokens: tuple[tuple[int, ...], ...]
 
 
-def carried_of(given: Sequence[Sentence], *, own: bool) -> str | None:
+def carried_of(given: Sequence[ParsedSentence], *, own: bool) -> str | None:
     """The labels that keep a document's lines; None where all that is in them is ours."""
     if own and not any(map(_has_more, given)):
         return None
@@ -585,7 +591,7 @@ def carried_of(given: Sequence[Sentence], *, own: bool) -> str | None:
     return json.dumps({CARRIED_KEY: msgspec.to_builtins(content)}, ensure_ascii=False)
 
 
-def _has_more(sentence: Sentence) -> bool:
+def _has_more(sentence: ParsedSentence) -> bool:
     """True if a sentence says what no export would."""
     if sentence.empty or len(sentence.lines) != len(sentence.words):
         return True
@@ -620,13 +626,13 @@ def _plain(line: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class CarriedLines:
     """The lines of a passage's sentences as they came, to be written around the answers."""
 
     carried: Carried
 
     @classmethod
-    def of(cls, records: Iterable[ExportRecord], passage: Passage) -> "Lines | None":
+    def of(cls, records: Iterable[ExportRecord], passage: Passage) -> "CarriedLines | None":
         """Those that a record of the passage carries, if one does and they fit it."""
         for record in records:
             carried = _carried(record.carried)
@@ -680,7 +686,7 @@ def _fits(carried: Carried, passage: Passage) -> bool:
     )
 
 
-class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class PassageComment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The comment on a passage of our making."""
 
     format: str
@@ -690,13 +696,13 @@ class Kept(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     offsets: tuple[Span, ...] | None = None
 
 
-def read(source: Source, how: Reading) -> Iterator[GoldRow]:  # noqa: ARG001
+def read(source: Source, how: ReadOptions) -> Iterator[GoldRow]:  # noqa: ARG001
     """The numbers of a file's documents; where a document has none marked, all that are found.
 
     A document begins at `# newdoc`; without one the file is one. Raises FormatError.
     """
     reader = _Reader(source)
-    document: list[Sentence] = []
+    document: list[ParsedSentence] = []
     size = 0
     for sentence in sentences(source):
         if sentence.starts_document and document:
@@ -758,7 +764,7 @@ class _Reader:
         self._without = 0
         self._found = 0
 
-    def rows(self, given: Sequence[Sentence]) -> Iterator[GoldRow]:
+    def rows(self, given: Sequence[ParsedSentence]) -> Iterator[GoldRow]:
         """The rows of a document's numbers."""
         self._empty += sum(one.empty for one in given)
         try:
@@ -819,7 +825,9 @@ class _Reader:
         answer.check(len(document.passage.words), *span)
         return Gold(answer, Rule.IMPORTED)
 
-    def _unmarked(self, given: Sequence[Sentence], passage: RawPassage) -> Iterator[GoldRow]:
+    def _unmarked(
+        self, given: Sequence[ParsedSentence], passage: RawPassage
+    ) -> Iterator[GoldRow]:
         """The numbers that the grammar finds in a document in which none is marked."""
         from nfh_models.text.numbers import find_numbers
 
@@ -863,7 +871,7 @@ class _Reader:
 # --- documents ------------------------------------------------------------------------------
 
 
-def _document(given: Sequence[Sentence], source: Source) -> _Document:
+def _document(given: Sequence[ParsedSentence], source: Source) -> _Document:
     kept = _kept(given[0])
     if kept is None:
         _check_whole(given)
@@ -891,11 +899,11 @@ def _json(name: str, value: str | None) -> Any:  # noqa: ANN401 - whatever stand
         raise MarkError(f"the comment {name} is no JSON: {error}") from error
 
 
-def _kept(first: Sentence) -> Kept | None:
+def _kept(first: ParsedSentence) -> PassageComment | None:
     if PASSAGE not in first.comments:
         return None
     try:
-        kept = msgspec.convert(_json(PASSAGE, first.comments[PASSAGE]), Kept)
+        kept = msgspec.convert(_json(PASSAGE, first.comments[PASSAGE]), PassageComment)
     except msgspec.ValidationError as error:
         raise MarkError(f"the comment {PASSAGE}: {error}") from error
     if kept.format != VERSION:
@@ -905,7 +913,7 @@ def _kept(first: Sentence) -> Kept | None:
     return kept
 
 
-def _check_whole(given: Sequence[Sentence]) -> None:
+def _check_whole(given: Sequence[ParsedSentence]) -> None:
     """Raise MarkError for a document that has our comments on numbers, but not the one that
     says what those are about: sentences were taken away, or put in another order.
     """
@@ -918,7 +926,7 @@ def _check_whole(given: Sequence[Sentence]) -> None:
             )
 
 
-def _check_shown(given: Sequence[Sentence], turns: Sequence[Turn]) -> None:
+def _check_shown(given: Sequence[ParsedSentence], turns: Sequence[Turn]) -> None:
     """Raise MarkError where a sentence's comments show another speaker, or another text."""
     for sentence, turn in zip(given, turns, strict=True):
         named, expected = sentence.speaker, on_one_line(turn.speaker or "")
@@ -940,7 +948,7 @@ def _letters(words: str) -> str:
     return on_one_line(words).replace(" ", "")
 
 
-def _own(given: Sequence[Sentence], kept: Kept) -> RawPassage:
+def _own(given: Sequence[ParsedSentence], kept: PassageComment) -> RawPassage:
     """The passage that was exported, checked against the forms that stand there now."""
     turns = tuple(
         Turn(t.number, t.speaker, t.start, t.end, t.begin, t.until) for t in kept.turns
@@ -955,7 +963,7 @@ def _own(given: Sequence[Sentence], kept: Kept) -> RawPassage:
     _check_shown(given, turns)
     if kept.text is None or kept.offsets is None:
         said = [
-            Said(turn.speaker, [(word.form, word.space) for word in sentence.words])
+            ConlluSentence(turn.speaker, [(word.form, word.space) for word in sentence.words])
             for sentence, turn in zip(given, turns, strict=True)
         ]
         text, offsets = rebuilt(said, named=bool(kept.named))
@@ -975,14 +983,16 @@ def _own(given: Sequence[Sentence], kept: Kept) -> RawPassage:
     return raw
 
 
-def _foreign_passage(given: Sequence[Sentence], source: Source) -> RawPassage:
+def _foreign_passage(given: Sequence[ParsedSentence], source: Source) -> RawPassage:
     """The passage of sentences, one on each line."""
     texts, starts, ends, turns = [], list[int](), list[int](), []
     place = 0
     for rank, sentence in enumerate(given):
         text = sentence.comments.get("text")
         if text is None:
-            text = Said(None, [(word.form, word.space) for word in sentence.words]).text
+            text = ConlluSentence(
+                None, [(word.form, word.space) for word in sentence.words]
+            ).text
         try:
             offsets = offsets_in(text, sentence)
         except MarkError as error:
@@ -998,7 +1008,9 @@ def _foreign_passage(given: Sequence[Sentence], source: Source) -> RawPassage:
     return RawPassage(whole, words, starts, ends, tuple(turns))
 
 
-def _items(given: Sequence[Sentence], kept: Kept, passage: RawPassage) -> dict[Span, Restored]:
+def _items(
+    given: Sequence[ParsedSentence], kept: PassageComment, passage: RawPassage
+) -> dict[Span, Restored]:
     turns = msgspec.to_builtins(kept.turns)
     offsets = list(zip(passage.starts, passage.ends, strict=True))
     found = {}

@@ -20,11 +20,11 @@ from itertools import groupby
 import msgspec
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.base import First, Format, Takes
+from nfh_db.formats.base import First, Format, InputKind
 from nfh_db.formats.fields import NAN, NO_HALVES, decode, unpaired_surrogate
-from nfh_db.formats.files import Folder, LimitError, Member, Source, check_json
-from nfh_db.formats.rows import DialogBlock, Reading
-from nfh_db.formats.turns import Gathering, Said, block_of, told_apart, with_words
+from nfh_db.formats.files import Folder, FolderMember, LimitError, Source, check_json
+from nfh_db.formats.rows import DialogBlock, ReadOptions
+from nfh_db.formats.turns import Gathering, SpeakerTurn, block_of, told_apart, with_words
 from nfh_db.messages import counted, shown, visible
 
 
@@ -192,7 +192,7 @@ _usual = msgspec.json.Decoder(_Usual)
 _conversations = msgspec.json.Decoder(_Conversation)
 
 
-def read(source: Source | Folder, how: Reading) -> Iterator[DialogBlock]:  # noqa: ARG001
+def read(source: Source | Folder, how: ReadOptions) -> Iterator[DialogBlock]:  # noqa: ARG001
     """The conversations, in the order in which they come to be whole in the file.
 
     Raises FormatError for a line that is no utterance, an id that is there twice with
@@ -200,7 +200,7 @@ def read(source: Source | Folder, how: Reading) -> Iterator[DialogBlock]:  # noq
     file of utterances. Utterances that answer one that is not there are counted.
     """
     if isinstance(source, Folder):
-        file: Source = Member(source, _utterances(source))
+        file: Source = FolderMember(source, _utterances(source))
         names = _names(source)
     else:
         file, names = source, {}
@@ -367,14 +367,14 @@ def _scenes(
     ids = {one.speaker for one in conversation if one.speaker is not None}
     told = told_apart({one: names.get(one, one) for one in ids})
     said = [
-        Said(one.line, told.get(one.speaker or ""), one.text, begin=time)
+        SpeakerTurn(one.line, told.get(one.speaker or ""), one.text, begin=time)
         for one, time in zip(conversation, times_of(conversation), strict=True)
     ]
     for _, scene in groupby(zip(conversation, said, strict=True), key=_scene_of):
         yield from block_of(file, [one for _, one in scene], SHORTER)
 
 
-def _scene_of(pair: tuple[Utterance, Said]) -> str | None:
+def _scene_of(pair: tuple[Utterance, SpeakerTurn]) -> str | None:
     return pair[0].scene
 
 
@@ -427,7 +427,7 @@ def _name(about: Mapping[str, object]) -> str | None:
 
 
 def _sniff(first: First) -> str | None:
-    if first.takes is Takes.FOLDER:
+    if first.takes is InputKind.FOLDER:
         if any(name.rpartition("/")[2] == UTTERANCES for name in first.names):
             return f"it holds {UTTERANCES}"
         return None
@@ -450,6 +450,6 @@ CONVOKIT = Format(
     read=read,
     sniff=_sniff,
     labelled=False,
-    takes=(Takes.TEXT, Takes.FOLDER),
+    takes=(InputKind.TEXT, InputKind.FOLDER),
     settings=frozenset({"window"}),
 )

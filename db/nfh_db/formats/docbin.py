@@ -17,7 +17,7 @@ import msgspec
 
 from nfh_db.errors import ExportError
 from nfh_db.formats.annotation_tasks import Claim, outcome
-from nfh_db.formats.base import First, Format, How, Takes, holds
+from nfh_db.formats.base import First, Format, How, InputKind, holds
 from nfh_db.formats.dialog import block_of
 from nfh_db.formats.files import (
     CHUNK,
@@ -25,9 +25,9 @@ from nfh_db.formats.files import (
     OBJECTS,
     TOKENS,
     Binary,
+    FileOrigin,
     Folder,
     LimitError,
-    Origin,
     check_rows,
     held_limit,
     split_of_name,
@@ -38,7 +38,7 @@ from nfh_db.formats.rows import (
     DialogTurn,
     GoldRow,
     LabelMap,
-    Reading,
+    ReadOptions,
     Row,
     Span,
     Writing,
@@ -48,11 +48,11 @@ from nfh_db.formats.spans import (
     HEAD,
     SAME,
     WITH_RELATION,
-    Based,
     Graph,
     Link,
     MarkError,
     Spot,
+    TokenizedText,
     based,
     graph_of,
     numbers,
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Span as DocSpan
     from spacy.vocab import Vocab
 
-    from nfh_models.spacy_component.attributes import Anchor as Found
+    from nfh_models.spacy_component.attributes import FusedHead
 
 
 # Passages as spaCy Docs: numbers and mentions as span groups, the rest in user_data.
@@ -86,7 +86,7 @@ RULE = "gold"
 """What the component's attribute nfh_rule says of numbers with gold."""
 
 
-class Kept(
+class DocExtras(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="format", tag="nfh-doc/1"
 ):
     """What goes along with a Doc. between: tokens that are none of the passage's."""
@@ -95,10 +95,10 @@ class Kept(
     items: tuple[StoredItem, ...]
 
 
-_kept = msgspec.json.Decoder(Kept)
+_kept = msgspec.json.Decoder(DocExtras)
 
 
-def kept_of(doc: "Doc") -> Kept | None:
+def kept_of(doc: "Doc") -> DocExtras | None:
     """What went along with a Doc; None where it is another's. Raises MarkError."""
     value = doc.user_data.get(KEY)
     if value is None:
@@ -112,7 +112,7 @@ def kept_of(doc: "Doc") -> Kept | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class SpanGroupNames:
     """The names of the span groups, ours or a project's own."""
 
     number: str = "nfh"
@@ -120,7 +120,7 @@ class Groups:
     turn: str = "nfh_turns"
 
     @classmethod
-    def of(cls, labels: LabelMap) -> "Groups":
+    def of(cls, labels: LabelMap) -> "SpanGroupNames":
         """With a project's own names. Raises MarkError for a name of nothing known here."""
         known = ("number", "head", "turn")
         for ours in labels.layer:
@@ -185,7 +185,7 @@ def _first(pieces: _Pieces, place: int) -> int:
 
 
 def doc_of(
-    records: Sequence[ExportRecord], vocab: "Vocab", groups: Groups, labels: LabelMap
+    records: Sequence[ExportRecord], vocab: "Vocab", groups: SpanGroupNames, labels: LabelMap
 ) -> "Doc":
     """The Doc of a passage with all its numbers."""
     from spacy.tokens import Doc
@@ -207,7 +207,9 @@ def doc_of(
         )
     _draw(doc, records, pieces.place, groups, labels)
     store(doc, [one for record in records if (one := _attributes(record, pieces.place))])
-    kept = Kept(tuple(pieces.between), tuple(stored(one, offsets=False) for one in records))
+    kept = DocExtras(
+        tuple(pieces.between), tuple(stored(one, offsets=False) for one in records)
+    )
     doc.user_data[KEY] = msgspec.json.encode(kept).decode()
     return doc
 
@@ -216,7 +218,7 @@ def _draw(
     doc: "Doc",
     records: Sequence[ExportRecord],
     place: Sequence[int],
-    groups: Groups,
+    groups: SpanGroupNames,
     labels: LabelMap,
 ) -> None:
     """Put the span groups on a Doc."""
@@ -264,14 +266,14 @@ def _draw(
     ]
 
 
-def _attributes(record: ExportRecord, place: Sequence[int]) -> "Found | None":
+def _attributes(record: ExportRecord, place: Sequence[int]) -> "FusedHead | None":
     """What the spaCy component would say of a number with this gold; None for no NFH."""
-    from nfh_models.spacy_component.attributes import Anchor
+    from nfh_models.spacy_component.attributes import FusedHead
 
     if record.gold is None or not record.gold.answer.kind.identification:
         return None
     answer = record.gold.answer
-    return Anchor(
+    return FusedHead(
         place[record.anchor.start],
         place[record.anchor.end - 1] + 1,
         RULE,
@@ -509,7 +511,7 @@ JOINED = {relation: label for label, relation in WITH_RELATION.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class SpanMention:
     """A span of a head. noun: which of its number's nouns it is; "" where none is told."""
 
     span: Span
@@ -518,17 +520,17 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class DocNumber:
     """A number of a Doc with its mentions."""
 
     span: Span
     label: str
     relation: str
-    heads: tuple[Mention, ...]
+    heads: tuple[SpanMention, ...]
 
 
 @dataclass(slots=True)
-class Counts:
+class DocCounts:
     """What was left out of the Docs, for the sentences at the end."""
 
     other: Counter[str] = field(default_factory=Counter)
@@ -561,11 +563,11 @@ class DocReader:
     the file says, for Docs that did not come from here.
     """
 
-    def __init__(self, how: Reading) -> None:
-        self.counts = Counts()
+    def __init__(self, how: ReadOptions) -> None:
+        self.counts = DocCounts()
         self.split: str | None = None
         self._how = how
-        self._groups = Groups.of(how.labels)
+        self._groups = SpanGroupNames.of(how.labels)
         self._line = 0
         self._drawn = False
 
@@ -604,7 +606,9 @@ class DocReader:
 
     # --- a Doc that came from here --------------------------------------------------------
 
-    def _ours(self, doc: "Doc", found: Sequence[Number], kept: Kept) -> Iterator[GoldRow]:
+    def _ours(
+        self, doc: "Doc", found: Sequence[DocNumber], kept: DocExtras
+    ) -> Iterator[GoldRow]:
         between = set(kept.between)
         offsets = [
             (token.idx, token.idx + len(token)) for token in doc if token.i not in between
@@ -634,7 +638,9 @@ class DocReader:
 
     # --- any Doc --------------------------------------------------------------------------
 
-    def _foreign(self, doc: "Doc", found: Sequence[Number], drawn: bool) -> Iterator[GoldRow]:
+    def _foreign(
+        self, doc: "Doc", found: Sequence[DocNumber], drawn: bool
+    ) -> Iterator[GoldRow]:
         tokens, turns = spoken(doc, self._groups.turn)
         marks = [span for one in found for span in (one.span, *(h.span for h in one.heads))]
         made = based(doc.text, marks, self._how, tokens, turns)
@@ -647,8 +653,8 @@ class DocReader:
 
     def _row(
         self,
-        number: Number,
-        made: Based,
+        number: DocNumber,
+        made: TokenizedText,
         kept: Restored | None,
         claim: Claim = Claim(None, gold=True),  # noqa: B008 - it is frozen
     ) -> GoldRow | None:
@@ -713,10 +719,10 @@ def _group(doc: "Doc", name: str) -> list[_Shown]:
         raise MarkError(f'doc.spans["{visible(name)}"] does not hold: {said}') from error
 
 
-def _drawn(doc: "Doc", groups: Groups) -> list[Number]:
+def _drawn(doc: "Doc", groups: SpanGroupNames) -> list[DocNumber]:
     """The numbers that span groups show."""
     spans = _group(doc, groups.number)
-    heads: dict[int, list[Mention]] = {}
+    heads: dict[int, list[SpanMention]] = {}
     for head in _group(doc, groups.head):
         rank, _, noun = head.id.rpartition(":")
         known = [place for place, one in enumerate(spans) if rank and one.id == rank]
@@ -729,17 +735,17 @@ def _drawn(doc: "Doc", groups: Groups) -> list[Number]:
                 f'doc.spans["{groups.head}"] belongs to {len(known)} of {len(spans)} numbers; '
                 'wanted the id "NUMBER:NOUN", where NUMBER is the id of one number\'s span'
             )
-        heads.setdefault(known[0], []).append(Mention(head.span, head.label or HEAD, noun))
+        heads.setdefault(known[0], []).append(SpanMention(head.span, head.label or HEAD, noun))
     found = [
-        Number(one.span, one.label or ANCHOR, one.kb_id, tuple(heads.get(place, ())))
+        DocNumber(one.span, one.label or ANCHOR, one.kb_id, tuple(heads.get(place, ())))
         for place, one in enumerate(spans)
     ]
     return _once(found)
 
 
-def _once(found: Sequence[Number]) -> list[Number]:
+def _once(found: Sequence[DocNumber]) -> list[DocNumber]:
     """Each number once, by place. Raises MarkError for two that say something else."""
-    by_span: dict[Span, Number] = {}
+    by_span: dict[Span, DocNumber] = {}
     for number in found:
         if by_span.setdefault(number.span, number) != number:
             start, end = number.span
@@ -747,7 +753,7 @@ def _once(found: Sequence[Number]) -> list[Number]:
     return sorted(by_span.values(), key=lambda one: one.span)
 
 
-def _graph(number: Number) -> Graph:
+def _graph(number: DocNumber) -> Graph:
     """The graph that is drawn."""
     links = [Link(0, at, head.role) for at, head in enumerate(number.heads, 1)]
     firsts: dict[str, int] = {}
@@ -760,7 +766,7 @@ def _graph(number: Number) -> Graph:
     return Graph(_spots(number), tuple(links))
 
 
-def _tolerant(number: Number, how: Reading) -> Graph:
+def _tolerant(number: DocNumber, how: ReadOptions) -> Graph:
     """The graph that is meant where no id says which mentions are one noun."""
     if all(head.noun for head in number.heads):
         return _graph(number)
@@ -771,7 +777,7 @@ def _tolerant(number: Number, how: Reading) -> Graph:
     return Graph(_spots(number), tuple(Link(0, at, role) for at, role in enumerate(roles, 1)))
 
 
-def _spots(number: Number) -> tuple[Spot, ...]:
+def _spots(number: DocNumber) -> tuple[Spot, ...]:
     return (
         Spot(*number.span, number.label),
         *(Spot(*head.span, HEAD) for head in number.heads),
@@ -781,7 +787,7 @@ def _spots(number: Number) -> tuple[Spot, ...]:
 # --- what the component found ---------------------------------------------------------------
 
 
-def _component(doc: "Doc") -> list[Number]:
+def _component(doc: "Doc") -> list[DocNumber]:
     """The fused heads that the component `nfh` left in a Doc's user_data."""
     from nfh_models.spacy_component.attributes import HEADS_AT, IS_NFH, MARK
 
@@ -799,14 +805,14 @@ def _component(doc: "Doc") -> list[Number]:
     return sorted(found, key=lambda one: one.span)
 
 
-def _found(doc: "Doc", span: Span, heads: object, relation: str) -> Number:
+def _found(doc: "Doc", span: Span, heads: object, relation: str) -> DocNumber:
     known = heads if isinstance(heads, list | tuple) else ()
     classes = [one for one in known if isinstance(one, str)]
     places = [one for one in known if type(one) is int]
     if classes and classes[0] not in IMPLICIT_KINDS:
         raise MarkError(f"the component's head {shown(classes[0])} is no class")
     if classes and not places:
-        return Number(span, classes[0], "", ())
+        return DocNumber(span, classes[0], "", ())
     mentions = []
     for distance in places:
         word = doc.char_span(
@@ -816,9 +822,9 @@ def _found(doc: "Doc", span: Span, heads: object, relation: str) -> Number:
             raise MarkError(
                 f"a head of the component stands {distance} from {span[0]}: no word"
             )
-        mentions.append(Mention((word.start_char, word.end_char), HEAD, ""))
+        mentions.append(SpanMention((word.start_char, word.end_char), HEAD, ""))
     label = Kind.REFERENCE if mentions else Kind.NFH
-    return Number(span, label, relation if len(mentions) > 1 else "", tuple(mentions))
+    return DocNumber(span, label, relation if len(mentions) > 1 else "", tuple(mentions))
 
 
 PART = 2_000
@@ -833,7 +839,7 @@ ATTRS = ("ORTH", "SPACY", "SENT_START")
 # --- in -------------------------------------------------------------------------------------
 
 
-def read(origin: Origin, how: Reading) -> Iterator[Row]:
+def read(origin: FileOrigin, how: ReadOptions) -> Iterator[Row]:
     """The rows of a .spacy file, or of a folder of them. Raises FormatError."""
     try:
         reader = DocReader(how)
@@ -894,7 +900,7 @@ def _sniff(first: First) -> str | None:
         if names and _is_docbin(first.folder.head(names[0])):
             return f"it is a folder or zip of spaCy's DocBin files such as {visible(names[0])}"
         return None
-    if first.takes is Takes.BYTES and _is_docbin(first.head):
+    if first.takes is InputKind.BYTES and _is_docbin(first.head):
         return "it is packed as spaCy's DocBin is, and begins with a DocBin's keys"
     return None
 
@@ -917,7 +923,7 @@ class DocBinWriter:
         self.left_out: Counter[str] = Counter()
         self._labels: LabelMap = how.labels
         try:
-            self._groups = Groups.of(how.labels)
+            self._groups = SpanGroupNames.of(how.labels)
         except MarkError as error:
             raise ExportError(str(error)) from error
 
@@ -990,7 +996,7 @@ DOCBIN = Format(
     chunks=DocBinWriter,
     members=DocBinWriter,
     carries_split=True,
-    takes=(Takes.BYTES, Takes.FOLDER),
+    takes=(InputKind.BYTES, InputKind.FOLDER),
     holds=holds(
         How.BESIDE,
         KIND=How.OWN,

@@ -19,18 +19,18 @@ import msgspec
 
 from nfh_db.errors import FormatError
 from nfh_db.formats.annotation_tasks import (
+    AnnotationTask,
     Claim,
-    Said,
-    Tally,
-    Task,
+    TaskAnnotation,
+    TaskCounts,
     Texts,
     checked_name,
     class_named,
     classed,
     rows_of,
 )
-from nfh_db.formats.base import LOOKED_AT, First, Format, How, Takes, holds
-from nfh_db.formats.files import DAMAGED, Content, Folder, Member, Source
+from nfh_db.formats.base import LOOKED_AT, First, Format, How, InputKind, holds
+from nfh_db.formats.files import DAMAGED, Content, Folder, FolderMember, Source
 from nfh_db.formats.json_stream import (
     Parts,
     carried_in,
@@ -44,7 +44,7 @@ from nfh_db.formats.json_stream import (
     value_of,
 )
 from nfh_db.formats.json_stream import items as json_items
-from nfh_db.formats.rows import Offsets, Reading, Row, Writing
+from nfh_db.formats.rows import Offsets, ReadOptions, Row, Writing
 from nfh_db.formats.spans import (
     Graph,
     Link,
@@ -95,7 +95,7 @@ class EntityRow(msgspec.Struct):
     id: int | str | None = None
 
 
-class RelationRow(msgspec.Struct):
+class DoccanoRelation(msgspec.Struct):
     """A relation between two entities, by their ids."""
 
     from_id: int | str
@@ -112,7 +112,7 @@ OF_OBJECTS = re.compile(rb"\[\s*(\{|\])")
 texts = msgspec.json.Decoder(str)
 ids = msgspec.json.Decoder(int | float | str)
 entity_rows = msgspec.json.Decoder(list[EntityRow])
-relation_rows = msgspec.json.Decoder(list[RelationRow])
+relation_rows = msgspec.json.Decoder(list[DoccanoRelation])
 items = msgspec.json.Decoder(StoredItem)
 values: msgspec.json.Decoder[Any] = msgspec.json.Decoder(list[Any] | str)
 
@@ -298,9 +298,9 @@ def who_of(stem: str) -> str:
 LINES = ".jsonl"
 
 
-def read(source: Source | Folder, how: Reading) -> Iterator[Row]:
+def read(source: Source | Folder, how: ReadOptions) -> Iterator[Row]:
     """The rows of a file or folder. Raises FormatError at the first line that does not hold."""
-    tally = Tally()
+    tally = TaskCounts()
     if isinstance(source, Folder):
         yield from _members(source, how, tally)
     else:
@@ -313,7 +313,7 @@ def read(source: Source | Folder, how: Reading) -> Iterator[Row]:
     source.warnings += tally.sentences()
 
 
-def _members(folder: Folder, how: Reading, tally: Tally) -> Iterator[Row]:
+def _members(folder: Folder, how: ReadOptions, tally: TaskCounts) -> Iterator[Row]:
     before = 0
     # The file of all first: it has every text, in the order in which they were exported.
     names = sorted(folder.named(LINES), key=lambda name: (_stem(name) != ALL, name))
@@ -323,7 +323,7 @@ def _members(folder: Folder, how: Reading, tally: Tally) -> Iterator[Row]:
     for name in names:
         lines = _Lines(how, tally, _stem(name), texts)
         line = 0
-        for line, text in Member(folder, name).lines():
+        for line, text in FolderMember(folder, name).lines():
             if not text.strip():
                 continue
             try:
@@ -336,14 +336,14 @@ def _members(folder: Folder, how: Reading, tally: Tally) -> Iterator[Row]:
         tally.more.append(f"{counted(others, 'file')} left out that is no {LINES}")
 
 
-def _noted(folder: Folder, names: Sequence[str], how: Reading) -> Texts:
+def _noted(folder: Folder, names: Sequence[str], how: ReadOptions) -> Texts:
     """What all files mark of each text. An annotator may mark a part of a word: the tokens are
     cut there, and those that the others' answers are of with them.
     """
     texts = Texts()
     for name in names:
-        lines = _Lines(how, Tally(), _stem(name))
-        for _, line in Member(folder, name).lines():
+        lines = _Lines(how, TaskCounts(), _stem(name))
+        for _, line in FolderMember(folder, name).lines():
             try:
                 if line.strip():
                     lines.note(parts_of(line), texts)
@@ -375,8 +375,8 @@ class _Lines:
     what all files mark of each text.
     """
 
-    how: Reading
-    tally: Tally
+    how: ReadOptions
+    tally: TaskCounts
     stem: str | None = None
     texts: Texts = field(default_factory=Texts)
     seen: dict[int | str, bytes] = field(default_factory=dict)
@@ -401,7 +401,7 @@ class _Lines:
             )
         return before is not content
 
-    def _task(self, line: int, parts: Parts) -> Task:
+    def _task(self, line: int, parts: Parts) -> AnnotationTask:
         text = text_of(parts)
         item = kept_in(parts, items)
         kept: Restored | None = None if item is None else restored(item, text)
@@ -414,10 +414,10 @@ class _Lines:
         claim = _claim(self._who(parts), comment_of(parts))
         carried = carried_of(NAME, parts, known_of(parts))
         # A file of all has everybody's answers beside: nobody else has a line in it.
-        return Task(
+        return AnnotationTask(
             line,
             text,
-            (Said(claim, graph),),
+            (TaskAnnotation(claim, graph),),
             None,
             kept,
             carried,
@@ -578,14 +578,14 @@ def sniff(first: First) -> str | None:
             reason = 'spans as [start, end, label] under "label"'
         return reason and f"its items are JSON objects with a text and {reason}"
     for name in islice(first.folder.named(LINES), MEMBERS):
-        for value in _values(Member(first.folder, name)):
+        for value in _values(FolderMember(first.folder, name)):
             reason = _like(value)
             if reason is not None:
                 return f"it holds {LINES} files of JSON objects with a text and {reason}"
     return None
 
 
-def _values(member: Member) -> Iterator[dict[str, object]]:
+def _values(member: FolderMember) -> Iterator[dict[str, object]]:
     """Objects of the lines with which a member begins; the file of somebody who did nothing
     has none, and the first texts of others may have no label.
     """
@@ -644,7 +644,7 @@ DOCCANO = Format(
     chunks=DoccanoWriter,
     members=DoccanoWriter,
     carries_split=True,
-    takes=(Takes.TEXT, Takes.FOLDER),
+    takes=(InputKind.TEXT, InputKind.FOLDER),
     holds=holds(
         How.BESIDE,
         KIND=How.OWN,

@@ -11,7 +11,7 @@ from itertools import islice, repeat
 from operator import le, lt
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.files import Origin, check_json
+from nfh_db.formats.files import FileOrigin, check_json
 from nfh_db.formats.rows import RawPassage
 from nfh_db.messages import shown, visible
 from nfh_models.domain import Anchor, Passage, Token, Turn
@@ -111,13 +111,13 @@ def is_a_name(text: str) -> bool:
 class Fields:
     """One JSON object of a line. path: where it stands in the line's object, with a dot."""
 
-    source: Origin
+    source: FileOrigin
     line: int
     values: Mapping[str, object]
     path: str = ""
 
     @classmethod
-    def of_line(cls, source: Origin, line: int, text: str) -> "Fields":
+    def of_line(cls, source: FileOrigin, line: int, text: str) -> "Fields":
         """The object that a line holds. Raises FormatError if it holds anything else."""
         try:
             value = decode(text)

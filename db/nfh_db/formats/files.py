@@ -55,7 +55,7 @@ JSON_START = re.compile(rb'\s*[\[{]\s*["{]')
 NO_LINE_YET = "holds nothing but white space; wanted at least one row"
 
 
-class Origin:
+class FileOrigin:
     """What is being read. warnings: sentences that the reader wants said at the end.
 
     sha256: hex, of all its bytes.
@@ -83,7 +83,7 @@ class Origin:
         return self.error(None, reason)
 
 
-class Source(Origin):
+class Source(FileOrigin):
     """A text file being read, in UTF-8 or in the encoding that somebody named.
 
     Making one raises FormatError if the file is missing, cannot be read, is empty, or is no
@@ -331,7 +331,7 @@ DAMAGED = (
 """What the standard library raises of a zip that it cannot unpack."""
 
 
-class Binary(Origin):
+class Binary(FileOrigin):
     """A file that is no text. Making one raises FormatError if it cannot be read."""
 
     def __init__(self, path: Path) -> None:
@@ -360,7 +360,7 @@ class Binary(Origin):
             raise self.unreadable(error) from error
 
 
-class Folder(Origin):
+class Folder(FileOrigin):
     """A folder, or a zip file, with its members by name: "annotation/a.txt/eva.json".
 
     Names are sorted, use "/" and never lead out of the folder; hidden members and what a
@@ -496,14 +496,14 @@ class Folder(Origin):
         return content.digest()
 
 
-class Member(Source):
+class FolderMember(Source):
     """A text in a folder or zip, read line by line as a file of its own would be.
 
     Its warnings and hash are the folder's.
     """
 
     def __init__(self, folder: Folder, name: str, encoding: str | None = None) -> None:
-        Origin.__init__(self, folder.path / name)
+        FileOrigin.__init__(self, folder.path / name)
         self.name = f"{folder.name}: {visible(name, 200)}"
         self.warnings = folder.warnings
         self.sha256 = folder.sha256

@@ -6,9 +6,11 @@ from nfh_db.formats.base import (
     FolderWriter,
     Format,
     How,
-    Takes,
     What,
     holds,
+)
+from nfh_db.formats.base import (
+    InputKind as Takes,
 )
 
 __all__ = ["ChunkWriter", "First", "FolderWriter", "Format", "How", "Takes", "What", "holds"]

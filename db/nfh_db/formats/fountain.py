@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from nfh_db.formats.base import First, Format
 from nfh_db.formats.files import Source
-from nfh_db.formats.rows import DialogBlock, Reading
-from nfh_db.formats.turns import Said, Scene
+from nfh_db.formats.rows import DialogBlock, ReadOptions
+from nfh_db.formats.turns import SceneTurns, SpeakerTurn
 from nfh_db.messages import counted
 
 # The elements of a Fountain screenplay: https://fountain.io/syntax, version 1.1.
@@ -55,7 +55,7 @@ class Is(Enum):
     ACTION = "action"
 
 
-class Placed(NamedTuple):
+class FountainLine(NamedTuple):
     """A line. after, before: an empty line, or the file's end, stands before and behind it."""
 
     number: int
@@ -64,13 +64,13 @@ class Placed(NamedTuple):
     before: bool
 
 
-def element(line: Placed) -> tuple[Is, str]:
+def element(line: FountainLine) -> tuple[Is, str]:
     """What a line outside a speech is, and its words without the marks that say so."""
     text = line.text.strip()
     return _forced(line, text) or _told(line, text)
 
 
-def _forced(line: Placed, text: str) -> tuple[Is, str] | None:
+def _forced(line: FountainLine, text: str) -> tuple[Is, str] | None:
     """An element that its first character makes what it is."""
     first, rest = text[0], text[1:].strip()
     if first == "!":
@@ -86,7 +86,7 @@ def _forced(line: Placed, text: str) -> tuple[Is, str] | None:
     return (Is.ACTION, rest) if first == "~" else None
 
 
-def _told(line: Placed, text: str) -> tuple[Is, str]:
+def _told(line: FountainLine, text: str) -> tuple[Is, str]:
     """An element that its letters and the empty lines around it make what it is."""
     if line.after and HEADING.match(text):
         return Is.HEADING, text
@@ -116,17 +116,17 @@ def plain(text: str) -> str:
     return ESCAPED.sub(r"\1", text)
 
 
-def placed(lines: Iterable[tuple[int, str]]) -> Iterator[Placed]:
+def placed(lines: Iterable[tuple[int, str]]) -> Iterator[FountainLine]:
     """Each line, empty ones too, with what is empty around it."""
     after = True
     kept: tuple[int, str] | None = None
     for number, text in lines:
         if kept is not None:
-            yield Placed(*kept, after, not text.strip())
+            yield FountainLine(*kept, after, not text.strip())
             after = not kept[1].strip()
         kept = number, text
     if kept is not None:
-        yield Placed(*kept, after, True)
+        yield FountainLine(*kept, after, True)
 
 
 def body(source: Source, left: Counter[str]) -> Iterator[tuple[int, str]]:
@@ -211,7 +211,7 @@ class _Reader:
         self.source = source
         self.left: Counter[str] = Counter()
         self.size = {"speech": 0, "action": 0}
-        self.scene = Scene(source, "wanted scene headings, such as INT. KITCHEN - DAY")
+        self.scene = SceneTurns(source, "wanted scene headings, such as INT. KITCHEN - DAY")
         self._open: _Paragraph | None = None
 
     def blocks(self) -> Iterator[DialogBlock]:
@@ -227,7 +227,7 @@ class _Reader:
         self._check()
         self._warn()
 
-    def _goes_on(self, line: Placed) -> bool:
+    def _goes_on(self, line: FountainLine) -> bool:
         """Take a line that goes on with what is open. A line of two blanks goes on, too."""
         now, text = self._open, line.text.strip()
         if now is None or not text:
@@ -244,7 +244,7 @@ class _Reader:
         now.lines.append(words)
         return True
 
-    def _begin(self, line: Placed) -> Iterator[DialogBlock]:
+    def _begin(self, line: FountainLine) -> Iterator[DialogBlock]:
         what, words = element(line)
         if what is Is.CHARACTER or what is Is.ACTION:
             self._open = _Paragraph(line.number, words if what is Is.CHARACTER else None)
@@ -260,7 +260,7 @@ class _Reader:
         if ended is None or not (words := ended.words.strip()):
             return
         self.size["action" if ended.speaker is None else "speech"] += len(words)
-        self.scene.add(Said(ended.number, ended.speaker, words))
+        self.scene.add(SpeakerTurn(ended.number, ended.speaker, words))
 
     def _check(self) -> None:
         if not self.scene.any:
@@ -283,7 +283,7 @@ class _Reader:
             self.source.warnings.append(f"left out: {', '.join(parts)}")
 
 
-def read(source: Source, how: Reading) -> Iterator[DialogBlock]:  # noqa: ARG001
+def read(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:  # noqa: ARG001
     """The scenes of a screenplay. Raises FormatError."""
     if source.first_row().startswith(TRANSCRIPT):
         # "@" would force a character's name there.
@@ -301,7 +301,7 @@ def _sniff(first: First) -> str | None:
     return None
 
 
-def _stands_alone(line: Placed) -> bool:
+def _stands_alone(line: FountainLine) -> bool:
     """Whether a line is a scene heading with an empty line around it."""
     alone = line.text.strip() and line.after and line.before
     return bool(alone) and bool(SURE.match(line.text)) and element(line)[0] is Is.HEADING

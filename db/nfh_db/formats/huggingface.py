@@ -18,9 +18,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from nfh_db.errors import ExportError, FormatError
 from nfh_db.formats import gold, nfh
-from nfh_db.formats.base import First, Format, How, Takes, holds
+from nfh_db.formats.base import First, Format, How, InputKind, holds
 from nfh_db.formats.fields import Fields
-from nfh_db.formats.files import Binary, Content, Folder, LimitError, Member, Origin
+from nfh_db.formats.files import Binary, Content, FileOrigin, Folder, FolderMember, LimitError
 from nfh_db.formats.gold import GoldWriter
 from nfh_db.formats.parquet_limits import (
     FOOTER_ITEMS,
@@ -33,7 +33,7 @@ from nfh_db.formats.rows import (
     RELEASE_KEYS,
     GoldRow,
     LabelledRow,
-    Reading,
+    ReadOptions,
     Row,
     Writing,
     joined,
@@ -131,7 +131,7 @@ def configuration_of(keys: Sequence[str]) -> str | None:
     return next((name for name, wanted in KEYS.items() if set(wanted) == found), None)
 
 
-def row_of(source: Origin, line: int, values: Values, split: str | None) -> LabelledRow:
+def row_of(source: FileOrigin, line: int, values: Values, split: str | None) -> LabelledRow:
     """A row of either configuration. Raises FormatError if it does not hold."""
     fields = Fields(source, line, values)
     configuration = configuration_of(tuple(values))
@@ -258,7 +258,7 @@ def _feature(name: str, kind: Any) -> dict[str, object]:  # noqa: ANN401 - a typ
 # --- in -------------------------------------------------------------------------------------
 
 
-def parquet_rows(source: Origin, file: IO[bytes]) -> Numbered:
+def parquet_rows(source: FileOrigin, file: IO[bytes]) -> Numbered:
     """The rows of a Parquet file, numbered from 1. Raises FormatError."""
     try:
         from pyarrow import ArrowException
@@ -297,7 +297,7 @@ def _opened(file: IO[bytes], **more: Any) -> Any:  # noqa: ANN401 - no types in 
     )
 
 
-def _damaged(source: Origin, number: int, error: Exception) -> FormatError:
+def _damaged(source: FileOrigin, number: int, error: Exception) -> FormatError:
     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
     place = number + 1 if number else None
     return source.error(place, f"cannot be read as Parquet: {reason}")
@@ -404,7 +404,7 @@ def _card(parts: Sequence[tuple[str, str]]) -> str:
 # --- in -------------------------------------------------------------------------------------
 
 
-def read(source: Binary | Folder, how: Reading) -> Iterator[Row]:  # noqa: ARG001
+def read(source: Binary | Folder, how: ReadOptions) -> Iterator[Row]:  # noqa: ARG001
     """The rows of a folder, zip or file. Raises FormatError at the first that does not hold."""
     if isinstance(source, Binary):
         with source.path.open("rb") as file:
@@ -442,9 +442,9 @@ def _member_rows(folder: Folder, name: str) -> Numbered:
         yield from parquet_rows(_named(folder, name), file)
 
 
-def _named(folder: Folder, name: str) -> Origin:
+def _named(folder: Folder, name: str) -> FileOrigin:
     """A member, for refusals that name it."""
-    member = Origin(folder.path / name)
+    member = FileOrigin(folder.path / name)
     member.name = f"{folder.name}: {name}"
     return member
 
@@ -475,7 +475,7 @@ def _by_side(folder: Folder) -> Iterator[GoldRow]:
     by_part = {
         (PurePosixPath(name).parent.name, PurePosixPath(name).stem): name for name in rows
     }
-    for row in gold.read(Member(folder, SIDE)):
+    for row in gold.read(FolderMember(folder, SIDE)):
         answer = row.gold.answer if row.gold else None
         split = split_there(row.split)
         passage = row.passage
@@ -537,7 +537,7 @@ HF_PARQUET = Format(
     read=read,
     sniff=_sniff,
     members=HubWriter,
-    takes=(Takes.BYTES, Takes.FOLDER),
+    takes=(InputKind.BYTES, InputKind.FOLDER),
     carries_split=True,
     holds=holds(How.SIDE, KIND=How.OWN, HEADS=How.OWN, SPEAKERS=How.OWN, SPLIT=How.OWN),
     extra="pyarrow",

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from nfh_db.errors import ExportError, FormatError
-from nfh_db.formats.base import LOOKED_AT, First, Format, How, Takes, holds
+from nfh_db.formats.base import LOOKED_AT, First, Format, How, InputKind, holds
 from nfh_db.formats.files import (
     DAMAGED,
+    FileOrigin,
     Folder,
     LimitError,
-    Origin,
     check_held,
     opened_zip,
     read_member,
@@ -39,11 +39,11 @@ from nfh_db.formats.inception_reader import (
     TOKEN,
     TYPE_SYSTEM,
     Cas,
+    CasLayer,
     DocumentReader,
     Filed,
-    Layer,
-    Member,
-    Part,
+    MemberKind,
+    ProjectDocument,
     WrongFileError,
     attribute,
     cas_of,
@@ -60,7 +60,7 @@ from nfh_db.formats.inception_reader import (
     user_file,
     writable,
 )
-from nfh_db.formats.rows import LabelMap, Reading, Row, Writing
+from nfh_db.formats.rows import LabelMap, ReadOptions, Row, Writing
 from nfh_db.formats.spans import ANCHOR, SAME, MarkError, graph_of, label_of, renamed
 from nfh_db.formats.stored_annotation import StoredItem, stored
 from nfh_db.messages import counted, visible
@@ -82,7 +82,7 @@ Words = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class CasNumber:
     """A number of a document. answer: None where it is open. kept: what goes along."""
 
     anchor: Anchor
@@ -96,7 +96,7 @@ class File:
 
     name: str
     passage: Passage
-    numbers: tuple[Drawn, ...]
+    numbers: tuple[CasNumber, ...]
 
 
 def files(records: Iterable[ExportRecord], suffix: str) -> Iterator[File]:
@@ -116,7 +116,7 @@ def _of_passage(stem: str, suffix: str, records: Sequence[ExportRecord]) -> Iter
         {vote.annotator for record in records for vote in record.votes}
         | {flag.annotator for record in records for flag in record.flags}
     )
-    source = tuple(Drawn(record.anchor, None, _kept(record)) for record in records)
+    source = tuple(CasNumber(record.anchor, None, _kept(record)) for record in records)
     yield File(f"{SOURCE}/{stem}", passage, source)
     first = tuple(_open(record) for record in records)
     yield File(f"{folder_of(document)}/{INITIAL}", passage, first)
@@ -124,7 +124,7 @@ def _of_passage(stem: str, suffix: str, records: Sequence[ExportRecord]) -> Iter
         drawn = tuple(_of_user(record, name) for record in records)
         yield File(f"{folder_of(document)}/{user_file(name)}", passage, drawn)
     gold = tuple(
-        Drawn(record.anchor, record.gold.answer, _kept(record, gold=True))
+        CasNumber(record.anchor, record.gold.answer, _kept(record, gold=True))
         for record in records
         if record.gold is not None
     )
@@ -138,22 +138,22 @@ def _own(record: ExportRecord, name: str) -> Vote | None:
     return min(votes, key=lambda vote: vote.role is not Role.ANNOTATOR, default=None)
 
 
-def _open(record: ExportRecord) -> Drawn:
+def _open(record: ExportRecord) -> CasNumber:
     """A number as everybody is given it. With it goes what no other document shows: the second
     answer of somebody who is annotator and adjudicator.
     """
     shown = [_own(record, name) for name in {vote.annotator for vote in record.votes}]
     rest = [vote for vote in record.votes if not any(vote is one for one in shown)]
-    return Drawn(record.anchor, None, _kept(record, votes=rest))
+    return CasNumber(record.anchor, None, _kept(record, votes=rest))
 
 
-def _of_user(record: ExportRecord, name: str) -> Drawn:
+def _of_user(record: ExportRecord, name: str) -> CasNumber:
     vote = _own(record, name)
     flags = [flag for flag in record.flags if flag.annotator == name]
     if vote is None and not flags:
-        return Drawn(record.anchor, None, None)
+        return CasNumber(record.anchor, None, None)
     kept = stored(record, offsets=False, gold=False, votes=[vote] if vote else [], flags=flags)
-    return Drawn(record.anchor, vote.answer if vote else None, kept)
+    return CasNumber(record.anchor, vote.answer if vote else None, kept)
 
 
 def _kept(
@@ -162,13 +162,13 @@ def _kept(
     return stored(record, offsets=False, gold=gold, votes=votes, flags=())
 
 
-class Document:
+class CasDocumentWriter:
     """Makes the CAS of documents. words: applied to every text that is written.
 
     Raises ExportError where the library is missing.
     """
 
-    def __init__(self, layer: Layer, labels: LabelMap, words: Words = str) -> None:
+    def __init__(self, layer: CasLayer, labels: LabelMap, words: Words = str) -> None:
         self._layer = layer
         self._labels = labels
         self._words = words
@@ -215,7 +215,7 @@ class Document:
             made.add(self._new(layer.turn, begin=begin, end=end, **said))
         return made
 
-    def _number(self, made: "cassis.Cas", drawn: Drawn, passage: Passage) -> None:
+    def _number(self, made: "cassis.Cas", drawn: CasNumber, passage: Passage) -> None:
         """Add a number with its mentions and links."""
         layer = self._layer
         starts = [token.start for token in passage.tokens]
@@ -246,7 +246,7 @@ class Document:
     def _array(self, elements: "list[FeatureStructure]") -> "FeatureStructure":
         return self._new(FS_ARRAY, elements=elements)
 
-    def _features(self, drawn: Drawn, label: str) -> dict[str, str]:
+    def _features(self, drawn: CasNumber, label: str) -> dict[str, str]:
         layer, answer = self._layer, drawn.answer
         found: dict[str, str] = {}
         if label == label_of(answer):
@@ -293,10 +293,10 @@ def _replaced(text: str, written: str) -> str:
     return msgspec.json.encode(pairs).decode()
 
 
-def named(how: Writing) -> Layer:
+def named(how: Writing) -> CasLayer:
     """The layers to write, with a project's own names. Raises ExportError for a wrong one."""
     try:
-        return Layer.of(how.labels.layer)
+        return CasLayer.of(how.labels.layer)
     except MarkError as error:
         raise ExportError(str(error)) from error
 
@@ -306,7 +306,7 @@ class JsonWriter:
 
     def __init__(self, how: Writing) -> None:
         self.left_out: Counter[str] = Counter()
-        self._document = Document(named(how), how.labels)
+        self._document = CasDocumentWriter(named(how), how.labels)
 
     def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, bytes]]:
         """annotation/DOCUMENT/NAME.json of each annotator, curation/…/CURATION_USER.json."""
@@ -320,7 +320,7 @@ class XmiWriter:
 
     def __init__(self, how: Writing) -> None:
         self.left_out: Counter[str] = Counter()
-        self._document = Document(named(how), how.labels, writable)
+        self._document = CasDocumentWriter(named(how), how.labels, writable)
 
     def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, bytes]]:
         """The type system, and with the first record the members that JsonWriter makes."""
@@ -342,10 +342,10 @@ LOOKED_INTO = 3
 # --- in -------------------------------------------------------------------------------------
 
 
-def read(origin: Origin, how: Reading) -> Iterator[Row]:
+def read(origin: FileOrigin, how: ReadOptions) -> Iterator[Row]:
     """The rows of a project, or of one document. Raises FormatError."""
     try:
-        layer = Layer.of(how.labels.layer)
+        layer = CasLayer.of(how.labels.layer)
     except MarkError as error:
         raise origin.error(None, str(error)) from error
     reader = DocumentReader(how)
@@ -356,7 +356,7 @@ def read(origin: Origin, how: Reading) -> Iterator[Row]:
     origin.warnings.extend(reader.counts.warnings())
 
 
-def _project(folder: Folder, layer: Layer, reader: DocumentReader) -> Iterator[Row]:
+def _project(folder: Folder, layer: CasLayer, reader: DocumentReader) -> Iterator[Row]:
     members = [member_of(name) for name in documents(folder.named(".json", ".xmi", ".zip"))]
     if not members:
         raise folder.error(
@@ -365,7 +365,7 @@ def _project(folder: Folder, layer: Layer, reader: DocumentReader) -> Iterator[R
             'the project with the format "UIMA CAS JSON" or "UIMA CAS XMI"',
         )
     members = _of_project(folder, members)
-    order = tuple(Part)
+    order = tuple(MemberKind)
     members.sort(key=lambda one: (one.document, order.index(one.part), one.name))
     for _, group in groupby(members, lambda one: one.document):
         filed = [Filed(member, _member(folder, member.name, layer)) for member in group]
@@ -375,10 +375,10 @@ def _project(folder: Folder, layer: Layer, reader: DocumentReader) -> Iterator[R
             raise folder.member_error(error.member.name, None, str(error)) from error
 
 
-def _of_project(folder: Folder, members: list[Member]) -> list[Member]:
+def _of_project(folder: Folder, members: list[ProjectDocument]) -> list[ProjectDocument]:
     """The members of a project: what stands outside its folders is no document of it."""
-    within = [one for one in members if one.part is not Part.LOOSE]
-    outside = [one for one in members if one.part is Part.LOOSE]
+    within = [one for one in members if one.part is not MemberKind.LOOSE]
+    outside = [one for one in members if one.part is MemberKind.LOOSE]
     if not within:
         return members
     left = (
@@ -393,7 +393,7 @@ def _of_project(folder: Folder, members: list[Member]) -> list[Member]:
     return within
 
 
-def _member(folder: Folder, name: str, layer: Layer) -> Cas:
+def _member(folder: Folder, name: str, layer: CasLayer) -> Cas:
     content = folder.read(name)
     try:
         if name.lower().endswith(".zip"):
@@ -405,14 +405,14 @@ def _member(folder: Folder, name: str, layer: Layer) -> Cas:
         raise folder.member_error(name, None, str(error)) from error
 
 
-def _cas(name: str, content: bytes, types: tuple[str, bytes] | None, layer: Layer) -> Cas:
+def _cas(name: str, content: bytes, types: tuple[str, bytes] | None, layer: CasLayer) -> Cas:
     """A document in JSON or XMI. types: of XMI, the name and content of its type system."""
     if name.lower().endswith(".xmi") or is_xml(content):
         return cas_of(load_xmi(content, types, layer), layer)
     return cas_of(load_json(content, layer), layer)
 
 
-def _packed(content: bytes, layer: Layer) -> Cas:
+def _packed(content: bytes, layer: CasLayer) -> Cas:
     """The document of a zip file inside a project: XMI with its type system, or JSON. All else
     stays packed.
     """
@@ -439,9 +439,9 @@ def _unpacked(packed: zipfile.ZipFile, name: str) -> bytes:
         raise LimitError(f"{visible(name)} {error}") from error
 
 
-def _alone(source: Origin, layer: Layer, reader: DocumentReader) -> Iterator[Row]:
+def _alone(source: FileOrigin, layer: CasLayer, reader: DocumentReader) -> Iterator[Row]:
     """The rows of one file."""
-    member = Member(source.path.name, source.path.name, Part.LOOSE)
+    member = ProjectDocument(source.path.name, source.path.name, MemberKind.LOOSE)
     content = _content(source)
     try:
         cas = _cas(source.path.name, content, _types_of_file(source), layer)
@@ -450,14 +450,14 @@ def _alone(source: Origin, layer: Layer, reader: DocumentReader) -> Iterator[Row
         raise source.error(None, str(error)) from error
 
 
-def _content(source: Origin) -> bytes:
+def _content(source: FileOrigin) -> bytes:
     content = _read(source, source.path)
     if hashlib.sha256(content).hexdigest() != source.sha256:
         raise source.error(None, "changed while it was read; import it again")
     return content
 
 
-def _read(source: Origin, path: Path) -> bytes:
+def _read(source: FileOrigin, path: Path) -> bytes:
     """A file as a whole: the source, or one beside it. Raises FormatError."""
     try:
         size = path.stat().st_size
@@ -469,7 +469,7 @@ def _read(source: Origin, path: Path) -> bytes:
         raise source.unreadable(error) from error
 
 
-def _types_of_file(source: Origin) -> tuple[str, bytes] | None:
+def _types_of_file(source: FileOrigin) -> tuple[str, bytes] | None:
     """Name and content of the type system beside a file, if any. Raises FormatError."""
     for path in sorted(source.path.parent.glob("*.[xX][mM][lL]")):
         if path.name.lower() == TYPE_SYSTEM.lower() and path.is_file():
@@ -484,7 +484,7 @@ def _sniff_json(first: First) -> str | None:
     if first.folder is not None:
         return _project_of(first.folder, ".json")
     start = first.start
-    if first.takes is Takes.TEXT and start.lstrip().startswith("{") and _is_json(start):
+    if first.takes is InputKind.TEXT and start.lstrip().startswith("{") and _is_json(start):
         return "it is a JSON object with the feature structures of a UIMA CAS"
     return None
 
@@ -497,9 +497,9 @@ def _sniff_xmi(first: First) -> str | None:
     if first.folder is not None:
         return _project_of(first.folder, ".xmi")
     start = first.start.lstrip()
-    if first.takes is Takes.TEXT and start.startswith("<") and _is_xmi(start):
+    if first.takes is InputKind.TEXT and start.startswith("<") and _is_xmi(start):
         return "it is an XMI document of a UIMA CAS"
-    if first.takes is Takes.TEXT and first.suffix == ".xmi":
+    if first.takes is InputKind.TEXT and first.suffix == ".xmi":
         return "its name ends in .xmi"
     return None
 
@@ -514,7 +514,7 @@ def _project_of(folder: Folder, suffix: str) -> str | None:
     """Why a folder looks like a project with documents of that kind."""
     names = documents(folder.named(suffix, ".zip"))
     # Documents in a folder of their own come first: they are surer than what lies loose.
-    names.sort(key=lambda name: member_of(name).part is Part.LOOSE)
+    names.sort(key=lambda name: member_of(name).part is MemberKind.LOOSE)
     for name in names[:LOOKED_INTO]:
         if _kind(folder, name) == suffix:
             return f"it is a folder or zip of UIMA CAS documents such as {visible(name, 60)}"
@@ -560,7 +560,7 @@ INCEPTION_JSON = Format(
     sniff=_sniff_json,
     members=JsonWriter,
     carries_split=True,
-    takes=(Takes.TEXT, Takes.FOLDER),
+    takes=(InputKind.TEXT, InputKind.FOLDER),
     holds=HOLDS,
     settings=frozenset({"map"}),
     extra="dkpro-cassis",
@@ -574,7 +574,7 @@ INCEPTION_XMI = Format(
     sniff=_sniff_xmi,
     members=XmiWriter,
     carries_split=True,
-    takes=(Takes.TEXT, Takes.FOLDER),
+    takes=(InputKind.TEXT, InputKind.FOLDER),
     holds=HOLDS,
     settings=frozenset({"map"}),
     extra="dkpro-cassis",

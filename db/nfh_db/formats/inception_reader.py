@@ -25,7 +25,7 @@ from nfh_db.formats.annotation_tasks import Claim, outcome
 from nfh_db.formats.dialog import block_of
 from nfh_db.formats.fields import A_NAME, INTEGER_LIMIT, is_a_name, whole_number
 from nfh_db.formats.files import OBJECTS, LimitError, check_json
-from nfh_db.formats.rows import IGNORE, DialogBlock, GoldRow, Reading, Span
+from nfh_db.formats.rows import IGNORE, DialogBlock, GoldRow, ReadOptions, Span
 from nfh_db.formats.spans import (
     ANCHOR,
     HEAD,
@@ -64,7 +64,7 @@ NAME_BYTES = 200
 SAFE = " !#$&'()+,;=@[]{}~"
 
 
-class Part(StrEnum):
+class MemberKind(StrEnum):
     """What a member of a project is: everybody's document, somebody's, the curated one, or
     one that stands for itself."""
 
@@ -75,12 +75,12 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ProjectDocument:
     """A document in a folder. document: what it is of. user: as its name says; "" for none."""
 
     name: str
     document: str
-    part: Part
+    part: MemberKind
     user: str = ""
 
 
@@ -107,20 +107,20 @@ def user_of(stem: str) -> str:
     return name if user_file(name) == stem else stem
 
 
-def member_of(name: str) -> Member:
+def member_of(name: str) -> ProjectDocument:
     """What a member is, by where it stands."""
     parts = name.split("/")
     stem = parts[-1].rpartition(".")[0]
     place = parts[-3] if len(parts) > 2 else ""
     if place == "curation":
-        return Member(name, parts[-2], Part.CURATION)
+        return ProjectDocument(name, parts[-2], MemberKind.CURATION)
     if place != "annotation":
-        return Member(name, name, Part.LOOSE)
+        return ProjectDocument(name, name, MemberKind.LOOSE)
     if stem == INITIAL:
-        return Member(name, parts[-2], Part.INITIAL)
+        return ProjectDocument(name, parts[-2], MemberKind.INITIAL)
     if stem == CURATION:
-        return Member(name, parts[-2], Part.CURATION)
-    return Member(name, parts[-2], Part.USER, user_of(stem))
+        return ProjectDocument(name, parts[-2], MemberKind.CURATION)
+    return ProjectDocument(name, parts[-2], MemberKind.USER, user_of(stem))
 
 
 def documents(names: Iterable[str]) -> list[str]:
@@ -135,7 +135,7 @@ def documents(names: Iterable[str]) -> list[str]:
     return found or sources
 
 
-def unopened(names: Iterable[str], members: Iterable[Member]) -> list[str]:
+def unopened(names: Iterable[str], members: Iterable[ProjectDocument]) -> list[str]:
     """The documents under source of which nobody has a file: they have no answers."""
     known = {member.document for member in members} | {member.name for member in members}
     parts = [(name, name.split("/")) for name in names]
@@ -201,7 +201,7 @@ BASIC = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Layer:
+class CasLayer:
     """The names of layers and features, by what they are here.
 
     number: the layer of numbers, with the features kind, sort, noun, comment, relation, heads
@@ -227,7 +227,7 @@ class Layer:
     named: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, names: Mapping[str, str]) -> "Layer":
+    def of(cls, names: Mapping[str, str]) -> "CasLayer":
         """With a project's own names. Raises MarkError for a name of nothing known here."""
         known = [field.name for field in fields(cls) if field.name != "named"]
         for ours in names:
@@ -303,7 +303,7 @@ def _layers(types: "cassis.TypeSystem") -> list[str]:
     return sorted(found, key=lambda name: (name.startswith(DKPRO), name))
 
 
-def check_layer(types: "cassis.TypeSystem", layer: Layer) -> None:
+def check_layer(types: "cassis.TypeSystem", layer: CasLayer) -> None:
     """Raise MarkError unless the type system has the layer of numbers, and the features of it
     that a project named itself.
     """
@@ -414,7 +414,7 @@ class _Json(msgspec.Struct):
     older: Any = msgspec.field(name="_views", default=None)
 
 
-def load_json(content: bytes, layer: Layer) -> Loaded:
+def load_json(content: bytes, layer: CasLayer) -> Loaded:
     """A document in JSON. Raises MarkError for what it should not be."""
     content = content.removeprefix(codecs.BOM_UTF8)
     try:
@@ -529,13 +529,13 @@ def _types_of_json(types: bytes) -> "cassis.TypeSystem":
 # --- type systems ---------------------------------------------------------------------------
 
 
-def type_system(layer: Layer) -> "cassis.TypeSystem":
+def type_system(layer: CasLayer) -> "cassis.TypeSystem":
     """The types that a document is written with."""
     return _types_of_json(msgspec.json.encode(layer.types()))
 
 
 @lru_cache(maxsize=4)
-def _own_types(layer: Layer) -> "cassis.TypeSystem":
+def _own_types(layer: CasLayer) -> "cassis.TypeSystem":
     """INCEpTION's own layers, which are DKPro Core's, and those of numbers."""
     cassis = library()
     return cassis.merge_typesystems(cassis.load_dkpro_core_typesystem(), type_system(layer))
@@ -623,7 +623,7 @@ def _encoding(content: bytes) -> str:
     return declared[1].decode() if declared else "utf-8"
 
 
-def load_xmi(content: bytes, types: tuple[str, bytes] | None, layer: Layer) -> Loaded:
+def load_xmi(content: bytes, types: tuple[str, bytes] | None, layer: CasLayer) -> Loaded:
     """A document in XMI. types: name and content of its type system; None where there is none.
 
     Raises MarkError for what cannot be read.
@@ -655,7 +655,7 @@ class Linked:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class CasMarkedNumber:
     """A number that is marked. kept: our own JSON that goes along with it."""
 
     id: int
@@ -670,7 +670,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class CasTurn:
     """A turn that is marked: code points, number, speaker, and when it is said."""
 
     span: Span
@@ -689,8 +689,8 @@ class Cas:
 
     text: str
     tokens: tuple[Span, ...]
-    turns: tuple[Spoken, ...]
-    numbers: tuple[Number, ...]
+    turns: tuple[CasTurn, ...]
+    numbers: tuple[CasMarkedNumber, ...]
     loose: tuple[Span, ...] = ()
     other: Counter[str] = field(default_factory=Counter)
     nowhere: int = 0
@@ -698,7 +698,7 @@ class Cas:
     empty: int = 0
 
 
-def cas_of(loaded: Loaded, layer: Layer) -> Cas:
+def cas_of(loaded: Loaded, layer: CasLayer) -> Cas:
     """The document that was loaded. Raises MarkError for what it should not be."""
     found = _Reader(loaded, layer).cas()
     if loaded.unknown and not found.numbers:
@@ -719,7 +719,7 @@ def _what(one: "FeatureStructure") -> str:
 class _Reader:
     """Reads one document's feature structures."""
 
-    def __init__(self, loaded: Loaded, layer: Layer) -> None:
+    def __init__(self, loaded: Loaded, layer: CasLayer) -> None:
         self._types = loaded.cas.typesystem
         self._unknown = loaded.unknown
         self._layer = layer
@@ -826,14 +826,14 @@ class _Reader:
             raise MarkError(f"{_what(one)}: holds no character, at {start}")
         return start, end
 
-    def _turn(self, one: "FeatureStructure") -> Spoken:
+    def _turn(self, one: "FeatureStructure") -> CasTurn:
         layer = self._layer
         number, begin, until = (
             self._integer(one, key)
             for key in (layer.turn_number, layer.said_from, layer.said_until)
         )
         speaker = getattr(one, attribute(layer.speaker), None)
-        return Spoken(
+        return CasTurn(
             self._span(one),
             number or 0,
             None if speaker is None else self._word(one, layer.speaker),
@@ -858,7 +858,7 @@ class _Reader:
             raise MarkError(f"{_what(one)}: {key}: found {shown(value)}, wanted text")
         return value or ""
 
-    def _number(self, one: "FeatureStructure", linked: set[int]) -> Number:
+    def _number(self, one: "FeatureStructure", linked: set[int]) -> CasMarkedNumber:
         layer = self._layer
         links = [
             (target, self._word(link, "role")) for link, target in self._links(one, layer.heads)
@@ -869,7 +869,7 @@ class _Reader:
         for place, (target, _) in enumerate(heads):
             places.setdefault(target, place)
             linked.add(target)
-        return Number(
+        return CasMarkedNumber(
             one.xmiID,
             self._mark(one),
             self._word(one, layer.kind),
@@ -917,7 +917,7 @@ JOINED = {relation: label for label, relation in WITH_RELATION.items()}
 
 
 @dataclass(slots=True)
-class Counts:
+class CasCounts:
     """What was left out of the files, for the sentences at the end."""
 
     other: Counter[str] = field(default_factory=Counter)
@@ -968,14 +968,14 @@ class Counts:
 class Filed:
     """One file of a document."""
 
-    member: Member
+    member: ProjectDocument
     cas: Cas
 
 
 class WrongFileError(MarkError):
     """What is wrong with one file of a document."""
 
-    def __init__(self, member: Member, message: str) -> None:
+    def __init__(self, member: ProjectDocument, message: str) -> None:
         super().__init__(message)
         self.member = member
 
@@ -983,8 +983,8 @@ class WrongFileError(MarkError):
 class DocumentReader:
     """Makes rows of documents, one after another. counts: of all so far."""
 
-    def __init__(self, how: Reading) -> None:
-        self.counts = Counts()
+    def __init__(self, how: ReadOptions) -> None:
+        self.counts = CasCounts()
         self._how = how
         self._line = 0
 
@@ -1036,7 +1036,7 @@ class DocumentReader:
         return made.grid, made.tokenizer
 
     def _of_file(self, file: Filed, grid: Grid, tokenizer: str | None) -> Iterator[GoldRow]:
-        before: dict[object, Number] = {}
+        before: dict[object, CasMarkedNumber] = {}
         for number in file.cas.numbers:
             alike = replace(number, id=0)
             same = before.setdefault(number.span, alike)
@@ -1058,7 +1058,7 @@ class DocumentReader:
             if row is not None:
                 yield replace(row, tokenizer=tokenizer)
 
-    def _row(self, file: Filed, number: Number, grid: Grid) -> GoldRow | None:
+    def _row(self, file: Filed, number: CasMarkedNumber, grid: Grid) -> GoldRow | None:
         how = self._how
         number = self._with_loose(file.cas, number)
         exact = translated(_drawn(number, how), how.labels)
@@ -1082,7 +1082,7 @@ class DocumentReader:
             (),
             foreign=foreign,
         )
-        if file.member.part is Part.INITIAL:
+        if file.member.part is MemberKind.INITIAL:
             self.counts.given += bool(number.kind or number.heads)
             return replace(
                 row, votes=kept.votes if kept else (), flags=kept.flags if kept else ()
@@ -1092,7 +1092,7 @@ class DocumentReader:
         self.counts.changed += found.changed
         return replace(row, gold=found.gold, votes=found.votes, flags=found.flags)
 
-    def _with_loose(self, cas: Cas, number: Number) -> Number:
+    def _with_loose(self, cas: Cas, number: CasMarkedNumber) -> CasMarkedNumber:
         """An only number that lacks a noun, with the mentions that no link leads to."""
         kind = self._how.labels.labels.get(number.kind, number.kind)
         lacks = kind == Kind.REFERENCE or not (kind or number.kept)
@@ -1102,7 +1102,7 @@ class DocumentReader:
         return replace(number, heads=tuple(Linked(span, HEAD, None) for span in cas.loose))
 
 
-def _item(number: Number, cas: Cas) -> str:
+def _item(number: CasMarkedNumber, cas: Cas) -> str:
     start, end = number.span
     return f"the number {number.id} at {start} to {end}, {shown(cas.text[start:end])}"
 
@@ -1114,15 +1114,15 @@ def _marks(cas: Cas) -> Iterator[tuple[int, int]]:
     yield from cas.loose
 
 
-def _claim(member: Member, number: Number, kept: Restored | None) -> Claim:
+def _claim(member: ProjectDocument, number: CasMarkedNumber, kept: Restored | None) -> Claim:
     """Whose answer it is, with the words that the file could not hold as they were."""
-    gold = member.part is Part.CURATION
+    gold = member.part is MemberKind.CURATION
     who = None if gold else member.user or None
     if kept is not None and not gold:
         names = {vote.annotator for vote in kept.votes}
         names |= {flag.annotator for flag in kept.flags}
         if len(names) == 1 and (
-            member.part is Part.LOOSE or user_file(next(iter(names))) == _stem(member)
+            member.part is MemberKind.LOOSE or user_file(next(iter(names))) == _stem(member)
         ):
             who = names.pop()
     answers = [vote.answer for vote in kept.votes] if kept else []
@@ -1137,14 +1137,14 @@ def _claim(member: Member, number: Number, kept: Restored | None) -> Claim:
     return Claim(who, gold=gold, noun=noun, comment=comment)
 
 
-def _stem(member: Member) -> str:
+def _stem(member: ProjectDocument) -> str:
     return member.name.rpartition("/")[2].rpartition(".")[0]
 
 
 # --- a number as a graph --------------------------------------------------------------------
 
 
-def _spots(number: Number, how: Reading) -> tuple[Spot, ...]:
+def _spots(number: CasMarkedNumber, how: ReadOptions) -> tuple[Spot, ...]:
     label = number.kind or ANCHOR
     names = how.labels.labels
     if number.sort and names.get(label, label) == Kind.OTHER:
@@ -1155,14 +1155,14 @@ def _spots(number: Number, how: Reading) -> tuple[Spot, ...]:
     )
 
 
-def _role(role: str, how: Reading) -> str:
+def _role(role: str, how: ReadOptions) -> str:
     """A link's role in our words, where it is one that needs no mapping."""
     if role in how.labels.relations:
         return role
     return {"": HEAD, Relation.AND: f"{HEAD}_AND", Relation.OR: f"{HEAD}_OR"}.get(role, role)
 
 
-def _drawn(number: Number, how: Reading) -> Graph:
+def _drawn(number: CasMarkedNumber, how: ReadOptions) -> Graph:
     """The graph that is drawn, link by link."""
     links = [Link(0, i, _role(head.role, how)) for i, head in enumerate(number.heads, 1)]
     links += [
@@ -1176,7 +1176,7 @@ def _drawn(number: Number, how: Reading) -> Graph:
     return Graph(_spots(number, how), tuple(links))
 
 
-def _tolerant(number: Number, how: Reading) -> Graph:
+def _tolerant(number: CasMarkedNumber, how: ReadOptions) -> Graph:
     """The graph that is meant where no link says which mentions are one noun: the relation
     then says nothing of that either. What came from here was linked whole.
     """
@@ -1199,7 +1199,7 @@ def _tolerant(number: Number, how: Reading) -> Graph:
 # --- text -----------------------------------------------------------------------------------
 
 
-def _kept(number: Number, grid: Grid) -> Restored | None:
+def _kept(number: CasMarkedNumber, grid: Grid) -> Restored | None:
     if not number.kept:
         return None
     passage = grid.passage

@@ -388,7 +388,7 @@ _first = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class JsonObject:
     """An object where it stands. number: of its line, or in a list its own, from 1."""
 
     line: int
@@ -403,16 +403,16 @@ class Item:
         return parts_of(self.text or ""), self.text
 
 
-def items(source: Source) -> Iterator[Item]:
+def items(source: Source) -> Iterator[JsonObject]:
     """The objects of a file, streaming. Raises FormatError where there are none to be found;
     lines are not looked into yet.
     """
     if not is_list(source):
         for line, text in source.rows():
-            yield Item(line, line, text, None)
+            yield JsonObject(line, line, text, None)
         return
     for rank, line, parts in json_items(source, decode_parts):
-        yield Item(line, rank, None, parts)
+        yield JsonObject(line, rank, None, parts)
 
 
 def values(source: Source, decode: Callable[[str], T]) -> Iterator[T]:
@@ -439,7 +439,7 @@ def _is_list(line: str) -> bool:
     return line.lstrip().startswith("[") or line.strip() == "{"
 
 
-def refused(source: Source, item: Item, error: MarkError) -> FormatError:
+def refused(source: Source, item: JsonObject, error: MarkError) -> FormatError:
     """The refusal of an item that does not hold."""
     message = str(error)
     if message.startswith("is "):

@@ -21,16 +21,16 @@ from nfh_db.formats.label_studio_reader import (
     ANCHOR_ONLY,
     NAME,
     OWN_KEYS,
-    Layout,
-    Slot,
-    Tally,
-    Task,
+    AnnotationOwner,
+    LabelStudioCounts,
+    LabelStudioTask,
+    TaskLayout,
     drawn,
     layout_of,
     rows_of,
     slots_of,
 )
-from nfh_db.formats.rows import Reading, Row, Writing
+from nfh_db.formats.rows import ReadOptions, Row, Writing
 from nfh_db.formats.spans import MarkError
 from nfh_db.formats.stored_annotation import stored
 from nfh_db.messages import visible
@@ -97,7 +97,7 @@ class TaskWriter:
             task["meta"] = carried["meta"]
         return task
 
-    def _annotations(self, record: ExportRecord, layout: Layout) -> list[dict[str, Any]]:
+    def _annotations(self, record: ExportRecord, layout: TaskLayout) -> list[dict[str, Any]]:
         made = []
         for slot in slots_of(record.votes, record.flags, gold=record.gold is not None):
             answer, at, seconds = _given(record, slot)
@@ -120,14 +120,16 @@ class TaskWriter:
         return made
 
     def _drawn(
-        self, answer: Answer | None, record: ExportRecord, layout: Layout
+        self, answer: Answer | None, record: ExportRecord, layout: TaskLayout
     ) -> list[dict[str, Any]]:
         tokens = record.passage.tokens
         starts, ends = [one.start for one in tokens], [one.end for one in tokens]
         return drawn(answer, record.anchor, starts, ends, layout, self.how.labels)
 
 
-def _given(record: ExportRecord, slot: Slot) -> tuple[Answer | None, str | None, float | None]:
+def _given(
+    record: ExportRecord, slot: AnnotationOwner
+) -> tuple[Answer | None, str | None, float | None]:
     """The answer that an annotation shows, when it was given, and the seconds it took."""
     if slot.vote is not None:
         vote = record.votes[slot.vote]
@@ -154,15 +156,15 @@ SHORT = frozenset({"annotation_id", "annotator", "lead_time"})
 
 REGION = re.compile(r'\{[^{}]*"(?:labels|paragraphlabels|hypertextlabels)"\s*:\s*\[')
 
-_tasks = msgspec.json.Decoder(Task)
+_tasks = msgspec.json.Decoder(LabelStudioTask)
 
 
-def read(source: Source, how: Reading) -> Iterator[Row]:
+def read(source: Source, how: ReadOptions) -> Iterator[Row]:
     """The rows of a file of tasks, one for each number in one.
 
     Raises FormatError at the first task that does not hold.
     """
-    tally = Tally()
+    tally = LabelStudioCounts()
     seen: dict[int | str, int] = {}
     for rank, line, (task, text) in json_items(source, _decoded):
         try:
@@ -179,7 +181,7 @@ def read(source: Source, how: Reading) -> Iterator[Row]:
     source.warnings.extend(tally.sentences())
 
 
-def _decoded(text: str) -> tuple[Task, str]:
+def _decoded(text: str) -> tuple[LabelStudioTask, str]:
     return _tasks.decode(text), text
 
 
@@ -192,7 +194,7 @@ def _without_data(keys: Iterable[str]) -> MarkError:
     )
 
 
-def _stood_before(task: Task, text: str, seen: dict[int | str, int]) -> bool:
+def _stood_before(task: LabelStudioTask, text: str, seen: dict[int | str, int]) -> bool:
     """True of a task that stood in the file before. Raises MarkError if it was another one."""
     if task.id is None or task.id not in seen:
         if task.id is not None:
@@ -203,7 +205,9 @@ def _stood_before(task: Task, text: str, seen: dict[int | str, int]) -> bool:
     return True
 
 
-def _refused(source: Source, rank: int, line: int, task: Task, error: MarkError) -> FormatError:
+def _refused(
+    source: Source, rank: int, line: int, task: LabelStudioTask, error: MarkError
+) -> FormatError:
     where = f"item {rank}" if task.id is None else f"item {rank}, id {visible(str(task.id))}"
     return source.error(line, f"{where}: {error}")
 

@@ -25,7 +25,7 @@ from nfh_db.formats.rows import (
     GoldRow,
     LabelMap,
     RawPassage,
-    Reading,
+    ReadOptions,
     Row,
     Span,
 )
@@ -33,7 +33,6 @@ from nfh_db.formats.spans import (
     ANCHOR,
     ANSWERS,
     HEAD,
-    Based,
     Graph,
     Grid,
     Link,
@@ -41,6 +40,7 @@ from nfh_db.formats.spans import (
     MarkError,
     SplitPairError,
     Spot,
+    TokenizedText,
     Units,
     alone,
     based,
@@ -130,7 +130,7 @@ class Value(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.labels or self.paragraphlabels or self.hypertextlabels
 
 
-class Note(msgspec.Struct, frozen=True, omit_defaults=True):
+class RegionNote(msgspec.Struct, frozen=True, omit_defaults=True):
     """What the tool calls the meta information of a region: a note that somebody typed."""
 
     text: str | list[str] | None = None
@@ -141,7 +141,7 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.text if isinstance(self.text, str) else "\n".join(self.text or ())
 
 
-class Result(msgspec.Struct, frozen=True, omit_defaults=True):
+class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """A part of an annotation: a region, what is said of one, or a relation of two."""
 
     type: str
@@ -153,7 +153,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     to_id: str | int | None = None
     direction: str | None = None
     labels: list[str] | None = None
-    meta: Note | None = None
+    meta: RegionNote | None = None
 
 
 class Tags(msgspec.Struct, frozen=True, array_like=True):
@@ -176,7 +176,7 @@ class User(msgspec.Struct, frozen=True):
 
 
 class Annotation(msgspec.Struct, frozen=True):
-    """What one person said. result: of Results.
+    """What one person said. result: of TaskResults.
 
     import_id: the id that it was imported with; UNSET in files that know no such key.
     """
@@ -192,15 +192,15 @@ class Annotation(msgspec.Struct, frozen=True):
     import_id: int | str | msgspec.UnsetType | None = msgspec.UNSET
 
 
-class Prediction(msgspec.Struct, frozen=True):
-    """What a model said. result: of Results."""
+class TaskPrediction(msgspec.Struct, frozen=True):
+    """What a model said. result: of TaskResults."""
 
     result: msgspec.Raw
     model_version: str | None = None
     created_at: str | None = None
 
 
-class Task(msgspec.Struct, frozen=True):
+class LabelStudioTask(msgspec.Struct, frozen=True):
     """A text with what people and models say of it.
 
     data: None of an object that is no task, as an item of JSON_MIN. completions: as old exports
@@ -211,7 +211,7 @@ class Task(msgspec.Struct, frozen=True):
     id: int | str | None = None
     annotations: list[Annotation] | None = None
     completions: list[Annotation] | None = None
-    predictions: list[Prediction | int] | None = None
+    predictions: list[TaskPrediction | int] | None = None
     drafts: list[Any] | None = None
     meta: msgspec.Raw = msgspec.Raw(b"null")
 
@@ -243,7 +243,7 @@ class _Flag(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class AnnotationOwner:
     """What an annotation of ours is: somebody's vote, a task passed over, or the gold.
 
     who: None of the gold. vote: its place among all votes; None of what is none.
@@ -254,24 +254,28 @@ class Slot:
     vote: int | None = None
 
 
-def slots_of(votes: Sequence[_Vote], flags: Sequence[_Flag], *, gold: bool) -> list[Slot]:
+def slots_of(
+    votes: Sequence[_Vote], flags: Sequence[_Flag], *, gold: bool
+) -> list[AnnotationOwner]:
     """The annotations of a number, in the order in which they are written."""
     slots = [
-        Slot(vote.annotator, vote.role, place)
+        AnnotationOwner(vote.annotator, vote.role, place)
         for place, vote in enumerate(votes)
         if vote.type == PERSON
     ]
     if gold:
-        slots.append(Slot(None))
+        slots.append(AnnotationOwner(None))
     answered = {slot.who for slot in slots}
     for flag in flags:
         if flag.name is FlagName.SKIP and flag.annotator not in answered:
-            slots.append(Slot(flag.annotator))
+            slots.append(AnnotationOwner(flag.annotator))
             answered.add(flag.annotator)
     return slots
 
 
-def slot_of(one: Annotation, first: int | None, slots: Sequence[Slot]) -> Slot | None:
+def slot_of(
+    one: Annotation, first: int | None, slots: Sequence[AnnotationOwner]
+) -> AnnotationOwner | None:
     """Which of ours an annotation is; None of one that was made in the tool."""
     if first is None:
         return None
@@ -366,7 +370,7 @@ SAID = (
 
 
 @dataclass(slots=True)
-class Tally:
+class LabelStudioCounts:
     """counts: by the keys of SAID. left: results that are nothing here, by their type."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -427,7 +431,7 @@ class Canvas:
 
     key: str
     text: str
-    how: Reading
+    how: ReadOptions
     paragraphs: tuple[Paragraph, ...] = ()
     page: bool = False
     blurred: list[str] = field(default_factory=list)
@@ -505,7 +509,7 @@ class Canvas:
             )
         return place.start + offset
 
-    def grid(self, marks: Sequence[Span]) -> Based:
+    def grid(self, marks: Sequence[Span]) -> TokenizedText:
         """The text with tokens on whose bounds all marks lie. Raises MarkError."""
         if not self.paragraphs:
             return based(self.text, marks, self.how)
@@ -519,9 +523,9 @@ class Canvas:
                 clock = (one.begin, one.until)
                 turns.append(Turn(rank, one.speaker, first, len(tokens), *clock))
         cut = based(self.text, marks, self.how, tokens, turns)
-        return Based(cut.grid, self.how.tokenizer(), cut.cut)
+        return TokenizedText(cut.grid, self.how.tokenizer(), cut.cut)
 
-    def cut(self, passage: RawPassage, marks: Sequence[Span]) -> Based:
+    def cut(self, passage: RawPassage, marks: Sequence[Span]) -> TokenizedText:
         """A passage of this text with its tokens cut where a mark needs it."""
         tokens = list(zip(passage.starts, passage.ends, strict=True))
         return based(self.text, marks, self.how, tokens, passage.turns)
@@ -554,7 +558,7 @@ def on_bounds(grid: Grid, marks: Iterable[Span]) -> bool:
 
 
 def canvas_of(
-    data: Mapping[str, msgspec.Raw], how: Reading, *, html: Callable[[], bool]
+    data: Mapping[str, msgspec.Raw], how: ReadOptions, *, html: Callable[[], bool]
 ) -> Canvas:
     """The text of a task: what the mapping names, or what is called text or dialogue, or the
     only one there is. html: tells whether regions are marked on a HyperText. Raises MarkError.
@@ -581,7 +585,7 @@ def canvas_of(
 
 
 def _canvas(
-    key: str, raw: msgspec.Raw, how: Reading, *, html: Callable[[], bool]
+    key: str, raw: msgspec.Raw, how: ReadOptions, *, html: Callable[[], bool]
 ) -> Canvas | None:
     value = msgspec.json.decode(raw)
     if isinstance(value, str):
@@ -592,7 +596,7 @@ def _canvas(
     return paragraphs_of(key, value, how)
 
 
-def paragraphs_of(key: str, value: object, how: Reading) -> Canvas | None:
+def paragraphs_of(key: str, value: object, how: ReadOptions) -> Canvas | None:
     """The text of a list of paragraphs, a line each; None of any other value."""
     if not isinstance(value, list) or not value:
         return None
@@ -642,7 +646,7 @@ _tags = msgspec.json.Decoder(Tags)
 
 
 @dataclass(frozen=True)
-class Layout:
+class TaskLayout:
     """data: of a task, with its text and what else it came with. canvas: its paragraphs, if the
     text lies in some. tags: names that its results bear.
     """
@@ -686,7 +690,7 @@ class Layout:
         return rank, self._units[rank].to_units(inside)
 
 
-def tags_of(canvas: Canvas, first: Result | None) -> Tags | None:
+def tags_of(canvas: Canvas, first: TaskResult | None) -> Tags | None:
     """The names of a project's own tags, by its first region; None where they are ours."""
     if first is None or canvas.page:
         return None
@@ -696,24 +700,24 @@ def tags_of(canvas: Canvas, first: Result | None) -> Tags | None:
     return None if tags == (DIALOGS if canvas.paragraphs else OWN_TAGS) else tags
 
 
-def layout_of(text: str, carried: Parts, labels: LabelMap) -> Layout:
+def layout_of(text: str, carried: Parts, labels: LabelMap) -> TaskLayout:
     """How a text lies in its task: under its key and beside what it was imported with."""
     key = next((theirs for theirs, ours in labels.layer.items() if ours == TEXT), TEXT)
     if not carried:
-        return Layout(text, {key: text})
+        return TaskLayout(text, {key: text})
     data = _parts.decode(carried["data"]) if "data" in carried else {}
     tags = _tags.decode(carried["tags"]) if "tags" in carried else None
     if "key" in carried:
         key = _string.decode(carried["key"])
     if key not in data:
-        return Layout(text, {key: text, **data}, tags=tags or OWN_TAGS)
+        return TaskLayout(text, {key: text, **data}, tags=tags or OWN_TAGS)
     try:
-        canvas = paragraphs_of(key, msgspec.json.decode(data[key]), Reading(labels=labels))
+        canvas = paragraphs_of(key, msgspec.json.decode(data[key]), ReadOptions(labels=labels))
     except MarkError:
         canvas = None
     if canvas is not None and canvas.text == text:
-        return Layout(text, data, canvas, tags or DIALOGS)
-    return Layout(text, {TEXT: text, **{k: raw for k, raw in data.items() if k != TEXT}})
+        return TaskLayout(text, data, canvas, tags or DIALOGS)
+    return TaskLayout(text, {TEXT: text, **{k: raw for k, raw in data.items() if k != TEXT}})
 
 
 def drawn(
@@ -721,7 +725,7 @@ def drawn(
     anchor: Anchor,
     starts: Sequence[int],
     ends: Sequence[int],
-    layout: Layout,
+    layout: TaskLayout,
     labels: LabelMap,
 ) -> list[dict[str, Any]]:
     """The results that show an answer; of none the number alone.
@@ -768,7 +772,9 @@ def _theirs(name: str, labels: LabelMap) -> str:
     return next((theirs for theirs, ours in labels.layer.items() if ours == name), name)
 
 
-def _typed(name: str, words: str, place: Mapping[str, Any], layout: Layout) -> dict[str, Any]:
+def _typed(
+    name: str, words: str, place: Mapping[str, Any], layout: TaskLayout
+) -> dict[str, Any]:
     return {
         "id": "s0",
         "from_name": name,
@@ -789,7 +795,7 @@ Key = str | int
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class AnnotationMarks:
     """What one annotation shows. graph: translated, without what is ignored.
 
     said: of a spot, what was typed for it, by NOUN and COMMENT; of None what was typed for
@@ -820,8 +826,8 @@ class _Region:
 
 
 def sheet_of(
-    results: Iterable[Result], canvas: Canvas, labels: LabelMap, left: Counter[str]
-) -> Sheet:
+    results: Iterable[TaskResult], canvas: Canvas, labels: LabelMap, left: Counter[str]
+) -> AnnotationMarks:
     """What results show. left: counts what is none of it, by its type.
 
     Raises MarkError for labels and relations that mean nothing here, and for what
@@ -838,7 +844,7 @@ class _Drawing:
         self.regions: dict[Key, _Region] = {}
         self.whole = _Region(0, 0, [])
 
-    def of(self, results: Iterable[Result]) -> Sheet:
+    def of(self, results: Iterable[TaskResult]) -> AnnotationMarks:
         relations, rest = [], []
         for rank, result in enumerate(results):
             if result.type in REGIONS:
@@ -855,7 +861,7 @@ class _Drawing:
             translated(Graph(tuple(spots), tuple(links)), self.labels), self
         )
 
-    def _label(self, result: Result, rank: int) -> None:
+    def _label(self, result: TaskResult, rank: int) -> None:
         value = result.value
         if value is None or not value.names:
             self.left[f"{result.type} without a label"] += 1
@@ -879,7 +885,7 @@ class _Drawing:
         else:
             self.left["note on a region that is no number"] += 1
 
-    def _say(self, result: Result) -> None:
+    def _say(self, result: TaskResult) -> None:
         """What was chosen or typed of a region, or of the whole text."""
         region = self.whole if result.id is None else self.regions.get(result.id, self.whole)
         value = result.value
@@ -939,7 +945,7 @@ class _Drawing:
         rest = [one for one in region.names if self._ours(one) not in ANSWERS]
         return [*number, *dict.fromkeys(rest)]
 
-    def _links(self, result: Result, spots: list[Spot]) -> list[Link]:
+    def _links(self, result: TaskResult, spots: list[Spot]) -> list[Link]:
         source = self._end(result.from_id)
         target = self._end(result.to_id)
         if result.direction == "left":
@@ -969,14 +975,14 @@ class _Drawing:
         return said
 
 
-def _without_ignored(graph: Graph, drawing: _Drawing) -> Sheet:
+def _without_ignored(graph: Graph, drawing: _Drawing) -> AnnotationMarks:
     said = drawing.said()
     kept = [i for i, spot in enumerate(graph.spots) if spot.label != IGNORE]
     drawing.left["ignored label"] += len(graph.spots) - len(kept)
     if len(kept) == len(graph.spots):
-        return Sheet(graph, said)
+        return AnnotationMarks(graph, said)
     rank = {place: here for here, place in enumerate(kept)}
-    return Sheet(
+    return AnnotationMarks(
         part(graph, kept),
         {
             (place if place is None else rank[place], what): words
@@ -993,15 +999,15 @@ def _without_ignored(graph: Graph, drawing: _Drawing) -> Sheet:
 
 NO_NAMES = LabelMap()
 
-_results_decoder = msgspec.json.Decoder(list[Result])
+_results_decoder = msgspec.json.Decoder(list[TaskResult])
 _encoder = msgspec.json.Encoder()
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StatedMarks:
     """Marks, and what claims are made of them, without the words that were typed."""
 
-    sheet: Sheet
+    sheet: AnnotationMarks
     marked: Sequence[Marked]
     claims: Sequence[Claim]
 
@@ -1026,18 +1032,18 @@ class Speakers:
     region: the first one that was read.
     """
 
-    task: Task
+    task: LabelStudioTask
     canvas: Canvas
-    how: Reading
-    tally: Tally
+    how: ReadOptions
+    tally: LabelStudioCounts
     kept: Restored | None
     first: int | None
-    region: Result | None = None
+    region: TaskResult | None = None
     _known: dict[Answer | None, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         kept = self.kept
-        self.slots: Sequence[Slot] = (
+        self.slots: Sequence[AnnotationOwner] = (
             slots_of(kept.votes, kept.flags, gold=kept.gold is not None) if kept else ()
         )
 
@@ -1053,7 +1059,7 @@ class Speakers:
                 slot = slot_of(one, self.first, self.slots)
                 yield slot.who if slot else name_of(one.completed_by), time_of(one)
 
-    def said(self) -> Iterator[Said | AsKept]:
+    def said(self) -> Iterator[StatedMarks | AsKept]:
         """What each annotation says, and each prediction. One that was cancelled claims
         nothing, but what it marks are numbers that were passed over.
 
@@ -1073,12 +1079,12 @@ class Speakers:
                 except MarkError:  # Given up halfway, it need not hold.
                     self.tally.counts["unfit skips"] += 1
         for prediction in self.task.predictions or ():
-            if isinstance(prediction, Prediction):
+            if isinstance(prediction, TaskPrediction):
                 yield from self._predicted(prediction)
             else:
                 self.tally.counts["predictions by number"] += 1
 
-    def _as_kept(self, one: Annotation, slot: Slot | None) -> AsKept | None:
+    def _as_kept(self, one: Annotation, slot: AnnotationOwner | None) -> AsKept | None:
         """What an annotation is that nobody touched since it was exported, if it is one."""
         if self.kept is None or slot is None or one.ground_truth is not (slot.who is None):
             return None
@@ -1087,7 +1093,7 @@ class Speakers:
             return None
         return AsKept(slot.vote)
 
-    def _predicted(self, one: Prediction) -> Iterator[Said | AsKept]:
+    def _predicted(self, one: TaskPrediction) -> Iterator[StatedMarks | AsKept]:
         kept = self.kept
         if kept is not None:
             if one.model_version == ANCHOR_ONLY and self._shows(one.result, None):
@@ -1111,29 +1117,29 @@ class Speakers:
             passage = kept.passage
             paragraphs = self.canvas if self.canvas.paragraphs else None
             tags = DIALOGS if paragraphs else OWN_TAGS
-            layout = Layout(self.canvas.text, {}, paragraphs, tags)
+            layout = TaskLayout(self.canvas.text, {}, paragraphs, tags)
             shown = drawn(answer, kept.anchor, passage.starts, passage.ends, layout, NO_NAMES)
             known = _encoder.encode(shown)
             self._known[answer] = known
         return known == bytes(result) or _results_decoder.decode(known) == _decoded(result)
 
-    def _read(self, one: Annotation | Prediction, claims: Sequence[Claim]) -> Said:
+    def _read(self, one: Annotation | TaskPrediction, claims: Sequence[Claim]) -> StatedMarks:
         results = _decoded(one.result)
         if self.region is None:
             self.region = next((one for one in results if one.type in REGIONS), None)
         sheet = sheet_of(results, self.canvas, self.how.labels, self.tally.left)
         check_kinds(sheet.graph)
-        return Said(sheet, numbers(sheet.graph), claims)
+        return StatedMarks(sheet, numbers(sheet.graph), claims)
 
 
-def _decoded(result: msgspec.Raw) -> list[Result]:
+def _decoded(result: msgspec.Raw) -> list[TaskResult]:
     try:
         return _results_decoder.decode(result)
     except (msgspec.DecodeError, UnicodeError) as error:
         raise MarkError(f'key "result": {error}') from error
 
 
-def _claims(one: Annotation, slot: Slot | None) -> Sequence[Claim]:
+def _claims(one: Annotation, slot: AnnotationOwner | None) -> Sequence[Claim]:
     """What an annotation is: a vote, the gold, or both where it is a ground truth."""
     at, seconds = time_of(one), seconds_of(one)
     who = slot.who if slot else name_of(one.completed_by)
@@ -1163,7 +1169,9 @@ class _Found:
         self.flags.setdefault((flag.name, flag.annotator), flag)
 
 
-def rows_of(task: Task, line: int, how: Reading, tally: Tally) -> Iterator[Row]:
+def rows_of(
+    task: LabelStudioTask, line: int, how: ReadOptions, tally: LabelStudioCounts
+) -> Iterator[Row]:
     """The rows of a task, one for each number in it. line: the task's rank in the file, since
     an export has all of them on one line.
 
@@ -1178,9 +1186,9 @@ def rows_of(task: Task, line: int, how: Reading, tally: Tally) -> Iterator[Row]:
     tally.counts["drafts"] += len(task.drafts or ())
     tally.counts["blurred"] += len(canvas.blurred)
     tally.counts["unsure"] += len(canvas.doubts)
-    bare = [one for one in said if isinstance(one, Said) and one.bare]
+    bare = [one for one in said if isinstance(one, StatedMarks) and one.bare]
     tally.counts["words"] += sum(bool(one.sheet.said) for one in bare)
-    if kept is None and not any(isinstance(one, Said) and one.marked for one in said):
+    if kept is None and not any(isinstance(one, StatedMarks) and one.marked for one in said):
         tally.counts["skips without a number"] += len(skips)
         tally.counts["raw"] += 1
         yield replace(_raw(canvas, line), labels=_carried(task, canvas, None))
@@ -1188,7 +1196,7 @@ def rows_of(task: Task, line: int, how: Reading, tally: Tally) -> Iterator[Row]:
     tally.counts["silent"] += len(bare) if kept is None else 0
     table = _Table.of(canvas, kept, said, how, tally)
     for one in said:
-        if isinstance(one, Said):
+        if isinstance(one, StatedMarks):
             table.hear(one)
         else:
             table.as_kept(one)
@@ -1215,7 +1223,7 @@ def _kept(data: dict[str, msgspec.Raw], text: str) -> tuple[Restored | None, int
     return restored(item, text), number
 
 
-def _carried(task: Task, canvas: Canvas, tags: Tags | None) -> str | None:
+def _carried(task: LabelStudioTask, canvas: Canvas, tags: Tags | None) -> str | None:
     """What else the task holds, under which key its text lies, and how its tags are called."""
     data = {
         key: raw
@@ -1241,8 +1249,8 @@ class _Table:
     grid: Grid
     tokenizer: str | None
     kept: Restored | None
-    how: Reading
-    tally: Tally
+    how: ReadOptions
+    tally: LabelStudioCounts
     found: dict[Anchor, _Found] = field(default_factory=dict)
 
     @classmethod
@@ -1250,15 +1258,15 @@ class _Table:
         cls,
         canvas: Canvas,
         kept: Restored | None,
-        said: Sequence[Said | AsKept],
-        how: Reading,
-        tally: Tally,
+        said: Sequence[StatedMarks | AsKept],
+        how: ReadOptions,
+        tally: LabelStudioCounts,
     ) -> "_Table":
         """Tokens on whose bounds all marks lie: those kept along, where they do."""
         marks = {
             (spot.start, spot.end)
             for one in said
-            if isinstance(one, Said)
+            if isinstance(one, StatedMarks)
             for spot in one.sheet.graph.spots
         }
         if kept is None:
@@ -1287,7 +1295,7 @@ class _Table:
             if flag.annotator == vote.annotator:
                 found.flag(flag)
 
-    def hear(self, one: Said) -> None:
+    def hear(self, one: StatedMarks) -> None:
         """Take what is said of each number that is marked."""
         for marked in one.marked:
             anchor = Anchor(*self.grid.tokens(*marked.anchor))
@@ -1387,7 +1395,7 @@ def _raw(canvas: Canvas, line: int) -> DialogBlock:
     return DialogBlock(canvas.text, turns)
 
 
-def _is_html(task: Task) -> bool:
+def _is_html(task: LabelStudioTask) -> bool:
     """True if its regions are a HyperText's."""
     return any(
         sign in bytes(one.result)

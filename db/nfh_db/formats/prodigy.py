@@ -12,10 +12,10 @@ from itertools import takewhile
 import msgspec
 
 from nfh_db.formats.annotation_tasks import (
+    AnnotationTask,
     Claim,
-    Said,
-    Tally,
-    Task,
+    TaskAnnotation,
+    TaskCounts,
     Texts,
     checked_name,
     class_named,
@@ -37,7 +37,7 @@ from nfh_db.formats.json_stream import (
     values,
 )
 from nfh_db.formats.json_stream import items as json_items
-from nfh_db.formats.rows import LabelMap, Reading, Row, Span, Writing
+from nfh_db.formats.rows import LabelMap, ReadOptions, Row, Span, Writing
 from nfh_db.formats.spans import ANSWERS as SPAN_ANSWERS
 from nfh_db.formats.spans import (
     HEAD,
@@ -101,7 +101,7 @@ class SpanRow(msgspec.Struct, gc=False):
     text: str | None = None
 
 
-class RelationRow(msgspec.Struct):
+class ProdigyRelation(msgspec.Struct):
     """A relation; head and child are ids of tokens."""
 
     label: str
@@ -118,7 +118,7 @@ names = msgspec.json.Decoder(list[str])
 choices = msgspec.json.Decoder(list[str | int])
 token_rows = msgspec.json.Decoder(list[TokenRow])
 span_rows = msgspec.json.Decoder(list[SpanRow])
-relation_rows = msgspec.json.Decoder(list[RelationRow])
+relation_rows = msgspec.json.Decoder(list[ProdigyRelation])
 objects = msgspec.json.Decoder(list[Parts])
 items = msgspec.json.Decoder(StoredItem)
 
@@ -204,7 +204,7 @@ class _Drawing:
         self._places.setdefault((start, end), []).append(place)
         return place
 
-    def link(self, row: RelationRow) -> None:
+    def link(self, row: ProdigyRelation) -> None:
         """Add a link between two spots. Of spots that are alike, as heads of one span are, the
         first one not linked so yet.
         """
@@ -280,7 +280,7 @@ class _Version(msgspec.Struct):
     sessions: list[str] | None = None
 
 
-class Names(msgspec.Struct):
+class TaskNames(msgspec.Struct):
     """What a task says of who answered it; and its text and spans, if it is none of ours."""
 
     annotator: str | None = msgspec.field(default=None, name="_annotator_id")
@@ -292,11 +292,11 @@ class Names(msgspec.Struct):
     nfh: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
-decode_names = msgspec.json.Decoder(Names).decode
+decode_names = msgspec.json.Decoder(TaskNames).decode
 
 
 @dataclass
-class People:
+class SessionPeople:
     """Whose sessions those of a file are.
 
     annotators: of sessions that a task names an annotator of its own for. prefix: what all
@@ -308,7 +308,7 @@ class People:
     review_prefix: str = ""
 
     @classmethod
-    def of(cls, tasks: Iterable[Names]) -> "People":
+    def of(cls, tasks: Iterable[TaskNames]) -> "SessionPeople":
         """What the names of a file's tasks have in common."""
         people = cls()
         sessions: set[str] = set()
@@ -322,7 +322,7 @@ class People:
         people.review_prefix = common_start(reviewers)
         return people
 
-    def _note(self, found: Names, sessions: set[str]) -> None:
+    def _note(self, found: TaskNames, sessions: set[str]) -> None:
         named, session = found.annotator, found.session
         if named is not None and session is not None and named != session:
             self.annotators[session] = named
@@ -381,10 +381,10 @@ def common_start(sessions: Iterable[str]) -> str:
 FLAGS = {"accept": (), "reject": (FlagName.REJECT,), "ignore": (FlagName.SKIP,)}
 
 
-def read(source: Source, how: Reading) -> Iterator[Row]:
+def read(source: Source, how: ReadOptions) -> Iterator[Row]:
     """The rows of a file of tasks. Raises FormatError at the first that does not hold."""
-    texts, tally = Texts(), Tally()
-    people = People.of(_noted(source, texts, how.labels))
+    texts, tally = Texts(), TaskCounts()
+    people = SessionPeople.of(_noted(source, texts, how.labels))
     for item in json_items(source):
         try:
             parts, _ = item.read()
@@ -395,7 +395,7 @@ def read(source: Source, how: Reading) -> Iterator[Row]:
     source.warnings += [*people.warnings(), *tally.sentences()]
 
 
-def _noted(source: Source, texts: Texts, labels: LabelMap) -> Iterator[Names]:
+def _noted(source: Source, texts: Texts, labels: LabelMap) -> Iterator[TaskNames]:
     """Who answered each task; what others than ours mark is noted on the way."""
     for found in values(source, decode_names):
         if found.text is not None and found.nfh is msgspec.UNSET:
@@ -420,12 +420,12 @@ class _Reader:
 
     line: int
     parts: Parts
-    people: People
+    people: SessionPeople
     texts: Texts
-    how: Reading
-    tally: Tally
+    how: ReadOptions
+    tally: TaskCounts
 
-    def task(self) -> Task:
+    def task(self) -> AnnotationTask:
         """The task. Raises MarkError."""
         parts = self.parts
         text = value_of(parts, "text", texts)
@@ -442,15 +442,17 @@ class _Reader:
         versions = value_of(parts, "versions", objects)
         graph = self._graph(parts, text, tokens)
         carried = self._carried(parts, graph, reviewed=versions is not None)
-        said = [Said(self._claim(parts, graph, reviewed=versions is not None), graph)]
+        said = [TaskAnnotation(self._claim(parts, graph, reviewed=versions is not None), graph)]
         for version in versions or ():
             said += self._version(version, text, tokens, kept)
         if not said[0].graph.spots and (parts.keys() & {"label", "accept"}) and kept is None:
             self.tally.unlabelled += 1
         if kept is not None:
-            return Task(self.line, text, said, spans, kept, carried)
+            return AnnotationTask(self.line, text, said, spans, kept, carried)
         bounds, numbers = self.texts.bounds(text), self.texts.numbers(text)
-        return Task(self.line, text, said, spans, None, carried, also=bounds, numbers=numbers)
+        return AnnotationTask(
+            self.line, text, said, spans, None, carried, also=bounds, numbers=numbers
+        )
 
     def _carried(self, parts: Parts, graph: Graph, *, reviewed: bool) -> str | None:
         """What a task holds besides. The hash of one that comes to be several is left out:
@@ -495,7 +497,7 @@ class _Reader:
 
     def _version(
         self, parts: Parts, text: str, tokens: Tokens | None, kept: Restored | None
-    ) -> Iterator[Said]:
+    ) -> Iterator[TaskAnnotation]:
         """What each of the sessions of a version says. Raises MarkError."""
         stated = value_of(parts, "text", texts)
         if stated is not None and stated != text:
@@ -510,7 +512,7 @@ class _Reader:
         )
         for who in people:
             if who is not None:
-                yield Said(replace(claim, who=who), graph)
+                yield TaskAnnotation(replace(claim, who=who), graph)
 
     def _session(self, session: str, kept: Restored | None) -> str | None:
         """The annotator of a session: one whose answer was kept along, else by its name."""

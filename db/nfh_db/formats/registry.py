@@ -16,14 +16,24 @@ from typing import Any
 
 from nfh_db.errors import ExportError, FormatError
 from nfh_db.formats import amt, dialog, gold, nfh
-from nfh_db.formats.base import LISTED, OBJECT, First, Format, How, Reader, Takes, What, holds
+from nfh_db.formats.base import (
+    LISTED,
+    OBJECT,
+    First,
+    Format,
+    How,
+    InputKind,
+    Reader,
+    What,
+    holds,
+)
 from nfh_db.formats.brat import BRAT
 from nfh_db.formats.chat import CHAT
 from nfh_db.formats.conllu import CONLLU
 from nfh_db.formats.convokit import CONVOKIT
 from nfh_db.formats.docbin import DOCBIN
 from nfh_db.formats.doccano import DOCCANO
-from nfh_db.formats.files import ZIP_MARK, Binary, Content, Folder, Origin, Source
+from nfh_db.formats.files import ZIP_MARK, Binary, Content, FileOrigin, Folder, Source
 from nfh_db.formats.fountain import FOUNTAIN
 from nfh_db.formats.gold import FORMAT as GOLD_VERSION
 from nfh_db.formats.gold import GoldWriter
@@ -31,20 +41,27 @@ from nfh_db.formats.huggingface import HF_PARQUET
 from nfh_db.formats.inception import INCEPTION_JSON, INCEPTION_XMI
 from nfh_db.formats.label_studio import LABEL_STUDIO
 from nfh_db.formats.prodigy import PRODIGY
-from nfh_db.formats.rows import LabelMap, Offsets, Reading, ReleaseWriter, Row, Span, Writing
+from nfh_db.formats.rows import (
+    LabelMap,
+    Offsets,
+    ReadOptions,
+    ReleaseWriter,
+    Row,
+    Span,
+    Writing,
+)
 from nfh_db.formats.subtitles import SUBRIP, WEBVTT
 from nfh_db.formats.tables import TABLE
 from nfh_db.formats.unsupported import removed, stranger
 from nfh_db.messages import shown, visible
 from nfh_db.records import ExportRecord
-from nfh_models.domain import Answer
-from nfh_models.domain import Origin as AnswerOrigin
+from nfh_models.domain import Answer, Origin
 
 
 def _without_settings(read: Callable[[Source], Iterator[Row]]) -> Reader:
     """A reader that needs no more than the file."""
 
-    def without(source: Source, how: Reading | None = None) -> Iterator[Row]:  # noqa: ARG001
+    def without(source: Source, how: ReadOptions | None = None) -> Iterator[Row]:  # noqa: ARG001
         return read(source)
 
     return without
@@ -167,7 +184,7 @@ WRITABLE = tuple(format_.name for format_ in FORMATS if format_.writable)
 
 
 def sniffed(
-    source: Origin, first: First, formats: Sequence[Format]
+    source: FileOrigin, first: First, formats: Sequence[Format]
 ) -> tuple[Format, str] | None:
     """The format that fits what was seen of a file, and why; those that only guess come last,
     in the order given.
@@ -192,7 +209,9 @@ def recognise(source: Source, formats: Sequence[Format] = FORMATS) -> tuple[Form
         other = stranger(first)
         if other is not None:
             raise source.error(None, other)
-        names = ", ".join(format_.name for format_ in formats if Takes.TEXT in format_.takes)
+        names = ", ".join(
+            format_.name for format_ in formats if InputKind.TEXT in format_.takes
+        )
         raise source.error(
             None,
             f"its format is not known: it starts with {shown(first.text)}; "
@@ -246,7 +265,7 @@ HAS: Mapping[What, Callable[[ExportRecord], bool]] = {
     What.HEADS: _any_answer(lambda answer: len(answer.heads) > 1),
     What.RELATION: _any_answer(lambda answer: answer.relation),
     What.ORIGIN: _any_answer(
-        lambda answer: any(m.origin is not AnswerOrigin.MARKED for m in answer.mentions())
+        lambda answer: any(m.origin is not Origin.MARKED for m in answer.mentions())
     ),
     What.SORT: _any_answer(lambda answer: answer.sort),
     What.NOUN: _any_answer(lambda answer: answer.noun),
@@ -290,9 +309,9 @@ def reading(
     pause: float | None = None,
     encoding: str | None = None,
     annotator: str | None = None,
-) -> Reading:
+) -> ReadOptions:
     """The settings of a reader, with what makes tokens and lemmas."""
-    return Reading(
+    return ReadOptions(
         tokenize=_tokenize,
         lemmatize=_lemmatize,
         tokenizer=_tokenizer,
@@ -399,18 +418,18 @@ ZLIB_MARK = b"x\x9c"
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
+class RecognizedFile:
     """A file that was looked at: it can be read, and its format is known.
 
     reason: why it is of that format; "" where somebody named it.
     """
 
-    source: Origin
+    source: FileOrigin
     format: Format
     reason: str = ""
 
 
-def opened(path: Path, name: str | None = None, encoding: str | None = None) -> Opened:
+def opened(path: Path, name: str | None = None, encoding: str | None = None) -> RecognizedFile:
     """A path with its format: that of a name, or the one that its content shows.
 
     Raises FormatError where it cannot be read, or has no format that is known.
@@ -423,43 +442,43 @@ def opened(path: Path, name: str | None = None, encoding: str | None = None) -> 
     source = origin_of(path, format_.takes, encoding, "encoding" in format_.settings)
     if isinstance(source, Source):
         check_choice(source, format_)
-    return Opened(source, format_)
+    return RecognizedFile(source, format_)
 
 
 def origin_of(
     path: Path,
-    takes: Sequence[Takes] = tuple(Takes),
+    takes: Sequence[InputKind] = tuple(InputKind),
     encoding: str | None = None,
     encodable: bool | None = None,
-) -> Origin:
+) -> FileOrigin:
     """A path opened as one of what a format takes. Raises FormatError.
 
     encodable: whether the format is read in other encodings than UTF-8.
     """
     kind = _kind(path, encoding)
-    if kind is Takes.FOLDER and Takes.FOLDER in takes:
+    if kind is InputKind.FOLDER and InputKind.FOLDER in takes:
         return Folder(path)
-    if Takes.BYTES in takes and (kind is Takes.BYTES or Takes.TEXT not in takes):
+    if InputKind.BYTES in takes and (kind is InputKind.BYTES or InputKind.TEXT not in takes):
         return Binary(path)
     source = Source(path, encoding, encodable)
-    if Takes.TEXT not in takes:
+    if InputKind.TEXT not in takes:
         raise source.error(None, "is neither a folder nor a zip file; wanted one of them")
     return source
 
 
-def _kind(path: Path, encoding: str | None) -> Takes:
+def _kind(path: Path, encoding: str | None) -> InputKind:
     """What a path is, as far as its first bytes tell; a text where they cannot be read, or an
     encoding was named.
     """
     if path.is_dir():
-        return Takes.FOLDER
+        return InputKind.FOLDER
     head = _head(path)
     if head.startswith(ZIP_MARK):
-        return Takes.FOLDER
+        return InputKind.FOLDER
     if encoding is not None:
-        return Takes.TEXT
+        return InputKind.TEXT
     binary = b"\0" in head and not head.startswith((b"\xff\xfe", b"\xfe\xff"))
-    return Takes.BYTES if binary or head.startswith(ZLIB_MARK) else Takes.TEXT
+    return InputKind.BYTES if binary or head.startswith(ZLIB_MARK) else InputKind.TEXT
 
 
 def _head(path: Path) -> bytes:
@@ -472,22 +491,22 @@ def _head(path: Path) -> bytes:
         return b""
 
 
-def _told(path: Path, among: Sequence[Format], encoding: str | None) -> Opened:
+def _told(path: Path, among: Sequence[Format], encoding: str | None) -> RecognizedFile:
     kind = _kind(path, encoding)
-    if kind is Takes.TEXT:
+    if kind is InputKind.TEXT:
         source = Source(path, encoding)
         format_, reason = recognise(source, among)
         source.encodable = "encoding" in format_.settings
-        return Opened(source, format_, reason)
+        return RecognizedFile(source, format_, reason)
     head = _head(path)
-    is_folder = kind is Takes.FOLDER
+    is_folder = kind is InputKind.FOLDER
     origin = Folder(path) if is_folder else Binary(path)
     first = (
         First.of_folder(origin) if isinstance(origin, Folder) else First.of_bytes(path, head)
     )
     found = sniffed(origin, first, among)
     if found is None:
-        if kind is Takes.BYTES:
+        if kind is InputKind.BYTES:
             Source(path, encoding)  # which says where the NUL bytes are
         fit = ", ".join(one.name for one in among if kind in one.takes)
         what, hint = (
@@ -497,7 +516,7 @@ def _told(path: Path, among: Sequence[Format], encoding: str | None) -> Opened:
             None,
             f"its format is not known; a {what} can be, with --format: {fit}{hint}",
         )
-    return Opened(origin, *found)
+    return RecognizedFile(origin, *found)
 
 
 # --- formats of other packages ----------------------------------------------------------------
@@ -551,7 +570,7 @@ def _worded(where: str, cannot: str, failing: Failing) -> Iterator[None]:
 
 
 def _guarded(made: Format, where: str) -> Format:
-    def read(source: Origin, how: Reading) -> Iterator[Row]:
+    def read(source: FileOrigin, how: ReadOptions) -> Iterator[Row]:
         def failing(sentence: str) -> FormatError:
             return source.error(None, f"{sentence}. Tell its author, or name another format")
 

@@ -316,7 +316,7 @@ def _surfaces(words: Sequence[str]) -> Sequence[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadOptions:
     """How a file is read.
 
     tokenize: code points [start, end) of each token of a text; lemmatize: a lemma for each

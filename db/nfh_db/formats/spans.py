@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from nfh_db.errors import ExportError
 from nfh_db.formats.dialog import split_speaker
 from nfh_db.formats.fields import NO_HALVES, turns_fit, unpaired_surrogate
-from nfh_db.formats.rows import IGNORE, LabelMap, Lemmatize, RawPassage, Reading, Span
+from nfh_db.formats.rows import IGNORE, LabelMap, Lemmatize, RawPassage, ReadOptions, Span
 from nfh_db.messages import shown
 from nfh_models.domain import Anchor, Answer, Head, Kind, Mention, Origin, Relation, Sort, Turn
 
@@ -78,7 +78,7 @@ def checked(text: str, span: Span, surface: str) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Based:
+class TokenizedText:
     """A text ready for its marks. tokenizer: what made the tokens; None if they came with it.
 
     cut: how many tokens were cut in two, since a mark begins or ends inside them.
@@ -92,10 +92,10 @@ class Based:
 def based(
     text: str,
     marks: Iterable[Span],
-    how: Reading,
+    how: ReadOptions,
     tokens: Sequence[Span] | None = None,
     turns: Sequence[Turn] | None = None,
-) -> Based:
+) -> TokenizedText:
     """A text with tokens on whose bounds all `marks` (code points) lie.
 
     tokens: those that came with the text; without them `how` makes some. turns: as they came;
@@ -119,7 +119,7 @@ def based(
     elif len(cut) > len(spans):
         turns = _moved(turns, [start for start, _ in spans], starts)
     raw = RawPassage(text, words, starts, ends, tuple(turns))
-    return Based(Grid(raw), how.tokenizer() if made else None, len(cut) - len(spans))
+    return TokenizedText(Grid(raw), how.tokenizer() if made else None, len(cut) - len(spans))
 
 
 def _check(
@@ -190,7 +190,7 @@ def _lines(text: str, marks: Sequence[Span]) -> list[_Line]:
     return lines
 
 
-def _made(text: str, lines: Sequence[_Line], how: Reading) -> list[Span]:
+def _made(text: str, lines: Sequence[_Line], how: ReadOptions) -> list[Span]:
     return [
         (line.words + start, line.words + end)
         for line in lines

@@ -16,8 +16,8 @@ from nfh_db.errors import FormatError
 from nfh_db.formats.base import First, Format
 from nfh_db.formats.dialog import ASIDE, split_speaker
 from nfh_db.formats.files import Source
-from nfh_db.formats.rows import DialogBlock, Reading
-from nfh_db.formats.turns import Said, Scene
+from nfh_db.formats.rows import DialogBlock, ReadOptions
+from nfh_db.formats.turns import SceneTurns, SpeakerTurn
 from nfh_db.messages import counted, shown
 
 # The cues of subtitle files: when each is shown, and its lines as they stand in the file.
@@ -42,7 +42,7 @@ COUNTER = re.compile(r"\s*\d+\s*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Cue:
+class SubtitleCue:
     """A cue: shown from `begin` to `until`. line: of its times. lines: its text, none blank
     at either end, each with the number of its line in the file.
     """
@@ -78,7 +78,7 @@ GAP = "cue|has an empty line in its text: what stands behind it was taken for it
 UNTIMED = "block|has no times and is no comment: left out, as players do"
 
 
-def subrip_cues(source: Source, oddities: Oddities) -> Iterator[Cue]:
+def subrip_cues(source: Source, oddities: Oddities) -> Iterator[SubtitleCue]:
     """The cues of a SubRip file, in its order. Raises FormatError."""
     times: Line | None = None
     lines: list[Line] = []
@@ -113,14 +113,16 @@ def _no_start(source: Source, lines: list[Line]) -> FormatError:
     )
 
 
-def _subrip_cue(source: Source, times: Line, lines: list[Line], oddities: Oddities) -> Cue:
+def _subrip_cue(
+    source: Source, times: Line, lines: list[Line], oddities: Oddities
+) -> SubtitleCue:
     cue = _cue(source, SUBRIP_TIMES, "00:01:02,300 --> 00:01:04,000", times, lines, oddities)
     if any(not text.strip() for _, text in cue.lines):
         oddities.add(GAP, cue.line)
     return cue
 
 
-def webvtt_cues(source: Source, oddities: Oddities) -> Iterator[Cue]:
+def webvtt_cues(source: Source, oddities: Oddities) -> Iterator[SubtitleCue]:
     """The cues of a WebVTT file, in its order. Raises FormatError."""
     any_cue = False
     for block in _webvtt_blocks(source):
@@ -176,7 +178,7 @@ def _cue(
     times: Line,
     lines: list[Line],
     oddities: Oddities,
-) -> Cue:
+) -> SubtitleCue:
     number, text = times
     found = form.fullmatch(text)
     if found is None:
@@ -186,7 +188,7 @@ def _cue(
         oddities.add(BACKWARDS, number)
     spoken = [rank for rank, line in enumerate(lines) if line[1].strip()]
     kept = lines[spoken[0] : spoken[-1] + 1] if spoken else []
-    return Cue(number, begin, until, tuple(kept))
+    return SubtitleCue(number, begin, until, tuple(kept))
 
 
 def _milliseconds(hours: str | None, minutes: str, seconds: str, fraction: str) -> int:
@@ -239,7 +241,7 @@ DIFFERENT_NAMES = 10_000
 
 
 @dataclass(slots=True)
-class Names:
+class NameCounts:
     """Names before colons, counted through a file before it is read.
 
     letters, capitals: of all its words; a file in nothing but capitals tells no names by them.
@@ -273,7 +275,7 @@ def bare(name: str) -> str:
 
 
 @dataclass(slots=True)
-class Left:
+class LeftOutCues:
     """What was left out or read as words, counted. doubtful: line and words of the first."""
 
     notes: int = 0
@@ -331,15 +333,15 @@ class _Turn:
     words: list[str]
 
 
-class Words:
+class CueTurns:
     """Makes turns of cues. names: None while they are being counted."""
 
-    def __init__(self, *, tagged: bool, names: Names | None = None) -> None:
-        self.left = Left()
+    def __init__(self, *, tagged: bool, names: NameCounts | None = None) -> None:
+        self.left = LeftOutCues()
         self._tagged = tagged
         self._names = names
 
-    def lines(self, cue: Cue) -> list[str]:
+    def lines(self, cue: SubtitleCue) -> list[str]:
         """A cue's lines as they may begin with names: without marks, notes and dashes."""
         return [
             line[dash.end() :] if (dash := DASH.match(line)) else line
@@ -348,7 +350,7 @@ class Words:
             for line in _parted(whole.strip())
         ]
 
-    def said(self, cue: Cue) -> list[Said]:
+    def said(self, cue: SubtitleCue) -> list[SpeakerTurn]:
         """The turns of a cue, each with its times."""
         if not cue.lines:
             return []
@@ -360,12 +362,12 @@ class Words:
             place += len(lines) - 1
             turns += self._turns(speaker, list(zip(numbers, lines, strict=True)))
         return [
-            Said(turn.line, turn.speaker, words, cue.begin, cue.until)
+            SpeakerTurn(turn.line, turn.speaker, words, cue.begin, cue.until)
             for turn in turns
             if (words := " ".join(turn.words))
         ]
 
-    def _voices(self, cue: Cue) -> Iterator[tuple[str | None, str]]:
+    def _voices(self, cue: SubtitleCue) -> Iterator[tuple[str | None, str]]:
         """Stretches of a cue with the speaker that a tag names; lines stay lines."""
         text = "\n".join(line for _, line in cue.lines)
         if not self._tagged:
@@ -387,7 +389,7 @@ class Words:
             kept.append("\n" * tag.group().count("\n"))
         yield voice, _unescaped("".join(kept) + text[place:])
 
-    def _plain(self, text: str, cue: Cue) -> str:
+    def _plain(self, text: str, cue: SubtitleCue) -> str:
         """A text without marks and notes; it keeps its lines."""
         text = BREAK.sub(" ", OVERRIDE.sub("", text)).translate(DIRECTIONS)
         notes = [SQUARE, WHOLE_LINE, CAPITALS]
@@ -399,7 +401,7 @@ class Words:
             text = form.sub(lambda found: self._note(found, cue), text)
         return text if self._tagged else ENTITY.sub(_character, text).translate(DIRECTIONS)
 
-    def _note(self, found: re.Match[str], cue: Cue) -> str:
+    def _note(self, found: re.Match[str], cue: SubtitleCue) -> str:
         note = found.group()
         if found.re is CAPITALS and not note.isupper():
             return note
@@ -505,7 +507,7 @@ MANY = 0.2
 """Share of cues that begin as the one before ended, from which it is said."""
 
 
-def word_times(cue: Cue) -> bool:
+def word_times(cue: SubtitleCue) -> bool:
     """Whether a cue has times of words."""
     return any(WORD_TIMES.search(text) for _, text in cue.lines)
 
@@ -520,7 +522,7 @@ class Rolling:
         self._until = -1
         self._shown = ""
 
-    def new(self, cue: Cue) -> Cue:
+    def new(self, cue: SubtitleCue) -> SubtitleCue:
         """The cue without the line that was shown last, if it begins with it at once."""
         plain = [TAGS.sub("", text).strip() for _, text in cue.lines]
         joins = cue.begin <= self._until
@@ -550,32 +552,34 @@ PAUSE = 5.0
 MARK = "\ufeff"
 """A byte-order mark, which some encodings leave at the start."""
 
-Cues = Callable[[Source, Oddities], Iterator[Cue]]
+Cues = Callable[[Source, Oddities], Iterator[SubtitleCue]]
 
 SETTINGS = frozenset({"encoding", "pause", "window"})
 
 
-def read_subrip(source: Source, how: Reading) -> Iterator[DialogBlock]:
+def read_subrip(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
     """The scenes of a SubRip file. Raises FormatError."""
     return _scenes(source, how, subrip_cues, tagged=False)
 
 
-def read_webvtt(source: Source, how: Reading) -> Iterator[DialogBlock]:
+def read_webvtt(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
     """The scenes of a WebVTT file. Raises FormatError."""
     return _scenes(source, how, webvtt_cues, tagged=True)
 
 
-def _scenes(source: Source, how: Reading, cues: Cues, *, tagged: bool) -> Iterator[DialogBlock]:
-    names = Names()
-    counting = Words(tagged=tagged)
+def _scenes(
+    source: Source, how: ReadOptions, cues: Cues, *, tagged: bool
+) -> Iterator[DialogBlock]:
+    names = NameCounts()
+    counting = CueTurns(tagged=tagged)
     rolls = False
     for cue in cues(source, Oddities()):
         names.look_at(counting.lines(cue))
         rolls = rolls or (tagged and word_times(cue))
     rolling = Rolling(sure=rolls)
     oddities = Oddities()
-    words = Words(tagged=tagged, names=names)
-    scene = Scene(source, "wanted pauses between scenes: name a shorter one with --pause")
+    words = CueTurns(tagged=tagged, names=names)
+    scene = SceneTurns(source, "wanted pauses between scenes: name a shorter one with --pause")
     pause = round((PAUSE if how.pause is None else how.pause) * 1000)
     last = 0
     for cue in cues(source, oddities):

@@ -16,8 +16,8 @@ from nfh_db.errors import FormatError
 from nfh_db.formats import amt, nfh
 from nfh_db.formats.base import First, Format
 from nfh_db.formats.files import LINE_LIMIT, NO_LINE_YET, Source
-from nfh_db.formats.rows import DialogBlock, Reading
-from nfh_db.formats.turns import Said, block_of, too_long
+from nfh_db.formats.rows import DialogBlock, ReadOptions
+from nfh_db.formats.turns import SpeakerTurn, block_of, too_long
 from nfh_db.messages import counted, shown
 
 # How a table of dialogs is laid out: its delimiter, its columns, its turns.
@@ -56,7 +56,7 @@ NUMBER = re.compile(r"[+-]?\d{1,15}(\.0+)?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TableLayout:
     """How a table is laid out. places: of our columns among those of its header.
 
     said: the columns that somebody named; the others were found by their names.
@@ -128,7 +128,7 @@ def quotes_stand(source: Source, first: int, header: str) -> bool:
 
 def layout_of(
     source: Source, line: int, header: Sequence[str], delimiter: str, said: Mapping[str, str]
-) -> Layout:
+) -> TableLayout:
     """The layout that a header shows, which stands in a line.
 
     said: names of columns by what they are here. Raises FormatError where one of them or the
@@ -156,7 +156,7 @@ def layout_of(
     return layout
 
 
-def sniffed_layout(first: First) -> Layout | None:
+def sniffed_layout(first: First) -> TableLayout | None:
     """The layout of what surely is a table of dialogs; None of anything else."""
     if first.value is not None or amt.is_header(first.text) or _is_ident(first.text):
         return None
@@ -182,7 +182,7 @@ def delimiter_of(text: str, said: Mapping[str, str]) -> str:
     return max(layouts, key=lambda one: (len(one.places), len(one.header))).delimiter
 
 
-def _by(text: str, said: Mapping[str, str], delimiter: str) -> Layout:
+def _by(text: str, said: Mapping[str, str], delimiter: str) -> TableLayout:
     try:
         header = next(csv.reader([text], delimiter=delimiter), [])
     except csv.Error:
@@ -190,7 +190,7 @@ def _by(text: str, said: Mapping[str, str], delimiter: str) -> Layout:
     return _layout(header, delimiter, said)
 
 
-def _layout(header: Sequence[str], delimiter: str, said: Mapping[str, str]) -> Layout:
+def _layout(header: Sequence[str], delimiter: str, said: Mapping[str, str]) -> TableLayout:
     keys = [_key(name) for name in header]
     places = {}
     for column, names in NAMES.items():
@@ -199,7 +199,7 @@ def _layout(header: Sequence[str], delimiter: str, said: Mapping[str, str]) -> L
         found = next((name for name in wanted if name in keys), None)
         if found is not None:
             places[column] = keys.index(found)
-    return Layout(delimiter, tuple(header), places, frozenset(said))
+    return TableLayout(delimiter, tuple(header), places, frozenset(said))
 
 
 def _key(name: str) -> str:
@@ -207,7 +207,7 @@ def _key(name: str) -> str:
 
 
 def turns_of(
-    source: Source, layout: Layout, rows: Sequence[tuple[int, Sequence[str]]]
+    source: Source, layout: TableLayout, rows: Sequence[tuple[int, Sequence[str]]]
 ) -> list[int]:
     """The number of each row's turn, which is the same for rows of one turn; [] without such
     a column.
@@ -230,7 +230,9 @@ def turns_of(
     return _ranks(source, layout, names)
 
 
-def _numbers(source: Source, layout: Layout, names: Sequence[tuple[int, str]]) -> list[int]:
+def _numbers(
+    source: Source, layout: TableLayout, names: Sequence[tuple[int, str]]
+) -> list[int]:
     numbers: list[int] = []
     for line, name in names:
         number = int(name.partition(".")[0])
@@ -244,7 +246,7 @@ def _numbers(source: Source, layout: Layout, names: Sequence[tuple[int, str]]) -
     return numbers
 
 
-def _ranks(source: Source, layout: Layout, names: Sequence[tuple[int, str]]) -> list[int]:
+def _ranks(source: Source, layout: TableLayout, names: Sequence[tuple[int, str]]) -> list[int]:
     ranks: dict[str, int] = {}
     numbers: list[int] = []
     last: str | None = None
@@ -275,14 +277,14 @@ Record = tuple[int, list[str]]
 
 
 @dataclass(slots=True)
-class Table:
+class DialogTable:
     """A table being read: the rows of the dialog that is not yet whole, and what was seen.
 
     ended: the line of the last row of each dialog that is whole.
     """
 
     source: Source
-    layout: Layout
+    layout: TableLayout
     rows: list[Record] = field(default_factory=list)
     size: int = 0
     name: str | None = None
@@ -356,10 +358,10 @@ class Table:
             )
         return True
 
-    def _said(self) -> list[Said]:
+    def _said(self) -> list[SpeakerTurn]:
         """What the rows say; those of one turn and one speaker are one."""
         numbers = turns_of(self.source, self.layout, self.rows)
-        said: list[Said] = []
+        said: list[SpeakerTurn] = []
         for rank, (line, record) in enumerate(self.rows):
             speaker = self.layout.cell(record, SPEAKER).strip() or None
             text = self.layout.cell(record, TEXT)
@@ -368,7 +370,7 @@ class Table:
             if last and (last.number, last.speaker) == (number, speaker):
                 said[-1] = replace(last, words=f"{last.words}\n{text}")
             else:
-                said.append(Said(line, speaker, text, number=number))
+                said.append(SpeakerTurn(line, speaker, text, number=number))
         return said
 
     def _check_length(self, line: int, record: Sequence[str]) -> None:
@@ -382,7 +384,7 @@ class Table:
             )
 
 
-def read(source: Source, how: Reading) -> Iterator[DialogBlock]:
+def read(source: Source, how: ReadOptions) -> Iterator[DialogBlock]:
     """The dialogs of a table, in its order. What was found out about it is said at the end.
 
     Raises FormatError, with the line, for a header without a column of texts, a column that
@@ -406,7 +408,7 @@ def read(source: Source, how: Reading) -> Iterator[DialogBlock]:
     records = _records(source, number, given, _Csv(delimiter, spaced(text, delimiter), stands))
     _, header = next(records)
     layout = layout_of(source, number, header, delimiter, how.columns)
-    yield from Table(source, layout).blocks(records)
+    yield from DialogTable(source, layout).blocks(records)
     if not layout.plain:
         source.warnings.append(layout.told())
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from nfh_db.errors import FormatError
-from nfh_db.formats.files import LINE_LIMIT, Origin, Source
+from nfh_db.formats.files import LINE_LIMIT, FileOrigin, Source
 from nfh_db.formats.rows import DialogBlock, DialogTurn
 
 
@@ -45,7 +45,7 @@ class Gathering(Generic[G]):
     handed on, and forgotten, as soon as its last member has come.
     """
 
-    def __init__(self, source: Origin, names: Iterable[str]) -> None:
+    def __init__(self, source: FileOrigin, names: Iterable[str]) -> None:
         self._source = source
         self._awaited = Counter(names)
         self._open: dict[str, list[G]] = {}
@@ -77,7 +77,7 @@ LINE_ENDS = re.compile(r"[\r\n]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SpeakerTurn:
     """One turn. line: of the file, from 1. number: None for its rank in the scene.
 
     begin, until: milliseconds from the start of the recording, None where nothing tells.
@@ -91,17 +91,17 @@ class Said:
     number: int | None = None
 
 
-class Scene:
+class SceneTurns:
     """The turns of a scene so far. hint: what to do about one that never ends."""
 
-    def __init__(self, source: Origin, hint: str) -> None:
+    def __init__(self, source: FileOrigin, hint: str) -> None:
         self._source = source
         self._hint = hint
-        self._said: list[Said] = []
+        self._said: list[SpeakerTurn] = []
         self._size = 0
         self.any = False
 
-    def add(self, said: Said) -> None:
+    def add(self, said: SpeakerTurn) -> None:
         """One more turn. Raises FormatError for a scene over LINE_LIMIT characters."""
         self.any = True
         self._said.append(said)
@@ -119,22 +119,22 @@ class Scene:
         return [_block(said)] if said else []
 
 
-def block_of(source: Origin, said: Iterable[Said], hint: str) -> list[DialogBlock]:
-    """A whole scene as `Scene` makes it. Raises FormatError."""
-    scene = Scene(source, hint)
+def block_of(source: FileOrigin, said: Iterable[SpeakerTurn], hint: str) -> list[DialogBlock]:
+    """A whole scene as `SceneTurns` makes it. Raises FormatError."""
+    scene = SceneTurns(source, hint)
     for one in said:
         scene.add(one)
     return scene.end()
 
 
-def too_long(source: Origin, line: int, hint: str) -> FormatError:
+def too_long(source: FileOrigin, line: int, hint: str) -> FormatError:
     """The refusal of a scene that begins at `line`. hint: what to do."""
     return source.error(
         line, f"a scene of more than {LINE_LIMIT:,} characters starts here; {hint}"
     )
 
 
-def _block(said: list[Said]) -> DialogBlock:
+def _block(said: list[SpeakerTurn]) -> DialogBlock:
     lines = []
     turns = []
     place = 0

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
-from nfh_db.formats.base import First, Takes
+from nfh_db.formats.base import First, InputKind
 from nfh_db.formats.json_stream import first_keys
 from nfh_db.formats.rows import RELEASE_KEYS
 from nfh_db.messages import visible
@@ -98,7 +98,7 @@ DIGITS = re.compile(r'"head"\s*:\s*\[\s*"\d')
 
 def removed(first: First) -> str | None:
     """What to use instead of a file of a removed format; None of all others."""
-    if first.takes is Takes.FOLDER:
+    if first.takes is InputKind.FOLDER:
         return _removed_folder(first.names)
     start = first.start.removeprefix(MARK)
     if PARTED.match(start):

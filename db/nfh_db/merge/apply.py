@@ -26,8 +26,8 @@ from nfh_db.errors import StoreError
 from nfh_db.event_log import Event
 from nfh_db.import_run import INSERT_SOURCE
 from nfh_db.merge import source
-from nfh_db.merge.plan import Checker, Coming, Plan, ground
-from nfh_db.merge.source import Act, AnchorRow, Batch, PassageRow, Writes
+from nfh_db.merge.plan import Checker, IncomingEvent, MergePlan, ground
+from nfh_db.merge.source import MergedAct, MergedAnchor, MergedBatch, MergedPassage, Writes
 from nfh_db.passages import INSERT as INSERT_PASSAGE
 from nfh_db.passages import INSERT_TOKENS, add_document
 from nfh_db.records import Role, Rule
@@ -50,7 +50,7 @@ UPDATE batch SET state = 'ready', rows = :rows, report = :report, finished_at = 
 WHERE id = :id"""
 
 
-class Note(msgspec.Struct):
+class MergeState(msgspec.Struct):
     """How far a merge is.
 
     started: when its process started. act: its own. annotators: those that it made.
@@ -84,16 +84,16 @@ class StandIn(msgspec.Struct, frozen=True, omit_defaults=True):
     of_stand_in: int | None = None
 
 
-_notes = msgspec.json.Decoder(Note)
+_notes = msgspec.json.Decoder(MergeState)
 _stand_ins = msgspec.json.Decoder(StandIn)
 
 
-def read(batch: Unfinished) -> Note:
+def read(batch: Unfinished) -> MergeState:
     """The note of a merge that is not done."""
     return _notes.decode(batch.raw)
 
 
-def read_text(text: str) -> Note:
+def read_text(text: str) -> MergeState:
     """A note as it was written."""
     return _notes.decode(text)
 
@@ -121,7 +121,7 @@ def claim(connection: Connection, batch: Unfinished) -> str | None:
     return text if changed == 1 else None
 
 
-def write(connection: Connection, batch_id: int, note: Note) -> str:
+def write(connection: Connection, batch_id: int, note: MergeState) -> str:
     """Note how far a merge is; the text of the note."""
     text = json_of(note)
     connection.execute(batches.SET_REPORT, {"id": batch_id, "report": text})
@@ -137,7 +137,7 @@ def make_ready(connection: Connection, batch_id: int, events: int, report: str) 
 class Acting:
     """Adds acts, within the merge's writes. imports, stand_ins: their ids, by act there."""
 
-    def __init__(self, connection: Connection, plan: Plan, note: Note) -> None:
+    def __init__(self, connection: Connection, plan: MergePlan, note: MergeState) -> None:
         self.imports: dict[int, int] = {}
         self.stand_ins: dict[int, int] = {}
         self._connection = connection
@@ -154,13 +154,13 @@ class Acting:
                 batches.set_work(self._connection, batch, work)
                 self.imports[act.id] = new
 
-    def add_stand_in(self, act: Act, batch: int) -> None:
+    def add_stand_in(self, act: MergedAct, batch: int) -> None:
         """An act under which events wait. batch: the merge's."""
         target = self._plan.shared.get(act.id, self.imports.get(act.id))
         text = json_of(StandIn() if target is not None else self._as_it_will_be(act))
         self.stand_ins[act.id] = self._add(act, MERGE, text, batch, target)
 
-    def _as_it_will_be(self, act: Act) -> StandIn:
+    def _as_it_will_be(self, act: MergedAct) -> StandIn:
         plan = self._plan
         if act.id in plan.loose:
             # What it took back is not here: it is a change like others.
@@ -171,7 +171,7 @@ class Acting:
         return StandIn(act.kind, act.summary, batch, of, of_stand_in)
 
     def _add(
-        self, act: Act, kind: str, text: str, batch: int, target: int | None = None
+        self, act: MergedAct, kind: str, text: str, batch: int, target: int | None = None
     ) -> int:
         row = {
             "by": act.by and self._plan.maps.people[act.by],
@@ -201,7 +201,7 @@ DELETE FROM anchor WHERE id IN (SELECT value FROM json_each(:ids)) AND removed =
 AT_ONCE = 200
 
 
-def sweep_all(connection: Connection, batch_id: int, note: Note) -> None:
+def sweep_all(connection: Connection, batch_id: int, note: MergeState) -> None:
     """Delete all that a merge wrote, and before it the imports that came with it."""
     for batch in note.imports:
         row = connection.execute(IMPORT_ACT, {"batch": batch}).fetchone()
@@ -220,7 +220,7 @@ def sweep_all(connection: Connection, batch_id: int, note: Note) -> None:
     bulk_run.run_sweep(connection, batch_id, Work(act=note.act, annotators=note.annotators))
 
 
-def forget_unmade(connection: Connection, note: Note) -> None:
+def forget_unmade(connection: Connection, note: MergeState) -> None:
     """Delete the rows of spans that people made there and whose making did not come in."""
     connection.execute(DELETE_MADE, {"ids": json_of(note.made)})
 
@@ -307,7 +307,9 @@ class Applied:
     missed: list[Waiting] = field(default_factory=list)
 
 
-def run(connection: Connection, batch_id: int, note: Note, text: str, tell: Tell) -> Applied:
+def run(
+    connection: Connection, batch_id: int, note: MergeState, text: str, tell: Tell
+) -> Applied:
     """Apply all that waits. tell: called with the events done."""
     found = Applied()
     writes = Writes(connection)
@@ -328,7 +330,9 @@ def run(connection: Connection, batch_id: int, note: Note, text: str, tell: Tell
     return found
 
 
-def finish(connection: Connection, batch_id: int, note: Note, events: int, report: str) -> None:
+def finish(
+    connection: Connection, batch_id: int, note: MergeState, events: int, report: str
+) -> None:
     """Take the stand-ins away and make the batch ready. report: JSON, kept with it."""
     key = {"batch": batch_id, "own": note.act, "limit": FORGOTTEN_AT_ONCE}
     writes = Writes(connection)
@@ -546,10 +550,10 @@ class Bringing:
     """
 
     def __init__(
-        self, connection: Connection, there: Connection, plan: Plan, me: str, name: str
+        self, connection: Connection, there: Connection, plan: MergePlan, me: str, name: str
     ) -> None:
         self.batch = 0
-        self.note = Note()
+        self.note = MergeState()
         self.text = ""
         self._connection = connection
         self._there = there
@@ -625,7 +629,7 @@ class Bringing:
             self.note.annotators.append(found.id)
         return found.id
 
-    def _begin_batch(self, batch: Batch, stack: ExitStack) -> None:
+    def _begin_batch(self, batch: MergedBatch, stack: ExitStack) -> None:
         new = batches.add(
             self._connection,
             batch.name,
@@ -701,7 +705,7 @@ class Bringing:
         mine = self._plan.maps.batches.get(batch or 0, 0)
         return mine if mine in self.note.imports else self.batch
 
-    def _add_passage(self, row: PassageRow) -> None:
+    def _add_passage(self, row: MergedPassage) -> None:
         home = self._home(row.batch)
         document = self._new_documents.get(row.document)
         if document is None:
@@ -716,7 +720,7 @@ class Bringing:
         self._connection.execute(INSERT_TOKENS, (new, *tokens))
         self._plan.maps.passages[row.id] = new or 0
 
-    def _add_anchor(self, row: AnchorRow) -> None:
+    def _add_anchor(self, row: MergedAnchor) -> None:
         """A new anchor. One that a person made is no anchor before its making is applied."""
         made = row.batch is None
         known = anchors.find_span(
@@ -748,7 +752,7 @@ class Bringing:
             self.note.made.append(new)
             self.text = write(self._connection, self.batch, self.note)
 
-    def _add_sources(self, batch: Batch) -> None:
+    def _add_sources(self, batch: MergedBatch) -> None:
         maps = self._plan.maps
         rows = self._there.execute(SOURCE_ROWS, {"batch": batch.id}).fetchall()
         for some in self._stretches(rows):
@@ -761,7 +765,7 @@ class Bringing:
                     ],
                 )
 
-    def _say_at_once(self, saying: tuple[int, Sequence[Coming]]) -> None:
+    def _say_at_once(self, saying: tuple[int, Sequence[IncomingEvent]]) -> None:
         """What an import that is new says of an anchor that it brought."""
         connection, plan = self._connection, self._plan
         anchor = plan.maps.anchors[saying[0]]
@@ -785,10 +789,10 @@ class Bringing:
 
     # --- what waits ---------------------------------------------------------------------
 
-    def _add_stand_in(self, act: Act) -> None:
+    def _add_stand_in(self, act: MergedAct) -> None:
         self._acting.add_stand_in(act, self.batch)
 
-    def _rows(self, some: Sequence[Coming]) -> list[tuple[object, ...]]:
+    def _rows(self, some: Sequence[IncomingEvent]) -> list[tuple[object, ...]]:
         """Events as they wait, in the order of the table's columns."""
         rows: list[tuple[object, ...]] = []
         for coming in some:

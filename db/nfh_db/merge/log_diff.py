@@ -10,7 +10,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from nfh_db.errors import StoreError
-from nfh_db.merge.source import AnchorRow, DamagedError, Logged, Maps, decoded
+from nfh_db.merge.source import DamagedError, Logged, Maps, MergedAnchor, decoded
 from nfh_db.records import Role, Rule
 from nfh_db.serialization import AnchorValue, AnswerValue, FlagValue, GoldValue, Value, encode
 
@@ -25,7 +25,7 @@ BEGIN = "begin"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ChainEvent:
     """One event of a thing. by, at, kind, batch: of its act. raw: `after` as its copy says."""
 
     event: int
@@ -38,10 +38,10 @@ class Step:
     value: Value | None
 
 
-Chain = Sequence[Step]
+Chain = Sequence[ChainEvent]
 
 
-class Fate(Enum):
+class MergeOutcome(Enum):
     """What becomes of a thing."""
 
     NOTHING = auto()
@@ -50,14 +50,14 @@ class Fate(Enum):
     """What the other copy has more comes in."""
     AGREED = auto()
     """Both changed it, to the same."""
-    MOOT = auto()
+    REVERTED = auto()
     """The other copy changed it and changed it back."""
     CONFLICT = auto()
     """Both changed it, each otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ThingOutcome:
     """What becomes of a thing.
 
     tail: what the other copy has more. rebased: it is to follow what is here now, and not what
@@ -67,7 +67,7 @@ class Verdict:
     this copy did not take.
     """
 
-    fate: Fate
+    fate: MergeOutcome
     tail: Chain = ()
     rebased: bool = False
     found: dict[str | None, str | None] = field(default_factory=dict)
@@ -99,14 +99,14 @@ def _whole(value: Value | None) -> tuple[object, ...]:
     return content(value)
 
 
-def _identity(step: Step) -> tuple[object, ...]:
+def _identity(step: ChainEvent) -> tuple[object, ...]:
     """Equal for one event that both copies hold."""
     if step.kind == "import":
         return "import", step.batch, _whole(step.value)
     return step.kind, step.by, step.at, _whole(step.value)
 
 
-def compare(here: Chain, there: Chain) -> Verdict:
+def compare(here: Chain, there: Chain) -> ThingOutcome:
     """What becomes of a thing with these chains."""
     past = _past(here, there)
     mine, theirs = here[past.here :], there[past.there :]
@@ -120,7 +120,7 @@ def compare(here: Chain, there: Chain) -> Verdict:
     )
     paired = {other for _, other in past.pairs}
     skipped = {there[place].act for place in range(past.there) if place not in paired}
-    return Verdict(fate, theirs, rebased, found, alike, pairs, frozenset(skipped))
+    return ThingOutcome(fate, theirs, rebased, found, alike, pairs, frozenset(skipped))
 
 
 def _found(
@@ -190,26 +190,26 @@ def _pairs(
 
 def _fate(
     base: Value | None, mine: Chain, past_there: Chain, theirs: Chain
-) -> tuple[Fate, bool]:
+) -> tuple[MergeOutcome, bool]:
     """The fate, and whether what comes in follows what is here now."""
     if not theirs:
-        return Fate.NOTHING, False
+        return MergeOutcome.NOTHING, False
     if not mine:
-        return Fate.TAKE, False
+        return MergeOutcome.TAKE, False
     now, then = _last(mine), _last(theirs)
     if _whole(now) == _whole(then):
-        return Fate.AGREED, False
+        return MergeOutcome.AGREED, False
     if encode(now) == encode(base) and (theirs[0].kind != BEGIN or theirs[0].act):
-        return Fate.TAKE, False
+        return MergeOutcome.TAKE, False
     if theirs[-1].raw == (past_there[-1].raw if past_there else None):
-        return Fate.MOOT, False
+        return MergeOutcome.REVERTED, False
     if BEGIN in (mine[0].kind, theirs[0].kind):
         # A file brought the span to one copy, and a person made it in the other.
-        return Fate.CONFLICT, False
+        return MergeOutcome.CONFLICT, False
     if _outranks(then, now):
-        return Fate.TAKE, True
+        return MergeOutcome.TAKE, True
     same = content(now) == content(then) or _outranks(now, then)
-    return (Fate.AGREED if same else Fate.CONFLICT), False
+    return (MergeOutcome.AGREED if same else MergeOutcome.CONFLICT), False
 
 
 def _outranks(one: Value | None, other: Value | None) -> bool:
@@ -253,7 +253,7 @@ REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ConflictSide:
     """What one copy says: in words, by whom and when it was said last. rule: of a gold."""
 
     said: str
@@ -277,8 +277,8 @@ class Conflict:
     query: str
     what: str
     whose: str | None
-    here: Side
-    there: Side
+    here: ConflictSide
+    there: ConflictSide
     why: Why
 
 
@@ -361,9 +361,9 @@ class Thing:
     key: Key
     here: Chain
     there: Chain
-    verdict: Verdict
-    fate: Fate
-    tail: list[Step]
+    verdict: ThingOutcome
+    fate: MergeOutcome
+    tail: list[ChainEvent]
     why: Why = Why.BOTH
 
     @property
@@ -387,12 +387,12 @@ class Thing:
     @property
     def final(self) -> Value | None:
         """What it will be here."""
-        return self.then if self.fate is Fate.TAKE else self.now
+        return self.then if self.fate is MergeOutcome.TAKE else self.now
 
     def rebase(self) -> None:
         """Take what the other copy has more, to follow what is here now."""
         self.verdict = replace(self.verdict, rebased=True)
-        self.fate = Fate.TAKE
+        self.fate = MergeOutcome.TAKE
 
     @property
     def states(self) -> list[str | None]:
@@ -408,7 +408,7 @@ class Thing:
         One file was imported to each, or one person said the same in both.
         """
         pairs = [*self.verdict.alike]
-        if self.fate is Fate.AGREED:
+        if self.fate is MergeOutcome.AGREED:
             pairs.append((self.then, self.now))
         return {
             was.at: now.at
@@ -419,7 +419,7 @@ class Thing:
             and content(was) == content(now)
         }
 
-    def changes(self) -> Iterator[tuple[Step, Text, Text]]:
+    def changes(self) -> Iterator[tuple[ChainEvent, Text, Text]]:
         """Each step that comes in, with what it changes from and to.
 
         One follows the other, and the first what is here now. An undo goes back to what the
@@ -442,7 +442,9 @@ class Thing:
     def leave(self, why: Why) -> None:
         """Do not take what the other copy has more: it comes to nothing, or is a conflict."""
         same = encode(self.then) == encode(self.now)
-        self.fate = Fate.MOOT if same or self.then is None else Fate.CONFLICT
+        self.fate = (
+            MergeOutcome.REVERTED if same or self.then is None else MergeOutcome.CONFLICT
+        )
         self.why = why
 
 
@@ -472,14 +474,14 @@ class Family:
         return [
             thing
             for thing in self.things.values()
-            if thing.fate is Fate.TAKE and thing.entity == entity
+            if thing.fate is MergeOutcome.TAKE and thing.entity == entity
         ]
 
     def _without_detours(self) -> bool:
         """Forget corrections of spans that were taken back there, where all of it can be."""
         spans = [thing for thing in self.things.values() if thing.entity == "anchor"]
         for thing in spans:
-            if thing.fate is not Fate.MOOT or not thing.tail:
+            if thing.fate is not MergeOutcome.REVERTED or not thing.tail:
                 continue
             acts = _acts([thing])
             while more := set[int]().union(*(_between(one, acts) for one in spans)) - acts:
@@ -488,15 +490,19 @@ class Family:
             if all(_leads_nowhere(one, acts) for one in touched):
                 for one in touched:
                     one.tail = [step for step in one.tail if step.act not in acts]
-                    if not one.tail and one.fate is Fate.TAKE:
-                        one.fate = Fate.MOOT
+                    if not one.tail and one.fate is MergeOutcome.TAKE:
+                        one.fate = MergeOutcome.REVERTED
                 return True
         return False
 
     def _spans_together(self) -> bool:
         """An act on several anchors comes in whole or not at all."""
         spans = [thing for thing in self.things.values() if thing.entity == "anchor"]
-        left = _acts(thing for thing in spans if thing.fate in (Fate.CONFLICT, Fate.MOOT))
+        left = _acts(
+            thing
+            for thing in spans
+            if thing.fate in (MergeOutcome.CONFLICT, MergeOutcome.REVERTED)
+        )
         left |= {act for thing in spans for act in thing.verdict.skipped}
         return _leave([t for t in self._taken("anchor") if _acts([t]) & left], Why.TOGETHER)
 
@@ -509,7 +515,7 @@ class Family:
         }
         kept = [t for t in self._taken("anchor") if t.then is None and t.anchor in answered]
         for thing in kept:
-            thing.fate, thing.why = Fate.CONFLICT, Why.ANSWERED
+            thing.fate, thing.why = MergeOutcome.CONFLICT, Why.ANSWERED
         return bool(kept)
 
     def _no_gold_goes_stale(self) -> bool:
@@ -530,7 +536,7 @@ class Family:
             if thing.anchor in unseen and _is_live(thing.now) and _is_replaced(thing.then)
         ]
         for thing in kept:
-            thing.fate, thing.why = Fate.CONFLICT, Why.DECIDED
+            thing.fate, thing.why = MergeOutcome.CONFLICT, Why.DECIDED
         return bool(kept)
 
     def _no_gold_comes_stale(self) -> bool:
@@ -543,7 +549,7 @@ class Family:
             for thing in self._taken("gold")
             if thing.then is not None
             and (span := self.things.get(("anchor", thing.anchor, None, ""))) is not None
-            and span.fate is not Fate.TAKE
+            and span.fate is not MergeOutcome.TAKE
             and _is_replaced(span.now)
             and _is_live(span.then)
         ]
@@ -563,7 +569,7 @@ class Family:
         span = self.things.get(("anchor", thing.anchor, None, ""))
         if span is None:
             return False
-        if span.fate is Fate.TAKE or span.now is not None:
+        if span.fate is MergeOutcome.TAKE or span.now is not None:
             return True
         # A flag may be set on what is out of sight, if it ever was a span here.
         return thing.entity == "flag" and bool(span.here)
@@ -573,7 +579,7 @@ class Family:
         left: dict[int, set[int]] = {}
         for thing in self.things.values():
             decision = thing.entity == "answer" and thing.key[3] == Role.ADJUDICATOR
-            if decision and thing.fate is Fate.CONFLICT:
+            if decision and thing.fate is MergeOutcome.CONFLICT:
                 left.setdefault(thing.anchor, set()).update(_acts([thing]))
         apart = [t for t in self._taken("gold") if _acts([t]) & left.get(t.anchor, set())]
         return _leave(apart, Why.TOGETHER)
@@ -594,11 +600,11 @@ class Family:
                 thing.then
             ):
                 continue
-            if gold.fate is Fate.AGREED and not _made_by(gold.then, thing.key[2]):
+            if gold.fate is MergeOutcome.AGREED and not _made_by(gold.then, thing.key[2]):
                 # Somebody else decided the same there: that decision can stand in for it.
                 gold.rebase()
             else:
-                thing.fate, thing.why = Fate.CONFLICT, Why.TOGETHER
+                thing.fate, thing.why = MergeOutcome.CONFLICT, Why.TOGETHER
             changed = True
         return changed
 
@@ -608,7 +614,7 @@ class Family:
         thing = self.things.get(("answer", anchor, name, Role.ANNOTATOR))
         if thing is None:
             return False
-        steps = [*thing.here, *(thing.there if thing.fate is Fate.TAKE else ())]
+        steps = [*thing.here, *(thing.there if thing.fate is MergeOutcome.TAKE else ())]
         times = {step.value.at for step in steps if isinstance(step.value, AnswerValue)}
         return thing.times.get(at, at) in times
 
@@ -676,7 +682,11 @@ def family(
         mine, theirs = here.get(key, ()), there.get(key, ())
         verdict = compare(mine, theirs)
         thing = Thing(key, mine, theirs, verdict, verdict.fate, list(verdict.tail))
-        if thing.fate is Fate.CONFLICT and thing.entity != "anchor" and decided_there(thing):
+        if (
+            thing.fate is MergeOutcome.CONFLICT
+            and thing.entity != "anchor"
+            and decided_there(thing)
+        ):
             thing.rebase()
         found.things[key] = thing
     found.resolve()
@@ -698,10 +708,10 @@ class Histories:
         self._maps = maps
 
     def chains(
-        self, anchors: Sequence[AnchorRow], log: Mapping[int, Sequence[Logged]]
-    ) -> dict[Key, list[Step]]:
+        self, anchors: Sequence[MergedAnchor], log: Mapping[int, Sequence[Logged]]
+    ) -> dict[Key, list[ChainEvent]]:
         """The chains of everything that the log says of some anchors."""
-        found: dict[Key, list[Step]] = {}
+        found: dict[Key, list[ChainEvent]] = {}
         for anchor in anchors:
             if anchor.batch is not None:
                 found[span_key(self._anchor(anchor.id))] = [self.begin(anchor)]
@@ -713,18 +723,18 @@ class Histories:
                 chain.append(self._step(event))
         return found
 
-    def begin(self, anchor: AnchorRow) -> Step:
+    def begin(self, anchor: MergedAnchor) -> ChainEvent:
         """How an anchor begins that an import brought."""
         maps, span = self._maps, (anchor.start, anchor.stop)
         raw = encode(AnchorValue(anchor.passage, *span))
         passage = anchor.passage if maps is None else maps.passages[anchor.passage]
         act = self._imports.get(anchor.batch or 0, 0)
-        return Step(0, act, BEGIN, None, "", None, raw, AnchorValue(passage, *span))
+        return ChainEvent(0, act, BEGIN, None, "", None, raw, AnchorValue(passage, *span))
 
     def _anchor(self, id_: int) -> int:
         return id_ if self._maps is None else self._maps.anchors[id_]
 
-    def _step(self, event: Logged) -> Step:
+    def _step(self, event: Logged) -> ChainEvent:
         by = None if event.by is None else self._names[event.by]
         maps, batch = self._maps, event.batch
         if maps is None:
@@ -732,9 +742,11 @@ class Histories:
         else:
             batch = None if batch is None else maps.batches.get(batch)
             value = maps.value(event.entity, event.after)
-        return Step(event.id, event.act, event.kind, by, event.at, batch, event.after, value)
+        return ChainEvent(
+            event.id, event.act, event.kind, by, event.at, batch, event.after, value
+        )
 
-    def _check(self, chain: Sequence[Step], event: Logged) -> None:
+    def _check(self, chain: Sequence[ChainEvent], event: Logged) -> None:
         if event.before != (chain[-1].raw if chain else None):
             here = self._maps is None
             raise (StoreError if here else DamagedError)(

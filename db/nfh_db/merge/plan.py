@@ -16,9 +16,9 @@ from nfh_db.errors import StoreError
 from nfh_db.merge import source
 from nfh_db.merge.log_diff import (
     Chain,
-    Fate,
+    ChainEvent,
     Histories,
-    Step,
+    MergeOutcome,
     Text,
     Thing,
     Why,
@@ -27,14 +27,14 @@ from nfh_db.merge.log_diff import (
 )
 from nfh_db.merge.log_diff import Key as FamilyKey
 from nfh_db.merge.source import (
-    Act,
-    AnchorRow,
-    Batch,
     DamagedError,
     Logged,
     Maps,
-    PassageRow,
-    Person,
+    MergedAct,
+    MergedAnchor,
+    MergedAnnotator,
+    MergedBatch,
+    MergedPassage,
     Times,
     Writes,
     decoded,
@@ -343,7 +343,7 @@ Key = tuple[str, str, str | None, str]
 """Public id of the anchor, entity, whose, and role or flag's name."""
 
 
-class Open(msgspec.Struct, frozen=True, array_like=True):
+class OpenConflict(msgspec.Struct, frozen=True, array_like=True):
     """One thing that was left: which, and who said what was there in the other copy, when."""
 
     public_id: str
@@ -359,7 +359,7 @@ class Open(msgspec.Struct, frozen=True, array_like=True):
 
 
 class _Report(msgspec.Struct):
-    open: list[Open] = []
+    open: list[OpenConflict] = []
 
 
 _reports = msgspec.json.Decoder(_Report)
@@ -369,12 +369,12 @@ class Memory:
     """What merges into one copy left open, and by which act they did."""
 
     def __init__(self, connection: Connection) -> None:
-        self._left: dict[Open, int] = {}
+        self._left: dict[OpenConflict, int] = {}
         for act, report in connection.execute(REPORTS):
             for one in _reports.decode(report).open:
                 self._left[one] = max(act, self._left.get(one, 0))
 
-    def __contains__(self, one: Open) -> bool:
+    def __contains__(self, one: OpenConflict) -> bool:
         """True if just this was left before."""
         return one in self._left
 
@@ -384,16 +384,16 @@ class Memory:
         return merge is not None and bool(mine) and mine[-1].act > merge
 
 
-def opening(public_id: str, thing: Thing, other: Chain) -> Open:
+def opening(public_id: str, thing: Thing, other: Chain) -> OpenConflict:
     """What a merge keeps of a thing that it leaves, where the other copy has this chain."""
     entity, _, owner, name = thing.key
     last = other[-1] if other else None
     by, at = (last.by, last.at) if last else (None, None)
-    return Open(public_id, entity, owner, name, by, at or None)
+    return OpenConflict(public_id, entity, owner, name, by, at or None)
 
 
 @dataclass(frozen=True, slots=True)
-class Coming:
+class IncomingEvent:
     """An event of the other copy that is to come in.
 
     span: the anchor's row there. before, after: what it changes from and to. times: see
@@ -401,7 +401,7 @@ class Coming:
     """
 
     event: Logged
-    span: AnchorRow
+    span: MergedAnchor
     before: Text
     after: Text
     times: Times | None = None
@@ -417,7 +417,7 @@ class Coming:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class UnresolvedConflict:
     """A thing that is left to a person. passage: its id in the other copy.
 
     public_id: of its anchor, the same in every copy.
@@ -432,7 +432,7 @@ class Left:
 
 
 @dataclass(slots=True)
-class Plan:
+class MergePlan:
     """What comes in, and what does not.
 
     shared: the same act, there and here. acts: those of the other copy that come in, or of
@@ -446,18 +446,18 @@ class Plan:
 
     maps: Maps
     ground: tuple[int, ...]
-    people: list[Person] = field(default_factory=list)
-    batches: list[Batch] = field(default_factory=list)
-    passages: list[PassageRow] = field(default_factory=list)
-    anchors: list[AnchorRow] = field(default_factory=list)
-    bare: list[AnchorRow] = field(default_factory=list)
-    direct: dict[int, list[Coming]] = field(default_factory=dict)
-    waiting: list[Coming] = field(default_factory=list)
-    acts: list[Act] = field(default_factory=list)
+    people: list[MergedAnnotator] = field(default_factory=list)
+    batches: list[MergedBatch] = field(default_factory=list)
+    passages: list[MergedPassage] = field(default_factory=list)
+    anchors: list[MergedAnchor] = field(default_factory=list)
+    bare: list[MergedAnchor] = field(default_factory=list)
+    direct: dict[int, list[IncomingEvent]] = field(default_factory=dict)
+    waiting: list[IncomingEvent] = field(default_factory=list)
+    acts: list[MergedAct] = field(default_factory=list)
     loose: set[int] = field(default_factory=set)
     shared: dict[int, int] = field(default_factory=dict)
-    left: list[Left] = field(default_factory=list)
-    open: list[Open] = field(default_factory=list)
+    left: list[UnresolvedConflict] = field(default_factory=list)
+    open: list[OpenConflict] = field(default_factory=list)
     open_anew: bool = False
     agreed: int = 0
     taken_back: int = 0
@@ -491,7 +491,7 @@ class Checker:
         self._there = there
         self._last = (0, 0)
 
-    def passage(self, row: PassageRow) -> tuple[str, Sequence[object]]:
+    def passage(self, row: MergedPassage) -> tuple[str, Sequence[object]]:
         """Text, and offsets, lemmas, turns and tokenizer as the table holds them."""
         found = self._there.execute(TEXT, {"id": row.id}).fetchone()
         try:
@@ -507,7 +507,7 @@ class Checker:
             ) from error
         return found[0], found[1:]
 
-    def value(self, coming: Coming, text: str | None) -> None:
+    def value(self, coming: IncomingEvent, text: str | None) -> None:
         """Raise unless a value fits the passage that it is about."""
         value = decoded(coming.event.entity, text)
         if value is None or isinstance(value, AnchorValue):
@@ -528,7 +528,7 @@ class Checker:
             raise self._misfit(coming, trouble)
 
     @staticmethod
-    def _misfit(coming: Coming, what: str) -> DamagedError:
+    def _misfit(coming: IncomingEvent, what: str) -> DamagedError:
         return DamagedError(
             f"change {coming.event.id} of its log does not fit its passage ({what}): run "
             "`nfh-tui doctor` there. Nothing was merged"
@@ -562,7 +562,7 @@ def ground(connection: Connection) -> tuple[int, ...]:
     return tuple(connection.execute(GROUND).fetchone())
 
 
-def plan(here: Connection, there: Connection, tell: Tell) -> Plan:
+def plan(here: Connection, there: Connection, tell: Tell) -> MergePlan:
     """What a merge would do. Both connections are in a read transaction.
 
     tell: called with the passages looked at. Raises StoreError where the copies cannot be
@@ -576,7 +576,7 @@ class _Planning:
         self._here = here
         self._there = there
         self._maps = Maps()
-        self._plan = Plan(self._maps, ground(here))
+        self._plan = MergePlan(self._maps, ground(here))
         self._memory, self._memory_there = Memory(here), Memory(there)
         self._new_batches: set[int] = set()
         self._imports: dict[int, int] = {}
@@ -585,7 +585,7 @@ class _Planning:
         # Acts whose changes of a thing follow, here, something else than there.
         self._rebased: list[set[int]] = []
 
-    def run(self, tell: Tell) -> Plan:
+    def run(self, tell: Tell) -> MergePlan:
         self._people()
         self._batches()
         done = 0
@@ -634,7 +634,7 @@ class _Planning:
 
     # --- passages -----------------------------------------------------------------------
 
-    def _stretch(self, rows: Sequence[PassageRow]) -> None:
+    def _stretch(self, rows: Sequence[MergedPassage]) -> None:
         maps = self._maps
         digests = json_of([row.digest for row in rows])
         known: dict[str, int] = dict(self._here.execute(KNOWN, {"digests": digests}))
@@ -664,7 +664,7 @@ class _Planning:
                 self._passage(row, anchors, others, new, logs)
 
     def _is_same(
-        self, theirs: Sequence[AnchorRow], mine: Mapping[int, AnchorRow], logs: "_Logs"
+        self, theirs: Sequence[MergedAnchor], mine: Mapping[int, MergedAnchor], logs: "_Logs"
     ) -> bool:
         """True, found out cheaply, if this copy's log goes on where the other one's ends.
 
@@ -707,9 +707,9 @@ class _Planning:
 
     def _passage(
         self,
-        row: PassageRow,
-        theirs: Sequence[AnchorRow],
-        mine: Sequence[AnchorRow],
+        row: MergedPassage,
+        theirs: Sequence[MergedAnchor],
+        mine: Sequence[MergedAnchor],
         new: set[int],
         logs: "_Logs",
     ) -> None:
@@ -746,34 +746,42 @@ class _Planning:
     def _decide(
         self,
         thing: Thing,
-        row: PassageRow,
-        spans: Mapping[int, AnchorRow],
+        row: MergedPassage,
+        spans: Mapping[int, MergedAnchor],
         events: Mapping[int, Logged],
         times: Times | None,
         public_id: str,
     ) -> None:
-        if thing.fate is Fate.AGREED:
+        if thing.fate is MergeOutcome.AGREED:
             self._plan.agreed += 1
-        elif thing.fate is Fate.MOOT:
+        elif thing.fate is MergeOutcome.REVERTED:
             self._plan.taken_back += 1
-        elif thing.fate is Fate.CONFLICT:
+        elif thing.fate is MergeOutcome.CONFLICT:
             if self._memory.decided_since(public_id, thing, thing.here, thing.there):
                 self._plan.agreed += 1
                 return
             span = spans[thing.anchor]
-            left = Left(thing, row.id, span.start, span.stop, thing.why, public_id)
+            left = UnresolvedConflict(
+                thing, row.id, span.start, span.stop, thing.why, public_id
+            )
             self._plan.left.append(left)
             self._plan.open.append(opening(public_id, thing, thing.there))
             self._plan.open_anew |= self._plan.open[-1] not in self._memory
-        elif thing.fate is Fate.TAKE:
+        elif thing.fate is MergeOutcome.TAKE:
             self._take(thing, spans[thing.anchor], events, times)
 
     def _take(
-        self, thing: Thing, span: AnchorRow, events: Mapping[int, Logged], times: Times | None
+        self,
+        thing: Thing,
+        span: MergedAnchor,
+        events: Mapping[int, Logged],
+        times: Times | None,
     ) -> None:
         verdict = thing.verdict
         coming = [
-            Coming(events.get(step.event) or _bringing(step, span), span, before, after, times)
+            IncomingEvent(
+                events.get(step.event) or _bringing(step, span), span, before, after, times
+            )
             for step, before, after in thing.changes()
         ]
         self._done.update((step.act, thing.key) for step in thing.tail)
@@ -836,27 +844,27 @@ class _Planning:
 _Logs = tuple[Mapping[int, Sequence[Logged]], Mapping[int, Sequence[Logged]]]
 
 
-def _grouped(anchors: Iterable[AnchorRow]) -> dict[int, list[AnchorRow]]:
-    found: dict[int, list[AnchorRow]] = defaultdict(list)
+def _grouped(anchors: Iterable[MergedAnchor]) -> dict[int, list[MergedAnchor]]:
+    found: dict[int, list[MergedAnchor]] = defaultdict(list)
     for one in anchors:
         found[one.passage].append(one)
     return found
 
 
-def _bringing(step: Step, span: AnchorRow) -> Logged:
+def _bringing(step: ChainEvent, span: MergedAnchor) -> Logged:
     """The event by which a span comes in that a file brought there, and that was gone here."""
     return Logged(
         0, step.act, "anchor", span.id, None, "", None, step.raw, "import", None, "", span.batch
     )
 
 
-def _comes(anchor: AnchorRow, things: Mapping[FamilyKey, Thing], maps: Maps) -> bool:
+def _comes(anchor: MergedAnchor, things: Mapping[FamilyKey, Thing], maps: Maps) -> bool:
     """True if a new anchor gets a row: an import brought it, or its making comes in."""
     thing = things.get(span_key(maps.anchors[anchor.id]))
-    return anchor.batch is not None or (thing is not None and thing.fate is Fate.TAKE)
+    return anchor.batch is not None or (thing is not None and thing.fate is MergeOutcome.TAKE)
 
 
-def _from_import(coming: Sequence[Coming], new: set[int]) -> int:
+def _from_import(coming: Sequence[IncomingEvent], new: set[int]) -> int:
     """How many of the first changes of a thing are a new import's own."""
     for place, one in enumerate(coming):
         if one.event.kind != "import" or one.event.batch not in new:

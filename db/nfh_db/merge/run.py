@@ -18,8 +18,8 @@ from nfh_db.merge import apply
 from nfh_db.merge import plan as merge_plan
 from nfh_db.merge import source as merge_source
 from nfh_db.merge.apply import Applied, Bringing, OvertakenError, Waiting
-from nfh_db.merge.log_diff import Chain, Conflict, MergeReport, Side, Why
-from nfh_db.merge.plan import Extras, Left, Plan
+from nfh_db.merge.log_diff import Chain, Conflict, ConflictSide, MergeReport, Why
+from nfh_db.merge.plan import Extras, MergePlan, UnresolvedConflict
 from nfh_db.merge.source import DamagedError, Maps, OtherCopy, decoded
 from nfh_db.passages import read as read_passages
 from nfh_db.query import quote
@@ -52,7 +52,7 @@ WHAT = {"gold": "gold", "flag": "flag", "anchor": "span"}
 
 
 def of_plan(
-    here: Connection, there: Connection, maps: Maps, left: Sequence[Left]
+    here: Connection, there: Connection, maps: Maps, left: Sequence[UnresolvedConflict]
 ) -> Iterator[Conflict]:
     """What a plan leaves to a person."""
     for first in range(0, len(left), AT_ONCE):
@@ -64,7 +64,7 @@ def of_plan(
 
 
 def _of_plan(
-    here: Connection, left: Left, passage: Passage, spans: Mapping[int, Anchor]
+    here: Connection, left: UnresolvedConflict, passage: Passage, spans: Mapping[int, Anchor]
 ) -> Conflict:
     entity, anchor, owner, name = left.thing.key
     span = Anchor(left.start, left.stop)
@@ -121,8 +121,8 @@ def _of_missed(
         query_for(passage, span, live=anchors.live(connection, event.anchor_id) is not None),
         _what(event.entity, event.name),
         names.get(event.annotator_id or 0),
-        Side(said(now, event.name, passage, spans), by, at, _rule(now)),
-        Side(
+        ConflictSide(said(now, event.name, passage, spans), by, at, _rule(now)),
+        ConflictSide(
             said(then, event.name, passage, spans),
             names.get(one.by or 0),
             one.at,
@@ -183,12 +183,14 @@ def _heads(heads: Marks, relation: str | None, passage: Passage) -> list[str]:
     return [f"to {joint.join(words)}"] if words else []
 
 
-def _side(chain: Chain, name: str, passage: Passage, spans: Mapping[int, Anchor]) -> Side:
+def _side(
+    chain: Chain, name: str, passage: Passage, spans: Mapping[int, Anchor]
+) -> ConflictSide:
     if not chain:
-        return Side(said(None, name, passage, spans), None, None)
+        return ConflictSide(said(None, name, passage, spans), None, None)
     last = chain[-1]
     words = said(last.value, name, passage, spans)
-    return Side(words, last.by, last.at or None, _rule(last.value))
+    return ConflictSide(words, last.by, last.at or None, _rule(last.value))
 
 
 def _rule(value: Value | None) -> str | None:
@@ -202,7 +204,7 @@ def _what(entity: str, name: str) -> str:
 
 
 def _spans(
-    here: Connection, there: Connection, maps: Maps, left: Sequence[Left]
+    here: Connection, there: Connection, maps: Maps, left: Sequence[UnresolvedConflict]
 ) -> dict[int, Anchor]:
     """The spans of the anchors that replaced others, by id here, or as `maps` has new ones."""
     values = [thing for one in left for thing in (one.thing.now, one.thing.then)]
@@ -290,7 +292,7 @@ def _reading(path: Path) -> Iterator[Connection]:
 
 def _look(
     here: Connection, copy: OtherCopy, tell: Callable[[int], None]
-) -> tuple[Plan, Extras, MergeReport]:
+) -> tuple[MergePlan, Extras, MergeReport]:
     there = copy.connection
     plan = merge_plan.plan(here, there, tell)
     brought = {anchor.id for anchor in plan.anchors}
@@ -301,7 +303,7 @@ def _look(
 
 
 def _report(
-    copy: OtherCopy, plan: Plan, along: Extras, conflicts: tuple[Conflict, ...]
+    copy: OtherCopy, plan: MergePlan, along: Extras, conflicts: tuple[Conflict, ...]
 ) -> MergeReport:
     coming = [*plan.waiting, *(one for some in plan.direct.values() for one in some)]
     return MergeReport(
@@ -347,7 +349,7 @@ def _back_up(path: Path, progress: Progress) -> Path:
 def _bring(
     connection: Connection,
     copy: OtherCopy,
-    plan: Plan,
+    plan: MergePlan,
     me: str,
     report: MergeReport,
     progress: Progress,
@@ -385,7 +387,7 @@ def _with(report: MergeReport, found: Applied, missed: tuple[Conflict, ...]) -> 
     )
 
 
-def _kept(report: MergeReport, plan: Plan) -> str:
+def _kept(report: MergeReport, plan: MergePlan) -> str:
     """What the database keeps of a report; see `plan`.
 
     What somebody was faster with is not in it: that was not decided with both in view.

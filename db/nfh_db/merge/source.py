@@ -287,7 +287,7 @@ IMPORT_ACTS = "SELECT batch_id, id FROM act WHERE kind = 'import' AND batch_id I
 DOCUMENTS = "SELECT id, name FROM document"
 
 
-class Person(NamedTuple):
+class MergedAnnotator(NamedTuple):
     """Somebody or something that answers."""
 
     id: int
@@ -296,7 +296,7 @@ class Person(NamedTuple):
     created_at: str
 
 
-class Batch(NamedTuple):
+class MergedBatch(NamedTuple):
     """One imported file, or one run of a rule."""
 
     id: int
@@ -316,7 +316,7 @@ class Batch(NamedTuple):
         return self.sha256, self.format, self.annotator
 
 
-class PassageRow(NamedTuple):
+class MergedPassage(NamedTuple):
     """A passage, without its text. digest: hex."""
 
     id: int
@@ -325,7 +325,7 @@ class PassageRow(NamedTuple):
     batch: int | None
 
 
-class AnchorRow(NamedTuple):
+class MergedAnchor(NamedTuple):
     """A number. batch: None where a person made the span."""
 
     id: int
@@ -355,7 +355,7 @@ class Logged(NamedTuple):
     batch: int | None
 
 
-class Act(NamedTuple):
+class MergedAct(NamedTuple):
     """An act of the log. by: annotator's id."""
 
     id: int
@@ -367,28 +367,28 @@ class Act(NamedTuple):
     at: str
 
 
-def people(connection: Connection) -> list[Person]:
+def people(connection: Connection) -> list[MergedAnnotator]:
     """Everybody, by id."""
-    return [Person(*row) for row in connection.execute(PEOPLE)]
+    return [MergedAnnotator(*row) for row in connection.execute(PEOPLE)]
 
 
-def batches(connection: Connection) -> list[Batch]:
+def batches(connection: Connection) -> list[MergedBatch]:
     """Every import and every run of a rule that is to be seen; merges are left out."""
-    return [Batch(*row) for row in connection.execute(BATCHES)]
+    return [MergedBatch(*row) for row in connection.execute(BATCHES)]
 
 
-def passages(connection: Connection, at_once: int) -> Iterator[list[PassageRow]]:
+def passages(connection: Connection, at_once: int) -> Iterator[list[MergedPassage]]:
     """All passages by id, some at once."""
     after = 0
     while rows := connection.execute(PASSAGES, {"after": after, "limit": at_once}).fetchall():
-        yield [PassageRow(*row) for row in rows]
+        yield [MergedPassage(*row) for row in rows]
         after = rows[-1][0]
 
 
-def anchors(connection: Connection, passage_ids: Sequence[int]) -> list[AnchorRow]:
+def anchors(connection: Connection, passage_ids: Sequence[int]) -> list[MergedAnchor]:
     """The anchors of some passages, replaced and removed ones too."""
     rows = connection.execute(ANCHORS, {"ids": json_of(list(passage_ids))})
-    return [AnchorRow(*row) for row in rows]
+    return [MergedAnchor(*row) for row in rows]
 
 
 def log(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, list[Logged]]:
@@ -399,9 +399,9 @@ def log(connection: Connection, anchor_ids: Sequence[int]) -> dict[int, list[Log
     return found
 
 
-def acts(connection: Connection, ids: Sequence[int]) -> list[Act]:
+def acts(connection: Connection, ids: Sequence[int]) -> list[MergedAct]:
     """Some acts, by id."""
-    return [Act(*row) for row in connection.execute(ACTS, {"ids": json_of(list(ids))})]
+    return [MergedAct(*row) for row in connection.execute(ACTS, {"ids": json_of(list(ids))})]
 
 
 WRITE_SECONDS = 0.02

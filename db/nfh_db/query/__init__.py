@@ -1,15 +1,15 @@
 """The queue's query language: parse, compile, complete; documented in `docs/queries.md`."""
 
 from nfh_db.query.completion import Completion, Completions, complete
-from nfh_db.query.keys import BY_NAME, KEYS, SORTS, Key, Takes
+from nfh_db.query.keys import BY_NAME, KEYS, SORTS, Key, KeyArgument
 from nfh_db.query.parser import (
     ME,
     Compare,
     Match,
     Named,
-    People,
+    PeopleTerm,
     Query,
-    Sort,
+    SortTerm,
     parse,
     quote,
     quote_name,
@@ -27,12 +27,12 @@ __all__ = [
     "Completion",
     "Completions",
     "Key",
+    "KeyArgument",
     "Match",
     "Named",
-    "People",
+    "PeopleTerm",
     "Query",
-    "Sort",
-    "Takes",
+    "SortTerm",
     "asked_by",
     "compile",
     "compile_seen",

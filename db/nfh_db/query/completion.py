@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from nfh_db.query.keys import NAMING, NOBODY, SORTS, WHO_ASKS, Key, Takes
-from nfh_db.query.parser import SAID, Item, Part, RawTerm, quote, quote_name, scan
+from nfh_db.query.keys import NAMING, NOBODY, SORTS, WHO_ASKS, Key, KeyArgument
+from nfh_db.query.parser import SAID, PeoplePart, QueryValue, RawTerm, quote, quote_name, scan
 from nfh_db.query.visibility import keys_for
 from nfh_db.records import Role
 
@@ -70,7 +70,7 @@ def complete(
     return Completions(item.start, item.end, _values(key, _typed(item, text, cursor), values))
 
 
-def _bare(term: RawTerm, item: Item, cursor: int, keys: Sequence[Key]) -> Completions:
+def _bare(term: RawTerm, item: QueryValue, cursor: int, keys: Sequence[Key]) -> Completions:
     """A word without a key may still become one."""
     typed = item.text[: cursor - term.head]
     if item.quoted or (typed and not typed.isalpha()):
@@ -78,7 +78,7 @@ def _bare(term: RawTerm, item: Item, cursor: int, keys: Sequence[Key]) -> Comple
     return Completions(term.head, term.end, _keys(typed, keys))
 
 
-def _typed(item: Item | Part, text: str, cursor: int) -> str:
+def _typed(item: QueryValue | PeoplePart, text: str, cursor: int) -> str:
     """The part of a value before the cursor, without its opening quote."""
     return text[item.start + 1 : cursor] if item.quoted else text[item.start : cursor]
 
@@ -99,17 +99,22 @@ def _values(
     if key.open_values and values is not None:
         known = values(key.name)
     name, slash, _ = typed.partition("/")
-    if key.takes is Takes.SORT and slash and name.casefold() in NAMING and values is not None:
+    if (
+        key.takes is KeyArgument.SORT
+        and slash
+        and name.casefold() in NAMING
+        and values is not None
+    ):
         names = values("predicted") if name.casefold() in key.values else ()
         known = [f"{name}/{one}" for one in names]
-    details = SORTS if key.takes is Takes.SORT else {}
+    details = SORTS if key.takes is KeyArgument.SORT else {}
     fitting = _fitting(known, typed.casefold(), further_in=key.open_values)
     return tuple(Completion(quote(value), value, details.get(value, "")) for value in fitting)
 
 
 def _in_part(
     key: Key,
-    part: Part,
+    part: PeoplePart,
     typed: str,
     slash: str,
     values: Callable[[str], Sequence[str]] | None,

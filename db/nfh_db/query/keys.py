@@ -5,8 +5,8 @@ looks in use.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nfh_db.records import FlagName, Role, Rule, State
-from nfh_models.domain import IMPLICIT_KINDS, Blocking, Kind, Note
+from nfh_db.records import AnchorState, FlagName, Role, Rule
+from nfh_models.domain import IMPLICIT_KINDS, Blocking, DifferenceNote, Kind
 
 SORTS: dict[str, str] = {
     "order": "as the passages stand in their files (the default)",
@@ -43,7 +43,7 @@ WHO_ASKS = "me"
 NOBODY = "nobody"
 
 
-class Takes(StrEnum):
+class KeyArgument(StrEnum):
     """What a key is followed by."""
 
     CHOICE = "choice"
@@ -66,7 +66,7 @@ class Takes(StrEnum):
     """An order, not a condition."""
 
 
-COMPARED = (Takes.NUMBER, Takes.SHARE)
+COMPARED = (KeyArgument.NUMBER, KeyArgument.SHARE)
 """What is followed by numbers, with any operator."""
 
 
@@ -81,7 +81,7 @@ class Key:
     """
 
     name: str
-    takes: Takes
+    takes: KeyArgument
     noun: str
     summary: str
     examples: tuple[str, ...]
@@ -96,7 +96,7 @@ class Key:
         """The operators it may have; `:` and `=` mean the same."""
         if self.takes in COMPARED:
             return (":", "=", "!=", "<", "<=", ">", ">=")
-        if self.takes is Takes.SORT:
+        if self.takes is KeyArgument.SORT:
             return (":", "=")
         return (":", "=", "!=")
 
@@ -112,15 +112,15 @@ CHOICES = (Kind.REFERENCE.value, *(kind.value for kind in IMPLICIT_KINDS), NONE)
 KEYS: tuple[Key, ...] = (
     Key(
         "state",
-        Takes.CHOICE,
+        KeyArgument.CHOICE,
         "state",
         "where the anchor stands; skipped is what you yourself put off and nobody decided",
         ("state:open", "state:disagree,stale", "-state:decided"),
-        (*(state.value for state in State), SKIPPED),
+        (*(state.value for state in AnchorState), SKIPPED),
     ),
     Key(
         "class",
-        Takes.CHOICE,
+        KeyArgument.CHOICE,
         "class",
         "the kind that gold names; none is an anchor without gold",
         ("class:AGE", "class:AGE,TIME", "class:none", "-class:OTHER"),
@@ -128,7 +128,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "split",
-        Takes.FREE,
+        KeyArgument.FREE,
         "split",
         "the split that an imported row put the anchor in",
         ("split:dev", "split:dev,test"),
@@ -136,7 +136,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "anchor",
-        Takes.FREE,
+        KeyArgument.FREE,
         "anchor",
         "the anchor's own words, all of them, in either case",
         ("anchor:one", 'anchor:"forty two"', "anchor:one,two"),
@@ -144,7 +144,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "flag",
-        Takes.CHOICE,
+        KeyArgument.CHOICE,
         "flag",
         "a flag that anybody set",
         ("flag:guideline", "flag:anchor,ambiguous", "-flag:skip"),
@@ -152,36 +152,36 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "text",
-        Takes.FREE,
+        KeyArgument.FREE,
         "text",
         "words that stand in the passage; the same as typing them without a key",
         ('text:"months left"', "text:dollar,buck", "-text:okay"),
     ),
     Key(
         "heads",
-        Takes.NUMBER,
+        KeyArgument.NUMBER,
         "number of heads",
         "how many heads gold has",
         ("heads>1", "heads:2", "heads<=1"),
     ),
     Key(
         "votes",
-        Takes.NUMBER,
+        KeyArgument.NUMBER,
         "number of votes",
         "how many annotators answered",
         ("votes<3", "votes>=2", "votes:0"),
     ),
     Key(
         "disagree",
-        Takes.CHOICE,
+        KeyArgument.CHOICE,
         "kind of disagreement",
         "how votes differ; any is any difference that blocks",
         ("disagree:noun", "disagree:class,scope", "disagree:any", "disagree:extent"),
-        (*(kind.value for kind in Blocking), *(note.value for note in Note), ANY),
+        (*(kind.value for kind in Blocking), *(note.value for note in DifferenceNote), ANY),
     ),
     Key(
         "pattern",
-        Takes.PATTERN,
+        KeyArgument.PATTERN,
         "pattern of votes",
         "how votes group, largest group first",
         ("pattern:2-1", "pattern:1-1-1"),
@@ -189,7 +189,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "by",
-        Takes.FREE,
+        KeyArgument.FREE,
         "name",
         "somebody who answered, as annotator or as adjudicator",
         ("by:ann2", "-by:ann1"),
@@ -197,17 +197,17 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "differs",
-        Takes.PEOPLE,
+        KeyArgument.PEOPLE,
         "pair of names",
         "two annotators whose answers differ: in anything that blocks, or in the kind after /",
         ("differs:ann2", "differs:ann1~ann2", "differs:ann1~ann2/noun", 'differs:"ann 2"~me'),
         open_values=True,
         pairs=True,
-        after=(*(kind.value for kind in Blocking), *(note.value for note in Note)),
+        after=(*(kind.value for kind in Blocking), *(note.value for note in DifferenceNote)),
     ),
     Key(
         "said",
-        Takes.PEOPLE,
+        KeyArgument.PEOPLE,
         "answer",
         "the kind that an annotator answered: anybody, or the one before /",
         ("said:AGE", "said:ann2/AGE", "said:me/UNKNOWN,me/BROKEN"),
@@ -217,7 +217,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "rule",
-        Takes.CHOICE,
+        KeyArgument.CHOICE,
         "rule",
         "how gold came to count; none is an anchor without gold",
         ("rule:majority", "rule:unanimous,majority", "rule:none", "-rule:expert"),
@@ -225,7 +225,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "experts",
-        Takes.CHOICE,
+        KeyArgument.CHOICE,
         "comparison",
         "two adjudicators or more decided, and do or do not differ in anything that blocks",
         ("experts:differ", "experts:agree,differ"),
@@ -233,7 +233,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "right",
-        Takes.PEOPLE,
+        KeyArgument.PEOPLE,
         "name",
         "an annotator with whom gold agrees in all that blocks; nobody: with none who answered",
         ("right:ann2", "right:me", "right:nobody"),
@@ -242,7 +242,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "wrong",
-        Takes.PEOPLE,
+        KeyArgument.PEOPLE,
         "name",
         "an annotator whose answer differs from gold: in anything that blocks, or as after /",
         ("wrong:ann2", "wrong:ann2/class", "wrong:me"),
@@ -252,7 +252,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "tagged",
-        Takes.TAG,
+        KeyArgument.TAG,
         "number of a rule",
         "the rule of the guidelines on which somebody's answer turned; none is without a tag",
         ("tagged:R5", "tagged:5,12", "tagged:none state:decided"),
@@ -261,7 +261,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "guideline",
-        Takes.NUMBER,
+        KeyArgument.NUMBER,
         "version of the guidelines",
         "the version of the guidelines under which an expert decided",
         ("guideline<2", "guideline:1"),
@@ -269,7 +269,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "assigned",
-        Takes.PEOPLE,
+        KeyArgument.PEOPLE,
         "name",
         "whom it was given to, answered or not; nobody is an anchor that nobody was given",
         ("assigned:ann2", "assigned:me", "assigned:nobody", "assigned:eva/adjudicator"),
@@ -279,7 +279,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "todo",
-        Takes.PEOPLE,
+        KeyArgument.PEOPLE,
         "name",
         "whom it was given to and who has not answered it yet",
         ("todo:me", "todo:ann2", "todo:me/annotator"),
@@ -289,7 +289,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "audit",
-        Takes.CHOICE,
+        KeyArgument.CHOICE,
         "state of an audit",
         "drawn to check what a rule settled: not looked at yet, found right, or found wrong",
         ("audit:open", "audit:wrong", "audit:right,wrong"),
@@ -297,7 +297,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "model",
-        Takes.CHOICE,
+        KeyArgument.CHOICE,
         "thing to compare a model with",
         "the active resolution model against gold, where both say something",
         ("model!=gold", "model=gold"),
@@ -305,7 +305,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "predicted",
-        Takes.PEOPLE,
+        KeyArgument.PEOPLE,
         "answer of a model",
         "what the active resolution model chose, or the model before /; none: it said nothing",
         ("predicted:AGE", "predicted:AGE class:TIME", "predicted:small/REFERENCE"),
@@ -315,7 +315,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "hit",
-        Takes.PEOPLE,
+        KeyArgument.PEOPLE,
         "name of a model",
         "what the model of this name says is right, as model=gold is of the active one",
         ("hit:small", "hit:linear-2 miss:small"),
@@ -323,7 +323,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "miss",
-        Takes.PEOPLE,
+        KeyArgument.PEOPLE,
         "name of a model",
         "what the model of this name says is wrong",
         ("miss:small", "miss:linear-1,linear-2"),
@@ -331,7 +331,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "margin",
-        Takes.SHARE,
+        KeyArgument.SHARE,
         "margin",
         "how far the active model's first choice is ahead of its second",
         ("margin<0.3", "margin>=0.9"),
@@ -339,7 +339,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "conf",
-        Takes.SHARE,
+        KeyArgument.SHARE,
         "confidence",
         "the active model's score of what it chose",
         ("conf<0.6", "conf>0.95 model!=gold"),
@@ -347,21 +347,21 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "entropy",
-        Takes.SHARE,
+        KeyArgument.SHARE,
         "share of all uncertainty",
         "how undecided the active model is between all candidates: 0 is certain",
         ("entropy>0.5", "entropy<=0.1"),
     ),
     Key(
         "doubt",
-        Takes.SHARE,
+        KeyArgument.SHARE,
         "doubt",
         "how unlikely a model that had not seen the anchor's gold took it to be",
         ("doubt>0.9", "doubt>0.9 sort:doubt"),
     ),
     Key(
         "nfh",
-        Takes.CHOICE,
+        KeyArgument.CHOICE,
         "answer of identification",
         "whether the active identification model says that a noun is missing; gold compares",
         ("nfh:yes", "nfh:none", "nfh!=gold", "nfh=gold"),
@@ -369,7 +369,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "nfhrule",
-        Takes.FREE,
+        KeyArgument.FREE,
         "rule of identification",
         "the rule by which the active identification model decided, in either case",
         ("nfhrule:no-one", "nfhrule:svm nfh:yes"),
@@ -377,7 +377,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "doc",
-        Takes.FREE,
+        KeyArgument.FREE,
         "document",
         "part of the document's name",
         ("doc:dev.jsonl",),
@@ -385,14 +385,14 @@ KEYS: tuple[Key, ...] = (
     ),
     Key(
         "id",
-        Takes.IDS,
+        KeyArgument.IDS,
         "anchor's number",
         "anchors by their numbers in this database, as reports and lists of findings name them",
         ("id:7", "id:7,12,40"),
     ),
     Key(
         "sort",
-        Takes.SORT,
+        KeyArgument.SORT,
         "order",
         "order of the list; a minus sign turns it round",
         ("sort:disagree", "-sort:votes", "sort:random/7", "sort:uncertain", "sort:rare"),

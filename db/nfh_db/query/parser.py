@@ -17,7 +17,7 @@ from nfh_db.query.keys import (
     NONE,
     WHO_ASKS,
     Key,
-    Takes,
+    KeyArgument,
 )
 
 LOADING = "SELECT id FROM batch WHERE state = 'loading'"
@@ -57,7 +57,7 @@ KEY = re.compile(r"([^\W\d_][\w-]*)(:|!=|<=|>=|<|>|=)")
 """A term that begins so has a key: a letter, then letters, digits, `_` or `-`, an operator."""
 
 
-ABOUT_PEOPLE = frozenset(key.name for key in KEYS if key.takes is Takes.PEOPLE)
+ABOUT_PEOPLE = frozenset(key.name for key in KEYS if key.takes is KeyArgument.PEOPLE)
 """Keys whose values have parts: NAME~NAME/WHAT, each of which may stand in quotes."""
 
 JOINTS = "~/"
@@ -65,7 +65,7 @@ JOINTS = "~/"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PeoplePart:
     """A part of a value about people. joint: what stands before it, "" for the first."""
 
     joint: str
@@ -77,7 +77,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class QueryValue:
     """One value, unescaped. start and end include its quotes; closed is False if one lacks.
 
     parts: of a value about people, whose text is as typed; else none.
@@ -88,7 +88,7 @@ class Item:
     end: int
     quoted: bool = False
     closed: bool = True
-    parts: tuple[Part, ...] = ()
+    parts: tuple[PeoplePart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class RawTerm:
     source: str
     key: str
     operator: str
-    items: tuple[Item, ...]
+    items: tuple[QueryValue, ...]
     glued: int | None = None
 
 
@@ -130,7 +130,7 @@ def _term(text: str, start: int) -> RawTerm:
     negated = text[start] == "-" and start + 1 < len(text) and text[start + 1] not in SPACES
     head = start + 1 if negated else start
     match = KEY.match(text, head)
-    items: tuple[Item, ...]
+    items: tuple[QueryValue, ...]
     if match is None:
         key, operator = "", ""
         items = (_item(text, head, stops=SPACES),)
@@ -143,7 +143,7 @@ def _term(text: str, start: int) -> RawTerm:
     return RawTerm(start, head, end, negated, source, key, operator, items, glued)
 
 
-def _items(text: str, place: int, of: str) -> Iterator[Item]:
+def _items(text: str, place: int, of: str) -> Iterator[QueryValue]:
     """Values with commas between; an empty one where a comma or the end comes at once."""
     while True:
         if of in ABOUT_PEOPLE:
@@ -156,45 +156,47 @@ def _items(text: str, place: int, of: str) -> Iterator[Item]:
         place = item.end + 1
 
 
-def _item(text: str, start: int, stops: str) -> Item:
+def _item(text: str, start: int, stops: str) -> QueryValue:
     if text.startswith('"', start):
         return _quoted(text, start)
     end = start
     while end < len(text) and text[end] not in stops:
         end += 1
-    return Item(text[start:end], start, end)
+    return QueryValue(text[start:end], start, end)
 
 
-def _in_parts(text: str, start: int) -> Item:
+def _in_parts(text: str, start: int) -> QueryValue:
     """A value about people: at least one part."""
-    parts: list[Part] = []
+    parts: list[PeoplePart] = []
     place, joint = start, ""
     while True:
         piece = _item(text, place, stops=SPACES + "," + JOINTS)
-        parts.append(Part(joint, piece.text, place, piece.end, piece.quoted, piece.closed))
+        parts.append(
+            PeoplePart(joint, piece.text, place, piece.end, piece.quoted, piece.closed)
+        )
         joint = text[piece.end : piece.end + 1]
         if not joint or joint not in JOINTS:
             break
         place = piece.end + 1
     end = parts[-1].end
     closed = all(part.closed for part in parts)
-    return Item(text[start:end], start, end, closed=closed, parts=tuple(parts))
+    return QueryValue(text[start:end], start, end, closed=closed, parts=tuple(parts))
 
 
-def _quoted(text: str, start: int) -> Item:
+def _quoted(text: str, start: int) -> QueryValue:
     """Inside quotes a backslash makes a quote or a backslash plain, and else is itself."""
     value: list[str] = []
     place = start + 1
     while place < len(text):
         character = text[place]
         if character == '"':
-            return Item("".join(value), start, place + 1, quoted=True)
+            return QueryValue("".join(value), start, place + 1, quoted=True)
         if character == "\\" and text[place + 1 : place + 2] in ('"', "\\"):
             place += 1
             character = text[place]
         value.append(character)
         place += 1
-    return Item("".join(value), start, place, quoted=True, closed=False)
+    return QueryValue("".join(value), start, place, quoted=True, closed=False)
 
 
 def quote(value: str) -> str:
@@ -222,7 +224,7 @@ def quoted(value: str) -> str:
 
 def _is_sort(term: RawTerm) -> bool:
     key = BY_NAME.get(term.key.casefold())
-    return key is not None and key.takes is Takes.SORT
+    return key is not None and key.takes is KeyArgument.SORT
 
 
 def sorts_in(text: str) -> tuple[str, ...]:
@@ -269,7 +271,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class People:
+class PeopleTerm:
     """A key about people, of which any of `values` holds; unequal, negated: as of a Match."""
 
     key: str
@@ -292,7 +294,7 @@ class Compare:
 
 
 @dataclass(frozen=True, slots=True)
-class Sort:
+class SortTerm:
     """One order; further ones decide among what it leaves equal.
 
     seed: of random only. model: the name after models/, "" where none stands there.
@@ -309,8 +311,8 @@ class Query:
     """A query understood. text: as typed. terms: all must hold. sorts: in order."""
 
     text: str = ""
-    terms: tuple["Match | People | Compare", ...] = field(default=())
-    sorts: tuple[Sort, ...] = field(default=())
+    terms: tuple["Match | PeopleTerm | Compare", ...] = field(default=())
+    sorts: tuple[SortTerm, ...] = field(default=())
 
 
 LONGEST_SHOWN = 40
@@ -358,14 +360,14 @@ OF_MODELS = ("predicted", "hit", "miss")
 """The keys whose names are those of models, of which none is whoever asks."""
 
 
-def people(raw: RawTerm, key: Key) -> People:
+def people(raw: RawTerm, key: Key) -> PeopleTerm:
     """The term that a key about people makes. Raises QueryError."""
     operator = raw.operator or ":"
     values = tuple(_named(key, operator, item) for item in raw.items)
-    return People(key.name, values, unequal=operator == "!=", negated=raw.negated)
+    return PeopleTerm(key.name, values, unequal=operator == "!=", negated=raw.negated)
 
 
-def _named(key: Key, operator: str, item: Item) -> Named:
+def _named(key: Key, operator: str, item: QueryValue) -> Named:
     first, *others = item.parts
     if key.name in SAID and not others:
         return Named((), _what(key, operator, item, first))
@@ -382,18 +384,18 @@ def _named(key: Key, operator: str, item: Item) -> Named:
     return Named(tuple(names), what)
 
 
-def _is_word(part: Part, word: str) -> bool:
+def _is_word(part: PeoplePart, word: str) -> bool:
     return not part.quoted and part.text.casefold() == word
 
 
-def _name(key: Key, operator: str, item: Item, part: Part) -> str:
+def _name(key: Key, operator: str, item: QueryValue, part: PeoplePart) -> str:
     if not part.text:
         raise _wrong_form(key, operator, item)
     asks = _is_word(part, WHO_ASKS) and key.name not in OF_MODELS
     return ME if asks else part.text
 
 
-def _what(key: Key, operator: str, item: Item, part: Part) -> str:
+def _what(key: Key, operator: str, item: QueryValue, part: PeoplePart) -> str:
     folded = part.text.casefold()
     if not key.after:
         raise QueryError(
@@ -414,7 +416,7 @@ def _what(key: Key, operator: str, item: Item, part: Part) -> str:
     )
 
 
-def _wrong_form(key: Key, operator: str, item: Item) -> QueryError:
+def _wrong_form(key: Key, operator: str, item: QueryValue) -> QueryError:
     forms = ["NAME", *(["NAME~NAME"] if key.pairs else [])]
     forms += ["NAME/WHAT"] if key.after else []
     return QueryError(
@@ -449,8 +451,8 @@ PATTERN = re.compile(r"[0-9]{1,3}(?:[-–][0-9]{1,3})+\Z")
 def parse(text: str) -> Query:
     """What `text` means. Raises QueryError with the place and what would be understood."""
     _check_text(text)
-    terms: list[Match | People | Compare] = []
-    sorts: list[Sort] = []
+    terms: list[Match | PeopleTerm | Compare] = []
+    sorts: list[SortTerm] = []
     count = 0
     for raw in scan(text):
         count += len(raw.items)
@@ -461,11 +463,11 @@ def parse(text: str) -> Query:
             )
         _check_items(raw)
         key = _key(raw)
-        if key.takes is Takes.SORT:
+        if key.takes is KeyArgument.SORT:
             sorts.extend(_sorts(raw, key))
         elif key.takes in COMPARED:
             terms.append(_compare(raw, key))
-        elif key.takes is Takes.PEOPLE:
+        elif key.takes is KeyArgument.PEOPLE:
             terms.append(people(raw, key))
         else:
             terms.append(_match(raw, key))
@@ -546,7 +548,7 @@ def _allowed(key: Key) -> str:
     return f"as in {one_of(key.examples)}"
 
 
-def _refuse(key: Key, operator: str, item: Item) -> QueryError:
+def _refuse(key: Key, operator: str, item: QueryValue) -> QueryError:
     """No such value: with the closest ones, or else all of them."""
     guess = meant(item.text, key.values) or f"there are {one_of(key.values, 'and')}"
     return QueryError(
@@ -560,23 +562,23 @@ def _match(raw: RawTerm, key: Key) -> Match:
     return Match(key.name, values, unequal=operator == "!=", negated=raw.negated)
 
 
-def _value(key: Key, operator: str, item: Item) -> str:
-    if key.takes is Takes.CHOICE:
+def _value(key: Key, operator: str, item: QueryValue) -> str:
+    if key.takes is KeyArgument.CHOICE:
         folded = item.text.casefold()
         for value in key.values:
             if value.casefold() == folded:
                 return value
         raise _refuse(key, operator, item)
-    if key.takes is Takes.PATTERN:
+    if key.takes is KeyArgument.PATTERN:
         return _pattern(key, operator, item)
-    if key.takes is Takes.IDS:
+    if key.takes is KeyArgument.IDS:
         return _id(key, operator, item)
-    if key.takes is Takes.TAG:
+    if key.takes is KeyArgument.TAG:
         return _tag(key, operator, item)
     return item.text
 
 
-def _tag(key: Key, operator: str, item: Item) -> str:
+def _tag(key: Key, operator: str, item: QueryValue) -> str:
     """A rule's tag as answers have it: an R and its number."""
     if item.text.casefold() == NONE:
         return NONE
@@ -590,7 +592,7 @@ def _tag(key: Key, operator: str, item: Item) -> str:
     return f"R{int(found['number'])}"
 
 
-def _pattern(key: Key, operator: str, item: Item) -> str:
+def _pattern(key: Key, operator: str, item: QueryValue) -> str:
     """Group sizes, largest first whatever the order typed; an en dash is as good."""
     if not PATTERN.match(item.text):
         raise QueryError(
@@ -602,7 +604,7 @@ def _pattern(key: Key, operator: str, item: Item) -> str:
     return "-".join(str(size) for size in sizes)
 
 
-def _id(key: Key, operator: str, item: Item) -> str:
+def _id(key: Key, operator: str, item: QueryValue) -> str:
     """An anchor's number, without zeros in front."""
     if NUMBER.match(item.text):
         return str(int(item.text))
@@ -614,8 +616,8 @@ def _id(key: Key, operator: str, item: Item) -> str:
     )
 
 
-def _number(key: Key, operator: str, item: Item) -> float:
-    if key.takes is Takes.SHARE:
+def _number(key: Key, operator: str, item: QueryValue) -> float:
+    if key.takes is KeyArgument.SHARE:
         if not SHARE.match(item.text):
             raise QueryError(
                 f"{key.name}{operator}{shown(item.text)}: {key.name} takes a number from 0 to "
@@ -645,14 +647,16 @@ def _compare(raw: RawTerm, key: Key) -> Compare:
     return Compare(key.name, raw.operator, numbers, raw.negated)
 
 
-def _sorts(raw: RawTerm, key: Key) -> Iterator[Sort]:
+def _sorts(raw: RawTerm, key: Key) -> Iterator[SortTerm]:
     for item in raw.items:
         name, slash, seed = item.text.partition("/")
         known = name.casefold()
         if known not in key.values:
             raise _refuse(key, raw.operator, item)
         if known in NAMING:
-            yield Sort(known, reverse=raw.negated, model=_model(raw, key, item, slash, seed))
+            yield SortTerm(
+                known, reverse=raw.negated, model=_model(raw, key, item, slash, seed)
+            )
             continue
         if slash and known != "random":
             raise QueryError(
@@ -666,10 +670,10 @@ def _sorts(raw: RawTerm, key: Key) -> Iterator[Sort]:
                 f"number from 0 to {LARGEST:,}, as in sort:random/7",
                 item.start,
             )
-        yield Sort(known, int(seed) if slash else 0, raw.negated)
+        yield SortTerm(known, int(seed) if slash else 0, raw.negated)
 
 
-def _model(raw: RawTerm, key: Key, item: Item, slash: str, name: str) -> str:
+def _model(raw: RawTerm, key: Key, item: QueryValue, slash: str, name: str) -> str:
     """The model's name that stands after a slash; "" where none does."""
     if slash and not name:
         raise QueryError(

@@ -9,7 +9,17 @@ from dataclasses import dataclass, replace
 from nfh_db.anchors import VISIBLE
 from nfh_db.query import visibility
 from nfh_db.query.keys import ANY, GOLD, NONE, SKIPPED
-from nfh_db.query.parser import ME, Binder, Compare, Match, Named, People, Query, Sort, fill
+from nfh_db.query.parser import (
+    ME,
+    Binder,
+    Compare,
+    Match,
+    Named,
+    PeopleTerm,
+    Query,
+    SortTerm,
+    fill,
+)
 from nfh_db.query.visibility import asked_by
 from nfh_db.records import Role
 from nfh_models.domain import IMPLICIT_KINDS, Blocking, Kind, tag_forms
@@ -224,7 +234,7 @@ def doubt(term: Compare, binder: Binder) -> str:
     return fill(DOUBT, operator=TURNED[term.operator], value=binder.one(likely[0]))
 
 
-def by_models(sort: Sort, binder: Binder) -> str:
+def by_models(sort: SortTerm, binder: Binder) -> str:
     """Where the active model and another choose differently, the widest apart first."""
     other = fill(BY_NAME, value=binder.one(sort.model)) if sort.model else NEWEST_OTHER
     direction = "ASC" if sort.reverse else "DESC"
@@ -590,7 +600,7 @@ def _compile_own(query: Query, binder: Binder) -> Compiled:
     return Compiled(" AND ".join(conditions), order, binder.parameters)
 
 
-def _own_condition(term: Match | People | Compare, binder: Binder) -> str:
+def _own_condition(term: Match | PeopleTerm | Compare, binder: Binder) -> str:
     condition = visibility.condition(term, binder)
     if condition is not None:
         unequal = False if isinstance(term, Compare) else term.unequal
@@ -609,11 +619,11 @@ def _own_condition(term: Match | People | Compare, binder: Binder) -> str:
     return _condition(term, binder)
 
 
-def _condition(term: Match | People | Compare, binder: Binder) -> str:
+def _condition(term: Match | PeopleTerm | Compare, binder: Binder) -> str:
     if isinstance(term, Compare):
         condition = _compare(term, binder)
         return _fill_predicted(NOT, condition=condition) if term.negated else condition
-    if isinstance(term, People):
+    if isinstance(term, PeopleTerm):
         return _sign(term, PEOPLE[term.key](term.values, binder))
     if term.key == "nfh":
         condition = nfh(term)
@@ -625,7 +635,7 @@ def _condition(term: Match | People | Compare, binder: Binder) -> str:
     return _sign(term, MATCHES[term.key](term.values, binder))
 
 
-def _sign(term: Match | People, condition: str) -> str:
+def _sign(term: Match | PeopleTerm, condition: str) -> str:
     """The condition, or its contrary: `!=` and the minus sign each turn it round."""
     if term.negated != term.unequal:
         return _fill_predicted(NOT, condition=condition)
@@ -746,7 +756,7 @@ def _class(character: str) -> str:
 
 
 def _order(
-    sorts: tuple[Sort, ...], binder: Binder, orders: Mapping[str, str] | None = None
+    sorts: tuple[SortTerm, ...], binder: Binder, orders: Mapping[str, str] | None = None
 ) -> str:
     """The order of the list. orders: what names of orders mean, if not what ORDERS says."""
     parts: list[str] = []
@@ -757,7 +767,7 @@ def _order(
     return ", ".join([*parts, PASSAGE_ORDER])
 
 
-def _sort(sort: Sort, binder: Binder, orders: Mapping[str, str]) -> str:
+def _sort(sort: SortTerm, binder: Binder, orders: Mapping[str, str]) -> str:
     direction = "DESC" if sort.reverse else "ASC"
     if sort.name == "random":
         seed = binder.one(sort.seed * SEED_STEP % SEED_PRIME)

@@ -8,8 +8,18 @@ from dataclasses import replace
 from nfh_db.errors import QueryError
 from nfh_db.query.keys import BY_NAME, KEYS, NONE, SKIPPED, SORTS, WHO_ASKS, Key
 from nfh_db.query.keys import OF_MODELS as SORTS_OF_MODELS
-from nfh_db.query.parser import ME, Binder, Compare, Match, Named, People, Query, fill, one_of
-from nfh_db.records import Role, State
+from nfh_db.query.parser import (
+    ME,
+    Binder,
+    Compare,
+    Match,
+    Named,
+    PeopleTerm,
+    Query,
+    fill,
+    one_of,
+)
+from nfh_db.records import AnchorState, Role
 from nfh_models.domain import tag_forms
 
 # What an annotator may ask: nothing that tells what others answered or a model says.
@@ -18,7 +28,7 @@ from nfh_models.domain import tag_forms
 # answers, on gold or on models are refused; the others mean one's own state, answers and
 # flags.
 
-STATES_SEEN = (State.OPEN.value, State.ANSWERED.value, SKIPPED)
+STATES_SEEN = (AnchorState.OPEN.value, AnchorState.ANSWERED.value, SKIPPED)
 """Where an anchor stands for an annotator who knows of no other's answer."""
 
 OWN_PREFIX = f"{WHO_ASKS}/"
@@ -111,10 +121,10 @@ def asked_by(query: Query, role: Role, name: str = "") -> Query:
     return replace(query, terms=tuple(_term(term, name) for term in query.terms))
 
 
-def _term(term: Match | People | Compare, name: str) -> Match | People | Compare:
+def _term(term: Match | PeopleTerm | Compare, name: str) -> Match | PeopleTerm | Compare:
     if term.key not in CHANGED and term.key not in AS_EVER:
         raise QueryError(_refused(f"{term.key}:", term.key in OF_MODELS))
-    if isinstance(term, People):
+    if isinstance(term, PeopleTerm):
         return replace(term, values=tuple(_own(term.key, value, name) for value in term.values))
     if isinstance(term, Compare):
         return term
@@ -195,11 +205,11 @@ SORTS_TELL_NOTHING = frozenset(
     {"order", "anchor", "random", "assigned", "uncertain", "nfh", "entropy", "models"}
 )
 
-UNDECIDED = {"state": State.OPEN.value, "class": NONE, "rule": NONE}
+UNDECIDED = {"state": AnchorState.OPEN.value, "class": NONE, "rule": NONE}
 """The value that each of these keys has of an anchor that nobody has decided."""
 
 
-def kept(term: Match | People | Compare, condition: str) -> str:
+def kept(term: Match | PeopleTerm | Compare, condition: str) -> str:
     """A term's condition, signs included, so that it tells nothing of what is decided blind."""
     if term.key in TELL_NOTHING or _is_own(term):
         return condition
@@ -210,16 +220,16 @@ def _without(condition: str) -> str:
     return f"({condition} AND {NOT_BLIND})"
 
 
-def _is_own(term: Match | People | Compare) -> bool:
+def _is_own(term: Match | PeopleTerm | Compare) -> bool:
     if isinstance(term, Match) and term.key == "audit":
         # That they were given it to check is what the auditor is told.
         return set(term.values) == {OPEN}
-    if not isinstance(term, People) or term.key not in OWN_KEYS:
+    if not isinstance(term, PeopleTerm) or term.key not in OWN_KEYS:
         return False
     return all(value.names and set(value.names) == {ME} for value in term.values)
 
 
-def _finds_undecided(term: Match | People | Compare) -> bool:
+def _finds_undecided(term: Match | PeopleTerm | Compare) -> bool:
     """Whether a term holds for an anchor of which nobody has said anything."""
     if isinstance(term, Compare):
         return term.negated
@@ -280,8 +290,8 @@ def _state(values: Sequence[str], binder: Binder) -> str:
     answered = mine(AS_ANNOTATOR)
     skipped = fill(FLAG, values=binder.one("skip"))
     meant = {
-        State.OPEN.value: f"({answered}) IS NOT TRUE",
-        State.ANSWERED.value: answered,
+        AnchorState.OPEN.value: f"({answered}) IS NOT TRUE",
+        AnchorState.ANSWERED.value: answered,
         SKIPPED: f"({skipped} AND ({answered}) IS NOT TRUE)",
     }
     return " OR ".join(f"({meant[value]})" for value in values)
@@ -295,7 +305,7 @@ def _tagged(values: Sequence[str], binder: Binder) -> str:
     return " OR ".join(parts)
 
 
-def _said(term: People, binder: Binder) -> str:
+def _said(term: PeopleTerm, binder: Binder) -> str:
     kinds = [value.what for value in term.values if value.what]
     # A name without a kind, which no text asks for, is any answer.
     if len(kinds) < len(term.values):
@@ -316,14 +326,14 @@ MATCHES: dict[str, Callable[[Sequence[str], Binder], str]] = {
 }
 
 
-def condition(term: Match | People | Compare, binder: Binder) -> str | None:
+def condition(term: Match | PeopleTerm | Compare, binder: Binder) -> str | None:
     """The condition of a term, its signs left to the caller; None where it is as ever."""
     if isinstance(term, Compare):
         if term.operator == "=":
             return mine(UNDER_ANY.format(values=binder.all(term.numbers)))
         value = binder.one(term.numbers[0])
         return mine(UNDER.format(operator=term.operator, value=value))
-    if isinstance(term, People):
+    if isinstance(term, PeopleTerm):
         if term.key == "said":
             return _said(term, binder)
         return fill(GIVEN, states=ASSIGNMENT_STATES[term.key])
