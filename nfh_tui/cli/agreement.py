@@ -1,9 +1,19 @@
-"""`nfh-tui agreement`: how far those who answered agree, and how sure that is."""
+"""`nfh-tui agreement`: how far those who answered agree and how sure that is, in words and
+tables for 80 columns or as one JSON object, with the queries that find the items of a cell.
+"""
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from nfh_db.messages import command_line, counted
+from nfh_db.query import quote, quote_name
+from nfh_db.query.keys import NOBODY, WHO_ASKS
+from nfh_models.agreement.measure import CLASSES, KINDS
+from nfh_models.domain import Kind
 from nfh_tui import config
 from nfh_tui.cli.options import (
     QueryCommand,
@@ -17,6 +27,19 @@ from nfh_tui.cli.options import (
     user,
 )
 from nfh_tui.cli.progress import RowCounter
+from nfh_tui.cli.report import Brief, CommandReport
+from nfh_tui.services import reports
+from nfh_tui.services.agreement import SAMPLED_PAIRS, measure
+from nfh_tui.services.reports import filled
+
+if TYPE_CHECKING:
+    from nfh_models.agreement.coefficients import MajorityMatrix, PeopleAgreement
+    from nfh_models.agreement.measure import LeftOut, Measure
+    from nfh_models.agreement.pairs import Patterns
+    from nfh_models.agreement.report import Agreement, Coverage
+    from nfh_models.domain import Blocking
+    from nfh_tui.cli.report import Cell
+    from nfh_tui.services.agreement import AgreementResult
 
 MOST_RESAMPLES = 100_000
 
@@ -66,8 +89,6 @@ def agreement(
     """
     from nfh_db.query import parse
     from nfh_models.agreement.bootstrap import Resampling
-    from nfh_tui.cli.agreement_report import AgreementOptions, agreement_json
-    from nfh_tui.services.agreement import measure
 
     text = " ".join(query)
     parsed = parse(text)
@@ -88,8 +109,662 @@ def agreement(
         )
     asked = AgreementOptions(text, resamples, seed, db)
     if as_json:
-        emit(agreement_json(found, asked))
+        emit(agreement_report(found, asked))
         return
-    from nfh_tui.cli.agreement_report import as_text
-
     click.echo(as_text(found, asked, matrix=matrix), nl=False)
+
+
+NO_CLASS = (Kind.NOT_NFH, Kind.BROKEN, Kind.NFH)
+"""What a vote may say that is in none of the paper's classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A query for the items of a cell. exact: whether it finds these and no others."""
+
+    query: str
+    exact: bool = True
+
+
+def said(kinds: Iterable[Kind], name: str | None = None) -> str:
+    """Items of which somebody, or the one named, said any of these kinds."""
+    who = f"{_person(name)}/" if name is not None else ""
+    return "said:" + ",".join(f"{who}{kind}" for kind in kinds)
+
+
+def by(name: str) -> str:
+    """Items that somebody answered."""
+    return f"by:{quote(name)}"
+
+
+def pattern(text: str) -> Find:
+    """Items whose whole answers group so."""
+    return Find(f"pattern:{text}")
+
+
+def class_pattern(text: str, voters: int) -> Find:
+    """Items whose classes group so, and some others: no key asks for classes alone."""
+    sizes = [int(size) for size in text.split("-")]
+    inside = f"votes:{voters} -{said(NO_CLASS)}"
+    if sizes[-1] == 0:
+        return Find(f"{inside} -disagree:route,class", exact=False)
+    return Find(f"{inside} disagree:route,answerability,class", exact=False)
+
+
+def votes(label: str) -> Find:
+    """Items with this many annotators' answers: "0", "1", "2" or "3+"."""
+    return Find("votes>=3" if label == "3+" else f"votes:{label}")
+
+
+def differs(left: str, right: str, kind: "Blocking | None" = None) -> Find:
+    """Items on which two annotators differ, in anything that blocks or in one kind."""
+    which = f"/{kind}" if kind else ""
+    return Find(f"differs:{_person(left)}~{_person(right)}{which}")
+
+
+def both_said(left: str, mine: Kind, right: str, other: Kind) -> Find:
+    """Items that two annotators call so."""
+    return Find(f"{said([mine], left)} {said([other], right)}")
+
+
+def against_expert(name: str, mine: Kind, decided: Kind) -> Find:
+    """Items that an annotator calls so and an expert otherwise."""
+    return Find(f"{said([mine], name)} class:{decided} rule:expert", exact=False)
+
+
+def decided_of(name: str) -> Find:
+    """Items that somebody answered and an expert decided, also where that is one person."""
+    return Find(f"{by(name)} rule:expert", exact=False)
+
+
+def doubles_of(left: str, right: str) -> Find:
+    """Items that these two experts decided differently, and those they did with others."""
+    return Find(f"experts:differ {by(left)} {by(right)}", exact=False)
+
+
+def matrix_cell(majority: Kind, minority: Kind) -> Find:
+    """Items of a cell and, off the diagonal, of its mirror image: votes are not counted."""
+    named = {majority, minority}
+    kinds = [kind for kind in Kind if _class(kind) in named]
+    rest = [kind for kind in Kind if kind not in kinds]
+    if majority is minority:
+        return Find(f"votes:3 -{said(rest)}")
+    present = " ".join(said(_spelled(kind)) for kind in (majority, minority))
+    return Find(f"votes:3 {present} -{said(rest)}", exact=False)
+
+
+def no_majority() -> Find:
+    """Items whose three votes are in three classes, and those of 2-1."""
+    return class_pattern("1-1-1", 3)
+
+
+def omission(why: str) -> Find | None:
+    """Items that a measure leaves out for this reason, where a query can say it."""
+    from nfh_models.agreement.pairs import OUTSIDE, TOO_FEW
+
+    if why == TOO_FEW:
+        return Find("votes<2")
+    if why == OUTSIDE:
+        return Find(f"votes>=2 {said(NO_CLASS)}")
+    return None
+
+
+def shared(left: str, right: str) -> Find:
+    """Items that two annotators answered."""
+    everything = (*KINDS, Kind.NFH)
+    return Find(f"{said(everything, left)} {said(everything, right)}")
+
+
+def joined(base: str, find: Find) -> str:
+    """The cell's query within the query of the report."""
+    return f"{base} {find.query}".strip()
+
+
+def _person(name: str) -> str:
+    return quote_name(name, (WHO_ASKS, NOBODY))
+
+
+def _class(kind: Kind) -> Kind:
+    return Kind.OTHER if kind is Kind.UNKNOWN else kind
+
+
+def _spelled(kind: Kind) -> Sequence[Kind]:
+    """The kinds that a class of the paper holds."""
+    if kind not in CLASSES:
+        raise ValueError(f"{kind} is no class of the paper")
+    return (Kind.OTHER, Kind.UNKNOWN) if kind is Kind.OTHER else (kind,)
+
+
+CAVEAT = (
+    "These items are of the sample corpus, which was written for showing: its answers were "
+    "made up, and no agreement measured on it is evidence of anything."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementOptions:
+    """What the report was asked for: the query as typed, and how intervals are drawn.
+
+    db: the database, where the call names one.
+    """
+
+    query: str
+    resamples: int
+    seed: int
+    db: Path | None = None
+
+
+def agreement_report(
+    found: "AgreementResult", asked: AgreementOptions
+) -> reports.AgreementReport:
+    """The whole report, as --json prints it."""
+    agreement = found.agreement
+    coefficients, coverage, matrix = (
+        agreement.coefficients,
+        agreement.coverage,
+        agreement.matrix,
+    )
+    writer = _Writer(asked.query)
+    return reports.AgreementReport(
+        query=asked.query,
+        interval=reports.ReportInterval(resamples=asked.resamples, seed=asked.seed),
+        caveat=CAVEAT if found.sample_corpus else None,
+        coverage=filled(
+            reports.CoverageReport,
+            coverage,
+            votes=[
+                reports.VotesReport(label, items, **writer.find(votes(label)))
+                for label, items in coverage.votes.items()
+            ],
+            annotators=writer.people(coverage.annotators),
+            experts=writer.people(coverage.experts),
+            decided_by_experts=coverage.decided,
+        ),
+        class_patterns=writer.patterns(agreement.class_patterns, class_pattern),
+        noun_patterns=writer.patterns(agreement.noun_patterns, lambda text, _: pattern(text)),
+        alpha=coefficients.alpha,
+        ac1=coefficients.ac1,
+        alpha_left_out=writer.left_out(coefficients.left_out),
+        fleiss=writer.measured(reports.FleissReport, coefficients.fleiss),
+        pairs=writer.measured(
+            reports.PooledReport,
+            agreement.pooled,
+            differences=[
+                reports.DifferenceReport(
+                    difference=kind.value,
+                    pairs=pairs,
+                    items=items,
+                    **writer.find(Find(f"disagree:{kind}")),
+                )
+                for kind, (pairs, items) in agreement.pooled.differences.items()
+            ],
+        ),
+        kinds=[
+            filled(reports.KindReport, one, **writer.find(Find(said([one.kind]), exact=False)))
+            for one in agreement.kinds
+        ],
+        not_nfh=writer.measured(
+            reports.ScopeReport,
+            agreement.scope,
+            **writer.find(Find("disagree:scope", exact=False)),
+        ),
+        skill=filled(
+            reports.SkillReport,
+            agreement.skill,
+            eligible=found.eligible,
+            sampled=found.sampled,
+            tagger=found.tagger,
+            **writer.find(Find("votes>=2 said:REFERENCE", exact=False)),
+        ),
+        annotators=filled(
+            reports.AnnotatorTwosReport,
+            agreement.people,
+            twos=[
+                filled(
+                    reports.AnnotatorTwoReport,
+                    two,
+                    **writer.find(shared(two.left, two.right)),
+                    differences=[
+                        reports.DifferenceReport(
+                            difference=kind.value,
+                            items=items,
+                            **writer.find(differs(two.left, two.right, kind)),
+                        )
+                        for kind, items in two.differences.items()
+                    ],
+                    cells=[
+                        filled(
+                            reports.KindCellReport,
+                            cell,
+                            **writer.find(
+                                both_said(two.left, cell.left, two.right, cell.right)
+                            ),
+                        )
+                        for cell in two.cells
+                    ],
+                )
+                for two in agreement.people.twos
+            ],
+        ),
+        against_expert=reports.AgainstExpertsReport(
+            [
+                filled(
+                    reports.AgainstExpertReport,
+                    two,
+                    own_decisions_left_out=agreement.own.get(two.left, 0),
+                    **writer.find(decided_of(two.left)),
+                    differences=_differences_report(two),
+                    cells=[
+                        filled(
+                            reports.KindCellReport,
+                            cell,
+                            **writer.find(against_expert(two.left, cell.left, cell.right)),
+                        )
+                        for cell in two.cells
+                    ],
+                )
+                for two in agreement.experts.twos
+            ],
+            agreement.experts.not_measured,
+        ),
+        experts=filled(
+            reports.ExpertTwosReport,
+            agreement.doubles,
+            twos=[
+                filled(
+                    reports.ExpertTwoReport,
+                    two,
+                    differences=_differences_report(two),
+                    **writer.find(doubles_of(two.left, two.right)),
+                )
+                for two in agreement.doubles.twos
+            ],
+        ),
+        matrix=writer.measured(
+            reports.MatrixReport,
+            matrix,
+            classes=[kind.value for kind in CLASSES],
+            cells=[
+                reports.MatrixCellReport(
+                    majority.value,
+                    minority.value,
+                    items,
+                    **writer.find(matrix_cell(majority, minority)),
+                )
+                for majority, row in zip(CLASSES, matrix.rows, strict=True)
+                for minority, items in zip(CLASSES, row, strict=True)
+                if items
+            ],
+            no_majority=reports.NoMajorityReport(
+                matrix.no_majority, **writer.find(no_majority())
+            ),
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Writer:
+    """Writes sections; base: the query of the report, that each cell's query narrows."""
+
+    base: str
+
+    def find(self, found: Find | None) -> dict[str, Any]:
+        if found is None:
+            return {"find": None, "exact": False}
+        return {"find": joined(self.base, found), "exact": found.exact}
+
+    def left_out(self, reasons: "Iterable[LeftOut]") -> list[reports.OmissionReport]:
+        return [
+            reports.OmissionReport(one.why, one.n, **self.find(omission(one.why)))
+            for one in reasons
+        ]
+
+    def measured(self, kind: type[reports.R], source: Any, **given: object) -> reports.R:  # noqa: ANN401
+        """A section that also tells what it leaves out."""
+        return filled(kind, source, left_out=self.left_out(source.left_out), **given)
+
+    def people(self, answers: Mapping[str, int]) -> list[reports.PersonReport]:
+        return [
+            reports.PersonReport(name, count, **self.find(Find(by(name), exact=False)))
+            for name, count in sorted(answers.items())
+        ]
+
+    def patterns(
+        self, patterns: "Patterns", find: Callable[[str, int], Find]
+    ) -> reports.PatternsReport:
+        return self.measured(
+            reports.PatternsReport,
+            patterns,
+            patterns=[
+                filled(reports.PatternReport, one, **self.find(find(one.pattern, one.voters)))
+                for one in patterns.shares
+            ],
+        )
+
+
+def _differences_report(two: "PeopleAgreement") -> list[reports.DifferenceReport]:
+    return [
+        reports.DifferenceReport(difference=kind.value, items=items)
+        for kind, items in two.differences.items()
+    ]
+
+
+FEW_PASSAGES = 30
+"""With fewer, resampling them says little of what other passages would give."""
+
+SHOWN_CELLS = 8
+SHOWN_TWOS = 20
+NAMES = 12
+"""People that the list of coverage names; --json has all."""
+
+
+def as_text(found: "AgreementResult", asked: AgreementOptions, *, matrix: bool) -> str:
+    """The report, ready to print."""
+    page = CommandReport()
+    agreement = found.agreement
+    _head(page, found, asked)
+    _coverage(page, agreement.coverage)
+    if agreement.pooled.pairs:
+        _patterns(page, agreement)
+        _coefficients(page, agreement)
+        _differences_table(page, agreement)
+        _kinds(page, agreement)
+        _nouns(page, found)
+        _twos(page, agreement)
+        if matrix:
+            _matrix(page, agreement.matrix)
+            _cells(page, agreement)
+    else:
+        page.say(agreement.pooled.equal.why or "")
+    _experts(page, agreement)
+    if agreement.pooled.pairs:
+        page.say(
+            'Each query under "find" opens in the workbench, typed behind a : there or in '
+            f"quotes here: {_browse(asked)}. One with a ~ in front finds these items and some "
+            "others; the ~ is no part of it."
+        )
+    return page.text()
+
+
+def _browse(asked: AgreementOptions) -> str:
+    """The command that shows a cell's items, in the database and query of the report."""
+    db = [] if asked.db is None else ["--db", str(asked.db)]
+    find = f"{asked.query} FIND" if asked.query else "FIND"
+    # In quotes also where "FIND" itself needs none: what is put there will.
+    quoted = find.replace("'", "'\"'\"'")
+    return f"{command_line(['nfh-tui', 'browse', *db])} '{quoted}'"
+
+
+def _find(find: Find) -> str:
+    return find.query if find.exact else f"~ {find.query}"
+
+
+def _head(page: CommandReport, found: "AgreementResult", asked: AgreementOptions) -> None:
+    coverage = found.agreement.coverage
+    where = f"that {asked.query} finds" if asked.query else "of the whole database"
+    page.say(
+        f"Agreement on {counted(coverage.items, 'item')} in "
+        f"{counted(coverage.passages, 'passage')} {where}"
+    )
+    if found.sample_corpus:
+        page.say(CAVEAT)
+    page.say(
+        f"In brackets: 95 % intervals from {asked.resamples:,} resamples of passages, "
+        f"seed {asked.seed}."
+        if asked.resamples
+        else "No intervals: --resamples is 0."
+    )
+    if asked.resamples and coverage.passages < FEW_PASSAGES:
+        page.say(f"With fewer than {FEW_PASSAGES} passages take intervals as rough.")
+
+
+def _coverage(page: CommandReport, coverage: "Coverage") -> None:
+    page.title("Coverage")
+    page.table(
+        ("annotators' answers", "items:", "find"),
+        [(label, f"{items:,}", _find(votes(label))) for label, items in coverage.votes.items()],
+    )
+    for title, people in (("annotators", coverage.annotators), ("experts", coverage.experts)):
+        if people:
+            page.note(f"{title}: {_names(people.items())}")
+    if coverage.decided:
+        decided = counted(coverage.decided, "item")
+        page.note(f"decided by an expert: {decided} (rule:expert)")
+
+
+def _names(answers: Iterable[tuple[str, int]]) -> str:
+    ranked = sorted(answers, key=lambda one: (-one[1], one[0]))
+    shown = ", ".join(f"{name} {count:,}" for name, count in ranked[:NAMES])
+    more = len(ranked) - NAMES
+    return shown + (f", and {counted(more, 'other')}" if more > 0 else "")
+
+
+def _patterns(page: CommandReport, agreement: "Agreement") -> None:
+    page.title("How votes group: by the paper's seven classes, by whole answers")
+    classes, whole = agreement.class_patterns, agreement.noun_patterns
+    finds = [class_pattern(one.pattern, one.voters) for one in classes.shares]
+    _pattern_rows(page, "classes", classes, finds)
+    finds = [pattern(one.pattern) for one in whole.shares]
+    _pattern_rows(page, "answers", whole, finds)
+    if len({one.voters for one in (*classes.shares, *whole.shares)}) > 1:
+        page.note("share: among items with as many answers, so 3-0 of those with three")
+
+
+def _pattern_rows(
+    page: CommandReport, name: str, patterns: "Patterns", finds: Sequence[Find]
+) -> None:
+    page.table(
+        (name, "items:", "share", "find"),
+        [
+            (one.pattern, f"{one.items:,}", one.share, _find(find))
+            for one, find in zip(patterns.shares, finds, strict=True)
+        ],
+    )
+    page.left_out(patterns.left_out)
+
+
+def _coefficients(page: CommandReport, agreement: "Agreement") -> None:
+    found, pooled = agreement.coefficients, agreement.pooled
+    page.title("All annotators together")
+    page.table(
+        ("measure", "value", "of"),
+        [
+            ("Krippendorff's alpha, kinds", found.alpha, _of(found.alpha, "item")),
+            ("Fleiss' kappa, seven classes", found.fleiss.kappa, _fleiss(agreement)),
+            ("Gwet's AC1 (a diagnostic)", found.ac1, _of(found.ac1, "item")),
+            ("equal whole answers", pooled.equal, _of(pooled.equal, "pair")),
+            ("equal kinds", pooled.same_kind, _of(pooled.same_kind, "pair")),
+        ],
+    )
+    page.left_out(found.left_out, "alpha and AC1")
+    page.left_out(found.fleiss.left_out, "Fleiss' kappa")
+    page.left_out(pooled.left_out, "the pairs")
+
+
+def _fleiss(agreement: "Agreement") -> str:
+    found = agreement.coefficients.fleiss
+    return f"{_of(found.kappa, 'item')} of {counted(found.voters, 'answer')}"
+
+
+def _of(measure: "Measure", thing: str) -> str:
+    return counted(measure.n, thing)
+
+
+def _differences_table(page: CommandReport, agreement: "Agreement") -> None:
+    page.title("What pairs of answers differ in, strongest first")
+    page.table(
+        ("difference", "pairs:", "items:", "find"),
+        [
+            (kind.value, f"{pairs:,}", f"{items:,}", f"disagree:{kind}")
+            for kind, (pairs, items) in agreement.pooled.differences.items()
+            if pairs
+        ],
+    )
+
+
+def _kinds(page: CommandReport, agreement: "Agreement") -> None:
+    page.title("Positive agreement: one says it, and the other too")
+    scope = agreement.scope
+    rows: list[tuple[Cell, ...]] = [
+        (one.kind.value, one.agreement, f"{one.both:,}", f"{one.one:,}", f"~ said:{one.kind}")
+        for one in agreement.kinds
+        if one.agreement.n and one.kind is not Kind.NOT_NFH
+    ]
+    rows += [
+        ("NOT_NFH", scope.positive, f"{scope.both:,}", f"{scope.one:,}", "~ disagree:scope"),
+        (
+            "is an NFH",
+            scope.negative,
+            f"{scope.neither:,}",
+            f"{scope.one:,}",
+            "~ disagree:scope",
+        ),
+    ]
+    page.table(("kind", "agreement", "both:", "one:", "find"), rows)
+    unsaid = [
+        one.kind.value
+        for one in agreement.kinds
+        if not one.agreement.n and one.kind is not Kind.NOT_NFH
+    ]
+    if unsaid:
+        page.note(f"nobody says {', '.join(unsaid)}")
+    page.left_out(scope.left_out)
+
+
+def _nouns(page: CommandReport, found: "AgreementResult") -> None:
+    nouns, skill = found.agreement.pooled.nouns, found.agreement.skill
+    page.title("Heads, where both say REFERENCE")
+    page.table(
+        ("measure", "value", "of:", "find"),
+        [
+            (name, measure, f"{measure.n:,}", find)
+            for name, measure, find in (
+                ("same nouns", nouns.exact, "disagree:noun,partial,relation"),
+                ("F1 over heads", nouns.f1, ""),
+                ("other mention", nouns.mention, "disagree:mention"),
+                ("other extent", nouns.extent, "disagree:extent"),
+                ("skill", skill.skill, ""),
+                ("observed", skill.observed, ""),
+                ("closest noun", skill.baseline, ""),
+            )
+        ],
+    )
+    page.note("of: pairs of answers; of F1, heads")
+    if found.tagger:
+        page.note(
+            "skill: what annotators agree on (observed) beyond what one of them would with a "
+            f"rule that takes the closest noun; {_sampled(found)}"
+        )
+
+
+def _sampled(found: "AgreementResult") -> str:
+    which = f"{counted(found.sampled, 'item')} where two say REFERENCE"
+    if found.sampled < found.eligible:
+        which = (
+            f"{found.sampled:,} of the {found.eligible:,} items where two say REFERENCE, drawn "
+            f"at random ({SAMPLED_PAIRS:,} at most)"
+        )
+    without = found.agreement.skill.no_noun
+    lacking = f", less {without:,} without a noun" if without else ""
+    return f"{which}{lacking}; nouns by {found.tagger}"
+
+
+def _twos(page: CommandReport, agreement: "Agreement") -> None:
+    page.title("Two annotators at a time: answers, kinds, heads, and Cohen's kappa on kinds")
+    twos = agreement.people.twos
+    finds = [_find(differs(two.left, two.right)) for two in twos]
+    _two_rows(page, twos, finds, [f"{two.left}, {two.right}" for two in twos])
+    _more(page, len(twos), agreement.people.not_measured)
+
+
+def _two_rows(
+    page: CommandReport,
+    twos: "Sequence[PeopleAgreement]",
+    finds: Sequence[str],
+    names: Sequence[str],
+) -> None:
+    ranked = sorted(zip(twos, finds, names, strict=True), key=lambda one: -one[0].items)
+    page.table(
+        ("people", "items:", "whole", "kind", "F1", "kappa", "find"),
+        [
+            (
+                name,
+                f"{two.items:,}",
+                Brief(two.equal),
+                Brief(two.same_kind),
+                Brief(two.nouns.f1),
+                Brief(two.kappa, interval=True),
+                find,
+            )
+            for two, find, name in ranked[:SHOWN_TWOS]
+        ],
+    )
+
+
+def _more(page: CommandReport, measured: int, not_measured: int) -> None:
+    if measured > SHOWN_TWOS:
+        page.note(f"{measured - SHOWN_TWOS:,} further are in --json")
+    if not_measured:
+        page.note(
+            f"{not_measured:,} further, who share fewer items than these {measured:,}, were "
+            "not measured: narrow the query"
+        )
+
+
+def _experts(page: CommandReport, agreement: "Agreement") -> None:
+    if not agreement.coverage.experts and not agreement.coverage.decided:
+        return
+    page.title("Annotators against what an expert decided")
+    twos = agreement.experts.twos
+    if twos:
+        finds = [_find(decided_of(two.left)) for two in twos]
+        _two_rows(page, twos, finds, [two.left for two in twos])
+        _more(page, len(twos), agreement.experts.not_measured)
+    else:
+        page.note("No item that an expert decided was answered by another person.")
+    for name, count in sorted(agreement.own.items()):
+        page.note(f"left out: {counted(count, 'item')} that {name} also decided")
+    page.title("Experts with each other")
+    doubles = agreement.doubles.twos
+    if doubles:
+        finds = [_find(doubles_of(two.left, two.right)) for two in doubles]
+        _two_rows(page, doubles, finds, [f"{two.left}, {two.right}" for two in doubles])
+        _more(page, len(doubles), agreement.doubles.not_measured)
+    else:
+        page.note("No item was decided by two experts.")
+
+
+def _matrix(page: CommandReport, matrix: "MajorityMatrix") -> None:
+    page.title("Majority (rows) against minority (columns); diagonal: unanimous")
+    page.table(
+        ("", *(f"{kind.value}:" for kind in CLASSES)),
+        [
+            (kind.value, *(f"{items:,}" for items in row))
+            for kind, row in zip(CLASSES, matrix.rows, strict=True)
+        ],
+    )
+    page.note(
+        f"without a majority: {counted(matrix.no_majority, 'item')}. OTHER holds UNKNOWN."
+    )
+    page.note(
+        "a cell's items: ~ votes:3 said:ROW said:COLUMN, its mirror image among them; --json "
+        "has each cell's own query"
+    )
+    page.left_out(matrix.left_out)
+
+
+def _cells(page: CommandReport, agreement: "Agreement") -> None:
+    cells = [
+        (cell.items, both_said(two.left, cell.left, two.right, cell.right).query)
+        for two in agreement.people.twos
+        for cell in two.cells
+        if cell.left is not cell.right
+    ]
+    cells.sort(key=lambda cell: (-cell[0], cell[1]))
+    page.title("Kinds that two annotators confuse, most frequent first")
+    page.table(
+        ("items:", "find"),
+        [(f"{items:,}", find) for items, find in cells[:SHOWN_CELLS]],
+    )
+    if len(cells) > SHOWN_CELLS:
+        page.note(f"{len(cells) - SHOWN_CELLS:,} further are in --json")

@@ -9,7 +9,7 @@ from nfh_models.agreement.drift import ALPHA, Drift, Seconds, Trend, WorkPeriod
 from nfh_models.agreement.measure import Measure, undefined
 from nfh_models.agreement.report import LEAST, AnnotatorCompetence, CompetenceReport
 from nfh_models.domain import Kind
-from nfh_tui.cli.agreement_report import CAVEAT
+from nfh_tui.cli.agreement import CAVEAT
 from nfh_tui.cli.report import Brief, Cell, CommandReport
 from nfh_tui.services.annotators import CompetenceResult
 

@@ -4,9 +4,10 @@ the way back to the model before.
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import structs
 
 from nfh_db.messages import counted, quoted, visible
 from nfh_models.errors import ModelsError
@@ -38,6 +39,7 @@ from nfh_tui.cli.retrain import (
     wrapped,
 )
 from nfh_tui.jobs.promotion import signed
+from nfh_tui.services import reports
 from nfh_tui.services.models import (
     checked_folder,
     folder_of,
@@ -45,6 +47,7 @@ from nfh_tui.services.models import (
     packaged_folder,
     packaged_metrics,
 )
+from nfh_tui.services.reports import filled
 
 if TYPE_CHECKING:
     from nfh_db.models import Activation, Model
@@ -75,60 +78,46 @@ GROUPS = {
 # --- JSON -----------------------------------------------------------------------------------
 
 
-def comparison_json(found: "ModelComparison") -> dict[str, object]:
+def comparison_report(found: "ModelComparison") -> reports.ModelComparisonReport:
     """The comparison. difference: of the first figure, the first model's less the second's."""
-    main = found.figures.differences[0]
-    return {
-        "task": found.task,
-        "query": found.query.text,
-        "first": {"id": found.first.id, "name": found.first.name},
-        "second": {"id": found.second.id, "name": found.second.name},
-        "n": found.figures.n,
-        "passages": found.figures.passages,
-        "missing": list(found.missing),
-        "learnt": list(found.learnt),
-        "saw_model": found.saw_model,
-        **_difference_json(main),
-        "figures": [_difference_json(one) for one in found.figures.differences],
-        "unseen": None if found.unseen is None else _figures_json(found.unseen),
-        "counts": {name: len(found.of(right)) for name, right in GROUPS.items()},
-        "queries": {name: found.query_of(right) or None for name, right in GROUPS.items()},
-        "items": [_item_json(one) for one in found.items if one.right[0] != one.right[1]],
-    }
+    main = _difference_report(found.figures.differences[0])
+    return filled(
+        reports.ModelComparisonReport,
+        found,
+        query=found.query.text,
+        **structs.asdict(main),
+        **_on(found.figures),
+        unseen=None
+        if found.unseen is None
+        else reports.ComparedFiguresReport(**_on(found.unseen)),
+        counts={name: len(found.of(right)) for name, right in GROUPS.items()},
+        queries={name: found.query_of(right) or None for name, right in GROUPS.items()},
+        items=[
+            filled(
+                reports.ComparedItemReport,
+                one,
+                id=one.anchor_id,
+                document=one.ballot.document,
+            )
+            for one in found.items
+            if one.right[0] != one.right[1]
+        ],
+    )
 
 
-def _figures_json(figures: "ComparedFigures") -> Mapping[str, object]:
+def _on(figures: "ComparedFigures") -> dict[str, Any]:
     return {
         "n": figures.n,
         "passages": figures.passages,
-        "figures": [_difference_json(one) for one in figures.differences],
+        "figures": [_difference_report(one) for one in figures.differences],
     }
 
 
-def _difference_json(one: "FigureDifference") -> dict[str, object]:
+def _difference_report(one: "FigureDifference") -> reports.FigureDifferenceReport:
     found = one.difference
-    return {
-        "figure": one.figure,
-        "first_value": one.first,
-        "second_value": one.second,
-        "difference": found.value,
-        "low": found.low,
-        "high": found.high,
-        "p": one.p,
-        "why": found.why,
-    }
-
-
-def _item_json(one: "ComparedItem") -> dict[str, object]:
-    return {
-        "id": one.anchor_id,
-        "document": one.ballot.document,
-        "gold": one.gold,
-        "first": one.first,
-        "second": one.second,
-        "right": list(one.right),
-        "seen": one.seen,
-    }
+    return reports.FigureDifferenceReport(
+        one.figure, one.first, one.second, found.value, found.low, found.high, one.p, found.why
+    )
 
 
 # --- for a person ---------------------------------------------------------------------------
@@ -334,18 +323,10 @@ def back(
     for name, why in done.passed_over.items():
         say(f"warning: {visible(name)} is passed over: {visible(why, SHOWN)}")
     if as_json:
-        emit(_json(done))
+        emit(done)
         return
     for line in _lines(done):
         tell(line)
-
-
-def _json(done: "Back") -> dict[str, object]:
-    return {
-        "before": dict(done.before),
-        "after": dict(done.after),
-        "passed_over": dict(done.passed_over),
-    }
 
 
 def _lines(done: "Back") -> Iterator[str]:
@@ -367,7 +348,7 @@ def history(ctx: click.Context, db: Path | None, as_json: bool) -> None:
     with open_to_read(config.database(db)) as store:
         told = tuple(reversed(store.activations()))
     if as_json:
-        emit({"activations": [activation_json(one) for one in told]})
+        emit({"activations": [activation_report(one) for one in told]})
         return
     if not told:
         tell("No change of model has been noted yet.")
@@ -375,18 +356,8 @@ def history(ctx: click.Context, db: Path | None, as_json: bool) -> None:
         tell(line)
 
 
-def activation_json(one: "Activation") -> Mapping[str, object]:
-    """A change of model. before: null where there was none. job: null where a person did it."""
-    return {
-        "at": one.at,
-        "task": one.task,
-        "model": one.model,
-        "model_id": one.model_id,
-        "before": one.before,
-        "who": one.who or None,
-        "reason": one.reason or None,
-        "job": one.job,
-    }
+def activation_report(one: "Activation") -> reports.ActivationReport:
+    return filled(reports.ActivationReport, one, who=one.who or None, reason=one.reason or None)
 
 
 def history_lines(told: "Sequence[Activation]") -> Iterator[str]:
@@ -464,7 +435,7 @@ def compare(
             _predict(store, chosen, models, wanted, parser)
         found = compare_models(store, chosen, *models, wanted, _hidden(store, me or user()))
     if as_json:
-        emit(comparison_json(found))
+        emit(comparison_report(found))
         return
     for line in lines(found, items, db):
         tell(line)
@@ -526,7 +497,11 @@ def models(ctx: click.Context, db: Path | None, as_json: bool) -> None:
         found = all_models(store)
         database = store.path
     if as_json:
-        emit({"models": [summary_json(model, database) for model in found]})
+        summaries = [
+            filled(reports.ModelSummary, model, **summary_of(model, database))
+            for model in found
+        ]
+        emit(reports.ModelsReport(summaries))
         return
     for line in listed(found, database):
         tell(line)
@@ -547,7 +522,7 @@ def show(ctx: click.Context, model: str, db: Path | None, as_json: bool) -> None
         used = [one for one in store.activations() if found.id in (one.model_id, one.before_id)]
         database = store.path
     if as_json:
-        emit(full_json(found, database, used))
+        emit(model_report(found, database, used))
         return
     for line in full_lines(found, database, used):
         tell(line)
@@ -582,7 +557,8 @@ def activate(
         database = store.path
     if as_json:
         still = {name: task for name, task in replaced.items() if task is not None}
-        emit(summary_json(active, database) | {"before": list(replaced), "still": still})
+        summary = summary_of(active, database)
+        emit(filled(reports.ActivatedModel, active, **summary, before=[*replaced], still=still))
         return
     instead = " and ".join(_instead(name, task) for name, task in replaced.items())
     ending = f", in place of {instead}" if instead else ""
@@ -613,37 +589,29 @@ NOT_INCLUSIVE = MEASURES[1][1]
 FIGURES = ("precision", "recall", "f1", "accuracy")
 
 
-def summary_json(model: "Model", database: Path) -> dict[str, object]:
-    """A model in short. folder: whole; null for one without."""
+def summary_of(model: "Model", database: Path) -> dict[str, Any]:
+    """What a list says of a model besides its own fields."""
     return {
-        "id": model.id,
-        "name": model.name,
-        "task": model.task,
-        "recipe": model.recipe,
-        "version": model.version,
-        "state": model.state,
         "f1": _number(metrics_of(model), "f1"),
         "accuracy": _accuracy(model, "accuracy"),
         "accuracy_inclusive": _accuracy(model, "accuracy_inclusive"),
         "folder": _folder(model, database),
-        "created_at": model.created_at,
     }
 
 
-def full_json(
+def model_report(
     model: "Model", database: Path, used: "Sequence[Activation]" = ()
-) -> dict[str, object]:
-    """A model in full. used: each time that it came into use, or went out of it. verdict: null
-    where it was not judged. trouble: what is wrong with its folder; null where nothing is."""
-    return summary_json(model, database) | {
-        "verdict": dict(model.verdict) or None,
-        "used": [activation_json(one) for one in used],
-        "digest": model.digest,
-        "snapshot": model.snapshot,
-        "config": dict(model.config),
-        "metrics": dict(metrics_of(model)),
-        "trouble": trouble(model, database),
-    }
+) -> reports.ModelReport:
+    """A model in full. used: each time that it came into use, or went out of it."""
+    return filled(
+        reports.ModelReport,
+        model,
+        **summary_of(model, database),
+        verdict=model.verdict or None,
+        used=[activation_report(one) for one in used],
+        metrics=metrics_of(model),
+        trouble=trouble(model, database),
+    )
 
 
 def trouble(model: "Model", database: Path) -> str | None:
@@ -713,7 +681,7 @@ def _is_gone(model: "Model", database: Path) -> bool:
 def full_lines(
     model: "Model", database: Path, used: "Sequence[Activation]" = ()
 ) -> Iterator[str]:
-    """A model in full, for a person. used: as in `full_json`."""
+    """A model in full, for a person. used: as in `model_report`."""
     yield f"{model.name}: {model.recipe} for {in_words(model.task)}, {model.state}"
     yield f"  number    {model.id}"
     yield f"  version   {visible(model.version)}"

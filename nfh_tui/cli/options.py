@@ -154,9 +154,11 @@ def tell(text: str = "", *, nl: bool = True, err: bool = False) -> None:
     click.echo(lines_visible(text), nl=nl, err=err)
 
 
-def emit(report: Mapping[str, object]) -> None:
-    """Print the one JSON object of a command."""
-    click.echo(json.dumps(report))
+def emit(report: object) -> None:
+    """Print the one JSON object of a command: a report, a dataclass or a mapping."""
+    from nfh_tui.services.reports import builtins
+
+    click.echo(json.dumps(builtins(report)))
 
 
 def word(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
@@ -440,18 +442,14 @@ def queued(store: "Store", new: "NewJob", db: Path | None, *, as_json: bool) -> 
     """
     job_id = store.queue_job(new)
     if as_json:
-        emit(_as_json(job_id, new))
+        from nfh_tui.services.reports import QueuedJob, filled
+
+        recipe = {key: new.arguments[key] for key in ("recipe",) if key in new.arguments}
+        emit(filled(QueuedJob, new, id=job_id, task=new.task or None, **recipe))
     else:
         tell(f"job {job_id} is queued; {command(f'jobs wait {job_id}', db)} follows it")
     start(store, db)
     return job_id
-
-
-def _as_json(job_id: int, new: "NewJob") -> dict[str, object]:
-    told: dict[str, object] = {"id": job_id, "kind": new.kind, "task": new.task or None}
-    if "recipe" in new.arguments:
-        told["recipe"] = new.arguments["recipe"]
-    return told | {"state": "queued"}
 
 
 def start(store: "Store", db: Path | None, *, waits: bool = False) -> None:

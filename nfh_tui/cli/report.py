@@ -1,19 +1,20 @@
-"""Reports of commands on a terminal or a pipe: paragraphs, tables and footnotes."""
+"""Reports of commands on a terminal or a pipe: paragraphs, tables and footnotes.
+
+rich is imported where something is printed: help and --json need none of it.
+"""
 
 import io
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-
-from rich.cells import cell_len
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from nfh_db.messages import counted, visible
 from nfh_models.agreement.measure import NOT_ASKED, LeftOut, Measure
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 PIPE_WIDTH = 80
 NARROWEST = 40
@@ -47,9 +48,11 @@ class CommandReport:
     """What is printed, top to bottom."""
 
     _file: io.StringIO = field(default_factory=io.StringIO)
-    _console: Console = field(init=False)
+    _console: "Console" = field(init=False)
 
     def __post_init__(self) -> None:
+        from rich.console import Console
+
         self._console = Console(
             file=self._file,
             width=page_width(),
@@ -61,15 +64,20 @@ class CommandReport:
         )
 
     def say(self, sentence: str) -> None:
-        """A paragraph."""
+        from rich.text import Text
+
         self._console.print(Text(visible(sentence, 2_000)))
 
     def note(self, sentence: str) -> None:
         """A paragraph that belongs to the table above it."""
+        from rich.padding import Padding
+        from rich.text import Text
+
         self._console.print(Padding(Text(visible(sentence, 2_000)), INDENTED))
 
     def title(self, words: str) -> None:
-        """The heading of a section."""
+        from rich.text import Text
+
         self._console.print()
         self._console.print(Text(visible(words, 500), style="bold"))
 
@@ -78,6 +86,11 @@ class CommandReport:
 
         A column whose name ends in ":" holds numbers and is right-aligned.
         """
+        from rich.cells import cell_len
+        from rich.padding import Padding
+        from rich.table import Table
+        from rich.text import Text
+
         notes: dict[str, int] = {}
         kept = [tuple(row) for row in rows]
         texts = [[cell_text(value, notes) for value in row] for row in kept]
@@ -106,7 +119,7 @@ class CommandReport:
 
     def left_out(self, reasons: Iterable[LeftOut], of: str = "") -> None:
         """What a measure does not look at. of: which, where the table holds several."""
-        from nfh_tui.cli.agreement_report import omission
+        from nfh_tui.cli.agreement import omission
 
         for one in reasons:
             find = omission(one.why)
@@ -116,7 +129,6 @@ class CommandReport:
             self.note(f"left out{of and f' of {of}'}: {what}{where}")
 
     def text(self) -> str:
-        """All of it."""
         lines = self._file.getvalue().split("\n")
         return "\n".join(line.rstrip() for line in lines)
 

@@ -19,6 +19,7 @@ from nfh_tui.screens.agreement_figures import (
 )
 from nfh_tui.screens.base import Panes
 from nfh_tui.services.report_process import report
+from nfh_tui.services.reports import AgreementReport
 from nfh_tui.widgets.figure_lines import Line, Target, items, sentence
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class AgreementScreen(Panes):
             self.pair = POOLED
         self.set_status(place=items(sum(kept.votes.values())))
         known = self.kept("measured", key)
-        if isinstance(known, dict):
+        if isinstance(known, AgreementReport):
             self.measured = AgreementFigures(known)
         elif len(kept.people) > 1:
             await self._measure(key)
@@ -74,7 +75,7 @@ class AgreementScreen(Panes):
         """The figures of the command."""
         path, base = self.client.store.path, self.base
         arguments = [*ARGUMENTS, "--as", self.me.name, "--", base] if base else ARGUMENTS
-        asked = asyncio.create_task(report(arguments, path))
+        asked = asyncio.create_task(report(arguments, path, AgreementReport))
         try:
             await self._wait(asked)
             self.measured = AgreementFigures(await asked)
@@ -87,7 +88,7 @@ class AgreementScreen(Panes):
             asked.cancel()
             self.set_status(busy="")
 
-    async def _wait(self, asked: "asyncio.Task[dict[str, object]]") -> None:
+    async def _wait(self, asked: asyncio.Task[AgreementReport]) -> None:
         """Say how long it takes, until it is done."""
         begun = monotonic()
         self.measured = AgreementFigures(None, "Measuring; the counts below are there already.")

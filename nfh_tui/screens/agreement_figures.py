@@ -1,12 +1,13 @@
 """The agreement screen's lines, out of counts of the store and figures of the command."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from nfh_db.comparisons import KINDS, AnnotatorPair, Confusions, PersonCounts
 from nfh_db.query import quote_name
 from nfh_db.query.keys import NOBODY, WHO_ASKS
+from nfh_models.agreement.measure import Measure
+from nfh_tui.services.reports import AgreementReport, TwoReport
 from nfh_tui.widgets.figure_lines import (
     BLANK,
     FigureCell,
@@ -24,9 +25,6 @@ from nfh_tui.widgets.figure_lines import (
     sentence,
     share,
 )
-
-Figures = Mapping[str, Any]
-"""What `nfh-tui agreement --json` prints."""
 
 POOLED: AnnotatorPair = ("", "")
 """In place of a pair: everybody together."""
@@ -47,7 +45,7 @@ ONE_ANNOTATOR = "One annotator alone has answered here: agreement takes two."
 class AgreementFigures:
     """The command's figures, or why there are none yet. figures: None until they come."""
 
-    figures: Figures | None = None
+    figures: AgreementReport | None = None
     why: str = ""
 
 
@@ -83,37 +81,37 @@ def _together(measured: AgreementFigures, width: int) -> list[Line]:
     if measured.figures is None:
         return lines + sentence(measured.why, width)
     figures = measured.figures
-    pairs, fleiss = figures["pairs"], figures["fleiss"]
+    pairs, fleiss = figures.pairs, figures.fleiss
     named = (
-        ("alpha, kinds", figures["alpha"], "Krippendorff's alpha over the kinds"),
-        ("kappa, classes", fleiss["kappa"], "Fleiss' kappa over the paper's seven classes"),
-        ("AC1, kinds", figures["ac1"], "Gwet's AC1 over the kinds, a diagnostic"),
-        ("same answer", pairs["equal"], "pairs of whole answers between which nothing blocks"),
-        ("same kind", pairs["same_kind"], "pairs of answers of the same kind"),
-        ("same heads", pairs["nouns"]["exact"], "of pairs that both say REFERENCE: same nouns"),
-        ("F1 of heads", pairs["nouns"]["f1"], "F1 over the heads of pairs of REFERENCE"),
+        ("alpha, kinds", figures.alpha, "Krippendorff's alpha over the kinds"),
+        ("kappa, classes", fleiss.kappa, "Fleiss' kappa over the paper's seven classes"),
+        ("AC1, kinds", figures.ac1, "Gwet's AC1 over the kinds, a diagnostic"),
+        ("same answer", pairs.equal, "pairs of whole answers between which nothing blocks"),
+        ("same kind", pairs.same_kind, "pairs of answers of the same kind"),
+        ("same heads", pairs.nouns.exact, "of pairs that both say REFERENCE: same nouns"),
+        ("F1 of heads", pairs.nouns.f1, "F1 over the heads of pairs of REFERENCE"),
     )
     for name, measure, note in named:
         lines += measure_lines(name, measure, note, width)
-    if figures.get("caveat"):
-        lines += sentence(str(figures["caveat"]), width)
+    if figures.caveat:
+        lines += sentence(figures.caveat, width)
     return lines
 
 
-def measure_lines(name: str, measure: Figures, note: str, width: int) -> list[Line]:
+def measure_lines(name: str, measure: Measure, note: str, width: int) -> list[Line]:
     """One figure with its interval; a sentence where it is undefined."""
-    stop = Target(f"figure {name}", None, f"{note}, of {measure['n']:,}")
+    stop = Target(f"figure {name}", None, f"{note}, of {measure.n:,}")
     label = FigureCell(f" {left(name, 16)}", ("bold",))
-    if measure["value"] is None:
+    if measure.value is None:
         return [
             row(stop, label, FigureCell("–")),
-            *sentence(f"  {measure['why'] or ''}", width),
+            *sentence(f"  {measure.why or ''}", width),
         ]
-    value = FigureCell(f"{measure['value']:.3f} ")
-    if measure["low"] is None:
-        return [row(stop, label, value), *sentence(f"  {measure['why'] or ''}", width)]
-    low, high = measure["low"], measure["high"]
-    return [row(stop, label, value, FigureCell(f"[{low:.3f}, {high:.3f}]", ("faint",)))]
+    value = FigureCell(f"{measure.value:.3f} ")
+    if measure.low is None or measure.high is None:
+        return [row(stop, label, value), *sentence(f"  {measure.why or ''}", width)]
+    interval = FigureCell(f"[{measure.low:.3f}, {measure.high:.3f}]", ("faint",))
+    return [row(stop, label, value, interval)]
 
 
 def _kinds(counts: Confusions, base: str, width: int) -> list[Line]:
@@ -162,7 +160,8 @@ def _classes(
     lines.append(
         (FigureCell(f" {left('', 11)}{right('answers', 8)}{right('agree %', 8)}", ("faint",)),)
     )
-    known = {one["kind"]: one for one in (measured.figures or {}).get("kinds", ())}
+    report = measured.figures
+    known = {} if report is None else {one.kind: one.agreement for one in report.kinds}
     answers = {kind: sum(p.kinds.get(kind, 0) for p in counts.people) for kind in KINDS}
     for kind in (kind for kind in KINDS if answers[kind]):
         stop = Target(f"class {kind}", within(base, f"said:{kind}"), f"somebody says {kind}")
@@ -170,11 +169,11 @@ def _classes(
             FigureCell(f" {left(kind, 11)}", ("bold",)),
             FigureCell(right(f"{answers[kind]:,}", 8)),
         ]
-        measure = known.get(kind, {}).get("agreement")
+        measure = known.get(kind)
         if measure is not None:
-            cells.append(FigureCell(right(percent(measure["value"]), 8)))
-            if measure["low"] is not None and width >= 48:
-                low, high = percent(measure["low"], 0), percent(measure["high"], 0)
+            cells.append(FigureCell(right(percent(measure.value), 8)))
+            if measure.low is not None and measure.high is not None and width >= 48:
+                low, high = percent(measure.low, 0), percent(measure.high, 0)
                 cells.append(FigureCell(f"  [{low}, {high}]", ("faint",)))
         lines.append(row(stop, *cells))
     return lines
@@ -276,8 +275,9 @@ def _two_at_a_time(
     name = max(9, min(30, width - 33))
     titles = "".join(right(one, 8) for one in ("items", "whole %", "kind %", "kappa"))
     lines.append((FigureCell(f" {left('', name)}{titles}", ("faint",)),))
-    twos = (measured.figures or {}).get("annotators", {}).get("twos", ())
-    known = {(one["left"], one["right"]): one for one in twos}
+    report = measured.figures
+    twos = () if report is None else report.annotators.twos
+    known = {(one.left, one.right): one for one in twos}
     lines += [
         _two(counts, known.get(pair), pair, pair == chosen, name) for pair in pairs_of(counts)
     ]
@@ -288,7 +288,11 @@ def _two_at_a_time(
 
 
 def _two(
-    counts: Confusions, figures: Figures | None, pair: AnnotatorPair, is_chosen: bool, name: int
+    counts: Confusions,
+    figures: TwoReport | None,
+    pair: AnnotatorPair,
+    is_chosen: bool,
+    name: int,
 ) -> Line:
     words = "everybody" if pair == POOLED else f"{pair[0]}, {pair[1]}"
     mark = "● " if is_chosen else "  "
@@ -301,7 +305,7 @@ def _two(
         shares = ["", "", ""]
     else:
         blocked = sum(counts.differences.get(pair, {}).values())
-        kappa = "" if figures is None else _value(figures["kappa"])
+        kappa = "" if figures is None else _value(figures.kappa)
         shares = [percent(share(n - blocked, n)), percent(share(alike, n)), kappa]
     told = f"the matrix of {pair_name(pair)}"
     stop = Target(f"{PAIR_STOP} {pair[0]}\t{pair[1]}", None, told, act=PAIR_STOP)
@@ -314,8 +318,8 @@ def _two(
     )
 
 
-def _value(measure: Figures) -> str:
-    return "–" if measure["value"] is None else f"{measure['value']:.2f}"
+def _value(measure: Measure) -> str:
+    return "–" if measure.value is None else f"{measure.value:.2f}"
 
 
 def _differences(counts: Confusions, pair: AnnotatorPair, base: str, width: int) -> list[Line]:
@@ -337,8 +341,3 @@ def pair_of(stop: Target) -> AnnotatorPair:
     """The pair that a stop of the list of pairs stands for."""
     one, other = stop.name.removeprefix(f"{PAIR_STOP} ").split("\t")
     return one, other
-
-
-def quoted_base(query: str) -> str:
-    """What the screen says of the query that it is about."""
-    return query or "everything"

@@ -29,6 +29,7 @@ from nfh_tui.screens.evaluation_figures import (
     side_name,
 )
 from nfh_tui.services.report_process import output, report
+from nfh_tui.services.reports import ModelsReport
 from nfh_tui.textual_support import RowsRead
 from nfh_tui.widgets.figure_lines import BLANK, Line, Target, items, sentence
 from nfh_tui.widgets.input_bar import InputBar
@@ -145,10 +146,8 @@ class EvaluationScreen(Panes):
         registered = await self.client.models()
         learnt = {one.id: one.metrics.get("examples") for one in registered}
         labels = {id_: n for id_, n in learnt.items() if isinstance(n, int)}
-        found = await report(["models"], self.client.store.path)
-        listed = found.get("models")
-        if isinstance(listed, list):
-            self.models = tuple(judged_of(listed, labels))
+        found = await report(["models"], self.client.store.path, ModelsReport)
+        self.models = tuple(judged_of(found.models, labels))
         self.paint()
 
     # --- drawing ------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from nfh_db.comparisons import (
 )
 from nfh_db.query import quote, quote_name
 from nfh_tui.screens.agreement_figures import person, within
+from nfh_tui.services.reports import ModelSummary
 from nfh_tui.widgets.figure_lines import (
     BLANK,
     FigureCell,
@@ -351,9 +352,6 @@ HEIGHT = 5
 
 MODEL_STOP = "model"
 INCLUSIVE, PLAIN = "incl", "acc"
-NAMES = (("accuracy_inclusive", INCLUSIVE), ("accuracy", PLAIN))
-"""The measures, the one that counts first: what a listing calls it, and what it is here."""
-
 MEASURES = {
     INCLUSIVE: "inclusive accuracy",
     PLAIN: "accuracy, which does not count other words of the same form",
@@ -387,36 +385,26 @@ class JudgedModel:
     measure: str = ""
 
 
-def judged_of(
-    listed: Sequence[Mapping[str, object]], labels: Mapping[int, int]
-) -> list[JudgedModel]:
+def judged_of(listed: Sequence[ModelSummary], labels: Mapping[int, int]) -> list[JudgedModel]:
     """The models of `nfh-tui models --json`, oldest first. labels: by the model's id."""
-    made = [_judged(one, labels) for one in listed]
+    made = [_judged(one, labels.get(one.id)) for one in listed]
     return sorted(made, key=lambda one: (one.at, one.id))
 
 
-def _judged(one: Mapping[str, object], labels: Mapping[int, int]) -> JudgedModel:
-    known = ((_fraction(one.get(name)), measure) for name, measure in NAMES)
+def _judged(one: ModelSummary, labels: int | None) -> JudgedModel:
+    known = ((one.accuracy_inclusive, INCLUSIVE), (one.accuracy, PLAIN))
     accuracy, measure = next((pair for pair in known if pair[0] is not None), (None, ""))
     return JudgedModel(
-        _int(one.get("id")),
-        str(one.get("name")),
-        str(one.get("recipe")),
-        str(one.get("state")),
-        str(one.get("created_at")),
+        one.id,
+        one.name,
+        one.recipe,
+        one.state,
+        one.created_at,
         accuracy,
-        _fraction(one.get("f1")),
-        labels.get(_int(one.get("id"))),
+        one.f1,
+        labels,
         measure,
     )
-
-
-def _int(value: object) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _fraction(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) else None
 
 
 def learning_lines(models: Sequence[JudgedModel], width: int) -> list[Line]:

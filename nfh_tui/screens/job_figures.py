@@ -34,6 +34,7 @@ from nfh_tui.jobs.descriptions import (
     took,
 )
 from nfh_tui.screens.agreement_figures import within
+from nfh_tui.services.reports import FigureDifferenceReport, ModelComparisonReport
 from nfh_tui.widgets.figure_lines import (
     BLANK,
     FigureCell,
@@ -769,34 +770,29 @@ def _interval_cells(
     ]
 
 
-def measured(beside: ModelComparisonRow, found: Mapping[str, object]) -> ModelComparisonRow:
+def measured(beside: ModelComparisonRow, found: ModelComparisonReport) -> ModelComparisonRow:
     """With what `nfh-tui models compare --json` says of the same two."""
     interval = _interval_of(found)
-    unseen = found.get("unseen")
-    aside = unseen if isinstance(unseen, Mapping) else {}
-    figures = aside.get("figures")
-    apart = figures[0] if isinstance(figures, list) and figures else {}
-    gap = fraction(apart.get("difference")) if isinstance(apart, Mapping) else None
-    n = count(aside.get("n"))
+    unseen = None
+    if found.unseen is not None and found.unseen.n:
+        main = found.unseen.figures[0]
+        if main.difference is not None:
+            unseen = Unseen(found.unseen.n, main.difference, _interval_of(main))
     return replace(
         beside,
         interval=interval,
         untold=NO_INTERVAL if interval is None else "",
-        learnt=_pair(found.get("learnt")),
-        missing=_pair(found.get("missing")),
-        unseen=Unseen(n, gap, _interval_of(apart)) if gap is not None and n else None,
+        learnt=found.learnt,
+        missing=found.missing,
+        unseen=unseen,
     )
 
 
-def _pair(value: object) -> tuple[int, int]:
-    known = isinstance(value, list) and len(value) == 2
-    return (count(value[0]), count(value[1])) if known else (0, 0)  # type: ignore[index]
-
-
-def _interval_of(found: Mapping[str, object]) -> tuple[float, float] | None:
+def _interval_of(
+    found: ModelComparisonReport | FigureDifferenceReport,
+) -> tuple[float, float] | None:
     """Low and high; None where one of them is missing."""
-    low, high = fraction(found.get("low")), fraction(found.get("high"))
-    return None if low is None or high is None else (low, high)
+    return None if found.low is None or found.high is None else (found.low, found.high)
 
 
 def others_of(model: Model, known: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:

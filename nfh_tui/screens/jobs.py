@@ -55,6 +55,7 @@ from nfh_tui.screens.training_form import (
     last_form,
 )
 from nfh_tui.services.report_process import ReportError, output, report, unbroken
+from nfh_tui.services.reports import ModelComparisonReport, QueuedJob
 from nfh_tui.textual_support import start
 from nfh_tui.widgets.figure_lines import Line, Target, items, sentence
 from nfh_tui.widgets.figure_table import FigureTable
@@ -268,7 +269,7 @@ class Watching(Panes):
         if counted.base:
             call += ["--", counted.base]
         try:
-            found = await report(call, self.client.store.path)
+            found = await report(call, self.client.store.path, ModelComparisonReport)
         except ReportError:
             return replace(counted, untold=NO_INTERVAL)
         return measured(counted, found)
@@ -568,8 +569,7 @@ class JobsScreen(Watching):
         """Have the command queue a training, if all of it is right; the job's number."""
         self.client.require(Access.ADMIN)
         call = [*call_of(form), "--as", self.me.name]
-        queued = await report(call, self.client.store.path)
-        return int(queued["id"])
+        return (await report(call, self.client.store.path, QueuedJob)).id
 
     def _bases(self) -> list[str]:
         """Models that a training may start from, the one in use first."""

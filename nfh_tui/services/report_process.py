@@ -5,13 +5,15 @@ waiting for one ends it.
 """
 
 import asyncio
-import json
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+
+import msgspec
+
+from nfh_tui.services.reports import R
 
 MODULE = "nfh_tui"
 MOST_SAID = 400
@@ -58,16 +60,13 @@ async def output(arguments: Sequence[str], database: Path) -> str:
     return printed.decode("utf-8", "replace")
 
 
-async def report(arguments: Sequence[str], database: Path) -> dict[str, Any]:
-    """The JSON object that a command prints with --json. Raises ReportError."""
+async def report(arguments: Sequence[str], database: Path, kind: type[R]) -> R:
+    """The report that a command prints with --json. Raises ReportError."""
     printed = await output([*arguments, "--json"], database)
     try:
-        found = json.loads(printed)
-    except json.JSONDecodeError as error:
-        raise ReportError(f"nfh-tui {arguments[0]} printed no JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise ReportError(f"nfh-tui {arguments[0]} printed JSON that is no object")
-    return found
+        return msgspec.json.decode(printed, type=kind)
+    except msgspec.DecodeError as error:
+        raise ReportError(f"nfh-tui {arguments[0]} printed no such report: {error}") from error
 
 
 def unbroken(text: str) -> str:

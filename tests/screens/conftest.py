@@ -3,17 +3,22 @@
 import asyncio
 import re
 import shutil
+import typing
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from nfh_db.query import parse
 from nfh_db.records import Annotator, Prediction
 from nfh_db.store import Store
+from nfh_models.agreement.measure import Measure
 from nfh_models.domain import IMPLICIT_KINDS, Kind
 from nfh_tui.demo import _copy_corpus
+from nfh_tui.services.reports import R
 from nfh_tui.widgets.figure_lines import Line, Target, stops
 from tests.shell.conftest import database, open_desk, surroundings
 
@@ -23,6 +28,39 @@ FIGURES = {
     name: {"value": 0.5, "low": 0.4, "high": 0.6, "n": 174, "why": None}
     for name in ("alpha", "ac1")
 }
+
+
+EMPTY = {int: 0, float: 0.0, str: "", bool: False, list: [], dict: {}, tuple: (0, 0)}
+
+
+def some(kind: type[R], known: Mapping[str, object]) -> R:
+    """A report of which a test knows some keys; the others are empty, and objects within."""
+
+    def whole(wanted: object, value: object) -> object:
+        if value is not None and type(None) in typing.get_args(wanted):
+            (wanted,) = (one for one in typing.get_args(wanted) if one is not type(None))
+        if isinstance(value, list) and typing.get_origin(wanted) is list:
+            return [whole(typing.get_args(wanted)[0], one) for one in value]
+        if isinstance(wanted, type) and issubclass(wanted, msgspec.Struct | Measure):
+            given = {} if value is None else value
+            return {
+                one.encode_name: whole(one.type, given.get(one.encode_name))
+                for one in fields_of(wanted)
+                if one.encode_name in given or one.required
+            }
+        if value is not None or type(None) in typing.get_args(wanted):
+            return value
+        return EMPTY[typing.get_origin(wanted) or wanted]
+
+    return msgspec.convert(whole(kind, known), kind)
+
+
+def fields_of(kind: type) -> Iterator[SimpleNamespace]:
+    if issubclass(kind, msgspec.Struct):
+        yield from msgspec.structs.fields(kind)
+        return
+    for name, hint in typing.get_type_hints(kind).items():
+        yield SimpleNamespace(encode_name=name, type=hint, required=True)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,8 @@ from nfh_models.domain import Kind, class_answer
 from nfh_tui.actions import ACTIONS
 from nfh_tui.screens.evaluation_figures import INCLUSIVE, PLAIN, judged_of, learning_lines
 from nfh_tui.screens.palette import SIGN, Acts
-from tests.screens.conftest import plain
+from nfh_tui.services.reports import ModelSummary
+from tests.screens.conftest import plain, some
 from tests.screens.test_side import visit
 
 LISTED = [
@@ -68,7 +69,7 @@ async def test_a_key_that_nothing_has_says_so(open_desk) -> None:
 
 
 def test_the_curve_takes_accuracy_where_no_inclusive_one_is_known() -> None:
-    models = judged_of(LISTED, {})
+    models = judged_of([some(ModelSummary, one) for one in LISTED], {})
     assert [(one.accuracy, one.measure) for one in models] == [
         (0.78, INCLUSIVE), (0.554, PLAIN),
     ]  # fmt: skip

@@ -10,7 +10,8 @@ from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from nfh_tui.screens.agreement import AgreementScreen
 from nfh_tui.services.report_process import ReportError, output, report
-from tests.screens.conftest import until
+from nfh_tui.services.reports import AgreementReport, ModelsReport
+from tests.screens.conftest import some, until
 
 MEASURE = {"value": 0.585, "low": 0.508, "high": 0.656, "n": 174, "why": None}
 UNDEFINED = {"value": None, "low": None, "high": None, "n": 0, "why": "Nobody marked a head."}
@@ -34,10 +35,10 @@ def asked(monkeypatch) -> list[list[str]]:
     """What the command was asked for; it answers at once."""
     calls: list[list[str]] = []
 
-    async def answer(arguments, database):
+    async def answer(arguments, database, kind):
         del database
         calls.append(list(arguments))
-        return REPORT
+        return some(kind, REPORT)
 
     monkeypatch.setattr("nfh_tui.screens.agreement.report", answer)
     return calls
@@ -127,7 +128,7 @@ async def test_what_is_undefined_is_told_and_what_fails_leaves_the_counts(
         text = desk.text()
         assert "0.585 [0.508, 0.656]" in text and "Nobody marked a head." in text
 
-        async def fail(arguments, database):
+        async def fail(arguments, database, kind):
             raise ReportError("the [b] disk is full")
 
         monkeypatch.setattr("nfh_tui.screens.agreement.report", fail)
@@ -142,7 +143,7 @@ async def test_what_is_undefined_is_told_and_what_fails_leaves_the_counts(
 async def test_escape_ends_what_is_measured(open_desk, corpus, monkeypatch) -> None:
     ended: list[bool] = []
 
-    async def forever(arguments, database):
+    async def forever(arguments, database, kind):
         try:
             await asyncio.Event().wait()
         finally:
@@ -175,8 +176,10 @@ async def test_names_are_text_on_this_screen(open_desk, corpus, asked) -> None:
 
 
 async def test_a_command_answers_fails_and_ends_with_whoever_asked(corpus) -> None:
-    found = await report(["models"], corpus)
-    assert {one["name"] for one in found["models"]} >= {"alpha", "beta"}
+    found = await report(["models"], corpus, ModelsReport)
+    assert {one.name for one in found.models} >= {"alpha", "beta"}
+    with pytest.raises(ReportError, match="no such report"):
+        await report(["models"], corpus, AgreementReport)
     with pytest.raises(ReportError, match="99"):
         await output(["models", "show", "99"], corpus)
     task = asyncio.create_task(output(["agreement"], corpus))

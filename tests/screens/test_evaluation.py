@@ -11,7 +11,7 @@ from nfh_models.domain import Kind, class_answer
 from nfh_tui.sample import corpus_path
 from nfh_tui.screens.evaluation import EvaluationScreen
 from nfh_tui.workbench.completion import completed
-from tests.screens.conftest import until
+from tests.screens.conftest import some, until
 from tests.screens.test_agreement import stand_on
 
 MODELS = [
@@ -26,10 +26,10 @@ MODELS = [
 def commands(monkeypatch) -> None:
     """Commands that answer at once."""
 
-    async def listed(arguments, database):
+    async def listed(arguments, database, kind):
         del database
         assert list(arguments) == ["models"]
-        return {"models": MODELS}
+        return some(kind, {"models": MODELS})
 
     async def printed(arguments, database):
         del database

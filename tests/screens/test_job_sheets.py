@@ -17,8 +17,9 @@ from nfh_tui.screens.job_figures import (
     measured,
     model_lines,
 )
+from nfh_tui.services.reports import ModelComparisonReport
 from nfh_tui.widgets.figure_lines import MARK, curve_lines, curve_of, stops
-from tests.screens.conftest import plain
+from tests.screens.conftest import plain, some
 
 NOW = "2026-03-02T12:00:00.000Z"
 
@@ -134,9 +135,8 @@ def test_gold_that_saw_a_model_is_told_once_and_what_is_not_predicted_with_its_n
     judged = replace(MODEL, verdict={"verdict": "candidate", "reason": reason, "saw_model": 4})
     listed = Listed((), (judged,), {}, NOW)
     counts = {"both": 60, "only": 25, "other": 5, "neither": 10}
-    beside = measured(
-        ModelComparisonRow("small", "", counts), {"low": 0.1, "high": 0.3, "missing": [0, 7]}
-    )
+    said = some(ModelComparisonReport, {"low": 0.1, "high": 0.3, "missing": [0, 7]})
+    beside = measured(ModelComparisonRow("small", "", counts), said)
     text = " ".join(plain(model_lines(judged, beside, listed, 62)).split())
     assert text.count("answer in view") == 1
     assert "small has not answered 7 items with gold" in text and "small-2 has" not in text
@@ -166,15 +166,14 @@ def test_a_model_in_full_has_figures_verdict_and_what_stands_beside() -> None:
 def test_what_the_command_says_of_two_models_stands_beside_the_counts() -> None:
     counts = {"both": 60, "only": 25, "other": 5, "neither": 10}
     apart = {"n": 23, "figures": [{"difference": -0.5, "low": None, "high": None}]}
-    said = {"low": 0.1, "high": 0.3, "learnt": [95, 0], "unseen": apart}
+    known = {"low": 0.1, "high": 0.3, "learnt": [95, 0], "unseen": apart}
+    said = some(ModelComparisonReport, known)
     beside = measured(ModelComparisonRow("small", "", counts), said)
     text = plain(model_lines(MODEL, beside, Listed((), (), {}, NOW), 62))
     assert "[+10.0, +30.0]" in text and "−50.0  no interval" in text
     assert "small-2 learnt from the passages of 95" in text and "small learnt" not in text
-    odd = measured(
-        ModelComparisonRow("small", "", counts), {"learnt": "x", "unseen": {"figures": [3]}}
-    )
-    assert (odd.interval, odd.unseen, odd.learnt) == (None, None, (0, 0))
+    bare = measured(ModelComparisonRow("small", "", counts), some(ModelComparisonReport, {}))
+    assert (bare.interval, bare.unseen, bare.learnt) == (None, None, (0, 0))
 
 
 def test_a_model_of_both_tasks_says_in_which_it_gave_way() -> None:

@@ -14,8 +14,9 @@ from nfh_tui.jobs.descriptions import LOG, at_clock, claimable, job_folder
 from nfh_tui.jobs.training import asked
 from nfh_tui.screens.jobs import NO, JobsScreen
 from nfh_tui.screens.training_form import RECIPES
+from nfh_tui.services.reports import R
 from nfh_tui.widgets.figure_lines import MARK
-from tests.screens.conftest import until
+from tests.screens.conftest import some, until
 from tests.screens.test_agreement import stand_on
 from tests.shell.test_bursts import burst
 
@@ -46,9 +47,9 @@ def running(store: Store, *points: JobPoint) -> int:
     return job_id
 
 
-async def no_figures(arguments, database) -> dict[str, object]:
+async def no_figures(arguments, database, kind: type[R]) -> R:
     """In place of a command that compares two models."""
-    return {}
+    return some(kind, {})
 
 
 async def test_without_jobs_it_says_how_to_make_one(open_desk) -> None:
@@ -268,9 +269,9 @@ async def test_two_models_are_compared_and_a_group_opens_its_items(
 ) -> None:
     calls = []
 
-    async def compared(arguments, database):
+    async def compared(arguments, database, kind):
         calls.append(list(arguments))
-        return {"difference": 0.1, "low": 0.05, "high": 0.15}
+        return some(kind, {"difference": 0.1, "low": 0.05, "high": 0.15})
 
     monkeypatch.setattr("nfh_tui.screens.jobs.report", compared)
     async with open_desk(path=corpus) as desk:

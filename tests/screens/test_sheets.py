@@ -12,6 +12,7 @@ from nfh_db.comparisons import (
     Confusions,
     PersonCounts,
 )
+from nfh_models.agreement.measure import Measure, undefined
 from nfh_tui.display_text import width_of
 from nfh_tui.screens.agreement_figures import (
     POOLED,
@@ -32,9 +33,10 @@ from nfh_tui.screens.evaluation_figures import (
     learning_lines,
     model_of,
 )
+from nfh_tui.services.reports import ModelSummary
 from nfh_tui.widgets.figure_lines import fitting, matrix_lines, matrix_of, percent, step, stops
 from nfh_tui.widgets.passage_render import STEPS
-from tests.screens.conftest import plain
+from tests.screens.conftest import plain, some
 
 HOSTILE = "[red]x[/] \x1b[31m\u202e 漢 a/b"
 ONE = JudgedModel(
@@ -86,9 +88,9 @@ def test_counts_are_shortened_where_there_is_no_room(count, width, shown) -> Non
 
 
 def test_an_undefined_figure_is_a_sentence() -> None:
-    why = {"value": None, "low": None, "high": None, "n": 0, "why": "No item has two answers."}
+    why = undefined("No item has two answers.")
     assert "No item has two answers." in plain(measure_lines("alpha", why, "note", 60))
-    only = {"value": 1.0, "low": None, "high": None, "n": 3, "why": "All resamples are alike."}
+    only = Measure(1.0, None, None, 3, "All resamples are alike.")
     text = plain(measure_lines("alpha", only, "note", 60))
     assert "1.000" in text and "All resamples are alike." in text and "[" not in text
     assert percent(None) == "–"
@@ -176,7 +178,7 @@ def test_many_models_keep_the_newest_and_the_card_is_found() -> None:
         {"id": 1, "name": "a", "recipe": "small", "state": "active", "created_at": "2026-01",
          "accuracy_inclusive": 0.7, "f1": None},
     ]  # fmt: skip
-    models = judged_of(listed, {1: 100})
+    models = judged_of([some(ModelSummary, one) for one in listed], {1: 100})
     assert [one.name for one in models] == ["a", "b"] and models[0].labels == 100
     found = [stop for _, _, stop in stops(learning_lines(models, 62))]
     assert [model_of(stop) for stop in found] == [1, 2]

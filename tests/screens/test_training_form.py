@@ -16,7 +16,7 @@ from nfh_tui.screens.training_form import (
     last_form,
 )
 from nfh_tui.services.report_process import ReportError
-from tests.screens.conftest import until
+from tests.screens.conftest import some, until
 from tests.screens.test_jobs import opened
 
 WHOLE = asked(
@@ -80,9 +80,9 @@ async def test_enter_repeats_what_the_command_asked_for(
     store.queue_job(WHOLE)
     calls = []
 
-    async def queued(arguments, database):
+    async def queued(arguments, database, kind):
         calls.append(list(arguments))
-        return {"id": store.queue_job(WHOLE)}
+        return some(kind, {"id": store.queue_job(WHOLE)})
 
     monkeypatch.setattr("nfh_tui.screens.jobs.report", queued)
     async with open_desk(path=corpus) as desk:
@@ -101,7 +101,7 @@ async def test_enter_repeats_what_the_command_asked_for(
 async def test_settings_are_typed_and_checked_and_kept(
     open_desk, corpus, store, monkeypatch, size
 ) -> None:
-    async def refused(arguments, database):
+    async def refused(arguments, database, kind):
         raise ReportError("Usage: nfh-tui retrain\n\nError: 'zz=1' is no setting of\nlinear")
 
     store.queue_job(asked("resolution", "linear"))
