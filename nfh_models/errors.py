@@ -1,5 +1,5 @@
-"""What goes wrong with models and parsers in a way that a person can do something about."""
+"""The base class of errors that a user can do something about."""
 
 
 class ModelsError(Exception):
-    """A sentence that says what, where, and what to do."""
+    """The message is a sentence that says what is wrong, where, and what to do next."""

@@ -58,20 +58,19 @@ class FolderTakenError(ModelFileError):
 
 
 class ModelConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What config.json says.
-
-    version: of the recipe's decisions. parser: the name of what parsed the training text;
-    None of a recipe that needs none. settings: the recipe's own, checked by it.
-    """
+    """What config.json says."""
 
     format_version: int
     name: str
     task: str
     recipe: str
     version: str
+    """Of the recipe's decisions."""
     created_at: str
     parser: str | None
+    """The name of what parsed the training text; None of a recipe that needs none."""
     settings: dict[str, object]
+    """The recipe's own, checked by it."""
 
 
 @dataclass(frozen=True, slots=True)

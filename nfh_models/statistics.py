@@ -13,27 +13,25 @@ from nfh_models.domain import (
     Answer,
     Kind,
     Passage,
-    identified,
     paper_class,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PassageNumber:
-    """A number in its passage.
-
-    passage_id: the same for the numbers of one passage. nfh: whether its noun is said to be
-    missing; None where that is not said. answer: what gold says; None where there is none, or
-    where a model speaks, which says no more than `nfh`.
-    """
+    """A number in its passage."""
 
     passage_id: int
+    """The same for the numbers of one passage."""
     document: str
     split: str | None
     passage: Passage
     anchor: Anchor
     nfh: bool | None
+    """Whether its noun is said to be missing; None where that is not said."""
     answer: Answer | None = None
+    """What gold says; None where there is none, or where a model speaks, which says no more
+    than `nfh`."""
 
     @classmethod
     def of_gold(
@@ -46,7 +44,7 @@ class PassageNumber:
         answer: Answer | None,
     ) -> "PassageNumber":
         """A number with its gold, None where it has none."""
-        nfh = None if answer is None else identified(answer.kind)
+        nfh = None if answer is None else answer.kind.identification
         return cls(passage_id, document, split, passage, anchor, nfh, answer)
 
     @property
@@ -234,21 +232,23 @@ class AnchorWord:
 
 @dataclass(slots=True)
 class Anchors:
-    """Counts over numbers of which it is said whether they are NFHs; all but `numbers` are
-    of the NFHs among them.
-
-    numbers, nfh: how often each text came up, in small letters. lengths: in tokens. longest:
-    the first anchor of the greatest length. words: without a digit; digits: with one;
-    mixed: those of `digits` that hold a letter, too.
+    """Counts over numbers of which it is said whether they are NFHs; all but `numbers` are of
+    the NFHs among them.
     """
 
     numbers: Counter[str] = field(default_factory=Counter)
     nfh: Counter[str] = field(default_factory=Counter)
+    """`numbers` and `nfh`: how often each text came up, in small letters."""
     lengths: ValueCounts = field(default_factory=ValueCounts)
+    """In tokens."""
     longest: str = ""
+    """The first anchor of the greatest length."""
     words: int = 0
+    """Without a digit."""
     digits: int = 0
+    """With one."""
     mixed: int = 0
+    """Those of `digits` that hold a letter, too."""
     _longest: int = 0
 
     def add(self, number: PassageNumber) -> None:
@@ -307,20 +307,18 @@ class Speaker(StrEnum):
 
 @dataclass(slots=True)
 class HeadStatistics:
-    """Counts over the numbers whose answer is REFERENCE.
-
-    nouns, words, mentions: how many heads an anchor has, counted by noun, by different
-    words in small letters (as the paper counts), and by marked or added place. distance: in
-    tokens, from the nearest head to the nearest token of the anchor: 1 is beside it. turns:
-    ranks of turns between the anchor and the head whose turn is nearest, 0 is the same.
-    """
+    """Counts over the numbers whose answer is REFERENCE."""
 
     nouns: ValueCounts = field(default_factory=ValueCounts)
     words: ValueCounts = field(default_factory=ValueCounts)
     mentions: ValueCounts = field(default_factory=ValueCounts)
+    """`nouns`, `words` and `mentions`: how many heads an anchor has, counted by noun, by
+    different words in small letters (as the paper counts), and by marked or added place."""
     distance: ValueCounts = field(default_factory=ValueCounts)
+    """In tokens, from the nearest head to the nearest token of the anchor: 1 is beside it."""
     sides: Counter[HeadSide] = field(default_factory=Counter)
     turns: ValueCounts = field(default_factory=ValueCounts)
+    """Ranks of turns between the anchor and the head whose turn is nearest, 0 is the same."""
     speakers: Counter[Speaker] = field(default_factory=Counter)
 
     @property
@@ -370,23 +368,24 @@ def _speaker(passage: Passage, here: int, there: int) -> Speaker:
 
 @dataclass(slots=True)
 class CorpusSize:
-    """Counts over numbers of which something is said; those of one passage come together.
-
-    nfh, not_nfh, broken: what is said of them. classes: of NFHs whose answer names one of the
-    paper's seven, UNKNOWN among OTHER; unknown: how many of OTHER are UNKNOWN; no_class:
-    NFHs without a class. tokens, turns: of each passage, each once. read: tokens of each
-    number's passage, so that a passage counts once a number, as the paper counts examples.
-    """
+    """Counts over numbers of which something is said; those of one passage come together."""
 
     nfh: int = 0
     not_nfh: int = 0
     broken: int = 0
+    """`nfh`, `not_nfh` and `broken`: what is said of them."""
     classes: Counter[Kind] = field(default_factory=Counter)
+    """Of NFHs whose answer names one of the paper's seven, UNKNOWN among OTHER."""
     unknown: int = 0
+    """How many of OTHER are UNKNOWN."""
     no_class: int = 0
+    """NFHs without a class."""
     tokens: ValueCounts = field(default_factory=ValueCounts)
     turns: ValueCounts = field(default_factory=ValueCounts)
+    """`tokens` and `turns`: of each passage, each once."""
     read: ValueCounts = field(default_factory=ValueCounts)
+    """Tokens of each number's passage, so that a passage counts once a number, as the paper
+    counts examples."""
     _passage: int | None = None
 
     def add(self, number: PassageNumber) -> None:

@@ -1,13 +1,10 @@
-"""Auditing gold that rules settled: how many to look at, which, and what they show.
+"""Audits of gold that was settled by a rule: sample allocation, estimates and intervals.
 
-A sample is drawn by strata (rule, class, pattern of votes), so that each kind of gold is
-looked at in proportion. What it shows is told three ways: the rate of the whole, each
-stratum weighted by its size; the exact interval of Clopper and Pearson (Biometrika 26, 1934,
-pages 404-413) for the share found wrong; and the exact one-sided bound, below which the rate
-lies with the confidence asked for. Where none of n is wrong, that bound is
-1 - (1 - confidence) ** (1 / n), since a share p of errors leaves n drawn items without one
-with the probability (1 - p) ** n: 1.98 % for 150 items and 95 % ("rule of three": about
-3 / n; Hanley and Lippman-Hand, JAMA 249, 1983, pages 1743-1745).
+The sample is stratified by rule, class and vote pattern, so that each kind of gold is examined
+in proportion to its size. The result is reported as the stratified rate of errors, the exact
+two-sided interval of Clopper and Pearson (Biometrika 26, 1934, pages 404-413), and the exact
+one-sided upper bound. Where none of n items is wrong, that bound is 1 - (1 - confidence) ** (1
+/ n): about 3 / n at 95 % confidence, the "rule of three".
 """
 
 import math
@@ -16,44 +13,42 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 DEFAULT_SIZE = 150
-"""Items of an audit: if none is wrong, at most 2 % of all are, with 95 % confidence."""
+"""Items of an audit. If none is wrong, at most 2 % of all gold is wrong (confidence 95 %)."""
 
 CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """What an audit found in one stratum.
-
-    size: items that it was drawn from. decided: of those drawn, how many were looked at.
-    wrong: how many of these are.
-    """
+    """The result of an audit in one stratum."""
 
     size: int
+    """Items in the stratum."""
     decided: int
+    """Sampled items that the auditor has decided."""
     wrong: int
+    """Decided items whose gold is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weighted:
-    """The share of wrong items in all strata, each weighted by its size.
-
-    covered: items in the strata of which any was looked at; the rest says nothing. rate is
-    None if that is none.
-    """
+    """The stratified estimate of the share of wrong items."""
 
     rate: float | None
+    """None if no item was decided."""
     covered: int
+    """Items in the strata that have a decided item; the rate says nothing of the others."""
     size: int
+    """Items in all strata."""
 
 
 def allocate(sizes: Mapping[str, int], wanted: int) -> dict[str, int]:
-    """How many items to draw from each stratum, `wanted` in all (or all there are).
+    """The number of items to draw from each stratum: `wanted` in all, or all there are.
 
-    In proportion to the sizes, by largest remainder (Hamilton's method); then at least one
-    of each stratum that is not empty, taken from those that have most above their share,
-    as far as `wanted` goes. Equal cases are decided by size, then by name. Raises
-    ValueError for a negative size or fewer than one item.
+    Allocation is proportional to size, by largest remainder (Hamilton's method). Then each
+    non-empty stratum gets at least one item, as far as `wanted` allows, taken from the strata
+    most above their quota. Ties are broken by size, then by name. Raises ValueError for a
+    negative size or `wanted` below 1.
     """
     if wanted < 1 or any(size < 0 for size in sizes.values()):
         raise ValueError("an audit needs at least one item, and sizes that are not negative")
@@ -80,7 +75,7 @@ def allocate(sizes: Mapping[str, int], wanted: int) -> dict[str, int]:
 
 
 def draw(strata: Mapping[str, Sequence[int]], wanted: int, seed: int) -> list[tuple[int, str]]:
-    """Items with their strata, drawn without putting back and shuffled.
+    """Draw items without replacement, shuffled, each with the name of its stratum.
 
     The same strata (items in the same order) and seed give the same sample.
     """
@@ -95,10 +90,10 @@ def draw(strata: Mapping[str, Sequence[int]], wanted: int, seed: int) -> list[tu
 
 
 def size_for(rate: float, confidence: float = CONFIDENCE) -> int:
-    """How many items, none of them wrong, bound the share of wrong ones by `rate`.
+    """The smallest sample that bounds the error rate by `rate` if no item in it is wrong.
 
-    The smallest n with 1 - (1 - confidence) ** (1 / n) <= rate. Raises ValueError unless
-    both lie between 0 and 1.
+    This is the smallest n with 1 - (1 - confidence) ** (1 / n) <= rate. Raises ValueError
+    unless both arguments lie between 0 and 1, exclusive.
     """
     if not (0 < rate < 1 and 0 < confidence < 1):
         raise ValueError("rate and confidence must lie between 0 and 1")
@@ -108,7 +103,7 @@ def size_for(rate: float, confidence: float = CONFIDENCE) -> int:
 
 
 def interval(wrong: int, decided: int, confidence: float = CONFIDENCE) -> tuple[float, float]:
-    """The exact two-sided interval of Clopper and Pearson for a share.
+    """The exact two-sided interval of Clopper and Pearson for the share `wrong / decided`.
 
     Raises ValueError if nothing was decided.
     """
@@ -121,19 +116,19 @@ def interval(wrong: int, decided: int, confidence: float = CONFIDENCE) -> tuple[
 
 
 def upper_bound(wrong: int, decided: int, confidence: float = CONFIDENCE) -> float:
-    """The exact one-sided bound: above it the share lies with 1 - confidence at most.
+    """The exact one-sided upper bound for the share `wrong / decided`.
 
-    It is the upper end of the two-sided interval that leaves as much on either side.
+    It is the upper end of the two-sided interval with confidence 1 - 2 * (1 - confidence).
     Raises ValueError if nothing was decided.
     """
     return interval(wrong, decided, 1 - 2 * (1 - confidence))[1]
 
 
 def weighted(strata: Sequence[Stratum]) -> Weighted:
-    """The stratified estimate: the sum of size times share found wrong, over the sizes.
+    """The stratified estimate: sum of size times share of errors, divided by the sum of sizes.
 
-    Unbiased for the strata that were looked at, whatever the allocation (Cochran, Sampling
-    Techniques, 1977, section 5.3).
+    It is unbiased for the strata with a decided item, whatever the allocation (Cochran,
+    Sampling Techniques, 1977, section 5.3).
     """
     seen = [stratum for stratum in strata if stratum.decided]
     covered = sum(stratum.size for stratum in seen)

@@ -1,11 +1,11 @@
-"""Intervals by resampling whole passages: the percentile bootstrap over clusters.
+"""Confidence intervals by the percentile bootstrap over passages.
 
-Anchors of one passage are judged with the same text in mind, so they are no independent
-draws; passages are drawn instead, with replacement, as many as there are (Davison and
-Hinkley 1997, Bootstrap Methods and their Application, sections 3.8 and 5.3.1). A measure
-is a function of sums over passages, so a resample needs no items, only how often each
-passage was drawn. Passages with equal sums are interchangeable: how often a *group* of
-them is drawn is multinomial, which is the same distribution with far fewer draws.
+Anchors of one passage are annotated with the same text in mind, so they are not independent;
+whole passages are resampled with replacement (Davison and Hinkley 1997, Bootstrap Methods and
+their Application, sections 3.8 and 5.3.1). A statistic is a function of sums over passages, so
+a resample needs only the number of times that each passage was drawn. Passages with equal sums
+are interchangeable: the count of each *group* of them is multinomial, which gives the same
+distribution with far fewer draws.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,28 +28,29 @@ ALIKE = (
 )
 COVERAGE = 0.95
 CELLS_AT_ONCE = 4_000_000
-"""Draws held in memory at a time: 32 MB."""
+"""Counts of draws held in memory at a time: 32 MB."""
 UNDEFINED_AT_MOST = 0.05
-"""Share of resamples that may be undefined; with more there is no interval."""
+"""Share of resamples in which the statistic may be undefined; above it there is no interval."""
 DUST = 1e-12
-"""Below this, a denominator is zero that rounding has blurred, and so is the gap between two
-values."""
+"""Rounding error: a denominator or a difference of this size is taken for zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resampling:
-    """How intervals are drawn. resamples: 0 for none. seed: the same gives the same."""
+    """The parameters of the bootstrap. The same seed gives the same intervals."""
 
     resamples: int = RESAMPLES
+    """0 for no intervals."""
     seed: int = 0
 
     def measure(
         self, value: float, n: int, rows: Floats, passages: Ints, statistic: Statistic
     ) -> Measure:
-        """A value with its interval.
+        """The value with its 95 % interval.
 
-        rows: (things counted, features). passages: of each row, any numbers. statistic: the
-        measure as a function of the rows' sums; of all of them it gives `value`.
+        rows: shape (observations, features). passages: the passage number of each row, shape
+        (observations,). statistic: applied to the sum of all rows, it gives `value`. n:
+        reported in the result.
         """
         if not self.resamples:
             return Measure(value, None, None, n, NOT_ASKED)
@@ -73,8 +74,10 @@ class Resampling:
         return Measure(value, float(low), float(high), n, None)
 
     def drawn(self, rows: Floats, passages: Ints, statistic: Statistic) -> Floats | None:
-        """The values of the statistic where it is defined, one a resample; arguments as in
-        `measure`. None where none can be drawn: no resamples, or a single passage."""
+        """The defined values of the statistic, one for each resample.
+
+        Arguments as in `measure`. None without resamples or with a single passage.
+        """
         sums = by_passage(rows, passages)
         if not self.resamples or len(sums) < 2:
             return None
@@ -84,10 +87,11 @@ class Resampling:
     def p_value(
         self, value: float, rows: Floats, passages: Ints, statistic: Statistic
     ) -> float | None:
-        """How often a value at least as far from 0, either way, would be drawn if it were 0.
+        """The two-sided p-value of the hypothesis that the value is 0.
 
-        Counted is how far resamples stray from the value observed (Koehn 2004; Davison and
-        Hinkley 1997, section 4.4.1). Arguments as in `measure`; None as in `drawn`.
+        It counts the resamples that deviate from the observed value at least as far as that
+        value is from 0 (Koehn 2004; Davison and Hinkley 1997, section 4.4.1). Arguments as in
+        `measure`; None as in `drawn`.
         """
         drawn = self.drawn(rows, passages, statistic)
         if drawn is None:
@@ -97,7 +101,9 @@ class Resampling:
         return float((1 + strays) / (1 + len(drawn)))
 
     def draw(self, sums: Floats, statistic: Statistic) -> Floats:
-        """The statistic in each resample, shape (resamples,). sums: one row a passage."""
+        """The statistic in each resample, shape (resamples,). sums: one row for each
+        passage.
+        """
         groups, sizes = distinct(sums)
         random = np.random.default_rng(self.seed)
         share = sizes / sizes.sum()
@@ -111,13 +117,15 @@ class Resampling:
 
 
 def numbered(names: Iterable[str]) -> Ints:
-    """A number for each name, equal ones alike, counted as they first occur."""
+    """A number for each name, in the order of first occurrence; equal names get equal
+    numbers.
+    """
     numbers: dict[str, int] = {}
     return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
 def by_passage(rows: Floats, passages: Ints) -> Floats:
-    """The sums of the rows of each passage that has any, in the order of the numbers."""
+    """The sums of the rows of each passage, in the order of the passage numbers."""
     if not len(rows):
         return rows
     order = np.argsort(passages, kind="stable")
@@ -127,7 +135,7 @@ def by_passage(rows: Floats, passages: Ints) -> Floats:
 
 
 def distinct(sums: Floats) -> tuple[Floats, Ints]:
-    """The different rows, and how many there are of each."""
+    """The distinct rows, and the number of occurrences of each."""
     # Compared as bytes: ten times as fast as column by column. -0.0 would be another value.
     packed = np.ascontiguousarray(sums + 0.0).view(
         np.dtype((np.void, sums.itemsize * sums.shape[1]))
@@ -137,7 +145,7 @@ def distinct(sums: Floats) -> tuple[Floats, Ints]:
 
 
 def ratio(sums: Floats) -> Floats:
-    """The statistic of a share: feature 0 by feature 1."""
+    """The statistic of a share: feature 0 divided by feature 1."""
     return divided(sums[..., 0], sums[..., 1])
 
 
@@ -148,5 +156,5 @@ def divided(part: Floats, whole: Floats) -> Floats:
 
 
 def corrected(observed: Floats, expected: Floats) -> Floats:
-    """(observed - expected) / (1 - expected); NaN where nothing is left to be gained."""
+    """Chance correction: (observed - expected) / (1 - expected); NaN where expected is 1."""
     return divided(observed - expected, 1.0 - expected)

@@ -1,23 +1,8 @@
-"""Coefficients of agreement: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1,
-the paper's matrix, agreement by kind and by pair of people, and the skill over a baseline.
+"""Agreement coefficients: Krippendorff's alpha, Fleiss' and Cohen's kappa, Gwet's AC1, the
+majority matrix of the paper, agreement by kind and by pair of people, and the noun skill score.
 
-What agreement on nouns is worth: its skill over "the closest noun before the number".
-
-Two people who both pick the closest noun agree perfectly without having understood
-anything, so agreement on nouns is set against a rule that does just that. The form is that
-of a skill score, as forecasts are judged against a reference forecast (Wilks 2011,
-Statistical Methods in the Atmospheric Sciences, 3rd edition, chapter 8):
-
-    skill = (observed - baseline) / (1 - baseline)
-
-observed: of the pairs of annotators who both say REFERENCE, the share that agree by noun
-(nothing blocks). baseline: the agreement that an annotator would reach who always gave the
-closest noun; of each pair one of the two, either with the same weight, is replaced by that
-answer, and the agreement of what is left with it counted. Both on the same pairs. 1 is full
-agreement; 0 is no more agreement than the rule has with a person; it may be negative.
-
-It is no chance correction as in kappa: nouns of one passage are no categories of another,
-so there is no distribution of nouns from which chance could be computed.
+Each coefficient is written as a function of per-item rows (`*_rows`) whose sums give the
+coefficient (`*_of`), which is what the bootstrap needs.
 """
 
 from collections import Counter
@@ -68,11 +53,12 @@ def krippendorff_alpha(
     names: tuple[str, ...],
     nothing: str = NO_OVERLAP,
 ) -> Measure:
-    """Alpha over the categories of `counts`, shape (items, categories); n counts items.
+    """Krippendorff's alpha over the categories of `counts`, shape (items, categories); n counts
+    items.
 
-    Krippendorff 2019, Content Analysis (4th edition), chapter 12, by the package
-    `krippendorff`; items with fewer than two answers have no pair and do not count.
-    names: of the categories. nothing: the sentence for no pair at all.
+    Krippendorff 2019, Content Analysis (4th edition), chapter 12, computed by the package
+    `krippendorff`. Items with fewer than two answers are not used. names: of the categories.
+    nothing: the reason given where no item has two answers.
     """
     used = counts.sum(axis=1) >= 2
     table, where = counts[used], passages[used]
@@ -81,22 +67,18 @@ def krippendorff_alpha(
     said = table.sum(axis=0) > 0
     if said.sum() == 1:
         return undefined(ONE_KIND.format(names[int(np.argmax(said))]), len(table))
-    table = table[:, said]
-    value = _by_library(table)
-    return resampling.measure(value, len(table), alpha_rows(table), where, alpha_of)
-
-
-def _by_library(table: Ints) -> float:
     import krippendorff
 
-    # The library's products are of the type of the counts: 32 bits halve its memory.
-    return float(
-        krippendorff.alpha(value_counts=table.astype(np.int32), level_of_measurement="nominal")
+    table = table[:, said]
+    # The library's products have the type of the counts: 32 bits halve its memory.
+    value = krippendorff.alpha(
+        value_counts=table.astype(np.int32), level_of_measurement="nominal"
     )
+    return resampling.measure(float(value), len(table), alpha_rows(table), where, alpha_of)
 
 
 def alpha_rows(table: Ints) -> Floats:
-    """Per item: answers by category, and its diagonal of the coincidence matrix, summed."""
+    """Per item: answers by category, and the diagonal of its coincidence matrix, summed."""
     voters = table.sum(axis=1, keepdims=True)
     equal = (table * (table - 1)).sum(axis=1, keepdims=True) / (voters - 1)
     return np.hstack((table, equal))
@@ -111,9 +93,8 @@ def alpha_of(sums: Floats) -> Floats:
     return corrected(observed, expected)
 
 
-# Gwet's AC1: a diagnostic beside alpha, for when one answer is far more frequent.
-#
-# Written here since no kept library that runs beside numpy 2 has it.
+# Gwet's AC1 is reported beside alpha for data in which one answer is far more frequent. It is
+# implemented here, since no maintained library that runs with numpy 2 has it.
 
 
 def gwet_ac1(
@@ -123,7 +104,7 @@ def gwet_ac1(
     names: tuple[str, ...],
     nothing: str = NO_OVERLAP,
 ) -> Measure:
-    """AC1 over the categories of `counts`, shape (items, categories); n counts items.
+    """Gwet's AC1 over the categories of `counts`, shape (items, categories).
 
     Gwet 2008, British Journal of Mathematical and Statistical Psychology 61:29-48, for many
     raters, and Gwet 2014, Handbook of Inter-Rater Reliability, for missing answers:
@@ -134,8 +115,8 @@ def gwet_ac1(
                  pi_q = mean over items with any answer of r_iq / r_i
         AC1 = (pa - pe) / (1 - pe)
 
-    r_iq: answers q to item i; r_i: its answers; Q: categories that anybody used. n counts
-    the items with two or more answers.
+    r_iq: answers q to item i; r_i: its answers; Q: categories that occur. n counts the items
+    with two or more answers.
     """
     answered = counts.sum(axis=1)
     used = answered >= 1
@@ -152,7 +133,9 @@ def gwet_ac1(
 
 
 def ac1_rows(table: Ints) -> Floats:
-    """Per item: shares of its answers by category, agreement of its pairs, has it pairs."""
+    """Per item: shares of its answers by category, agreement of its pairs, 1 if it has
+    pairs.
+    """
     answers = table.sum(axis=1, keepdims=True)
     paired = answers >= 2
     pairs = np.where(paired, answers * (answers - 1), 1)
@@ -173,19 +156,20 @@ NONE_INSIDE = "Each item with two answers has one that is in none of the seven c
 
 @dataclass(frozen=True, slots=True)
 class Fleiss:
-    """Fleiss' kappa. voters: how many answers each item has that was used; 0 for none."""
+    """Fleiss' kappa."""
 
     kappa: Measure
     voters: int
+    """The number of answers of each item that was used; 0 for no item."""
     left_out: tuple[LeftOut, ...]
 
 
 def fleiss(tables: Tables, resampling: Resampling) -> Fleiss:
-    """Fleiss' kappa over the seven classes, where the same number of people answered.
+    """Fleiss' kappa over the seven classes, of the items with equal numbers of answers.
 
-    Fleiss 1971 defines it for one number of raters an item. Of the items all of whose votes
-    are in the seven classes, those with the most frequent number of voters are used (of
-    two equally frequent ones the larger); alpha, beside it, uses all.
+    Fleiss 1971 defines it for one number of raters. Of the items whose votes are all in the
+    seven classes, those with the most frequent number of votes are used (of two equally
+    frequent numbers the larger one).
     """
     enough = tables.counts.sum(axis=1) >= 2
     inside = enough & (tables.outside == 0)
@@ -214,8 +198,8 @@ def fleiss_kappa(
 ) -> Measure:
     """Fleiss' kappa of `counts`, shape (items, categories), by statsmodels; n counts items.
 
-    Fleiss 1971, Psychological Bulletin 76:378-382. Raises ValueError unless each item has
-    the same number of votes, two or more.
+    Fleiss 1971, Psychological Bulletin 76:378-382. Raises ValueError unless all items have the
+    same number of votes, two or more.
     """
     if not len(counts):
         return undefined(nothing)
@@ -233,7 +217,7 @@ def fleiss_kappa(
 
 
 def fleiss_rows(table: Ints) -> Floats:
-    """Per item: votes by category, and the share of its pairs of votes that are equal."""
+    """Per item: votes by category, share of equal pairs, and 1."""
     voters = table.sum(axis=1, keepdims=True)
     equal = (table * (table - 1)).sum(axis=1, keepdims=True) / (voters * (voters - 1))
     return np.hstack((table, equal, np.ones((len(table), 1))))
@@ -247,10 +231,10 @@ def fleiss_of(sums: Floats) -> Floats:
 
 
 def cohen(pairs: Pairs, resampling: Resampling, nothing: str = NO_OVERLAP) -> Measure:
-    """Cohen's kappa over kinds of the left against the right, by scikit-learn; n counts pairs.
+    """Cohen's kappa over kinds, left against right, by scikit-learn; n counts pairs.
 
-    Cohen 1960, Educational and Psychological Measurement 20:37-46. Pairs with an NFH, which
-    could be any kind, are left out.
+    Cohen 1960, Educational and Psychological Measurement 20:37-46. Pairs with an NFH are left
+    out: it could become any kind.
     """
     pairs = pairs.named
     if not len(pairs):
@@ -265,7 +249,7 @@ def cohen(pairs: Pairs, resampling: Resampling, nothing: str = NO_OVERLAP) -> Me
 
 
 def cohen_rows(pairs: Pairs) -> Floats:
-    """Per pair: the left's kind and the right's as rows of the unit matrix, and equality."""
+    """Per pair: one-hot left kind, one-hot right kind, 1 if they are equal."""
     unit = np.eye(len(KINDS))
     equal = (pairs.left_kind == pairs.right_kind)[:, np.newaxis]
     return np.hstack((unit[pairs.left_kind], unit[pairs.right_kind], equal))
@@ -279,11 +263,11 @@ def cohen_of(sums: Floats) -> Floats:
     return corrected(observed, divided((left * right).sum(axis=-1), pairs**2))
 
 
-# The paper's matrix: what the majority says against what the one other says.
+# The paper's matrix of majority and minority (figure 3).
 #
-# Rows are the majority's class, columns the minority's; the diagonal holds what is unanimous.
-# Of three voters, that is the whole of their votes, so vote patterns and Fleiss' kappa follow
-# from a printed matrix.
+# Rows are the majority's class, columns the minority's; unanimous items are on the diagonal.
+# With three votes an item, the matrix determines all votes, so that vote patterns and Fleiss'
+# kappa can be computed from a printed matrix.
 
 VOTERS = 3
 UNANIMOUS, MAJORITY, NONE = "3-0", "2-1", "1-1-1"
@@ -291,21 +275,20 @@ UNANIMOUS, MAJORITY, NONE = "3-0", "2-1", "1-1-1"
 
 @dataclass(frozen=True, slots=True)
 class MajorityMatrix:
-    """Items by majority (rows) and minority (columns), in the order of CLASSES.
-
-    no_majority: items whose three votes are in three classes; they are in no cell.
-    not_printed: of a matrix from print, items with a majority and a minority that no cell
-    holds; of one made from votes 0.
+    """The paper's matrix (figure 3): items by majority (rows) and minority (columns), in the
+    order of CLASSES.
     """
 
     rows: tuple[tuple[int, ...], ...]
     no_majority: int
+    """Items whose three votes are in three classes; they are in no cell."""
     not_printed: int = 0
+    """Of a matrix taken from print: items with a majority that no cell holds. Else 0."""
     left_out: tuple[LeftOut, ...] = ()
 
     @property
     def items(self) -> int:
-        """How many items there are, in cells and in none."""
+        """All items, in cells or not."""
         return sum(map(sum, self.rows)) + self.no_majority + self.not_printed
 
 
@@ -345,7 +328,9 @@ def matrix_patterns(matrix: MajorityMatrix) -> Mapping[str, int]:
 
 
 def matrix_counts(rows: Sequence[Sequence[int]]) -> Ints:
-    """The votes that the cells stand for, shape (items, classes); no item without majority."""
+    """The votes that the cells stand for, shape (items, classes); items without majority have
+    none.
+    """
     votes, times = [], []
     for majority, row in enumerate(rows):
         for minority, items in enumerate(row):
@@ -358,12 +343,11 @@ def matrix_counts(rows: Sequence[Sequence[int]]) -> Ints:
 
 
 def matrix_kappa(matrix: MajorityMatrix, resampling: Resampling) -> Measure:
-    """Fleiss' kappa of a matrix; n counts items, those that are in no cell included.
+    """Fleiss' kappa of a matrix; n counts all items, those in no cell included.
 
-    Of these it is known how far they agree (nothing without a majority; of a majority and a
-    minority one pair of votes in three), not which classes they name: chance is computed from
-    the cells alone. No kept library takes votes that are known that far only. The interval
-    resamples items: a printed matrix knows no passages.
+    Of items in no cell only the agreement is known (0 without a majority, one pair of three
+    with one), not the classes: chance agreement is computed from the cells. The interval
+    resamples items, since a printed matrix does not tell passages.
     """
     counts = matrix_counts(matrix.rows)
     if not len(counts):
@@ -379,13 +363,14 @@ def matrix_kappa(matrix: MajorityMatrix, resampling: Resampling) -> Measure:
 
 
 MOST_PAIRS = 200
-"""Pairs of people that are measured: those with most items in common. Hundreds of workers
-make tens of thousands of pairs that share a few items each."""
+"""Pairs of people that are measured, those with most items in common. Hundreds of crowd workers
+make tens of thousands of pairs that share a few items each.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class KindPairCount:
-    """How many items the left calls one kind and the right another, or the same."""
+    """Items for which the left answer has one kind and the right one another, or the same."""
 
     left: Kind
     right: Kind
@@ -394,21 +379,22 @@ class KindPairCount:
 
 @dataclass(frozen=True, slots=True)
 class PeopleAgreement:
-    """How two people agree on the items that both answered (`items`; n counts these).
-
-    equal: whole answers, by noun. kappa: Cohen's, over kinds. differences: items by what
-    blocks. cells: by the two kinds, most frequent first, equal kinds too.
-    """
+    """Agreement of two people on the items that both answered."""
 
     left: str
     right: str
     items: int
+    """n of the measures, unless they say otherwise."""
     equal: Measure
+    """Share of whole answers without a blocking difference."""
     same_kind: Measure
     kappa: Measure
+    """Cohen's kappa over kinds."""
     nouns: NounAgreement
     differences: dict[Blocking, int]
+    """Items by blocking difference."""
     cells: tuple[KindPairCount, ...]
+    """Counts by the two kinds, equal kinds included, most frequent first."""
 
 
 def people_agreement(
@@ -418,9 +404,9 @@ def people_agreement(
     resampling: Resampling,
     most: int = MOST_PAIRS,
 ) -> tuple[tuple[PeopleAgreement, ...], int]:
-    """The agreement of each two people, by name, and how many twos were not measured.
+    """The agreement of each pair of people, and the number of pairs that were not measured.
 
-    left, right: names by number. Of more than `most`, those who share most items.
+    left, right: names by number. Of more than `most` pairs, those with most items are measured.
     """
     together = Counter(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
     kept = sorted(together, key=lambda two: (-together[two], two))[:most]
@@ -452,31 +438,29 @@ def _agreement(pairs: Pairs, left: str, right: str, resampling: Resampling) -> P
     )
 
 
-# Agreement on one kind at a time: of the times it was said, how often the other said it too.
-#
-# Specific ("positive") agreement: 2a / (2a + b + c), where a counts pairs in which both say
-# it, and b and c those in which only one does. Spitzer and Fleiss 1974, British Journal of
-# Psychiatry 125:341-347; pooled over pairs of annotators as in Fleiss 1981, Statistical
-# Methods for Rates and Proportions (2nd edition), chapter 13. It knows no chance correction:
-# with many people it is the probability that, one of them having said it, another does.
+# Specific ("positive") agreement on one kind: 2a / (2a + b + c), where a counts the pairs in
+# which both answers have the kind, and b and c those in which only one has it. Spitzer and
+# Fleiss 1974, British Journal of Psychiatry 125:341-347; pooled over pairs of annotators as in
+# Fleiss 1981, Statistical Methods for Rates and Proportions (2nd edition), chapter 13. There is
+# no chance correction: with many annotators it is the probability that an annotator gives the
+# kind, given that another one does.
 
 
 @dataclass(frozen=True, slots=True)
 class KindAgreement:
-    """Agreement on one kind. both, one: pairs in which both or only one of two say it.
-
-    agreement: its n counts the pairs in which anybody says it.
-    """
+    """Agreement on one kind."""
 
     kind: Kind
     both: int
     one: int
+    """Pairs in which both answers (`both`) or only one (`one`) have the kind."""
     agreement: Measure
+    """n counts the pairs in which either has the kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeAgreement:
-    """Agreement on what is no NFH (positive) and on what is one (negative), by pairs."""
+    """Agreement on NOT_NFH (positive) and on being a fused head (negative), over pairs."""
 
     positive: Measure
     negative: Measure
@@ -504,7 +488,9 @@ def kind_agreement(
 def scope_agreement(
     pairs: Pairs, resampling: Resampling, nothing: str = NO_OVERLAP
 ) -> ScopeAgreement:
-    """Agreement on NOT_NFH. Everything else but BROKEN, which says neither, is an NFH."""
+    """Agreement on NOT_NFH. All other kinds count as fused heads, except BROKEN, which is left
+    out.
+    """
     sound = (pairs.left_kind != BROKEN) & (pairs.right_kind != BROKEN)
     used = pairs.where(sound)
     left, right = used.left_kind == NOT_NFH, used.right_kind == NOT_NFH
@@ -541,30 +527,42 @@ def _specific(
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """Agreement on nouns against the closest noun before.
-
-    skill, observed, baseline: n counts pairs. items: looked at; no_noun: how many of those
-    given have no noun that could be the closest, and were left out.
-    """
+    """Agreement on nouns relative to the baseline "closest noun"; see `noun_skill`."""
 
     skill: Measure
     observed: Measure
     baseline: Measure
+    """Of all three measures, n counts pairs."""
     items: int
+    """Items that were used."""
     no_noun: int
+    """Items left out since their passage has no noun."""
 
 
 def no_skill(why: str) -> Skill:
-    """A skill that could not be measured."""
+    """A skill that was not measured, with the reason."""
     nothing = undefined(why)
     return Skill(nothing, nothing, nothing, 0, 0)
 
 
 def noun_skill(items: Sequence[AnsweredAnchor], resampling: Resampling) -> Skill:
-    """The skill of annotators who both say REFERENCE, from `AnsweredAnchor.nearest`.
+    """The skill score of annotators who both answer REFERENCE, from `AnsweredAnchor.nearest`.
 
-    Items in which fewer than two say REFERENCE have no pair and are passed over; those
-    whose `nearest` is None are left out and counted: there the rule has no answer.
+    Two people who both pick the closest noun agree without having understood anything, so
+    agreement on nouns is compared with a rule that does just that. The form is that of a
+    forecast skill score (Wilks 2011, Statistical Methods in the Atmospheric Sciences, 3rd
+    edition, chapter 8):
+
+        skill = (observed - baseline) / (1 - baseline)
+
+    observed: share of pairs that agree by noun (no blocking difference). baseline: the same
+    share if one of each pair, either with equal weight, is replaced by the closest noun. 1 is
+    full agreement; 0 is no more than the rule has with a person; it may be negative. It is no
+    chance correction as in kappa: the nouns of one passage are no categories of another, so
+    there is no distribution of nouns to compute chance from.
+
+    Items with fewer than two References have no pair. Items whose `nearest` is None are left
+    out and counted in `no_noun`.
     """
     rows, passages, used, no_noun = [], [], 0, 0
     for item in items:
@@ -592,7 +590,7 @@ def noun_skill(items: Sequence[AnsweredAnchor], resampling: Resampling) -> Skill
 def _pairs(
     references: Sequence[Answer], nearest: int, lemmas: Sequence[str]
 ) -> list[tuple[float, float, float]]:
-    """Of each pair: do they agree, how far the rule agrees with the two of them, and 1."""
+    """Of each pair: 1 if they agree, the mean agreement of the two with the rule, and 1."""
     rule = reference_answer([[Mention(nearest, nearest + 1, nearest)]])
     by_rule = [_agree(answer, rule, lemmas) for answer in references]
     return [
@@ -610,11 +608,7 @@ def _agree(left: Answer, right: Answer, lemmas: Sequence[str]) -> bool:
 
 
 def _skill(
-    rows: Floats,
-    passages: Ints,
-    resampling: Resampling,
-    used: int,
-    no_noun: int,
+    rows: Floats, passages: Ints, resampling: Resampling, used: int, no_noun: int
 ) -> Skill:
     pairs = len(rows)
     observed, baseline = (float(rows[:, column].mean()) for column in (0, 1))
@@ -634,9 +628,6 @@ def _skill(
 
 
 def skill_of(sums: Floats) -> Floats:
-    """Skill from sums: pairs that agree, agreement of the rule, pairs."""
-    observed, baseline = (
-        divided(sums[..., 0], sums[..., 2]),
-        divided(sums[..., 1], sums[..., 2]),
-    )
-    return corrected(observed, baseline)
+    """Skill from the sums of the rows of `_pairs`."""
+    pairs = sums[..., 2]
+    return corrected(divided(sums[..., 0], pairs), divided(sums[..., 1], pairs))

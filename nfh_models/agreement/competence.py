@@ -1,8 +1,9 @@
-"""How far each annotator can be trusted: measured against what is known, and, without any
-gold, by Dawid and Skene's model and MACE.
+"""Competence of annotators: against known answers and, without gold, by Dawid and Skene's model
+and MACE.
 
-A vote is held against what an expert decided, where one did, and against the other votes.
-The passages are not kept: a vote takes a few hundred bytes, so that a million fit.
+Each vote is compared with the adjudicators' decision, where there is one, with check items and
+with the other votes. Passages are not kept: a vote takes a few hundred bytes, so that a million
+votes fit into memory.
 """
 
 import io
@@ -28,93 +29,92 @@ if TYPE_CHECKING:
 
 
 Checks = Mapping[tuple[int, str], Answer]
-"""The known answer of each check item, by the anchor's key and the name of who was asked."""
+"""The known answer of each check item, by the anchor's key and the annotator's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeadPairCounts:
-    """Two answers that both say REFERENCE, head by head, by noun.
-
-    mine, wanted: heads of the vote and of the decision. right: of mine, how many are
-    wanted; found: of the wanted ones, how many are among mine.
-    """
+    """The heads of a vote and of a known answer, both REFERENCE, compared by noun."""
 
     mine: int
     wanted: int
+    """Heads of the vote (`mine`) and of the known answer (`wanted`)."""
     right: int
+    """Heads of the vote that are in the known answer."""
     found: int
+    """Heads of the known answer that are in the vote."""
 
     @property
     def exact(self) -> bool:
-        """Whether all heads are the same."""
         return self.right == self.mine and self.found == self.wanted
 
 
 @dataclass(frozen=True, slots=True)
-class Against:
-    """A vote against one known answer.
-
-    kind: of the known answer. equal: nothing blocks between the two. heads: only where both
-    say REFERENCE.
-    """
+class AnswerMatch:
+    """A vote compared with one known answer."""
 
     kind: Kind
+    """Of the known answer."""
     equal: bool
+    """Whether there is no blocking difference."""
     heads: HeadPairCounts | None
+    """Only where both are REFERENCE."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """One vote, and how it stands to what is known.
-
-    item: the anchor's key. at, seconds: as in Timed. expert: against what an expert decided;
-    None where none did, or the expert is this very person. check: against the known answer
-    of a check item. majority: the kind that more than half of the others name, of two or
-    more; agreeing: the share of the others that the vote differs from in nothing that
-    blocks; both None without others. nearest: whether a REFERENCE names the closest noun;
-    None where that was not looked for.
-    """
+class JudgedVote:
+    """One vote, compared with the known answers and with the other votes."""
 
     item: int
+    """The anchor's key."""
     kind: Kind
     at: str
     seconds: float | None
-    expert: Against | None
-    check: Against | None
+    """`at` and `seconds` are as in Timed."""
+    expert: AnswerMatch | None
+    """Against the adjudicators' decision; None without one, or if the annotator made it."""
+    check: AnswerMatch | None
+    """Against the known answer of a check item."""
     majority: Kind | None
+    """The kind of more than half of the other votes, of which there are two or more;
+    else None.
+    """
     agreeing: float | None
+    """The share of other votes without a blocking difference; None without other votes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Together:
-    """Two people: items that both answered, and on how many their answers are one and the
-    same, mentions included. unlike: of those, items on which somebody else, or an expert,
-    says another thing."""
+class PairOverlap:
+    """Two annotators."""
 
     items: int
+    """Items that both answered."""
     same: int
+    """Of these, items with identical answers, mentions included."""
     unlike: int
+    """Of the identical ones, items on which another annotator or an adjudicator differs."""
 
 
 @dataclass(frozen=True, slots=True)
 class PersonVotes:
-    """All votes, by person.
+    """All votes, by annotator."""
 
-    own: how many votes of each person are left out of `Mark.expert`, since that person
-    decided the item as an expert. items: how many there are; decided: by an expert.
-    unanimous: how many of the decided ones have two votes and more that do not differ.
-    """
-
-    people: Mapping[str, tuple[Mark, ...]]
-    together: Mapping[tuple[str, str], Together]
+    people: Mapping[str, tuple[JudgedVote, ...]]
+    together: Mapping[tuple[str, str], PairOverlap]
     own: Mapping[str, int]
+    """Votes without `JudgedVote.expert`, since the annotator decided the item as
+    adjudicator.
+    """
     items: int
+    """All items."""
     decided: int
+    """Items that an adjudicator decided."""
     unanimous: int
+    """Of the decided ones, items with two or more votes that do not differ."""
 
 
 def collect(items: Iterable[AnsweredAnchor], checks: Checks | None = None) -> PersonVotes:
-    """Hold every vote against what is known. Items are looked at one by one, none is kept."""
+    """Compare every vote with what is known. Items are read one by one and not kept."""
     collected = _Collected(checks or {})
     for item in items:
         collected.add(item)
@@ -124,7 +124,7 @@ def collect(items: Iterable[AnsweredAnchor], checks: Checks | None = None) -> Pe
 @dataclass(slots=True)
 class _Collected:
     checks: Checks
-    people: dict[str, list[Mark]] = field(default_factory=lambda: defaultdict(list))
+    people: dict[str, list[JudgedVote]] = field(default_factory=lambda: defaultdict(list))
     together: dict[tuple[str, str], list[int]] = field(
         default_factory=lambda: defaultdict(lambda: [0, 0, 0])
     )
@@ -138,7 +138,8 @@ class _Collected:
         expert = decision(item)
         names = sorted(item.votes)
         equal = {
-            (one, other): _equal(item, one, other) for one, other in combinations(names, 2)
+            (one, other): not _differs(item.votes[one].answer, item.votes[other].answer, item)
+            for one, other in combinations(names, 2)
         }
         if expert is not None:
             self.decided += 1
@@ -157,12 +158,12 @@ class _Collected:
         name: str,
         expert: Answer | None,
         equal: Mapping[tuple[str, str], bool],
-    ) -> Mark:
+    ) -> JudgedVote:
         vote = item.votes[name]
         others = [other for other in item.votes if other != name]
         agreeing = [equal[min(name, other), max(name, other)] for other in others]
         check = self.checks.get((item.key, name))
-        return Mark(
+        return JudgedVote(
             item.key,
             vote.answer.kind,
             vote.at,
@@ -180,7 +181,7 @@ class _Collected:
             counts = self.together[one, other]
             counts[0] += 1
             left = item.votes[one].answer
-            if not _identical(left, item.votes[other].answer):
+            if left.without_comment() != item.votes[other].answer.without_comment():
                 continue
             counts[1] += 1
             known = [
@@ -192,7 +193,7 @@ class _Collected:
     def done(self) -> PersonVotes:
         return PersonVotes(
             {name: tuple(self.people[name]) for name in sorted(self.people)},
-            {pair: Together(*counts) for pair, counts in sorted(self.together.items())},
+            {pair: PairOverlap(*counts) for pair, counts in sorted(self.together.items())},
             dict(self.own),
             self.items,
             self.decided,
@@ -200,25 +201,17 @@ class _Collected:
         )
 
 
-def _equal(item: AnsweredAnchor, one: str, other: str) -> bool:
-    return not _differs(item.votes[one].answer, item.votes[other].answer, item)
-
-
 def _differs(left: Answer, right: Answer, item: AnsweredAnchor) -> bool:
     return compare(left, right, item.lemmas).blocking is not None
 
 
-def _identical(left: Answer, right: Answer) -> bool:
-    return left.without_comment() == right.without_comment()
-
-
-def _against(vote: Answer, known: Answer | None, item: AnsweredAnchor) -> Against | None:
-    """None, too, where either is NFH, which names no kind."""
+def _against(vote: Answer, known: Answer | None, item: AnsweredAnchor) -> AnswerMatch | None:
+    """None without a known answer, and where either is NFH, which names no kind."""
     if known is None or Kind.NFH in (vote.kind, known.kind):
         return None
     equal = not _differs(vote, known, item)
     both = vote.kind is Kind.REFERENCE and known.kind is Kind.REFERENCE
-    return Against(known.kind, equal, _heads(vote, known, item) if both else None)
+    return AnswerMatch(known.kind, equal, _heads(vote, known, item) if both else None)
 
 
 def _heads(vote: Answer, known: Answer, item: AnsweredAnchor) -> HeadPairCounts:
@@ -258,67 +251,68 @@ MISSING = (
 )
 
 LEAST_PEOPLE = 3
-"""With two people nothing tells who of them is wrong."""
+"""With two people, the data cannot tell who of them is wrong."""
 LEAST_ITEMS = 30
-"""Items with two votes and more. Fewer leave the matrices to chance; the bound is ours."""
+"""Items with two or more votes; our own bound, since fewer leave the matrices to chance."""
 LEAST_OWN = 10
-"""Votes on such items by which one person is told a figure; the bound is ours, too."""
+"""Votes on such items that a person's figures must rest on; our own bound."""
 
 ROUNDS = 100
 TOLERANCE = 1e-5
 SEEDS = 3
-"""Starts of MACE, of which the likeliest counts. crowd-kit's own restarts all begin at the
-same place, since they share one seed."""
+"""Starts of MACE, of which the likeliest is used. The restarts of crowd-kit share one seed, and
+all begin at the same point.
+"""
 MACE_ROUNDS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class KindConfusion:
-    """A matrix of kinds. rows[i][j]: how often, or how probably, `kinds[i]` was said to be
-    `kinds[j]`. weights: how many votes a row rests on, expected or counted."""
+    """A confusion matrix of kinds."""
 
     kinds: tuple[Kind, ...]
     rows: tuple[tuple[float, ...], ...]
+    """rows[i][j]: count or probability that true kind `kinds[i]` was answered as `kinds[j]`."""
     weights: tuple[float, ...]
+    """Votes that each row rests on, expected or counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class LatentPerson:
-    """What the models say of one person.
-
-    votes: on items with two votes and more. accuracy: Dawid-Skene's expected share of
-    right votes. spamming: MACE's probability that a vote is given without knowing.
-    confusion: Dawid-Skene's, rows the true kinds; None where there is too little.
-    """
+    """The estimates of both models for one annotator."""
 
     votes: int
+    """On items with two or more votes."""
     accuracy: Measure
+    """Dawid and Skene: expected share of correct votes."""
     spamming: Measure
+    """MACE: probability that a vote is given without knowing the answer."""
     confusion: KindConfusion | None
+    """Dawid and Skene: rows are the true kinds. None with fewer than LEAST_OWN votes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Latent:
-    """Both models over all people. why: why nothing was estimated; else None.
-
-    priors: Dawid-Skene's share of each kind among the items. groups: names of people who
-    are linked by common items; with more than one group, figures compare inside each only.
-    """
+    """The estimates of both models for all annotators."""
 
     why: str | None
+    """Why nothing was estimated; else None."""
     items: int
     votes: int
     priors: Mapping[Kind, float]
+    """Dawid and Skene: share of each kind among the items."""
     people: Mapping[str, LatentPerson]
     groups: tuple[tuple[str, ...], ...]
+    """Names of annotators connected by common items; figures compare only inside a group."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Votes:
-    """Votes as columns of numbers: of items, people and kinds, numbered as they come.
+    """Votes as columns of numbers; items, people and kinds are numbered in the order of
+    appearance.
 
-    crowd-kit's MACE mixes rows up unless its own numbering and the sorted order are the
-    same; they are for numbers given in the order of appearance.
+    crowd-kit's MACE mixes up rows unless its own numbering equals the sorted order, which holds
+    for numbers assigned in the order of appearance.
     """
 
     items: list[int]
@@ -329,10 +323,11 @@ class _Votes:
     keys: list[int]
 
 
-def estimate(marks: PersonVotes) -> Latent:
-    """Both models, or the sentence that says why there is none. The same votes give the
-    same figures."""
-    votes = _columns(marks)
+def estimate(collected: PersonVotes) -> Latent:
+    """The estimates of both models, or the reason why there are none. The result is
+    deterministic.
+    """
+    votes = _columns(collected)
     why = _too_little(votes)
     if why is None and find_spec(PACKAGE) is None:
         why = MISSING
@@ -350,9 +345,9 @@ def estimate(marks: PersonVotes) -> Latent:
     return Latent(None, len(votes.keys), len(votes.items), priors, people, _groups(votes))
 
 
-def _columns(marks: PersonVotes) -> _Votes:
-    by_item: dict[int, list[tuple[str, Mark]]] = defaultdict(list)
-    for name, given in marks.people.items():
+def _columns(collected: PersonVotes) -> _Votes:
+    by_item: dict[int, list[tuple[str, JudgedVote]]] = defaultdict(list)
+    for name, given in collected.people.items():
         for mark in given:
             if mark.kind is not Kind.NFH:
                 by_item[mark.item].append((name, mark))
@@ -390,7 +385,7 @@ def _too_little(votes: _Votes) -> str | None:
 
 @contextmanager
 def _quietly() -> Iterator[None]:
-    """Progress bars and warnings of the libraries stay off the terminal."""
+    """Silence the progress bars and warnings of the libraries."""
     before = os.environ.get("TQDM_DISABLE")
     os.environ["TQDM_DISABLE"] = "1"
     try:
@@ -417,7 +412,7 @@ def _table(votes: _Votes) -> "pd.DataFrame":
 def _dawid_skene(
     votes: _Votes, table: "pd.DataFrame"
 ) -> tuple[dict[Kind, float], list[float], list[KindConfusion]]:
-    """The share of each kind, and each person's accuracy and confusion, people by number."""
+    """The share of each kind, and the accuracy and confusion of each person, by number."""
     import numpy as np
     from crowdkit.aggregation import DawidSkene
 
@@ -449,7 +444,7 @@ def _dawid_skene(
 
 
 def _mace(votes: _Votes, table: "pd.DataFrame") -> list[float]:
-    """Each person's probability of spamming, by the likeliest of several starts."""
+    """The spamming probability of each person, from the likeliest of several starts."""
     from crowdkit.aggregation import MACE
 
     models = [
@@ -462,7 +457,7 @@ def _mace(votes: _Votes, table: "pd.DataFrame") -> list[float]:
 
 
 def _likelihood(votes: _Votes, spamming: "Floats", thetas: "Floats") -> float:
-    """The logarithm of the votes' marginal likelihood, as MACE's paper has it (equation 1)."""
+    """The marginal log-likelihood of the votes (MACE paper, equation 1)."""
     import numpy as np
 
     items, people, kinds = (np.array(c) for c in (votes.items, votes.people, votes.kinds))
@@ -493,7 +488,7 @@ def _person(
 
 
 def _groups(votes: _Votes) -> tuple[tuple[str, ...], ...]:
-    """People linked by common items, largest group first."""
+    """People connected by common items, the largest group first."""
     leader = list(range(len(votes.names)))
 
     def find(person: int) -> int:
@@ -508,51 +503,48 @@ def _groups(votes: _Votes) -> tuple[tuple[str, ...], ...]:
     groups: dict[int, list[str]] = defaultdict(list)
     for person, name in enumerate(votes.names):
         groups[find(person)].append(name)
-    return _sorted_groups(list(groups.values()))
-
-
-def _sorted_groups(groups: Sequence[list[str]]) -> tuple[tuple[str, ...], ...]:
-    return tuple(
-        tuple(sorted(group)) for group in sorted(groups, key=lambda g: (-len(g), sorted(g)))
-    )
+    found = (tuple(sorted(group)) for group in groups.values())
+    return tuple(sorted(found, key=lambda group: (-len(group), group)))
 
 
 @dataclass(frozen=True, slots=True)
 class HeadAccuracy:
-    """Heads by noun, where the decision and the vote both say REFERENCE.
-
-    exact: all heads the same; n counts votes. precision, recall, f1: over heads; n counts
-    heads of the votes, of the decisions, of both. overall: of all decisions REFERENCE, how
-    many got REFERENCE with exactly these heads; n counts decisions.
-    """
+    """Heads by noun, where the known answer and the vote are both REFERENCE."""
 
     exact: Measure
+    """All heads are the same; n counts votes."""
     precision: Measure
     recall: Measure
     f1: Measure
+    """Over heads: n counts heads of the votes (`precision`), of the known answers (`recall`),
+    of both.
+    """
     overall: Measure
+    """Of all known answers REFERENCE, the share of votes REFERENCE with exactly their heads."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownAnswerScore:
-    """One person against known answers.
-
-    equal: whole answers that differ in nothing that blocks. kind: the same kind. Both with
-    an exact interval. confusion: rows the known kinds, columns what the person said.
-    """
+    """One annotator against known answers."""
 
     votes: int
     equal: Measure
+    """Whole answers without a blocking difference, with an exact interval."""
     kind: Measure
+    """Equal kinds, with an exact interval."""
     heads: HeadAccuracy
     confusion: KindConfusion | None
+    """Rows: the known kinds. Columns: the annotator's."""
 
 
 def against_known(
-    marks: Iterable[Mark], known: Callable[[Mark], Against | None], nothing: str
+    votes: Iterable[JudgedVote], known: Callable[[JudgedVote], AnswerMatch | None], nothing: str
 ) -> KnownAnswerScore:
-    """One person's votes against what `known` gives for them; `nothing` says why, if none."""
-    held = [(mark, answer) for mark in marks if (answer := known(mark)) is not None]
+    """One annotator's votes against the known answers that `known` selects.
+
+    nothing: the reason given where there is none.
+    """
+    held = [(mark, answer) for mark in votes if (answer := known(mark)) is not None]
     return KnownAnswerScore(
         len(held),
         exact_share(sum(answer.equal for _, answer in held), len(held), nothing),
@@ -562,24 +554,24 @@ def against_known(
     )
 
 
-def against_others(marks: Iterable[Mark]) -> KindConfusion | None:
+def against_others(votes: Iterable[JudgedVote]) -> KindConfusion | None:
     """One person's kinds against the majority of the others, where no expert decided."""
     return confusion(
         (mark.majority, mark.kind)
-        for mark in marks
+        for mark in votes
         if mark.expert is None and mark.majority is not None and mark.kind is not Kind.NFH
     )
 
 
 def exact_share(right: int, n: int, nothing: str) -> Measure:
-    """A share with its exact interval, that of Clopper and Pearson."""
+    """A share with the exact interval of Clopper and Pearson."""
     if not n:
         return undefined(nothing)
     return Measure(right / n, *interval(right, n), n, None)
 
 
 def confusion(pairs: Iterable[tuple[Kind, Kind]]) -> KindConfusion | None:
-    """Counts of (known kind, kind said); only kinds that occur. None for no pairs."""
+    """Counts of (known kind, answered kind), for the kinds that occur. None without pairs."""
     counts = Counter(pairs)
     if not counts:
         return None
@@ -589,7 +581,7 @@ def confusion(pairs: Iterable[tuple[Kind, Kind]]) -> KindConfusion | None:
     return KindConfusion(kinds, rows, tuple(map(sum, rows)))
 
 
-def _head_accuracy(answers: Sequence[Against], nothing: str) -> HeadAccuracy:
+def _head_accuracy(answers: Sequence[AnswerMatch], nothing: str) -> HeadAccuracy:
     wanted = [answer for answer in answers if answer.kind is Kind.REFERENCE]
     both = [answer.heads for answer in wanted if answer.heads is not None]
     exact = sum(heads.exact for heads in both)

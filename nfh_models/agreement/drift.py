@@ -1,10 +1,9 @@
-"""How one person's answers change in the course of the work, and response patterns that look
-like answering without reading.
+"""Change of one annotator's answers over time, and response patterns that suggest answering
+without reading.
 
-Answers are put in the order of their times and cut into blocks. Whether something rises or
-falls is tested on the answers, not on the blocks: by Spearman's rank correlation of the
-order of answering with the outcome (right or wrong, this kind or another, seconds). For an
-outcome of two values that is the trend test on ranks; it asks for a steady rise or fall.
+Answers are sorted by time and cut into blocks. Trends are tested on the answers, not on the
+blocks: Spearman's rank correlation of the order of answering with the outcome (right or wrong,
+one kind or another, seconds). For a binary outcome this is a rank test for a monotonic trend.
 """
 
 from collections import Counter
@@ -15,7 +14,7 @@ from itertools import groupby, pairwise
 from math import log
 from typing import Literal
 
-from nfh_models.agreement.competence import Mark, Together, exact_share
+from nfh_models.agreement.competence import JudgedVote, PairOverlap, exact_share
 from nfh_models.agreement.measure import AnsweredAnchor, Measure, undefined
 from nfh_models.domain import Kind
 
@@ -23,120 +22,125 @@ Cut = Literal["tenths", "weeks", "days"]
 
 MOST_BLOCKS = 10
 LEAST_IN_BLOCK = 10
-"""Answers in a block of equal size; with fewer than twice that there is one block only."""
+"""Answers in a block of equal size; with fewer than twice that, there is one block."""
 
 BREAK = 120.0
-"""Seconds that are never taken for a break."""
+"""Seconds; shorter times are never taken for a break."""
 FAR_OUT = 3.0
-"""Interquartile ranges above the third quartile beyond which an answer holds a break: the
-outer fence of Tukey 1977, Exploratory Data Analysis, section 2D."""
+"""Interquartile ranges above the third quartile beyond which a time contains a break: the outer
+fence of Tukey 1977, Exploratory Data Analysis, section 2D.
+"""
 
 LEAST_TESTED = 30
-"""Answers for which a trend is tested."""
+"""Answers that a trend is tested on."""
 LEAST_OF_EITHER = 5
-"""Answers of the rarer outcome: right or wrong, this kind or another."""
+"""Answers of the rarer outcome: right or wrong, one kind or another."""
 ALPHA = 0.05
 
 TIES = 0.5
-"""Share of answers with one and the same time from which on there is no order."""
+"""Share of answers with one and the same time above which the order is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """Working time on one answer. n: answers with a time; breaks: how many more were left
-    out as breaks; limit: the seconds above which they were."""
+    """Working time for one answer: quartiles."""
 
     n: int
+    """Answers with a time, without breaks."""
     lower: float
     median: float
     upper: float
     breaks: int
+    """Answers left out since their time contains a break."""
     limit: float
+    """Seconds above which a time contains a break."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkPeriod:
-    """A stretch of one person's work.
-
-    first, last: times of its first and last answer. a_day: how many answers they gave on a
-    day (UTC) of this stretch, those of other stretches on that day included.
-    right: nothing blocks against the expert; n counts what an expert decided.
-    agreeing: mean share of the others that agree; n counts answers with others.
-    """
+    """A block of one annotator's answers."""
 
     first: str
     last: str
+    """Times of the first and the last answer."""
     answers: int
     a_day: float
+    """Answers per day (UTC) on the days of this block, those of other blocks included."""
     right: Measure
+    """Share without a blocking difference to the adjudicators; n counts decided items."""
     agreeing: Measure
+    """Mean share of the other votes that agree; n counts items with other votes."""
     kinds: Mapping[Kind, int]
     seconds: Seconds | None
 
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """One test. what: of what. rho: Spearman's, above nought for a rise. p: of that test
-    alone. q: after Benjamini and Hochberg 1995 (JRSS B 57:289-300) over all tests of the
-    report; None until these are known."""
+    """One test of a trend."""
 
     what: str
+    """The name of the outcome."""
     n: int
     rho: float
+    """Spearman's rho, above 0 for a rise."""
     p: float
+    """Of this test alone."""
     q: float | None = None
+    """After Benjamini and Hochberg 1995 (JRSS B 57:289-300) over all tests of the report; None
+    before.
+    """
 
     @property
     def holds(self) -> bool:
-        """Whether it is told as a trend: q below 5 %."""
+        """Whether it is reported: q below ALPHA."""
         return self.q is not None and self.q < ALPHA
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """One person's work over time. why: why there is no order in it; then no blocks."""
+    """One annotator's answers over time."""
 
     why: str | None
+    """Why the order of the answers is unknown; then there are no blocks."""
     blocks: tuple[WorkPeriod, ...]
     trends: tuple[Trend, ...]
     seconds: Seconds | None
 
 
-def drift(marks: Sequence[Mark], cut: Cut = "tenths") -> Drift:
-    """Blocks and trends of one person's votes; `q` of the trends is left open."""
-    limit = _break_limit(marks)
-    whole = _seconds(marks, limit)
-    why = no_order(marks)
+def drift(votes: Sequence[JudgedVote], cut: Cut = "tenths") -> Drift:
+    """Blocks and trends of one annotator's votes; `q` of the trends is not computed yet."""
+    limit = _break_limit(votes)
+    seconds = _seconds(votes, limit)
+    why = no_order(votes)
     if why is not None:
-        return Drift(why, (), (), whole)
-    ordered = in_order(marks)
+        return Drift(why, (), (), seconds)
+    ordered = in_order(votes)
     a_day = Counter(map(_day, ordered))
     blocks = tuple(_block(some, limit, a_day) for some in _cut(ordered, cut))
-    return Drift(None, blocks, tuple(_trends(ordered, limit)), whole)
+    return Drift(None, blocks, tuple(_trends(ordered, limit)), seconds)
 
 
-def no_order(marks: Sequence[Mark]) -> str | None:
-    """Why answers cannot be put in the order in which they were given; None if they can."""
-    if not marks:
+def no_order(votes: Sequence[JudgedVote]) -> str | None:
+    """Why the order of the answers is unknown; None if it is known."""
+    if not votes:
         return "There are no answers."
-    time, times = Counter(mark.at for mark in marks).most_common(1)[0]
-    if len(marks) > 1 and times > TIES * len(marks):
+    time, times = Counter(mark.at for mark in votes).most_common(1)[0]
+    if len(votes) > 1 and times > TIES * len(votes):
         return (
-            f"{times:,} of {len(marks):,} answers have one and the same time ({time}), as "
+            f"{times:,} of {len(votes):,} answers have one and the same time ({time}), as "
             "those of a file without times have: there is no order in them."
         )
     return None
 
 
-def in_order(marks: Sequence[Mark]) -> list[Mark]:
-    """The answers by time."""
-    return sorted(marks, key=lambda mark: (mark.at, mark.item))
+def in_order(votes: Sequence[JudgedVote]) -> list[JudgedVote]:
+    return sorted(votes, key=lambda mark: (mark.at, mark.item))
 
 
 # --- blocks ------------------------------------------------------------------------------
 
 
-def _cut(ordered: Sequence[Mark], cut: Cut) -> Iterator[Sequence[Mark]]:
+def _cut(ordered: Sequence[JudgedVote], cut: Cut) -> Iterator[Sequence[JudgedVote]]:
     if cut == "tenths":
         number = max(1, min(MOST_BLOCKS, len(ordered) // LEAST_IN_BLOCK))
         for i in range(number):
@@ -146,11 +150,11 @@ def _cut(ordered: Sequence[Mark], cut: Cut) -> Iterator[Sequence[Mark]]:
         yield list(some)
 
 
-def _day(mark: Mark) -> str:
+def _day(mark: JudgedVote) -> str:
     return mark.at[:10]
 
 
-def _week(mark: Mark) -> str:
+def _week(mark: JudgedVote) -> str:
     try:
         year, week, _ = date.fromisoformat(mark.at[:10]).isocalendar()
     except ValueError:
@@ -158,19 +162,21 @@ def _week(mark: Mark) -> str:
     return f"{year} {week}"
 
 
-def _block(marks: Sequence[Mark], limit: float | None, a_day: Mapping[str, int]) -> WorkPeriod:
-    days = {_day(mark) for mark in marks}
-    decided = [mark.expert for mark in marks if mark.expert is not None]
-    agreeing = [mark.agreeing for mark in marks if mark.agreeing is not None]
+def _block(
+    votes: Sequence[JudgedVote], limit: float | None, a_day: Mapping[str, int]
+) -> WorkPeriod:
+    days = {_day(mark) for mark in votes}
+    decided = [mark.expert for mark in votes if mark.expert is not None]
+    agreeing = [mark.agreeing for mark in votes if mark.agreeing is not None]
     return WorkPeriod(
-        marks[0].at,
-        marks[-1].at,
-        len(marks),
+        votes[0].at,
+        votes[-1].at,
+        len(votes),
         sum(a_day[day] for day in days) / len(days),
         exact_share(sum(a.equal for a in decided), len(decided), "No expert decided these."),
         _mean(agreeing),
-        dict(Counter(mark.kind for mark in marks)),
-        _seconds(marks, limit),
+        dict(Counter(mark.kind for mark in votes)),
+        _seconds(votes, limit),
     )
 
 
@@ -184,16 +190,16 @@ def _mean(shares: Sequence[float]) -> Measure:
 # --- seconds -----------------------------------------------------------------------------
 
 
-def _break_limit(marks: Sequence[Mark]) -> float | None:
-    known = sorted(mark.seconds for mark in marks if mark.seconds is not None)
+def _break_limit(votes: Sequence[JudgedVote]) -> float | None:
+    known = sorted(mark.seconds for mark in votes if mark.seconds is not None)
     if not known:
         return None
     lower, _, upper = _quartiles(known)
     return max(BREAK, upper + FAR_OUT * (upper - lower))
 
 
-def _seconds(marks: Sequence[Mark], limit: float | None) -> Seconds | None:
-    known = sorted(mark.seconds for mark in marks if mark.seconds is not None)
+def _seconds(votes: Sequence[JudgedVote], limit: float | None) -> Seconds | None:
+    known = sorted(mark.seconds for mark in votes if mark.seconds is not None)
     if limit is None or not known:
         return None
     kept = [seconds for seconds in known if seconds <= limit]
@@ -203,7 +209,7 @@ def _seconds(marks: Sequence[Mark], limit: float | None) -> Seconds | None:
 
 
 def _quartiles(ordered: Sequence[float]) -> tuple[float, float, float]:
-    """By linear interpolation between the values on either side."""
+    """With linear interpolation."""
     return _quantile(ordered, 0.25), _quantile(ordered, 0.5), _quantile(ordered, 0.75)
 
 
@@ -217,7 +223,7 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 # --- trends ------------------------------------------------------------------------------
 
 
-def _trends(ordered: Sequence[Mark], limit: float | None) -> Iterator[Trend]:
+def _trends(ordered: Sequence[JudgedVote], limit: float | None) -> Iterator[Trend]:
     tried = [
         _trend("right by the expert", [float(m.expert.equal) for m in ordered if m.expert]),
         _trend(
@@ -237,7 +243,9 @@ def _trends(ordered: Sequence[Mark], limit: float | None) -> Iterator[Trend]:
 
 
 def kind_trends(kinds: Sequence[Kind]) -> Iterator[Trend]:
-    """A test for each kind that is neither rare nor all. kinds: in order of answering."""
+    """A test for each kind that is neither rare nor constant. kinds: in the order of
+    answering.
+    """
     for kind in Kind:
         found = _trend(kind.value, [float(one is kind) for one in kinds])
         if found is not None:
@@ -245,7 +253,7 @@ def kind_trends(kinds: Sequence[Kind]) -> Iterator[Trend]:
 
 
 def _trend(what: str, outcomes: Sequence[float]) -> Trend | None:
-    """A test of outcomes in order; None where there are too few, or hardly two values."""
+    """None where there are too few outcomes, or too few of the rarer value."""
     commonest = Counter(outcomes).most_common(1)
     if len(outcomes) < LEAST_TESTED or len(outcomes) - commonest[0][1] < LEAST_OF_EITHER:
         return None
@@ -258,7 +266,7 @@ def _trend(what: str, outcomes: Sequence[float]) -> Trend | None:
 
 
 def corrected(trends: Sequence[Trend]) -> list[Trend]:
-    """The trends with `q`, over all of them."""
+    """The trends with `q`, computed over all of them."""
     if not trends:
         return []
     from scipy.stats import false_discovery_control
@@ -272,52 +280,57 @@ def corrected(trends: Sequence[Trend]) -> list[Trend]:
 # A habit is told, never proved: the person may be quick, or their items may be alike.
 
 LEAST = 20
-"""Answers, or items in common, by which a habit is told of."""
+"""Answers, or items in common, that a pattern must rest on."""
 
 FAST = 2.0
-"""Seconds in which nobody reads a passage: at 250 words a minute eight words."""
+"""Seconds in which nobody reads a passage: eight words at 250 words a minute."""
 FAST_SHARE = 0.05
 
 ONE_KIND = 0.95
-"""Share of one kind from which on it is all that somebody says."""
+"""Share of one kind above which it is nearly all that a person answers."""
 OTHERS_AT_MOST = 0.8
-"""Share of that kind among the others' majorities on the same items, else it is the items."""
+"""If more of the others' majorities have that kind on the same items, the items explain it."""
 
 IMPROBABLE = 0.001
-"""Probability of a run of one kind, given how often the person says that kind."""
+"""Probability of a run of one kind, given how often the person answers that kind."""
 
 NEAREST = 0.95
-"""Share of the closest noun from which on it looks like a rule; of the release's development
-split, 59 % of the heads are that noun."""
+"""Share of the closest noun above which it looks like a rule; in the release's development
+split, 59 % of the heads are that noun.
+"""
 
 SAME = 0.98
 LEAST_UNLIKE = 5
-"""Two people's answers are told to be the same if all but a few are, and some are neither
-what a third says nor the expert: on easy items everybody is the same."""
+"""Identical answers of two people are reported if nearly all are, and at least this many differ
+from a third person or the adjudicator: on easy items everybody agrees.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Habit:
-    """name: fast, one-kind, run, closest-noun or copies. sentence: what was found."""
+    """A suspicious response pattern."""
 
     name: str
+    """fast, one-kind, run, closest-noun or copies."""
     sentence: str
+    """For the report."""
 
 
 def habits(
     name: str,
-    marks: Sequence[Mark],
-    together: Mapping[tuple[str, str], Together],
+    votes: Sequence[JudgedVote],
+    together: Mapping[tuple[str, str], PairOverlap],
     closest: tuple[int, int] = (0, 0),
 ) -> tuple[Habit, ...]:
-    """What looks odd in one person's votes. closest: as `closest_nouns` gives it."""
-    found = (*_fast(marks), *_one_kind(marks), *_run(marks), *_closest(*closest))
+    """The suspicious patterns in one annotator's votes. closest: from `closest_nouns`."""
+    found = (*_fast(votes), *_one_kind(votes), *_run(votes), *_closest(*closest))
     return (*found, *_copies(name, together))
 
 
 def closest_nouns(items: Iterable[AnsweredAnchor]) -> dict[str, tuple[int, int]]:
-    """By person: how many votes REFERENCE name the closest noun, and of how many; looked at
-    are the items whose closest noun is known."""
+    """By annotator: votes REFERENCE that name the closest noun, and votes REFERENCE on items
+    whose closest noun is known.
+    """
     counts: dict[str, tuple[int, int]] = {}
     for item in items:
         if item.nearest is None:
@@ -331,8 +344,8 @@ def closest_nouns(items: Iterable[AnsweredAnchor]) -> dict[str, tuple[int, int]]
     return counts
 
 
-def _fast(marks: Sequence[Mark]) -> Iterator[Habit]:
-    timed = [mark for mark in marks if mark.seconds is not None]
+def _fast(votes: Sequence[JudgedVote]) -> Iterator[Habit]:
+    timed = [mark for mark in votes if mark.seconds is not None]
     fast = [mark for mark in timed if mark.seconds is not None and mark.seconds < FAST]
     if len(timed) < LEAST or len(fast) < FAST_SHARE * len(timed):
         return
@@ -347,19 +360,19 @@ def _fast(marks: Sequence[Mark]) -> Iterator[Habit]:
     yield Habit("fast", sentence + ".")
 
 
-def _right(marks: Sequence[Mark]) -> tuple[int, int]:
-    decided = [mark.expert for mark in marks if mark.expert is not None]
+def _right(votes: Sequence[JudgedVote]) -> tuple[int, int]:
+    decided = [mark.expert for mark in votes if mark.expert is not None]
     return sum(answer.equal for answer in decided), len(decided)
 
 
-def _one_kind(marks: Sequence[Mark]) -> Iterator[Habit]:
-    if len(marks) < LEAST:
+def _one_kind(votes: Sequence[JudgedVote]) -> Iterator[Habit]:
+    if len(votes) < LEAST:
         return
-    kind, times = Counter(mark.kind for mark in marks).most_common(1)[0]
-    if times < ONE_KIND * len(marks):
+    kind, times = Counter(mark.kind for mark in votes).most_common(1)[0]
+    if times < ONE_KIND * len(votes):
         return
-    sentence = f"{times:,} of {len(marks):,} answers are {kind}"
-    others = [mark.majority for mark in marks if mark.majority is not None]
+    sentence = f"{times:,} of {len(votes):,} answers are {kind}"
+    others = [mark.majority for mark in votes if mark.majority is not None]
     same = sum(other is kind for other in others)
     if others and same > OTHERS_AT_MOST * len(others):
         return
@@ -370,11 +383,11 @@ def _one_kind(marks: Sequence[Mark]) -> Iterator[Habit]:
     yield Habit("one-kind", sentence + ".")
 
 
-def _run(marks: Sequence[Mark]) -> Iterator[Habit]:
-    """A run that chance gives less than once in a thousand such lists of answers."""
-    if len(marks) < LEAST or no_order(marks) is not None:
+def _run(votes: Sequence[JudgedVote]) -> Iterator[Habit]:
+    """A run with a chance probability of less than IMPROBABLE."""
+    if len(votes) < LEAST or no_order(votes) is not None:
         return
-    kinds = [mark.kind for mark in in_order(marks)]
+    kinds = [mark.kind for mark in in_order(votes)]
     length, kind = _longest(kinds)
     share = kinds.count(kind) / len(kinds)
     if share == 1 or log(len(kinds)) + length * log(share) > log(IMPROBABLE):
@@ -403,7 +416,7 @@ def _closest(named: int, looked: int) -> Iterator[Habit]:
     )
 
 
-def _copies(name: str, together: Mapping[tuple[str, str], Together]) -> Iterator[Habit]:
+def _copies(name: str, together: Mapping[tuple[str, str], PairOverlap]) -> Iterator[Habit]:
     for pair, both in together.items():
         if name not in pair or both.items < LEAST or both.unlike < LEAST_UNLIKE:
             continue

@@ -1,5 +1,5 @@
-"""Everybody's answers as tables of numbers, collected in one pass: pairs of answers to one
-anchor, heads compared by noun and by mention, and vote patterns.
+"""Collects answers into arrays in one pass: pairs of answers to one anchor, agreement on heads,
+and vote patterns.
 """
 
 from array import array
@@ -49,25 +49,25 @@ BLOCKING_CODE: dict[Blocking | None, int] = {
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Pairs of answers, one a row; every field is a column, shape (pairs,).
-
-    item, passage: numbers that tell them apart. left, right: who, by number. left_kind,
-    right_kind, blocking: codes of `measure`. heads: of both together; matched: how many of
-    them are the same as one of the other's (both 0 unless both say REFERENCE). mention,
-    extent: 1 where that is noted of heads that are the same.
-    """
+    """Pairs of answers to one anchor, as columns of shape (pairs,)."""
 
     item: Ints
     passage: Ints
+    """`item` and `passage` are numbers of items and passages."""
     left: Ints
     right: Ints
+    """`left` and `right` are numbers of annotators."""
     left_kind: Ints
     right_kind: Ints
     blocking: Ints
+    """`left_kind`, `right_kind` and `blocking` are codes of `measure`."""
     heads: Ints
+    """Heads of both answers together; 0 unless both are REFERENCE."""
     matched: Ints
+    """Of these, the heads that the other answer has, too."""
     mention: Ints
     extent: Ints
+    """`mention` and `extent` are 1 where the comparison has that note."""
 
     def __len__(self) -> int:
         return len(self.item)
@@ -80,21 +80,21 @@ class Pairs:
 
     @property
     def named(self) -> Self:
-        """The pairs in which both name something: NFH could become any kind."""
+        """The pairs in which both answers name a kind: neither is NFH."""
         return self.where((self.left_kind != NFH) & (self.right_kind != NFH))
 
     @property
     def references(self) -> Self:
-        """The pairs in which both say REFERENCE."""
+        """The pairs in which both answers are REFERENCE."""
         return self.where((self.left_kind == REFERENCE) & (self.right_kind == REFERENCE))
 
     def between(self, left: int, right: int) -> Self:
-        """The pairs of these two."""
+        """The pairs of these two annotators."""
         return self.where((self.left == left) & (self.right == right))
 
 
 class PairList:
-    """Pairs being collected. A row takes 88 bytes, so that millions of them fit."""
+    """Collects pairs at 88 bytes each, so that millions of them fit into memory."""
 
     def __init__(self) -> None:
         self._columns = [array("q") for _ in fields(Pairs)]
@@ -107,9 +107,10 @@ class PairList:
         lemmas: Sequence[str],
         found: Comparison | None = None,
     ) -> None:
-        """Compare two answers. place: item and passage. people: numbers of left and right.
+        """Compare two answers and append the pair.
 
-        found: how they differ, where that is known.
+        place: numbers of item and passage. people: numbers of the left and the right annotator.
+        found: the comparison, if it is known.
         """
         left, right = answers
         found = found or compare(left, right, lemmas)
@@ -132,12 +133,11 @@ class PairList:
             column.append(value)
 
     def done(self) -> Pairs:
-        """The pairs as columns."""
         return Pairs(*(np.array(column, dtype=np.int64) for column in self._columns))
 
 
 def match_heads(left: Answer, right: Answer, lemmas: Sequence[str]) -> int:
-    """How many heads of both, counted together, are the same as one of the other's."""
+    """The heads of both answers, counted together, that the other answer has, too."""
     same = [[same_head(one, other, lemmas) for other in right.heads] for one in left.heads]
     return sum(map(any, same)) + sum(map(any, zip(*same, strict=True)))
 
@@ -147,21 +147,21 @@ NO_REFERENCES = "There is no pair of answers that both say REFERENCE."
 
 @dataclass(frozen=True, slots=True)
 class NounAgreement:
-    """How two answers that both say REFERENCE agree.
-
-    exact: the same nouns in the same relation (nothing blocks); n counts pairs. f1: over
-    heads; n counts heads. mention, extent: of the pairs that agree exactly, how many mark
-    other mentions of a noun, or the same mention with another span.
-    """
+    """Agreement on the heads of pairs in which both answers are REFERENCE."""
 
     exact: Measure
+    """Share without a blocking difference (same nouns, same relation); n counts pairs."""
     f1: Measure
+    """Over heads; n counts heads."""
     mention: Measure
     extent: Measure
+    """Of the exact pairs, the share that marks other mentions of a noun (`mention`), or the
+    same mention with another span (`extent`); n counts pairs.
+    """
 
 
 def noun_agreement(pairs: Pairs, resampling: Resampling) -> NounAgreement:
-    """Agreement by noun of the pairs in which both say REFERENCE."""
+    """Agreement by noun of the pairs in which both answers are REFERENCE."""
     both = pairs.references
     exact = both.where(both.blocking == EQUAL)
     none = "There is no pair of answers that name the same nouns."
@@ -174,11 +174,11 @@ def noun_agreement(pairs: Pairs, resampling: Resampling) -> NounAgreement:
 
 
 def head_f1(pairs: Pairs, resampling: Resampling) -> Measure:
-    """Heads that the other one names too, as a share of all heads of both; n counts heads.
+    """Heads that the other answer has, too, as a share of all heads of both; n counts heads.
 
-    The F1 of either against the other (Hripcsak and Rothschild 2005, JAMIA 12:296-298: for
-    two people it is positive agreement), pooled over pairs: a head counts as found if the
-    other answer has one that is the same, by `same_head`.
+    This is the F1 of either annotator against the other (Hripcsak and Rothschild 2005, JAMIA
+    12:296-298: for two people it equals positive agreement), pooled over pairs. A head is found
+    if the other answer has one that is the same by `same_head`.
     """
     both = pairs.references
     if not len(both):
@@ -189,12 +189,9 @@ def head_f1(pairs: Pairs, resampling: Resampling) -> Measure:
 
 
 def share(
-    pairs: Pairs,
-    true: npt.NDArray[np.bool_],
-    resampling: Resampling,
-    why: str,
+    pairs: Pairs, true: npt.NDArray[np.bool_], resampling: Resampling, why: str
 ) -> Measure:
-    """Of these pairs, the share for which something is true; n counts pairs."""
+    """The share of pairs for which `true` holds; n counts pairs."""
     if not len(pairs):
         return undefined(why)
     rows = np.column_stack((true, np.ones(len(pairs)))).astype(np.float64)
@@ -202,19 +199,21 @@ def share(
 
 
 def equal_share(pairs: Pairs, resampling: Resampling, nothing: str) -> Measure:
-    """Of the pairs that name a kind, the share in which nothing blocks; n counts pairs."""
+    """Of the pairs that name a kind, the share without a blocking difference; n counts
+    pairs.
+    """
     named = pairs.named
     return share(named, named.blocking == EQUAL, resampling, nothing)
 
 
 def same_kind_share(pairs: Pairs, resampling: Resampling, nothing: str) -> Measure:
-    """Of the pairs that name a kind, the share with the same one; n counts pairs."""
+    """Of the pairs that name a kind, the share with equal kinds; n counts pairs."""
     named = pairs.named
     return share(named, named.left_kind == named.right_kind, resampling, nothing)
 
 
 EXPERT = 0
-"""The one right side of `Tables.against`: what the expert decided."""
+"""The number of the only right side of `Tables.against`: the adjudicators' decision."""
 
 ALIKE = Comparison()
 
@@ -224,39 +223,42 @@ ONLY_NFH = "Wherever two annotators answered, one says NFH, which names no kind.
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """What all measures are made from.
-
-    passage: of each item, shape (items,). counts: votes of each item by kind, shape (items,
-    kinds), in the order of CODED. pattern: of each item, an index into `patterns`, by noun.
-    people, experts: names by number, sorted. answers, decisions: how many each of them gave.
-    votes: pairs of annotators, left < right. against: each annotator (left) against what an
-    expert decided (right is EXPERT). doubles: pairs of experts, left < right. own: how many
-    items of each annotator are not in `against`, since the expert was themselves.
-    expert_items: how many items an expert decided.
-    """
+    """The arrays that all measures are computed from."""
 
     passage: Ints
+    """The passage number of each item, shape (items,)."""
     counts: Ints
+    """Votes of each item by kind, shape (items, kinds), in the order of CODED."""
     pattern: Ints
+    """The vote pattern of each item by noun, an index into `patterns`, shape (items,)."""
     patterns: tuple[str, ...]
     people: tuple[str, ...]
     experts: tuple[str, ...]
+    """`people` and `experts` are names by number, sorted."""
     answers: Mapping[str, int]
     decisions: Mapping[str, int]
+    """`answers` and `decisions` are the numbers of answers, by name."""
     votes: Pairs
+    """Pairs of annotators, left < right."""
     against: Pairs
+    """Each annotator (left) against the adjudicators' decision (right is EXPERT)."""
     doubles: Pairs
+    """Pairs of adjudicators, left < right."""
     own: Mapping[str, int]
+    """Items of each annotator that are not in `against`, since they decided them as
+    adjudicator.
+    """
     expert_items: int
+    """Items that an adjudicator decided."""
 
     @property
     def items(self) -> int:
-        """How many items there are, answered or not."""
+        """All items, answered or not."""
         return len(self.passage)
 
     @property
     def lack(self) -> str:
-        """What to say where there are no two annotators' answers that can be compared."""
+        """The sentence for tables that hold no two comparable answers of annotators."""
         if not self.items:
             return "The query finds no item."
         if not self.people:
@@ -267,7 +269,6 @@ class Tables:
 
     @property
     def passages(self) -> int:
-        """How many passages the items stand in."""
         return len(np.unique(self.passage))
 
     @property
@@ -277,20 +278,22 @@ class Tables:
 
     @property
     def classes(self) -> Ints:
-        """Votes of each item by the paper's seven classes: UNKNOWN is OTHER."""
+        """Votes of each item by the paper's seven classes, shape (items, 7); UNKNOWN counts as
+        OTHER.
+        """
         classes = self.counts[:, : len(CLASSES)].copy()
         classes[:, OTHER] += self.counts[:, UNKNOWN]
         return classes
 
     @property
     def outside(self) -> Ints:
-        """Votes of each item that none of the seven classes holds."""
+        """Votes of each item in none of the seven classes, shape (items,)."""
         outside: Ints = self.counts[:, UNKNOWN + 1 :].sum(axis=1)
         return outside
 
 
 def collect(items: Iterable[AnsweredAnchor]) -> Tables:
-    """The tables of these items. They are looked at one by one, and none is kept."""
+    """The tables of the items, which are read once and not kept."""
     collected = _Collected()
     for item in items:
         collected.add(item)
@@ -298,7 +301,9 @@ def collect(items: Iterable[AnsweredAnchor]) -> Tables:
 
 
 def decision(item: AnsweredAnchor) -> Answer | None:
-    """What an expert decided: the gold that one made, else the answer of the only expert."""
+    """The adjudicators' decision: gold that one of them decided, else the answer of the only
+    one.
+    """
     if item.gold is not None and item.expert_gold:
         return item.gold
     if len(item.experts) == 1:
@@ -308,7 +313,7 @@ def decision(item: AnsweredAnchor) -> Answer | None:
 
 @dataclass(slots=True)
 class _Collected:
-    """Tables in the making; people are numbered as they come."""
+    """People are numbered in the order of first occurrence."""
 
     passage: "array[int]" = field(default_factory=lambda: array("q"))
     counts: "array[int]" = field(default_factory=lambda: array("q"))
@@ -325,7 +330,6 @@ class _Collected:
     expert_items: int = 0
 
     def add(self, item: AnsweredAnchor) -> None:
-        """Take in one item."""
         place = (len(self.passage), item.passage)
         self.passage.append(item.passage)
         names = sorted(item.votes)
@@ -359,7 +363,7 @@ class _Collected:
                 self.against.add(place, people, (vote.answer, decided), item.lemmas)
 
     def done(self) -> Tables:
-        """The tables, people in the order of their names."""
+        """The tables, with people renumbered in the order of their names."""
         people, experts = sorted(self.people), sorted(self.experts)
         return Tables(
             np.array(self.passage, dtype=np.int64),
@@ -385,7 +389,7 @@ def _add_pairs(
     answers: Sequence[Answer],
     lemmas: Sequence[str],
 ) -> str:
-    """Add each pair of these answers; the pattern of all of them."""
+    """Append each pair of these answers; returns the vote pattern of all of them."""
     found = compare_all(answers, lemmas)
     differences = {(one.left, one.right): one for one in found.differences}
     for i, j in combinations(range(len(answers)), 2):
@@ -397,15 +401,9 @@ def _add_pairs(
 
 def _renumbered(pairs: Pairs, left: Mapping[str, int], right: Mapping[str, int]) -> Pairs:
     """The pairs with people numbered in the order of their names."""
-    return replace(pairs, left=_ranks(left)[pairs.left], right=_ranks(right)[pairs.right])
-
-
-def _ranks(people: Mapping[str, int]) -> Ints:
-    """The rank of each number's name, shape (people,)."""
-    ranks = np.zeros(len(people), dtype=np.int64)
-    for rank, name in enumerate(sorted(people)):
-        ranks[people[name]] = rank
-    return ranks
+    # argsort inverts the permutation from ranks to numbers.
+    ranks = [np.argsort([people[name] for name in sorted(people)]) for people in (left, right)]
+    return replace(pairs, left=ranks[0][pairs.left], right=ranks[1][pairs.right])
 
 
 TOO_FEW = "items with fewer than two answers"
@@ -414,31 +412,31 @@ OUTSIDE = "items that somebody called NOT_NFH, BROKEN or NFH, which the paper's 
 
 @dataclass(frozen=True, slots=True)
 class PatternShare:
-    """A pattern of votes. share: of the items with as many voters (n is their number)."""
+    """One vote pattern."""
 
     pattern: str
     voters: int
+    """The number of votes."""
     items: int
     share: Measure
+    """Of the items with as many votes; n is their number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """The patterns there are: most frequent number of voters first, most agreement first.
-
-    items: how many have a pattern.
-    """
+    """The vote patterns: most frequent number of votes first, then most agreement first."""
 
     shares: tuple[PatternShare, ...]
     items: int
+    """Items that have a pattern."""
     left_out: tuple[LeftOut, ...]
 
 
 def class_patterns(tables: Tables, resampling: Resampling) -> Patterns:
-    """Votes grouped by the paper's seven classes (paper section 5.3): heads do not matter.
+    """Vote patterns by the paper's seven classes (paper section 5.3); heads are ignored.
 
-    An item with a vote outside the seven is left out whole: without that vote it would
-    look more unanimous than it is.
+    An item with a vote outside the seven classes is left out as a whole: without that vote it
+    would look more unanimous than it is.
     """
     classes = tables.classes
     enough = tables.counts.sum(axis=1) >= 2
@@ -449,7 +447,9 @@ def class_patterns(tables: Tables, resampling: Resampling) -> Patterns:
 
 
 def noun_patterns(tables: Tables, resampling: Resampling) -> Patterns:
-    """Votes grouped by whole answers, compared by noun: what `pattern:` finds."""
+    """Vote patterns by whole answers, compared by noun; the query key `pattern:` finds
+    these.
+    """
     used = tables.counts.sum(axis=1) >= 2
     labels = [tables.patterns[index] for index in tables.pattern[used].tolist()]
     omitted = left_out({TOO_FEW: int((~used).sum())})
@@ -457,7 +457,7 @@ def noun_patterns(tables: Tables, resampling: Resampling) -> Patterns:
 
 
 def pattern_of(groups: Iterable[int]) -> str:
-    """The pattern of groups of these sizes, as "2-1"; of one group "3-0"."""
+    """The pattern of groups of these sizes: "2-1"; "3-0" for a single group of three."""
     sizes = sorted((size for size in groups if size), reverse=True)
     return f"{sizes[0]}-0" if len(sizes) == 1 else "-".join(map(str, sizes))
 

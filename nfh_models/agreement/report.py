@@ -1,4 +1,4 @@
-"""All measures of agreement, and all that is told of annotators' competence, each as one
+"""All agreement measures, and all figures about the competence of annotators, each as one
 value.
 """
 
@@ -26,11 +26,9 @@ from nfh_models.agreement.coefficients import (
     scope_agreement,
 )
 from nfh_models.agreement.competence import (
-    Against,
     KindConfusion,
     KnownAnswerScore,
     Latent,
-    Mark,
     PersonVotes,
     against_known,
     against_others,
@@ -56,84 +54,80 @@ NO_CHECKS = "No check item was given to them and answered."
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorCompetence:
-    """One annotator.
-
-    own: votes on items that they decided themselves, as an expert; left out of `expert`.
-    expert, checks: against an expert's decisions, and against check items. others: kinds
-    against the majority of the others, where no expert decided.
-    """
+    """The figures of one annotator."""
 
     name: str
     answers: int
     kinds: Mapping[Kind, int]
     own: int
+    """Votes on items that they decided themselves as adjudicator; not in `expert`."""
     expert: KnownAnswerScore
+    """Against the adjudicators' decisions."""
     checks: KnownAnswerScore
+    """Against check items with a known answer."""
     others: KindConfusion | None
+    """Kinds against the majority of the others, where no adjudicator decided."""
     drift: Drift
     habits: tuple[Habit, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CompetenceReport:
-    """Everybody. items: of the query; decided: by an expert; unanimous: of these, how many
-    have two votes and more that do not differ. tests: how many trends were tested."""
+    """The figures of all annotators."""
 
     items: int
+    """Items that the query finds."""
     decided: int
+    """Of these, items that an adjudicator decided."""
     unanimous: int
+    """Of the decided ones, items with two or more votes that do not differ."""
     latent: Latent
     people: tuple[AnnotatorCompetence, ...]
     tests: int
+    """The number of trends that were tested."""
 
 
 def competence(
-    marks: PersonVotes,
+    votes: PersonVotes,
     cut: Cut = "tenths",
     closest: Mapping[str, tuple[int, int]] | None = None,
 ) -> CompetenceReport:
-    """The whole report. closest: as `closest_nouns` gives it, where nouns were looked for."""
-    people = [_person(name, marks, cut, closest or {}) for name in marks.people]
+    """The whole report. closest: from `closest_nouns`, where nouns were determined."""
+    people = [_person(name, votes, cut, closest or {}) for name in votes.people]
     trends = corrected([trend for person in people for trend in person.drift.trends])
     return CompetenceReport(
-        marks.items,
-        marks.decided,
-        marks.unanimous,
-        estimate(marks),
+        votes.items,
+        votes.decided,
+        votes.unanimous,
+        estimate(votes),
         tuple(_with_trends(people, trends)),
         len(trends),
     )
 
 
 def _person(
-    name: str, marks: PersonVotes, cut: Cut, closest: Mapping[str, tuple[int, int]]
+    name: str, votes: PersonVotes, cut: Cut, closest: Mapping[str, tuple[int, int]]
 ) -> AnnotatorCompetence:
-    given = marks.people[name]
+    given = votes.people[name]
     return AnnotatorCompetence(
         name,
         len(given),
         dict(Counter(mark.kind for mark in given)),
-        marks.own.get(name, 0),
-        against_known(given, _expert, NO_EXPERT),
-        against_known(given, _check, NO_CHECKS),
+        votes.own.get(name, 0),
+        against_known(given, lambda vote: vote.expert, NO_EXPERT),
+        against_known(given, lambda vote: vote.check, NO_CHECKS),
         against_others(given),
         drift(given, cut),
-        habits(name, given, marks.together, closest.get(name, (0, 0))),
+        habits(name, given, votes.together, closest.get(name, (0, 0))),
     )
-
-
-def _expert(mark: Mark) -> Against | None:
-    return mark.expert
-
-
-def _check(mark: Mark) -> Against | None:
-    return mark.check
 
 
 def _with_trends(
     people: list[AnnotatorCompetence], trends: list[Trend]
 ) -> list[AnnotatorCompetence]:
-    """The people with their own trends, which stand in `trends` one person after the other."""
+    """The people with their corrected trends; `trends` holds them one person after the
+    other.
+    """
     left = iter(trends)
     return [
         replace(
@@ -145,7 +139,7 @@ def _with_trends(
 
 
 LEAST = 10
-"""Answers that a figure must rest on; the bound is ours."""
+"""Answers that a figure must rest on; our own bound."""
 
 CHECKS = "hidden check items"
 EXPERT = "what experts decided"
@@ -154,7 +148,7 @@ DAWID_SKENE = "Dawid and Skene's model, over kinds"
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """How probably somebody is right, 0 to 1, by so many answers."""
+    """The probability that a person is right, 0 to 1, and the number of answers it rests on."""
 
     accuracy: float
     answers: int
@@ -162,111 +156,103 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class ChosenFigures:
-    """The figures, all by one source, since figures by different ones do not compare.
-
-    source: in words, "" where nobody has a figure. people: by name.
+    """One figure for each person, all from one source: figures of different sources do not
+    compare.
     """
 
     source: str
+    """In words; "" where nobody has a figure."""
     people: Mapping[str, Figure]
+    """By name."""
 
 
 def chosen(found: CompetenceReport) -> ChosenFigures:
-    """The source that gives most people a figure; of those equal the one listed first.
+    """The figures of the source that covers most people; of equals the one listed first.
 
-    Check items come first: they are a sample of ordinary items. What experts decided comes
-    before Dawid and Skene's model, which leaves heads out and believes what most say.
+    Check items come first, since they are a sample of ordinary items. The adjudicators'
+    decisions come before Dawid and Skene's model, which ignores heads and believes the
+    majority.
     """
+    known = {person.name for person in found.people}
+    latent = found.latent.people.items()
     sources = (
         ChosenFigures(CHECKS, _figures({p.name: p.checks.equal for p in found.people})),
         ChosenFigures(EXPERT, _figures({p.name: p.expert.equal for p in found.people})),
-        ChosenFigures(DAWID_SKENE, _figures(_modelled(found))),
+        ChosenFigures(
+            DAWID_SKENE, _figures({name: p.accuracy for name, p in latent if name in known})
+        ),
     )
     best = max(sources, key=lambda one: len(one.people))
     return best if best.people else ChosenFigures("", {})
 
 
-def _modelled(found: CompetenceReport) -> dict[str, Measure]:
-    people: dict[str, AnnotatorCompetence] = {person.name: person for person in found.people}
-    return {
-        name: model.accuracy for name, model in found.latent.people.items() if name in people
-    }
-
-
 def _figures(measures: Mapping[str, Measure]) -> dict[str, Figure]:
+    # Laplace's rule of succession: nobody is sure to be right after a few answers.
     return {
-        name: Figure(_smoothed(measure.value, measure.n), measure.n)
+        name: Figure((measure.value * measure.n + 1) / (measure.n + 2), measure.n)
         for name, measure in measures.items()
         if measure.value is not None and measure.n >= LEAST
     }
 
 
-def _smoothed(share: float, n: int) -> float:
-    """The share as Laplace's rule of succession has it: nobody is sure after a few answers."""
-    return (share * n + 1) / (n + 2)
-
-
 THE_EXPERT = "expert"
-"""Stands for whoever decided, where annotators are set against experts."""
+"""The name of the adjudicators where annotators are compared with them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What there is to measure on.
-
-    votes: items by number of annotators who answered: "0", "1", "2", "3+". annotators,
-    experts: answers of each, by name. decided: items that an expert decided.
-    """
+    """The data that agreement is measured on."""
 
     items: int
     passages: int
     votes: Mapping[str, int]
+    """Items by number of votes: "0", "1", "2", "3+"."""
     annotators: Mapping[str, int]
     experts: Mapping[str, int]
+    """`annotators` and `experts`: answers by name."""
     decided: int
+    """Items that an adjudicator decided."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pooled:
-    """Agreement of all pairs of annotators, each pair of answers once.
-
-    equal, same_kind, nouns: as in PeopleAgreement. differences: pairs and items by what
-    blocks. pairs: of answers; left_out: those of them that name no kind.
-    """
+    """Agreement over all pairs of annotators, each pair of answers counted once."""
 
     pairs: int
+    """Pairs of answers."""
     equal: Measure
     same_kind: Measure
     nouns: NounAgreement
+    """`equal`, `same_kind` and `nouns` are as in PeopleAgreement."""
     differences: Mapping[Blocking, tuple[int, int]]
+    """Pairs and items by blocking difference."""
     left_out: tuple[LeftOut, ...]
+    """Pairs with an answer that names no kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Coefficients:
-    """Coefficients over all annotators at once. left_out: of alpha and AC1."""
+    """Coefficients over all annotators at once."""
 
     alpha: Measure
     fleiss: Fleiss
     ac1: Measure
     left_out: tuple[LeftOut, ...]
+    """Of alpha and AC1."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorPairs:
-    """Two people at a time; not_measured: twos that share fewer items than the others."""
+    """Agreement of two people at a time."""
 
     twos: tuple[PeopleAgreement, ...]
     not_measured: int
+    """Pairs that share fewer items than those measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Everything `nfh-tui agreement` says.
-
-    experts: each annotator against what experts decided; own: items of each annotator that
-    are not in it, since they decided them themselves. doubles: experts with each other.
-    """
+    """The content of `nfh-tui agreement`."""
 
     coverage: Coverage
     class_patterns: Patterns
@@ -278,15 +264,20 @@ class Agreement:
     skill: Skill
     people: AnnotatorPairs
     experts: AnnotatorPairs
+    """Each annotator against the adjudicators."""
     own: Mapping[str, int]
+    """Items of each annotator that are not in `experts`, since they decided them themselves."""
     doubles: AnnotatorPairs
+    """Adjudicators among each other."""
     matrix: MajorityMatrix
 
 
 def measure_agreement(
     tables: Tables, skill: Skill, resampling: Resampling, most: int = MOST_PAIRS
 ) -> Agreement:
-    """All measures. most: twos of people that are measured, in each of the three tables."""
+    """All measures. most: the largest number of pairs of people measured in each of the three
+    tables.
+    """
     votes, lack = tables.votes, tables.lack
     names, expert = tables.people, (THE_EXPERT,)
     return Agreement(

@@ -1,8 +1,9 @@
-"""The vocabulary that all packages share: passage, turn, anchor, answer, head, mention; how
-answers compare, and the rules of settlement.
+"""The vocabulary shared by all packages: passages, anchors, answers, their comparison, and the
+rules of settlement.
 
-Imports the standard library only. Offsets in text are Unicode code points, end-exclusive;
-spans of tokens are token indices, end-exclusive.
+It imports only the standard library. Offsets in text are Unicode code points, spans of tokens
+are token indices; both are half-open: [start, end). This is the only package that re-exports:
+import its names from here.
 """
 
 from nfh_models.domain.answer import (
@@ -18,7 +19,6 @@ from nfh_models.domain.answer import (
     Relation,
     Sort,
     class_answer,
-    identified,
     paper_class,
     reference_answer,
 )
@@ -74,7 +74,6 @@ __all__ = [
     "class_answer",
     "compare",
     "compare_all",
-    "identified",
     "paper_class",
     "reference_answer",
     "rule_id",

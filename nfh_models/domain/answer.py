@@ -1,6 +1,4 @@
-"""The answer: what one annotator says of one anchor, as one value; and the classes of the
-paper (section 5.3).
-"""
+"""The answer of one annotator to one anchor, and the classes of the paper (section 5.3)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -12,7 +10,7 @@ class AnswerError(ValueError):
 
 
 class Kind(StrEnum):
-    """What an anchor is: a Reference, an implicit class, or one of the ways out."""
+    """What an anchor is: a Reference, one of the implicit classes, or none of these."""
 
     REFERENCE = "REFERENCE"
     YEAR = "YEAR"
@@ -28,7 +26,7 @@ class Kind(StrEnum):
 
     @property
     def identification(self) -> bool | None:
-        """True for an NFH, False for none, None where identification is left out."""
+        """Whether it is a fused head; None where identification does not apply (BROKEN)."""
         if self is Kind.BROKEN:
             return None
         return self is not Kind.NOT_NFH
@@ -42,14 +40,16 @@ IMPLICIT_KINDS: tuple[Kind, ...] = (
     Kind.TIME,
     Kind.OTHER,
 )
-"""The six implicit classes, in the order in which scores are stored (paper section 3)."""
+"""The six implicit classes, in the order of stored scores (paper section 3)."""
 
 RELEASE_CLASSES: frozenset[str] = frozenset(kind.value for kind in IMPLICIT_KINDS)
 """The class names that may stand in the `head` list of the release's files."""
 
 
 class Relation(StrEnum):
-    """How different heads belong together: the sum, either, or not said (imports)."""
+    """How several heads belong together: their sum (AND), either (OR), or not stated
+    (imports).
+    """
 
     AND = "AND"
     OR = "OR"
@@ -57,7 +57,9 @@ class Relation(StrEnum):
 
 
 class Sort(StrEnum):
-    """What an OTHER is: number itself, code, measure, or one noun any reader would say."""
+    """What an OTHER is: the number itself, a code, a measure, or one noun that any reader would
+    say.
+    """
 
     NUMBER = "NUMBER"
     CODE = "CODE"
@@ -66,7 +68,7 @@ class Sort(StrEnum):
 
 
 class Origin(StrEnum):
-    """Whether a person marked a mention, the tool added it, or a person took it away."""
+    """Whether a person marked a mention, the program added it, or a person removed it."""
 
     MARKED = "marked"
     ADDED = "added"
@@ -75,7 +77,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Mention:
-    """One place of a head's noun: tokens [start, end) and the head token inside them."""
+    """One mention of a head's noun: tokens [start, end) and the head token among them."""
 
     start: int
     end: int
@@ -91,7 +93,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """One noun with the places where it stands; the marked mention comes first."""
+    """One noun with its mentions in the passage; the marked mention comes first."""
 
     mentions: tuple[Mention, ...]
 
@@ -103,26 +105,25 @@ class Head:
 
     @property
     def live(self) -> tuple[Mention, ...]:
-        """The mentions nobody removed."""
+        """The mentions that are not removed."""
         return tuple(m for m in self.mentions if m.origin is not Origin.REMOVED)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One value, compared and adjudicated as a whole.
-
-    heads: for REFERENCE one or more, else none.
-    relation: only between two or more heads, else None.
-    sort: only for OTHER; None is unstated. noun: free text, with any class.
-    comment does not take part in comparisons.
-    """
+    """One answer, compared and adjudicated as a whole."""
 
     kind: Kind
     heads: tuple[Head, ...] = ()
+    """One or more for REFERENCE, else none."""
     relation: Relation | None = None
+    """Only of two or more heads, else None."""
     sort: Sort | None = None
+    """Only of OTHER; None if not stated."""
     noun: str | None = None
+    """Free text, with any class."""
     comment: str = ""
+    """Not compared."""
 
     def __post_init__(self) -> None:
         if (self.kind is Kind.REFERENCE) != bool(self.heads):
@@ -135,9 +136,10 @@ class Answer:
             raise AnswerError("a free noun belongs to a class, not to REFERENCE")
 
     def check(self, token_count: int, anchor_start: int, anchor_end: int) -> None:
-        """Raise AnswerError if a mention lies outside the passage or in the anchor.
+        """Raise AnswerError if a mention lies outside the passage or its head token in the
+        anchor.
 
-        A span may enclose the anchor ("two hours' rest"); its head token may not be in it.
+        A mention may enclose the anchor ("two hours' rest"); its head token may not be in it.
         """
         for mention in self.mentions():
             if mention.end > token_count:
@@ -149,15 +151,15 @@ class Answer:
                 raise AnswerError(f"head token {mention.head} is part of the anchor")
 
     def mentions(self) -> Iterable[Mention]:
-        """All mentions of all heads, removed ones included, in order of heads."""
+        """All mentions of all heads, removed ones included, in the order of the heads."""
         return (mention for head in self.heads for mention in head.mentions)
 
     def head_tokens(self) -> tuple[int, ...]:
-        """Head tokens of all mentions nobody removed: ascending, each once."""
+        """Head tokens of all mentions that are not removed: ascending, without duplicates."""
         return tuple(sorted({m.head for head in self.heads for m in head.live}))
 
     def without_comment(self) -> "Answer":
-        """The same answer with no comment, for comparing what counts."""
+        """The answer without its comment, for comparisons."""
         return replace(self, comment="") if self.comment else self
 
 
@@ -171,9 +173,9 @@ def class_answer(
 def reference_answer(
     heads: Iterable[Iterable[Mention]], relation: Relation | None = None, comment: str = ""
 ) -> Answer:
-    """A Reference from the mentions of each of its heads.
+    """A Reference with the mentions of each of its heads.
 
-    With several heads and no relation it is UNSTATED, as imports are.
+    Several heads without a relation get UNSTATED, as imports have it.
     """
     built = tuple(Head(tuple(mentions)) for mentions in heads)
     if len(built) > 1 and relation is None:
@@ -182,23 +184,15 @@ def reference_answer(
 
 
 PAPER_CLASSES: tuple[Kind, ...] = (Kind.REFERENCE, *IMPLICIT_KINDS)
-"""REFERENCE, then the six implicit classes; OTHER holds UNKNOWN, too."""
+"""REFERENCE, then the six implicit classes; OTHER includes UNKNOWN."""
 
 
 def paper_class(kind: Kind) -> Kind | None:
-    """The class of the paper that a kind falls in.
+    """The class of the paper that a kind belongs to; UNKNOWN is OTHER.
 
-    UNKNOWN is OTHER. None for what the paper's annotators could not say: NOT_NFH, BROKEN,
-    and NFH, which names no class.
+    None for what the paper's annotators could not answer: NOT_NFH, BROKEN, and NFH, which names
+    no class.
     """
     if kind is Kind.UNKNOWN:
         return Kind.OTHER
     return kind if kind in PAPER_CLASSES else None
-
-
-def identified(kind: Kind) -> bool | None:
-    """Whether a kind says that the number's noun is missing; None for BROKEN, which says
-    neither."""
-    if kind is Kind.BROKEN:
-        return None
-    return kind is not Kind.NOT_NFH

@@ -1,8 +1,8 @@
 """How two answers differ, and how the answers of one item differ.
 
-Answers are compared by noun: two heads are the same if they share a head token or if
-their head tokens share a lemma. Of the blocking differences the first that holds is
-reported; the others are recorded beside it and never block.
+Answers are compared by noun: two heads are the same if they share a head token or if their head
+tokens share a lemma. Of the blocking differences the first that holds is reported; notes are
+recorded beside it and never block.
 """
 
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ PLURALS = (("ies", "y"), ("es", ""), ("s", ""))
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How two answers differ: at most one blocking difference, any number of notes."""
+    """The difference of two answers: at most one blocking difference, any number of notes."""
 
     blocking: Blocking | None = None
     notes: frozenset[DifferenceNote] = field(default_factory=frozenset)
@@ -75,32 +75,32 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class PairDifference:
-    """How two of an item's answers differ. left < right: their places among the answers."""
+    """The difference of two answers of an item."""
 
     left: int
     right: int
+    """`left` and `right` are indices of the answers, left < right."""
     blocking: Blocking | None
     notes: frozenset[DifferenceNote]
 
 
 @dataclass(frozen=True, slots=True)
 class ItemDisagreement:
-    """How the answers of one item differ.
-
-    blocking: of all pairs. strongest: the first of them in the order of Blocking.
-    pattern: sizes of the groups of equal answers, largest first, as "2-1"; "" for none.
-    differences: of each pair that differs in anything, blocking or not.
-    """
+    """How the answers of one item differ."""
 
     blocking: frozenset[Blocking] = field(default_factory=frozenset)
+    """Blocking differences of all pairs."""
     notes: frozenset[DifferenceNote] = field(default_factory=frozenset)
     strongest: Blocking | None = None
+    """The first of them in the order of Blocking."""
     pattern: str = ""
+    """Sizes of the groups of equal answers, largest first, as "2-1"; "" without answers."""
     differences: tuple[PairDifference, ...] = ()
+    """All pairs that differ in anything, blocking or not."""
 
 
 def compare(left: Answer, right: Answer, lemmas: Sequence[str]) -> Comparison:
-    """Compare two answers to one anchor; `lemmas` has one lemma a token of the passage."""
+    """Compare two answers to one anchor. lemmas: one for each token of the passage."""
     if Kind.NFH in (left.kind, right.kind):
         return Comparison(_nfh_blocking(left.kind, right.kind))
     if left.kind is not right.kind:
@@ -111,7 +111,7 @@ def compare(left: Answer, right: Answer, lemmas: Sequence[str]) -> Comparison:
 
 
 def _nfh_blocking(left: Kind, right: Kind) -> Blocking | None:
-    """NFH says only that a head is missing: it differs from what denies that."""
+    """NFH says only that a noun is missing: it differs from kinds that deny that."""
     if Kind.BROKEN in (left, right):
         return Blocking.DAMAGE
     if Kind.NOT_NFH in (left, right):
@@ -135,15 +135,15 @@ def _kind_blocking(left: Answer, right: Answer, lemmas: Sequence[str]) -> Blocki
 
 
 def _names_the_class(reference: Answer, other: Answer, lemmas: Sequence[str]) -> bool:
-    """True if each head of `reference` only repeats the class, or the noun, of `other`."""
+    """Whether each head of `reference` only repeats the class, or the noun, of `other`."""
     said = CLASS_NOUNS.get(other.kind, frozenset()) | _noun_forms(other.noun or "")
     return all(_head_lemmas(head, lemmas) & said for head in reference.heads)
 
 
 def _noun_forms(noun: str) -> frozenset[str]:
-    """What the lemma of a noun may be that somebody wrote out: "months" is also "month".
+    """Possible lemmas of a noun as it was written: "months" may be "month".
 
-    Forms that are no word meet no lemma, and so do no harm.
+    Forms that are no words match no lemma.
     """
     written = _fold(noun)
     singulars = {
@@ -174,7 +174,7 @@ def _compare_heads(left: Answer, right: Answer, lemmas: Sequence[str]) -> Compar
 
 
 def same_head(left: Head, right: Head, lemmas: Sequence[str]) -> bool:
-    """True if two heads share a head token or a lemma of one (removed mentions aside)."""
+    """Whether two heads share a head token or a lemma of one (removed mentions ignored)."""
     if {m.head for m in left.live} & {m.head for m in right.live}:
         return True
     return bool(_head_lemmas(left, lemmas) & _head_lemmas(right, lemmas))
@@ -215,8 +215,8 @@ def _class_notes(left: Answer, right: Answer) -> frozenset[DifferenceNote]:
 def compare_all(answers: Sequence[Answer], lemmas: Sequence[str]) -> ItemDisagreement:
     """Compare the answers of one item, each with each.
 
-    The groups of the pattern are built in the order of `answers`: an answer joins the
-    first group none of whose members it differs from in a blocking way.
+    The groups of the pattern are built in the order of `answers`: an answer joins the first
+    group from none of whose members it differs in a blocking way.
     """
     if not answers:
         return ItemDisagreement()

@@ -1,5 +1,5 @@
-"""A passage: text, tokens by offset, and the turns they belong to; and the ids of guideline
-rules that decisions are tagged with.
+"""Passages: text, tokens by offset, and turns; anchors; and the ids of guideline rules that
+answers are tagged with.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from functools import cached_property
 
 
 class PassageError(ValueError):
-    """A passage or an anchor that does not fit its own text."""
+    """A passage that contradicts its text, or an anchor outside its passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,33 +27,33 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """Tokens [start, end) said by one speaker.
-
-    number: the source's own turn number (gaps are possible: rank turns, do not subtract).
-    speaker: None where the source names nobody. begin, until: when it is said, in
-    milliseconds from the start of the recording, where the source tells; what is said when is
-    no part of which passage it is.
-    """
+    """Tokens [start, end) spoken by one speaker."""
 
     number: int
+    """The source's own turn number. Gaps are possible: compare ranks, do not subtract
+    numbers.
+    """
     speaker: str | None
+    """None where the source names none."""
     start: int
     end: int
     begin: int | None = field(default=None, compare=False)
     until: int | None = field(default=None, compare=False)
+    """`begin` and `until` are milliseconds from the start of the recording, where the source
+    has times. They do not take part in comparisons of passages.
+    """
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A stretch of dialog.
-
-    text: as it came. tokens: in order, not overlapping, not empty.
-    turns: cover all tokens in order, none empty, numbers non-decreasing.
-    """
+    """A stretch of dialog."""
 
     text: str
+    """As it came."""
     tokens: tuple[Token, ...]
+    """In order, not empty, not overlapping."""
     turns: tuple[Turn, ...]
+    """They cover all tokens in order; none is empty; numbers do not decrease."""
 
     def __post_init__(self) -> None:
         self._check_tokens()
@@ -90,7 +90,7 @@ class Passage:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of text, offsets and turns: what makes two passages the same."""
+        """SHA-256 (hex) of text, offsets and turns: the identity of a passage."""
         return passage_digest(self.text, self.offsets, self.turns)
 
     @cached_property
@@ -104,12 +104,11 @@ class Passage:
         return packed.tobytes()
 
     def word(self, index: int) -> str:
-        """The text of token `index`."""
         token = self.tokens[index]
         return self.text[token.start : token.end]
 
     def words(self, start: int, end: int) -> str:
-        """The text from the first to the last of tokens [start, end), as it stands."""
+        """The text from the first to the last of tokens [start, end)."""
         if end <= start:
             return ""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end]
@@ -143,14 +142,15 @@ class Anchor:
 
 
 _spell = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
-"""Made once: every passage of an import is hashed."""
+"""Created once, since every passage of an import is hashed."""
 
 
 def passage_digest(text: str, offsets: bytes, turns: Sequence[Turn]) -> str:
-    """SHA-256 (hex) over text, packed offsets and turns; lemmas stay out, they may improve.
+    """SHA-256 (hex) over text, packed offsets and turns; lemmas are left out, since they may
+    improve.
 
-    Hashed are the text's length in UTF-8 bytes and a colon, the text in UTF-8, the offsets
-    as `Passage.offsets` has them, and the turns as JSON, [number, speaker, start, end] each.
+    Hashed are the length of the text in UTF-8 bytes and a colon, the text in UTF-8, the offsets
+    as in `Passage.offsets`, and the turns as JSON, each as [number, speaker, start, end].
     """
     encoded = text.encode("utf-8", "surrogatepass")
     spelled = _spell([(turn.number, turn.speaker, turn.start, turn.end) for turn in turns])
@@ -173,19 +173,19 @@ _ID = re.compile(r"[Rr]?([1-9][0-9]{0,2})")
 def rule_id(tag: str) -> str:
     """The id of the rule that a tag names: "R12" for "R12", "r12" and "12".
 
-    Of a tag that is no such id, as another tool may have written it, the tag itself.
+    Any other tag, as another tool may have written it, is returned as it is.
     """
     found = _ID.fullmatch(tag.strip())
     return f"R{found[1]}" if found else tag
 
 
 def tag_forms(tag: str) -> tuple[str, ...]:
-    """Every way in which answers may be tagged with the rule of `tag`, its id first."""
+    """All spellings of a tag in answers, the id of the rule first."""
     id_ = rule_id(tag)
     found = _ID.fullmatch(id_)
     return (id_, id_.lower(), found[1]) if found else (id_,)
 
 
 def rule_words(tag: str) -> str:
-    """A tag as it is named in a sentence: "rule R12"."""
+    """A tag as sentences name it: "rule R12"."""
     return f"rule {rule_id(tag)}"

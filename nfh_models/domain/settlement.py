@@ -1,14 +1,16 @@
-"""Gold from votes: what one item's answers settle, by a rule, or why they settle nothing.
+"""Settlement: the gold answer that the votes for one item give by a rule, or the reason for
+none.
 
-The rules are the paper's (section 5.3), with what its annotators could not say added:
+The rules are those of the paper (section 5.3), extended by kinds that its annotators did not
+have:
 
-* unanimous: no two votes differ in what blocks;
-* majority: more than half of the votes fall into one of the paper's seven classes, UNKNOWN
-  and OTHER together, or say NOT_NFH, or BROKEN; of a Reference only if no two votes that
-  give heads differ in them. A vote for NFH names no answer: it settles nothing, differs
-  from nothing it could become, and counts against a majority.
+* unanimous: no two votes have a blocking difference;
+* majority: more than half of the votes fall into one of the paper's seven classes (UNKNOWN
+  counts as OTHER), or are NOT_NFH, or BROKEN; for a Reference, only if no two votes with
+  heads differ in them. A vote NFH names no answer: it settles nothing, differs from nothing
+  that it could become, and counts against a majority.
 
-Both give the same answer where both give one, whatever the order of the votes.
+Where both rules give an answer, it is the same, whatever the order of the votes.
 """
 
 from collections import Counter
@@ -29,11 +31,11 @@ from nfh_models.domain.answer import (
 from nfh_models.domain.compare import Blocking, compare_all, same_head
 
 LEAST = 2
-"""Votes that a rule wants, unless told otherwise: one person alone settles nothing."""
+"""Votes that a rule needs by default: one person alone settles nothing."""
 
 
 class SettlingRule(StrEnum):
-    """How votes become gold without an expert."""
+    """How votes become gold without an adjudicator."""
 
     UNANIMOUS = "unanimous"
     MAJORITY = "majority"
@@ -70,14 +72,12 @@ OF_HEADS = {
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What votes come to: an answer, or the reason why not; exactly one is None.
-
-    agreed: names of those whose votes the answer was merged from, sorted.
-    """
+    """An answer, or the reason for none; exactly one of them is None."""
 
     answer: Answer | None = None
     reason: Reason | None = None
     agreed: tuple[str, ...] = ()
+    """Names of those whose votes were merged into the answer, sorted."""
 
 
 Votes = Sequence[tuple[str, Answer]]
@@ -87,10 +87,10 @@ Votes = Sequence[tuple[str, Answer]]
 def settle(
     votes: Votes, lemmas: Sequence[str], rule: SettlingRule, least: int = LEAST
 ) -> Settled:
-    """What the votes of one item settle by a rule.
+    """The gold that the votes of one item give by a rule.
 
-    lemmas: one a token of the passage; read only where a vote gives heads. least: how many
-    votes have to say what the item is.
+    lemmas: one for each token of the passage; read only where a vote has heads. least: votes
+    needed that name more than NFH.
     """
     telling = [vote for vote in votes if vote[1].kind is not Kind.NFH]
     if not votes:
@@ -121,12 +121,12 @@ def _majority(votes: Votes, lemmas: Sequence[str]) -> Settled:
 
 
 def _group(kind: Kind) -> Kind:
-    """A class of the paper's seven; NOT_NFH, BROKEN and NFH are groups of their own."""
+    """One of the paper's seven classes; NOT_NFH, BROKEN and NFH are groups of their own."""
     return paper_class(kind) or kind
 
 
 def _agreed(votes: Votes, lemmas: Sequence[str]) -> Settled:
-    """One answer of votes that fall into one class and do not differ in heads."""
+    """Merge votes of one class that do not differ in heads."""
     answers = [answer for _, answer in votes]
     names = tuple(sorted(name for name, _ in votes))
     if answers[0].kind is not Kind.REFERENCE:
@@ -143,7 +143,7 @@ def _agreed(votes: Votes, lemmas: Sequence[str]) -> Settled:
 
 
 def _merged_class(answers: Sequence[Answer]) -> Answer:
-    """Of OTHER and UNKNOWN the kind with more votes, OTHER on a tie; comments stay behind.
+    """OTHER or UNKNOWN, whichever has more votes, OTHER on a tie; comments are dropped.
 
     Sort and noun are those of the votes for that kind.
     """
@@ -159,7 +159,7 @@ def _sort(answers: Iterable[Answer]) -> Sort | None:
 
 
 def _noun(answers: Iterable[Answer]) -> str | None:
-    """The noun that was said, in its commonest spelling; None if two nouns were said."""
+    """The noun in its most frequent spelling; None if the votes name two."""
     said = Counter(answer.noun for answer in answers if answer.noun)
     if len({noun.strip().casefold() for noun in said}) != 1:
         return None
@@ -172,17 +172,17 @@ SameHead = Callable[[Head, Head], bool]
 
 
 def _relation(answers: Iterable[Answer]) -> Relation:
-    """The one stated: AND against OR would have blocked."""
+    """The relation that was stated: AND against OR would have blocked."""
     stated = {answer.relation for answer in answers if answer.relation is not None}
     stated.discard(Relation.UNSTATED)
     return stated.pop() if stated else Relation.UNSTATED
 
 
 def _paired(votes: Sequence[Sequence[Head]], lemmas: Sequence[str]) -> list[list[Head]] | None:
-    """The heads that are the same noun, one of each vote; None if that is not clear.
+    """The same heads of all votes together, one of each vote; None if the pairing is ambiguous.
 
-    It is not where one vote takes for one head what another takes for two, which is no
-    difference by noun: "watch" and "van" against "watch, that is van".
+    It is ambiguous where one vote has one head for two of another, which is no difference by
+    noun: "watch" and "van" against "watch, that is van".
     """
     if len({len(heads) for heads in votes}) > 1:
         return None
@@ -206,7 +206,9 @@ def _lead_alike(left: Head, right: Head) -> bool:
 
 
 def _groups(votes: Sequence[Sequence[Head]], same: SameHead) -> list[list[Head]] | None:
-    """Heads joined wherever two are the same; None unless each group has one of each vote."""
+    """Heads joined wherever two are the same; None unless each group has one head of
+    each vote.
+    """
     groups: list[dict[int, list[Head]]] = []
     for voter, heads in enumerate(votes):
         for head in heads:
@@ -226,7 +228,7 @@ def _groups(votes: Sequence[Sequence[Head]], same: SameHead) -> list[list[Head]]
 
 
 def _merged_head(heads: Sequence[Head]) -> Head:
-    """One noun with everybody's mentions: most often marked first, then by place."""
+    """One noun with the mentions of all votes: most often marked first, then by place."""
     said: dict[int, list[Mention]] = {}
     for head in heads:
         for mention in head.mentions:
@@ -245,9 +247,10 @@ def _marks(said: Iterable[Mention]) -> int:
 
 
 def _merged_mention(said: Sequence[Mention], leads: bool) -> Mention:
-    """What several people said of one token; of spans said as often, the shortest, first one.
+    """The merged mention of one token; of spans given equally often the shortest, then the
+    first.
 
-    leads: somebody named the noun by this mention, which so cannot be taken away.
+    leads: somebody gave this mention first in a head, so that it cannot be removed.
     """
     origin = _origin({mention.origin for mention in said}, leads)
     spans = Counter((m.start, m.end) for m in said if m.origin is origin)

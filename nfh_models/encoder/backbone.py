@@ -203,17 +203,16 @@ COLUMNS_KIND = "bert-columns"
 
 
 class ColumnsShape(msgspec.Struct, frozen=True, kw_only=True):
-    """What an architecture says that matters here; other keys of it are passed over.
-
-    hidden_size: of all columns together. num_attention_heads, intermediate_size: of each.
-    """
+    """What an architecture says that matters here; other keys of it are passed over."""
 
     columns: Annotated[int, msgspec.Meta(ge=1, le=64)]
     vocab_size: Size
     hidden_size: Size
+    """Of all columns together."""
     num_hidden_layers: Size
     num_attention_heads: Size
     intermediate_size: Size
+    """`num_attention_heads` and `intermediate_size`: of each."""
     max_position_embeddings: Size
     type_vocab_size: Size = 2
     layer_norm_eps: float = 1e-12

@@ -24,18 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TokenWindow:
-    """Words [offset, offset + len(words)) of a passage, around an anchor.
-
-    words: stand-ins for quotes and brackets made the signs. turns: the turn of each word,
-    counted from the anchor's (-1: the one before it). same: whether the anchor's speaker says
-    it. start, end: the anchor, counted inside the window.
-    """
+    """Words [offset, offset + len(words)) of a passage, around an anchor."""
 
     words: Sequence[str]
+    """Stand-ins for quotes and brackets made the signs."""
     turns: Sequence[int]
+    """The turn of each word, counted from the anchor's (-1: the one before it)."""
     same: Sequence[bool]
+    """Whether the anchor's speaker says it."""
     start: int
     end: int
+    """`start` and `end`: the anchor, counted inside the window."""
     offset: int
 
 
@@ -121,21 +120,22 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class EncoderRow:
-    """A window in pieces. All arrays but `first` have one entry a piece.
-
-    ids: numbers of pieces. mark: 1 at the anchor's. turns, speakers: rows of the tables.
-    first: the place of each word's first piece. start, end: the anchor, in words of the row.
-    offset: of the first word in the passage.
-    """
+    """A window in pieces. All arrays but `first` have one entry a piece."""
 
     ids: Sequence[int]
+    """Numbers of pieces."""
     mark: Sequence[int]
+    """1 at the anchor's."""
     turns: Sequence[int]
     speakers: Sequence[int]
+    """`turns` and `speakers`: rows of the tables."""
     first: Sequence[int]
+    """The place of each word's first piece."""
     start: int
     end: int
+    """`start` and `end`: the anchor, in words of the row."""
     offset: int
+    """Of the first word in the passage."""
 
     @property
     def words(self) -> int:
@@ -156,13 +156,15 @@ class EncoderRow:
 
 @dataclass(frozen=True, slots=True)
 class EncoderFeaturiser:
-    """Makes rows. window: in words. before: see `bounds`. limit: pieces that an encoder reads
-    at most; a window with more is cut to fit."""
+    """Makes rows."""
 
     pieces: "Pieces"
     window: int
+    """In words."""
     before: float
+    """See `bounds`."""
     limit: int
+    """Pieces that an encoder reads at most; a window with more is cut to fit."""
 
     def row(self, passage: Passage, anchor: Anchor) -> EncoderRow:
         """The row of an anchor. Raises PassageError for one outside its passage."""
@@ -237,22 +239,24 @@ def _turns_begun(turns: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Padded:
-    """Rows side by side: B rows, L pieces, W words, C = 6 + W candidates.
-
-    ids, turns, speakers: B x L. attention: B x L, 1 at what is read. mark: B x L, 0 or 1.
-    first: B x W. anchor: B x W, the anchor's words, their sum 1 in each row. open: B x C, what
-    can be chosen. distance: B x C, buckets.
-    """
+    """Rows side by side: B rows, L pieces, W words, C = 6 + W candidates."""
 
     ids: Ints
     attention: Ints
+    """B x L, 1 at what is read."""
     mark: Floats
+    """B x L, 0 or 1."""
     turns: Ints
     speakers: Ints
+    """`ids`, `turns` and `speakers`: B x L."""
     first: Ints
+    """B x W."""
     anchor: Floats
+    """B x W, the anchor's words, their sum 1 in each row."""
     open: Flags
+    """B x C, what can be chosen."""
     distance: Ints
+    """B x C, buckets."""
 
 
 def pad(rows: Sequence[EncoderRow], empty: int) -> Padded:

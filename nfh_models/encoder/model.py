@@ -85,11 +85,14 @@ SHUT = -1e4
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """logits: B x C, SHUT where closed. nfh: B, above 0 for a missing noun. several: B x 3."""
+    """TODO"""
 
     logits: Tensor
+    """B x C, SHUT where closed."""
     nfh: Tensor
+    """B, above 0 for a missing noun."""
     several: Tensor
+    """B x 3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,13 +268,16 @@ class TeacherStates:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Of each row, in order. logits: one a candidate of the row, SHUT where closed. nfh: a
-    logit. several: three probabilities. shown: where asked for."""
+    """Of each row, in order."""
 
     logits: list[Floats]
+    """One a candidate of the row, SHUT where closed."""
     nfh: Floats
+    """A logit."""
     several: Floats
+    """Three probabilities."""
     shown: list[TeacherStates]
+    """Where asked for."""
 
 
 def read(
@@ -365,21 +371,20 @@ class TaskError(ModelsError):
 
 @dataclass(frozen=True, slots=True)
 class ModelBundle:
-    """All that a model is.
-
-    base: the name of its encoder. temperature: what logits are divided by before they become
-    probabilities. threshold: the logit above which a number is a fused head. shift: what is
-    added to the logits of the six classes, see `priors`.
-    """
+    """All that a model is."""
 
     network: EncoderNetwork
     settings: EncoderSettings
     architecture: Architecture
     pieces: Pieces
     base: str = ""
+    """The name of its encoder."""
     temperature: float = 1.0
+    """What logits are divided by before they become probabilities."""
     threshold: float = 0.0
+    """The logit above which a number is a fused head."""
     shift: Shift = NO_SHIFT
+    """What is added to the logits of the six classes, see `priors`."""
 
     @property
     def backbone(self) -> Backbone:
@@ -397,16 +402,16 @@ class ModelBundle:
 
 @dataclass(frozen=True, slots=True)
 class EncoderModel:
-    """A Resolver and an Identifier. recipe: "encoder" or "small". precision: see `kind_of`.
-
-    on: where its network is. An anchor gets the scores that it gets alone whatever is asked
-    together with it, to within the rounding of the arithmetic.
-    """
+    """A Resolver and an Identifier."""
 
     whole: ModelBundle
     recipe: str
+    """"encoder" or "small"."""
     on: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    """Where its network is. An anchor gets the scores that it gets alone whatever is asked
+    together with it, to within the rounding of the arithmetic."""
     precision: str = "fp32"
+    """See `kind_of`."""
 
     @property
     def version(self) -> str:

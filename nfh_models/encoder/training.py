@@ -68,24 +68,24 @@ OTHER_KIND = "of the kind that is left out"
 
 @dataclass(frozen=True, slots=True)
 class TrainingExample:
-    """One anchor to learn from.
-
-    heads: of each different head the candidates that are right, the places of a EncoderRow;
-    empty where nobody says. nfh: whether the noun is missing; None teaches nothing. several: 0
-    one head, 1 AND, 2 OR; `several_weight` says how much it counts. soft: a teacher's
-    probabilities over the candidates of the row. states: its states of the row's words, W x D.
-    weight: of the choice of heads.
-    """
+    """One anchor to learn from."""
 
     row: EncoderRow
     window: TokenWindow
     heads: tuple[tuple[int, ...], ...] = ()
+    """Of each different head the candidates that are right, the places of a EncoderRow; empty
+    where nobody says."""
     nfh: bool | None = None
+    """Whether the noun is missing; None teaches nothing."""
     several: int | None = None
+    """0 one head, 1 AND, 2 OR; `several_weight` says how much it counts."""
     several_weight: float = 0.0
     soft: Soft | None = None
+    """A teacher's probabilities over the candidates of the row."""
     weight: float = 1.0
+    """Of the choice of heads."""
     states: States | None = None
+    """Its states of the row's words, W x D."""
 
     @property
     def reference(self) -> bool | None:
@@ -475,20 +475,21 @@ def choices(questions: Sequence[Question], scores: Sequence[Scores]) -> dict[str
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What B lessons want; H: the most heads of one.
-
-    heads: B x H x C, True at what is right. headed: B x H, which heads there are. weight: B.
-    soft: B x C. taught: B, 1 where there is a teacher. nfh, nfh_known: B. several, B, with
-    several_weight.
-    """
+    """What B lessons want; H: the most heads of one."""
 
     heads: Tensor
+    """B x H x C, True at what is right."""
     headed: Tensor
+    """B x H, which heads there are."""
     weight: Tensor
+    """B."""
     soft: Tensor
+    """B x C."""
     taught: Tensor
+    """B, 1 where there is a teacher."""
     nfh: Tensor
     nfh_known: Tensor
+    """`nfh` and `nfh_known`: B. several, B, with several_weight."""
     several: Tensor
     several_weight: Tensor
 
@@ -814,20 +815,19 @@ class StartError(ModelsError):
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What is learnt from, and what it is judged on.
-
-    silver: anchors that nobody labelled by hand. soft: a teacher's probabilities, over the six
-    classes and all tokens, by `key_of_item` or `key_of_case`. shown: its states of words, by
-    `key_of_item`.
-    """
+    """What is learnt from, and what it is judged on."""
 
     resolution: Sequence[ResolutionExample] = ()
     identification: Sequence[Example] = ()
     dev_resolution: Sequence[ResolutionExample] = ()
     dev_identification: Sequence[Example] = ()
     silver: Sequence[Silver] = ()
+    """Anchors that nobody labelled by hand."""
     soft: Mapping[str, Soft] = field(default_factory=dict)
+    """A teacher's probabilities, over the six classes and all tokens, by `key_of_item` or
+    `key_of_case`."""
     shown: Mapping[str, TeacherStates] = field(default_factory=dict)
+    """Its states of words, by `key_of_item`."""
 
 
 @dataclass(frozen=True, slots=True)

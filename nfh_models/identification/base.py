@@ -35,18 +35,17 @@ class SentenceNumber:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether a number is a fused head, and why.
-
-    rule: the name of the rule that decided, as RULES of `rules` lists them; of a learned
-    recipe its own name. score: above 0 for an NFH, the further from 0 the surer; None where a
-    rule decided. weights: what weighed most in a learned decision, strongest first, as
-    feature and weight; their sum with all others and the bias is the score.
-    """
+    """Whether a number is a fused head, and why."""
 
     nfh: bool
     rule: str
+    """The name of the rule that decided, as RULES of `rules` lists them; of a learned recipe
+    its own name."""
     score: float | None = None
+    """Above 0 for an NFH, the further from 0 the surer; None where a rule decided."""
     weights: tuple[tuple[str, float], ...] = ()
+    """What weighed most in a learned decision, strongest first, as feature and weight; their
+    sum with all others and the bias is the score."""
 
 
 class Identifier(Protocol):
@@ -225,18 +224,17 @@ def in_small_letters(stretch: WordSpan) -> WordSpan:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A number with its label.
-
-    where: its place for a person, "line 12" or "anchor 31". group: examples of one group
-    (passage, document) are never on both sides of a split. saw_model: whoever gave the label
-    had a model's answer in view, so that models may look better on it than they are.
-    """
+    """A number with its label."""
 
     case: SentenceNumber
     nfh: bool
     where: str
+    """Its place for a person, "line 12" or "anchor 31"."""
     group: str
+    """Examples of one group (passage, document) are never on both sides of a split."""
     saw_model: bool = False
+    """Whoever gave the label had a model's answer in view, so that models may look better on it
+    than they are."""
 
 
 def numbers_of(passage: Passage, *, spaced_out: bool) -> Iterator[Anchor]:

@@ -43,26 +43,26 @@ class Error:
 
 @dataclass(frozen=True, slots=True)
 class IdentificationEvaluation:
-    """How good decisions are.
-
-    precision, recall, f1, accuracy: fractions, with 95 % intervals. groups: how many groups
-    of examples there are; the intervals are drawn over them. by_rule: by the rule, or the
-    learned recipe, that decided, the busiest first. by_word: by the anchor's words in lower
-    case, the most frequent first. by_kind, by_length: in the order of KINDS and LENGTHS,
-    those left out that do not occur. errors: in the order of the examples.
-    """
+    """How good decisions are."""
 
     counts: DecisionCounts
     groups: int
+    """How many groups of examples there are; the intervals are drawn over them."""
     precision: "Measure"
     recall: "Measure"
     f1: "Measure"
     accuracy: "Measure"
+    """`precision`, `recall`, `f1` and `accuracy`: fractions, with 95 % intervals."""
     by_rule: tuple[PartCounts, ...]
+    """By the rule, or the learned recipe, that decided, the busiest first."""
     by_word: tuple[PartCounts, ...]
+    """By the anchor's words in lower case, the most frequent first."""
     by_kind: tuple[PartCounts, ...]
     by_length: tuple[PartCounts, ...]
+    """`by_kind` and `by_length`: in the order of KINDS and LENGTHS, those left out that do not
+    occur."""
     errors: tuple[Error, ...]
+    """In the order of the examples."""
 
 
 def evaluate(
@@ -218,17 +218,16 @@ def group_numbers(examples: Sequence[Example]) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class IdentifierComparison:
-    """Two models on the same examples.
-
-    difference: F1 of the first less that of the second, with its interval. p: how often a
-    difference at least as large, either way, would be seen if there were none; None where
-    none can be drawn. only_first, only_second: examples that only this one called right.
-    """
+    """Two models on the same examples."""
 
     difference: Measure
+    """F1 of the first less that of the second, with its interval."""
     p: float | None
+    """How often a difference at least as large, either way, would be seen if there were none;
+    None where none can be drawn."""
     only_first: int
     only_second: int
+    """`only_first` and `only_second`: examples that only this one called right."""
 
 
 def compare(

@@ -482,17 +482,17 @@ class RuleGroup(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class IdentificationRule:
-    """One rule: where its test holds, and that of no rule before it, it decides.
-
-    name: stays the same for good, since stored decisions carry it. nfh: what it decides.
-    sentence: for a person, why. source: where it is from.
-    """
+    """One rule: where its test holds, and that of no rule before it, it decides."""
 
     name: str
+    """Stays the same for good, since stored decisions carry it."""
     nfh: bool
+    """What it decides."""
     group: RuleGroup
     sentence: str
+    """For a person, why."""
     source: str
+    """Where it is from."""
     test: Test
 
 

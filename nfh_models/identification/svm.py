@@ -94,16 +94,16 @@ LAYERS = {
 
 @dataclass(frozen=True, slots=True)
 class FeatureSettings:
-    """Which features, and how.
-
-    features: at least one. window: words on each side, as in the paper 3. pos: the inventory
-    of both features that have one. ends: whether the window sees the sentence's ends.
-    """
+    """Which features, and how."""
 
     features: tuple[Feature, ...] = tuple(Feature)
+    """At least one."""
     window: int = 3
+    """Words on each side, as in the paper 3."""
     pos: PartOfSpeech = PartOfSpeech.UNIVERSAL
+    """The inventory of both features that have one."""
     ends: bool = True
+    """Whether the window sees the sentence's ends."""
 
     def __post_init__(self) -> None:
         if not self.features:

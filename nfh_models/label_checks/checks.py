@@ -1,20 +1,18 @@
-"""All checks, in the order in which they are reported."""
+"""All label checks, in the order of the report."""
 
 from collections.abc import Iterator
 
 from nfh_models.label_checks import head_checks, number_checks
-from nfh_models.label_checks.base import CheckContext, LabelCheck, LabelFinding, Severity
-
-
-def _nothing(scene: CheckContext) -> Iterator[LabelFinding]:  # noqa: ARG001
-    return iter(())
-
+from nfh_models.label_checks.base import (
+    NOTE,
+    CheckContext,
+    LabelCheck,
+    LabelFinding,
+    nothing,
+)
 
 NOT_TAKEN = LabelCheck(
-    "import-conflict",
-    Severity.NOTE,
-    "An import said something else than what was kept.",
-    _nothing,
+    "import-conflict", NOTE, "An import said something else than what was kept.", nothing
 )
 """Found by the store, in the reports of imports."""
 
@@ -32,8 +30,10 @@ CHECKS: tuple[LabelCheck, ...] = (
 )
 
 
-def look(scene: CheckContext) -> Iterator[LabelFinding]:
-    """What all checks find in one passage; those that need tags are skipped without them."""
+def look(context: CheckContext) -> Iterator[LabelFinding]:
+    """The findings of all checks in one passage; checks that need tags are skipped without
+    them.
+    """
     for check in CHECKS:
-        if scene.tags is not None or not check.tagged:
-            yield from check.look(scene)
+        if context.tags is not None or not check.tagged:
+            yield from check.look(context)

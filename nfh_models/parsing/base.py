@@ -59,23 +59,23 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A stretch with its layers: sequences with one entry a token; empty if not given.
-
-    pos: universal parts of speech ("NOUN"). tags: those of the Penn Treebank ("NNS").
-    heads: the index, in the stretch, of the token each one hangs on; a root hangs on itself.
-    relations: what each token is to its head, in lower case, as the parser names it: spaCy's
-    English models follow ClearNLP ("nummod", "pobj", "dobj"), stanza's Universal Dependencies
-    ("nummod", "obl", "obj", "nmod:poss"). trees: one a sentence, in order, which cover
-    the tokens; the leaves are labelled as `tags` are.
-    """
+    """A stretch with its layers: sequences with one entry a token; empty if not given."""
 
     words: Sequence[str]
     pos: Sequence[str] = ()
+    """Universal parts of speech ("NOUN")."""
     tags: Sequence[str] = ()
+    """Those of the Penn Treebank ("NNS")."""
     lemmas: Sequence[str] = ()
     heads: Sequence[int] = ()
+    """The index, in the stretch, of the token each one hangs on; a root hangs on itself."""
     relations: Sequence[str] = ()
+    """What each token is to its head, in lower case, as the parser names it: spaCy's English
+    models follow ClearNLP ("nummod", "pobj", "dobj"), stanza's Universal Dependencies
+    ("nummod", "obl", "obj", "nmod:poss")."""
     trees: Sequence[Tree] = ()
+    """One a sentence, in order, which cover the tokens; the leaves are labelled as `tags` are.
+    """
 
 
 class Parser(Protocol):

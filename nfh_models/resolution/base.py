@@ -44,38 +44,37 @@ class Several:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a recipe says of an anchor.
-
-    choice, second: a token index in digits, or a class name. margin: score of the choice
-    less that of the second; None without a second. scores: the six classes in the order of
-    IMPLICIT_KINDS, then one a token of the passage; None for what is no candidate: the
-    anchor itself, and tokens outside the window of a recipe that has one. several: where the
-    recipe says how many heads there are. nfh: the probability that the number's noun is
-    missing at all, where the recipe says that, too.
-    """
+    """What a recipe says of an anchor."""
 
     choice: str
     second: str | None
+    """`choice` and `second`: a token index in digits, or a class name."""
     margin: float | None
+    """Score of the choice less that of the second; None without a second."""
     scores: tuple[float | None, ...]
+    """The six classes in the order of IMPLICIT_KINDS, then one a token of the passage; None for
+    what is no candidate: the anchor itself, and tokens outside the window of a recipe that has
+    one."""
     several: Several | None = None
+    """Where the recipe says how many heads there are."""
     nfh: float | None = None
+    """The probability that the number's noun is missing at all, where the recipe says that,
+    too."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolutionExample:
-    """An item whose answer is known: what recipes learn from and are judged on.
-
-    gold: of kind REFERENCE or one of the six implicit classes. where: its place for a person,
-    "line 12" or "anchor 31". group: examples of one group (passage, document) are never on
-    both sides of a split. saw_model: whoever gave the label had a model's answer in view.
-    """
+    """An item whose answer is known: what recipes learn from and are judged on."""
 
     item: Item
     gold: Answer
+    """Of kind REFERENCE or one of the six implicit classes."""
     where: str
+    """Its place for a person, "line 12" or "anchor 31"."""
     group: str
+    """Examples of one group (passage, document) are never on both sides of a split."""
     saw_model: bool = False
+    """Whoever gave the label had a model's answer in view."""
 
 
 class Resolver(Protocol):

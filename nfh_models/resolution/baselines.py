@@ -69,18 +69,18 @@ _CLIMB = 4
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern that a number is in.
-
-    name: one of PATTERNS. kind: REFERENCE, PEOPLE, or None where the object of *of* is a
-    pronoun that stands for a noun elsewhere. heads: the tokens that are the head, in order,
-    for REFERENCE: several where the object is "knives and forks". pronoun: the token of the
-    pronoun behind *of*.
-    """
+    """A pattern that a number is in."""
 
     name: str
+    """One of PATTERNS."""
     kind: Kind | None
+    """REFERENCE, PEOPLE, or None where the object of *of* is a pronoun that stands for a noun
+    elsewhere."""
     heads: tuple[int, ...] = ()
+    """The tokens that are the head, in order, for REFERENCE: several where the object is
+    "knives and forks"."""
     pronoun: int | None = None
+    """The token of the pronoun behind *of*."""
 
 
 def find(parsed: Parsed, start: int, end: int) -> Pattern | None:

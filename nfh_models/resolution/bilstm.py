@@ -94,13 +94,15 @@ FIRST_LETTER = 2
 
 @dataclass(frozen=True, slots=True)
 class BilstmRow:
-    """An item for the network. words: as they stand. start, end: the anchor among them.
-    offset: of the first word in the passage."""
+    """An item for the network."""
 
     words: tuple[str, ...]
+    """As they stand."""
     start: int
     end: int
+    """`start` and `end`: the anchor among them."""
     offset: int
+    """Of the first word in the passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,22 +148,21 @@ def answered(example: ResolutionExample, target: BilstmTarget) -> Answered | Non
 
 @dataclass(frozen=True, slots=True)
 class BilstmBatch:
-    """Rows side by side; B rows of at most W words, U different words.
-
-    words: (B, W), places among the different ones, 0 where there is no word. vectors: (U,),
-    rows of the table, UNKNOWN_WORD of a word that has none. letters: (U, L), the characters of
-    each word, and letter_counts: (U,). counts: (B,), words of each row. anchors: (B, W), 1
-    over the anchor's size at its words, else 0. candidates: (B, 6 + W), true for a class and
-    a word outside the anchor.
-    """
+    """Rows side by side; B rows of at most W words, U different words."""
 
     words: Tensor
+    """(B, W), places among the different ones, 0 where there is no word."""
     vectors: Tensor
+    """(U,), rows of the table, UNKNOWN_WORD of a word that has none."""
     letters: Tensor
+    """(U, L), the characters of each word, and letter_counts: (U,)."""
     letter_counts: Tensor
     counts: Tensor
+    """(B,), words of each row."""
     anchors: Tensor
+    """(B, W), 1 over the anchor's size at its words, else 0."""
     candidates: Tensor
+    """(B, 6 + W), true for a class and a word outside the anchor."""
 
     def to(self, on: torch.device) -> "BilstmBatch":
         """The same on a device, but for the counts, which packing wants in main memory."""

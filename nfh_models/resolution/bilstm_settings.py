@@ -41,18 +41,17 @@ class BilstmTarget(StrEnum):
 class BilstmNetworkSettings(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True
 ):
-    """What the network is.
-
-    state: of the word LSTM, in each direction; class vectors are twice as wide. letters,
-    letter_state: the vector of a character, and the state of the character LSTM. hidden: of
-    the scorer. drop_*: the share of values dropped out in training: of token vectors, of LSTM
-    states, of the scorer's hidden layer, of the scores.
-    """
+    """What the network is."""
 
     state: Size
+    """Of the word LSTM, in each direction; class vectors are twice as wide."""
     letters: Size
     letter_state: Size
+    """`letters` and `letter_state`: the vector of a character, and the state of the character
+    LSTM."""
     hidden: Size
+    """Of the scorer. drop_*: the share of values dropped out in training: of token vectors, of
+    LSTM states, of the scorer's hidden layer, of the scores."""
     drop_tokens: Share
     drop_states: Share
     drop_hidden: Share

@@ -878,16 +878,15 @@ def counts_persons(place: CueNumber) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Cue:
-    """A stated cue of an implicit class.
-
-    name: what an answer carries as its reason. what: the cue in plain words. test: whether a
-    number has it.
-    """
+    """A stated cue of an implicit class."""
 
     name: str
+    """What an answer carries as its reason."""
     kind: Kind
     what: str
+    """The cue in plain words."""
     test: Callable[[CueNumber], bool]
+    """Whether a number has it."""
 
 
 _YEAR, _AGE, _MONEY = Kind.YEAR, Kind.AGE, Kind.CURRENCY

@@ -85,18 +85,19 @@ class Reliability:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """n: examples with a choice that has a probability. before: as the recipe says it.
-
-    temperature: the best over all examples. halves: the best of either half of the groups.
-    after: each half by the temperature of the other, so that none is judged on what it was
-    fitted on. These three are None where a half has no example to fit on.
-    """
+    """TODO"""
 
     n: int
+    """Examples with a choice that has a probability."""
     before: Reliability
+    """As the recipe says it."""
     temperature: float | None
+    """The best over all examples."""
     halves: tuple[float, float] | None
+    """The best of either half of the groups."""
     after: Reliability | None
+    """Each half by the temperature of the other, so that none is judged on what it was fitted
+    on. These three are None where a half has no example to fit on."""
 
 
 def calibrate(judged: Iterable[ScoredExample], *, by_noun: bool = False) -> Calibration | None:
@@ -272,28 +273,29 @@ def groups_of(judged: Sequence[ScoredExample] | Sequence[HeadsJudged]) -> Ints:
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """Two recipes on the same examples, by one measure.
-
-    measure: its name in MEASURES. first, second: the measure of each. difference: that of
-    the first less that of the second, with its interval. sign_flips: the share of resamples
-    in which the difference has not the sign it has over all examples; 1 where it is 0 there.
-    p: how often a difference at least as large, either way, would be drawn if there were
-    none. Both None where none can be drawn. both, only_first, only_second, neither: how many
-    examples are right by them, of those that the measure counts. mcnemar_p: two-sided and
-    exact; 1 where they differ on no example.
-    """
+    """Two recipes on the same examples, by one measure."""
 
     measure: str
+    """Its name in MEASURES."""
     first: float | None
     second: float | None
+    """`first` and `second`: the measure of each."""
     difference: Measure
+    """That of the first less that of the second, with its interval."""
     sign_flips: float | None
+    """The share of resamples in which the difference has not the sign it has over all examples;
+    1 where it is 0 there."""
     p: float | None
+    """How often a difference at least as large, either way, would be drawn if there were none.
+    Both None where none can be drawn."""
     both: int
     only_first: int
     only_second: int
     neither: int
+    """`both`, `only_first`, `only_second` and `neither`: how many examples are right by them,
+    of those that the measure counts."""
     mcnemar_p: float
+    """Two-sided and exact; 1 where they differ on no example."""
 
 
 def compare(
@@ -366,23 +368,19 @@ def _statistic(sums: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class ResolutionEvaluation:
-    """How good choices are.
-
-    judged: every example, in order. groups: how many groups there are; intervals are drawn
-    over them. saw_model: examples whose label was given with a model's answer in view. lost:
-    References none of whose heads is a candidate. ci95: by name of figure (MEASURES and
-    HEAD_MEASURES of `intervals`). heads, heads_several: over all gold References, and over
-    those with two or more different nouns; None without answers. oracle: None where no
-    choice has scores. calibration, noun_calibration: by the candidate chosen, and by all its
-    mentions together; None where scores are no probabilities.
-    """
+    """How good choices are."""
 
     judged: tuple[ScoredExample, ...]
+    """Every example, in order."""
     groups: int
+    """How many groups there are; intervals are drawn over them."""
     saw_model: int
+    """Examples whose label was given with a model's answer in view."""
     lost: int
+    """References none of whose heads is a candidate."""
     figures: ResolutionFigures
     ci95: Mapping[str, Measure]
+    """By name of figure (MEASURES and HEAD_MEASURES of `intervals`)."""
     confusion: Confusion
     by_class: tuple[ClassPart, ...]
     by_word: tuple[PartFigures, ...]
@@ -394,10 +392,15 @@ class ResolutionEvaluation:
     by_mistake: tuple[MistakeCount, ...]
     heads: HeadFigures | None
     heads_several: HeadFigures | None
+    """`heads` and `heads_several`: over all gold References, and over those with two or more
+    different nouns; None without answers."""
     heads_judged: tuple[HeadsJudged, ...]
     oracle: ResolutionFigures | None
+    """None where no choice has scores."""
     calibration: Calibration | None
     noun_calibration: Calibration | None
+    """`calibration` and `noun_calibration`: by the candidate chosen, and by all its mentions
+    together; None where scores are no probabilities."""
 
 
 def evaluate(

@@ -185,15 +185,14 @@ NO_NOUNS = frozenset("VERB AUX ADV PRON DET ADP SCONJ CCONJ INTJ PART PUNCT".spl
 
 @dataclass(frozen=True, slots=True)
 class HeadGroup:
-    """One head that is possible.
-
-    best: the token with the highest score, which is marked. tokens: all mentions, ascending,
-    `best` among them. score: the sum over those that have one.
-    """
+    """One head that is possible."""
 
     best: int
+    """The token with the highest score, which is marked."""
     tokens: tuple[int, ...]
+    """All mentions, ascending, `best` among them."""
     score: float
+    """The sum over those that have one."""
 
 
 class HeadGroups:

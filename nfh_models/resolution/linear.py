@@ -112,24 +112,24 @@ SENTENCE_ENDS = frozenset(".!?\u2026")
 
 @dataclass(frozen=True)
 class TokenView:
-    """Tokens [first, first + len(words)) of a passage, as lists with an entry each.
-
-    words, lemmas: in lower case; pos, tags, relations: the parser's. heads: places in the
-    view; None for a token that hangs on nothing, or on one outside. turns: ranks of turns.
-    start, end: the anchor's places in the view.
-    """
+    """Tokens [first, first + len(words)) of a passage, as lists with an entry each."""
 
     first: int
     words: Sequence[str]
     lemmas: Sequence[str]
+    """`words` and `lemmas`: in lower case."""
     pos: Sequence[str]
     tags: Sequence[str]
     heads: Sequence[int | None]
+    """Places in the view; None for a token that hangs on nothing, or on one outside."""
     relations: Sequence[str]
+    """`pos`, `tags` and `relations`: the parser's."""
     turns: Sequence[int]
+    """Ranks of turns."""
     speakers: Sequence[str | None]
     start: int
     end: int
+    """`start` and `end`: the anchor's places in the view."""
 
     def __len__(self) -> int:
         return len(self.words)
@@ -608,13 +608,15 @@ def tell(item: Item, features: LinearFeatures) -> ItemFeatures:
 
 @dataclass(frozen=True, slots=True)
 class LinearWeights:
-    """What was learnt. anchors, tokens: features, no two of a list alike. classes: [anchor
-    features, 6], in the order of IMPLICIT_KINDS. heads: [token features]."""
+    """What was learnt."""
 
     anchors: tuple[str, ...]
     tokens: tuple[str, ...]
+    """`anchors` and `tokens`: features, no two of a list alike."""
     classes: Floats
+    """[anchor features, 6], in the order of IMPLICIT_KINDS."""
     heads: Floats
+    """[token features]."""
 
     def __post_init__(self) -> None:
         if self.classes.shape != (len(self.anchors), CLASSES):
@@ -894,21 +896,21 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class LinearTable:
-    """Examples with their features and answers.
-
-    anchors: a row an example, a column an anchor feature. tokens: a row a candidate token of
-    all examples in order, a column a token feature. example_of: the example of each such row.
-    right_classes: [examples, 6]. right_tokens: one a row of tokens.
-    """
+    """Examples with their features and answers."""
 
     settings: LinearSettings
     anchor_names: tuple[str, ...]
     token_names: tuple[str, ...]
     anchors: "csr_matrix"
+    """A row an example, a column an anchor feature."""
     tokens: "csr_matrix"
+    """A row a candidate token of all examples in order, a column a token feature."""
     example_of: Places
+    """The example of each such row."""
     right_classes: Flags
+    """[examples, 6]."""
     right_tokens: Flags
+    """One a row of tokens."""
 
     def __len__(self) -> int:
         return len(self.right_classes)
@@ -1238,23 +1240,24 @@ class LinearProgress:
 
 @dataclass(frozen=True, slots=True)
 class FittedLinear:
-    """A model fitted on all examples, and how well models like it did in the folds.
-
-    folds: a tally each; none where they were not tried. kinds: learnt from, by class.
-    left_out: not learnt from, by reason. warnings: what makes the model worth less, as
-    sentences. groups: passages. snapshot: see `snapshot_of`.
-    """
+    """A model fitted on all examples, and how well models like it did in the folds."""
 
     model: Linear
     plan: LinearPlan
     folds: tuple[TrialCounts, ...]
+    """A tally each; none where they were not tried."""
     loss: float
     converged: bool
     kinds: Mapping[str, int]
+    """Learnt from, by class."""
     left_out: Mapping[str, int]
+    """Not learnt from, by reason."""
     warnings: tuple[str, ...]
+    """What makes the model worth less, as sentences."""
     groups: int
+    """Passages."""
     snapshot: str
+    """See `snapshot_of`."""
 
 
 def training(

@@ -39,36 +39,37 @@ COLUMNS: tuple[str, ...] = (*LABELS, REF_WRONG)
 
 @dataclass(frozen=True, slots=True)
 class ScoredExample:
-    """An example with a choice, and how good it is.
-
-    choice: None where the recipe had nothing to say; nothing is right then.
-    gold: one of LABELS. predicted: one of COLUMNS, None without a choice. A token chosen
-    for an implicit gold is REFERENCE: there is no gold token that it could miss.
-    token: the token chosen, None for a class.
-    right: the class, or the head token of any gold mention. inclusive: also any token whose
-    lower-cased form is that of a gold head token. nearest: of the mentions, only the one
-    nearest to the anchor. class_right: over seven classes, any token is REFERENCE.
-    binary_right: a token for a Reference, a class for an implicit one.
-    head: the gold head token nearest to the anchor, the earlier of two equally near.
-    distance: from the anchor to it in tokens, 1 is beside it. turns: ranks of turns between
-    the anchor and the gold head whose turn is nearest, 0 is the same turn; that may be
-    another head. side: where all gold heads stand. These four are None for implicit gold.
-    """
+    """An example with a choice, and how good it is."""
 
     example: ResolutionExample
     choice: Choice | None
+    """None where the recipe had nothing to say; nothing is right then."""
     gold: str
+    """One of LABELS."""
     predicted: str | None
+    """One of COLUMNS, None without a choice. A token chosen for an implicit gold is REFERENCE:
+    there is no gold token that it could miss."""
     token: int | None
+    """The token chosen, None for a class."""
     right: bool
+    """The class, or the head token of any gold mention."""
     inclusive: bool
+    """Also any token whose lower-cased form is that of a gold head token."""
     nearest: bool
+    """Of the mentions, only the one nearest to the anchor."""
     class_right: bool
+    """Over seven classes, any token is REFERENCE."""
     binary_right: bool
+    """A token for a Reference, a class for an implicit one."""
     head: int | None = None
+    """The gold head token nearest to the anchor, the earlier of two equally near."""
     distance: int | None = None
+    """From the anchor to it in tokens, 1 is beside it."""
     turns: int | None = None
+    """Ranks of turns between the anchor and the gold head whose turn is nearest, 0 is the same
+    turn; that may be another head."""
     side: HeadSide | None = None
+    """Where all gold heads stand. These four are None for implicit gold."""
 
     @property
     def reference(self) -> bool:
@@ -186,16 +187,19 @@ SLACK = 0.02
 
 @dataclass(frozen=True, slots=True)
 class CandidateScores:
-    """Ragged rows, one an example. logs: of all probabilities, shape (candidates,). starts:
-    where each example's begin, shape (n,). chosen, gold: which candidates were chosen, are
-    right; shape (candidates,). right: of each example, 1.0 or 0.0. groups: their names."""
+    """Ragged rows, one an example."""
 
     logs: Floats
+    """Of all probabilities, shape (candidates,)."""
     starts: Ints
+    """Where each example's begin, shape (n,)."""
     chosen: Bools
     gold: Bools
+    """`chosen` and `gold`: which candidates were chosen, are right; shape (candidates,)."""
     right: Floats
+    """Of each example, 1.0 or 0.0."""
     groups: tuple[str, ...]
+    """Their names."""
 
     @property
     def n(self) -> int:
@@ -319,17 +323,16 @@ def _places(one: ScoredExample, tokens: set[int], *, by_noun: bool) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Confusion:
-    """Counts: a row a gold label, a column a prediction.
-
-    labels: of the rows. columns: the same and REF-WRONG. rows: one a label, each as long as
-    columns. unanswered: of each label, the examples of which nothing was said; they are in
-    no column.
-    """
+    """Counts: a row a gold label, a column a prediction."""
 
     labels: tuple[str, ...]
+    """Of the rows."""
     columns: tuple[str, ...]
+    """The same and REF-WRONG."""
     rows: tuple[tuple[int, ...], ...]
+    """One a label, each as long as columns."""
     unanswered: tuple[int, ...]
+    """Of each label, the examples of which nothing was said; they are in no column."""
 
 
 def confusion(judged: Iterable[ScoredExample]) -> Confusion:
@@ -345,21 +348,20 @@ def confusion(judged: Iterable[ScoredExample]) -> Confusion:
 
 @dataclass(frozen=True, slots=True)
 class ResolutionFigures:
-    """Counts over examples; the shares are fractions, None where they are of none.
-
-    n: all examples. answered: those of which the recipe said something; what it said nothing
-    of counts as wrong in all others. right, right_inclusive, right_nearest, right_class,
-    right_binary: see `ScoredExample`. reference, implicit: examples whose gold is a Reference,
-    a class; *_right and *_inclusive: those of them that are right.
-    """
+    """Counts over examples; the shares are fractions, None where they are of none."""
 
     n: int = 0
+    """All examples. answered: those of which the recipe said something; what it said nothing of
+    counts as wrong in all others."""
     answered_n: int = 0
     right: int = 0
     right_inclusive: int = 0
     right_nearest: int = 0
     right_class: int = 0
     right_binary: int = 0
+    """`right`, `right_inclusive`, `right_nearest`, `right_class` and `right_binary`: see
+    `ScoredExample`. reference, implicit: examples whose gold is a Reference, a class; *_right
+    and *_inclusive: those of them that are right."""
     reference_n: int = 0
     reference_right: int = 0
     reference_right_inclusive: int = 0
@@ -514,22 +516,23 @@ class HeadCounts:
 
 @dataclass(frozen=True, slots=True)
 class HeadsJudged:
-    """A gold Reference with the answer to it.
-
-    answer: None where the recipe had nothing to say. heads: by noun. mentions: by head
-    token. exact: the predicted heads are the gold heads, none more, none less; relation
-    aside. exact_mentions: the same tokens. several: gold has two or more different nouns.
-    relation: whether it is gold's; None where gold states none.
-    """
+    """A gold Reference with the answer to it."""
 
     example: ResolutionExample
     answer: Answer | None
+    """None where the recipe had nothing to say."""
     heads: HeadCounts
+    """By noun."""
     mentions: HeadCounts
+    """By head token."""
     exact: bool
+    """The predicted heads are the gold heads, none more, none less; relation aside."""
     exact_mentions: bool
+    """The same tokens."""
     several: bool
+    """Gold has two or more different nouns."""
     relation: bool | None
+    """Whether it is gold's; None where gold states none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -975,17 +978,17 @@ class PartFigures:
 
 @dataclass(frozen=True, slots=True)
 class ClassPart:
-    """How well one of the seven labels is told from the others; any token is REFERENCE.
-
-    n: examples with this gold label. predicted: examples with this prediction. hit: both.
-    right: hit, and for REFERENCE the token is a gold mention.
-    """
+    """How well one of the seven labels is told from the others; any token is REFERENCE."""
 
     label: str
     n: int
+    """Examples with this gold label."""
     predicted: int
+    """Examples with this prediction."""
     hit: int
+    """Both."""
     right: int
+    """Hit, and for REFERENCE the token is a gold mention."""
 
     @property
     def precision(self) -> float | None:

@@ -43,21 +43,22 @@ LEAST_SCORE = 0.0005
 
 @dataclass(frozen=True, slots=True)
 class FusedHead:
-    """A fused head found in a Doc: tokens [start, end).
-
-    heads: token indices and class names. rule: what identified it. cue: what resolved it, None
-    if nothing did. deterministic: one of the paper's four patterns gave the heads. relation:
-    between several heads, "AND" or "OR". scores: of tokens and classes, where a model has any.
-    """
+    """A fused head found in a Doc: tokens [start, end)."""
 
     start: int
     end: int
     rule: str
+    """What identified it."""
     heads: tuple[Stored, ...] = ()
+    """Token indices and class names."""
     cue: str | None = None
+    """What resolved it, None if nothing did."""
     deterministic: bool = False
+    """One of the paper's four patterns gave the heads."""
     relation: str | None = None
+    """Between several heads, "AND" or "OR"."""
     scores: Mapping[Stored, float] = field(default_factory=dict)
+    """Of tokens and classes, where a model has any."""
 
 
 def register() -> None:

@@ -52,23 +52,25 @@ class Best(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TrainingProgress(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How far a training is.
-
-    step: steps made. epoch: the one in work, from 1. place: its batches that are done. lost:
-    the sum of their losses. worse: judgements since the best. seconds: of training, over all
-    processes. scaler: of 16-bit gradients.
-    """
+    """How far a training is."""
 
     step: int = 0
+    """Steps made."""
     epoch: int = 1
+    """The one in work, from 1."""
     place: int = 0
+    """Its batches that are done."""
     lost: float = 0.0
+    """The sum of their losses."""
     best: Best | None = None
     worse: int = 0
+    """Judgements since the best."""
     metrics: dict[str, float] = {}
     curve: tuple[dict[str, float], ...] = ()
     seconds: float = 0.0
+    """Of training, over all processes."""
     scaler: dict[str, float] = {}
+    """Of 16-bit gradients."""
     done: bool = False
     stopped_early: bool = False
 

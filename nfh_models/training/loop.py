@@ -177,37 +177,37 @@ Batch = TypeVar("Batch")
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """How far a training is.
-
-    phase: "training", "judging", "saving". step: of `steps` in all, 0 before the first. epoch:
-    that it is about, counted from 1; 0 is what is begun with. loss: mean of the epoch so far;
-    None before its first step. metrics: the dev figures of the last judgement, fractions;
-    empty before the first. seconds: since the training, resumed or not, began in this process.
-    """
+    """How far a training is."""
 
     phase: str
+    """"training", "judging", "saving"."""
     step: int
+    """Of `steps` in all, 0 before the first."""
     steps: int
     epoch: int
+    """That it is about, counted from 1; 0 is what is begun with."""
     loss: float | None = None
+    """Mean of the epoch so far; None before its first step."""
     metrics: Mapping[str, float] = field(default_factory=dict)
+    """The dev figures of the last judgement, fractions; empty before the first."""
     seconds: float = 0.0
+    """Since the training, resumed or not, began in this process."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingOutcome:
-    """A training that came to its end.
-
-    metrics: of the best judgement. epoch, step: where it was. stopped_early: dev got no
-    better for `patience` judgements. curve: one entry a judgement, with epoch, step, loss and
-    metrics, for the model's metrics.json.
-    """
+    """A training that came to its end."""
 
     metrics: Mapping[str, float]
+    """Of the best judgement."""
     epoch: int
     step: int
+    """`epoch` and `step`: where it was."""
     stopped_early: bool
+    """Dev got no better for `patience` judgements."""
     curve: Sequence[Mapping[str, float]]
+    """One entry a judgement, with epoch, step, loss and metrics, for the model's metrics.json.
+    """
     seconds: float
 
 

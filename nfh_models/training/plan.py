@@ -21,28 +21,29 @@ class DivergedError(TrainingError):
 
 @dataclass(frozen=True, slots=True)
 class TrainingPlan:
-    """How to train.
-
-    epochs: at most. warmup: the share of all steps in which the rate rises. patience: the
-    judgements without a better score after which it stops. averaging: how much of the
-    averaged weights each step keeps, 0 for none. clip: the largest norm of the gradient, 0
-    for any. precision: one of PRECISIONS. seed: of dropout; the learner has its own for the
-    order of examples. checkpoint_every: steps between two checkpoints within an epoch.
-    floor: the share of the peak rate that is left at the end; 1 for a rate that stays.
-    judge_first: what is begun with is judged, too, and kept where no epoch does better: for a
-    training that goes on from a trained model.
-    """
+    """How to train."""
 
     epochs: int = 5
+    """At most."""
     warmup: float = 0.1
+    """The share of all steps in which the rate rises."""
     patience: int = 3
+    """The judgements without a better score after which it stops."""
     averaging: float = 0.995
+    """How much of the averaged weights each step keeps, 0 for none."""
     clip: float = 1.0
+    """The largest norm of the gradient, 0 for any."""
     precision: str = "auto"
+    """One of PRECISIONS."""
     seed: int = 1
+    """Of dropout; the learner has its own for the order of examples."""
     checkpoint_every: int = 200
+    """Steps between two checkpoints within an epoch."""
     floor: float = FLOOR
+    """The share of the peak rate that is left at the end; 1 for a rate that stays."""
     judge_first: bool = False
+    """What is begun with is judged, too, and kept where no epoch does better: for a training
+    that goes on from a trained model."""
 
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("patience", 1), ("checkpoint_every", 1)):

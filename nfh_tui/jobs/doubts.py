@@ -17,7 +17,7 @@ from nfh_db.answers import Doubt
 from nfh_db.connection import PAUSE_SECONDS, next_stretch
 from nfh_db.jobs import NewJob
 from nfh_db.query import parse
-from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind, identified
+from nfh_models.domain import IMPLICIT_KINDS, Answer, Kind
 from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Example, parse_cases
 from nfh_models.identification.svm import (
@@ -131,7 +131,7 @@ def same_gold(label: SnapshotLabel, answer: Answer) -> bool:
     """Whether gold still is what a label was made of."""
     if label.gold is not None:
         return resolution_gold(answer) == label.gold
-    return identified(answer.kind) == label.nfh
+    return answer.kind.identification == label.nfh
 
 
 # What each part of the gold is asked about identification: is this number's noun missing?

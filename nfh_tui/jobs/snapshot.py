@@ -29,7 +29,6 @@ from nfh_models.domain import (
     Passage,
     Token,
     Turn,
-    identified,
 )
 from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Example, cases_of
@@ -746,7 +745,7 @@ def _label(ballot: Ballot, task: str) -> SnapshotLabel | str:
     answer = ballot.gold.answer
     where = f"anchor {ballot.anchor_id}"
     heads = None if task == IDENTIFICATION else resolution_gold(answer)
-    nfh = None if task == RESOLUTION else identified(answer.kind)
+    nfh = None if task == RESOLUTION else answer.kind.identification
     if heads is None and nfh is None:
         if answer.kind is Kind.BROKEN:
             return BROKEN

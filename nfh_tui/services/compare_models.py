@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from nfh_db.query import Query, quote_name
 from nfh_db.records import Ballot
-from nfh_models.domain import Answer, Kind, identified
+from nfh_models.domain import Answer, Kind
 from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Example, cases_of
 from nfh_models.resolution.base import Choice, Item, ResolutionExample
@@ -280,7 +280,7 @@ class _Identification:
     """Is a noun missing?"""
 
     def tells(self, ballot: Ballot) -> bool:
-        return identified(_gold(ballot).kind) is not None
+        return _gold(ballot).kind.identification is not None
 
     def said(self, store: "Store", model: "Model", ids: Sequence[int]) -> Mapping[int, str]:
         found = store.model_decisions(model.id, ids)
@@ -291,7 +291,7 @@ class _Identification:
     ) -> list[ComparedItem]:
         found = []
         for one in ballots:
-            gold = NFH if identified(_gold(one).kind) else NOT_NFH
+            gold = NFH if _gold(one).kind.identification else NOT_NFH
             said = first[one.anchor_id], second[one.anchor_id]
             right = said[0] == gold, said[1] == gold
             found.append(ComparedItem(one.anchor_id, one, gold, *said, right))

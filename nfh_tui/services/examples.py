@@ -17,7 +17,7 @@ from nfh_db.formats.base import Format
 from nfh_db.formats.registry import NFH_IDENT, RecognizedFile, formats, opened, reading
 from nfh_db.query import Match, Query
 from nfh_db.records import Gold, IncomingPassage, Role, Rule, Vote
-from nfh_models.domain import Anchor, Answer, Kind, Passage, identified, paper_class
+from nfh_models.domain import Anchor, Answer, Kind, Passage, paper_class
 from nfh_models.identification.base import Example, cases_of
 from nfh_models.resolution.base import Item, ResolutionExample
 
@@ -254,7 +254,7 @@ class Examples(LabelledExamples):
     def _of_passage(self, passage: Passage, anchors: list[LabelledNumber]) -> Iterator[Example]:
         kept: list[tuple[LabelledNumber, bool]] = []
         for one in anchors:
-            says = None if one.gold is None else identified(one.gold.answer.kind)
+            says = None if one.gold is None else one.gold.answer.kind.identification
             if says is None:
                 self.left_out[NO_GOLD if one.gold is None else BROKEN] += 1
             elif self.blind and one.saw_model:

@@ -20,7 +20,7 @@ from nfh_db.messages import visible
 from nfh_db.predictions import IdentifiedNumber, Numbered
 from nfh_db.query import Match, Query
 from nfh_db.records import Annotator, Identified, IncomingAnchor, IncomingPassage
-from nfh_models.domain import Anchor, identified
+from nfh_models.domain import Anchor
 from nfh_models.identification.base import (
     Decision,
     Identifier,
@@ -123,7 +123,7 @@ class Identification:
     def count(self, nfh: bool, rule: str, number: IdentifiedNumber | None, asked: bool) -> None:
         """Add one decision. asked: the query itself finds the number."""
         self.rules.setdefault(rule, [0, 0])[0 if nfh else 1] += 1
-        gold = None if number is None or number.kind is None else identified(number.kind)
+        gold = None if number is None or number.kind is None else number.kind.identification
         if gold is not None and asked:
             self.compared += 1
             self.differ += gold is not nfh

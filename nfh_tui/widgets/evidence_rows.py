@@ -36,7 +36,6 @@ from nfh_models.domain import (
     Relation,
     compare,
     compare_all,
-    identified,
     same_head,
 )
 from nfh_tui.display_text import clip, glyphs, isolated, visible, width_of
@@ -869,7 +868,7 @@ def _summands(said: Identified) -> list[tuple[float, str]]:
 def _decision_standing(said: Identified, draft: Answer | None, gold: Answer | None) -> Part:
     """How the decision stands to the draft, else to gold: a sign, and what differs."""
     against = draft if draft is not None else gold
-    wanted = None if against is None else identified(against.kind)
+    wanted = None if against is None else against.kind.identification
     if wanted is None:
         return "", ""
     if draft is not None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from nfh_models.agreement.competence import Against, Mark, PersonVotes
+from nfh_models.agreement.competence import AnswerMatch, JudgedVote, PersonVotes
 from nfh_models.agreement.measure import AnsweredAnchor, Timed
 from nfh_models.domain import Anchor, Answer, Kind, Mention, class_answer, reference_answer
 
@@ -60,21 +60,21 @@ class Kit:
         right: bool | None = None,
         majority: Kind | None = None,
         agreeing: float | None = None,
-    ) -> Mark:
+    ) -> JudgedVote:
         """One vote; at: made of the item's number where it is not given, a minute each."""
         time = (
             at or f"2026-01-{1 + item // 1440:02}T{item // 60 % 24:02}:{item % 60:02}:00.000Z"
         )
         other = Kind.YEAR if kind is Kind.AGE else Kind.AGE
-        expert = None if right is None else Against(kind if right else other, right, None)
-        return Mark(item, kind, time, seconds, expert, None, majority, agreeing)
+        expert = None if right is None else AnswerMatch(kind if right else other, right, None)
+        return JudgedVote(item, kind, time, seconds, expert, None, majority, agreeing)
 
     def simulated(
         self, items: int, accuracy: Mapping[str, float], each: int = 3, seed: int = 5
     ) -> PersonVotes:
         """Votes of people who are right with a known probability, else say any other kind."""
         source = random.Random(seed)
-        people: dict[str, list[Mark]] = {name: [] for name in accuracy}
+        people: dict[str, list[JudgedVote]] = {name: [] for name in accuracy}
         for item in range(items):
             truth = source.choices(KINDS, SHARES)[0]
             for name in source.sample(sorted(accuracy), each):
@@ -84,7 +84,7 @@ class Kit:
         return self.marks(people, items)
 
     @staticmethod
-    def marks(people: Mapping[str, Sequence[Mark]], items: int = 0) -> PersonVotes:
+    def marks(people: Mapping[str, Sequence[JudgedVote]], items: int = 0) -> PersonVotes:
         """Everybody's votes."""
         return PersonVotes(
             {name: tuple(some) for name, some in people.items()}, {}, {}, items, 0, 0

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nfh_models.agreement.competence import Together, collect
+from nfh_models.agreement.competence import PairOverlap, collect
 from nfh_models.agreement.drift import closest_nouns, habits
 from nfh_models.domain import Kind
 
@@ -66,7 +66,7 @@ def test_always_the_closest_noun(kit: Any) -> None:
 
 
 def test_answers_copied_from_another(kit: Any) -> None:
-    pairs = {("ann", "bob"): Together(50, 50, 12), ("ann", "cyd"): Together(50, 50, 0)}
+    pairs = {("ann", "bob"): PairOverlap(50, 50, 12), ("ann", "cyd"): PairOverlap(50, 50, 0)}
     sentence = (
         "50 of 50 answers are the same as bob's in every mention, 12 of them where somebody "
         "else says another thing."
@@ -83,5 +83,5 @@ def test_who_is_the_same_as_whom_is_counted_with_mentions(kit: Any) -> None:
         kit.item(2, {"ann": Kind.AGE, "bob": Kind.AGE}, Kind.YEAR),
     ]
     together = collect(items).together
-    assert together["ann", "bob"] == Together(3, 3, 2)
-    assert together["ann", "cyd"] == Together(2, 0, 0)
+    assert together["ann", "bob"] == PairOverlap(3, 3, 2)
+    assert together["ann", "cyd"] == PairOverlap(2, 0, 0)

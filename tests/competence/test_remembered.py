@@ -11,7 +11,7 @@ from nfh_db.query import parse
 from nfh_db.records import AnchorItem, Annotator, CompetenceWeight, Role
 from nfh_db.store import Store
 from nfh_models.agreement import competence as agreement_competence
-from nfh_models.agreement.competence import Against, Mark
+from nfh_models.agreement.competence import AnswerMatch, JudgedVote
 from nfh_models.agreement.report import CHECKS, EXPERT, LEAST, chosen, competence
 from nfh_models.domain import Kind
 from nfh_tui.cli.main import commands
@@ -131,13 +131,13 @@ def test_an_accuracy_that_cannot_be_is_refused_and_one_in_the_file_left_out(
 # --- which figure ---------------------------------------------------------------------------
 
 
-def marks(right: int, wrong: int, *, checks: bool = False) -> tuple[Mark, ...]:
+def marks(right: int, wrong: int, *, checks: bool = False) -> tuple[JudgedVote, ...]:
     """Votes held against an expert's decision, or against a check item."""
     made = []
     for number in range(right + wrong):
-        against = Against(Kind.AGE, number < right, None)
+        against = AnswerMatch(Kind.AGE, number < right, None)
         expert, check = (None, against) if checks else (against, None)
-        made.append(Mark(number, Kind.AGE, "", None, expert, check, None, None))
+        made.append(JudgedVote(number, Kind.AGE, "", None, expert, check, None, None))
     return tuple(made)
 
 

@@ -31,7 +31,6 @@ from nfh_models.domain import (
     Token,
     Turn,
     class_answer,
-    identified,
     reference_answer,
 )
 from nfh_models.encoder.model import TeacherStates
@@ -229,7 +228,7 @@ def read_sentences(path: Path) -> Iterable[IdentificationRow]:
     """The rows of an identification file that say whether their number is a fused head."""
     for passage, anchors in labels_of_file(path).read([]):
         for one in anchors:
-            says = None if one.gold is None else identified(one.gold.answer.kind)
+            says = None if one.gold is None else one.gold.answer.kind.identification
             if says is None:
                 continue
             case = next(cases_of(passage, [one.anchor]))
