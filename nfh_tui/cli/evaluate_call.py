@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from msgspec import field
 
 from nfh_db.messages import counted, visible
 from nfh_db.query import Query, parse
@@ -45,6 +46,7 @@ from nfh_tui.services.examples import Examples, examples_of_file, examples_of_st
 from nfh_tui.services.models import IDENTIFICATION as IDENTIFICATIONS
 from nfh_tui.services.models import RESOLUTION as RESOLUTIONS
 from nfh_tui.services.models import identifier_for
+from nfh_tui.services.reports import Report, ReportInterval, filled, to_json
 
 if TYPE_CHECKING:
     from nfh_db.jobs import Job
@@ -53,7 +55,8 @@ if TYPE_CHECKING:
     from nfh_tui.services.imports import ImportOptions
 
 
-Json = dict[str, object]
+Json = dict[str, Any]
+Interval = tuple[float, float] | None
 
 TASK = "identification"
 
@@ -78,153 +81,230 @@ class SystemComparison:
     comparison: IdentifierComparison
 
 
+class HeldOn(Report):
+    """What was measured on, and what was left out of it."""
+
+    task: str
+    query: str
+    split: str | None
+    file: str | None
+    source: str
+    format: str | None
+    parser: str | None
+    interval: ReportInterval
+    left_out: dict[str, int]
+    warnings: list[str]
+
+
+class IdentificationHead(HeldOn):
+    no_number: int
+    saw_model: int
+
+
+class FittedOn(Report):
+    """What a system was fitted on, for the trial."""
+
+    file: str
+    examples: int
+    left_out: int
+
+
+class DecisionFigures(Report):
+    """The figures that follow from counts."""
+
+    n: int
+    nfh: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    accuracy: float | None
+
+
+class PartReport(DecisionFigures):
+    wrong: int
+
+
+class RuleReport(Report):
+    rule: str
+    n: int
+    called_nfh: int
+    right: int
+    wrong: int
+    accuracy: float | None
+
+
+class DecisionError(Report):
+    """start, end: code points of the text, end-exclusive."""
+
+    where: str
+    text: str
+    start: int
+    end: int
+    label: str
+    decision: str
+    rule: str
+    score: float | None
+    weights: list[tuple[str, float]]
+
+
+class SystemReport(Report):
+    name: str = field(name="model")
+    recipe: str
+    version: str
+    model_id: int | None
+
+
+class FittedSystemReport(SystemReport):
+    folds: int | None
+    trained_on: FittedOn | None
+
+
+class IdentificationModel(Report):
+    """What stands behind a system's own keys and its figures."""
+
+    groups: int
+    ci95: dict[str, Interval]
+    confusion: dict[str, object]
+    seconds: float
+    seconds_parsing: float
+    per_rule: list[RuleReport]
+    per_word: list[Json]
+    per_kind: list[Json]
+    per_length: list[Json]
+    errors: list[DecisionError]
+
+
+class IdentifierComparisonReport(Report):
+    first: str
+    second: str
+    f1_difference: float | None
+    ci95: Interval
+    p: float | None
+    only_first: int = field(name="only_first_right")
+    only_second: int = field(name="only_second_right")
+    why: str | None
+
+
 def as_json(
     trial: IdentificationTrial,
     found: Sequence[IdentificationEvaluation],
     versus: Sequence[SystemComparison],
     asked: ReportOptions,
 ) -> Json:
-    """The whole report: of one entrant its own keys, of several a list of such objects."""
-    judged = [
-        _entrant_json(trial, one, evaluation)
+    """The whole report."""
+    models = [
+        _model(trial, one, evaluation)
         for one, evaluation in zip(trial.judged, found, strict=True)
     ]
-    told = about(trial, asked)
-    if len(judged) == 1:
-        return told | judged[0]
-    return told | {"models": judged, "comparisons": [_versus(one) for one in versus]}
+    return whole_report(about(trial, asked), models, [_versus(one) for one in versus])
 
 
-class Held(Protocol):
-    """What the trials of both tasks say of what they were held on."""
-
-    @property
-    def source(self) -> str: ...
-    @property
-    def format(self) -> str | None: ...
-    @property
-    def parser(self) -> str | None: ...
-    @property
-    def left_out(self) -> Mapping[str, int]: ...
-    @property
-    def warnings(self) -> Sequence[str]: ...
+def whole_report(told: HeldOn, models: Sequence[Json], comparisons: Sequence[Report]) -> Json:
+    """What both tasks print: `models`, and the figures of a single one beside it, too."""
+    whole = to_json(told)
+    if len(models) == 1:
+        whole |= models[0]
+    whole["models"] = list(models)
+    if len(models) > 1:
+        whole["comparisons"] = [to_json(one) for one in comparisons]
+    return whole
 
 
-def about(trial: IdentificationTrial, asked: ReportOptions) -> Json:
+H = TypeVar("H", bound=HeldOn)
+
+
+def held_on(
+    kind: type[H], trial: object, task: str, asked: ReportOptions, **given: object
+) -> H:
+    """What both tasks say of what their trials were held on."""
+    return filled(
+        kind,
+        trial,
+        task=task,
+        query=asked.query,
+        split=asked.split,
+        file=asked.file,
+        interval=ReportInterval(resamples=asked.resamples, seed=asked.seed),
+        **given,
+    )
+
+
+def about(trial: IdentificationTrial, asked: ReportOptions) -> IdentificationHead:
     """What was measured on, and what was left out of it."""
-    return held_on(TASK, trial, asked) | {
-        "no_number": trial.no_number,
-        "saw_model": sum(example.saw_model for example in trial.examples),
-    }
+    saw_model = sum(example.saw_model for example in trial.examples)
+    return held_on(IdentificationHead, trial, TASK, asked, saw_model=saw_model)
 
 
-def held_on(task: str, trial: Held, asked: ReportOptions) -> Json:
-    """The keys that both tasks have."""
-    return {
-        "task": task,
-        "query": asked.query,
-        "split": asked.split,
-        "file": asked.file,
-        "source": trial.source,
-        "format": trial.format,
-        "parser": trial.parser,
-        "interval": {"coverage": 0.95, "resamples": asked.resamples, "seed": asked.seed},
-        "left_out": dict(trial.left_out),
-        "warnings": list(trial.warnings),
-    }
-
-
-def _entrant_json(
+def _model(
     trial: IdentificationTrial, judged: DecidedExamples, found: IdentificationEvaluation
 ) -> Json:
-    entrant = judged.entrant
+    entrant, counts = judged.entrant, found.counts
     parsing = trial.parsing if entrant.needs else 0.0
-    return {
-        "model": entrant.name,
-        "recipe": entrant.recipe,
-        "version": entrant.version,
-        "model_id": entrant.model_id,
-        "folds": entrant.folds,
-        "trained_on": trained_on(entrant),
-        **figures(found.counts),
-        "groups": found.groups,
-        "ci95": {
-            "precision": interval_ends(found.precision),
-            "recall": interval_ends(found.recall),
-            "f1": interval_ends(found.f1),
-            "accuracy": interval_ends(found.accuracy),
+    told = filled(
+        IdentificationModel,
+        found,
+        ci95={
+            name: interval_ends(getattr(found, name))
+            for name in ("precision", "recall", "f1", "accuracy")
         },
-        "confusion": {"labels": list(LABELS), "rows": [list(row) for row in found.counts.rows]},
-        "seconds": round(parsing + judged.seconds, 3),
-        "seconds_parsing": round(parsing, 3),
-        "per_rule": [_rule(part) for part in found.by_rule],
-        "per_word": _parts("word", found.by_word),
-        "per_kind": _parts("kind", found.by_kind),
-        "per_length": _parts("length", found.by_length),
-        "errors": [error(one) for one in found.errors],
-    }
+        confusion={"labels": LABELS, "rows": counts.rows},
+        seconds=round(parsing + judged.seconds, 3),
+        seconds_parsing=round(parsing, 3),
+        per_rule=[
+            filled(
+                RuleReport,
+                part.counts,
+                rule=part.name,
+                called_nfh=part.counts.hit + part.counts.false,
+            )
+            for part in found.by_rule
+        ],
+        per_word=_parts("word", found.by_word),
+        per_kind=_parts("kind", found.by_kind),
+        per_length=_parts("length", found.by_length),
+        errors=[error(one) for one in found.errors],
+    )
+    system = filled(FittedSystemReport, entrant, trained_on=trained_on(entrant))
+    return to_json(system) | figures(counts) | to_json(told)
 
 
-def trained_on(entrant: IdentificationSystem) -> Json | None:
+def trained_on(entrant: IdentificationSystem) -> FittedOn | None:
     """What an entrant was fitted on, for the trial."""
     lesson = entrant.lesson
     if lesson is None:
         return None
-    return {"file": lesson.name, "examples": lesson.size, "left_out": lesson.dropped}
+    return FittedOn(lesson.name, lesson.size, lesson.dropped)
 
 
 def figures(counts: DecisionCounts) -> Json:
-    """The figures that follow from counts."""
-    return {
-        "n": counts.n,
-        "nfh": counts.nfh,
-        "precision": counts.precision,
-        "recall": counts.recall,
-        "f1": counts.f1,
-        "accuracy": counts.accuracy,
-    }
+    """The figures that follow from counts, by their names."""
+    return to_json(filled(DecisionFigures, counts))
 
 
-def interval_ends(measure: Measure) -> list[float] | None:
+def interval_ends(measure: Measure) -> Interval:
     """The ends of a measure's interval; None where it has none."""
     if measure.low is None or measure.high is None:
         return None
-    return [measure.low, measure.high]
-
-
-def _rule(part: PartCounts) -> Json:
-    counts = part.counts
-    return {
-        "rule": part.name,
-        "n": counts.n,
-        "called_nfh": counts.hit + counts.false,
-        "right": counts.right,
-        "wrong": counts.wrong,
-        "accuracy": counts.accuracy,
-    }
+    return (measure.low, measure.high)
 
 
 def _parts(key: str, parts: Iterable[PartCounts]) -> list[Json]:
-    return [
-        {key: part.name, **figures(part.counts), "wrong": part.counts.wrong} for part in parts
-    ]
+    return [{key: part.name} | to_json(filled(PartReport, part.counts)) for part in parts]
 
 
-def error(one: Error) -> Json:
-    """An error: start and end are code points of its text, end-exclusive."""
+def error(one: Error) -> DecisionError:
+    """An error as --json prints it."""
     text, start, end = spelled(one)
-    decision = one.decision
-    return {
-        "where": one.example.where,
-        "text": text,
-        "start": start,
-        "end": end,
-        "label": LABELS[not one.example.nfh],
-        "decision": LABELS[not decision.nfh],
-        "rule": decision.rule,
-        "score": decision.score,
-        "weights": [[name, weight] for name, weight in decision.weights],
-    }
+    return filled(
+        DecisionError,
+        one.decision,
+        where=one.example.where,
+        text=text,
+        start=start,
+        end=end,
+        label=LABELS[not one.example.nfh],
+        decision=LABELS[not one.decision.nfh],
+    )
 
 
 def spelled(one: Error) -> tuple[str, int, int]:
@@ -240,18 +320,17 @@ def spelled(one: Error) -> tuple[str, int, int]:
     return text.rstrip(), starts[case.start], end
 
 
-def _versus(one: SystemComparison) -> Json:
+def _versus(one: SystemComparison) -> IdentifierComparisonReport:
     comparison = one.comparison
-    return {
-        "first": one.first,
-        "second": one.second,
-        "f1_difference": comparison.difference.value,
-        "ci95": interval_ends(comparison.difference),
-        "p": comparison.p,
-        "only_first_right": comparison.only_first,
-        "only_second_right": comparison.only_second,
-        "why": comparison.difference.why,
-    }
+    return filled(
+        IdentifierComparisonReport,
+        comparison,
+        first=one.first,
+        second=one.second,
+        f1_difference=comparison.difference.value,
+        ci95=interval_ends(comparison.difference),
+        why=comparison.difference.why,
+    )
 
 
 IDENTIFICATION = "identification"
@@ -518,13 +597,13 @@ def _check_recipe(word: str, task: str) -> None:
         )
 
 
-def evaluated(database: Path, given: Mapping[str, object], tell: Tell) -> dict[str, object]:
+def evaluated(database: Path, given: Mapping[str, object], tell: Tell) -> Json:
     """The report of an evaluation that a job's row asks for. Raises what its work raises."""
     call = _call(database, given)
     try:
         call.check()
         module = import_module(f"nfh_tui.cli.evaluate_{call.task}")
-        found: dict[str, object] = module.report(call, tell)
+        found: Json = module.report(call, tell)
     except click.ClickException as error:
         raise ModelsError(error.message) from error
     return found

@@ -37,14 +37,17 @@ from nfh_models.identification.scores import (
 from nfh_models.identification.svm import Feature
 from nfh_tui.cli.evaluate_call import (
     NONE,
+    DecisionFigures,
     EvaluateOptions,
+    FittedOn,
+    IdentificationHead,
+    Interval,
     Json,
     ReportOptions,
     SystemComparison,
     Tell,
     about,
     as_json,
-    figures,
     fitted,
     held,
     interval_ends,
@@ -66,6 +69,7 @@ from nfh_tui.services.evaluate import (
     IdentificationTrial,
     rules_without,
 )
+from nfh_tui.services.reports import Report, filled, to_json
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -529,38 +533,64 @@ def _rows(call: EvaluateOptions, trial: IdentificationTrial, recipe: str) -> lis
 # --- told -----------------------------------------------------------------------------------
 
 
+class PublishedFigures(Report):
+    precision: float
+    recall: float
+    f1: float
+
+
+class AblationRowReport(DecisionFigures):
+    ci95: dict[str, Interval]
+    f1_lost: float | None
+    f1_lost_ci95: Interval
+    p: float | None
+    decided_by_it: int | None
+    paper_dev: PublishedFigures | None
+    seconds: float
+
+
+class AblationReport(IdentificationHead):
+    ablation: str
+    folds: int | None
+    trained_on: FittedOn | None
+    rows: list[Json]
+    seconds: float
+    seconds_parsing: float
+
+
 def _as_json(
     call: EvaluateOptions, trial: IdentificationTrial, recipe: str, rows: Sequence[AblationRow]
-) -> Json:
-    return about(trial, call.asked) | {
-        "ablation": recipe,
-        "folds": trial.judged[0].entrant.folds,
-        "trained_on": trained_on(trial.judged[0].entrant),
-        "rows": [_row_json(row) for row in rows],
-        "seconds": round(trial.parsing + sum(one.seconds for one in trial.judged), 3),
-        "seconds_parsing": round(trial.parsing, 3),
-    }
+) -> AblationReport:
+    first = trial.judged[0].entrant
+    return filled(
+        AblationReport,
+        about(trial, call.asked),
+        ablation=recipe,
+        folds=first.folds,
+        trained_on=trained_on(first),
+        rows=[{"name": row.judged.entrant.name} | to_json(_row_report(row)) for row in rows],
+        seconds=round(trial.parsing + sum(one.seconds for one in trial.judged), 3),
+        seconds_parsing=round(trial.parsing, 3),
+    )
 
 
-def _row_json(row: AblationRow) -> Json:
+def _row_report(row: AblationRow) -> AblationRowReport:
     versus, paper = row.versus, row.published
-    return {
-        "name": row.judged.entrant.name,
-        **figures(row.counts),
-        "ci95": {"f1": interval_ends(row.f1)},
-        "f1_lost": versus.difference.value if versus else None,
-        "f1_lost_ci95": interval_ends(versus.difference) if versus else None,
-        "p": versus.p if versus else None,
-        "decided_by_it": row.touched,
-        "paper_dev": None
+    return filled(
+        AblationRowReport,
+        row.counts,
+        ci95={"f1": interval_ends(row.f1)},
+        f1_lost=versus.difference.value if versus else None,
+        f1_lost_ci95=interval_ends(versus.difference) if versus else None,
+        p=versus.p if versus else None,
+        decided_by_it=row.touched,
+        paper_dev=None
         if paper is None
-        else {
-            "precision": round(paper.precision / 100, 3),
-            "recall": round(paper.recall / 100, 3),
-            "f1": round(paper.f1 / 100, 3),
-        },
-        "seconds": round(row.judged.seconds, 3),
-    }
+        else PublishedFigures(
+            *(round(one / 100, 3) for one in (paper.precision, paper.recall, paper.f1))
+        ),
+        seconds=round(row.judged.seconds, 3),
+    )
 
 
 def _as_text(

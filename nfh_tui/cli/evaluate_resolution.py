@@ -10,6 +10,7 @@ from math import exp, isfinite
 from typing import TYPE_CHECKING
 
 import click
+from msgspec import UNSET, UnsetType, field
 
 from nfh_db.messages import counted, visible
 from nfh_models.domain import IMPLICIT_KINDS, Passage
@@ -43,8 +44,11 @@ from nfh_tui.cli.evaluate_call import (
     NONE,
     RESOLUTION,
     EvaluateOptions,
+    HeldOn,
+    Interval,
     Json,
     ReportOptions,
+    SystemReport,
     Tell,
     check_names,
     held_on,
@@ -58,6 +62,7 @@ from nfh_tui.cli.evaluate_call import (
     warn,
     watched,
     where,
+    whole_report,
 )
 from nfh_tui.cli.options import emit
 from nfh_tui.cli.report import CommandReport
@@ -77,6 +82,7 @@ from nfh_tui.services.examples import (
     resolution_examples_of_package,
     resolution_examples_of_store,
 )
+from nfh_tui.services.reports import Report, filled, to_json
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
@@ -245,228 +251,251 @@ AROUND_ERROR = 300
 """Code points of a passage on either side of an anchor that an error quotes."""
 
 
+class BaselineReport(Report):
+    name: str = field(name="model")
+    reference_n: int = field(name="n")
+    reference: float | None
+    reference_inclusive: float | None
+    reference_nearest: float | None
+
+
+class ResolutionHead(HeldOn, kw_only=True):
+    unknown: int
+    saw_model: int
+    saw_model_share: float | None
+    baselines: list[BaselineReport] | UnsetType = UNSET
+
+
+class ResolutionFiguresReport(Report):
+    """The figures that follow from counts; they are those of all examples."""
+
+    n: int
+    answered_n: int = field(name="answered")
+    accuracy: float | None
+    accuracy_inclusive: float | None
+    accuracy_nearest: float | None
+    binary: float | None
+    class_accuracy: float | None
+    reference_n: int = field(name="references")
+    reference: float | None
+    reference_inclusive: float | None
+    reference_nearest: float | None
+    implicit: float | None
+
+
+class HeadsReport(Report):
+    """How well heads are found as nouns."""
+
+    n: int
+    exact: float | None
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    relation_n: int = field(name="relations")
+    relation: float | None
+
+
+class MentionsReport(Report):
+    """How well heads are found as tokens."""
+
+    exact: float | None
+    precision: float | None
+    recall: float | None
+    f1: float | None
+
+
+class CalibrationReport(Report):
+    n: int
+    temperature: float | None
+    halves: tuple[float, float] | None = field(name="temperature_halves")
+    before: Reliability
+    after: Reliability | None
+
+
+class ClassReport(Report):
+    label: str = field(name="class")
+    n: int
+    predicted: int
+    precision: float | None
+    recall: float | None
+    f1: float | None
+    accuracy: float | None
+
+
+class MistakeReport(Report):
+    mistake: str = field(name="kind")
+    n: int
+    share: float
+
+
+class TokenReport(Report):
+    token: int
+    word: str
+
+
+class ResolutionError(Report):
+    """start, end: code points of the text, end-exclusive. Tokens are those of the passage."""
+
+    where: str
+    kind: str
+    text: str
+    start: int
+    end: int
+    anchor: tuple[int, int]
+    label: str
+    heads: list[TokenReport]
+    answer: str | None
+    token: TokenReport | None
+    score: float | None
+    second: str | None
+    margin: float | None
+
+
+class ResolutionModel(Report):
+    """What stands behind a system's own keys and its figures."""
+
+    groups: int
+    lost: int
+    heads: HeadsReport | None
+    heads_several: HeadsReport | None
+    mentions: MentionsReport | None
+    ci95: dict[str, Interval]
+    confusion: dict[str, object]
+    ece: float | None
+    calibration: CalibrationReport | None
+    noun_calibration: CalibrationReport | None
+    oracle: ResolutionFiguresReport | None
+    seconds: float
+    seconds_parsing: float
+    by_class: list[ClassReport] = field(name="per_class")
+    per_word: list[Json]
+    per_shape: list[Json]
+    per_distance: list[Json]
+    per_turns: list[Json]
+    per_side: list[Json]
+    by_mistake: list[MistakeReport] = field(name="per_error")
+    errors: list[ResolutionError]
+
+
+class TestReport(Report):
+    """Two systems by one figure."""
+
+    measure: str = field(name="figure")
+    first: float | None
+    second: float | None
+    difference: float | None
+    ci95: Interval
+    p: float | None
+    sign_flips: float | None
+    mcnemar_p: float
+    both: int = field(name="both_right")
+    only_first: int = field(name="only_first_right")
+    only_second: int = field(name="only_second_right")
+    neither: int = field(name="neither_right")
+    why: str | None
+
+
+class ResolutionComparisonReport(Report):
+    first: str
+    second: str
+    tests: list[TestReport]
+
+
 def as_json(found: "ResolutionResult", asked: ReportOptions) -> Json:
-    """The whole report: of one entrant its own keys, of several a list of such objects."""
+    """The whole report."""
     trial = found.trial
-    told = held_on(RESOLUTION, trial, asked) | {
-        "unknown": trial.unknown,
-        "saw_model": trial.saw_model,
-        "saw_model_share": _share(trial.saw_model, len(trial.examples)),
-    }
-    if found.baselines:
-        told["baselines"] = [_baseline(one) for one in found.baselines]
-    judged = [
-        _entrant(trial, one, evaluation)
-        for one, evaluation in zip(trial.judged, found.evaluations, strict=True)
-    ]
-    if len(judged) == 1:
-        return told | judged[0]
-    return told | {"models": judged, "comparisons": [_versus_json(one) for one in found.versus]}
-
-
-def _share(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
-
-
-def _entrant(
-    trial: ResolutionTrial, said: ResolvedExamples, found: ResolutionEvaluation
-) -> Json:
-    entrant = said.entrant
-    parsing = trial.parsing if entrant.needs else 0.0
-    calibration = found.calibration
-    return {
-        "model": entrant.name,
-        "recipe": entrant.resolver.recipe,
-        "version": entrant.resolver.version,
-        "model_id": entrant.model_id,
-        **figures(found.figures),
-        "groups": found.groups,
-        "lost": found.lost,
-        "heads": heads(found.heads),
-        "heads_several": heads(found.heads_several),
-        "mentions": mentions(found.heads),
-        "ci95": {name: interval_ends(measure) for name, measure in found.ci95.items()},
-        "confusion": {
-            "labels": list(COLUMNS),
-            "rows": [list(row) for row in found.confusion.rows],
-            "unanswered": list(found.confusion.unanswered),
-        },
-        "ece": None if calibration is None else calibration.before.ece,
-        "calibration": _calibration_json(calibration),
-        "noun_calibration": _calibration_json(found.noun_calibration),
-        "oracle": None if found.oracle is None else figures(found.oracle),
-        "seconds": round(parsing + said.seconds, 3),
-        "seconds_parsing": round(parsing, 3),
-        "per_class": [_class_json(one) for one in found.by_class],
-        "per_word": _parts("word", found.by_word),
-        "per_shape": _parts("shape", found.by_shape),
-        "per_distance": _parts("distance", found.by_distance),
-        "per_turns": _parts("turns", found.by_turns),
-        "per_side": _parts("side", found.by_side),
-        "per_error": [
-            {"kind": one.mistake.value, "n": one.n, "share": one.share}
-            for one in found.by_mistake
+    share = trial.saw_model / len(trial.examples) if trial.examples else None
+    baselines = [filled(BaselineReport, one.figures, name=one.name) for one in found.baselines]
+    return whole_report(
+        held_on(
+            ResolutionHead,
+            trial,
+            RESOLUTION,
+            asked,
+            saw_model_share=share,
+            **({"baselines": baselines} if baselines else {}),
+        ),
+        [
+            _model(trial, one, evaluation)
+            for one, evaluation in zip(trial.judged, found.evaluations, strict=True)
         ],
-        "errors": [error(one) for one in found.mistakes],
-    }
+        [
+            ResolutionComparisonReport(
+                one.first, one.second, [_test(test) for test in one.tests]
+            )
+            for one in found.versus
+        ],
+    )
+
+
+def _model(trial: ResolutionTrial, said: ResolvedExamples, found: ResolutionEvaluation) -> Json:
+    entrant, heads = said.entrant, found.heads
+    parsing = trial.parsing if entrant.needs else 0.0
+    told = filled(
+        ResolutionModel,
+        found,
+        mentions=heads and filled(MentionsReport, heads.mentions, exact=heads.exact_mentions),
+        ci95={name: interval_ends(measure) for name, measure in found.ci95.items()},
+        confusion={
+            "labels": COLUMNS,
+            "rows": found.confusion.rows,
+            "unanswered": found.confusion.unanswered,
+        },
+        ece=None if found.calibration is None else found.calibration.before.ece,
+        seconds=round(parsing + said.seconds, 3),
+        seconds_parsing=round(parsing, 3),
+        **{
+            f"per_{key}": _parts(key, getattr(found, f"by_{key}"))
+            for key in ("word", "shape", "distance", "turns", "side")
+        },
+        errors=[error(one) for one in found.mistakes],
+    )
+    resolver = entrant.resolver
+    system = SystemReport(entrant.name, resolver.recipe, resolver.version, entrant.model_id)
+    return to_json(system) | figures(found.figures) | to_json(told)
 
 
 def figures(one: ResolutionFigures) -> Json:
-    """The figures that follow from counts; they are those of all examples."""
-    return {
-        "n": one.n,
-        "answered": one.answered_n,
-        "accuracy": one.accuracy,
-        "accuracy_inclusive": one.accuracy_inclusive,
-        "accuracy_nearest": one.accuracy_nearest,
-        "binary": one.binary,
-        "class_accuracy": one.class_accuracy,
-        "references": one.reference_n,
-        "reference": one.reference,
-        "reference_inclusive": one.reference_inclusive,
-        "reference_nearest": one.reference_nearest,
-        "implicit": one.implicit,
-    }
-
-
-def heads(one: HeadFigures | None) -> Json | None:
-    """How well heads are found as nouns; None without answers."""
-    if one is None:
-        return None
-    return {
-        "n": one.n,
-        "exact": one.exact,
-        "precision": one.precision,
-        "recall": one.recall,
-        "f1": one.f1,
-        "relations": one.relation_n,
-        "relation": one.relation,
-    }
-
-
-def mentions(one: HeadFigures | None) -> Json | None:
-    """How well heads are found as tokens; None without answers."""
-    if one is None:
-        return None
-    return {
-        "exact": one.exact_mentions,
-        "precision": one.mentions.precision,
-        "recall": one.mentions.recall,
-        "f1": one.mentions.f1,
-    }
-
-
-def _calibration_json(one: Calibration | None) -> Json | None:
-    if one is None:
-        return None
-    return {
-        "n": one.n,
-        "temperature": one.temperature,
-        "temperature_halves": None if one.halves is None else list(one.halves),
-        "before": _reliability(one.before),
-        "after": _reliability(one.after),
-    }
-
-
-def _reliability(one: Reliability | None) -> Json | None:
-    if one is None:
-        return None
-    return {
-        "ece": one.ece,
-        "nll": one.nll,
-        "bins": [
-            {
-                "low": part.low,
-                "high": part.high,
-                "n": part.n,
-                "confidence": part.confidence,
-                "accuracy": part.accuracy,
-            }
-            for part in one.bins
-        ],
-    }
-
-
-def _class_json(one: ClassPart) -> Json:
-    return {
-        "class": one.label,
-        "n": one.n,
-        "predicted": one.predicted,
-        "precision": one.precision,
-        "recall": one.recall,
-        "f1": one.f1,
-        "accuracy": one.accuracy,
-    }
+    """The figures that follow from counts, by their names."""
+    return to_json(filled(ResolutionFiguresReport, one))
 
 
 def _parts(key: str, parts: Iterable[PartFigures]) -> list[Json]:
-    return [{key: part.name, **figures(part.figures)} for part in parts]
+    return [{key: part.name} | figures(part.figures) for part in parts]
 
 
-def _baseline(one: ScoredSystem) -> Json:
-    return {
-        "model": one.name,
-        "n": one.figures.reference_n,
-        "reference": one.figures.reference,
-        "reference_inclusive": one.figures.reference_inclusive,
-        "reference_nearest": one.figures.reference_nearest,
-    }
-
-
-def _versus_json(one: "ResolutionComparison") -> Json:
-    return {
-        "first": one.first,
-        "second": one.second,
-        "tests": [_test(test) for test in one.tests],
-    }
-
-
-def _test(one: Paired) -> Json:
-    return {
-        "figure": one.measure,
-        "first": one.first,
-        "second": one.second,
-        "difference": one.difference.value,
-        "ci95": interval_ends(one.difference),
-        "p": one.p,
-        "sign_flips": one.sign_flips,
-        "mcnemar_p": one.mcnemar_p,
-        "both_right": one.both,
-        "only_first_right": one.only_first,
-        "only_second_right": one.only_second,
-        "neither_right": one.neither,
-        "why": one.difference.why,
-    }
+def _test(one: Paired) -> TestReport:
+    gap = one.difference
+    return filled(TestReport, one, difference=gap.value, ci95=interval_ends(gap), why=gap.why)
 
 
 # --- errors ---------------------------------------------------------------------------------
 
 
-def error(one: Mistaken) -> Json:
-    """An error: start and end are code points of its text, end-exclusive; tokens are those
-    of the whole passage."""
+def error(one: Mistaken) -> ResolutionError:
+    """An error as --json prints it."""
     judged = one.judged
     item, choice = judged.example.item, judged.choice
     text, start, end = quoted(judged)
-    return {
-        "where": judged.example.where,
-        "kind": one.mistake.value,
-        "text": text,
-        "start": start,
-        "end": end,
-        "anchor": [item.anchor.start, item.anchor.end],
-        "label": judged.gold,
-        "heads": [_token(judged, at) for at in judged.example.gold.head_tokens()],
-        "answer": judged.predicted,
-        "token": None if judged.token is None else _token(judged, judged.token),
-        "score": confidence(judged),
-        "second": None if choice is None else choice.second,
-        "margin": None if choice is None else choice.margin,
-    }
+    return ResolutionError(
+        where=judged.example.where,
+        kind=one.mistake.value,
+        text=text,
+        start=start,
+        end=end,
+        anchor=(item.anchor.start, item.anchor.end),
+        label=judged.gold,
+        heads=[_token(judged, at) for at in judged.example.gold.head_tokens()],
+        answer=judged.predicted,
+        token=None if judged.token is None else _token(judged, judged.token),
+        score=confidence(judged),
+        second=None if choice is None else choice.second,
+        margin=None if choice is None else choice.margin,
+    )
 
 
-def _token(judged: ScoredExample, at: int) -> Json:
-    return {"token": at, "word": judged.example.item.passage.word(at)}
+def _token(judged: ScoredExample, at: int) -> TokenReport:
+    return TokenReport(at, judged.example.item.passage.word(at))
 
 
 def confidence(judged: ScoredExample) -> float | None:

@@ -156,9 +156,9 @@ def tell(text: str = "", *, nl: bool = True, err: bool = False) -> None:
 
 def emit(report: object) -> None:
     """Print the one JSON object of a command: a report, a dataclass or a mapping."""
-    from nfh_tui.services.reports import builtins
+    from nfh_tui.services.reports import to_json
 
-    click.echo(json.dumps(builtins(report)))
+    click.echo(json.dumps(to_json(report)))
 
 
 def word(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001

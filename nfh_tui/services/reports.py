@@ -3,7 +3,7 @@
 The types load nothing but msgspec, so that the screens can read what a child process prints.
 """
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -30,9 +30,10 @@ def filled(kind: type[R], source: object = None, **given: object) -> R:
     return msgspec.convert(values, kind, from_attributes=True)
 
 
-def builtins(report: object) -> object:
-    """What the JSON encoder takes: dicts, lists, numbers and text."""
-    return msgspec.to_builtins(report)
+def to_json(report: object) -> dict[str, Any]:
+    """The JSON object of a report, a dataclass or a mapping, as dicts, lists and texts."""
+    found: dict[str, Any] = msgspec.to_builtins(report)
+    return found
 
 
 class Found(Report, kw_only=True):

@@ -17,7 +17,7 @@ from nfh_models.agreement.report import measure_agreement
 from nfh_models.domain import Anchor, Answer, Kind, Mention, class_answer, reference_answer
 from nfh_tui.cli.agreement import AgreementOptions, agreement_report, as_text
 from nfh_tui.services.agreement import AgreementResult
-from nfh_tui.services.reports import builtins
+from nfh_tui.services.reports import to_json
 
 LEMMAS = ("two", "dog", "cat", "dog", "year")
 
@@ -71,7 +71,7 @@ def test_whatever_people_say_each_figure_is_one_or_has_a_reason(
     agreement = measure_agreement(collect(items), noun_skill(items, resampling), resampling)
     found = AgreementResult(agreement, False, 0, 0, None)
     asked = AgreementOptions("", 20, 1)
-    report = builtins(agreement_report(found, asked))
+    report = to_json(agreement_report(found, asked))
     written = json.loads(json.dumps(report, allow_nan=False))
     seen = list(measures(written))
     assert seen

@@ -192,6 +192,13 @@ def test_gold_of_the_database(call: Call, file: Path, loaded: list[object]) -> N
 # --- several models, and recipes that are fitted --------------------------------------------
 
 
+def test_a_single_model_is_a_list_of_one_and_stands_at_the_top(call: Call, file: Path) -> None:
+    found = report(call(*EVALUATE, "--file", file, "--model", "rules", "--json"))
+    (one,) = found["models"]
+    assert "comparisons" not in found and one["model"] == "rules"
+    assert one.items() <= found.items()
+
+
 def test_rules_against_svm_in_folds(call: Call, file: Path, loaded: list[object]) -> None:
     asked = (*EVALUATE, "--file", file, "--folds", 2, "--model", "rules", "--model", "svm")
     found = report(call(*asked, "--json"))
