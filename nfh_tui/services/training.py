@@ -5,7 +5,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from nfh_db.messages import counted
 from nfh_models.domain import IMPLICIT_KINDS, Kind
 from nfh_models.encoder.settings import WANTED as ENCODER_WANTED
 from nfh_models.encoder.settings import EncoderSettings, Weights, may_be_a_name
@@ -35,6 +34,7 @@ from nfh_models.resolution.bilstm_settings import WANTED, plan_of, settings_of
 from nfh_models.resolution.recipes import BILSTM, ENCODER, LINEAR, SMALL
 from nfh_tui.jobs.reporting import Phase, TrainingStep
 from nfh_tui.process_signals import when_done
+from nfh_tui.services import templates
 from nfh_tui.services.models import (
     IDENTIFICATION,
     RESOLUTION,
@@ -733,33 +733,7 @@ WHAT = {
     "small": "A small pretrained encoder, fine-tuned, its weights in 8 bits.",
 }
 
-CARD = """\
-# {name}
-
-Says of a number in an English dialog whose noun is missing (a numeric fused head) what that
-noun is: a word of the text, or one of six classes. {both}{what} The task is that of Elazar and
-Goldberg (2019), "Where's My Head? Definition, Data Set, and Models for Numeric Fused-Head
-Identification and Resolution", section 5.
-
-- Made {at} of {examples} in {passages}: {kinds}.
-{more}- Settings: {settings}.
-
-## How good it is
-
-{judged}
-
-| figure | value |
-|---|---|
-{figures}
-
-accuracy counts any gold mention as right, accuracy_inclusive also any word of the same form,
-accuracy_nearest the nearest mention alone; reference and implicit are accuracy on the examples
-whose gold is a word, a class; binary asks only which of the two it is.
-
-## Where it fails
-
-{fails}
-"""
+IDENTIFICATION_FIGURES = ("precision", "recall", "f1")
 
 
 def card_of(
@@ -770,91 +744,35 @@ def card_of(
     notes: Sequence[str],
 ) -> str:
     """The card, in Markdown; no word out of the data is markup in it."""
-    kinds = metrics.get("kinds")
-    told = kinds if isinstance(kinds, dict) else {}
-    settings = trainer.settings
-    return CARD.format(
+    from nfh_models.identification.svm import plain
+
+    kinds, left_out, settings = metrics.get("kinds"), metrics.get("left_out"), trainer.settings
+    both = "It also says whether the noun is missing at all. "
+    known = ((one, metrics.get(one)) for one in (*FIGURES, *IDENTIFICATION_FIGURES))
+    return templates.render(
+        "model_card.md.j2",
+        {
+            "plain": lambda value: plain(str(value), None),
+            "cell": lambda one: f"{one:,}" if isinstance(one, int) else plain(str(one)),
+            "whole": _number,
+        },
         name=name,
         at=at,
-        both="It also says whether the noun is missing at all. " if _both(settings) else "",
+        both=both if settings.get("task") == BOTH else "",
         what=WHAT.get(trainer.recipe, ""),
-        examples=counted(_number(metrics.get("examples")), "example"),
-        passages=counted(_number(metrics.get("passages")), "passage"),
-        kinds=", ".join(f"{kind} {count:,}" for kind, count in told.items()) or "none",
-        more="".join(f"- {line}\n" for line in _more(metrics, notes)),
+        m=metrics,
+        kinds=", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
+        if isinstance(kinds, dict) and kinds
+        else "none",
+        left_out=sorted(left_out.items()) if isinstance(left_out, dict) else (),
+        notes=[f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in notes if note],
         settings=", ".join(f"{key} {_said(value)}" for key, value in settings.items()),
-        judged=_judged(metrics),
-        figures="\n".join(_figures(metrics)) or "| none | |",
-        fails="\n".join(_fails(metrics)),
+        figures=[
+            (f"identification: {one}" if one in IDENTIFICATION_FIGURES else one, value)
+            for one, value in known
+            if isinstance(value, float | int)
+        ],
     )
-
-
-def _both(settings: Mapping[str, object]) -> bool:
-    return settings.get("task") == BOTH
-
-
-def _more(metrics: Mapping[str, object], notes: Sequence[str]) -> Iterator[str]:
-    from nfh_models.identification.svm import plain
-
-    numbers = metrics.get("numbers")
-    if isinstance(numbers, int):
-        nfh = _number(metrics.get("numbers_nfh"))
-        told = counted(numbers, "labelled number")
-        yield f"For identification: {told}, {nfh:,} of them fused heads."
-    left_out = metrics.get("left_out")
-    if isinstance(left_out, dict):
-        for reason, count in sorted(left_out.items()):
-            yield f"Left out: {count:,} ({plain(str(reason), None)})."
-    for note in notes:
-        yield plain(f"{note[:1].upper()}{note[1:].rstrip('.')}.", None) if note else ""
-
-
-def _judged(metrics: Mapping[str, object]) -> str:
-    from nfh_models.identification.svm import plain
-
-    on = plain(str(metrics.get("judged_on")), None)
-    count = metrics.get("dev_examples")
-    if isinstance(count, int):
-        return f"On {counted(count, 'example')} that it did not learn from ({on})."
-    return (
-        f"In {_number(metrics.get('folds'))} folds, each passage by a model that had not seen "
-        "it; the model itself is fitted on all of them."
-    )
-
-
-def _figures(metrics: Mapping[str, object]) -> Iterator[str]:
-    names = [*FIGURES, "precision", "recall", "f1"]
-    for name in names:
-        value = metrics.get(name)
-        if isinstance(value, float | int):
-            of = "identification: " if name in ("precision", "recall", "f1") else ""
-            yield f"| {of}{name} | {value:.4f} |"
-
-
-def _fails(metrics: Mapping[str, object]) -> Iterator[str]:
-    if "dev_examples" not in metrics:
-        yield "Nothing was kept out to tell by; `nfh-tui evaluate resolution` does."
-        return
-    tables = (
-        ("kind", ("kind", "n", "right"), metrics.get("by_kind")),
-        ("mistake", ("mistake", "n"), metrics.get("mistakes")),
-        ("anchor", ("anchor", "n", "wrong"), metrics.get("worst")),
-    )
-    for _, keys, rows in tables:
-        yield from _table(keys, rows if isinstance(rows, list) else [])
-        yield ""
-
-
-def _table(keys: Sequence[str], rows: Iterable[object]) -> Iterator[str]:
-    from nfh_models.identification.svm import plain
-
-    yield f"| {' | '.join(keys)} |"
-    yield "|---" * len(keys) + "|"
-    for row in rows:
-        if isinstance(row, dict):
-            cells = (row.get(key) for key in keys)
-            said = (f"{one:,}" if isinstance(one, int) else plain(str(one)) for one in cells)
-            yield f"| {' | '.join(said)} |"
 
 
 def _said(value: object) -> str:

@@ -1,0 +1,72 @@
+"""Documents made of the templates of the package: values in HTML are escaped."""
+
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from nfh_db.messages import counted, visible
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+WIDTH = 100
+BROKEN = re.compile(r"\s*\n\s*")
+
+LONGEST = 2_000
+"""Characters of a value that a page shows."""
+
+
+def paragraph(text: str, indent: str = "") -> str:
+    """The lines of a template as one paragraph. indent: of all lines but the first."""
+    return (
+        textwrap.fill(
+            BROKEN.sub(" ", text.strip()),
+            WIDTH,
+            initial_indent=indent and "* ",
+            subsequent_indent=indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        + "\n"
+    )
+
+
+def point(text: str) -> str:
+    """The lines of a template as one point of a list."""
+    return paragraph(text, "  ")
+
+
+def render(
+    template: str,
+    filters: Mapping[str, Callable[..., object]],
+    /,
+    **values: object,
+) -> str:
+    """A document. filters: of this template alone. Raises jinja2.TemplateError."""
+    environment = _environment().overlay()
+    environment.filters = {**environment.filters, **filters}
+    return environment.get_template(template).render(values)
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+    made = Environment(
+        loader=PackageLoader("nfh_tui"),
+        autoescape=select_autoescape(("html.j2",)),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    made.filters |= {
+        "counted": counted,
+        "n": "{:,}".format,
+        "paragraph": paragraph,
+        "point": point,
+        "visible": lambda text, most=LONGEST: visible(text, most),
+    }
+    return made
