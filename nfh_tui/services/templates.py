@@ -10,6 +10,7 @@ from nfh_db.messages import counted, visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from jinja2.environment import TemplateModule
 
 WIDTH = 100
 BROKEN = re.compile(r"\s*\n\s*")
@@ -38,16 +39,23 @@ def point(text: str) -> str:
     return paragraph(text, "  ")
 
 
-def render(
-    template: str,
-    filters: Mapping[str, Callable[..., object]],
-    /,
-    **values: object,
-) -> str:
+Filters = Mapping[str, Callable[..., object]]
+
+
+def render(template: str, filters: Filters, /, **values: object) -> str:
     """A document. filters: of this template alone. Raises jinja2.TemplateError."""
+    return _with(filters).get_template(template).render(values)
+
+
+def macros(template: str, filters: Filters, /) -> "TemplateModule":
+    """The macros of a template, to be called one by one."""
+    return _with(filters).get_template(template).module
+
+
+def _with(filters: Filters) -> "Environment":
     environment = _environment().overlay()
     environment.filters = {**environment.filters, **filters}
-    return environment.get_template(template).render(values)
+    return environment
 
 
 @cache

@@ -9,7 +9,8 @@ import pytest
 from click.testing import Result
 
 from nfh_tui.cli import evaluation_page
-from nfh_tui.cli.evaluation_page import CountTable, matrix
+from nfh_tui.cli.evaluation_page import FILTERS, CountTable
+from nfh_tui.services import templates
 
 from .conftest import Resolvers
 from .handmade import DEV
@@ -95,7 +96,7 @@ def test_matrices_hold_the_counts(page: Page) -> None:
 
 
 def test_a_cell_is_as_dark_as_its_share() -> None:
-    picture = matrix(
+    picture = templates.macros("evaluation_parts.html.j2", FILTERS).matrix(
         CountTable("m", ["A", "B"], ["A", "B"], [[3, 1], [None, 0]], [0, 1], [4, 2])
     )
     opacity = re.findall(r'fill-opacity="([\d.]+)"', picture)
