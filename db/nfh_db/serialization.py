@@ -302,8 +302,14 @@ def _turn_row(turn: Turn) -> tuple[int | str | None, ...]:
     return (*row, turn.begin, turn.until) if timed else row
 
 
-def _turn(row: TurnRow) -> Turn:
-    return Turn(row.number, row.speaker, row.start, row.end, row.begin, row.until)
+def turn_rows(turns: Iterable[Turn]) -> tuple[TurnRow, ...]:
+    """The turns as rows."""
+    return tuple(TurnRow(t.number, t.speaker, t.start, t.end, t.begin, t.until) for t in turns)
+
+
+def turns_of(rows: Iterable[TurnRow]) -> tuple[Turn, ...]:
+    """The inverse of `turn_rows`."""
+    return tuple(Turn(r.number, r.speaker, r.start, r.end, r.begin, r.until) for r in rows)
 
 
 def decode_lemmas(lemmas: str) -> list[str]:
@@ -318,7 +324,7 @@ def decode_passage(text: str, offsets: bytes, lemmas: str, turns: str) -> Passag
     if sys.byteorder == "big":
         flat.byteswap()
     tokens = tuple(map(Token, flat[::2], flat[1::2], _strings.decode(lemmas)))
-    return Passage(text, tokens, tuple(map(_turn, _turns.decode(turns))))
+    return Passage(text, tokens, tuple(turns_of(_turns.decode(turns))))
 
 
 # --- what models and jobs note ----------------------------------------------------------

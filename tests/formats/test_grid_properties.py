@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from nfh_db.formats.fields import sound_digest
 from nfh_db.formats.rows import RawPassage, ReadOptions
-from nfh_db.formats.spans import Grid, MarkError, SplitPairError, Units, based, checked
+from nfh_db.formats.spans import TokenAlignment, MarkError, SplitPairError, Units, based, checked
 from nfh_models.domain import Passage, PassageError, Token, Turn
 from nfh_models.text.tokens import spans
 
@@ -30,11 +30,11 @@ def marked_texts(draw: st.DrawFn) -> tuple[str, list[tuple[int, int]]]:
 @given(marked_texts())
 def test_marks_lie_on_bounds_of_tokens(given_: tuple[str, list[tuple[int, int]]]) -> None:
     text, marks = given_
-    passage = based(text, marks, HOW).grid.passage
-    grid = Grid(passage)
+    passage = based(text, marks, HOW).alignment.passage
+    alignment = TokenAlignment(passage)
     assert sound_digest(passage)
     for start, end in marks:
-        first, stop = grid.tokens(start, end)
+        first, stop = alignment.tokens(start, end)
         inner = text[passage.starts[first] : passage.ends[stop - 1]]
         assert inner == text[start:end].strip()
 
@@ -44,7 +44,7 @@ def test_every_character_is_in_a_token_a_name_or_white_space(
     given_: tuple[str, list[tuple[int, int]]],
 ) -> None:
     text, marks = given_
-    passage = based(text, marks, HOW).grid.passage
+    passage = based(text, marks, HOW).alignment.passage
     assert passage.text == text
     held = {i for a, b in zip(passage.starts, passage.ends, strict=True) for i in range(a, b)}
     for line_end in ("\r", "\n"):
@@ -61,7 +61,7 @@ def test_tokens_that_came_are_cut_and_never_moved(
     tokens = spans(text)
     turns = (Turn(4, "Ann", 0, len(tokens), 5, 6),)
     base = based(text, marks, HOW, tokens, turns)
-    passage = base.grid.passage
+    passage = base.alignment.passage
     assert base.tokenizer is None
     assert {start for start, _ in tokens} <= set(passage.starts)
     assert {end for _, end in tokens} <= set(passage.ends)
@@ -76,9 +76,9 @@ def test_marks_outside_are_refused(mark: tuple[int, int]) -> None:
         based("one, two!", [mark], HOW)
     with pytest.raises(MarkError, match="outside a text of 9 characters"):
         checked("one, two!", mark, "one")
-    grid = based("one, two!", [], HOW).grid
+    alignment = based("one, two!", [], HOW).alignment
     with pytest.raises(MarkError, match="outside a text of 9 characters"):
-        grid.tokens(*mark)
+        alignment.tokens(*mark)
 
 
 @pytest.mark.parametrize(
@@ -108,9 +108,9 @@ def test_a_surface_that_is_not_there_is_told() -> None:
 
 
 def test_white_space_may_be_a_token_where_the_file_says_so() -> None:
-    grid = based("a\u2028b", [], HOW, [(0, 1), (1, 2), (2, 3)]).grid
-    assert grid.tokens(1, 2) == (1, 2)
-    assert grid.tokens(0, 3) == (0, 3)
+    alignment = based("a\u2028b", [], HOW, [(0, 1), (1, 2), (2, 3)]).alignment
+    assert alignment.tokens(1, 2) == (1, 2)
+    assert alignment.tokens(0, 3) == (0, 3)
 
 
 # --- digests without objects ----------------------------------------------------------------

@@ -64,19 +64,19 @@ REFERENCE = Answer(
     ],
 )
 def test_what_is_drawn_is_read_as_it_was(answer: Answer | None) -> None:
-    passage = _based().grid.passage
+    passage = _based().alignment.passage
     anchor = Anchor(10, 11)
     graph = graph_of(answer, anchor, passage.starts, passage.ends)
     base = _based(*((spot.start, spot.end) for spot in graph.spots))
     (marked,) = numbers(translated(graph, LabelMap()))
-    assert base.grid.tokens(*marked.anchor) == (10, 11)
-    assert marked.told
-    assert answer_of(marked, base.grid, list) == answer
+    assert base.alignment.tokens(*marked.anchor) == (10, 11)
+    assert marked.groups or len(marked.mentions) < 2
+    assert answer_of(marked, base.alignment, list) == answer
 
 
 def test_turns_and_speakers_come_of_lines() -> None:
     base = _based()
-    assert [(t.number, t.speaker, t.start, t.end) for t in base.grid.passage.turns] == [
+    assert [(t.number, t.speaker, t.start, t.end) for t in base.alignment.passage.turns] == [
         (0, "Ann", 0, 8),
         (1, "Ben", 8, 12),
     ]
@@ -85,15 +85,15 @@ def test_turns_and_speakers_come_of_lines() -> None:
 
 def test_a_mark_on_a_speakers_name_is_part_of_the_words() -> None:
     base = _based((0, 3))
-    assert base.grid.passage.turns[0].speaker is None
-    assert base.grid.passage.words[0] == "Ann"
+    assert base.alignment.passage.turns[0].speaker is None
+    assert base.alignment.passage.words[0] == "Ann"
 
 
 def test_tokens_are_cut_where_a_mark_needs_it_and_counted() -> None:
     base = _based((TEXT.index("three"), TEXT.index("three") + 3))
     assert base.cut == 1
-    assert base.grid.passage.words[-3:] == ["thr", "ee", "."]
-    assert base.grid.tokens(TEXT.index("three"), TEXT.index("three") + 3) == (10, 11)
+    assert base.alignment.passage.words[-3:] == ["thr", "ee", "."]
+    assert base.alignment.tokens(TEXT.index("three"), TEXT.index("three") + 3) == (10, 11)
 
 
 def test_marks_of_an_only_number_need_no_link_and_go_by_lemma() -> None:
@@ -104,7 +104,7 @@ def test_marks_of_an_only_number_need_no_link_and_go_by_lemma() -> None:
         _spot("map", "HEAD"),
     )
     (marked,) = numbers(translated(Graph(spots), LabelMap()))
-    answer = answer_of(marked, _based().grid, lambda words: words)
+    answer = answer_of(marked, _based().alignment, lambda words: words)
     assert answer is not None
     assert [[m.head for m in head.mentions] for head in answer.heads] == [[1, 6], [4]]
     assert answer.relation is Relation.UNSTATED
@@ -148,4 +148,4 @@ def test_a_class_has_no_head_in_the_passage() -> None:
     graph = Graph((_spot("three", "AGE"), _spot("map", "HEAD")), (Link(0, 1, "HEAD"),))
     (marked,) = numbers(graph)
     with pytest.raises(MarkError, match="AGE has no head in the passage"):
-        answer_of(marked, _based().grid, list)
+        answer_of(marked, _based().alignment, list)

@@ -16,7 +16,7 @@ from nfh_db.formats.spans import (
     LINK_LABELS,
     SPAN_LABELS,
     Graph,
-    Grid,
+    TokenAlignment,
     Link,
     MarkError,
     Spot,
@@ -88,20 +88,20 @@ def unordered(answer: Answer | None) -> object:
 
 @given(drawn)
 def test_a_drawing_says_what_the_answer_says(record: ExportRecord) -> None:
-    grid = Grid(raw(record.passage))
+    alignment = TokenAlignment(raw(record.passage))
     for answer in map(shown, answers(record)):
         (marked,) = numbers(translated(drawing(record, answer), LabelMap()))
-        assert grid.tokens(*marked.anchor) == (record.anchor.start, record.anchor.end)
-        assert answer_of(marked, grid, list) == answer
+        assert alignment.tokens(*marked.anchor) == (record.anchor.start, record.anchor.end)
+        assert answer_of(marked, alignment, list) == answer
 
 
 @given(drawn, st.randoms(use_true_random=False))
 def test_in_whatever_order_it_is_drawn(record: ExportRecord, random: Random) -> None:
-    grid = Grid(raw(record.passage))
+    alignment = TokenAlignment(raw(record.passage))
     for answer in map(shown, answers(record)):
         graph = shuffled(drawing(record, answer), random)
         (marked,) = numbers(graph)
-        assert unordered(answer_of(marked, grid, list)) == unordered(answer)
+        assert unordered(answer_of(marked, alignment, list)) == unordered(answer)
 
 
 @given(chances)
@@ -115,9 +115,9 @@ def test_several_numbers_in_one_drawing_are_kept_apart(chance: Chance) -> None:
             spots += graph.spots
             links += [Link(k.source + shift, k.target + shift, k.label) for k in graph.links]
             want.append(answer)
-    grid = Grid(raw(passage))
+    alignment = TokenAlignment(raw(passage))
     found = numbers(Graph(tuple(spots), tuple(links)))
-    assert [answer_of(marked, grid, list) for marked in found] == want
+    assert [answer_of(marked, alignment, list) for marked in found] == want
 
 
 @given(drawn, st.permutations(SPAN_LABELS), st.permutations(LINK_LABELS))
@@ -165,30 +165,30 @@ def test_what_is_kept_comes_back(record: ExportRecord, offsets: bool) -> None:
 def test_marks_that_nobody_changed_bring_back_what_was_kept(
     record: ExportRecord, random: Random
 ) -> None:
-    kept, grid = carried(record), Grid(raw(record.passage))
+    kept, alignment = carried(record), TokenAlignment(raw(record.passage))
     for vote in record.votes:
         graph = shuffled(drawing(record, vote.answer), random)
         (marked,) = numbers(graph)
         claim = Claim(vote.annotator, role=vote.role, noun=vote.answer.noun or "")
-        found = outcome(claim, marked, graph, grid, HOW, kept)
+        found = outcome(claim, marked, graph, alignment, HOW, kept)
         assert (found.votes, found.changed) == ((vote,), False)
     if record.gold:
         graph = shuffled(drawing(record, record.gold.answer), random)
         (marked,) = numbers(graph)
-        found = outcome(Claim(None), marked, graph, grid, HOW, kept)
+        found = outcome(Claim(None), marked, graph, alignment, HOW, kept)
         assert (found.gold, found.changed) == (record.gold, False)
 
 
 @given(drawn)
 @settings(max_examples=60)
 def test_marks_that_somebody_changed_win(record: ExportRecord) -> None:
-    kept, grid = carried(record), Grid(raw(record.passage))
+    kept, alignment = carried(record), TokenAlignment(raw(record.passage))
     for vote in record.votes:
         new = Kind.AGE if vote.answer.kind is not Kind.AGE else Kind.TIME
         graph = drawing(record, Answer(new))
         (marked,) = numbers(graph)
         claim = Claim(vote.annotator, role=vote.role, at=AT)
-        found = outcome(claim, marked, graph, grid, HOW, kept)
+        found = outcome(claim, marked, graph, alignment, HOW, kept)
         noun, comment = vote.answer.noun, vote.answer.comment
         want = replace(vote, answer=Answer(new, noun=noun, comment=comment), answered_at=AT)
         assert (found.votes, found.changed) == ((want,), True)
@@ -207,10 +207,10 @@ def test_tokens_cut_in_two_take_along_what_was_kept(record: ExportRecord) -> Non
         graph = drawing(record, vote.answer)
         (marked,) = numbers(graph)
         claim = Claim(vote.annotator, role=vote.role)
-        found = outcome(claim, marked, graph, base.grid, HOW, carried(record))
+        found = outcome(claim, marked, graph, base.alignment, HOW, carried(record))
         (new,) = found.votes
         assert not found.changed
-        assert _characters(new, base.grid.passage) == _characters(vote, raw(passage))
+        assert _characters(new, base.alignment.passage) == _characters(vote, raw(passage))
 
 
 def _characters(vote: Vote, passage: RawPassage) -> list[tuple[int, int, int]]:
@@ -253,10 +253,10 @@ def test_who_answers_what_was_refused_has_not_refused_it() -> None:
     base = random_records(3, 1)[0]
     flags = tuple(FlagMark(name, "ann", AT) for name in FlagName)
     record = replace(base, votes=(), flags=flags, gold=None)
-    kept, grid = carried(record), Grid(raw(base.passage))
+    kept, alignment = carried(record), TokenAlignment(raw(base.passage))
     graph = drawing(record, Answer(Kind.AGE))
     (marked,) = numbers(graph)
-    found = outcome(Claim("ann", at=AT), marked, graph, grid, HOW, kept)
+    found = outcome(Claim("ann", at=AT), marked, graph, alignment, HOW, kept)
     assert [flag.name for flag in found.flags] == ["anchor", "ambiguous", "guideline"]
     assert found.votes[0].role is Role.ANNOTATOR
 

@@ -12,7 +12,7 @@ eva/…                   the same documents with Eva's answers
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from nfh_db.errors import ExportError
@@ -24,7 +24,6 @@ from nfh_db.formats.brat_document import (
     NOTES,
     SUFFIX,
     TEXT,
-    Attribute,
     CarriedDocument,
     Folders,
     LineError,
@@ -47,7 +46,6 @@ from nfh_db.formats.brat_document import (
     restored_text,
     side_bytes,
     side_of,
-    span_id,
     split_of_folder,
     surface,
     written,
@@ -74,43 +72,39 @@ from nfh_db.formats.spans import (
     SPAN_LABELS,
     Graph,
     Link,
-    Marked,
+    MarkedNumber,
     MarkError,
     Spot,
     TokenizedText,
     based,
-    graph_of,
     numbers,
+    record_graph,
     renamed,
     translated,
 )
 from nfh_db.formats.stored_annotation import Restored
-from nfh_db.messages import counted, shown
+from nfh_db.messages import counted, shown, tallied
 from nfh_db.records import ExportRecord, FlagName
-from nfh_models.domain import Anchor, Answer, Turn
+from nfh_db.serialization import turns_of
+from nfh_models.domain import Anchor, Answer
 
-# Records to a brat project: a folder for gold and one for each who answered.
-#
-# annotation.conf                what may be marked
-# gold/0000001.txt, .ann         a passage, with the answers that count
-# gold/0000001.nfh.json          what brat has no terms for
-# eva/0000001.txt, .ann, …       the same passage, with Eva's answers
+# The writer: a folder for the gold, and one for each annotator.
 
 NOUN = "Noun"
-"""The type of a note that holds a noun in words."""
+"""The type of a note with a noun in words."""
 
 CONF = "annotation.conf"
 ATTRIBUTES = {flag: flag.value.capitalize() for flag in FlagName}
-"""Attributes of a number that are a person's flags."""
+"""Attributes of a number for flags."""
 
 
 def one_line(words: str) -> str:
-    """Words as a note holds them: on one line, single spaces between them."""
+    """The text of a note: words on one line, single spaces between them."""
     return " ".join(words.split())
 
 
 class BratWriter:
-    """Makes the members of a project. left_out: nothing is."""
+    """Makes the members of a project. left_out: stays empty."""
 
     def __init__(self, how: Writing | None = None) -> None:
         self.left_out: Counter[str] = Counter()
@@ -123,10 +117,11 @@ class BratWriter:
                 )
 
     def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, bytes]]:
-        """Each file's name and bytes, passage by passage."""
+        """Passage by passage."""
         folders = Folders()
         yield CONF, configuration(self._names).encode()
-        for number, (_, group) in enumerate(groupby(records, _digest), 1):
+        passages = groupby(records, lambda record: record.passage.digest)
+        for number, (_, group) in enumerate(passages, 1):
             of_passage = list(group)
             text, replaced = written(of_passage[0].passage.text)
             encoded = text.encode()
@@ -140,24 +135,21 @@ class BratWriter:
                 yield f"{base}{SUFFIX}", side_bytes(folder, party, of_passage, replaced)
 
 
-def _digest(record: ExportRecord) -> str:
-    return record.passage.digest
-
-
-def _parties(records: Sequence[ExportRecord], parts: Sequence[CarriedDocument]) -> list[Party]:
-    """Gold, and everybody who answered, flagged or marked something in the passage."""
-    found = {Party(None): None} | dict.fromkeys(part.party for part in parts)
+def _parties(
+    records: Sequence[ExportRecord], parts: Sequence[CarriedDocument]
+) -> list[Party | None]:
+    """The gold, and everybody with a vote, a flag or carried lines in the passage."""
+    found: dict[Party | None, None] = {None: None} | dict.fromkeys(part.by for part in parts)
     for record in records:
         found |= dict.fromkeys(map(Party.of, record.votes))
         answered = {vote.annotator for vote in record.votes}
-        found |= dict.fromkeys(
-            Party(f.annotator) for f in record.flags if f.annotator not in answered
-        )
+        flagged = (f.annotator for f in record.flags if f.annotator not in answered)
+        found |= dict.fromkeys(map(Party.annotator, flagged))
     return list(found)
 
 
 def with_equiv(labels: LabelMap) -> LabelMap:
-    """The names of a project, and brat's own for mentions of one noun."""
+    """The labels of a project, and brat's own relation for mentions of one noun."""
     return LabelMap(labels.labels, {EQUIV: SAME, **labels.relations}, labels.layer)
 
 
@@ -173,25 +165,28 @@ class _Document:
         self._lines: list[str] = []
         self._ids: Counter[str] = Counter()
 
-    def lines(self, records: Sequence[ExportRecord], party: Party) -> bytes:
-        """All of them, for the numbers of one passage and the answers of one party."""
-        besides = [part for part in self._parts if part.party == party]
-        for part in besides:
+    def lines(self, records: Sequence[ExportRecord], party: Party | None) -> bytes:
+        """The lines for the numbers of one passage and the answers of one party."""
+        carried = [part for part in self._parts if part.by == party]
+        for part in carried:
             self._torn |= {(min(one)[0], max(one)[1]): one for one in part.torn}
         for record in records:
-            answer = _answer(record, party)
-            number = self._graph(_drawn(record, answer))
+            answer = record.gold.answer if party is None and record.gold else None
+            for vote in record.votes:
+                if answer is None and Party.of(vote) == party:
+                    answer = vote.answer
+            number = self._graph(record_graph(record, answer))
             for flag in own_flags(record, party):
                 self._line("A", f"{ATTRIBUTES[flag.name]} {number}")
             if answer is not None:
                 self._note(NOUN, number, answer.noun or "")
                 self._note(NOTES, number, answer.comment)
-        for part in besides:
+        for part in carried:
             self._lines += lines_of(part, self._ids, self._own)
         return "".join(self._lines).encode()
 
     def _graph(self, graph: Graph) -> str:
-        """The lines of one number; its own id."""
+        """Add the lines of one number; return its id."""
         names = renamed(graph, self._labels)
         ids = [self._span(spot.label, spot.start, spot.end) for spot in names.spots]
         groups: dict[int, list[int]] = {}
@@ -225,19 +220,8 @@ class _Document:
         return id_
 
 
-def _answer(record: ExportRecord, party: Party) -> Answer | None:
-    if party.name is None:
-        return record.gold.answer if record.gold else None
-    return next((vote.answer for vote in record.votes if Party.of(vote) == party), None)
-
-
-def _drawn(record: ExportRecord, answer: Answer | None) -> Graph:
-    tokens = record.passage.tokens
-    return graph_of(answer, record.anchor, [t.start for t in tokens], [t.end for t in tokens])
-
-
 def configuration(names: LabelMap) -> str:
-    """`annotation.conf`: what brat offers to mark (https://brat.nlplab.org/configuration.html)."""
+    """`annotation.conf`: the types of annotations (https://brat.nlplab.org/configuration.html)."""
     spans = {ours: theirs for theirs, ours in names.labels.items()}
     links = {ours: theirs for theirs, ours in names.relations.items()}
     head = spans.get(HEAD, HEAD)
@@ -260,48 +244,57 @@ def configuration(names: LabelMap) -> str:
     return "\n".join(lines) + "\n"
 
 
+# --- reading one document
+# ----------------------------------------------------------------------
+
 FLAGS: Mapping[str, FlagName] = {name: flag for flag, name in ATTRIBUTES.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class BratDocument:
-    """A document as one folder has it.
-
-    ann: the name of its `.ann` file. text: as it was exported. graph: in our own names.
-    flags, comments, nouns: by the spot of a number. torn: how many spans have other words
-    between their fragments; unused: how many lines say nothing here; besides: both, to be
-    carried along. split: that the folder's name says.
-    """
+    """A document of one folder."""
 
     ann: str
-    party: Party
+    """The name of its `.ann` file."""
+    party: Party | None
     side: SideFile | None
     text: str
+    """As it was exported."""
     graph: Graph
+    """Translated."""
     flags: Mapping[int, tuple[FlagName, ...]]
+    """As comments and nouns: by the spot of a number."""
     comments: Mapping[int, str]
     nouns: Mapping[int, str]
     torn: int
+    """How many spans have other words between their fragments."""
     unused: int
-    besides: CarriedDocument | None
+    """How many lines are only carried."""
+    carried: CarriedDocument | None
     split: str | None = None
+    """From the name of the folder or project."""
 
     @property
-    def numbers(self) -> bool:
-        """A number is marked in it."""
+    def has_numbers(self) -> bool:
+        """At least one number is marked."""
         return any(spot.label in ANSWERS for spot in self.graph.spots)
 
 
 def document(
-    ann: str, content: str, text: str, party: Party, side: SideFile | None, how: ReadOptions
+    ann: str,
+    content: str,
+    text: str,
+    party: Party | None,
+    side: SideFile | None,
+    how: ReadOptions,
 ) -> BratDocument:
-    """The document that an `.ann` file and its text make. Raises MarkError, LineError."""
+    """The document of an `.ann` file and its text. Raises MarkError, LineError."""
     found = parse(content)
-    way = counting(text, how.offsets, tuple(found.spans.values()))
+    to_points = counting(text, how.offsets, tuple(found.spans.values()))
     place = {id_: rank for rank, id_ in enumerate(found.spans)}
     spots, torn = [], list[tuple[Span, ...]]()
     pieces = {
-        id_: tuple((way.to_points(start), way.to_points(end)) for start, end in span.fragments)
+        id_: tuple((to_points(start), to_points(end)) for start, end in span.fragments)
         for id_, span in found.spans.items()
     }
     for id_, span in found.spans.items():
@@ -323,7 +316,7 @@ def document(
         if IGNORE not in (_ours(spots[end].label, labels) for end in (link.source, link.target))
     ]
     graph = _translated(found, Graph(tuple(spots), tuple(links)), labels)
-    words = _Words(found, place, graph)
+    words = _NumberNotes(found, place, graph)
     return BratDocument(
         ann,
         party,
@@ -340,7 +333,7 @@ def document(
 
 
 def _translated(found: Standoff, graph: Graph, labels: LabelMap) -> Graph:
-    """The graph in our own names. Raises LineError for the line with a name of no meaning."""
+    """The graph with our labels. Raises LineError for the line with an unknown label."""
     try:
         return translated(graph, labels)
     except MarkError:
@@ -368,34 +361,29 @@ def _ours(label: str, labels: LabelMap) -> str:
 def _labelled(
     spots: Sequence[Spot], found: Standoff, place: Mapping[str, int], labels: LabelMap
 ) -> list[Spot]:
-    """The spots, numbers with the kind that an attribute gives them: "Class T1 YEAR"."""
+    """The spots, numbers with the kind that an attribute gives them ("Class T1 YEAR")."""
     spots = list(spots)
     for attribute in found.attributes:
-        kind = _kind(attribute, labels)
-        here = place.get(span_id(found, attribute.target))
-        if kind and here is not None and _ours(spots[here].label, labels) == ANCHOR:
+        kind = _ours(attribute.value, labels)
+        here = place.get(found.span_of(attribute.target))
+        if kind in ANSWERS and here is not None and _ours(spots[here].label, labels) == ANCHOR:
             spots[here] = replace(spots[here], label=kind)
     return spots
 
 
-def _kind(attribute: Attribute, labels: LabelMap) -> str | None:
-    ours = _ours(attribute.value, labels)
-    return ours if ours in ANSWERS else None
-
-
 def _links(found: Standoff, place: Mapping[str, int]) -> list[Link]:
     links = [
-        Link(place[span_id(found, arc.source)], place[span_id(found, arc.target)], arc.label)
+        Link(place[found.span_of(arc.source)], place[found.span_of(arc.target)], arc.label)
         for arc in found.arcs
     ]
     for _, label, members in found.equivs:
-        first, *others = (place[span_id(found, id_)] for id_ in members)
+        first, *others = (place[found.span_of(id_)] for id_ in members)
         links += [Link(other, first, label) for other in others]
     return links
 
 
-class _Words:
-    """What attributes and notes say of numbers."""
+class _NumberNotes:
+    """The attributes and notes of numbers, and the lines that are of no use."""
 
     def __init__(self, found: Standoff, place: Mapping[str, int], graph: Graph) -> None:
         self._found = found
@@ -411,17 +399,7 @@ class _Words:
         self.flags: dict[int, tuple[FlagName, ...]] = {}
         self.unused = {line for line, _ in found.others}
         self.unused |= {one.line for id_, one in found.spans.items() if id_ not in self.own}
-        self._read_links()
-        self._read_attributes()
-        self.unused |= {
-            note.line
-            for note in found.notes
-            if self._number(note.target) is None or note.type not in (NOTES, NOUN)
-        }
-
-    def _read_links(self) -> None:
-        """Links of spans to be ignored are of no use either."""
-        found = self._found
+        # Links of spans to be ignored are of no use either.
         ends: list[tuple[int, tuple[str, ...]]] = [
             (arc.line, (arc.source, arc.target)) for arc in found.arcs
         ]
@@ -430,23 +408,26 @@ class _Words:
         self.unused |= {
             line
             for line, members in ends
-            if any(span_id(found, id_) not in self.own for id_ in members)
+            if any(found.span_of(id_) not in self.own for id_ in members)
         }
-
-    def _number(self, target: str) -> int | None:
-        return self._numbers.get(span_id(self._found, target))
-
-    def _read_attributes(self) -> None:
-        for attribute in self._found.attributes:
+        for attribute in found.attributes:
             here = self._number(attribute.target)
             flag = FLAGS.get(attribute.name)
             if here is not None and flag is not None:
                 self.flags[here] = (*self.flags.get(here, ()), flag)
             elif here is None or attribute.value not in ANSWERS:
                 self.unused.add(attribute.line)
+        self.unused |= {
+            note.line
+            for note in found.notes
+            if self._number(note.target) is None or note.type not in (NOTES, NOUN)
+        }
+
+    def _number(self, target: str) -> int | None:
+        return self._numbers.get(self._found.span_of(target))
 
     def notes(self, type_: str) -> dict[int, str]:
-        """The notes of a type on numbers; several on one stand behind each other."""
+        """The notes of a type by the spot of their number; several on one are joined by "; "."""
         found: dict[int, str] = {}
         for note in self._found.notes:
             here = self._number(note.target)
@@ -455,13 +436,12 @@ class _Words:
         return found
 
 
-def marks_in(document: BratDocument) -> list[tuple[int, int]]:
-    """The spans of its marks, without those to be ignored."""
-    return [(s.start, s.end) for s in document.graph.spots if s.label != IGNORE]
+# --- reading a project
+# -------------------------------------------------------------------------
 
 
-class GraphNumbers:
-    """The numbers of a graph, each with all mentions that links lead to."""
+class NumberGraphs:
+    """The graphs of the numbers of a graph, each with all mentions that links lead to."""
 
     def __init__(self, graph: Graph) -> None:
         self._spots = graph.spots
@@ -470,8 +450,8 @@ class GraphNumbers:
             for end in {link.source, link.target}:
                 self._near.setdefault(end, []).append(link)
 
-    def alone(self, place: int) -> Graph:
-        """The graph of one number, with its mentions and the links among them."""
+    def of(self, place: int) -> Graph:
+        """The graph of one number: its mentions and the links between them."""
         near, waiting = {place}, [place]
         while waiting:
             here = waiting.pop()
@@ -497,54 +477,40 @@ NOTHING = ClaimOutcome()
 
 
 def read(source: Folder, how: ReadOptions) -> Iterator[GoldRow | DialogBlock]:
-    """The numbers of a project's documents; texts in which none is marked, as dialogs.
+    """The rows of a project: numbers, and dialogs of texts without a number.
 
-    A document that stands in several folders is read with all of them. Offsets in it are code
-    points, or what `how` says. Raises FormatError.
+    A document that several folders have is read with all of them. Raises FormatError.
     """
     reader = _Reader(source, how)
     for names in documents(source).values():
         yield from reader.rows(names)
-    reader.warn()
-
-
-@dataclass(slots=True)
-class _Tally:
-    """What a person should know at the end, by the folders and documents it is about."""
-
-    changed: int = 0
-    gone: int = 0
-    unsaid: int = 0
-    torn: int = 0
-    unused: int = 0
-    cut: int = 0
-    nobodys: int = 0
-    people: set[str] = field(default_factory=set)
-    differing: list[str] = field(default_factory=list)
+    source.warnings += reader.warnings()
 
 
 class _Reader:
-    """Reads document by document."""
-
     def __init__(self, source: Folder, how: ReadOptions) -> None:
         self._source = source
         self._how = how
         self._names = frozenset(source.names)
-        self._tally = _Tally()
+        self._counts: Counter[str] = Counter()
+        self._people: set[str] = set()
+        """Annotators who are known by the names of their folders only."""
+        self._differing: list[str] = []
+        """Documents with different texts."""
         self._row = 0
         self._split = split_of_name(source.path.stem)
 
     def rows(self, names: Sequence[Name]) -> Iterator[GoldRow | DialogBlock]:
-        """The rows of a document: of each text that its folders have of it, mostly one."""
+        """The rows of a document. If its folders have different texts, each is a passage."""
         texts: dict[str, list[BratDocument]] = {}
         for name in names:
             one = self._document(name)
             texts.setdefault(one.text, []).append(one)
         if len(texts) > 1:
-            self._tally.differing.append(names[0].base)
+            self._differing.append(names[0].base)
         for found in texts.values():
-            if any(one.numbers or one.side for one in found):
-                yield from self._marked(found)
+            if any(one.has_numbers or one.side for one in found):
+                yield from self._with_numbers(found)
             else:
                 yield self._dialog(found)
 
@@ -552,77 +518,58 @@ class _Reader:
         text = self._source.text(name.base + TEXT)
         ann, beside = name.base + ANN, name.base + SUFFIX
         content = self._source.text(ann) if ann in self._names else ""
-        try:
+        with self._source.refusing_member(beside, MarkError):
             side = side_of(self._source.read(beside)) if beside in self._names else None
-        except MarkError as error:
-            raise self._source.member_error(beside, None, str(error)) from error
         try:
             party = party_of(name.folder, side)
             found = document(ann, content, text, party, side, self._how)
-            found = replace(found, split=split_of_folder(name.folder) or self._split)
-        except LineError as error:
-            raise self._source.member_error(ann, error.line, str(error)) from error
         except MarkError as error:
-            raise self._source.member_error(ann, None, str(error)) from error
-        self._tally.torn += found.torn
-        self._tally.unused += found.unused
-        if found.party.name is not None and found.numbers and found.side is None:
-            self._tally.people.add(found.party.name)
-        return found
+            line = error.line if isinstance(error, LineError) else None
+            raise self._source.member_error(ann, line, str(error)) from error
+        self._counts["torn"] += found.torn
+        self._counts["unused"] += found.unused
+        if party is not None and found.has_numbers and side is None:
+            self._people.add(party.name)
+        return replace(found, split=split_of_folder(name.folder) or self._split)
 
     def _dialog(self, found: Sequence[BratDocument]) -> DialogBlock:
-        """A text in which no folder marks a number; nor may one mark a mention then."""
+        """A text without a number. Raises FormatError for a mention in it."""
         for one in found:
-            try:
+            with self._source.refusing_member(one.ann, MarkError):
                 numbers(one.graph)
-            except MarkError as error:
-                raise self._source.member_error(one.ann, None, str(error)) from error
-        labels = labels_of([one.besides for one in found if one.besides])
+        labels = labels_of([one.carried for one in found if one.carried])
         return replace(_block(found[0].text), labels=labels, split=found[0].split)
 
-    # --- documents with numbers ---------------------------------------------------------
-
-    def _marked(self, found: Sequence[BratDocument]) -> Iterator[GoldRow]:
-        base = self._based(found)
-        labels = labels_of([one.besides for one in found if one.besides])
+    def _with_numbers(self, found: Sequence[BratDocument]) -> Iterator[GoldRow]:
+        side = next((one.side for one in found if one.side), None)
+        spots = [s for one in found for s in one.graph.spots if s.label != IGNORE]
+        with self._source.refusing_member(found[0].ann, MarkError, ValueError):
+            base = based(
+                found[0].text,
+                [(spot.start, spot.end) for spot in spots],
+                self._how,
+                side and side.offsets,
+                side and turns_of(side.turns),
+            )
+        self._counts["cut"] += base.cut
+        labels = labels_of([one.carried for one in found if one.carried])
         seen: set[Span] = set()
         for one in found:
-            try:
+            with self._source.refusing_member(one.ann, MarkError):
                 for row in self._numbers(one, base, seen):
                     yield replace(row, labels=labels)
                     labels = None
-            except MarkError as error:
-                raise self._source.member_error(one.ann, None, str(error)) from error
-
-    def _based(self, found: Sequence[BratDocument]) -> TokenizedText:
-        """The text with tokens that fit the marks of all folders."""
-        side = next((one.side for one in found if one.side), None)
-        tokens = turns = None
-        if side is not None:
-            tokens = side.offsets
-            turns = [
-                Turn(t.number, t.speaker, t.start, t.end, t.begin, t.until) for t in side.turns
-            ]
-        marks = [mark for one in found for mark in marks_in(one)]
-        try:
-            base = based(found[0].text, marks, self._how, tokens, turns)
-        except (MarkError, ValueError) as error:
-            raise self._source.member_error(found[0].ann, None, str(error)) from error
-        self._tally.cut += base.cut
-        return base
 
     def _numbers(
         self, one: BratDocument, base: TokenizedText, seen: set[Span]
     ) -> Iterator[GoldRow]:
         kept = kept_items(one.side, one.text) if one.side else {}
         own: dict[Span, ClaimOutcome] = {}
-        graphs = GraphNumbers(one.graph)
+        graphs = NumberGraphs(one.graph)
         for marked in numbers(one.graph):
             item = kept.pop(marked.anchor, None)
             try:
-                item = item and _drawn_only(item, one, marked)
-                graph = graphs.alone(marked.spot)
-                result = self._outcome(one, marked, graph, base, item)
+                result = self._outcome(one, marked, graphs.of(marked.spot), base, item)
             except MarkError as error:
                 start, end = marked.anchor
                 words = shown(one.text[start:end])
@@ -636,46 +583,49 @@ class _Reader:
             self._row += 1
             yield GoldRow(
                 self._row,
-                base.grid.passage,
-                Anchor(*base.grid.tokens(*marked.anchor)),
+                base.alignment.passage,
+                Anchor(*base.alignment.tokens(*marked.anchor)),
                 (item.split if item else None) if one.side else one.split,
                 result.gold,
                 result.votes,
                 result.flags,
                 tokenizer=base.tokenizer,
             )
-        self._tally.gone += sum(bool(k.gold or k.votes or k.flags) for k in kept.values())
+        self._counts["gone"] += sum(bool(k.gold or k.votes or k.flags) for k in kept.values())
 
     def _outcome(
         self,
         one: BratDocument,
-        marked: Marked,
+        marked: MarkedNumber,
         graph: Graph,
         base: TokenizedText,
         item: Restored | None,
     ) -> ClaimOutcome:
         party, flags = one.party, one.flags.get(marked.spot, ())
-        before = _before(item, party)
-        if party.name is None and flags:
-            self._tally.nobodys += len(flags)
+        if item is not None:
+            # Flags that the document no longer shows are removed.
+            item = replace(item, flags=tuple(f for f in item.flags if f.name in flags))
+        before = _stored_answer(item, party)
         claim = Claim(
-            party.name,
-            gold=party.name is None,
+            party and party.name,
+            gold=party is None,
             flags=flags,
-            type=party.type,
-            role=party.role,
-            noun=_said(one.nouns.get(marked.spot, ""), before.noun if before else None),
-            comment=_said(
+            noun=_words(one.nouns.get(marked.spot, ""), before.noun if before else None),
+            comment=_words(
                 one.comments.get(marked.spot, ""), before.comment if before else None
             ),
         )
-        result = outcome(claim, marked, graph, base.grid, self._how, item)
-        self._tally.changed += result.changed
-        self._tally.unsaid += bool(result.unsaid)
+        if party is None:
+            self._counts["flags of nobody"] += len(flags)
+        else:
+            claim = replace(claim, type=party.type, role=party.role)
+        result = outcome(claim, marked, graph, base.alignment, self._how, item)
+        self._counts["changed"] += result.changed
+        self._counts["unsaid"] += bool(result.unsaid)
         return result
 
     @staticmethod
-    def _check_same(first: ClaimOutcome, second: ClaimOutcome, marked: Marked) -> None:
+    def _check_same(first: ClaimOutcome, second: ClaimOutcome, marked: MarkedNumber) -> None:
         def content(one: ClaimOutcome) -> object:
             return (
                 one.gold and one.gold.answer,
@@ -689,68 +639,45 @@ class _Reader:
                 f"a number is marked twice at {start} to {end}, with different answers"
             )
 
-    # --- at the end ---------------------------------------------------------------------
-
-    def warn(self) -> None:
-        """Add what was counted to the source's warnings."""
-        tally = self._tally
-        said = (
-            (tally.people, f"folders read as answers of {', '.join(sorted(tally.people))}"),
-            (tally.changed, f"{counted(tally.changed, 'answer')} changed in brat since export"),
-            (
-                tally.gone,
-                f"{counted(tally.gone, 'answer')} left out: their numbers are no longer marked",
-            ),
-            (
-                tally.unsaid,
-                f"{counted(tally.unsaid, 'note')} left out: nothing else is said of the number",
-            ),
-            (
-                tally.torn,
-                f"{counted(tally.torn, 'span')} of several fragments read as one, from the "
-                "first fragment to the last",
-            ),
-            (tally.cut, f"{counted(tally.cut, 'token')} cut where a mark begins or ends"),
-            (
-                tally.unused,
-                f"{counted(tally.unused, 'line')} of other things carried along as they are",
-            ),
-            (
-                tally.nobodys,
-                f"{counted(tally.nobodys, 'flag')} left out: nobody's folder holds them",
-            ),
-            (
-                tally.differing,
-                f"{counted(len(tally.differing), 'document')} whose text is not the same in "
-                f"all folders, read as several; the first is {''.join(tally.differing[:1])}",
-            ),
-        )
-        self._source.warnings.extend(sentence for any_, sentence in said if any_)
+    def warnings(self) -> Iterator[str]:
+        """A sentence for each count that is not 0."""
+        if self._people:
+            yield f"folders read as answers of {', '.join(sorted(self._people))}"
+        yield from tallied((self._counts[key], *words) for key, words in WARNINGS.items())
+        if self._differing:
+            yield (
+                f"{counted(len(self._differing), 'document')} whose text is not the same in "
+                f"all folders, read as several; the first is {self._differing[0]}"
+            )
 
 
-def _before(item: Restored | None, party: Party) -> Answer | None:
-    """The answer kept of a party."""
+WARNINGS = {
+    "changed": ("answer", "changed in brat since export"),
+    "gone": ("answer", "left out: their numbers are no longer marked"),
+    "unsaid": ("note", "left out: nothing else is said of the number"),
+    "torn": ("span", "of several fragments read as one, from the first fragment to the last"),
+    "cut": ("token", "cut where a mark begins or ends"),
+    "unused": ("line", "of other things carried along as they are"),
+    "flags of nobody": ("flag", "left out: nobody's folder holds them"),
+}
+"""What is counted, and the warning of each count."""
+
+
+def _stored_answer(item: Restored | None, party: Party | None) -> Answer | None:
     if item is None:
         return None
-    if party.name is None:
+    if party is None:
         return item.gold.answer if item.gold else None
-    own = [vote for vote in item.votes if vote.annotator == party.name]
-    return own[0].answer if own else None
+    return next((vote.answer for vote in item.votes if vote.annotator == party.name), None)
 
 
-def _said(note: str, before: str | None) -> str:
-    """What a note says: words kept along, as long as it shows those on one line."""
+def _words(note: str, before: str | None) -> str:
+    """The stored words if a note shows them on one line; else the note."""
     return before if before is not None and one_line(before) == note else note
 
 
-def _drawn_only(item: Restored, one: BratDocument, marked: Marked) -> Restored:
-    """What was kept, without the flags that the document no longer shows."""
-    shown_flags = one.flags.get(marked.spot, ())
-    return replace(item, flags=tuple(f for f in item.flags if f.name in shown_flags))
-
-
 def _block(text: str) -> DialogBlock:
-    """A text in which nothing is marked: each line is a turn, as where something is."""
+    """A text without annotations; each line is a turn."""
     turns, place = [], 0
     for rank, line in enumerate(text.split("\n")):
         speaker, start = split_speaker(line)

@@ -1,7 +1,7 @@
-"""The files of one brat document: its text and offsets, the lines of its `.ann` file, what
-else they carry, and the side file `NAME.nfh.json`.
+"""The files of a brat document: its text and the unit of its offsets, the lines of its `.ann`
+file, the lines that are carried, and the side file `NAME.nfh.json`.
 
-The lines of a brat `.ann` file, each with what it says and nothing made of it yet.
+Lines of an `.ann` file:
 
     T1<TAB>HEAD 12 18<TAB>months          a span; "12 18;25 30" of several fragments
     R1<TAB>HEAD Arg1:T2 Arg2:T1           a relation of two spans
@@ -34,7 +34,7 @@ from nfh_db.formats.spans import MarkError, SplitPairError, Units
 from nfh_db.formats.stored_annotation import Restored, item_of, restored, stored
 from nfh_db.messages import shown, visible
 from nfh_db.records import PERSON, ExportRecord, FlagMark, Role, Vote
-from nfh_db.serialization import TurnRow
+from nfh_db.serialization import TurnRow, turn_rows
 
 ID = re.compile(r"[A-Za-z#]+\d+\S*")
 FRAGMENTS = re.compile(r"\d{1,12} \d{1,12}(?:;\d{1,12} \d{1,12})*", re.ASCII)
@@ -43,7 +43,7 @@ EQUIV = "Equiv"
 
 
 class LineError(MarkError):
-    """What a line says cannot be read. line: counts from 1."""
+    """An invalid line. line: from 1."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -52,12 +52,13 @@ class LineError(MarkError):
 
 @dataclass(frozen=True, slots=True)
 class TextBound:
-    """A labelled span of one or more fragments. surface: its text as stated, if it is."""
+    """A labelled span of one or more fragments, in the unit of the file."""
 
     line: int
     label: str
     fragments: tuple[Span, ...]
     surface: str | None
+    """Its text, if the line states it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Arc:
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """Of a span, an event or a relation. value: "" of one that is there or not."""
+    """An attribute of a span, an event or a relation. value: "" for a binary attribute."""
 
     line: int
     name: str
@@ -82,7 +83,7 @@ class Attribute:
 
 @dataclass(frozen=True, slots=True)
 class BratNote:
-    """Words on something, by their type."""
+    """A note on an annotation."""
 
     line: int
     type: str
@@ -92,24 +93,30 @@ class BratNote:
 
 @dataclass(slots=True)
 class Standoff:
-    """All of an `.ann` file. triggers: of each event; events: by their lines. equivs: line,
-    type and members. others: lines of no use here.
-    """
+    """The content of an `.ann` file."""
 
     spans: dict[str, TextBound] = field(default_factory=dict)
     arcs: list[Arc] = field(default_factory=list)
     equivs: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
+    """Line, type and members."""
     triggers: dict[str, str] = field(default_factory=dict)
+    """The span of each event."""
     events: list[tuple[int, str]] = field(default_factory=list)
+    """Line and trigger."""
     attributes: list[Attribute] = field(default_factory=list)
     notes: list[BratNote] = field(default_factory=list)
     others: list[tuple[int, str]] = field(default_factory=list)
+    """Lines that are only carried."""
+
+    def span_of(self, id_: str) -> str:
+        """The id of a span; for an event that of its trigger."""
+        return self.triggers.get(id_, id_)
 
 
 def parse(content: str) -> Standoff:
-    """What an `.ann` file holds. Raises LineError for a line that brat would not read.
+    """The content of an `.ann` file. Raises LineError for a line that brat would not read.
 
-    A line that stands twice counts once; one id with two contents is refused.
+    A repeated line counts once; an id with two contents is refused.
     """
     found = Standoff()
     seen: dict[str, str] = {}
@@ -187,7 +194,7 @@ def _note(found: Standoff, line: int, id_: str, rest: str) -> None:
     data, _, words = rest.partition("\t")
     parts = data.split()
     if len(parts) != 2:
-        # brat keeps notes on what is no annotation of its own; they say nothing of a span.
+        # A note on something other than an annotation.
         found.others.append((line, f"{id_}\t{rest}"))
         return
     found.notes.append(BratNote(line, parts[0], parts[1], words.strip()))
@@ -205,7 +212,7 @@ _READ: Mapping[str, Callable[[Standoff, int, str, str], None]] = {
 
 
 def _check_targets(found: Standoff) -> None:
-    """Raise LineError for a link to an id that the file does not have."""
+    """Raise LineError for a link to an unknown id."""
     known = found.spans.keys() | found.triggers.keys()
     named = [(arc.line, id_) for arc in found.arcs for id_ in (arc.source, arc.target)]
     named += [(line, id_) for line, _, members in found.equivs for id_ in members]
@@ -219,114 +226,86 @@ def _check_targets(found: Standoff) -> None:
             )
 
 
-def span_id(found: Standoff, id_: str) -> str:
-    """The span that an id stands for: an event's is its trigger."""
-    return found.triggers.get(id_, id_)
-
-
-# `NAME.nfh.json`, the side file of a brat document: what brat has no terms for.
+# `NAME.nfh.json`, the side file of a brat document.
 #
-# It holds the passage's tokens and turns, and of each number what one folder's `.ann` file
-# does not say: times, head tokens, what was in view, how gold came to count.
+# It holds the passage's tokens and turns, and of each number what brat cannot express: times,
+# head tokens, what was in view, the rule of the gold.
 
 SUFFIX = ".nfh.json"
 VERSION = "nfh-brat/1"
 GOLD = "gold"
-"""The folder of what counts."""
+"""The folder of the gold."""
 
 UNSAFE = re.compile(r"[^\w@+.-]")
-"""What a folder's name should not hold, on whatever system it is unpacked."""
+"""Characters that some file systems do not accept in a folder's name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Party:
-    """Whose answers a folder holds. name: None for those that count."""
-
-    name: str | None
-    role: Role = Role.ANNOTATOR
-    type: str = PERSON
-
-    @classmethod
-    def of(cls, vote: Vote) -> "Party":
-        """Who gave an answer."""
-        return cls(vote.annotator, vote.role, vote.type)
-
-
-class By(msgspec.Struct, frozen=True, array_like=True):
-    """A party that is not gold."""
+class Party(msgspec.Struct, frozen=True, array_like=True):
+    """Whose answers a folder holds. In the place of a party, None stands for the gold."""
 
     name: str
     role: Role
     type: Literal["person", "model", "rule"]
 
+    @classmethod
+    def of(cls, vote: Vote) -> "Party":
+        """Who gave an answer."""
+        type_: Any = vote.type
+        return cls(vote.annotator, vote.role, type_)
+
+    @classmethod
+    def annotator(cls, name: str) -> "Party":
+        """A person in the role of an annotator."""
+        return cls(name, Role.ANNOTATOR, PERSON)
+
 
 class SideFile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A side file. folder: where it was written to, and by: whose that folder was.
-
-    replaced: characters of the text that its file has not. items: as `StoredItem`, but
-    without turns and offsets, which are the passage's.
-    """
+    """A side file."""
 
     format: Literal["nfh-brat/1"]
     folder: str
+    """The folder to which it was written."""
     turns: tuple[TurnRow, ...]
     offsets: tuple[tuple[int, int], ...]
     items: tuple[dict[str, Any], ...]
-    by: By | None = None
+    """StoredItems without turns and offsets."""
+    by: Party | None = None
+    """Whose folder it was."""
     replaced: tuple[tuple[int, str], ...] = ()
-
-    @property
-    def party(self) -> Party:
-        """Whose folder it was."""
-        return (
-            Party(None) if self.by is None else Party(self.by.name, self.by.role, self.by.type)
-        )
+    """See `Replaced`."""
 
 
 def side_bytes(
-    folder: str,
-    party: Party,
-    records: Sequence[ExportRecord],
-    replaced: tuple[tuple[int, str], ...],
+    folder: str, party: Party | None, records: Sequence[ExportRecord], replaced: "Replaced"
 ) -> bytes:
-    """The side file of a folder's document, of the records of one passage."""
+    """The side file of a folder's document, for the records of one passage."""
     passage = records[0].passage
-    kind: Any = party.type
-    by = None if party.name is None else By(party.name, party.role, kind)
+    items = []
+    for record in records:
+        votes = [vote for vote in record.votes if Party.of(vote) == party]
+        flags = own_flags(record, party)
+        kept = stored(record, offsets=False, gold=party is None, votes=votes, flags=flags)
+        items.append(msgspec.to_builtins(kept))
+        del items[-1]["turns"]
     return msgspec.json.encode(
         SideFile(
             "nfh-brat/1",
             folder,
-            tuple(
-                TurnRow(t.number, t.speaker, t.start, t.end, t.begin, t.until)
-                for t in passage.turns
-            ),
+            turn_rows(passage.turns),
             tuple((t.start, t.end) for t in passage.tokens),
-            tuple(_item(record, party) for record in records),
-            by,
+            tuple(items),
+            party,
             replaced,
         )
     )
 
 
-def _item(record: ExportRecord, party: Party) -> dict[str, Any]:
-    votes = [vote for vote in record.votes if Party.of(vote) == party]
-    gold = party.name is None
-    flags = own_flags(record, party)
-    kept = stored(record, offsets=False, gold=gold, votes=votes, flags=flags)
-    item: dict[str, Any] = msgspec.to_builtins(kept)
-    del item["turns"]
-    return item
-
-
-def own_flags(record: ExportRecord, party: Party) -> list[FlagMark]:
-    """The flags of a record that stand in a party's folder: in an annotator's own, or in the
-    only one that who set them has.
-    """
-    if party.name is None:
+def own_flags(record: ExportRecord, party: Party | None) -> list[FlagMark]:
+    """The flags of a record that are written to a party's folder."""
+    if party is None:
         return []
     roles = {vote.role for vote in record.votes if vote.annotator == party.name}
-    # Who answered in both roles has two folders; flags stand in the annotator's then.
+    # Somebody who answered in both roles has two folders; the flags go to the annotator's.
     role = Role.ADJUDICATOR if roles == {Role.ADJUDICATOR} else Role.ANNOTATOR
     if party.role is not role:
         return []
@@ -334,7 +313,7 @@ def own_flags(record: ExportRecord, party: Party) -> list[FlagMark]:
 
 
 def side_of(content: bytes) -> SideFile:
-    """The side file that bytes are. Raises MarkError."""
+    """Decode a side file. Raises MarkError."""
     try:
         return msgspec.json.decode(content, type=SideFile)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
@@ -342,46 +321,38 @@ def side_of(content: bytes) -> SideFile:
 
 
 def kept_items(side: SideFile, text: str) -> dict[tuple[int, int], Restored]:
-    """What a side file holds of each number, by its code points. Raises MarkError."""
-    found: dict[tuple[int, int], Restored] = {}
+    """The stored items of a side file, by the code points of their numbers. Raises MarkError."""
     turns = msgspec.to_builtins(side.turns)
-    for value in side.items:
-        one = restored(item_of({**value, "turns": turns}), text, side.offsets)
-        start = one.passage.starts[one.anchor.start]
-        found[(start, one.passage.ends[one.anchor.end - 1])] = one
-    return found
+    items = (item_of({**value, "turns": turns}) for value in side.items)
+    return {one.span: one for one in (restored(item, text, side.offsets) for item in items)}
 
 
 class Folders:
-    """The names of folders: each party's its own, told apart also where case is not."""
+    """Names of folders, different for each party also on case-insensitive file systems."""
 
     def __init__(self) -> None:
-        self._names: dict[Party, str] = {Party(None): GOLD}
+        self._names: dict[Party | None, str] = {None: GOLD}
         self._taken = {GOLD}
 
-    def __call__(self, party: Party) -> str:
+    def __call__(self, party: Party | None) -> str:
         """The folder of a party."""
-        name = self._names.get(party)
-        if name is None:
-            name = self._names[party] = self._free(party)
+        if party is not None and party not in self._names:
+            base = UNSAFE.sub("_", party.name).strip(".") or "_"
+            if party.role is Role.ADJUDICATOR:
+                base += "-adjudicator"
+            name, rank = base, 1
+            while name.casefold() in self._taken:
+                rank += 1
+                name = f"{base}-{rank}"
+            self._names[party] = name
             self._taken.add(name.casefold())
-        return name
-
-    def _free(self, party: Party) -> str:
-        base = UNSAFE.sub("_", party.name or "").strip(".") or "_"
-        if party.role is Role.ADJUDICATOR:
-            base += "-adjudicator"
-        name, rank = base, 1
-        while name.casefold() in self._taken:
-            rank += 1
-            name = f"{base}-{rank}"
-        return name
+        return self._names[party]
 
 
-# What a brat project says besides numbers: its lines of other types, and spans in pieces.
+# What is carried of a brat project: lines of other types, and spans of several fragments.
 #
-# They are kept under "brat" in the labels of the first number of a document, ids replaced by
-# what they stand for, and written back with new ids. A line about a mark that is gone by then
+# They are stored under "brat" in the labels of the first number of a document, with references
+# instead of ids, and are written back with new ids. A line that refers to a removed annotation
 # is left out.
 
 KEY = "brat"
@@ -390,34 +361,32 @@ A_REFERENCE = re.compile(r"@(\d+)(?:-(\d+))?(?=\s|$)")
 
 
 class CarriedLine(msgspec.Struct, frozen=True, array_like=True):
-    """A line. prefix: of its id. data: with "@3" for the id of the fourth line of the part,
-    "@12-18" for that of a span of ours. tail: what stands behind the second tab.
-    """
+    """A line."""
 
     prefix: str
+    """Of its id."""
     data: str
+    """With "@3" for the id of the fourth carried line, and "@12-18" for the id of the span at
+    these code points."""
     tail: str | None = None
+    """The text after the second tab."""
 
 
 class CarriedDocument(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one folder's document holds besides. torn: spans of several fragments."""
+    """What is carried of the document of one folder."""
 
-    by: By | None = None
+    by: Party | None = None
+    """Whose folder it is."""
     lines: tuple[CarriedLine, ...] = ()
     torn: tuple[tuple[Span, ...], ...] = ()
-
-    @property
-    def party(self) -> Party:
-        """Whose it is."""
-        by = self.by
-        return Party(None) if by is None else Party(by.name, by.role, by.type)
+    """The fragments of spans with other words between them."""
 
 
-# --- in -------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------
 
 
 def part_of(
-    party: Party,
+    party: Party | None,
     content: str,
     found: Standoff,
     unused: Collection[int],
@@ -425,8 +394,10 @@ def part_of(
     pieces: Mapping[str, tuple[Span, ...]],
     torn: Sequence[tuple[Span, ...]],
 ) -> CarriedDocument | None:
-    """What a document holds besides. unused: lines, from 1. own: spans of ours, by id. pieces:
-    fragments of all spans in code points, whatever the file counts.
+    """What is carried of a document; None for nothing.
+
+    unused: numbers of the lines to carry. own: the spans of numbers and mentions, by id.
+    pieces: the fragments of all spans by id, in code points. torn: fragments of spans of `own`.
     """
     rows = content.split("\n")
     raw = [rows[number - 1].removesuffix("\r") for number in sorted(unused)]
@@ -444,25 +415,21 @@ def part_of(
         prefix = id_.rstrip("0123456789") if id_[-1:].isdigit() else id_[:1]
         named = AN_ID.sub(lambda match: names.get(match[0], match[0]), data)
         lines.append(CarriedLine(prefix, named, tail if tab else None))
-    if not lines and not torn:
-        return None
-    kind: Any = party.type
-    by = None if party.name is None else By(party.name, party.role, kind)
-    return CarriedDocument(by, tuple(lines), tuple(torn))
+    return CarriedDocument(party, tuple(lines), tuple(torn)) if lines or torn else None
 
 
 def labels_of(parts: Sequence[CarriedDocument]) -> str | None:
-    """The labels that keep parts; None for none."""
+    """The labels in which documents are carried; None for none."""
     if not parts:
         return None
     return json.dumps({KEY: msgspec.to_builtins(parts)}, ensure_ascii=False)
 
 
-# --- out ------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------
 
 
 def parts_in(records: Iterable[ExportRecord]) -> list[CarriedDocument]:
-    """The parts that the records of a passage carry."""
+    """The documents that the records of a passage carry."""
     found: list[CarriedDocument] = []
     for record in records:
         if record.carried and f'"{KEY}"' in record.carried:
@@ -471,48 +438,39 @@ def parts_in(records: Iterable[ExportRecord]) -> list[CarriedDocument]:
                 parts = msgspec.convert(content.get(KEY), list[CarriedDocument])
             except (AttributeError, msgspec.ValidationError):
                 continue
-            # Numbers that were found in a dialog carry the same parts, each of them.
+            # All numbers that were found in one dialog carry the same documents.
             found += [part for part in parts if part not in found]
     return found
 
 
 def lines_of(part: CarriedDocument, ids: Counter[str], own: Mapping[Span, str]) -> list[str]:
-    """The lines of a part with ids that are free. own: the ids of our spans."""
-    fresh: list[str | None] = []
+    """The carried lines with new ids. ids: how many are used by prefix. own: ids of our spans."""
+    new: list[str | None] = []
     for line in part.lines:
         ids[line.prefix] += 1
-        fresh.append("*" if line.prefix == "*" else f"{line.prefix}{ids[line.prefix]}")
+        new.append("*" if line.prefix == "*" else f"{line.prefix}{ids[line.prefix]}")
+
+    def id_of(match: "re.Match[str]") -> str | None:
+        first, last = match.groups()
+        if last is None:
+            return new[int(first)] if int(first) < len(new) else None
+        return own.get((int(first), int(last)))
+
+    # A line whose references are gone is left out, and so are the lines that refer to it.
     gone = True
     while gone:
         gone = False
         for rank, line in enumerate(part.lines):
-            if fresh[rank] is not None and _data(line.data, fresh, own) is None:
-                fresh[rank], gone = None, True
+            lost = any(id_of(match) is None for match in A_REFERENCE.finditer(line.data))
+            if lost and new[rank] is not None:
+                new[rank], gone = None, True
     found = []
-    for id_, line in zip(fresh, part.lines, strict=True):
-        data = _data(line.data, fresh, own)
-        if id_ is not None and data is not None:
+    for id_, line in zip(new, part.lines, strict=True):
+        if id_ is not None:
+            data = A_REFERENCE.sub(lambda match: id_of(match) or "", line.data)
             tail = "" if line.tail is None else f"\t{line.tail}"
             found.append(f"{id_}\t{data}{tail}\n")
     return found
-
-
-def _data(data: str, fresh: Sequence[str | None], own: Mapping[Span, str]) -> str | None:
-    """A line's data with ids; None where one of them is gone."""
-    lost = False
-
-    def name(match: "re.Match[str]") -> str:
-        nonlocal lost
-        first, last = match.groups()
-        if last is None:
-            found = fresh[int(first)] if int(first) < len(fresh) else None
-        else:
-            found = own.get((int(first), int(last)))
-        lost |= found is None
-        return found or ""
-
-    named = A_REFERENCE.sub(name, data)
-    return None if lost else named
 
 
 TEXT, ANN = ".txt", ".ann"
@@ -520,17 +478,19 @@ TEXT, ANN = ".txt", ".ann"
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A document in a folder. folder: "" at the top. base: its path without suffix."""
+    """A document in a folder."""
 
     folder: str
+    """"" for the top folder."""
     base: str
+    """The path without suffix."""
 
 
 def documents(source: Folder) -> dict[str, list[Name]]:
-    """The folders of each document, by its name and in that order; gold's folder first.
+    """The folders of each document, by its name and in that order; the folder of gold first.
 
-    Raises FormatError for an `.ann` or side file without its text, and for one whose name
-    ends in capitals, which brat would not read either.
+    Raises FormatError for an `.ann` or side file without its text, and for suffixes in
+    capitals, which brat does not read.
     """
     for name in source.names:
         end = PurePosixPath(name).suffix
@@ -560,7 +520,7 @@ def documents(source: Folder) -> dict[str, list[Name]]:
 
 
 def _wrapped(bases: Sequence[str]) -> int:
-    """How many folders are around a whole project: those that hold one folder and no more."""
+    """How many folders enclose the whole project."""
     parts = [PurePosixPath(base).parts for base in bases]
     depth = 0
     while all(len(one) > depth + 2 and one[depth] == parts[0][depth] for one in parts):
@@ -569,45 +529,43 @@ def _wrapped(bases: Sequence[str]) -> int:
 
 
 def split_of_folder(folder: str) -> str | None:
-    """The split whose name a folder has: parts of a corpus are kept in such folders."""
+    """The split that a folder is named after."""
     return folder.lower() if folder.lower() in SPLITS else None
 
 
-def party_of(folder: str, side: SideFile | None) -> Party:
-    """Whose a folder is: whoever's it was exported as, as long as it has its name still.
+def party_of(folder: str, side: SideFile | None) -> Party | None:
+    """Whose a folder is: that of its side file, unless the folder was renamed since; else the
+    annotator of that name. A folder named after a split holds gold.
 
-    Nobody is called like a split: its folder holds what counts.
-
-    Raises MarkError for a folder that is called like nobody can be.
+    Raises MarkError for a name that no annotator can have.
     """
     if side is not None and folder in ("", side.folder):
-        party = side.party
-        if party.name is not None and not is_a_name(party.name):
-            raise MarkError(f"its side file is of {shown(party.name)}, wanted {A_NAME}")
-        return party
+        if side.by is not None and not is_a_name(side.by.name):
+            raise MarkError(f"its side file is of {shown(side.by.name)}, wanted {A_NAME}")
+        return side.by
     if folder in ("", GOLD) or split_of_folder(folder):
-        return Party(None)
+        return None
     if not is_a_name(folder):
         raise MarkError(f"is in the folder {shown(folder)}, wanted {A_NAME}")
-    return Party(folder)
+    return Party.annotator(folder)
 
 
-# Texts as brat keeps them, and the offsets of their files.
+# Texts as brat stores them, and the unit of their offsets.
 #
-# Lines of brat's files end wherever Python's text files end them, and a span's text stands on
-# one line. Characters that end a line but are no line feed are written as a space, one for
-# one, and kept in the side file; so is a mark of byte order at a text's start. Spans are cut
-# into fragments at line feeds, as brat itself does.
+# brat ends lines where Python's text files do, and writes the text of a span on one line.
+# Characters that end a line but are not a line feed are written as one space each and stored in
+# the side file, and so is a byte-order mark at the start of a text. Spans are split into
+# fragments at line feeds, as brat itself does.
 
 REPLACED = re.compile("[\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]|\\A\ufeff")
-"""What ends a line for `str.splitlines`, but for the line feed; a mark of byte order."""
+"""What ends a line for `str.splitlines`, except the line feed; a byte-order mark."""
 
 Replaced = tuple[tuple[int, str], ...]
-"""Code points of a text at which another character stands in its file, and which was there."""
+"""Code points at which the file has a space, with the character of the text."""
 
 
 def written(text: str) -> tuple[str, Replaced]:
-    """A text as its file has it, of the same length, and what was replaced."""
+    """A text as its file has it, of the same length, and the characters that were replaced."""
     replaced = tuple((match.start(), match[0]) for match in REPLACED.finditer(text))
     return (REPLACED.sub(" ", text) if replaced else text), replaced
 
@@ -628,7 +586,7 @@ def restored_text(text: str, replaced: Sequence[tuple[int, str]]) -> str:
 
 
 def fragments(text: str, start: int, end: int) -> Iterator[Span]:
-    """A span in pieces of one line each, without white space at a line's end or start."""
+    """The fragments of a span, one for each line, without white space at their ends."""
     place = start
     for line in text[start:end].split("\n"):
         words = line.strip() if "\n" in text[start:end] else line
@@ -639,26 +597,21 @@ def fragments(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def surface(text: str, pieces: Sequence[Span]) -> str:
-    """The text of fragments as a span's line states it."""
+    """The text of fragments as the line of a span states it."""
     return " ".join(text[start:end] for start, end in pieces).replace("\n", " ")
 
 
-# --- in -------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------
+
+ToPoints = Callable[[int], int]
+"""Converts an offset of a file to code points."""
 
 
-@dataclass(frozen=True, slots=True)
-class Counting:
-    """A way of counting the characters of a text. to_points: an offset as code points."""
+def counting(text: str, offsets: Offsets | None, spans: Sequence[TextBound]) -> ToPoints:
+    """The unit of the spans' offsets, verified by the texts that the spans state.
 
-    name: str
-    to_points: Callable[[int], int]
-
-
-def counting(text: str, offsets: Offsets | None, spans: Sequence[TextBound]) -> Counting:
-    """The way in which the spans' offsets count, told by the texts that they state.
-
-    Code points; or with each carriage return and line feed as one, as brat reads files of
-    Windows. UTF-16 only if somebody said so. Raises LineError where none fits.
+    Code points; or code points with each CR LF as one, as brat reads files of Windows; UTF-16
+    code units only if `offsets` says so. Raises LineError if none fits.
     """
     ways = list(_ways(text, offsets))
     for way in ways:
@@ -668,45 +621,41 @@ def counting(text: str, offsets: Offsets | None, spans: Sequence[TextBound]) -> 
     raise LineError(bad.line, _misfit(text, bad, ways[0]) + _hint(text, offsets, spans))
 
 
-def _ways(text: str, offsets: Offsets | None) -> Iterator[Counting]:
+def _ways(text: str, offsets: Offsets | None) -> Iterator[ToPoints]:
     if offsets == "utf16":
-        yield Counting("UTF-16 code units", Units(text).to_points)
+        yield Units(text).to_points
         return
-    yield Counting("code points", int)
+    yield int
     if "\r\n" in text:
-        yield Counting("code points, line ends as one", _ends_as_one(text))
+        yield _with_single_line_ends(text)
 
 
-def _ends_as_one(text: str) -> Callable[[int], int]:
-    """Offsets of the text with "\\n" for each "\\r\\n", as code points of the text itself."""
+def _with_single_line_ends(text: str) -> ToPoints:
+    """Converts offsets of the text with "\\n" for each "\\r\\n"."""
     pairs: list[int] = []
     place = text.find("\r\n")
     while place >= 0:
-        pairs.append(place - len(pairs))  # Where the pair begins in the shorter text.
+        pairs.append(place - len(pairs))  # In the text with single line ends.
         place = text.find("\r\n", place + 2)
     return lambda offset: offset + bisect_right(pairs, offset - 1)
 
 
-def _fits(text: str, span: TextBound, way: Counting) -> bool:
+def _fits(text: str, span: TextBound, way: ToPoints) -> bool:
     try:
-        pieces = [(way.to_points(start), way.to_points(end)) for start, end in span.fragments]
+        pieces = [(way(start), way(end)) for start, end in span.fragments]
     except SplitPairError:
         return False
     if not all(0 <= start < end <= len(text) for start, end in pieces):
         return False
-    return span.surface is None or _same(surface(text, pieces), span.surface)
+    # brat states line ends in a fragment as spaces; older versions leave them out.
+    return span.surface is None or surface(text, pieces).split() == span.surface.split()
 
 
-def _same(found: str, stated: str) -> bool:
-    """Line ends inside a fragment are stated as spaces, or by older versions left out."""
-    return found == stated or found.split() == stated.split()
-
-
-def _misfit(text: str, span: TextBound, way: Counting) -> str:
+def _misfit(text: str, span: TextBound, way: ToPoints) -> str:
     stated = f"expected {shown(span.label if span.surface is None else span.surface)}"
     places = ";".join(f"{start} {end}" for start, end in span.fragments)
     try:
-        pieces = [(way.to_points(start), way.to_points(end)) for start, end in span.fragments]
+        pieces = [(way(start), way(end)) for start, end in span.fragments]
     except SplitPairError as error:
         return f"at {places}: {stated}, but {error}"
     if not all(0 <= start < end <= len(text) for start, end in pieces):
@@ -718,7 +667,7 @@ def _misfit(text: str, span: TextBound, way: Counting) -> str:
 
 
 def _hint(text: str, offsets: Offsets | None, spans: Sequence[TextBound]) -> str:
-    """What may be wrong: the other unit fits all spans."""
+    """A hint if the other unit fits all spans."""
     if offsets != "utf16" and Units(text).wide:
         way = next(_ways(text, "utf16"))
         if all(_fits(text, span, way) for span in spans):
@@ -729,8 +678,8 @@ def _hint(text: str, offsets: Offsets | None, spans: Sequence[TextBound]) -> str
 
 
 def covering(text: str, pieces: Sequence[Span]) -> tuple[Span, bool]:
-    """The code points from a span's first fragment to its last, and whether other words
-    stand between them.
+    """The code points from the first fragment of a span to the last, and whether there are
+    other words between them.
     """
     ordered = sorted(pieces)
     torn = any(text[one[1] : two[0]].strip() for one, two in pairwise(ordered))

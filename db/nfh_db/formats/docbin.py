@@ -621,7 +621,7 @@ class DocReader:
         made = based(doc.text, (), self._how, offsets, turns)
         by_anchor = {(one.anchor.start, one.anchor.end): one for one in items}
         for number in found:
-            span = made.grid.tokens(*number.span)
+            span = made.alignment.tokens(*number.span)
             of_number = by_anchor.pop(span, None)
             row = self._row(number, made, of_number)
             if row is not None:
@@ -658,20 +658,20 @@ class DocReader:
         kept: Restored | None,
         claim: Claim = Claim(None, gold=True),  # noqa: B008 - it is frozen
     ) -> GoldRow | None:
-        how, grid = self._how, made.grid
+        how, alignment = self._how, made.alignment
         exact = translated(_graph(number), how.labels)
         if exact.spots[0].label == IGNORE:
             self.counts.ignored += 1
             return None
         marked = numbers(translated(_tolerant(number, how), how.labels))[0]
-        found = outcome(claim, marked, exact, grid, how, kept)
+        found = outcome(claim, marked, exact, alignment, how, kept)
         self.counts.changed += found.changed
         if kept is not None:
             return replace(self._of(kept), gold=found.gold)
-        first, stop = grid.tokens(*number.span)
+        first, stop = alignment.tokens(*number.span)
         return GoldRow(
             self._line,
-            grid.passage,
+            alignment.passage,
             Anchor(first, stop),
             self.split,
             found.gold,

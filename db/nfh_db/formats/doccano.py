@@ -1,5 +1,12 @@
-"""Format `doccano`: JSON lines of doccano, one file, or a folder or zip file with one for
-each annotator.
+"""Format `doccano`: JSON lines of doccano, in one file, or in a folder or zip file with a file
+for each annotator.
+
+Source: doccano's documentation, "Import your dataset" and "Export annotations"
+(https://doccano.github.io/doccano), and its exporter: spans as triples under "label", or as
+objects under "entities" with "relations" in projects with relations; comments under "Comments";
+metadata of a text under keys of their own. Offsets are UTF-16 code units, as the editor counts,
+or grapheme clusters if the project is set so; ends are exclusive. The files do not tell the
+unit.
 """
 
 import hashlib
@@ -22,12 +29,12 @@ from nfh_db.formats.annotation_tasks import (
     AnnotationTask,
     Claim,
     TaskAnnotation,
-    TaskCounts,
     Texts,
     checked_name,
     class_named,
     classed,
     rows_of,
+    task_warnings,
 )
 from nfh_db.formats.base import LOOKED_AT, First, Format, How, InputKind, holds
 from nfh_db.formats.files import DAMAGED, Content, Folder, FolderMember, Source
@@ -61,29 +68,22 @@ from nfh_db.messages import counted, shown
 from nfh_db.records import ExportRecord, Vote
 from nfh_models.domain import Answer, Passage
 
-# Lines of doccano, and what is read of them.
-#
-# Source: doccano's documentation, "Import your dataset" and "Export annotations"
-# (https://doccano.github.io/doccano), and what its exporter writes: spans as triples under
-# "label", or as objects under "entities" with "relations" where the project has them; comments
-# under "Comments"; metadata of a text as keys of their own. Offsets are UTF-16 code units, as
-# its editor counts, ends exclusive, or grapheme clusters where the project says so: no line
-# tells which.
+# The objects of a line.
 
 NAME = "doccano"
 WHO = "nfh_annotator"
-"""Whose answer a line of an exported folder is, should its file be read by itself."""
+"""The annotator of an exported line, for a file that is read without its folder."""
 
 MARKS = ("entities", "label", "labels")
-"""Keys under which versions of doccano have spans, or classes of the text; of a line that has
-several the first one counts, and the others are columns of the project's own.
+"""Keys of spans, or of classes of the text, in versions of doccano. The first that a line has
+counts; the others are columns of the project.
 """
 
 CLASSES = ("cats", "categories")
-"""Keys under which a line has classes besides spans; columns of words may be called so too."""
+"""Keys of classes besides spans, if their value is a list; else columns of the project."""
 
 KNOWN = frozenset(("id", "entities", "relations", "Comments", "nfh", WHO))
-"""Keys that are read and written whatever else a line has."""
+"""Keys that are read and written in every line."""
 
 
 class EntityRow(msgspec.Struct):
@@ -118,12 +118,12 @@ values: msgspec.json.Decoder[Any] = msgspec.json.Decoder(list[Any] | str)
 
 
 def known_of(parts: Parts) -> Collection[str]:
-    """Keys of a line that say something here; all others are columns of the project's own."""
+    """The keys of a line that are read; all others are columns of the project."""
     return KNOWN | {_text_key(parts), *filter(None, _keys(parts))}
 
 
 def text_of(parts: Parts) -> str:
-    """The text of a line. Raises MarkError where it has none."""
+    """The text of a line. Raises MarkError if it has none."""
     text = value_of(parts, _text_key(parts), texts)
     if text is None:
         raise MarkError('key "text" is missing; wanted a line with a text')
@@ -131,12 +131,12 @@ def text_of(parts: Parts) -> str:
 
 
 def _text_key(parts: Parts) -> str:
-    """Old exports call it data."""
+    # Old exports call it "data".
     return "text" if "text" in parts else "data"
 
 
 def _keys(parts: Parts) -> tuple[str | None, str | None]:
-    """The keys under which a line has its spans, and its classes besides."""
+    """The key of a line's spans, and the key of its classes besides."""
     marks = next((key for key in MARKS if bytes(parts.get(key, NO)) != NO), None)
     if marks not in (None, MARKS[0]):
         return marks, None
@@ -145,7 +145,7 @@ def _keys(parts: Parts) -> tuple[str | None, str | None]:
 
 
 def comment_of(parts: Parts) -> str | None:
-    """What people wrote beside a text; None for nothing. Raises MarkError."""
+    """The comments on a text, one a line; None if there are none. Raises MarkError."""
     found = value_of(parts, "Comments", values)
     if not found:
         return None
@@ -163,10 +163,10 @@ def _comment(value: object) -> str:
     return value
 
 
-def drawn_of(parts: Parts, text: str, offsets: Offsets | None) -> tuple[Graph, list[str]]:
+def graph_in(parts: Parts, text: str, offsets: Offsets | None) -> tuple[Graph, list[str]]:
     """The spans and relations of a line, in code points, and the classes of its text.
 
-    offsets: the unit in which the line counts; None where nothing tells. Raises MarkError.
+    offsets: the unit of the line's offsets; None if it is not known. Raises MarkError.
     """
     key, besides = _keys(parts)
     entities: list[EntityRow] = []
@@ -204,14 +204,14 @@ def _links(parts: Parts, entities: Sequence[EntityRow]) -> tuple[Link, ...]:
 
 
 def _listed(parts: Parts, key: str) -> tuple[list[Triple], list[str]]:
-    """Spans given as triples, and classes given as words."""
+    """The triples and the strings of a list, which are spans and classes."""
     triples: list[Triple] = []
     classes: list[str] = []
     found = value_of(parts, key, values)
     for value in [found] if isinstance(found, str) else found or ():
         if isinstance(value, str):
             classes.append(value)
-        elif _is_triple(value):
+        elif isinstance(value, list) and [type(one) for one in value] == [int, int, str]:
             triples.append((value[0], value[1], value[2]))
         else:
             raise MarkError(
@@ -221,13 +221,9 @@ def _listed(parts: Parts, key: str) -> tuple[list[Triple], list[str]]:
     return triples, classes
 
 
-def _is_triple(value: object) -> bool:
-    return isinstance(value, list) and [type(one) for one in value] == [int, int, str]
-
-
 def _units(text: str, offsets: Offsets | None) -> Units | None:
-    """How to count; None where the line counts code points, as texts without wide characters
-    have it in any case.
+    """The UTF-16 offsets of a text; None if the line counts code points, or if the two units
+    are the same in this text.
     """
     if offsets == "codepoint":
         return None
@@ -265,14 +261,14 @@ ALL = "all"
 
 UNFIT = re.compile(r'[/\\:*?"<>|%]|^\.|\.$')
 LONGEST = 120
-"""Bytes of a file's name that its system is sure to take, with room for what ends it."""
+"""Bytes of a file name that all file systems accept, without the suffix."""
 
 
 def file_name(annotator: str) -> str:
-    """The name of the file of an annotator, without its end.
+    """The name of an annotator's file, without its suffix.
 
-    What no file system takes is written as "%2F"; a name that is too long is cut, with a hash
-    in place of the rest.
+    Characters that file systems do not accept are percent-encoded; a name that is too long is
+    cut and ends in a hash.
     """
     name = UNFIT.sub(lambda found: f"%{ord(found[0]):02X}", annotator)
     if name.casefold() == ALL:
@@ -285,43 +281,49 @@ def file_name(annotator: str) -> str:
 
 
 def who_of(stem: str) -> str:
-    """The annotator whose file is called so."""
+    """The annotator of a file: the inverse of `file_name`."""
     return unquote(stem)
 
 
-# Files of doccano as rows: one file, or a folder or zip of a file for each annotator.
+# The reader.
 #
-# A file of a folder is called after the annotator; `all.jsonl`, of a project that all share,
-# has nobody's name, and counts as gold. Lines of a folder count on through its files,
-# `all.jsonl` first and the others by name.
+# A file of a folder is named after its annotator; `all.jsonl`, of a project whose annotators
+# share their answers, counts as gold. Line numbers continue through the files of a folder,
+# `all.jsonl` first and the others in the order of their names.
 
 LINES = ".jsonl"
 
 
 def read(source: Source | Folder, how: ReadOptions) -> Iterator[Row]:
-    """The rows of a file or folder. Raises FormatError at the first line that does not hold."""
-    tally = TaskCounts()
+    """The rows of a file or folder. Raises FormatError at the first invalid line."""
+    counts = Counter[str]()
+    others = 0
     if isinstance(source, Folder):
-        yield from _members(source, how, tally)
+        # The file `all` has every text, in the order of the export.
+        names = sorted(source.named(LINES), key=lambda name: (_stem(name) != ALL, name))
+        others = len(source.names) - len(names)
+        yield from _members(source, names, how, counts)
     else:
-        lines = _Lines(how, tally)
+        lines = _Lines(how, counts)
         for item in json_items(source):
             try:
                 yield from lines.rows(item.number, *item.read())
             except MarkError as error:
                 raise refused(source, item, error) from error
-    source.warnings += tally.sentences()
+    source.warnings += task_warnings(counts)
+    if others:
+        source.warnings.append(f"{counted(others, 'file')} left out that is no {LINES}")
 
 
-def _members(folder: Folder, how: ReadOptions, tally: TaskCounts) -> Iterator[Row]:
-    before = 0
-    # The file of all first: it has every text, in the order in which they were exported.
-    names = sorted(folder.named(LINES), key=lambda name: (_stem(name) != ALL, name))
+def _members(
+    folder: Folder, names: Sequence[str], how: ReadOptions, counts: Counter[str]
+) -> Iterator[Row]:
     if not names:
         raise folder.error(None, f"holds no {LINES} file; wanted one for each annotator")
     texts = _noted(folder, names, how)
+    before = 0
     for name in names:
-        lines = _Lines(how, tally, _stem(name), texts)
+        lines = _Lines(how, counts, _stem(name), texts)
         line = 0
         for line, text in FolderMember(folder, name).lines():
             if not text.strip():
@@ -329,70 +331,56 @@ def _members(folder: Folder, how: ReadOptions, tally: TaskCounts) -> Iterator[Ro
             try:
                 yield from lines.rows(before + line, parts_of(text), text)
             except MarkError as error:
-                raise _refused(folder, name, line, error) from error
+                start = "the line " if str(error).startswith("is ") else ""
+                raise folder.member_error(name, line, f"{start}{error}") from error
         before += line
-    others = len(folder.names) - len(names)
-    if others:
-        tally.more.append(f"{counted(others, 'file')} left out that is no {LINES}")
 
 
 def _noted(folder: Folder, names: Sequence[str], how: ReadOptions) -> Texts:
-    """What all files mark of each text. An annotator may mark a part of a word: the tokens are
-    cut there, and those that the others' answers are of with them.
+    """The spans of each text in all files. One annotator may mark a part of a word: the tokens
+    of all annotators are split there.
     """
     texts = Texts()
     for name in names:
-        lines = _Lines(how, TaskCounts(), _stem(name))
+        lines = _Lines(how, Counter(), _stem(name))
         for _, line in FolderMember(folder, name).lines():
             try:
                 if line.strip():
                     lines.note(parts_of(line), texts)
             except MarkError:
-                continue  # Whoever reads the line says so.
+                continue  # Reading the line refuses it.
     return texts
-
-
-def _hash(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8"), digest_size=8).digest()
 
 
 def _stem(name: str) -> str:
     return PurePosixPath(name).stem
 
 
-def _refused(folder: Folder, name: str, line: int, error: MarkError) -> FormatError:
-    return folder.member_error(name, line, _sentence(error))
-
-
-def _sentence(error: MarkError) -> str:
-    message = str(error)
-    return f"the line {message}" if message.startswith("is ") else message
-
-
 @dataclass(slots=True)
 class _Lines:
-    """The lines of one file. stem: its name, where that tells whose answers they are. texts:
-    what all files mark of each text.
-    """
+    """The lines of one file."""
 
     how: ReadOptions
-    tally: TaskCounts
+    counts: Counter[str]
     stem: str | None = None
+    """Of the file's name, if that tells the annotator."""
     texts: Texts = field(default_factory=Texts)
+    """The spans of each text in all files."""
     seen: dict[int | str, bytes] = field(default_factory=dict)
+    """Hashes of lines by their ids."""
 
     def rows(self, line: int, parts: Parts, text: str | None) -> Iterator[Row]:
         """The rows of a line. Raises MarkError."""
-        if self._again(parts, text):
-            return
-        yield from rows_of(self._task(line, parts), self.how, self.tally)
+        if not self._is_repeated(parts, text):
+            yield from rows_of(self._task(line, parts), self.how, self.counts)
 
-    def _again(self, parts: Parts, text: str | None) -> bool:
-        """True for a line that was there before. Raises MarkError for another of its id."""
+    def _is_repeated(self, parts: Parts, text: str | None) -> bool:
+        """True if the file had the line before. Raises MarkError if the id was another line's."""
         id_ = value_of(parts, "id", ids)
         if id_ is None:
             return False
-        content = _hash(spelled(parts).decode("utf-8") if text is None else text)
+        line = spelled(parts) if text is None else text.encode("utf-8")
+        content = hashlib.blake2b(line, digest_size=8).digest()
         before = self.seen.setdefault(id_, content)
         if before is not content and before != content:
             raise MarkError(
@@ -405,37 +393,35 @@ class _Lines:
         text = text_of(parts)
         item = kept_in(parts, items)
         kept: Restored | None = None if item is None else restored(item, text)
-        graph, classes = drawn_of(parts, text, self._offsets(kept is not None))
+        graph, classes = graph_in(parts, text, self._offsets(kept is not None))
         graph = translated(graph, self.how.labels)
         if classes:
             if not graph.spots and kept is None:
-                self.tally.unlabelled += 1
+                self.counts["unlabelled"] += 1
             graph = classed(graph, [class_named(one, self.how.labels) for one in classes])
         claim = _claim(self._who(parts), comment_of(parts))
-        carried = carried_of(NAME, parts, known_of(parts))
-        # A file of all has everybody's answers beside: nobody else has a line in it.
         return AnnotationTask(
             line,
             text,
             (TaskAnnotation(claim, graph),),
             None,
             kept,
-            carried,
-            beside=True,
-            also=self.texts.bounds(text),
+            carried_of(NAME, parts, known_of(parts)),
+            with_others=True,
+            bounds=self.texts.bounds(text),
             numbers=self.texts.numbers(text),
         )
 
     def note(self, parts: Parts, texts: Texts) -> None:
-        """Take along what a line marks. Raises MarkError."""
+        """Add the spans of a line to `texts`. Raises MarkError."""
         text = text_of(parts)
         item = kept_in(parts, items)
-        drawn, _ = drawn_of(parts, text, self._offsets(item is not None))
-        graph = translated(drawn, self.how.labels)
+        theirs, _ = graph_in(parts, text, self._offsets(item is not None))
+        graph = translated(theirs, self.how.labels)
         texts.note(text, graph.spots, whole=() if item is None else item.offsets)
 
     def _offsets(self, exported: bool) -> Offsets | None:
-        """The unit of the offsets: what was exported counts as doccano does by itself."""
+        """The unit of the offsets: exported lines count as doccano does by default."""
         return "utf16" if exported and self.how.offsets is None else self.how.offsets
 
     def _who(self, parts: Parts) -> str | None:
@@ -454,13 +440,13 @@ def _claim(who: str | None, comment: str | None) -> Claim:
     return Claim(who, comment=comment)
 
 
-# Lines of doccano made of records: in one file, or in a file for each annotator.
+# The writer.
 #
-# A number is a line of its own, so that no spans of two numbers overlap: doccano leaves out
-# what overlaps unless a project allows it, and does not say so.
+# Each number has a line of its own, so that spans of two numbers do not overlap: doccano drops
+# overlapping spans without a message, unless the project allows them.
 
 IN_MEMORY = 1 << 20
-"""Bytes of a member that are held before they go to a file."""
+"""Bytes of a member that are held in memory before they go to a temporary file."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -477,7 +463,7 @@ class _Page:
 
 
 class DoccanoWriter:
-    """Makes lines of records, as one file or a folder; none is left out."""
+    """Makes lines of records, as one file or a folder. left_out: stays empty."""
 
     def __init__(self, how: Writing) -> None:
         self.left_out: Counter[str] = Counter()
@@ -486,12 +472,13 @@ class DoccanoWriter:
         self._page: _Page | None = None
 
     def chunks(self, records: Iterable[ExportRecord]) -> Iterator[bytes]:
-        """One line for each number, with the gold drawn in it and all else beside."""
+        """One line for each number: the spans of the gold, and the stored item."""
         for record in records:
-            yield self._line(record, _gold_of(record), stored(record))
+            answer = record.gold.answer if record.gold else None
+            yield self._line(record, answer, stored(record))
 
     def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, Content]]:
-        """A file for each annotator, with the own answers, and one of gold."""
+        """A file of gold, and one for each annotator."""
         with ExitStack() as stack:
             files: dict[str, SpooledTemporaryFile[bytes]] = {}
             for record in records:
@@ -504,7 +491,8 @@ class DoccanoWriter:
 
     def _lines(self, record: ExportRecord) -> Iterator[tuple[str, bytes]]:
         """The lines of a number, each with the name of its file."""
-        yield ALL, self._line(record, _gold_of(record), stored(record, votes=(), flags=()))
+        gold = record.gold.answer if record.gold else None
+        yield ALL, self._line(record, gold, stored(record, votes=(), flags=()))
         flagged = [flag.annotator for flag in record.flags]
         for who in dict.fromkeys([vote.annotator for vote in record.votes] + flagged):
             votes: list[Vote | None] = [v for v in record.votes if v.annotator == who]
@@ -527,16 +515,14 @@ class DoccanoWriter:
             page = self._page = _Page(record.passage)
         line = in_braces(
             page.text,
-            b",".join(self._drawn(record, answer, page)),
+            self._graph(record, answer, page),
             b"" if who is None else b'"%b":%b' % (WHO.encode(), _encode(who)),
             spelled(carried_in(record.carried, NAME)),
             b'"nfh":' + _encode(item),
         )
         return line + b"\n"
 
-    def _drawn(
-        self, record: ExportRecord, answer: Answer | None, page: _Page
-    ) -> Sequence[bytes]:
+    def _graph(self, record: ExportRecord, answer: Answer | None, page: _Page) -> bytes:
         graph = graph_of(answer, record.anchor, page.starts, page.ends)
         graph = renamed(graph, self._how.labels)
         first = self._id
@@ -552,19 +538,12 @@ class DoccanoWriter:
             for place, link in enumerate(graph.links)
         ]
         self._id += max(len(entities), len(relations))
-        return (
-            b'"entities":[%b]' % b",".join(entities),
-            b'"relations":[%b]' % b",".join(relations),
-        )
-
-
-def _gold_of(record: ExportRecord) -> Answer | None:
-    return record.gold.answer if record.gold else None
+        return b'"entities":[%b],"relations":[%b]' % (b",".join(entities), b",".join(relations))
 
 
 MEMBERS = 50
 ROWS = 200
-"""How many files, and lines of each, are looked into."""
+"""How many files, and lines of each, the sniffing reads."""
 
 TRIPLE = re.compile(r'"labels?"\s*:\s*\[\s*\[\s*\d+\s*,\s*\d+\s*,\s*"')
 
@@ -586,8 +565,8 @@ def sniff(first: First) -> str | None:
 
 
 def _values(member: FolderMember) -> Iterator[dict[str, object]]:
-    """Objects of the lines with which a member begins; the file of somebody who did nothing
-    has none, and the first texts of others may have no label.
+    """The objects of a member's first lines. A file may be empty, and its first texts may be
+    without a label.
     """
     try:
         start = member.start(LOOKED_AT)
@@ -611,7 +590,10 @@ def _has_text(value: dict[str, object] | None) -> bool:
 def _like(value: dict[str, object] | None) -> str | None:
     if value is None or not _has_text(value):
         return None
-    if _objects(value.get("entities"), "start_offset"):
+    entities = value.get("entities")
+    if isinstance(entities, list) and all(
+        isinstance(entity, dict) and "start_offset" in entity for entity in entities
+    ):
         return '"entities" with offsets'
     for key in MARKS:
         label = value.get(key)
@@ -620,12 +602,6 @@ def _like(value: dict[str, object] | None) -> str | None:
         if isinstance(label, list) and isinstance(value.get("Comments"), list):
             return f'"{key}" and "Comments"'
     return None
-
-
-def _objects(values: object, key: str) -> bool:
-    return isinstance(values, list) and all(
-        isinstance(value, dict) and key in value for value in values
-    )
 
 
 DOCCANO = Format(

@@ -72,8 +72,16 @@ class FileOrigin:
         """The refusal of this file at `line`, which counts from 1."""
         return FormatError(self.name, line, message)
 
+    @contextlib.contextmanager
+    def refusing(self, *errors: type[Exception], line: int | None = None) -> Iterator[None]:
+        """Raise FormatError, with the same message, for errors of these types in the block."""
+        try:
+            yield
+        except errors as error:
+            raise self.error(line, str(error)) from error
+
     def unreadable(self, error: OSError) -> FormatError:
-        """The refusal of a file that the system does not give."""
+        """The refusal of a file that the operating system cannot open or read."""
         reasons: dict[type[OSError], str] = {
             FileNotFoundError: "there is no such file",
             NotADirectoryError: "there is no such file",
@@ -349,13 +357,10 @@ class Binary(FileOrigin):
         self.sha256 = digest.hexdigest()
 
     def content(self) -> bytes:
-        """All of it. Raises FormatError, also for more than may be held."""
+        """The whole file. Raises FormatError, also for more than MEMBER_LIMIT bytes."""
         try:
-            size = self.path.stat().st_size
-            check_held(size, size)
-            return self.path.read_bytes()
-        except LimitError as error:
-            raise self.error(None, str(error)) from error
+            with self.refusing(LimitError):
+                return read_file(self.path)
         except OSError as error:
             raise self.unreadable(error) from error
 
@@ -406,53 +411,34 @@ class Folder(FileOrigin):
         return (name for name in self.names if name.lower().endswith(suffixes))
 
     def read(self, name: str) -> bytes:
-        """One member's bytes. Raises FormatError if it cannot be read or is too large."""
-        try:
+        """The bytes of a member. Raises FormatError if it cannot be read or is too large."""
+        with self._reading(name):
             if self._zip is not None:
                 return read_member(self._zip, self._zip.getinfo(name))
-            member = self.path / name
-            size = member.stat().st_size
-            check_held(size, size)
-            return member.read_bytes()
-        except LimitError as error:
-            raise self.error(None, f"{visible(name)} {error}") from error
-        except DAMAGED as error:
-            raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
-        except OSError as error:
-            raise self.unreadable(error) from error
+            return read_file(self.path / name)
 
     def open(self, name: str) -> IO[bytes]:
-        """One member to be read piece by piece, and sought in. Raises FormatError."""
-        try:
+        """A member opened for reading and seeking. Raises FormatError."""
+        with self._reading(name):
             if self._zip is None:
                 return (self.path / name).open("rb")
             return self._zip.open(name)
-        except DAMAGED as error:
-            raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
-        except OSError as error:
-            raise self.unreadable(error) from error
 
     def head(self, name: str, size: int = HEAD) -> bytes:
-        """One member's first bytes. Raises FormatError if it cannot be read."""
-        try:
-            with self.open(name) as file:
-                return file.read(size)
-        except DAMAGED as error:
-            raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
-        except OSError as error:
-            raise self.unreadable(error) from error
+        """The first bytes of a member. Raises FormatError if it cannot be read."""
+        with self._reading(name), self.open(name) as file:
+            return file.read(size)
 
     def text(self, name: str) -> str:
-        """One member's text, in UTF-8, line ends as they are, without a byte-order mark.
+        """The text of a member, in UTF-8, line ends as they are, without a byte-order mark.
 
-        Raises FormatError if it is no UTF-8, or has too many lines.
+        Raises FormatError if it is not UTF-8, or has too many lines.
         """
         raw = self.read(name).removeprefix(BYTE_ORDER_MARK)
-        try:
+        with self.refusing_member(name, LimitError):
             check_lines(raw)
+        try:
             return raw.decode("utf-8")
-        except LimitError as error:
-            raise self.member_error(name, None, str(error)) from error
         except UnicodeDecodeError as error:
             raise self.member_error(
                 name, None, f"byte {error.start + 1:,} is not UTF-8; save the file as UTF-8"
@@ -462,6 +448,26 @@ class Folder(FileOrigin):
         """The refusal of one member, at `line`, which counts from 1."""
         place = visible(name, 200) if line is None else f"{visible(name, 200)}, line {line}"
         return self.error(None, f"{place}: {message}")
+
+    @contextlib.contextmanager
+    def refusing_member(self, name: str, *errors: type[Exception]) -> Iterator[None]:
+        """`refusing`, with the name of a member in the message."""
+        try:
+            yield
+        except errors as error:
+            raise self.member_error(name, None, str(error)) from error
+
+    @contextlib.contextmanager
+    def _reading(self, name: str) -> Iterator[None]:
+        """Raise FormatError for what reading a member raises."""
+        try:
+            yield
+        except LimitError as error:
+            raise self.error(None, f"{visible(name)} {error}") from error
+        except DAMAGED as error:
+            raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
+        except OSError as error:
+            raise self.unreadable(error) from error
 
     def _check_names(self) -> None:
         if not self.names:
@@ -485,14 +491,9 @@ class Folder(FileOrigin):
     def _content_digest(self, name: str) -> bytes:
         """Of one member. Raises FormatError where it cannot be read to its end."""
         content = hashlib.sha256()
-        try:
-            with self.open(name) as member:
-                while chunk := member.read(CHUNK):
-                    content.update(chunk)
-        except DAMAGED as error:
-            raise self.error(None, f"{visible(name)} cannot be unpacked: {error}") from error
-        except OSError as error:
-            raise self.unreadable(error) from error
+        with self._reading(name), self.open(name) as member:
+            while chunk := member.read(CHUNK):
+                content.update(chunk)
         return content.digest()
 
 
@@ -796,16 +797,18 @@ def check_rows(unpacked: int, packed: int) -> None:
 
 
 def check_held(unpacked: int, packed: int) -> None:
-    """Raise LimitError unless so many packed bytes may be so many when unpacked, and held."""
+    """Raise LimitError unless `packed` bytes may become `unpacked` bytes that are held at once."""
     limit = held_limit(packed)
     if unpacked > limit:
-        raise LimitError(
-            f"has {unpacked:,} bytes{_packed_in(packed, unpacked)}; wanted at most {limit:,}"
-        )
+        packed_in = "" if packed == unpacked else f" packed in {packed:,}"
+        raise LimitError(f"has {unpacked:,} bytes{packed_in}; wanted at most {limit:,}")
 
 
-def _packed_in(packed: int, unpacked: int) -> str:
-    return "" if packed == unpacked else f" packed in {packed:,}"
+def read_file(path: Path) -> bytes:
+    """A whole file. Raises LimitError for more than may be held, and OSError."""
+    size = path.stat().st_size
+    check_held(size, size)
+    return path.read_bytes()
 
 
 # --- zip ------------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ from nfh_db.formats.files import (
     FileOrigin,
     Folder,
     LimitError,
-    check_held,
     opened_zip,
+    read_file,
     read_member,
 )
 from nfh_db.formats.inception_reader import (
@@ -460,9 +460,7 @@ def _content(source: FileOrigin) -> bytes:
 def _read(source: FileOrigin, path: Path) -> bytes:
     """A file as a whole: the source, or one beside it. Raises FormatError."""
     try:
-        size = path.stat().st_size
-        check_held(size, size)
-        return path.read_bytes()
+        return read_file(path)
     except LimitError as error:
         raise source.error(None, f"{visible(path.name)} {error}") from error
     except OSError as error:

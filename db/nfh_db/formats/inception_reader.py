@@ -33,7 +33,7 @@ from nfh_db.formats.spans import (
     SAME,
     WITH_RELATION,
     Graph,
-    Grid,
+    TokenAlignment,
     Link,
     MarkError,
     Spot,
@@ -1011,18 +1011,18 @@ class DocumentReader:
             yield block_of(first.text, self._line)
             return
         try:
-            grid, tokenizer = self._grid([file.cas for file in files])
+            alignment, tokenizer = self._grid([file.cas for file in files])
         except MarkError as error:
             raise WrongFileError(files[0].member, str(error)) from error
         open_ = set()
         for file in files:
-            for row in self._of_file(file, grid, tokenizer):
+            for row in self._of_file(file, alignment, tokenizer):
                 brings = row.gold or row.votes or row.flags
                 if brings or row.anchor not in open_:
                     open_.add(row.anchor)
                     yield row
 
-    def _grid(self, all_: Sequence[Cas]) -> tuple[Grid, str | None]:
+    def _grid(self, all_: Sequence[Cas]) -> tuple[TokenAlignment, str | None]:
         """Tokens on whose bounds all marks of all files lie. Those of a text that came from
         here are never cut: its answers would be of another text.
         """
@@ -1033,9 +1033,9 @@ class DocumentReader:
         if ours:
             turns = _as_exported(turns, _item_of(ours))
         made = based(first.text, marks, self._how, first.tokens or None, turns)
-        return made.grid, made.tokenizer
+        return made.alignment, made.tokenizer
 
-    def _of_file(self, file: Filed, grid: Grid, tokenizer: str | None) -> Iterator[GoldRow]:
+    def _of_file(self, file: Filed, alignment: TokenAlignment, tokenizer: str | None) -> Iterator[GoldRow]:
         before: dict[object, CasMarkedNumber] = {}
         for number in file.cas.numbers:
             alike = replace(number, id=0)
@@ -1050,7 +1050,7 @@ class DocumentReader:
                 continue
             self._line += 1
             try:
-                row = self._row(file, number, grid)
+                row = self._row(file, number, alignment)
             except MarkError as error:
                 raise WrongFileError(
                     file.member, f"{_item(number, file.cas)}: {error}"
@@ -1058,7 +1058,7 @@ class DocumentReader:
             if row is not None:
                 yield replace(row, tokenizer=tokenizer)
 
-    def _row(self, file: Filed, number: CasMarkedNumber, grid: Grid) -> GoldRow | None:
+    def _row(self, file: Filed, number: CasMarkedNumber, alignment: TokenAlignment) -> GoldRow | None:
         how = self._how
         number = self._with_loose(file.cas, number)
         exact = translated(_drawn(number, how), how.labels)
@@ -1066,15 +1066,15 @@ class DocumentReader:
             self.counts.ignored += 1
             return None
         marked = numbers(translated(_tolerant(number, how), how.labels))[0]
-        first, stop = grid.tokens(*number.span)
-        kept = _kept(number, grid)
+        first, stop = alignment.tokens(*number.span)
+        kept = _kept(number, alignment)
         foreign = kept is None
         if kept is not None and (kept.anchor.start, kept.anchor.end) != (first, stop):
             kept = None  # The number was moved: what was kept is of another one.
         anchor = kept.anchor if kept else Anchor(first, stop)
         row = GoldRow(
             self._line,
-            kept.passage if kept else grid.passage,
+            kept.passage if kept else alignment.passage,
             anchor,
             kept.split if kept else None,
             None,
@@ -1088,7 +1088,7 @@ class DocumentReader:
                 row, votes=kept.votes if kept else (), flags=kept.flags if kept else ()
             )
         claim = _claim(file.member, number, kept)
-        found = outcome(claim, marked, exact, grid, how, kept)
+        found = outcome(claim, marked, exact, alignment, how, kept)
         self.counts.changed += found.changed
         return replace(row, gold=found.gold, votes=found.votes, flags=found.flags)
 
@@ -1199,10 +1199,10 @@ def _tolerant(number: CasMarkedNumber, how: ReadOptions) -> Graph:
 # --- text -----------------------------------------------------------------------------------
 
 
-def _kept(number: CasMarkedNumber, grid: Grid) -> Restored | None:
+def _kept(number: CasMarkedNumber, alignment: TokenAlignment) -> Restored | None:
     if not number.kept:
         return None
-    passage = grid.passage
+    passage = alignment.passage
     offsets = list(zip(passage.starts, passage.ends, strict=True))
     return restored(_item_of(number.kept), passage.text, offsets)
 

@@ -1,4 +1,8 @@
-"""Format `label-studio`: the JSON of Label Studio, its full export, and tasks to import."""
+"""Format `label-studio`: the JSON of Label Studio, its full export, and tasks to import.
+
+Layout and mapping: docs/formats-label-studio.md. Source:
+https://labelstud.io/guide/task_format.
+"""
 
 import re
 from collections import Counter
@@ -7,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from nfh_db.errors import FormatError
 from nfh_db.formats.base import First, Format, How, holds
 from nfh_db.formats.files import Source
 from nfh_db.formats.json_stream import (
@@ -25,33 +28,34 @@ from nfh_db.formats.label_studio_reader import (
     LabelStudioCounts,
     LabelStudioTask,
     TaskLayout,
-    drawn,
     layout_of,
+    results_of,
     rows_of,
     slots_of,
 )
 from nfh_db.formats.rows import ReadOptions, Row, Writing
-from nfh_db.formats.spans import MarkError
+from nfh_db.formats.spans import MarkError, record_graph
 from nfh_db.formats.stored_annotation import stored
 from nfh_db.messages import visible
 from nfh_db.records import PERSON, ExportRecord, FlagName
 from nfh_models.domain import Answer
 
-# Tasks of Label Studio, one for each number, one on each line of a JSON list.
+# The writer: a JSON list with one task for each number, each on its line.
 #
-# An annotator's answer is an annotation, a model's a prediction; a gold is an annotation that
-# is `ground_truth`. A task's first prediction marks the number and says nothing of it:
-# annotators start from there. What the tool has no terms for is under `data.nfh`, which it
-# hands on.
+# An annotator's answer is an annotation, a model's is a prediction, the gold is an annotation
+# with `ground_truth`. A task's first prediction marks the number without an answer, so that
+# annotators start from it. What the tool cannot express is under `data.nfh`, which it
+# preserves.
 
 PIECE = 1 << 18
+"""Bytes that are written at once."""
 TIMES = ("created_at", "updated_at")
 
 _encoder = msgspec.json.Encoder()
 
 
 class TaskWriter:
-    """Makes one file of tasks. left_out: stays empty, since each record has a form."""
+    """Makes one file of tasks. left_out: stays empty."""
 
     def __init__(self, how: Writing) -> None:
         self.how = how
@@ -71,27 +75,21 @@ class TaskWriter:
         yield bytes(piece)
 
     def task(self, number: int, record: ExportRecord) -> dict[str, Any]:
-        """A record as a task with that id."""
+        """The task of a record. number: its id."""
         carried = carried_in(record.carried, NAME)
         layout = layout_of(record.passage.text, carried, self.how.labels)
         first = self._next
         annotations = self._annotations(record, layout)
-        predictions = [
-            {
-                "model_version": vote.annotator,
-                "result": self._drawn(vote.answer, record, layout),
-            }
-            for vote in record.votes
-            if vote.type != PERSON
-        ]
-        only = {"model_version": ANCHOR_ONLY, "result": self._drawn(None, record, layout)}
-        kept = {OWN_KEYS[0]: stored(record), OWN_KEYS[1]: first}
-        data = {**layout.data, **kept}
+        shown: list[tuple[str, Answer | None]] = [(ANCHOR_ONLY, None)]
+        shown += [(v.annotator, v.answer) for v in record.votes if v.type != PERSON]
         task = {
             "id": number,
-            "data": data,
+            "data": {**layout.data, OWN_KEYS[0]: stored(record), OWN_KEYS[1]: first},
             "annotations": annotations,
-            "predictions": [only, *predictions],
+            "predictions": [
+                {"model_version": name, "result": self._results(answer, record, layout)}
+                for name, answer in shown
+            ],
         }
         if "meta" in carried:
             task["meta"] = carried["meta"]
@@ -100,7 +98,7 @@ class TaskWriter:
     def _annotations(self, record: ExportRecord, layout: TaskLayout) -> list[dict[str, Any]]:
         made = []
         for slot in slots_of(record.votes, record.flags, gold=record.gold is not None):
-            answer, at, seconds = _given(record, slot)
+            answer, at, seconds = _answer_of(record, slot)
             made.append(
                 {
                     "id": self._next,
@@ -110,7 +108,7 @@ class TaskWriter:
                     "created_at": at,
                     "updated_at": at,
                     "lead_time": seconds,
-                    "result": self._drawn(answer, record, layout),
+                    "result": self._results(answer, record, layout),
                 }
             )
             self._next += 1
@@ -119,40 +117,32 @@ class TaskWriter:
             made = [{k: v for k, v in one.items() if k not in TIMES} for one in made]
         return made
 
-    def _drawn(
+    def _results(
         self, answer: Answer | None, record: ExportRecord, layout: TaskLayout
     ) -> list[dict[str, Any]]:
-        tokens = record.passage.tokens
-        starts, ends = [one.start for one in tokens], [one.end for one in tokens]
-        return drawn(answer, record.anchor, starts, ends, layout, self.how.labels)
+        return results_of(answer, record_graph(record, answer), layout, self.how.labels)
 
 
-def _given(
+def _answer_of(
     record: ExportRecord, slot: AnnotationOwner
 ) -> tuple[Answer | None, str | None, float | None]:
-    """The answer that an annotation shows, when it was given, and the seconds it took."""
+    """The answer that an annotation shows, when it was given, and the seconds that it took."""
     if slot.vote is not None:
         vote = record.votes[slot.vote]
         return vote.answer, vote.answered_at, vote.seconds
     if slot.who is None and record.gold is not None:
         return record.gold.answer, record.gold.decided_at, None
-    skips = (flag for flag in record.flags if flag.name is FlagName.SKIP)
-    return (
-        None,
-        next((one.flagged_at for one in skips if one.annotator == slot.who), None),
-        None,
-    )
+    skips = (f for f in record.flags if (f.name, f.annotator) == (FlagName.SKIP, slot.who))
+    return None, next((flag.flagged_at for flag in skips), None), None
 
 
-# `label-studio`: the JSON of Label Studio, its full export, and tasks to import.
-#
-# Layout and mapping: docs/formats-label-studio.md.
+# --- the reader and the declaration ----------------------------------------------------------
 
 MARKED = frozenset({"annotations", "completions", "predictions", "total_annotations", "drafts"})
 BARE = frozenset({"id", "data", "meta"})
 DATA = re.compile(r'"data"\s*:\s*\{')
 SHORT = frozenset({"annotation_id", "annotator", "lead_time"})
-"""Keys that all items of JSON_MIN have, and few other files."""
+"""Keys of all items of the short export, JSON_MIN, which few other files have."""
 
 REGION = re.compile(r'\{[^{}]*"(?:labels|paragraphlabels|hypertextlabels)"\s*:\s*\[')
 
@@ -160,32 +150,31 @@ _tasks = msgspec.json.Decoder(LabelStudioTask)
 
 
 def read(source: Source, how: ReadOptions) -> Iterator[Row]:
-    """The rows of a file of tasks, one for each number in one.
+    """The rows of a file of tasks, one for each number of a task.
 
-    Raises FormatError at the first task that does not hold.
+    Raises FormatError at the first invalid task.
     """
     tally = LabelStudioCounts()
     seen: dict[int | str, int] = {}
-    for rank, line, (task, text) in json_items(source, _decoded):
+    for rank, line, (task, text) in json_items(
+        source, lambda text: (_tasks.decode(text), text)
+    ):
         try:
             parts = decode_parts(text)
             check_keys(text, parts)
             if task.data is None:
-                raise _without_data(parts)
-            if _stood_before(task, text, seen):
+                raise _no_data(parts)
+            if _is_repeated(task, text, seen):
                 tally.counts["again"] += 1
                 continue
             yield from rows_of(task, rank, how, tally)
         except MarkError as error:
-            raise _refused(source, rank, line, task, error) from error
+            id_ = "" if task.id is None else f", id {visible(str(task.id))}"
+            raise source.error(line, f"item {rank}{id_}: {error}") from error
     source.warnings.extend(tally.sentences())
 
 
-def _decoded(text: str) -> tuple[LabelStudioTask, str]:
-    return _tasks.decode(text), text
-
-
-def _without_data(keys: Iterable[str]) -> MarkError:
+def _no_data(keys: Iterable[str]) -> MarkError:
     if SHORT.isdisjoint(keys):
         return MarkError('key "data" is missing; wanted a task')
     return MarkError(
@@ -194,8 +183,8 @@ def _without_data(keys: Iterable[str]) -> MarkError:
     )
 
 
-def _stood_before(task: LabelStudioTask, text: str, seen: dict[int | str, int]) -> bool:
-    """True of a task that stood in the file before. Raises MarkError if it was another one."""
+def _is_repeated(task: LabelStudioTask, text: str, seen: dict[int | str, int]) -> bool:
+    """True if the file had the task before. Raises MarkError if the id was another task's."""
     if task.id is None or task.id not in seen:
         if task.id is not None:
             seen[task.id] = hash(text)
@@ -203,13 +192,6 @@ def _stood_before(task: LabelStudioTask, text: str, seen: dict[int | str, int]) 
     if seen[task.id] != hash(text):
         raise MarkError("this id stood before with other content; wanted each id once")
     return True
-
-
-def _refused(
-    source: Source, rank: int, line: int, task: LabelStudioTask, error: MarkError
-) -> FormatError:
-    where = f"item {rank}" if task.id is None else f"item {rank}, id {visible(str(task.id))}"
-    return source.error(line, f"{where}: {error}")
 
 
 def _sniff(first: First) -> str | None:

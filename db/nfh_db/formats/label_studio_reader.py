@@ -1,5 +1,5 @@
-"""Tasks of Label Studio read and written: texts and what their offsets count in, regions and
-relations, who said what, and JSON_MIN, the short export.
+"""Tasks of Label Studio: types of its JSON, texts and units of their offsets, results of an
+answer, graphs of results, annotators, and rows of a task.
 """
 
 import re
@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from html.parser import HTMLParser
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
 from nfh_db.clock import now
-from nfh_db.formats.annotation_tasks import Claim, on_grid, outcome
+from nfh_db.formats.annotation_tasks import Claim, on_alignment, outcome, retokenized
 from nfh_db.formats.dialog import block_of
 from nfh_db.formats.fields import A_NAME, INTEGER_LIMIT, is_a_name
 from nfh_db.formats.json_stream import Parts, carried_of
@@ -24,7 +24,6 @@ from nfh_db.formats.rows import (
     DialogTurn,
     GoldRow,
     LabelMap,
-    RawPassage,
     ReadOptions,
     Row,
     Span,
@@ -34,34 +33,34 @@ from nfh_db.formats.spans import (
     ANSWERS,
     HEAD,
     Graph,
-    Grid,
     Link,
-    Marked,
+    MarkedNumber,
     MarkError,
     SplitPairError,
     Spot,
+    TokenAlignment,
     TokenizedText,
     Units,
-    alone,
     based,
     check_kinds,
     graph_of,
+    number_graph,
     numbers,
-    part,
     renamed,
+    subgraph,
     translated,
 )
 from nfh_db.formats.stored_annotation import KEY, Restored, StoredItem, restored
-from nfh_db.messages import counted, shown, visible
+from nfh_db.messages import shown, tallied, visible
 from nfh_db.records import MODEL, PERSON, FlagMark, FlagName, Gold, Role, Vote
 from nfh_models.domain import Anchor, Answer, Turn
 
 # The text of a HyperText task, as the editor counts its characters.
 #
-# The editor counts the characters of the page's text nodes, and a `br` as one line feed (its
-# source, RichText/domManager). Scripts and styles are taken out before.
+# The editor removes scripts and styles, counts the characters of the remaining text nodes, and
+# counts a `br` as one line feed (its source, RichText/domManager).
 
-UNSEEN = frozenset({"head", "script", "style", "iframe", "title"})
+HIDDEN_TAGS = frozenset({"head", "script", "style", "iframe", "title"})
 
 
 class _Page(HTMLParser):
@@ -71,7 +70,7 @@ class _Page(HTMLParser):
         self._within: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002
-        if tag in UNSEEN:
+        if tag in HIDDEN_TAGS:
             self._within.append(tag)
         elif tag == "br" and not self._within:
             self.pieces.append("\n")
@@ -86,39 +85,38 @@ class _Page(HTMLParser):
 
 
 def rendered(html: str) -> str:
-    """The characters that regions of a page count in."""
+    """The text of a page in which the offsets of its regions count."""
     page = _Page()
     page.feed(html)
     page.close()
     return "".join(page.pieces)
 
 
-# The JSON of Label Studio's exports, as far as anything in it is read.
+# The JSON of Label Studio's exports, as far as it is read.
 #
-# From its documentation: "Label Studio JSON format of annotated tasks"
+# Source: its documentation, "Label Studio JSON format of annotated tasks"
 # (https://labelstud.io/guide/task_format), and the tags Text, Paragraphs and HyperText
 # (https://labelstud.io/tags/text).
 
 NAME = "label-studio"
-"""Of the format, and of what is carried along of its files."""
+"""The format, and the key of what is carried of its files."""
 
 ANCHOR_ONLY = "nfh-tui"
-"""The name of the model whose predictions mark numbers and say nothing of them."""
+"""The name of the model whose predictions mark numbers without an answer."""
 
 
 class Value(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Where a region is and what is said of it.
-
-    start, end: characters of a Text; of Paragraphs the ranks of two of them, as text, and of
-    HyperText XPaths. text: what stands there, of a text area what was typed.
-    """
+    """The position of a region, and its labels."""
 
     start: int | str | None = None
+    """As `end`: of a Text a character; of Paragraphs the rank of a paragraph, as a string; of
+    HyperText an XPath."""
     end: int | str | None = None
     startOffset: int | None = None  # noqa: N815 - the format's own name
     endOffset: int | None = None  # noqa: N815
     globalOffsets: dict[str, int] | None = None  # noqa: N815
     text: str | list[str] | None = None
+    """The text of the region; of a text area what was typed."""
     labels: list[str] = []
     paragraphlabels: list[str] = []
     hypertextlabels: list[str] = []
@@ -126,12 +124,12 @@ class Value(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def names(self) -> list[str]:
-        """Its labels, by whatever tag they were given."""
+        """Its labels, of whichever tag."""
         return self.labels or self.paragraphlabels or self.hypertextlabels
 
 
 class RegionNote(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the tool calls the meta information of a region: a note that somebody typed."""
+    """The meta information of a region: a note that somebody typed."""
 
     text: str | list[str] | None = None
 
@@ -142,7 +140,7 @@ class RegionNote(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A part of an annotation: a region, what is said of one, or a relation of two."""
+    """A part of an annotation: a region, a choice or text for one, or a relation of two."""
 
     type: str
     id: str | int | None = None
@@ -157,17 +155,16 @@ class TaskResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Tags(msgspec.Struct, frozen=True, array_like=True):
-    """Names of the control and the object that regions belong to, and the type of regions,
-    which is also the name of the list of their labels.
-    """
+    """Names of the tags of a labelling configuration to which regions belong."""
 
     control: str = "label"
     object: str = "text"
     type: str = "labels"
+    """Of regions; also the key of the list of their labels."""
 
 
 class User(msgspec.Struct, frozen=True):
-    """Somebody, as exports with people's names have it."""
+    """An annotator, in exports with people's names."""
 
     id: int | None = None
     email: str | None = None
@@ -176,12 +173,10 @@ class User(msgspec.Struct, frozen=True):
 
 
 class Annotation(msgspec.Struct, frozen=True):
-    """What one person said. result: of TaskResults.
-
-    import_id: the id that it was imported with; UNSET in files that know no such key.
-    """
+    """The annotation of one person."""
 
     result: msgspec.Raw
+    """A list of TaskResults."""
     id: int | str | None = None
     completed_by: int | User | None = None
     was_cancelled: bool | None = False
@@ -189,75 +184,60 @@ class Annotation(msgspec.Struct, frozen=True):
     created_at: str | None = None
     updated_at: str | None = None
     lead_time: float | None = None
+    """Seconds."""
     import_id: int | str | msgspec.UnsetType | None = msgspec.UNSET
+    """The id with which it was imported; UNSET in files without this key."""
 
 
 class TaskPrediction(msgspec.Struct, frozen=True):
-    """What a model said. result: of TaskResults."""
+    """The annotation of a model."""
 
     result: msgspec.Raw
+    """A list of TaskResults."""
     model_version: str | None = None
     created_at: str | None = None
 
 
 class LabelStudioTask(msgspec.Struct, frozen=True):
-    """A text with what people and models say of it.
-
-    data: None of an object that is no task, as an item of JSON_MIN. completions: as old exports
-    call the annotations. predictions: numbers where an export names them by their ids only.
-    """
+    """A text with the annotations of people and models."""
 
     data: dict[str, msgspec.Raw] | None = None
+    """None in an object that is no task, such as an item of JSON_MIN."""
     id: int | str | None = None
     annotations: list[Annotation] | None = None
     completions: list[Annotation] | None = None
+    """The name of `annotations` in old exports."""
     predictions: list[TaskPrediction | int] | None = None
+    """Integers in exports that give only the ids."""
     drafts: list[Any] | None = None
     meta: msgspec.Raw = msgspec.Raw(b"null")
 
 
-# Who said what of a task: names, times, and which annotation is which answer of ours.
+# Annotators and times, and which annotation of a file is which stored vote.
 #
-# Label Studio numbers annotations anew when it imports them, and keeps the number that they
-# came with as `import_id` (its source, tasks/serializers.py). Ours are numbered through the
-# file; a task's data has the first number, and the order is that of `slots_of`.
+# Label Studio renumbers annotations on import and keeps the former id as `import_id` (its
+# source, tasks/serializers.py). An export numbers annotations through the file, in the order of
+# `slots_of`, and stores the id of a task's first annotation in its data.
 
 MODEL_NAME = "model"
 """Of predictions that name no model."""
 
 
-class _Vote(Protocol):
-    @property
-    def annotator(self) -> str: ...
-    @property
-    def role(self) -> Role: ...
-    @property
-    def type(self) -> str: ...
-
-
-class _Flag(Protocol):
-    @property
-    def name(self) -> FlagName: ...
-    @property
-    def annotator(self) -> str: ...
-
-
 @dataclass(frozen=True, slots=True)
 class AnnotationOwner:
-    """What an annotation of ours is: somebody's vote, a task passed over, or the gold.
-
-    who: None of the gold. vote: its place among all votes; None of what is none.
-    """
+    """What an exported annotation is: a vote, a skipped task, or the gold."""
 
     who: str | None
+    """None for the gold."""
     role: Role = Role.ANNOTATOR
     vote: int | None = None
+    """The index of the vote; None for gold and skipped tasks."""
 
 
 def slots_of(
-    votes: Sequence[_Vote], flags: Sequence[_Flag], *, gold: bool
+    votes: Sequence[Vote], flags: Sequence[FlagMark], *, gold: bool
 ) -> list[AnnotationOwner]:
-    """The annotations of a number, in the order in which they are written."""
+    """The annotations of a number, in the order in which the export writes them."""
     slots = [
         AnnotationOwner(vote.annotator, vote.role, place)
         for place, vote in enumerate(votes)
@@ -276,7 +256,10 @@ def slots_of(
 def slot_of(
     one: Annotation, first: int | None, slots: Sequence[AnnotationOwner]
 ) -> AnnotationOwner | None:
-    """Which of ours an annotation is; None of one that was made in the tool."""
+    """The exported annotation that this one is; None for one that was made in the tool.
+
+    first: the id of the task's first annotation when it was exported.
+    """
     if first is None:
         return None
     came_back = one.import_id is not msgspec.UNSET
@@ -284,43 +267,38 @@ def slot_of(
     if not isinstance(number, int) or not 0 <= number - first < len(slots):
         return None
     slot = slots[number - first]
-    # A file that never was in the tool names the people itself; numbers alone may be another's.
+    # Without import_id the number may be another annotation's: the name has to fit, too.
     return slot if came_back or name_of(one.completed_by) == slot.who else None
 
 
 def name_of(given: int | str | User | None) -> str | None:
-    """The annotator's name: an email, else first and last name, else "user" and the number.
+    """The annotator's name: the email, else first and last name, else "user" and the id.
 
-    Raises MarkError for what is no name.
+    Raises MarkError for an invalid name.
     """
     if given is None or isinstance(given, int):
         return None if given is None else f"user{given}"
-    name = given if isinstance(given, str) else _name_of_user(given)
+    if isinstance(given, User):
+        full = " ".join(filter(None, (given.first_name, given.last_name)))
+        name = given.email or full or ("" if given.id is None else f"user{given.id}")
+    else:
+        name = given
+    return _checked_name(name, "completed_by")
+
+
+def _checked_name(name: str, key: str) -> str:
     if not is_a_name(name):
-        raise MarkError(f'key "completed_by": found {shown(name)}, wanted {A_NAME}')
-    return name
-
-
-def _name_of_user(user: User) -> str:
-    full = " ".join(filter(None, (user.first_name, user.last_name)))
-    return user.email or full or ("" if user.id is None else f"user{user.id}")
-
-
-def model_name(given: str | None) -> str:
-    """The name of a prediction's model. Raises MarkError for what is no name."""
-    name = given or MODEL_NAME
-    if not is_a_name(name):
-        raise MarkError(f'key "model_version": found {shown(name)}, wanted {A_NAME}')
+        raise MarkError(f'key "{key}": found {shown(name)}, wanted {A_NAME}')
     return name
 
 
 def time_of(one: Annotation) -> str | None:
-    """When it was given last, in UTC to the millisecond. Raises MarkError."""
+    """When it was last changed, in UTC to the millisecond. Raises MarkError."""
     return utc(one.updated_at or one.created_at)
 
 
 def seconds_of(one: Annotation) -> float | None:
-    """How long it took. Raises MarkError for what is no time that something takes."""
+    """The seconds that it took. Raises MarkError for an impossible duration."""
     seconds = one.lead_time
     if seconds is not None and not 0 <= seconds < INTEGER_LIMIT:
         raise MarkError(f'key "lead_time": found {shown(seconds)}, wanted seconds, 0 or more')
@@ -328,9 +306,9 @@ def seconds_of(one: Annotation) -> float | None:
 
 
 def utc(text: str | None) -> str | None:
-    """A time as the exports have it ("2021-03-09T22:16:08.728378Z"), as `gold` files have it.
+    """A time of an export ("2021-03-09T22:16:08.728378Z") in the form of `gold` files.
 
-    Raises MarkError for what is no time.
+    Raises MarkError for anything else.
     """
     if text is None:
         return None
@@ -343,7 +321,7 @@ def utc(text: str | None) -> str | None:
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-SAID = (
+COUNTED = (
     ("raw", "text", "without a number marked: its numbers were found by rule"),
     ("silent", "annotation", "without a number marked, of texts in which others mark some"),
     ("words", "annotation", "with a noun or a comment, but no number: that was left out"),
@@ -358,45 +336,44 @@ SAID = (
     ("withdrawn", "answer", "that the task was exported with and no longer has: left out"),
     ("unsaid", "number", "of which nothing but a noun or comment is said: left out"),
     ("cut", "token", "cut in two, since a region begins or ends inside it"),
-    ("blurred", "region", "whose text the file has with other white space"),
+    ("other white space", "region", "whose text the file has with other white space"),
     (
-        "unsure",
-        "region",
-        "that does not say what stands there, of a text with characters that count two to "
-        "some: read by code points; exports before October 2021 want --offsets utf16",
+        "unsure", "region", "that does not say what stands there, of a text with characters "
+        "that count two to some: read by code points; exports before October 2021 want "
+        "--offsets utf16",
     ),
     ("again", "task", "that stood in the file before"),
-)
+)  # fmt: skip
+"""What is counted, and the warning of each count, in the order in which they are given."""
 
 
 @dataclass(slots=True)
 class LabelStudioCounts:
-    """counts: by the keys of SAID. left: results that are nothing here, by their type."""
+    """What a file holds that is read with a warning."""
 
     counts: Counter[str] = field(default_factory=Counter)
+    """By the keys of COUNTED."""
     left: Counter[str] = field(default_factory=Counter)
+    """Results that are not read, by type."""
 
     def sentences(self) -> Iterator[str]:
-        """One for each thing that came up."""
-        for key, thing, what in SAID:
-            if self.counts[key]:
-                yield f"{counted(self.counts[key], thing)} {what}"
-        for type_, count in sorted(self.left.items()):
-            if count:
-                what = f"left out that say nothing here: {visible(type_)}"
-                yield f"{counted(count, 'result')} {what}"
+        """One warning for each count that is not 0."""
+        yield from tallied((self.counts[key], thing, what) for key, thing, what in COUNTED)
+        left = "left out that say nothing here: "
+        types = sorted(self.left.items())
+        yield from tallied((count, "result", left + visible(type_)) for type_, count in types)
 
 
-# What Label Studio's offsets count in: a text, paragraphs of dialog, or a page of HTML.
+# Texts and the units of their offsets: a text, paragraphs of a dialog, or a page of HTML.
 #
-# A Text tag counts code points since October 2021 and UTF-16 code units before. Paragraphs
+# A Text tag counts code points since October 2021, and UTF-16 code units before. Paragraphs
 # count UTF-16 code units within each paragraph, as the browser's ranges do. HyperText has
 # `globalOffsets`, characters of the rendered text. Sources: https://labelstud.io/tags/text,
 # /tags/paragraphs, /tags/hypertext, and the editor's source (HtxParagraphs, RichTextRegion).
 
 TEXT, DIALOG = "text", "dialogue"
 OWN_KEYS = ("nfh", "nfh_first_id")
-"""Keys of a task's data under which this program keeps what the tool has no terms for."""
+"""Keys of a task's data under which an export stores what the tool cannot express."""
 
 MARKUP = re.compile(r"<[a-zA-Z!/]|&[a-zA-Z#]")
 BLANK = re.compile(r"\\n|\s+")
@@ -408,46 +385,44 @@ SPEAKER_OF = ("author", "speaker", "name")
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """One of a dialog's paragraphs: code points [start, end) of the whole text.
-
-    begin, until: when it is said, in milliseconds, where the task tells.
-    """
+    """A paragraph of a dialog: code points [start, end) of the whole text."""
 
     start: int
     end: int
     speaker: str | None
     begin: int | None = None
+    """When it is said, as `until`: milliseconds from the start of the recording."""
     until: int | None = None
 
 
 @dataclass(frozen=True)
-class Canvas:
-    """A text that regions are marked on. key: of the data it came from.
-
-    paragraphs: none of a plain text. page: it is the text of HTML with markup. blurred: the
-    stretches of regions whose stated text differs in white space. doubts: regions that nothing
-    shows to be counted as they were read.
-    """
+class TaskText:
+    """The text of a task, in which its regions are."""
 
     key: str
+    """The key of the task's data that holds it."""
     text: str
     how: ReadOptions
     paragraphs: tuple[Paragraph, ...] = ()
+    """Empty unless the text is a dialog."""
     page: bool = False
-    blurred: list[str] = field(default_factory=list)
+    """The text was rendered from HTML."""
+    other_space: list[str] = field(default_factory=list)
+    """Texts of regions that the file states with other white space."""
     doubts: list[Span] = field(default_factory=list)
+    """Regions for which the unit of the offsets cannot be verified."""
 
     @cached_property
     def _units(self) -> Units:
         return Units(self.text)
 
     def span(self, value: Value) -> Span:
-        """The code points of a region; its text, where it is told, must stand there.
+        """The code points of a region.
 
-        Raises MarkError. A text that differs in its white space only is let pass: the browser
-        shows that otherwise than it came; it is counted in `blurred`.
+        Raises MarkError unless the text has what the region states there; other white space is
+        accepted, since browsers display white space differently, and counted in `other_space`.
         """
-        start, end = self._places(value)
+        start, end = self._offsets(value)
         if self.page and not value.text:
             raise MarkError(
                 f"the region {start} to {end} of a HyperText does not say what stands there, "
@@ -460,19 +435,19 @@ class Canvas:
             )
         there = self.text[start:end]
         if isinstance(value.text, str) and value.text != there:
-            if _squeezed(value.text) != _squeezed(there):
+            if BLANK.sub("", value.text) != BLANK.sub("", there):
                 raise MarkError(
                     f"at {start} to {end}: expected {shown(value.text)}, found {shown(there)}; "
                     "if the file counts otherwise, say so with --offsets"
                 )
-            self.blurred.append(there)
+            self.other_space.append(there)
         if self.how.offsets is None and value.text is None and not self.paragraphs:
             wide = self._units.wide
             if wide and wide[0] < end:
                 self.doubts.append((start, end))
         return start, end
 
-    def _places(self, value: Value) -> Span:
+    def _offsets(self, value: Value) -> Span:
         if self.paragraphs:
             return self._in_paragraph(value.start, value.startOffset), self._in_paragraph(
                 value.end, value.endOffset
@@ -509,8 +484,8 @@ class Canvas:
             )
         return place.start + offset
 
-    def grid(self, marks: Sequence[Span]) -> TokenizedText:
-        """The text with tokens on whose bounds all marks lie. Raises MarkError."""
+    def tokenized(self, marks: Sequence[Span]) -> TokenizedText:
+        """The text with tokens on whose bounds all spans lie. Raises MarkError."""
         if not self.paragraphs:
             return based(self.text, marks, self.how)
         tokens: list[Span] = []
@@ -523,12 +498,7 @@ class Canvas:
                 clock = (one.begin, one.until)
                 turns.append(Turn(rank, one.speaker, first, len(tokens), *clock))
         cut = based(self.text, marks, self.how, tokens, turns)
-        return TokenizedText(cut.grid, self.how.tokenizer(), cut.cut)
-
-    def cut(self, passage: RawPassage, marks: Sequence[Span]) -> TokenizedText:
-        """A passage of this text with its tokens cut where a mark needs it."""
-        tokens = list(zip(passage.starts, passage.ends, strict=True))
-        return based(self.text, marks, self.how, tokens, passage.turns)
+        return TokenizedText(cut.alignment, self.how.tokenizer(), cut.cut)
 
 
 def _points(units: Units, place: int) -> int:
@@ -540,41 +510,27 @@ def _points(units: Units, place: int) -> int:
         ) from error
 
 
-def _squeezed(text: str) -> str:
-    return BLANK.sub("", text)
+# --- the key of the data that holds the text --------------------------------------------------
 
 
-def on_bounds(grid: Grid, marks: Iterable[Span]) -> bool:
-    """True where no mark cuts a token."""
-    try:
-        for mark in marks:
-            grid.tokens(*mark)
-    except MarkError:
-        return False
-    return True
-
-
-# --- which part of the data it is -----------------------------------------------------------
-
-
-def canvas_of(
+def text_of(
     data: Mapping[str, msgspec.Raw], how: ReadOptions, *, html: Callable[[], bool]
-) -> Canvas:
-    """The text of a task: what the mapping names, or what is called text or dialogue, or the
-    only one there is. html: tells whether regions are marked on a HyperText. Raises MarkError.
+) -> TaskText:
+    """The text of a task: under the key that the mapping names, or under "text" or "dialogue",
+    or the only text of the data. html: whether the regions are a HyperText's. Raises MarkError.
     """
     named = {ours: theirs for theirs, ours in how.labels.layer.items() if theirs in data}
     for ours in (TEXT, DIALOG):
         if ours in named:
-            found = _canvas(named[ours], data[named[ours]], how, html=html)
+            found = _text_under(named[ours], data[named[ours]], how, html=html)
             if found is None:
                 raise MarkError(f'key "data.{named[ours]}": wanted a text, or a dialog\'s list')
             return found
     every = {key: raw for key, raw in data.items() if key not in OWN_KEYS}
     for key in (TEXT, DIALOG):
-        if key in every and (found := _canvas(key, every[key], how, html=html)):
+        if key in every and (found := _text_under(key, every[key], how, html=html)):
             return found
-    fit = [one for key in every if (one := _canvas(key, every[key], how, html=html))]
+    fit = [one for key in every if (one := _text_under(key, every[key], how, html=html))]
     if len(fit) != 1:
         names = ", ".join(one.key for one in fit) or "none"
         raise MarkError(
@@ -584,20 +540,19 @@ def canvas_of(
     return fit[0]
 
 
-def _canvas(
+def _text_under(
     key: str, raw: msgspec.Raw, how: ReadOptions, *, html: Callable[[], bool]
-) -> Canvas | None:
+) -> TaskText | None:
     value = msgspec.json.decode(raw)
     if isinstance(value, str):
-        if MARKUP.search(value) and html():
-            text = rendered(value)
-            return Canvas(key, text, how, page=True) if text.strip() else None
-        return Canvas(key, value, how) if value.strip() else None
+        page = MARKUP.search(value) is not None and html()
+        text = rendered(value) if page else value
+        return TaskText(key, text, how, page=page) if text.strip() else None
     return paragraphs_of(key, value, how)
 
 
-def paragraphs_of(key: str, value: object, how: ReadOptions) -> Canvas | None:
-    """The text of a list of paragraphs, a line each; None of any other value."""
+def paragraphs_of(key: str, value: object, how: ReadOptions) -> TaskText | None:
+    """The text of a list of paragraphs, one a line; None for any other value."""
     if not isinstance(value, list) or not value:
         return None
     layer = {ours: theirs for theirs, ours in how.labels.layer.items()}
@@ -615,7 +570,7 @@ def paragraphs_of(key: str, value: object, how: ReadOptions) -> Canvas | None:
         if until is None and begin is not None and duration is not None:
             until = begin + duration
         paragraphs.append(Paragraph(start, len(text), speaker or None, begin, until))
-    return Canvas(key, text, how, tuple(paragraphs)) if text.strip() else None
+    return TaskText(key, text, how, tuple(paragraphs)) if text.strip() else None
 
 
 def _first_text(one: object, keys: Sequence[str]) -> str | None:
@@ -636,8 +591,8 @@ def _milliseconds(seconds: object) -> int | None:
 
 OWN_TAGS = Tags()
 DIALOGS = Tags(type="paragraphlabels")
-"""Names as the labelling configuration has them that docs/formats-label-studio.md shows, and
-those of a dialog's paragraphs.
+"""The tags of the labelling configuration in docs/formats-label-studio.md, for a text and for
+the paragraphs of a dialog.
 """
 
 _parts = msgspec.json.Decoder(Parts)
@@ -647,19 +602,19 @@ _tags = msgspec.json.Decoder(Tags)
 
 @dataclass(frozen=True)
 class TaskLayout:
-    """data: of a task, with its text and what else it came with. canvas: its paragraphs, if the
-    text lies in some. tags: names that its results bear.
-    """
+    """How a task is written."""
 
     text: str
     data: Mapping[str, Any]
-    canvas: Canvas | None = None
+    """The task's data: the text, and what else it was imported with."""
+    paragraphs: Sequence[Paragraph] = ()
+    """Empty unless the text is a dialog."""
     tags: Tags = OWN_TAGS
 
     def region(self, start: int, end: int, label: str | None = None) -> dict[str, Any]:
-        """Where code points [start, end) are, and their label, as a result's value says it."""
+        """The value of a result: the region of code points [start, end), and its label."""
         value: dict[str, Any]
-        if self.canvas is None:
+        if not self.paragraphs:
             value = {"start": start, "end": end, "text": self.text[start:end]}
         else:
             first, begin = self._in_paragraph(start, last=False)
@@ -672,36 +627,29 @@ class TaskLayout:
 
     @cached_property
     def _units(self) -> list[Units]:
-        assert self.canvas is not None  # noqa: S101 - asked of paragraphs only
-        return [Units(self.text[one.start : one.end]) for one in self.canvas.paragraphs]
+        return [Units(self.text[one.start : one.end]) for one in self.paragraphs]
 
-    def _in_paragraph(self, place: int, *, last: bool) -> tuple[int, int]:
-        """The paragraph of a place and the UTF-16 units before it there. last: the place is a
-        region's end, which is at the end of a paragraph rather than at the start of the next.
+    def _in_paragraph(self, offset: int, *, last: bool) -> tuple[int, int]:
+        """The paragraph of an offset, and the offset in it in UTF-16 units. last: it is the end
+        of a region, which lies at the end of a paragraph and not at the start of the next.
         """
-        assert self.canvas is not None  # noqa: S101 - asked of paragraphs only
-        fit = [
-            rank
-            for rank, one in enumerate(self.canvas.paragraphs)
-            if one.start <= place <= one.end
-        ]
+        fit = [i for i, one in enumerate(self.paragraphs) if one.start <= offset <= one.end]
         rank = fit[0] if last else fit[-1]
-        inside = place - self.canvas.paragraphs[rank].start
-        return rank, self._units[rank].to_units(inside)
+        return rank, self._units[rank].to_units(offset - self.paragraphs[rank].start)
 
 
-def tags_of(canvas: Canvas, first: TaskResult | None) -> Tags | None:
-    """The names of a project's own tags, by its first region; None where they are ours."""
-    if first is None or canvas.page:
+def tags_of(text: TaskText, first: TaskResult | None) -> Tags | None:
+    """The tags of a project, from its first region; None if they are the usual ones."""
+    if first is None or text.page:
         return None
     tags = Tags(
         first.from_name or OWN_TAGS.control, first.to_name or OWN_TAGS.object, first.type
     )
-    return None if tags == (DIALOGS if canvas.paragraphs else OWN_TAGS) else tags
+    return None if tags == (DIALOGS if text.paragraphs else OWN_TAGS) else tags
 
 
 def layout_of(text: str, carried: Parts, labels: LabelMap) -> TaskLayout:
-    """How a text lies in its task: under its key and beside what it was imported with."""
+    """The layout of a text: under its key, with the data that it was imported with."""
     key = next((theirs for theirs, ours in labels.layer.items() if ours == TEXT), TEXT)
     if not carried:
         return TaskLayout(text, {key: text})
@@ -711,30 +659,21 @@ def layout_of(text: str, carried: Parts, labels: LabelMap) -> TaskLayout:
         key = _string.decode(carried["key"])
     if key not in data:
         return TaskLayout(text, {key: text, **data}, tags=tags or OWN_TAGS)
-    try:
-        canvas = paragraphs_of(key, msgspec.json.decode(data[key]), ReadOptions(labels=labels))
-    except MarkError:
-        canvas = None
-    if canvas is not None and canvas.text == text:
-        return TaskLayout(text, data, canvas, tags or DIALOGS)
+    found = paragraphs_of(key, msgspec.json.decode(data[key]), ReadOptions(labels=labels))
+    if found is not None and found.text == text:
+        return TaskLayout(text, data, found.paragraphs, tags or DIALOGS)
     return TaskLayout(text, {TEXT: text, **{k: raw for k, raw in data.items() if k != TEXT}})
 
 
-def drawn(
-    answer: Answer | None,
-    anchor: Anchor,
-    starts: Sequence[int],
-    ends: Sequence[int],
-    layout: TaskLayout,
-    labels: LabelMap,
+def results_of(
+    answer: Answer | None, graph: Graph, layout: TaskLayout, labels: LabelMap
 ) -> list[dict[str, Any]]:
-    """The results that show an answer; of none the number alone.
+    """The results that show an answer; without an answer the number alone. graph: the answer's.
 
-    Token i is code points [starts[i], ends[i]). Raises ExportError for a name that the mapping
-    would read back as another one.
+    Raises ExportError for a label that the mapping would read back as another one.
     """
-    graph = renamed(graph_of(answer, anchor, starts, ends), labels)
-    results = [
+    graph = renamed(graph, labels)
+    results: list[dict[str, Any]] = [
         {
             "id": f"s{rank}",
             "from_name": layout.tags.control,
@@ -744,18 +683,7 @@ def drawn(
         }
         for rank, spot in enumerate(graph.spots)
     ]
-    results += _links(graph)
-    if answer is not None and (answer.noun or answer.comment):
-        number = graph.spots[0]
-        for name, words in (("noun", answer.noun), ("comment", answer.comment)):
-            if words:
-                place = layout.region(number.start, number.end)
-                results.append(_typed(_theirs(name, labels), words, place, layout))
-    return results
-
-
-def _links(graph: Graph) -> list[dict[str, Any]]:
-    return [
+    results += [
         {
             "type": "relation",
             "from_id": f"s{link.source}",
@@ -765,28 +693,25 @@ def _links(graph: Graph) -> list[dict[str, Any]]:
         }
         for link in graph.links
     ]
+    words = ((NOUN, answer.noun), (COMMENT, answer.comment)) if answer else ()
+    number = graph.spots[0]
+    results += [
+        {
+            "id": "s0",
+            "from_name": next((k for k, ours in labels.layer.items() if ours == what), what),
+            "to_name": layout.tags.object,
+            "type": "textarea",
+            "value": {**layout.region(number.start, number.end), "text": [text]},
+        }
+        for what, text in words
+        if text
+    ]
+    return results
 
 
-def _theirs(name: str, labels: LabelMap) -> str:
-    """What a project calls the text area of that name."""
-    return next((theirs for theirs, ours in labels.layer.items() if ours == name), name)
-
-
-def _typed(
-    name: str, words: str, place: Mapping[str, Any], layout: TaskLayout
-) -> dict[str, Any]:
-    return {
-        "id": "s0",
-        "from_name": name,
-        "to_name": layout.tags.object,
-        "type": "textarea",
-        "value": {**place, "text": [words]},
-    }
-
-
-# What an annotation's results draw: regions and relations as spots and links.
+# The graph of an annotation's results.
 #
-# A region may have several results of one id: its labels, choices, and what was typed for it.
+# A region may have several results with one id: its labels, choices, and text typed for it.
 
 REGIONS = frozenset({"labels", "paragraphlabels", "hypertextlabels"})
 NOUN, COMMENT = "noun", "comment"
@@ -796,49 +721,41 @@ Key = str | int
 
 @dataclass(frozen=True, slots=True)
 class AnnotationMarks:
-    """What one annotation shows. graph: translated, without what is ignored.
-
-    said: of a spot, what was typed for it, by NOUN and COMMENT; of None what was typed for
-    the whole text.
-    """
+    """The graph of one annotation, and the text typed in it."""
 
     graph: Graph
-    said: Mapping[tuple[int | None, str], str] = field(default_factory=dict)
+    """Translated, without what is ignored."""
+    typed: Mapping[tuple[int | None, str], str] = field(default_factory=dict)
+    """By spot (None for the whole text) and by NOUN or COMMENT."""
 
-    def words(self, place: int, what: str) -> str:
-        """What was typed of a number at that spot; "" if nothing was."""
-        if not self.said:
-            return ""
-        own = self.said.get((place, what))
-        return own if own is not None else self.said.get((None, what), "")
+    def words(self, spot: int, what: str) -> str:
+        """The noun or comment typed for a number, else for the whole text; else ""."""
+        own = self.typed.get((spot, what))
+        return own if own is not None else self.typed.get((None, what), "")
 
 
 @dataclass(slots=True)
 class _Region:
-    """A region on its way. names: of its labels; kinds: that were chosen for it."""
+    """The results of one region."""
 
     start: int
     end: int
     names: list[str]
+    """Its labels."""
     kinds: list[str] = field(default_factory=list)
+    """Kinds that were chosen for it."""
     typed: list[tuple[str, str]] = field(default_factory=list)
     spots: list[int] = field(default_factory=list)
 
 
-def sheet_of(
-    results: Iterable[TaskResult], canvas: Canvas, labels: LabelMap, left: Counter[str]
-) -> AnnotationMarks:
-    """What results show. left: counts what is none of it, by its type.
+class _GraphBuilder:
+    """Makes the graph of results. left: counts results that are not read, by type.
 
-    Raises MarkError for labels and relations that mean nothing here, and for what
-    contradicts itself.
+    Raises MarkError for unknown labels and relations, and for contradictory results.
     """
-    return _Drawing(canvas, labels, left).of(results)
 
-
-class _Drawing:
-    def __init__(self, canvas: Canvas, labels: LabelMap, left: Counter[str]) -> None:
-        self.canvas = canvas
+    def __init__(self, text: TaskText, labels: LabelMap, left: Counter[str]) -> None:
+        self.text = text
         self.labels = labels
         self.left = left
         self.regions: dict[Key, _Region] = {}
@@ -854,19 +771,17 @@ class _Drawing:
             else:
                 rest.append(result)
         for result in rest:
-            self._say(result)
+            self._annotate(result)
         spots = self._spots()
         links = [link for result in relations for link in self._links(result, spots)]
-        return _without_ignored(
-            translated(Graph(tuple(spots), tuple(links)), self.labels), self
-        )
+        return self._without_ignored(translated(Graph(tuple(spots), tuple(links)), self.labels))
 
     def _label(self, result: TaskResult, rank: int) -> None:
         value = result.value
         if value is None or not value.names:
             self.left[f"{result.type} without a label"] += 1
             return
-        start, end = self.canvas.span(value)
+        start, end = self.text.span(value)
         key: Key = rank - 1_000_000 if result.id is None else result.id
         known = self.regions.setdefault(key, _Region(start, end, []))
         if (known.start, known.end) != (start, end):
@@ -876,17 +791,16 @@ class _Drawing:
             )
         known.names += value.names
         if result.meta is not None and result.meta.words:
-            self._note(known, result.meta.words)
+            if self._is_number(known):
+                known.typed.append((COMMENT, result.meta.words))
+            else:
+                self.left["note on a region that is no number"] += 1
 
-    def _note(self, region: _Region, words: str) -> None:
-        """A note on a number is a comment; those on other regions are counted."""
-        if any(self._ours(name) in ANSWERS for name in region.names):
-            region.typed.append((COMMENT, words))
-        else:
-            self.left["note on a region that is no number"] += 1
+    def _is_number(self, region: _Region) -> bool:
+        return any(self._ours(name) in ANSWERS for name in region.names)
 
-    def _say(self, result: TaskResult) -> None:
-        """What was chosen or typed of a region, or of the whole text."""
+    def _annotate(self, result: TaskResult) -> None:
+        """Add a choice or typed text to its region, or to the whole text."""
         region = self.whole if result.id is None else self.regions.get(result.id, self.whole)
         value = result.value
         if result.type == "choices" and value is not None:
@@ -905,7 +819,12 @@ class _Drawing:
         return self.labels.labels.get(name, name)
 
     def _spots(self) -> list[Spot]:
-        self._choose_for_only_number()
+        # A kind that was chosen for the whole text is that of its only number.
+        numbers = [region for region in self.regions.values() if self._is_number(region)]
+        if len(numbers) == 1:
+            numbers[0].kinds += self.whole.kinds
+        else:
+            self.left["choices"] += len(self.whole.kinds)
         spots: list[Spot] = []
         for key, region in self.regions.items():
             for name in self._names(key, region):
@@ -913,35 +832,21 @@ class _Drawing:
                 spots.append(Spot(region.start, region.end, name))
         return spots
 
-    def _choose_for_only_number(self) -> None:
-        """A kind chosen for the whole text is that of its only number."""
-        if not self.whole.kinds:
-            return
-        numbers = [
-            region
-            for region in self.regions.values()
-            if any(self._ours(name) in ANSWERS for name in region.names)
-        ]
-        if len(numbers) == 1:
-            numbers[0].kinds += self.whole.kinds
-        else:
-            self.left["choices"] += len(self.whole.kinds)
-
     def _names(self, key: Key, region: _Region) -> list[str]:
-        """The labels of a region's spots: at most one of a number, its kind if it is said."""
+        """The labels of a region's spots: at most one label of a number, its kind if given."""
         if len(region.names) == 1 and not region.kinds:
             return region.names
         answers = [one for one in region.names if self._ours(one) in ANSWERS]
         if region.kinds and not answers:
             self.left["choices"] += len(region.kinds)
-        said = {
+        kinds = {
             self._ours(one): one
             for one in (*answers, *(region.kinds if answers else ()))
             if self._ours(one) != ANCHOR
         }
-        if len(said) > 1:
-            raise MarkError(f"the region {shown(key)} is both {' and '.join(said.values())}")
-        number = list(said.values()) or answers[:1]
+        if len(kinds) > 1:
+            raise MarkError(f"the region {shown(key)} is both {' and '.join(kinds.values())}")
+        number = list(kinds.values()) or answers[:1]
         rest = [one for one in region.names if self._ours(one) not in ANSWERS]
         return [*number, *dict.fromkeys(rest)]
 
@@ -950,8 +855,10 @@ class _Drawing:
         target = self._end(result.to_id)
         if result.direction == "left":
             source, target = target, source
-        names = result.labels or [self._plain(spots[source], spots[target])]
-        return [Link(source, target, name) for name in names]
+        # A relation without a label is HEAD if it joins a number to a mention.
+        ours = {self._ours(spots[source].label), self._ours(spots[target].label)}
+        plain = HEAD if HEAD in ours and ours & ANSWERS.keys() else ""
+        return [Link(source, target, name) for name in result.labels or [plain]]
 
     def _end(self, key: Key | None) -> int:
         region = None if key is None else self.regions.get(key)
@@ -959,43 +866,26 @@ class _Drawing:
             raise MarkError(f"a relation ends at the region {shown(key)}, which is not there")
         return region.spots[0]
 
-    def _plain(self, one: Spot, two: Spot) -> str:
-        """What a relation without a label is: HEAD, if it joins a number to one."""
-        ours = {self._ours(one.label), self._ours(two.label)}
-        return HEAD if HEAD in ours and ours & ANSWERS.keys() else ""
-
-    def said(self) -> dict[tuple[int | None, str], str]:
-        """What was typed, by the first spot of its region."""
-        said: dict[tuple[int | None, str], str] = {}
+    def _without_ignored(self, graph: Graph) -> AnnotationMarks:
+        kept = [i for i, spot in enumerate(graph.spots) if spot.label != IGNORE]
+        self.left["ignored label"] += len(graph.spots) - len(kept)
+        rank: dict[int | None, int | None] = {spot: here for here, spot in enumerate(kept)}
+        rank[None] = None
+        typed: dict[tuple[int | None, str], str] = {}
         for region in (*self.regions.values(), self.whole):
-            place = region.spots[0] if region.spots else None
-            for what, words in region.typed:
-                before = said.get((place, what))
-                said[place, what] = words if before is None else f"{before}\n{words}"
-        return said
+            spot = region.spots[0] if region.spots else None
+            if spot in rank:
+                for what, words in region.typed:
+                    key = (rank[spot], what)
+                    typed[key] = f"{typed[key]}\n{words}" if key in typed else words
+        graph = graph if len(kept) == len(graph.spots) else subgraph(graph, kept)
+        return AnnotationMarks(graph, typed)
 
 
-def _without_ignored(graph: Graph, drawing: _Drawing) -> AnnotationMarks:
-    said = drawing.said()
-    kept = [i for i, spot in enumerate(graph.spots) if spot.label != IGNORE]
-    drawing.left["ignored label"] += len(graph.spots) - len(kept)
-    if len(kept) == len(graph.spots):
-        return AnnotationMarks(graph, said)
-    rank = {place: here for here, place in enumerate(kept)}
-    return AnnotationMarks(
-        part(graph, kept),
-        {
-            (place if place is None else rank[place], what): words
-            for (place, what), words in said.items()
-            if place is None or place in rank
-        },
-    )
-
-
-# What one annotation or prediction of a task says: its marks, and whose they are.
+# The annotations and predictions of a task, and who made them.
 #
-# An annotation that came with a file of ours and was not touched since says what was kept
-# along, so that its marks need not be read.
+# An exported annotation that nobody changed since stands for the stored vote or gold; its
+# results need not be read.
 
 NO_NAMES = LabelMap()
 
@@ -1005,40 +895,41 @@ _encoder = msgspec.json.Encoder()
 
 @dataclass(frozen=True, slots=True)
 class StatedMarks:
-    """Marks, and what claims are made of them, without the words that were typed."""
+    """An annotation that was read, and the claims made by it."""
 
-    sheet: AnnotationMarks
-    marked: Sequence[Marked]
+    marks: AnnotationMarks
+    numbers: Sequence[MarkedNumber]
     claims: Sequence[Claim]
+    """Without the noun and comment typed for a number."""
 
     @property
     def bare(self) -> bool:
-        """Somebody submitted it without a number marked."""
-        return not self.marked and any(one.type == PERSON for one in self.claims)
+        """A person submitted it without a number."""
+        return not self.numbers and any(one.type == PERSON for one in self.claims)
 
 
 @dataclass(frozen=True, slots=True)
-class AsKept:
-    """It says what was kept along. vote: its place among all votes; None of the gold."""
+class AsStored:
+    """An annotation that shows what the file stores of it."""
 
     vote: int | None
+    """The index of the stored vote; None for the gold."""
 
 
 @dataclass
-class Speakers:
-    """Those who say something of one task. kept: what the task carries of ours.
-
-    first: number of its first annotation as it was exported.
-    region: the first one that was read.
-    """
+class TaskAnnotations:
+    """The annotations and predictions of one task."""
 
     task: LabelStudioTask
-    canvas: Canvas
+    text: TaskText
     how: ReadOptions
     tally: LabelStudioCounts
     kept: Restored | None
+    """What the export stored in the task."""
     first: int | None
+    """The id of the task's first annotation in the export."""
     region: TaskResult | None = None
+    """The first region that was read."""
     _known: dict[Answer | None, bytes] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -1049,34 +940,34 @@ class Speakers:
 
     @property
     def annotations(self) -> Sequence[Annotation]:
-        """By whatever name the export has them."""
+        """Under either name."""
         return self.task.annotations or self.task.completions or ()
 
     def skips(self) -> Iterator[tuple[str | None, str | None]]:
-        """Who passed the task over, and when. Raises MarkError."""
+        """Who skipped the task, and when. Raises MarkError."""
         for one in self.annotations:
             if one.was_cancelled:
                 slot = slot_of(one, self.first, self.slots)
                 yield slot.who if slot else name_of(one.completed_by), time_of(one)
 
-    def said(self) -> Iterator[StatedMarks | AsKept]:
-        """What each annotation says, and each prediction. One that was cancelled claims
-        nothing, but what it marks are numbers that were passed over.
+    def all(self) -> Iterator[StatedMarks | AsStored]:
+        """Each annotation and each prediction. A cancelled annotation has no claims, but its
+        numbers count as skipped.
 
         Raises MarkError.
         """
         for one in self.annotations:
             if not one.was_cancelled:
                 slot = slot_of(one, self.first, self.slots)
-                yield self._as_kept(one, slot) or self._read(one, _claims(one, slot))
+                yield self._as_stored(one, slot) or self._read(one, _claims(one, slot))
             elif self.kept is None:
                 try:
-                    given_up = self._read(one, ())
+                    cancelled = self._read(one, ())
                     self.tally.counts["passed"] += sum(
-                        bool(number.kind or number.mentions) for number in given_up.marked
+                        bool(number.kind or number.mentions) for number in cancelled.numbers
                     )
-                    yield given_up
-                except MarkError:  # Given up halfway, it need not hold.
+                    yield cancelled
+                except MarkError:  # A cancelled annotation may be unfinished.
                     self.tally.counts["unfit skips"] += 1
         for prediction in self.task.predictions or ():
             if isinstance(prediction, TaskPrediction):
@@ -1084,16 +975,16 @@ class Speakers:
             else:
                 self.tally.counts["predictions by number"] += 1
 
-    def _as_kept(self, one: Annotation, slot: AnnotationOwner | None) -> AsKept | None:
-        """What an annotation is that nobody touched since it was exported, if it is one."""
+    def _as_stored(self, one: Annotation, slot: AnnotationOwner | None) -> AsStored | None:
+        """The stored vote or gold that an annotation shows, if nobody changed it."""
         if self.kept is None or slot is None or one.ground_truth is not (slot.who is None):
             return None
         kept = self.kept.gold if slot.vote is None else self.kept.votes[slot.vote]
         if kept is None or not self._shows(one.result, kept.answer):
             return None
-        return AsKept(slot.vote)
+        return AsStored(slot.vote)
 
-    def _predicted(self, one: TaskPrediction) -> Iterator[StatedMarks | AsKept]:
+    def _predicted(self, one: TaskPrediction) -> Iterator[StatedMarks | AsStored]:
         kept = self.kept
         if kept is not None:
             if one.model_version == ANCHOR_ONLY and self._shows(one.result, None):
@@ -1101,25 +992,25 @@ class Speakers:
             for place, vote in enumerate(kept.votes):
                 if vote.annotator == one.model_version and vote.type != PERSON:
                     if self._shows(one.result, vote.answer):
-                        yield AsKept(place)
+                        yield AsStored(place)
                         return
                     break
-        name, at = model_name(one.model_version), utc(one.created_at)
+        name = _checked_name(one.model_version or MODEL_NAME, "model_version")
+        at = utc(one.created_at)
         yield self._read(one, (Claim(name, at=at, type=MODEL, noun="", comment=""),))
 
     def _shows(self, result: msgspec.Raw, answer: Answer | None) -> bool:
-        """True if results are those that this program writes of an answer, however spelled."""
+        """True if results equal those that an export writes of an answer, however formatted."""
         kept = self.kept
         if kept is None or self.how.labels != NO_NAMES:
             return False
         known = self._known.get(answer)
         if known is None:
             passage = kept.passage
-            paragraphs = self.canvas if self.canvas.paragraphs else None
-            tags = DIALOGS if paragraphs else OWN_TAGS
-            layout = TaskLayout(self.canvas.text, {}, paragraphs, tags)
-            shown = drawn(answer, kept.anchor, passage.starts, passage.ends, layout, NO_NAMES)
-            known = _encoder.encode(shown)
+            tags = DIALOGS if self.text.paragraphs else OWN_TAGS
+            layout = TaskLayout(self.text.text, {}, self.text.paragraphs, tags)
+            graph = graph_of(answer, kept.anchor, passage.starts, passage.ends)
+            known = _encoder.encode(results_of(answer, graph, layout, NO_NAMES))
             self._known[answer] = known
         return known == bytes(result) or _results_decoder.decode(known) == _decoded(result)
 
@@ -1127,9 +1018,9 @@ class Speakers:
         results = _decoded(one.result)
         if self.region is None:
             self.region = next((one for one in results if one.type in REGIONS), None)
-        sheet = sheet_of(results, self.canvas, self.how.labels, self.tally.left)
-        check_kinds(sheet.graph)
-        return StatedMarks(sheet, numbers(sheet.graph), claims)
+        marks = _GraphBuilder(self.text, self.how.labels, self.tally.left).of(results)
+        check_kinds(marks.graph)
+        return StatedMarks(marks, numbers(marks.graph), claims)
 
 
 def _decoded(result: msgspec.Raw) -> list[TaskResult]:
@@ -1140,7 +1031,7 @@ def _decoded(result: msgspec.Raw) -> list[TaskResult]:
 
 
 def _claims(one: Annotation, slot: AnnotationOwner | None) -> Sequence[Claim]:
-    """What an annotation is: a vote, the gold, or both where it is a ground truth."""
+    """The claims of an annotation: a vote, the gold, or both for a ground truth."""
     at, seconds = time_of(one), seconds_of(one)
     who = slot.who if slot else name_of(one.completed_by)
     gold = Claim(None, gold=True, at=at, noun="", comment="")
@@ -1157,58 +1048,47 @@ _items = msgspec.json.Decoder(StoredItem)
 _number = msgspec.json.Decoder(int)
 
 
-@dataclass(slots=True)
-class _Found:
-    """What all of a task say of one number. golds: with whether it is the one kept along."""
-
-    golds: list[tuple[Gold, bool]] = field(default_factory=list)
-    votes: dict[tuple[str, Role], Vote] = field(default_factory=dict)
-    flags: dict[tuple[FlagName, str], FlagMark] = field(default_factory=dict)
-
-    def flag(self, flag: FlagMark) -> None:
-        self.flags.setdefault((flag.name, flag.annotator), flag)
-
-
 def rows_of(
     task: LabelStudioTask, line: int, how: ReadOptions, tally: LabelStudioCounts
 ) -> Iterator[Row]:
-    """The rows of a task, one for each number in it. line: the task's rank in the file, since
-    an export has all of them on one line.
+    """The rows of a task, one for each number in it. line: the rank of the task in the file,
+    since an export is one line.
 
     Raises MarkError.
     """
     data = task.data or {}
-    canvas = canvas_of(data, how, html=lambda: _is_html(task))
-    kept, first = _kept(data, canvas.text)
-    speakers = Speakers(task, canvas, how, tally, kept, first)
-    said = list(speakers.said())
-    skips = list(speakers.skips())
+    text = text_of(data, how, html=lambda: _is_html(task))
+    kept, first = _stored_in(data, text.text)
+    annotations = TaskAnnotations(task, text, how, tally, kept, first)
+    found = list(annotations.all())
+    stated = [one for one in found if isinstance(one, StatedMarks)]
+    skips = list(annotations.skips())
     tally.counts["drafts"] += len(task.drafts or ())
-    tally.counts["blurred"] += len(canvas.blurred)
-    tally.counts["unsure"] += len(canvas.doubts)
-    bare = [one for one in said if isinstance(one, StatedMarks) and one.bare]
-    tally.counts["words"] += sum(bool(one.sheet.said) for one in bare)
-    if kept is None and not any(isinstance(one, StatedMarks) and one.marked for one in said):
+    tally.counts["other white space"] += len(text.other_space)
+    tally.counts["unsure"] += len(text.doubts)
+    bare = [one for one in stated if one.bare]
+    tally.counts["words"] += sum(bool(one.marks.typed) for one in bare)
+    if kept is None and not any(one.numbers for one in stated):
         tally.counts["skips without a number"] += len(skips)
         tally.counts["raw"] += 1
-        yield replace(_raw(canvas, line), labels=_carried(task, canvas, None))
+        yield replace(_dialog(text, line), labels=_carried(task, text, None))
         return
     tally.counts["silent"] += len(bare) if kept is None else 0
-    table = _Table.of(canvas, kept, said, how, tally)
-    for one in said:
+    table = _NumberTable.of(text, kept, stated, how, tally)
+    for one in found:
         if isinstance(one, StatedMarks):
-            table.hear(one)
+            table.add(one)
         else:
-            table.as_kept(one)
+            table.add_stored(one)
     for who, at in skips:
         table.skip(who, at)
     if kept is not None:
-        table.keep_rest()
-    yield from table.rows(line, _carried(task, canvas, tags_of(canvas, speakers.region)))
+        table.add_rest(kept)
+    yield from table.rows(line, _carried(task, text, tags_of(text, annotations.region)))
 
 
-def _kept(data: dict[str, msgspec.Raw], text: str) -> tuple[Restored | None, int | None]:
-    """What a task carries of ours, and the number of its first annotation then."""
+def _stored_in(data: dict[str, msgspec.Raw], text: str) -> tuple[Restored | None, int | None]:
+    """What the export stored in a task, and the id of its first annotation."""
     raw, first = data.get(KEY), data.get(OWN_KEYS[1])
     if raw is None:
         return None, None
@@ -1223,67 +1103,76 @@ def _kept(data: dict[str, msgspec.Raw], text: str) -> tuple[Restored | None, int
     return restored(item, text), number
 
 
-def _carried(task: LabelStudioTask, canvas: Canvas, tags: Tags | None) -> str | None:
-    """What else the task holds, under which key its text lies, and how its tags are called."""
+def _carried(task: LabelStudioTask, text: TaskText, tags: Tags | None) -> str | None:
+    """JSON of what else the task holds: other data, the key of its text, its tags, its meta."""
     data = {
         key: raw
         for key, raw in (task.data or {}).items()
-        if key not in OWN_KEYS and (key != canvas.key or canvas.paragraphs or canvas.page)
+        if key not in OWN_KEYS and (key != text.key or text.paragraphs or text.page)
     }
-    parts: dict[str, msgspec.Raw] = {}
-    if data:
-        parts["data"] = msgspec.Raw(msgspec.json.encode(data))
-    if canvas.key != TEXT:
-        parts["key"] = msgspec.Raw(msgspec.json.encode(canvas.key))
-    if tags is not None:
-        parts["tags"] = msgspec.Raw(msgspec.json.encode(tags))
+    values = {
+        "data": data or None,
+        "key": text.key if text.key != TEXT else None,
+        "tags": tags,
+    }
+    parts = {k: msgspec.Raw(_encoder.encode(v)) for k, v in values.items() if v is not None}
     if bytes(task.meta) not in DEFAULTS:
         parts["meta"] = task.meta
     return carried_of(NAME, parts, ()) if parts else None
 
 
 @dataclass(slots=True)
-class _Table:
-    """What is said of each number of a task, on one grid of tokens."""
+class _NumberResult:
+    """What all annotations of a task come to for one number."""
 
-    grid: Grid
+    golds: list[tuple[Gold, bool]] = field(default_factory=list)
+    """Each with whether it is the stored one."""
+    votes: dict[tuple[str, Role], Vote] = field(default_factory=dict)
+    flags: dict[tuple[FlagName, str], FlagMark] = field(default_factory=dict)
+
+    def flag(self, flags: Iterable[FlagMark]) -> None:
+        for flag in flags:
+            self.flags.setdefault((flag.name, flag.annotator), flag)
+
+
+@dataclass(slots=True)
+class _NumberTable:
+    """The numbers of a task, with one set of tokens."""
+
+    alignment: TokenAlignment
     tokenizer: str | None
     kept: Restored | None
     how: ReadOptions
     tally: LabelStudioCounts
-    found: dict[Anchor, _Found] = field(default_factory=dict)
+    found: dict[Anchor, _NumberResult] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls,
-        canvas: Canvas,
+        text: TaskText,
         kept: Restored | None,
-        said: Sequence[StatedMarks | AsKept],
+        stated: Sequence[StatedMarks],
         how: ReadOptions,
         tally: LabelStudioCounts,
-    ) -> "_Table":
-        """Tokens on whose bounds all marks lie: those kept along, where they do."""
-        marks = {
-            (spot.start, spot.end)
-            for one in said
-            if isinstance(one, StatedMarks)
-            for spot in one.sheet.graph.spots
-        }
+    ) -> "_NumberTable":
+        """The tokens are the stored ones, split where a span begins or ends inside one."""
+        marks = sorted({(s.start, s.end) for one in stated for s in one.marks.graph.spots})
         if kept is None:
-            base = canvas.grid(sorted(marks))
-            tally.counts["cut"] += base.cut
-            return cls(base.grid, base.tokenizer, None, how, tally)
-        grid = Grid(kept.passage)
-        if not on_bounds(grid, marks):
-            base = canvas.cut(kept.passage, sorted(marks))
-            tally.counts["cut"] += base.cut
-            grid = base.grid
-            kept = on_grid(kept, grid)
-        return cls(grid, None, kept, how, tally, {kept.anchor: _Found()})
+            base = text.tokenized(marks)
+        else:
+            base = retokenized(kept.passage, marks, how)
+            kept = on_alignment(kept, base.alignment)
+        tally.counts["cut"] += base.cut
+        found = {kept.anchor: _NumberResult()} if kept else {}
+        return cls(base.alignment, base.tokenizer, kept, how, tally, found)
 
-    def as_kept(self, one: AsKept) -> None:
-        """Take what was kept along as it was."""
-        assert self.kept is not None  # noqa: S101 - nothing is as kept where nothing is kept
+    def _stored_flags(self, anchor: Anchor, who: str) -> Iterator[FlagMark]:
+        if self.kept is not None and self.kept.anchor == anchor:
+            yield from (flag for flag in self.kept.flags if flag.annotator == who)
+
+    def add_stored(self, one: AsStored) -> None:
+        """Add the stored vote or gold."""
+        assert self.kept is not None  # noqa: S101 - nothing is as stored where nothing is stored
         found = self.found[self.kept.anchor]
         if one.vote is None:
             assert self.kept.gold is not None  # noqa: S101
@@ -1291,34 +1180,30 @@ class _Table:
             return
         vote = self.kept.votes[one.vote]
         self._vote(found, vote)
-        for flag in self.kept.flags:
-            if flag.annotator == vote.annotator:
-                found.flag(flag)
+        found.flag(self._stored_flags(self.kept.anchor, vote.annotator))
 
-    def hear(self, one: StatedMarks) -> None:
-        """Take what is said of each number that is marked."""
-        for marked in one.marked:
-            anchor = Anchor(*self.grid.tokens(*marked.anchor))
-            found = self.found.setdefault(anchor, _Found())
+    def add(self, one: StatedMarks) -> None:
+        """Add the outcome of an annotation's claims on each of its numbers."""
+        for marked in one.numbers:
+            anchor = Anchor(*self.alignment.tokens(*marked.anchor))
+            found = self.found.setdefault(anchor, _NumberResult())
             kept = self.kept if self.kept and self.kept.anchor == anchor else None
-            graph = alone(one.sheet.graph, marked.spot)
-            noun = one.sheet.words(marked.spot, NOUN)
-            comment = one.sheet.words(marked.spot, COMMENT)
-            for plain in one.claims:
-                claim = plain
+            graph = number_graph(one.marks.graph, marked.spot)
+            noun = one.marks.words(marked.spot, NOUN)
+            comment = one.marks.words(marked.spot, COMMENT)
+            for claim in one.claims:
                 if noun or comment:
-                    claim = replace(plain, noun=noun, comment=comment)
-                got = outcome(claim, marked, graph, self.grid, self.how, kept)
+                    claim = replace(claim, noun=noun, comment=comment)  # noqa: PLW2901
+                got = outcome(claim, marked, graph, self.alignment, self.how, kept)
                 self.tally.counts["unsaid"] += bool(got.unsaid)
                 if got.gold is not None:
                     found.golds.append((got.gold, kept is not None and got.gold is kept.gold))
                 for vote in got.votes:
                     self._vote(found, vote)
-                for flag in got.flags:
-                    found.flag(flag)
+                found.flag(got.flags)
 
-    def _vote(self, found: _Found, vote: Vote) -> None:
-        """Of two votes of one person the one given last counts."""
+    def _vote(self, found: _NumberResult, vote: Vote) -> None:
+        """Add a vote; of two votes of one person in one role the later one counts."""
         key = (vote.annotator, vote.role)
         before = found.votes.get(key)
         if before is not None:
@@ -1327,24 +1212,21 @@ class _Table:
         found.votes[key] = vote
 
     def skip(self, who: str | None, at: str | None) -> None:
-        """Set the flag of whoever passed the task over, at each number in it."""
+        """Set the flag SKIP of whoever skipped the task at each number in it."""
         who = who or self.how.annotator
         if who is None:
             self.tally.counts["skips of nobody"] += 1
             return
         for anchor, found in self.found.items():
-            if self.kept is not None and self.kept.anchor == anchor:
-                for flag in self.kept.flags:
-                    if flag.annotator == who:
-                        found.flag(flag)
-            found.flag(FlagMark(FlagName.SKIP, who, at or now()))
+            found.flag(self._stored_flags(anchor, who))
+            found.flag([FlagMark(FlagName.SKIP, who, at or now())])
 
     def rows(self, line: int, carried: str | None) -> Iterator[GoldRow]:
-        """One for each number."""
+        """One row for each number."""
         for anchor, found in self.found.items():
             yield GoldRow(
                 line,
-                self.grid.passage,
+                self.alignment.passage,
                 anchor,
                 self.kept.split if self.kept else None,
                 self._gold(found),
@@ -1355,15 +1237,14 @@ class _Table:
                 foreign=self.kept is None,
             )
 
-    def keep_rest(self) -> None:
-        """What was kept along of those of whom the file says nothing, and what is gone."""
-        kept = self.kept
-        assert kept is not None  # noqa: S101 - asked where something is kept
+    def add_rest(self, kept: Restored) -> None:
+        """Add the stored flags and model votes of whom the file has no annotation; count the
+        stored golds and votes of people that are gone.
+        """
+        kept = self.kept or kept
         found = self.found[kept.anchor]
-        heard = {name for name, _ in found.votes} | {name for _, name in found.flags}
-        for flag in kept.flags:
-            if flag.annotator not in heard:
-                found.flag(flag)
+        seen = {name for name, _ in found.votes} | {name for _, name in found.flags}
+        found.flag(flag for flag in kept.flags if flag.annotator not in seen)
         gone = int(kept.gold is not None and not found.golds)
         for vote in kept.votes:
             key = (vote.annotator, vote.role)
@@ -1373,32 +1254,30 @@ class _Table:
                 found.votes.setdefault(key, vote)
         self.tally.counts["withdrawn"] += gone
 
-    def _gold(self, found: _Found) -> Gold | None:
-        """The ground truth; none where there are several that differ."""
+    def _gold(self, found: _NumberResult) -> Gold | None:
+        """The ground truth; None if there are several that differ."""
         if not found.golds:
             return None
         if len({gold.answer for gold, _ in found.golds}) > 1:
             self.tally.counts["truths that differ"] += 1
             return None
-        return next((gold for gold, is_kept in found.golds if is_kept), found.golds[0][0])
+        return next((gold for gold, is_stored in found.golds if is_stored), found.golds[0][0])
 
 
-def _raw(canvas: Canvas, line: int) -> DialogBlock:
+def _dialog(text: TaskText, line: int) -> DialogBlock:
     """A text in which nobody marked a number."""
-    if not canvas.paragraphs:
-        return block_of(canvas.text, line)
+    if not text.paragraphs:
+        return block_of(text.text, line)
     turns = tuple(
         DialogTurn(line, rank, one.speaker, one.start, one.end, one.begin, one.until)
-        for rank, one in enumerate(canvas.paragraphs)
-        if canvas.text[one.start : one.end].strip()
+        for rank, one in enumerate(text.paragraphs)
+        if text.text[one.start : one.end].strip()
     )
-    return DialogBlock(canvas.text, turns)
+    return DialogBlock(text.text, turns)
 
 
 def _is_html(task: LabelStudioTask) -> bool:
     """True if its regions are a HyperText's."""
-    return any(
-        sign in bytes(one.result)
-        for one in (*(task.annotations or ()), *(task.completions or ()))
-        for sign in (b'"hypertextlabels"', b'"globalOffsets"')
-    )
+    annotations = (*(task.annotations or ()), *(task.completions or ()))
+    signs = (b'"hypertextlabels"', b'"globalOffsets"')
+    return any(sign in bytes(one.result) for one in annotations for sign in signs)

@@ -1,5 +1,9 @@
-"""Format `prodigy`: the tasks of Prodigy, one JSON object a line, as `prodigy db-out` writes
-them.
+"""Format `prodigy`: the tasks of Prodigy, one JSON object on each line, as `prodigy db-out`
+writes them.
+
+Source: the documentation of Prodigy, "Annotation interfaces"
+(https://prodi.gy/docs/api-interfaces), "Review" (https://prodi.gy/docs/review) and "Multi-user
+sessions" (https://prodi.gy/docs/api-web-app).
 """
 
 import re
@@ -15,12 +19,12 @@ from nfh_db.formats.annotation_tasks import (
     AnnotationTask,
     Claim,
     TaskAnnotation,
-    TaskCounts,
     Texts,
     checked_name,
     class_named,
     classed,
     rows_of,
+    task_warnings,
 )
 from nfh_db.formats.base import First, Format, How, holds
 from nfh_db.formats.files import Source
@@ -38,8 +42,8 @@ from nfh_db.formats.json_stream import (
 )
 from nfh_db.formats.json_stream import items as json_items
 from nfh_db.formats.rows import LabelMap, ReadOptions, Row, Span, Writing
-from nfh_db.formats.spans import ANSWERS as SPAN_ANSWERS
 from nfh_db.formats.spans import (
+    ANSWERS,
     HEAD,
     Graph,
     Link,
@@ -55,16 +59,13 @@ from nfh_db.messages import shown
 from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Vote
 from nfh_models.domain import Answer, Passage
 
-# Prodigy's tasks as its documentation describes them, and what is read of them.
+# The objects of a task.
 #
-# Source: the documentation of Prodigy, "Annotation interfaces"
-# (https://prodi.gy/docs/api-interfaces) and "Review" (https://prodi.gy/docs/review).
-# Characters are code points of "text", ends exclusive; "token_end" names the last token, and
-# is inclusive.
+# Offsets are code points of "text", ends exclusive; "token_end" is the last token, inclusive.
 
 NAME = "prodigy"
 REVIEW = "prodigy-review"
-"""Names under which is carried what task rows and review rows hold besides."""
+"""Keys of what is carried of other keys of tasks and of review tasks."""
 
 KNOWN = frozenset(
     (
@@ -73,13 +74,14 @@ KNOWN = frozenset(
         "_session_id", "_timestamp", "_is_binary",
     )
 )  # fmt: skip
-"""Keys that are read and written; all others are carried along."""
+"""Keys that are read and written; all others are carried."""
 
-OF_TASK = "_task_hash"
-"""A hash of a task with its spans."""
+TASK_HASH = "_task_hash"
+"""The hash of a task with its spans."""
 
-HASHES = ("_input_hash", OF_TASK)
-ANSWERS = ("accept", "reject", "ignore")
+HASHES = ("_input_hash", TASK_HASH)
+FLAGS = {"accept": (), "reject": (FlagName.REJECT,), "ignore": (FlagName.SKIP,)}
+"""The values of "answer", and the flags that they set."""
 
 
 class TokenRow(msgspec.Struct, gc=False):
@@ -125,24 +127,23 @@ items = msgspec.json.Decoder(StoredItem)
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a task. spans: of those that hold more than white space. free: of those
-    that may be marked, which are the tokens of what was exported.
-    """
+    """The tokens of a task."""
 
     rows: Sequence[TokenRow]
     spans: Sequence[Span]
-    free: Sequence[Span]
+    """Of tokens that are not white space."""
+    enabled: Sequence[Span]
+    """Of tokens that can be marked. In an exported task these are the passage's."""
 
 
 def tokens_of(parts: Parts, text: str) -> Tokens | None:
-    """A task's tokens, each checked against the text; None where it has none.
-
-    Raises MarkError.
+    """A task's tokens; None if it has none. Raises MarkError for one that does not fit the
+    text.
     """
     rows = value_of(parts, "tokens", token_rows)
     if not rows:
         return None
-    spans, free = [], []
+    spans, enabled = [], []
     last, size = 0, len(text)
     for index, row in enumerate(rows):
         start, end = row.start, row.end
@@ -160,28 +161,24 @@ def tokens_of(parts: Parts, text: str) -> Tokens | None:
         if not words.isspace():
             spans.append((start, end))
         if not row.disabled:
-            free.append((start, end))
+            enabled.append((start, end))
         last = end
-    return Tokens(rows, spans, free)
+    return Tokens(rows, spans, enabled)
 
 
 def graph_from(parts: Parts, text: str, tokens: Tokens | None) -> Graph:
-    """The spans and relations of a task, in its own names. Raises MarkError."""
-    rows = value_of(parts, "spans", span_rows) or ()
-    links = value_of(parts, "relations", relation_rows) or ()
-    drawing = _Drawing(text, tokens)
-    for row in rows:
+    """The spans and relations of a task, with the project's labels. Raises MarkError."""
+    builder = _GraphBuilder(text, tokens)
+    for row in value_of(parts, "spans", span_rows) or ():
         if row.label is None:
             raise MarkError(f"the span {row.start} to {row.end} has no label")
-        drawing.add(row, row.label)
-    for link in links:
-        drawing.link(link)
-    return Graph(tuple(drawing.spots), tuple(drawing.links))
+        builder.add(row, row.label)
+    for link in value_of(parts, "relations", relation_rows) or ():
+        builder.link(link)
+    return Graph(tuple(builder.spots), tuple(builder.links))
 
 
-class _Drawing:
-    """A graph in the making."""
-
+class _GraphBuilder:
     def __init__(self, text: str, tokens: Tokens | None) -> None:
         self.text = text
         self.tokens = tokens
@@ -205,9 +202,7 @@ class _Drawing:
         return place
 
     def link(self, row: ProdigyRelation) -> None:
-        """Add a link between two spots. Of spots that are alike, as heads of one span are, the
-        first one not linked so yet.
-        """
+        """Add a link. Among spots with the same span, those that are not linked yet come first."""
         sources = self._ends(row.head_span, row.head, "head")
         targets = self._ends(row.child_span, row.child, "child")
         pairs = [(source, target) for source in sources for target in targets]
@@ -216,8 +211,8 @@ class _Drawing:
         self.links.append(Link(*pair, row.label))
 
     def _ends(self, row: SpanRow | None, token: int | None, which: str) -> Sequence[int]:
-        """The spots that an end of a relation may be: those of the span that it states, else
-        the one that its token is in; a token without a span is a head.
+        """The spots that an end of a relation may mean: those of the span that it states, else
+        the one that holds its token, else a new mention of that token.
         """
         if row is None:
             return (self._at_token(token, which),)
@@ -228,7 +223,8 @@ class _Drawing:
 
     def _at_token(self, token: int | None, which: str) -> int:
         rows = self.tokens.rows if self.tokens else ()
-        row = next((r for i, r in enumerate(rows) if _id(r, i) == token), None)
+        ids = (i if r.id is None else r.id for i, r in enumerate(rows))
+        row = next((r for r, id_ in zip(rows, ids, strict=True) if id_ == token), None)
         if token is None or row is None:
             raise MarkError(
                 f'a relation\'s "{which}" is token {token}, which the task does not have; '
@@ -240,12 +236,8 @@ class _Drawing:
         return found[0] if found else self.add(SpanRow(row.start, row.end), HEAD)
 
 
-def _id(row: TokenRow, index: int) -> int:
-    return index if row.id is None else row.id
-
-
 def time_of(parts: Mapping[str, msgspec.Raw]) -> str | None:
-    """When a task was answered, as `gold` files have it. Raises MarkError."""
+    """When a task was answered, in the form of `gold` files. Raises MarkError."""
     seconds = value_of(parts, "_timestamp", times)
     if seconds is None:
         return None
@@ -258,22 +250,16 @@ def time_of(parts: Mapping[str, msgspec.Raw]) -> str | None:
     return at.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
-def seconds_of(at: str) -> int:
-    """The seconds since 1970 of a time as `gold` files have it."""
-    return int(datetime.fromisoformat(at).timestamp())
-
-
-# Who answered a Prodigy task: annotators' names out of the names of sessions.
+# Names of annotators from names of sessions.
 #
-# Prodigy names a session "dataset-name", and one that nobody named after the time it began;
-# the annotator of a task is called like the session unless a recipe says otherwise. Source:
-# the documentation of Prodigy, "Multi-user sessions" (https://prodi.gy/docs/api-web-app).
+# Prodigy names a session "dataset-name", and an unnamed one by the time of its start. The
+# annotator of a task has the name of the session unless a recipe sets another.
 
 UNNAMED = re.compile(r"(?:.*-)?\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d", re.DOTALL)
-"""A session that nobody named."""
+"""An unnamed session."""
 
 OURS = "nfh-"
-"""What the sessions of exported tasks begin with."""
+"""The prefix of the sessions of exported tasks."""
 
 
 class _Version(msgspec.Struct):
@@ -281,7 +267,7 @@ class _Version(msgspec.Struct):
 
 
 class TaskNames(msgspec.Struct):
-    """What a task says of who answered it; and its text and spans, if it is none of ours."""
+    """Who answered a task; its text and spans; whether it was exported (`nfh`)."""
 
     annotator: str | None = msgspec.field(default=None, name="_annotator_id")
     session: str | None = msgspec.field(default=None, name="_session_id")
@@ -297,40 +283,36 @@ decode_names = msgspec.json.Decoder(TaskNames).decode
 
 @dataclass
 class SessionPeople:
-    """Whose sessions those of a file are.
-
-    annotators: of sessions that a task names an annotator of its own for. prefix: what all
-    sessions of annotators begin with; review_prefix: those of reviewers.
-    """
+    """The annotators of a file's sessions."""
 
     annotators: dict[str, str] = field(default_factory=dict)
+    """By session, where a task names an annotator besides the session."""
     prefix: str = ""
+    """The common prefix of annotators' sessions."""
     review_prefix: str = ""
+    """The common prefix of reviewers' sessions."""
 
     @classmethod
     def of(cls, tasks: Iterable[TaskNames]) -> "SessionPeople":
-        """What the names of a file's tasks have in common."""
+        """From the names in all tasks of a file."""
         people = cls()
         sessions: set[str] = set()
         reviewers: set[str] = set()
         reviewed: set[str] = set()
         for found in tasks:
-            people._note(found, sessions if found.versions is None else reviewers)
+            named, session = found.annotator, found.session
+            if named is not None and session is not None and named != session:
+                people.annotators[session] = named
+            elif session is not None:
+                (sessions if found.versions is None else reviewers).add(session)
             for version in found.versions or ():
                 reviewed.update(version.sessions or ())
         people.prefix = common_start(sessions | (reviewed - people.annotators.keys()))
         people.review_prefix = common_start(reviewers)
         return people
 
-    def _note(self, found: TaskNames, sessions: set[str]) -> None:
-        named, session = found.annotator, found.session
-        if named is not None and session is not None and named != session:
-            self.annotators[session] = named
-        elif session is not None:
-            sessions.add(session)
-
     def warnings(self) -> Iterator[str]:
-        """What was taken off names, in sentences."""
+        """A sentence for each prefix that was removed from names."""
         for prefix, whose in ((self.prefix, "annotators"), (self.review_prefix, "reviewers")):
             if prefix not in ("", OURS):
                 yield (
@@ -339,16 +321,14 @@ class SessionPeople:
                 )
 
     def who(self, annotator: str | None, session: str | None, *, review: bool) -> str | None:
-        """The annotator of a task; None where nobody is named. Raises MarkError."""
+        """The annotator of a task; None if it names nobody. Raises MarkError."""
         if annotator is not None and session is not None and annotator != session:
             return checked_name(annotator)
         named = annotator or session
         return named and self._in_session(named, self.review_prefix if review else self.prefix)
 
     def of_session(self, session: str) -> str | None:
-        """Whose session a version of a review is of; None where nobody named it. Raises
-        MarkError.
-        """
+        """The annotator of a session; None for an unnamed session. Raises MarkError."""
         if session in self.annotators:
             return checked_name(self.annotators[session])
         return self._in_session(session, self.prefix)
@@ -361,42 +341,40 @@ class SessionPeople:
 
 
 def common_start(sessions: Iterable[str]) -> str:
-    """What all session names begin with, up to the last "-" in it; of a single one all up to
-    its last "-". Sessions that nobody named are passed over.
+    """The common prefix of session names, up to and including a "-". Unnamed sessions are
+    ignored.
     """
     names = sorted({name for name in sessions if not UNNAMED.fullmatch(name)})
     if not names:
         return ""
     parts = [name.split("-")[:-1] for name in (names[0], names[-1])]
-    # Of names in order, what the first and the last begin with all begin with.
+    # In sorted names, a prefix of the first and the last is a prefix of all.
     common = takewhile(lambda pair: pair[0] == pair[1], zip(*parts, strict=False))
     prefix = "".join(f"{one}-" for one, _ in common)
     return prefix if all(len(name) > len(prefix) for name in names) else ""
 
 
-# Prodigy's tasks as rows: one of each number, for each who answered.
+# The reader.
 #
-# A task without "answer" that has marks counts as accepted, as Prodigy's own `db-in` has it.
-
-FLAGS = {"accept": (), "reject": (FlagName.REJECT,), "ignore": (FlagName.SKIP,)}
+# A task without "answer" counts as accepted, as in Prodigy's own `db-in`.
 
 
 def read(source: Source, how: ReadOptions) -> Iterator[Row]:
-    """The rows of a file of tasks. Raises FormatError at the first that does not hold."""
-    texts, tally = Texts(), TaskCounts()
+    """The rows of a file of tasks. Raises FormatError at the first invalid task."""
+    texts, counts = Texts(), Counter[str]()
     people = SessionPeople.of(_noted(source, texts, how.labels))
     for item in json_items(source):
         try:
             parts, _ = item.read()
-            task = _Reader(item.number, parts, people, texts, how, tally).task()
-            yield from rows_of(task, how, tally)
+            task = _Reader(item.number, parts, people, texts, how, counts).task()
+            yield from rows_of(task, how, counts)
         except MarkError as error:
             raise refused(source, item, error) from error
-    source.warnings += [*people.warnings(), *tally.sentences()]
+    source.warnings += [*people.warnings(), *task_warnings(counts)]
 
 
 def _noted(source: Source, texts: Texts, labels: LabelMap) -> Iterator[TaskNames]:
-    """Who answered each task; what others than ours mark is noted on the way."""
+    """Who answered each task. Adds the spans of tasks that were not exported to `texts`."""
     for found in values(source, decode_names):
         if found.text is not None and found.nfh is msgspec.UNSET:
             texts.note(found.text, _spots(found.spans, len(found.text), labels.labels))
@@ -404,7 +382,7 @@ def _noted(source: Source, texts: Texts, labels: LabelMap) -> Iterator[TaskNames
 
 
 def _spots(raw: msgspec.Raw, size: int, names: Mapping[str, str]) -> Iterator[Spot]:
-    """Spans that lie in a text, with our labels; whoever reads the task refuses the others."""
+    """Valid spans with our labels; reading the task refuses the others."""
     try:
         rows = span_rows.decode(raw)
     except (msgspec.DecodeError, UnicodeError):
@@ -423,10 +401,10 @@ class _Reader:
     people: SessionPeople
     texts: Texts
     how: ReadOptions
-    tally: TaskCounts
+    counts: Counter[str]
 
     def task(self) -> AnnotationTask:
-        """The task. Raises MarkError."""
+        """Raises MarkError."""
         parts = self.parts
         text = value_of(parts, "text", texts)
         if text is None:
@@ -435,32 +413,28 @@ class _Reader:
                 "HTML alone cannot be read"
             )
         tokens = tokens_of(parts, text)
-        spans = tokens.spans if tokens else None
-        kept = None
-        if "nfh" in parts:
-            kept = _kept(parts, text, tokens)
+        kept = _stored_in(parts, text, tokens) if "nfh" in parts else None
         versions = value_of(parts, "versions", objects)
+        reviewed = versions is not None
         graph = self._graph(parts, text, tokens)
-        carried = self._carried(parts, graph, reviewed=versions is not None)
-        said = [TaskAnnotation(self._claim(parts, graph, reviewed=versions is not None), graph)]
+        annotations = [TaskAnnotation(self._claim(parts, graph, reviewed=reviewed), graph)]
         for version in versions or ():
-            said += self._version(version, text, tokens, kept)
-        if not said[0].graph.spots and (parts.keys() & {"label", "accept"}) and kept is None:
-            self.tally.unlabelled += 1
-        if kept is not None:
-            return AnnotationTask(self.line, text, said, spans, kept, carried)
-        bounds, numbers = self.texts.bounds(text), self.texts.numbers(text)
+            annotations += self._version(version, text, tokens, kept)
+        if not graph.spots and (parts.keys() & {"label", "accept"}) and kept is None:
+            self.counts["unlabelled"] += 1
+        # A task with several numbers is exported as several, which may not share a task hash.
+        numbers = sum(spot.label in ANSWERS for spot in graph.spots)
+        known = KNOWN if numbers == 1 else KNOWN | {TASK_HASH}
         return AnnotationTask(
-            self.line, text, said, spans, None, carried, also=bounds, numbers=numbers
+            self.line,
+            text,
+            annotations,
+            tokens.spans if tokens else None,
+            kept,
+            carried_of(REVIEW if reviewed else NAME, parts, known),
+            bounds=() if kept else self.texts.bounds(text),
+            numbers=() if kept else self.texts.numbers(text),
         )
-
-    def _carried(self, parts: Parts, graph: Graph, *, reviewed: bool) -> str | None:
-        """What a task holds besides. The hash of one that comes to be several is left out:
-        Prodigy would take these for one.
-        """
-        numbers = sum(spot.label in SPAN_ANSWERS for spot in graph.spots)
-        known = KNOWN if numbers == 1 else KNOWN | {OF_TASK}
-        return carried_of(REVIEW if reviewed else NAME, parts, known)
 
     def _graph(self, parts: Parts, text: str, tokens: Tokens | None) -> Graph:
         graph = translated(graph_from(parts, text, tokens), self.how.labels)
@@ -474,7 +448,7 @@ class _Reader:
     def _claim(self, parts: Parts, graph: Graph, *, reviewed: bool) -> Claim:
         answer = value_of(parts, "answer", texts) or "accept"
         if answer not in FLAGS:
-            wanted = f"wanted one of {', '.join(ANSWERS)}"
+            wanted = f"wanted one of {', '.join(FLAGS)}"
             raise MarkError(f'key "answer": found {shown(answer)}, {wanted}')
         who = self.people.who(
             value_of(parts, "_annotator_id", texts),
@@ -484,7 +458,7 @@ class _Reader:
         if who is None and answer != "accept":
             who = self.how.annotator
         if who is None and answer != "accept" and graph.spots:
-            self.tally.nameless += 1
+            self.counts["nameless"] += 1
         return Claim(
             who,
             gold=reviewed,
@@ -498,7 +472,7 @@ class _Reader:
     def _version(
         self, parts: Parts, text: str, tokens: Tokens | None, kept: Restored | None
     ) -> Iterator[TaskAnnotation]:
-        """What each of the sessions of a version says. Raises MarkError."""
+        """One annotation for each session of a version. Raises MarkError."""
         stated = value_of(parts, "text", texts)
         if stated is not None and stated != text:
             raise MarkError(
@@ -515,43 +489,43 @@ class _Reader:
                 yield TaskAnnotation(replace(claim, who=who), graph)
 
     def _session(self, session: str, kept: Restored | None) -> str | None:
-        """The annotator of a session: one whose answer was kept along, else by its name."""
+        """The annotator of a session: one with a stored vote, else by the session's name."""
         named = session.removeprefix(OURS)
         if kept is not None and any(vote.annotator == named for vote in kept.votes):
             return named
         return self.people.of_session(session)
 
 
-def _kept(parts: Parts, text: str, tokens: Tokens | None) -> Restored | None:
+def _stored_in(parts: Parts, text: str, tokens: Tokens | None) -> Restored | None:
     item = kept_in(parts, items)
     if item is None:
         return None
     if tokens is None and not item.offsets:
         raise MarkError('key "tokens" is missing, of a task that was exported with them')
-    return restored(item, text, tokens.free if tokens and not item.offsets else None)
+    return restored(item, text, tokens.enabled if tokens and not item.offsets else None)
 
 
-# Prodigy's tasks of records: one for each answer, one for each gold, as `review` makes them.
+# The writer: a task for each vote, and one for each gold, as the recipe `review` makes it.
 #
-# A number is a task of its own: that is what Prodigy shows at once. It shows a text by its
-# tokens, so line breaks and what else is between ours, as speakers' names, are tokens too, but
-# disabled: nobody can mark them.
+# Each number has tasks of its own, since Prodigy shows a task at a time. Prodigy displays a
+# text by its tokens: what stands between the passage's tokens, such as line breaks and names of
+# speakers, is a disabled token, which cannot be marked.
 
 BETWEEN = re.compile(r"\r?\n|\S+")
-"""What stands between tokens and is to be seen."""
+"""A disabled token."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class ProdigyWriter:
-    """Makes the tasks of records; none is left out. The same record, the same lines."""
+    """Makes the tasks of records. left_out: stays empty."""
 
     def __init__(self, how: Writing) -> None:
         self.left_out: Counter[str] = Counter()
         self._how = how
 
     def chunks(self, records: Iterable[ExportRecord]) -> Iterator[bytes]:
-        """All tasks of each number."""
+        """The tasks of each number."""
         page: _Page | None = None
         for record in records:
             if page is None or page.passage is not record.passage:
@@ -560,13 +534,14 @@ class ProdigyWriter:
 
 
 class _Page:
-    """A passage as tasks have it. first, last: ids of the tokens that start or end there."""
+    """A passage as tasks have it."""
 
     def __init__(self, passage: Passage) -> None:
         self.passage = passage
         self.starts = [token.start for token in passage.tokens]
         self.ends = [token.end for token in passage.tokens]
         rows = list(self._rows())
+        # Ids of tokens by the offsets at which they start and end.
         self.first = {row[0]: row[2] for row in rows}
         self.last = {row[1]: row[2] for row in rows}
         self.text = b'"text":' + _encode(passage.text)
@@ -599,7 +574,6 @@ class _Page:
         )
 
     def span(self, spot: Spot) -> bytes:
-        """A span of a task."""
         return b'{"start":%d,"end":%d,"token_start":%d,"token_end":%d,"label":%b}' % (
             spot.start,
             spot.end,
@@ -608,7 +582,7 @@ class _Page:
             _encode(spot.label),
         )
 
-    def drawn(self, graph: Graph) -> bytes:
+    def graph(self, graph: Graph) -> bytes:
         """The spans and relations of a task."""
         spans = [self.span(spot) for spot in graph.spots]
         relations = [
@@ -637,29 +611,28 @@ class _Tasks:
         self.review_extras = reviewed or _unhashed(self.extras)
 
     def lines(self) -> Iterator[bytes]:
-        """Each with its end."""
         record = self.record
         passed = _passed(record)
         rows = [(vote.annotator, vote) for vote in record.votes]
         people = {who for who, _ in rows} | passed.keys()
+        # Flags of people without a task are stored in the first task.
         left = tuple(flag for flag in record.flags if flag.annotator not in people)
         if not (rows or passed or record.gold):
-            yield self._line(self._drawn(None), self._item((), left))
+            yield self._line(self._graph(None), self._item((), left))
             return
         for who, vote in rows:
-            flags = _of(record.flags, who) + left
             yield self._line(
-                self._drawn(vote.answer),
-                self._said("accept", who, vote.answered_at),
+                self._graph(vote.answer),
+                self._meta("accept", who, vote.answered_at),
                 _words(vote.answer),
-                self._item((vote,), flags),
+                self._item((vote,), _of(record.flags, who) + left),
             )
             left = ()
         for who, flag in passed.items():
             answer = "reject" if flag.name is FlagName.REJECT else "ignore"
             yield self._line(
-                self._drawn(None),
-                self._said(answer, who, flag.flagged_at),
+                self._graph(None),
+                self._meta(answer, who, flag.flagged_at),
                 self._item((), _of(record.flags, who) + left),
             )
             left = ()
@@ -668,10 +641,9 @@ class _Tasks:
 
     def _review(self, gold: Gold) -> bytes:
         record = self.record
-        at, who = gold.decided_at, gold.adjudicator
         members = [
-            self._drawn(gold.answer),
-            self._said("accept", who, at, view=b"review"),
+            self._graph(gold.answer),
+            self._meta("accept", gold.adjudicator, gold.decided_at, view=b"review"),
             _words(gold.answer),
             b'"sessions":' + _encode([OURS + vote.annotator for vote in record.votes]),
             b'"versions":[' + b",".join(self._versions()) + b"]",
@@ -680,16 +652,16 @@ class _Tasks:
         return self._line(*members, extras=self.review_extras)
 
     def _versions(self) -> Iterator[bytes]:
-        """A version for each different thing that was said, with who said it."""
+        """A version for each different answer, with the sessions of those who gave it."""
         versions: dict[bytes, list[str]] = {}
         for vote in self.record.votes:
-            said = b",".join(filter(None, (self._drawn(vote.answer), _words(vote.answer))))
-            versions.setdefault(said, []).append(OURS + vote.annotator)
-        for said, sessions in versions.items():
+            answer = b",".join(filter(None, (self._graph(vote.answer), _words(vote.answer))))
+            versions.setdefault(answer, []).append(OURS + vote.annotator)
+        for answer, sessions in versions.items():
             yield in_braces(
                 self.page.text,
                 self.page.tokens,
-                said,
+                answer,
                 b'"answer":"accept","_view_id":"relations"',
                 b'"sessions":' + _encode(sessions),
             )
@@ -698,23 +670,21 @@ class _Tasks:
         rest = spelled(self.extras if extras is None else extras)
         return in_braces(self.page.text, rest, self.page.tokens, *members) + b"\n"
 
-    def _drawn(self, answer: Answer | None) -> bytes:
+    def _graph(self, answer: Answer | None) -> bytes:
         graph = graph_of(answer, self.record.anchor, self.page.starts, self.page.ends)
-        return self.page.drawn(renamed(graph, self.how.labels))
+        return self.page.graph(renamed(graph, self.how.labels))
 
     @staticmethod
-    def _said(
+    def _meta(
         answer: str, who: str | None, at: str | None, *, view: bytes = b"relations"
     ) -> bytes:
-        said = b'"answer":"%b","_view_id":"%b"' % (answer.encode(), view)
+        members = b'"answer":"%b","_view_id":"%b"' % (answer.encode(), view)
         if at is not None:
-            said += b',"_timestamp":%d' % seconds_of(at)
+            members += b',"_timestamp":%d' % int(datetime.fromisoformat(at).timestamp())
         if who is not None:
-            said += b',"_annotator_id":%b,"_session_id":%b' % (
-                _encode(who),
-                _encode(OURS + who),
-            )
-        return said
+            names = _encode(who), _encode(OURS + who)
+            members += b',"_annotator_id":%b,"_session_id":%b' % names
+        return members
 
     def _item(self, votes: Sequence[Vote], flags: Sequence[FlagMark]) -> bytes:
         item = stored(self.record, offsets=False, gold=False, votes=votes, flags=flags)
@@ -722,12 +692,12 @@ class _Tasks:
 
 
 def _unhashed(parts: Parts) -> Parts:
-    """What tasks of another sort hold: their hashes are of their own."""
+    """What was carried of tasks of the other sort, without their hashes."""
     return {key: raw for key, raw in parts.items() if key not in HASHES}
 
 
 def _passed(record: ExportRecord) -> dict[str, FlagMark]:
-    """Who passed over the number or refused the task without an answer to it."""
+    """The flag SKIP or REJECT of each annotator without a vote."""
     voted = {vote.annotator for vote in record.votes}
     found: dict[str, FlagMark] = {}
     for flag in record.flags:
@@ -743,7 +713,7 @@ def _of(flags: Iterable[FlagMark], who: str) -> tuple[FlagMark, ...]:
 
 
 def _words(answer: Answer) -> bytes:
-    """What text fields of a task hold."""
+    """The text fields of a task."""
     members = []
     if answer.noun is not None:
         members.append(b'"noun":' + _encode(answer.noun))
@@ -765,17 +735,14 @@ def sniff(first: First) -> str | None:
     own = next((key for key in MARKS if key in value), None)
     if own is not None:
         return f'its first item is a JSON object with a text and "{own}"'
-    if value.get("answer") in ANSWERS:
+    if value.get("answer") in FLAGS:
         return 'its first item is a JSON object with a text and an "answer"'
-    if _spans(value.get("spans")):
+    spans, keys = value.get("spans"), {"start", "end", "label"}
+    if isinstance(spans, list) and all(
+        isinstance(span, dict) and keys <= span.keys() for span in spans
+    ):
         return 'its first item is a JSON object with a text and "spans"'
     return None
-
-
-def _spans(spans: object) -> bool:
-    return isinstance(spans, list) and all(
-        isinstance(span, dict) and {"start", "end", "label"} <= span.keys() for span in spans
-    )
 
 
 PRODIGY = Format(

@@ -1,32 +1,39 @@
-"""Answers as other tools draw them: labelled spans and links between them, aligned with
-tokens, with offsets in code points or UTF-16 units.
+"""Answers as graphs of labelled spans and links, the form that annotation tools use: alignment
+of spans with tokens, answers to graphs and back, project names of labels, and UTF-16 offsets.
+
+All offsets are code points, ends exclusive, unless a name says otherwise.
 """
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from nfh_db.errors import ExportError
 from nfh_db.formats.dialog import split_speaker
 from nfh_db.formats.fields import NO_HALVES, turns_fit, unpaired_surrogate
 from nfh_db.formats.rows import IGNORE, LabelMap, Lemmatize, RawPassage, ReadOptions, Span
 from nfh_db.messages import shown
+from nfh_db.records import ExportRecord
 from nfh_models.domain import Anchor, Answer, Head, Kind, Mention, Origin, Relation, Sort, Turn
 
 
 class MarkError(ValueError):
-    """Marks of a file that mean nothing here, or contradict each other. A sentence's end."""
+    """Annotations of a file that cannot be interpreted, or contradict each other.
+
+    The message is the end of a sentence that begins with the file's name and line.
+    """
 
 
-class Grid:
-    """The tokens of a passage, by the characters where they begin and end."""
+class TokenAlignment:
+    """The tokens of a passage, found by the offsets at which they begin and end."""
 
-    __slots__ = ("_at", "_until", "passage")
+    __slots__ = ("_first", "_stop", "passage")
 
     def __init__(self, passage: RawPassage) -> None:
         self.passage = passage
-        self._at = {start: index for index, start in enumerate(passage.starts)}
-        self._until = {end: index + 1 for index, end in enumerate(passage.ends)}
+        self._first = {start: index for index, start in enumerate(passage.starts)}
+        self._stop = {end: index + 1 for index, end in enumerate(passage.ends)}
 
     @property
     def words(self) -> Sequence[str]:
@@ -34,15 +41,12 @@ class Grid:
         return self.passage.words
 
     def tokens(self, start: int, end: int) -> Span:
-        """The tokens [first, stop) of code points [start, end); white space around them may
-        be in the span. Raises MarkError where the span is none of whole tokens.
+        """The tokens [first, stop) of code points [start, end), which may have white space at
+        its ends. Raises MarkError unless the span holds whole tokens.
         """
         text = self.passage.text
-        if not 0 <= start < end <= len(text):
-            raise MarkError(
-                f"the span {start} to {end} is outside a text of {len(text)} characters"
-            )
-        first, stop = self._at.get(start), self._until.get(end)
+        _check_inside(text, start, end)
+        first, stop = self._first.get(start), self._stop.get(end)
         if first is not None and stop is not None:
             return first, stop
         inner = without_space(text, start, end)
@@ -54,8 +58,15 @@ class Grid:
         raise MarkError(f"the span {start} to {end}, {words}, cuts through a token")
 
 
+def _check_inside(text: str, start: int, end: int, more: str = "") -> None:
+    if not 0 <= start < end <= len(text):
+        raise MarkError(
+            f"the span {start} to {end} is outside a text of {len(text)} characters{more}"
+        )
+
+
 def without_space(text: str, start: int, end: int) -> Span | None:
-    """A span of `text` without white space at its ends; None if it holds nothing else."""
+    """A span of `text` without white space at its ends; None if it holds only white space."""
     words = text[start:end]
     behind = words.lstrip()
     if not behind:
@@ -64,13 +75,9 @@ def without_space(text: str, start: int, end: int) -> Span | None:
 
 
 def checked(text: str, span: Span, surface: str) -> None:
-    """Raise MarkError unless `surface` is what stands at a span of `text`."""
+    """Raise MarkError unless `text` has `surface` at the span."""
     start, end = span
-    if not 0 <= start < end <= len(text):
-        raise MarkError(
-            f"the span {start} to {end} is outside a text of {len(text)} characters; "
-            f"expected {shown(surface)} there"
-        )
+    _check_inside(text, start, end, f"; expected {shown(surface)} there")
     if text[start:end] != surface:
         raise MarkError(
             f"at {start} to {end}: expected {shown(surface)}, found {shown(text[start:end])}"
@@ -79,14 +86,18 @@ def checked(text: str, span: Span, surface: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TokenizedText:
-    """A text ready for its marks. tokenizer: what made the tokens; None if they came with it.
+    """A text with tokens on whose bounds all annotated spans lie."""
 
-    cut: how many tokens were cut in two, since a mark begins or ends inside them.
-    """
-
-    grid: Grid
+    alignment: TokenAlignment
     tokenizer: str | None
+    """What made the tokens; None if they came with the text."""
     cut: int
+    """How many tokens were split because a span begins or ends inside them."""
+
+    @property
+    def grid(self) -> TokenAlignment:
+        """The old name of `alignment`, for plug-ins that use it."""
+        return self.alignment
 
 
 def based(
@@ -96,19 +107,26 @@ def based(
     tokens: Sequence[Span] | None = None,
     turns: Sequence[Turn] | None = None,
 ) -> TokenizedText:
-    """A text with tokens on whose bounds all `marks` (code points) lie.
+    """Tokenize a text so that all annotated spans (`marks`) begin and end at token bounds.
 
-    tokens: those that came with the text; without them `how` makes some. turns: as they came;
-    without them each line is one, which may name its speaker as a dialog's lines do. Raises
-    MarkError where a mark is outside the text, tokens or turns do not fit it, or no word is
-    in it.
+    tokens: those that came with the text; `how.tokenize` makes them otherwise. turns: those
+    that came with the text; otherwise each line is a turn, which may name its speaker as in the
+    format `dialog`. Raises MarkError where a span lies outside the text, where tokens or turns
+    do not fit the text, and where the text has no word.
     """
     marks = list(marks)
     _check(text, marks, tokens, turns)
     marks = _tight(text, marks, tokens or ())
     lines = _lines(text, marks) if tokens is None or turns is None else []
-    made = tokens is None
-    spans = _made(text, lines, how) if tokens is None else list(tokens)
+    spans = (
+        list(tokens)
+        if tokens is not None
+        else [
+            (line.words + start, line.words + end)
+            for line in lines
+            for start, end in how.tokenize(text[line.words : line.end])
+        ]
+    )
     cut = _cut(spans, marks)
     if not cut:
         raise MarkError("the text holds no word")
@@ -119,7 +137,8 @@ def based(
     elif len(cut) > len(spans):
         turns = _moved(turns, [start for start, _ in spans], starts)
     raw = RawPassage(text, words, starts, ends, tuple(turns))
-    return TokenizedText(Grid(raw), how.tokenizer() if made else None, len(cut) - len(spans))
+    tokenizer = how.tokenizer() if tokens is None else None
+    return TokenizedText(TokenAlignment(raw), tokenizer, len(cut) - len(spans))
 
 
 def _check(
@@ -131,10 +150,7 @@ def _check(
     if unpaired_surrogate(text):
         raise MarkError(f"the text holds half a surrogate pair; wanted {NO_HALVES}")
     for start, end in marks:
-        if not 0 <= start < end <= len(text):
-            raise MarkError(
-                f"the span {start} to {end} is outside a text of {len(text)} characters"
-            )
+        _check_inside(text, start, end)
     if tokens is None:
         return
     last = 0
@@ -153,7 +169,7 @@ def _check(
 
 
 def _tight(text: str, marks: Iterable[Span], tokens: Sequence[Span]) -> list[Span]:
-    """Marks without white space at their ends, but where a token has it, too."""
+    """Spans without white space at their ends, except where a token has the same bounds."""
     starts, ends = {start for start, _ in tokens}, {end for _, end in tokens}
     return [
         (start, end)
@@ -166,13 +182,12 @@ def _tight(text: str, marks: Iterable[Span], tokens: Sequence[Span]) -> list[Spa
 @dataclass(frozen=True, slots=True)
 class _Line:
     speaker: str | None
-    start: int
     words: int
     end: int
 
 
 def _lines(text: str, marks: Sequence[Span]) -> list[_Line]:
-    """The lines of a text: where each starts, where its words do, and where it ends."""
+    """The lines of a text: the speaker of each, and the offsets of what is said."""
     lines = []
     place = 0
     starts = sorted(start for start, _ in marks)
@@ -184,22 +199,14 @@ def _lines(text: str, marks: Sequence[Span]) -> list[_Line]:
             bisect_left(bounds, place + begin) > bisect_left(bounds, place)
             for bounds in (starts, ends)
         ):
-            speaker, begin = None, 0  # What is marked is part of what is said.
-        lines.append(_Line(speaker, place, place + begin, end))
+            speaker, begin = None, 0  # An annotated span is part of what is said.
+        lines.append(_Line(speaker, place + begin, end))
         place = end + 1
     return lines
 
 
-def _made(text: str, lines: Sequence[_Line], how: ReadOptions) -> list[Span]:
-    return [
-        (line.words + start, line.words + end)
-        for line in lines
-        for start, end in how.tokenize(text[line.words : line.end])
-    ]
-
-
 def _cut(tokens: Sequence[Span], marks: Iterable[Span]) -> list[Span]:
-    """The tokens, cut where a mark begins or ends inside one."""
+    """The tokens, split where a span begins or ends inside one."""
     bounds = sorted({place for mark in marks for place in mark})
     if not bounds:
         return list(tokens)
@@ -217,7 +224,7 @@ def _cut(tokens: Sequence[Span], marks: Iterable[Span]) -> list[Span]:
 
 
 def _turns(starts: Sequence[int], lines: Sequence[_Line]) -> list[Turn]:
-    """The turns of tokens that start there: a line each, those without a token left out."""
+    """One turn for each line that has a token; `starts` are the offsets of all tokens."""
     turns = []
     token = 0
     for number, line in enumerate(lines):
@@ -230,16 +237,16 @@ def _turns(starts: Sequence[int], lines: Sequence[_Line]) -> list[Turn]:
 
 
 def _moved(turns: Sequence[Turn], old: Sequence[int], new: Sequence[int]) -> list[Turn]:
-    """Turns of tokens that started at `old`, now that some were cut in two."""
+    """The turns after some tokens were split; old, new: offsets of tokens before and after."""
     rank = {start: index for index, start in enumerate(new)}
     places = [*(rank[start] for start in old), len(new)]
     return [replace(t, start=places[t.start], end=places[t.end]) for t in turns]
 
 
 def components(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    """Places 0 to count - 1 in groups of those that pairs join, directly or over others.
+    """The connected components of nodes 0 to count - 1 under the edges `pairs`.
 
-    Each group is in order; groups go by their first place.
+    Each component is in ascending order; components are ordered by their first node.
     """
     owner = list(range(count))
 
@@ -258,19 +265,19 @@ def components(count: int, pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int,
     return tuple(map(tuple, groups.values()))
 
 
-# Answers as other tools draw them: labelled spans, and labelled links between them.
+# The span graph of an answer.
 #
-# A number is a span whose label is its kind (OTHER_NUMBER, OTHER_CODE, OTHER_MEASURE and
-# OTHER_NOUN with its sort), ANCHOR where nothing is said of it. Each mention of a head is a
-# span HEAD. Links go from the number to each mention: HEAD if a person marked it, ADDED if the
-# tool offered it, REMOVED if a person took it away. SAME goes from a further mention of a noun
-# to its first one; AND, OR or UNSTATED from one head's first mention to the next head's.
+# A number is a span whose label is its kind (with its sort for OTHER: OTHER_NUMBER, OTHER_CODE,
+# OTHER_MEASURE, OTHER_NOUN), or ANCHOR if it has no answer. Each mention of a head is a span
+# HEAD. Links lead from the number to each mention: HEAD if a person marked it, ADDED if the
+# tool proposed it, REMOVED if a person removed it. SAME leads from a further mention of a noun
+# to its first mention; AND, OR or UNSTATED from the first mention of a head to that of the next
+# head.
 #
-# A project's own names are translated by a LabelMap. Read with tolerance where the meaning is
-# plain: links may be drawn the other way round; HEAD_AND and HEAD_OR are HEAD with a relation;
-# mentions of an only number need no link, and those that SAME or a relation joins to a mention
-# need none to the number. Where no link says which mentions are one noun, those of one lemma
-# are.
+# A LabelMap translates a project's own names. Readers accept more than this: links in either
+# direction; HEAD_AND and HEAD_OR for HEAD with a relation; mentions without a link if the graph
+# has one number; mentions that only SAME or a relation links to another mention of the number.
+# Where no link tells which mentions are of one noun, those with the same lemma are.
 
 ANCHOR, HEAD, SAME = "ANCHOR", "HEAD", "SAME"
 ORIGINS: Mapping[str, Origin] = {
@@ -287,12 +294,12 @@ ANSWERS: Mapping[str, tuple[Kind | None, Sort | None]] = {
     **{kind.value: (kind, None) for kind in Kind},
     **{f"{Kind.OTHER}_{sort}": (Kind.OTHER, sort) for sort in Sort},
 }
-"""What a number's label says of it."""
+"""Kind and sort for each label of a number."""
 
 SPAN_LABELS = (*ANSWERS, HEAD)
-JOINTS = (SAME, *(relation.value for relation in Relation))
+MENTION_LINK_LABELS = (SAME, *(relation.value for relation in Relation))
 """Labels of links between mentions."""
-LINK_LABELS = (*ORIGINS, *JOINTS)
+LINK_LABELS = (*ORIGINS, *MENTION_LINK_LABELS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,7 +313,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A labelled link from one spot to another, by their places in the list."""
+    """A labelled link between two spots, given by their indices in the graph."""
 
     source: int
     target: int
@@ -315,35 +322,28 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Spots and the links between them. Of our making, the first spot is the number."""
+    """Spots and the links between them. In a graph that `graph_of` makes, spot 0 is the number."""
 
     spots: tuple[Spot, ...]
     links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
-    """What a graph says of one number, in code points.
-
-    spot: the number's place in the graph. mentions: by their places in it. groups: which of
-    them, by rank, are of one noun; empty where no link tells.
-    """
+class MarkedNumber:
+    """One number of a graph, with its mentions in the order of their spots."""
 
     spot: int
+    """The index of its spot in the graph."""
     anchor: Span
     kind: Kind | None
     sort: Sort | None
     mentions: tuple[tuple[Span, Origin], ...]
     groups: tuple[tuple[int, ...], ...]
+    """Indices of mentions that are of one noun; empty where no link tells."""
     relation: Relation | None
 
-    @property
-    def told(self) -> bool:
-        """Links say which mentions are one noun, or there is only one mention."""
-        return bool(self.groups) or len(self.mentions) < 2
 
-
-# --- out ------------------------------------------------------------------------------------
+# --- from answers to graphs ------------------------------------------------------------------
 
 
 def label_of(answer: Answer | None) -> str:
@@ -353,10 +353,16 @@ def label_of(answer: Answer | None) -> str:
     return f"{answer.kind}_{answer.sort}" if answer.sort else answer.kind.value
 
 
+def record_graph(record: ExportRecord, answer: Answer | None) -> Graph:
+    """The graph of an answer to the number of a record."""
+    tokens = record.passage.tokens
+    return graph_of(answer, record.anchor, [t.start for t in tokens], [t.end for t in tokens])
+
+
 def graph_of(
     answer: Answer | None, anchor: Anchor, starts: Sequence[int], ends: Sequence[int]
 ) -> Graph:
-    """The graph of an answer; token i is code points [starts[i], ends[i])."""
+    """The graph of an answer; token i has code points [starts[i], ends[i])."""
     number = Spot(starts[anchor.start], ends[anchor.end - 1], label_of(answer))
     if answer is None or not answer.heads:
         return Graph((number,))
@@ -377,9 +383,9 @@ def graph_of(
 
 
 def renamed(graph: Graph, labels: LabelMap) -> Graph:
-    """The graph with a project's own names, where it has some.
+    """The graph with the labels that a project uses.
 
-    Raises ExportError for a name that would be read back as another one.
+    Raises ExportError for a label that the mapping would read back as another one.
     """
     if not labels.labels and not labels.relations:
         return graph
@@ -401,14 +407,14 @@ def _theirs(ours: str, names: Mapping[str, str]) -> str:
     return theirs
 
 
-# --- in -------------------------------------------------------------------------------------
+# --- from graphs to answers ------------------------------------------------------------------
 
 
 def translated(graph: Graph, labels: LabelMap) -> Graph:
-    """The graph in our own names, without what is to be ignored, at the same places.
+    """The inverse of `renamed`: the graph with our labels, spots at the same indices.
 
-    A spot to be ignored keeps its place, with the label IGNORE. Raises MarkError for a name
-    that means nothing here.
+    Spots to be ignored keep their index, with the label IGNORE; links to be ignored, and links
+    of such spots, are left out. Raises MarkError for an unknown label.
     """
     spots = [
         Spot(s.start, s.end, _ours(s.label, labels.labels, SPAN_LABELS, "label"))
@@ -442,17 +448,17 @@ def _ours(name: str, names: Mapping[str, str], known: Sequence[str], what: str) 
     )
 
 
-def numbers(graph: Graph) -> list[Marked]:
-    """What a translated graph says of each number in it, in order of its spots.
+def numbers(graph: Graph) -> list[MarkedNumber]:
+    """The numbers of a translated graph, in the order of their spots.
 
-    Raises MarkError where it contradicts itself.
+    Raises MarkError for contradictory links, and for a mention that is linked to no number.
     """
     places = [i for i, spot in enumerate(graph.spots) if spot.label in ANSWERS]
     heads = [i for i, spot in enumerate(graph.spots) if spot.label == HEAD]
     links = graph.links
     if len(places) == 1 and not links:
         links = tuple(Link(places[0], here, HEAD) for here in heads)
-    web = _Web.of(graph.spots, links, places)
+    web = _LinkIndex.of(graph.spots, links, places)
     found = [_number(web, place) for place in places]
     loose = next((here for here in heads if here not in web.reached), None)
     if loose is not None:
@@ -471,37 +477,40 @@ def numbers(graph: Graph) -> list[Marked]:
     return found
 
 
-Joint = tuple[int, int, str]
-"""A link between mentions: both places and the label."""
+MentionLink = tuple[int, int, str]
+"""A link between mentions: the indices of both spots, and the label."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Web:
-    """A graph by what its links join. near: of each number, its links to mentions, by their
-    places. inner: links between mentions; joints: the same by mention. owned: mentions that
-    some number is linked to. reached: numbers that each mention turned out to belong to.
-    """
+class _LinkIndex:
+    """The links of a graph by their ends."""
 
     spots: Sequence[Spot]
     near: Mapping[int, Sequence[tuple[int, str]]]
-    inner: Sequence[Joint]
-    joints: Mapping[int, Sequence[Joint]]
+    """For each number the mentions that it is linked to, with the labels."""
+    inner: Sequence[MentionLink]
+    joints: Mapping[int, Sequence[MentionLink]]
+    """`inner` by each of the two mentions."""
     owned: Collection[int]
+    """Mentions that a number is linked to."""
     reached: dict[int, set[int]]
+    """For each mention the numbers that it was found to belong to."""
 
     @classmethod
-    def of(cls, spots: Sequence[Spot], links: Iterable[Link], places: Iterable[int]) -> "_Web":
-        """Raises MarkError for a link that joins mentions as only numbers are joined to one."""
+    def of(
+        cls, spots: Sequence[Spot], links: Iterable[Link], places: Iterable[int]
+    ) -> "_LinkIndex":
+        """Raises MarkError for a link between mentions with a label that only numbers have."""
         near: dict[int, list[tuple[int, str]]] = {place: [] for place in places}
-        inner: list[Joint] = []
-        joints: dict[int, list[Joint]] = {}
+        inner: list[MentionLink] = []
+        joints: dict[int, list[MentionLink]] = {}
         for link in links:
             if link.source in near or link.target in near:
                 number = link.source if link.source in near else link.target
                 other = link.target if number == link.source else link.source
                 near[number].append((other, link.label))
                 continue
-            if link.label not in JOINTS:
+            if link.label not in MENTION_LINK_LABELS:
                 one, two = spots[link.source], spots[link.target]
                 raise MarkError(
                     f"{link.label} goes from the {one.label} at {one.start} to {one.end} to "
@@ -515,7 +524,7 @@ class _Web:
         return cls(spots, near, inner, joints, owned, {})
 
 
-def _number(web: _Web, place: int) -> Marked:
+def _number(web: _LinkIndex, place: int) -> MarkedNumber:
     origins: dict[int, Origin] = {}
     relations: set[Relation] = set()
     for other, label in web.near[place]:
@@ -538,7 +547,7 @@ def _number(web: _Web, place: int) -> Marked:
             f"the heads of one number are joined by {' and '.join(sorted(relations))}"
         )
     kind, sort = ANSWERS[web.spots[place].label]
-    return Marked(
+    return MarkedNumber(
         place,
         (web.spots[place].start, web.spots[place].end),
         kind,
@@ -551,11 +560,11 @@ def _number(web: _Web, place: int) -> Marked:
     )
 
 
-def _joined(web: _Web, origins: dict[int, Origin]) -> list[Joint]:
-    """Links between mentions of a number. Those that no number is linked to, but one of its
-    mentions, are its too: they are added, as marked.
+def _joined(web: _LinkIndex, origins: dict[int, Origin]) -> list[MentionLink]:
+    """The links between mentions of a number. Adds to `origins`, as marked, the mentions that
+    are linked to one of these and to no number.
     """
-    inner: dict[Joint, None] = {}
+    inner: dict[MentionLink, None] = {}
     waiting = list(origins)
     while waiting:
         here = waiting.pop()
@@ -583,17 +592,17 @@ def _origin(label: str, spot: Spot, relations: set[Relation]) -> Origin:
 
 
 def answer_of(
-    marked: Marked,
-    grid: Grid,
+    marked: MarkedNumber,
+    alignment: TokenAlignment,
     lemmatize: Lemmatize,
     *,
     noun: str | None = None,
     comment: str = "",
 ) -> Answer | None:
-    """The answer that was marked; None where nothing is said of the number.
+    """The answer of a number; None if it has neither kind nor mention.
 
-    REFERENCE without a mention is NFH: is one, head not given; NFH with mentions is REFERENCE.
-    Raises MarkError, and AnswerError where it contradicts itself.
+    REFERENCE without a mention becomes NFH (the head is not given); NFH with mentions becomes
+    REFERENCE. Raises MarkError, and AnswerError for what is no valid answer.
     """
     kind = marked.kind
     if not marked.mentions:
@@ -607,10 +616,10 @@ def answer_of(
     mentions = [
         Mention(first, stop, stop - 1, origin)
         for (first, stop), origin in (
-            (grid.tokens(*span), origin) for span, origin in marked.mentions
+            (alignment.tokens(*span), origin) for span, origin in marked.mentions
         )
     ]
-    groups = marked.groups or _by_lemma([grid.words[m.head] for m in mentions], lemmatize)
+    groups = marked.groups or _by_lemma([alignment.words[m.head] for m in mentions], lemmatize)
     heads = tuple(Head(_marked_first([mentions[i] for i in group])) for group in groups)
     if marked.relation and len(heads) < 2:
         raise MarkError(f"{marked.relation} joins heads of a number that has only one")
@@ -619,7 +628,7 @@ def answer_of(
 
 
 def _marked_first(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
-    """In their order, but that one goes first that is marked, or else was not taken away."""
+    """The mentions in order, after the first marked one (else the first that is not removed)."""
     first = min(mentions, key=lambda m: (*Origin,).index(m.origin))
     return (first, *(m for m in mentions if m is not first))
 
@@ -631,8 +640,8 @@ def _by_lemma(words: Sequence[str], lemmatize: Lemmatize) -> tuple[tuple[int, ..
     return tuple(map(tuple, groups.values()))
 
 
-def part(graph: Graph, places: Collection[int]) -> Graph:
-    """The spots at those places, in their order, with the links between them."""
+def subgraph(graph: Graph, places: Collection[int]) -> Graph:
+    """The spots with these indices, in order, and the links between them."""
     kept = sorted(places)
     rank = {place: index for index, place in enumerate(kept)}
     return Graph(
@@ -645,14 +654,14 @@ def part(graph: Graph, places: Collection[int]) -> Graph:
     )
 
 
-def alone(graph: Graph, number: int) -> Graph:
-    """The part of a translated graph that is about the number at that place: itself, what it
-    is linked to, and the links between those. A graph of one number is its own part. Spots to
-    be ignored are left out.
+def number_graph(graph: Graph, number: int) -> Graph:
+    """The subgraph of one number of a translated graph: its spot, its mentions, and the links
+    between them. With only one number this is the whole graph. Spots to be ignored are left
+    out.
     """
     if sum(spot.label in ANSWERS for spot in graph.spots) == 1:
         kept = {i for i, spot in enumerate(graph.spots) if spot.label != IGNORE}
-        return graph if len(kept) == len(graph.spots) else part(graph, kept)
+        return graph if len(kept) == len(graph.spots) else subgraph(graph, kept)
     near: dict[int, set[int]] = {}
     for link in graph.links:
         near.setdefault(link.source, set()).add(link.target)
@@ -662,15 +671,72 @@ def alone(graph: Graph, number: int) -> Graph:
     while waiting:
         here = waiting.pop()
         for place in near.get(here, set()) - ours - others:
-            # What only a mention leads to is another number's, if that is linked to it.
+            # A mention reached through a mention belongs to another number that links to it.
             if here == number or not near[place] & others:
                 ours.add(place)
                 waiting.append(place)
-    return part(graph, ours)
+    return subgraph(graph, ours)
+
+
+# --- numbers whose mentions come without a graph ---------------------------------------------
+
+HEAD_WITH = {relation: label for label, relation in WITH_RELATION.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedMention:
+    """A mention that a number is linked to, in a format that stores no graph."""
+
+    span: Span
+    role: str
+    """The label of the link."""
+    same: int | None = None
+    """The index, among the number's mentions, of the first mention of the same noun."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedNumber:
+    """A number with its mentions, and the relation of its heads ("" if none is given)."""
+
+    span: Span
+    label: str
+    mentions: tuple[LinkedMention, ...]
+    relation: str = ""
+    grouped: bool = False
+    """The file tells which mentions are of one noun."""
+
+    def _with_links(self, links: Iterable[Link]) -> Graph:
+        heads = (Spot(*mention.span, HEAD) for mention in self.mentions)
+        return Graph((Spot(*self.span, self.label), *heads), tuple(links))
+
+    def graph(self) -> Graph:
+        """The graph with a link for each mention, each pair of one noun, and the relation."""
+        links = [Link(0, at, one.role) for at, one in enumerate(self.mentions, 1)]
+        firsts = []
+        for at, one in enumerate(self.mentions, 1):
+            if one.same is None:
+                firsts.append(at)
+            else:
+                links.append(Link(at, one.same + 1, SAME))
+        if self.relation:
+            links += [Link(one, two, self.relation) for one, two in pairwise(firsts)]
+        return self._with_links(links)
+
+    def tolerant_graph(self, labels: LabelMap) -> Graph:
+        """The graph to read the answer from. If the file does not tell which mentions are of
+        one noun, the relation does not either: it then stands at the link of the first mention.
+        """
+        if self.grouped:
+            return self.graph()
+        roles = [one.role for one in self.mentions]
+        relation = labels.relations.get(self.relation, self.relation)
+        if relation in HEAD_WITH and HEAD in roles:
+            roles[roles.index(HEAD)] = HEAD_WITH[Relation(relation)]
+        return self._with_links(Link(0, at, role) for at, role in enumerate(roles, 1))
 
 
 def check_kinds(graph: Graph) -> None:
-    """Raise MarkError where somebody marks one number as two kinds."""
+    """Raise MarkError if one span is marked as numbers of two kinds."""
     kinds: dict[Span, str] = {}
     for spot in graph.spots:
         if spot.label not in ANSWERS or spot.label == ANCHOR:
@@ -683,7 +749,7 @@ def check_kinds(graph: Graph) -> None:
             )
 
 
-# Offsets in UTF-16 code units, as browsers and UIMA count, to code points and back, exactly.
+# Offsets in UTF-16 code units, as browsers and UIMA count, to code points and back.
 #
 # A character beyond U+FFFF is one code point and two units (a surrogate pair; The Unicode
 # Standard, section 3.9, D91). Texts without one have the same offsets in both.
@@ -692,30 +758,34 @@ LAST_OF_ONE_UNIT = "\uffff"
 
 
 class SplitPairError(ValueError):
-    """An offset that stands between the two halves of one character."""
+    """An offset between the two halves of a surrogate pair."""
 
 
 class Units:
-    """The offsets of one text. wide: code points at which a character of two units stands."""
+    """UTF-16 offsets of one text."""
 
     __slots__ = ("_ends", "length", "wide")
+    length: int
+    """Of the text, in units."""
+    wide: Sequence[int]
+    """Code points at which a character of two units stands, ascending."""
 
     def __init__(self, text: str) -> None:
-        self.wide: Sequence[int] = ()
+        self.wide = ()
         if not text.isascii() and max(text, default="") > LAST_OF_ONE_UNIT:
             self.wide = [i for i, character in enumerate(text) if character > LAST_OF_ONE_UNIT]
-        # In units, where the second half of each wide character begins.
+        # The offsets, in units, of the second half of each wide character.
         self._ends = [place + rank + 1 for rank, place in enumerate(self.wide)]
         self.length = len(text) + len(self.wide)
 
     def to_units(self, place: int) -> int:
-        """The offset in units of a code point offset."""
+        """A code point offset in units."""
         return place + bisect_left(self.wide, place) if self.wide else place
 
     def to_points(self, place: int) -> int:
-        """The code point offset of an offset in units.
+        """An offset in units in code points; one past the end of the text stays past it.
 
-        Raises SplitPairError if it stands inside a character; offsets past the end stay so.
+        Raises SplitPairError for an offset inside a surrogate pair.
         """
         if not self.wide:
             return place

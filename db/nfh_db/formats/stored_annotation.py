@@ -1,9 +1,9 @@
-"""All that is known of an anchor in one JSON object, which other tools' files carry along.
+"""Everything known of an anchor as one JSON object ("nfh-item/1"), which exports to annotation
+tools store in the tool's files.
 
-A file of another tool says in its own terms what that tool can show and change. What it has
-no terms for stands here ("nfh-item/1"), where the tool hands it on untouched. Read back, the
-tool's own marks win: an answer kept here counts only while drawing it again gives what the
-tool's file shows.
+The tool's own objects hold what the tool can display and change; this object holds the rest,
+and the tool preserves it. When the file is read back, the tool's objects win: a stored answer
+counts only if its span graph is the one that the file shows.
 """
 
 from collections.abc import Collection, Sequence
@@ -19,7 +19,7 @@ from nfh_db.formats.rows import RawPassage
 from nfh_db.formats.spans import Graph, MarkError, graph_of
 from nfh_db.messages import shown
 from nfh_db.records import ExportRecord, FlagMark, FlagName, Gold, Role, Rule, Vote
-from nfh_db.serialization import Marks, TurnRow, heads_of, marks_of
+from nfh_db.serialization import Marks, TurnRow, heads_of, marks_of, turn_rows, turns_of
 from nfh_models.domain import (
     Anchor,
     Answer,
@@ -27,16 +27,15 @@ from nfh_models.domain import (
     PassageError,
     Relation,
     Sort,
-    Turn,
     anchor_id,
 )
 
 KEY = "nfh"
-"""The key under which other tools' JSON carries it."""
+"""The key of the object in the JSON of other tools."""
 
 
 class StoredVote(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """An answer whole, token spans of the passage; defaults are left out."""
+    """A vote; spans are tokens of the passage; defaults are left out."""
 
     annotator: str
     kind: Kind
@@ -56,7 +55,7 @@ class StoredVote(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
 
 
 class StoredGold(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A gold whole."""
+    """A gold; spans as in StoredVote."""
 
     kind: Kind
     rule: Rule
@@ -71,34 +70,34 @@ class StoredGold(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown
 
 
 class StoredFlag(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A flag that somebody set. span: tokens [start, end) that it proposes, if it does."""
+    """A flag."""
 
     name: FlagName
     annotator: str
     at: str
     span: tuple[int, int] | None = None
+    """The tokens [start, end) that it proposes."""
 
 
 class StoredItem(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a file carries of one anchor.
-
-    id: the public id, the hash of passage and span. anchor: tokens [start, end). turns: of the
-    passage. offsets: code points of each token; left out where the format has tokens itself.
-    gold, votes, flags: of them what this item of the file is to bring.
-    """
+    """What a file stores of one anchor."""
 
     format: Literal["nfh-item/1"]
     id: str
+    """The public id: the hash of passage and anchor."""
     anchor: tuple[int, int]
+    """Tokens [start, end)."""
     turns: tuple[TurnRow, ...]
+    """Of the passage."""
     offsets: tuple[tuple[int, int], ...] = ()
+    """Code points of each token; empty if the format itself has tokens."""
     split: str | None = None
     gold: StoredGold | None = None
     votes: tuple[StoredVote, ...] = ()
     flags: tuple[StoredFlag, ...] = ()
 
 
-# --- out ------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------
 
 
 def stored(
@@ -109,20 +108,17 @@ def stored(
     votes: Sequence[Vote] | None = None,
     flags: Sequence[FlagMark] | None = None,
 ) -> StoredItem:
-    """What is known of a record, or the part of it that is asked for.
+    """The item of a record, or a part of it.
 
-    offsets: with those of the tokens. votes, flags: instead of all of the record's. As JSON
-    it is written by `msgspec.json.encode` or `msgspec.to_builtins`.
+    offsets, gold: whether to include them. votes, flags: in place of those of the record.
+    Encode it with `msgspec.json.encode` or `msgspec.to_builtins`.
     """
     passage = record.passage
     return StoredItem(
         format="nfh-item/1",
         id=record.public_id,
         anchor=(record.anchor.start, record.anchor.end),
-        turns=tuple(
-            TurnRow(t.number, t.speaker, t.start, t.end, t.begin, t.until)
-            for t in passage.turns
-        ),
+        turns=turn_rows(passage.turns),
         offsets=tuple((t.start, t.end) for t in passage.tokens) if offsets else (),
         split=record.split,
         gold=_stored_gold(record.gold) if gold and record.gold else None,
@@ -135,7 +131,7 @@ def stored(
 
 
 def stored_vote(vote: Vote) -> StoredVote:
-    """One answer whole."""
+    """A vote."""
     answer = vote.answer
     kind_of_annotator: Any = vote.type
     return StoredVote(
@@ -173,12 +169,12 @@ def _stored_gold(gold: Gold) -> StoredGold:
     )
 
 
-# --- in -------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a file carried, as the store knows it."""
+    """A stored item that was read back, as records of the store."""
 
     passage: RawPassage
     anchor: Anchor
@@ -187,9 +183,15 @@ class Restored:
     votes: tuple[Vote, ...]
     flags: tuple[FlagMark, ...]
 
+    @property
+    def span(self) -> tuple[int, int]:
+        """The code points of the number."""
+        passage, anchor = self.passage, self.anchor
+        return passage.starts[anchor.start], passage.ends[anchor.end - 1]
+
 
 def item_of(value: object) -> StoredItem:
-    """The object that a JSON value is. Raises MarkError naming the key that is wrong."""
+    """The item that a JSON value is. Raises MarkError with the wrong key."""
     try:
         return msgspec.convert(value, StoredItem)
     except msgspec.ValidationError as error:
@@ -199,10 +201,9 @@ def item_of(value: object) -> StoredItem:
 def restored(
     item: StoredItem, text: str, offsets: Sequence[tuple[int, int]] | None = None
 ) -> Restored:
-    """What an item says of its text. offsets: of the tokens, where the file has them itself.
+    """The records of an item. offsets: code points of the tokens, if the format has tokens.
 
-    Raises MarkError where the text or its tokens are not those that were exported, or what is
-    said of them does not hold.
+    Raises MarkError if text or tokens were changed since the export, and for invalid answers.
     """
     pairs = item.offsets if offsets is None else tuple(offsets)
     raw, digest = _passage(text, item.turns, pairs)
@@ -215,7 +216,7 @@ def restored(
             answer.check(len(raw.words), anchor.start, anchor.end)
     except MarkError:
         raise
-    except ValueError as error:  # AnswerError, or an origin that there is none of
+    except ValueError as error:  # AnswerError, or an unknown origin
         raise MarkError(f'key "{KEY}": {error}') from error
     flags = tuple(_flag(flag, anchor, len(raw.words)) for flag in item.flags)
     return Restored(raw, anchor, item.split, gold, votes, flags)
@@ -225,7 +226,7 @@ def restored(
 def _passage(
     text: str, rows: tuple[TurnRow, ...], pairs: tuple[tuple[int, int], ...]
 ) -> tuple[RawPassage, str]:
-    """A passage with its digest. Numbers of one passage stand next to each other in a file."""
+    """A passage and its digest. Cached, since the numbers of a passage follow each other."""
     _check_turns(rows)
     starts, ends = zip(*pairs, strict=True) if pairs else ((), ())
     raw = RawPassage(
@@ -233,7 +234,7 @@ def _passage(
         [text[start:end] for start, end in pairs],
         starts,
         ends,
-        tuple(Turn(t.number, t.speaker, t.start, t.end, t.begin, t.until) for t in rows),
+        turns_of(rows),
     )
     try:
         return raw, sound_digest(raw)
@@ -244,7 +245,7 @@ def _passage(
 
 
 def _check_turns(turns: Sequence[TurnRow]) -> None:
-    """Refuse numbers that no JSON reader is sure to keep; the hash has no times in it."""
+    """Refuse integers that JSON readers may round; the hash does not cover times."""
     for turn in turns:
         if turn.begin is None and turn.until is None and 0 <= turn.number <= INTEGER_LIMIT:
             continue
@@ -286,7 +287,7 @@ def _answered(
     noun: str | None,
     comment: str,
 ) -> Answer:
-    """An answer; those to one number are often the same."""
+    """Cached, since answers to one number are often equal."""
     return Answer(kind, heads_of(heads), relation, sort, noun, comment)
 
 
@@ -347,17 +348,17 @@ def _check_time(at: str) -> None:
         raise MarkError(f'key "{KEY}": found {shown(at)}, wanted {wanted}')
 
 
-# --- who is right, the tool or what was kept ------------------------------------------------
+# --- comparison with the tool's graph -------------------------------------------------------
 
 
-def as_drawn(answer: Answer | None, restored_: Restored, graph: Graph) -> bool:
-    """True if drawing the answer gives the graph that a file shows: nobody changed it there.
+def shows_answer(answer: Answer | None, restored_: Restored, graph: Graph) -> bool:
+    """True if a file's graph is that of the answer: nobody changed it in the tool.
 
-    The order of spots and links does not count, nor which way a link goes.
+    The order of spots and links, and the direction of links, are ignored.
     """
     passage = restored_.passage
-    drawn = graph_of(answer, restored_.anchor, passage.starts, passage.ends)
-    return drawn == graph or _content(drawn) == _content(graph)
+    own = graph_of(answer, restored_.anchor, passage.starts, passage.ends)
+    return own == graph or _content(own) == _content(graph)
 
 
 def _content(graph: Graph) -> tuple[Collection[object], Collection[object]]:
