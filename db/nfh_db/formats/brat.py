@@ -139,7 +139,8 @@ def _parties(
     records: Sequence[ExportRecord], parts: Sequence[CarriedDocument]
 ) -> list[Party | None]:
     """The gold, and everybody with a vote, a flag or carried lines in the passage."""
-    found: dict[Party | None, None] = {None: None} | dict.fromkeys(part.by for part in parts)
+    found: dict[Party | None, None] = {None: None}
+    found |= dict.fromkeys(part.by for part in parts)
     for record in records:
         found |= dict.fromkeys(map(Party.of, record.votes))
         answered = {vote.annotator for vote in record.votes}
@@ -548,8 +549,8 @@ class _Reader:
                 found[0].text,
                 [(spot.start, spot.end) for spot in spots],
                 self._how,
-                side and side.offsets,
-                side and turns_of(side.turns),
+                side.offsets if side else None,
+                turns_of(side.turns) if side else None,
             )
         self._counts["cut"] += base.cut
         labels = labels_of([one.carried for one in found if one.carried])
@@ -607,7 +608,7 @@ class _Reader:
             item = replace(item, flags=tuple(f for f in item.flags if f.name in flags))
         before = _stored_answer(item, party)
         claim = Claim(
-            party and party.name,
+            None if party is None else party.name,
             gold=party is None,
             flags=flags,
             noun=_words(one.nouns.get(marked.spot, ""), before.noun if before else None),

@@ -33,7 +33,7 @@ from nfh_db.formats.rows import Offsets, Span
 from nfh_db.formats.spans import MarkError, SplitPairError, Units
 from nfh_db.formats.stored_annotation import Restored, item_of, restored, stored
 from nfh_db.messages import shown, visible
-from nfh_db.records import PERSON, ExportRecord, FlagMark, Role, Vote
+from nfh_db.records import ExportRecord, FlagMark, Role, Vote
 from nfh_db.serialization import TurnRow, turn_rows
 
 ID = re.compile(r"[A-Za-z#]+\d+\S*")
@@ -256,7 +256,7 @@ class Party(msgspec.Struct, frozen=True, array_like=True):
     @classmethod
     def annotator(cls, name: str) -> "Party":
         """A person in the role of an annotator."""
-        return cls(name, Role.ANNOTATOR, PERSON)
+        return cls(name, Role.ANNOTATOR, "person")
 
 
 class SideFile(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

@@ -1,15 +1,26 @@
-"""Format of spaCy's DocBin: passages as Docs with numbers and mentions as span groups, and
-such Docs read, one .spacy file or a folder of several.
+"""Format `docbin`: spaCy's DocBin (https://spacy.io/api/docbin), one .spacy file or a folder of
+several.
 
-A .spacy file is msgpack packed by zlib (https://spacy.io/api/docbin); it is held in memory
-while it is read or written, so a large set is a folder of files of PART passages each.
+A Doc is a passage. Numbers, mentions and turns are span groups
+(https://spacy.io/api/spangroup):
+
+    doc.spans["nfh"]        numbers; label: kind, or ANCHOR without an answer; id: rank of the
+                            number; kb_id: relation of its heads
+    doc.spans["nfh_heads"]  mentions; label: HEAD, ADDED or REMOVED; id: "NUMBER:NOUN", equal
+                            for mentions of one noun
+    doc.spans["nfh_turns"]  turns; label: speaker
+    doc.user_data["nfh"]    JSON of the stored items
+
+Offsets are tokens. Text between the passage's tokens, other than one space, is a token of its
+own. A .spacy file is msgpack packed by zlib and is held in memory while it is read or written,
+so a large set is a folder of files of PART passages each.
 """
 
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import groupby, islice, pairwise
+from dataclasses import dataclass, replace
+from itertools import groupby, islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, cast
 
@@ -25,7 +36,6 @@ from nfh_db.formats.files import (
     OBJECTS,
     TOKENS,
     Binary,
-    FileOrigin,
     Folder,
     LimitError,
     check_rows,
@@ -47,11 +57,9 @@ from nfh_db.formats.spans import (
     ANCHOR,
     HEAD,
     SAME,
-    WITH_RELATION,
-    Graph,
-    Link,
+    LinkedMention,
+    LinkedNumber,
     MarkError,
-    Spot,
     TokenizedText,
     based,
     graph_of,
@@ -62,7 +70,7 @@ from nfh_db.formats.spans import (
 from nfh_db.formats.stored_annotation import KEY, Restored, StoredItem, restored, stored
 from nfh_db.messages import counted, shown, tallied, visible
 from nfh_db.records import MODEL, ExportRecord
-from nfh_models.domain import IMPLICIT_KINDS, Anchor, Answer, Kind, Passage, Relation, Turn
+from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage, Relation, Turn
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -72,26 +80,19 @@ if TYPE_CHECKING:
     from nfh_models.spacy_component.attributes import FusedHead
 
 
-# Passages as spaCy Docs: numbers and mentions as span groups, the rest in user_data.
-#
-# doc.spans["nfh"] has the numbers: label is the kind (ANCHOR where nothing is said), id the
-# rank of the number, kb_id the relation between its heads. doc.spans["nfh_heads"] has the
-# mentions: label HEAD, ADDED or REMOVED, id "NUMBER:NOUN", so that mentions of one noun have
-# one id. doc.spans["nfh_turns"] has the turns, labelled by speaker. doc.user_data["nfh"] is
-# JSON of all that is known besides. Offsets are tokens; what stands between the passage's
-# tokens and is more than one space is a token of its own (https://spacy.io/api/docbin,
-# /api/spangroup).
+# --- passages to Docs ------------------------------------------------------------------------
 
 RULE = "gold"
-"""What the component's attribute nfh_rule says of numbers with gold."""
+"""The value of the component's attribute nfh_rule for numbers with gold."""
 
 
 class DocExtras(
     msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="format", tag="nfh-doc/1"
 ):
-    """What goes along with a Doc. between: tokens that are none of the passage's."""
+    """What the export stores in a Doc."""
 
     between: tuple[int, ...]
+    """Tokens of the Doc that are none of the passage's."""
     items: tuple[StoredItem, ...]
 
 
@@ -99,7 +100,7 @@ _kept = msgspec.json.Decoder(DocExtras)
 
 
 def kept_of(doc: "Doc") -> DocExtras | None:
-    """What went along with a Doc; None where it is another's. Raises MarkError."""
+    """What the export stored in a Doc; None for a Doc of other origin. Raises MarkError."""
     value = doc.user_data.get(KEY)
     if value is None:
         return None
@@ -113,7 +114,7 @@ def kept_of(doc: "Doc") -> DocExtras | None:
 
 @dataclass(frozen=True, slots=True)
 class SpanGroupNames:
-    """The names of the span groups, ours or a project's own."""
+    """The names of the span groups."""
 
     number: str = "nfh"
     head: str = "nfh_heads"
@@ -121,7 +122,7 @@ class SpanGroupNames:
 
     @classmethod
     def of(cls, labels: LabelMap) -> "SpanGroupNames":
-        """With a project's own names. Raises MarkError for a name of nothing known here."""
+        """With a project's names. Raises MarkError for an unknown key of the mapping."""
         known = ("number", "head", "turn")
         for ours in labels.layer:
             if ours not in known:
@@ -132,56 +133,47 @@ class SpanGroupNames:
         return cls(**dict(labels.layer))
 
 
-@dataclass(frozen=True, slots=True)
-class _Pieces:
-    """A text cut into a Doc's tokens. place: of each of the passage's tokens among them."""
+class _DocTokens:
+    """The tokens of a Doc, from the text of a passage."""
 
-    words: list[str]
-    spaces: list[bool]
-    place: list[int]
-    between: list[int]
+    def __init__(self, passage: Passage) -> None:
+        self.words: list[str] = []
+        self.spaces: list[bool] = []
+        self.place: list[int] = []
+        """For each token of the passage its index in the Doc."""
+        self.between: list[int] = []
+        """Indices of tokens that are none of the passage's."""
+        at = 0
+        for token in passage.tokens:
+            self._fill(passage.text[at : token.start])
+            self.place.append(len(self.words))
+            self.words.append(passage.text[token.start : token.end])
+            self.spaces.append(False)
+            at = token.end
+        self._fill(passage.text[at:])
 
+    def _fill(self, gap: str) -> None:
+        """Add the text between two tokens. A first space belongs to the token before, as in
+        spaCy; the end of a line and what follows are two tokens.
+        """
+        if gap.startswith(" ") and self.words:
+            self.spaces[-1] = True
+            gap = gap[1:]
+        line, _, rest = gap.rpartition("\n")
+        gaps = [f"{line}\n", rest] if rest.strip() and len(rest) < len(gap) else [gap]
+        for word in filter(None, gaps):
+            space = word.endswith(" ") and not word.isspace()
+            self.between.append(len(self.words))
+            self.words.append(word[:-1] if space else word)
+            self.spaces.append(space)
 
-def _pieces(passage: Passage) -> _Pieces:
-    found = _Pieces([], [], [], [])
-    at = 0
-    for token in passage.tokens:
-        _fill(found, passage.text[at : token.start])
-        found.place.append(len(found.words))
-        found.words.append(passage.text[token.start : token.end])
-        found.spaces.append(False)
-        at = token.end
-    _fill(found, passage.text[at:])
-    return found
-
-
-def _fill(found: _Pieces, gap: str) -> None:
-    """Add what stands between two tokens: a space is the first one's, as spaCy has it."""
-    if gap.startswith(" ") and found.words:
-        found.spaces[-1] = True
-        gap = gap[1:]
-    line, _, rest = gap.rpartition("\n")
-    if rest.strip() and len(rest) < len(gap):
-        _add(found, f"{line}\n")
-        gap = rest
-    if gap:
-        _add(found, gap)
-
-
-def _add(found: _Pieces, gap: str) -> None:
-    """Add a token that is none of the passage's."""
-    space = gap.endswith(" ") and not gap.isspace()
-    found.between.append(len(found.words))
-    found.words.append(gap[:-1] if space else gap)
-    found.spaces.append(space)
-
-
-def _first(pieces: _Pieces, place: int) -> int:
-    """Where a turn begins whose first token stands there: with the name of who speaks."""
-    between = set(pieces.between)
-    while place - 1 in between and not pieces.words[place - 1].isspace():
-        place -= 1
-    return place
+    def first_of(self, turn: Turn) -> int:
+        """The index of the first token of a turn, the name of its speaker included."""
+        place = self.place[turn.start]
+        between = set(self.between)
+        while place - 1 in between and not self.words[place - 1].isspace():
+            place -= 1
+        return place
 
 
 def doc_of(
@@ -193,8 +185,8 @@ def doc_of(
     from nfh_models.spacy_component.attributes import store
 
     passage = records[0].passage
-    pieces = _pieces(passage)
-    firsts = {_first(pieces, pieces.place[turn.start]) for turn in passage.turns}
+    pieces = _DocTokens(passage)
+    firsts = {pieces.first_of(turn) for turn in passage.turns}
     doc = Doc(
         vocab,
         words=pieces.words,
@@ -205,7 +197,7 @@ def doc_of(
         raise ExportError(
             f"the passage of {records[0].public_id} cannot be made of spaCy's tokens"
         )
-    _draw(doc, records, pieces.place, groups, labels)
+    _add_groups(doc, records, pieces.place, groups, labels)
     store(doc, [one for record in records if (one := _attributes(record, pieces.place))])
     kept = DocExtras(
         tuple(pieces.between), tuple(stored(one, offsets=False) for one in records)
@@ -214,14 +206,13 @@ def doc_of(
     return doc
 
 
-def _draw(
+def _add_groups(
     doc: "Doc",
     records: Sequence[ExportRecord],
     place: Sequence[int],
     groups: SpanGroupNames,
     labels: LabelMap,
 ) -> None:
-    """Put the span groups on a Doc."""
     from spacy.tokens import Span
 
     passage = records[0].passage
@@ -267,55 +258,53 @@ def _draw(
 
 
 def _attributes(record: ExportRecord, place: Sequence[int]) -> "FusedHead | None":
-    """What the spaCy component would say of a number with this gold; None for no NFH."""
+    """The attributes that the spaCy component sets for this gold; None if it is no NFH."""
     from nfh_models.spacy_component.attributes import FusedHead
 
     if record.gold is None or not record.gold.answer.kind.identification:
         return None
     answer = record.gold.answer
+    heads: tuple[int | str, ...] = (answer.kind.value,)
+    if answer.kind not in IMPLICIT_KINDS:
+        heads = tuple(place[head.mentions[0].head] for head in answer.heads)
     return FusedHead(
         place[record.anchor.start],
         place[record.anchor.end - 1] + 1,
         RULE,
-        _heads(answer, place),
+        heads,
         relation=None if answer.relation is Relation.UNSTATED else answer.relation,
     )
 
 
-def _heads(answer: Answer, place: Sequence[int]) -> tuple[int | str, ...]:
-    if answer.kind in IMPLICIT_KINDS:
-        return (answer.kind.value,)
-    return tuple(place[head.mentions[0].head] for head in answer.heads)
-
-
-# What a DocBin would become, counted before spaCy makes it.
+# --- limits, checked before spaCy reads a file -----------------------------------------------
 #
-# A .spacy file is msgpack packed by zlib. 60 KB of it can say 60 million empty lists, or as
-# many Docs without a word, or one word of a megabyte a million times.
+# 60 KB of msgpack packed by zlib can contain 60 million empty lists, or as many Docs without a
+# word, or a word of a megabyte a million times.
 
 UNPACKED = 1024 * 1024 * 1024
-"""Bytes of a file once unpacked: 40 million tokens with three attributes."""
+"""Bytes of an unpacked file: 40 million tokens with three attributes."""
 
 DOCS = 100_000
-"""Docs of one file; an export writes half as many at most."""
+"""Docs of one file; an export writes at most half as many."""
 
 LONGEST_TEXT = LINE_LIMIT
-"""Characters of a Doc's text, or of all texts of a span group: as many as a line has."""
+"""Characters of a Doc's text, or of all texts of a span group."""
 
 HARMLESS = 32 * 1024
-"""Bytes of msgpack that are not counted. Lists in lists may each claim as many items as there
-are bytes, 512 deep, and msgpack makes room for all: 8 * 512 * 32 KB are 134 MB.
+"""Bytes of msgpack in which values are not counted. Nested lists may each claim as many items
+as there are bytes, 512 deep, and msgpack allocates them all: 8 * 512 * 32 KB are 134 MB.
 """
 
 
 class _File(msgspec.Struct):
-    """What is read before spaCy reads a file. lengths: tokens of each Doc, in 32 bits."""
+    """What is read before spaCy reads a file."""
 
     lengths: bytes
+    """Tokens of each Doc, as 32-bit integers."""
 
 
 def check_file(content: bytes) -> None:
-    """Raise LimitError for a .spacy file that would become too much, or that is none."""
+    """Raise LimitError for a .spacy file that would unpack to too much, or is damaged."""
     import numpy as np
 
     unpacked = _unpacked(content)
@@ -336,7 +325,7 @@ def check_file(content: bytes) -> None:
 
 
 def _unpacked(content: bytes) -> bytes:
-    """The msgpack. Raises LimitError for what zlib did not pack, or packed too much in."""
+    """The msgpack. Raises LimitError for what is not packed by zlib, or unpacks to too much."""
     limit = held_limit(len(content), UNPACKED)
     unpacking = zlib.decompressobj()
     size, left = 0, content
@@ -357,14 +346,14 @@ def _unpacked(content: bytes) -> bytes:
 
 
 def check_parts(parts: Iterable[bytes | None]) -> None:
-    """Raise LimitError for a part of a Doc, msgpack by itself, with too many values."""
+    """Raise LimitError for a part of a Doc, itself msgpack, with too many values."""
     for part in parts:
         if isinstance(part, bytes) and len(part) > HARMLESS:
             check_objects(part)
 
 
 def check_text(doc: "Doc") -> int:
-    """How many characters a Doc has. Raises LimitError for more than a text may have."""
+    """The characters of a Doc. Raises LimitError for more than LONGEST_TEXT."""
     length = int(doc.to_array("LENGTH").sum()) + len(doc)
     if length > LONGEST_TEXT:
         raise LimitError(
@@ -380,23 +369,23 @@ _SIZED = {
     0xC7: (1, 1), 0xC8: (2, 1), 0xC9: (4, 1),
     0xD9: (1, 0), 0xDA: (2, 0), 0xDB: (4, 0),
 }  # fmt: skip
-"""Bytes, extensions and strings: bytes of their length, and bytes beyond what it says."""
+"""Bytes, extensions and strings: the size of their length, and bytes in addition to the length.
+"""
 
 _PLAIN = {
     0xC0: 0, 0xC1: 0, 0xC2: 0, 0xC3: 0, 0xCA: 4, 0xCB: 8, 0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8,
     0xD0: 1, 0xD1: 2, 0xD2: 4, 0xD3: 8, 0xD4: 2, 0xD5: 3, 0xD6: 5, 0xD7: 9, 0xD8: 17,
 }  # fmt: skip
-"""Values of one size: the bytes behind the first."""
+"""Values of fixed size: the bytes after the first."""
 
 _NESTED = {0xDC: (2, 1), 0xDD: (4, 1), 0xDE: (2, 2), 0xDF: (4, 2)}
-"""Lists and maps: bytes of their length, and values of each of their items."""
+"""Lists and maps: the size of their length, and values for each item."""
 
 
 def check_objects(content: bytes) -> None:
-    """Raise LimitError for msgpack that says it has more values than OBJECTS.
+    """Raise LimitError for msgpack whose lists and maps claim more values than OBJECTS.
 
-    Counted is what lists and maps claim to hold, before any of it is looked at. What is cut
-    short is left to the reader.
+    Truncated content is not reported here; decoding it fails.
     """
     at, left, claimed = 0, 1, 1
     while left and at < len(content):
@@ -425,19 +414,18 @@ def check_objects(content: bytes) -> None:
             )
 
 
-# Turns of spaCy Docs: the spans of a group, labelled by who speaks.
-#
-# What stands in no turn, the name of a speaker before it say, is text and no token of the
-# passage. A span's id is the turn's number where it is one, else its rank counts.
+# --- Docs to passages ------------------------------------------------------------------------
 
 DIGITS = 9
 """Digits that the number of a turn may have."""
 
 
 def spoken(doc: "Doc", group: str) -> tuple[list[Span], list[Turn] | None]:
-    """The tokens of a Doc, code points, and its turns; None where the group is not there.
+    """The tokens of a Doc, in code points, and its turns; turns are None without the group.
 
-    White space is no token. Raises MarkError for turns that overlap.
+    White space, and words outside all turns such as names of speakers, are no tokens. The id of
+    a span is the number of its turn if it is a number; else the rank is. Raises MarkError for
+    turns that overlap.
     """
     tokens = [token for token in doc if not token.text.isspace()]
     if not doc.spans.get(group):
@@ -458,24 +446,21 @@ def spoken(doc: "Doc", group: str) -> tuple[list[Span], list[Turn] | None]:
         ]
         if len(found) > first:
             label, id_ = _names(span)
-            turns.append(Turn(_number(id_, rank), label or None, first, len(found)))
+            known = id_.isascii() and id_.isdigit() and len(id_) <= DIGITS
+            turns.append(Turn(int(id_) if known else rank, label or None, first, len(found)))
     return found, turns
 
 
 def _names(span: "DocSpan") -> tuple[str, str]:
-    """The label and id of a span. Raises MarkError if the file has no strings for them."""
+    """The label and id of a span. Raises MarkError if the file lacks their strings."""
     try:
         return span.label_, span.id_
     except (KeyError, IndexError, ValueError) as error:
         raise MarkError(f"the names of a turn do not hold: {shown(str(error))}") from error
 
 
-def _number(id_: str, rank: int) -> int:
-    return int(id_) if id_.isascii() and id_.isdigit() and len(id_) <= DIGITS else rank
-
-
-def check_shown(doc: "Doc", group: str, turns: Sequence[Turn]) -> None:
-    """Raise MarkError where a Doc that came from here shows another speaker of a turn."""
+def check_speakers(doc: "Doc", group: str, turns: Sequence[Turn]) -> None:
+    """Raise MarkError if an exported Doc has other speakers now."""
     labels = [_names(span)[0] for span in doc.spans.get(group, ())]
     wanted = [turn.speaker or "" for turn in turns]
     if labels and labels != wanted:
@@ -498,84 +483,52 @@ def dialog(text: str, line: int, tokens: Sequence[Span], turns: Sequence[Turn]) 
     )
 
 
-# spaCy Docs read: numbers from span groups, or from the attributes of the component `nfh`.
-#
-# Span groups say what is gold. What the component found is the answer of a model, whose name
-# is COMPONENT. A Doc counts in tokens; here offsets are code points of its text.
+# Numbers come from span groups, which are gold, or from the attributes of the component `nfh`,
+# which are the answers of a model named COMPONENT. Offsets are code points of the Doc's text.
 
 COMPONENT = "spaCy component nfh"
 ENTS = "ents"
-"""The name by which a mapping means `doc.ents`, unless a span group is called so."""
+"""The name that means `doc.ents` in a mapping, unless a span group has it."""
 
-JOINED = {relation: label for label, relation in WITH_RELATION.items()}
-
-
-@dataclass(frozen=True, slots=True)
-class SpanMention:
-    """A span of a head. noun: which of its number's nouns it is; "" where none is told."""
-
-    span: Span
-    role: str
-    noun: str
-
-
-@dataclass(frozen=True, slots=True)
-class DocNumber:
-    """A number of a Doc with its mentions."""
-
-    span: Span
-    label: str
-    relation: str
-    heads: tuple[SpanMention, ...]
-
-
-@dataclass(slots=True)
-class DocCounts:
-    """What was left out of the Docs, for the sentences at the end."""
-
-    other: Counter[str] = field(default_factory=Counter)
-    empty: int = 0
-    unspaced: int = 0
-    gone: int = 0
-    ignored: int = 0
-    changed: int = 0
-    cut: int = 0
-
-    def warnings(self) -> Iterator[str]:
-        """One sentence on each that there was."""
-        if self.other:
-            groups = ", ".join(visible(name) for name in sorted(self.other)[:8])
-            total = counted(sum(self.other.values()), "span")
-            yield f"{total} of groups that say nothing of numbers left out: {groups}"
-        said = (
-            (self.empty, "Doc", "without a word left out"),
-            (self.unspaced, "Doc", "where spaces are not known: one stands between words"),
-            (self.gone, "number", "whose span was taken out: of those the gold is left out"),
-            (self.ignored, "number", "left out, as the mapping says"),
-            (self.changed, "gold", "changed since it was exported: what the spans show counts"),
-            (self.cut, "token", "cut in two, where a mark begins or ends inside"),
-        )
-        yield from tallied(said)
+WARNINGS = {
+    "empty": ("Doc", "without a word left out"),
+    "unspaced": ("Doc", "where spaces are not known: one stands between words"),
+    "gone": ("number", "whose span was taken out: of those the gold is left out"),
+    "ignored": ("number", "left out, as the mapping says"),
+    "changed": ("gold", "changed since it was exported: what the spans show counts"),
+    "cut": ("token", "cut in two, where a mark begins or ends inside"),
+}
+"""What is counted, and the warning of each count."""
 
 
 class DocReader:
-    """Makes rows of Docs, one after another. counts: of all so far. split: that the name of
-    the file says, for Docs that did not come from here.
-    """
+    """Makes rows of Docs, one after another."""
+
+    split: str | None = None
+    """From the name of the file, for Docs that were not exported."""
 
     def __init__(self, how: ReadOptions) -> None:
-        self.counts = DocCounts()
-        self.split: str | None = None
         self._how = how
         self._groups = SpanGroupNames.of(how.labels)
+        self._counts: Counter[str] = Counter()
+        self._other: Counter[str] = Counter()
+        """Spans of groups that are not read, by group."""
         self._line = 0
-        self._drawn = False
+        self._has_group = False
+
+    def warnings(self) -> Iterator[str]:
+        """A sentence for each count that is not 0."""
+        if self._other:
+            groups = ", ".join(visible(name) for name in sorted(self._other)[:8])
+            total = counted(self._other.total(), "span")
+            yield f"{total} of groups that say nothing of numbers left out: {groups}"
+        yield from tallied((self._counts[key], *words) for key, words in WARNINGS.items())
 
     def missing(self, labels: LabelMap) -> str | None:
-        """Why a mapping does not fit: it names a group of numbers that no Doc has."""
-        if self._drawn or "number" not in labels.layer:
+        """A sentence if the mapping names a group of numbers that no Doc has."""
+        if self._has_group or "number" not in labels.layer:
             return None
-        there = ", ".join(shown(name) for name in sorted(self.counts.other)[:8]) or "none"
+        there = ", ".join(shown(name) for name in sorted(self._other)[:8]) or "none"
         return (
             f'no Doc has the spans {shown(self._groups.number)} that [layer] number = "…" '
             f"names; spans that are there: {there}"
@@ -585,29 +538,29 @@ class DocReader:
         """The rows of a Doc. Raises MarkError."""
         self._line += 1
         if not doc.text.strip():
-            self.counts.empty += 1
+            self._counts["empty"] += 1
             return
-        self.counts.unspaced += doc.has_unknown_spaces
+        self._counts["unspaced"] += doc.has_unknown_spaces
         groups = self._groups
         for name, count in spans_in(doc).items():
             if name not in (groups.number, groups.head, groups.turn):
-                self.counts.other[name] += count
+                self._other[name] += count
         kept = kept_of(doc)
-        drawn = groups.number in spans_in(doc)
-        self._drawn |= drawn
-        found = _drawn(doc, groups) if drawn else _component(doc)
+        in_group = groups.number in spans_in(doc)
+        self._has_group |= in_group
+        found = _group_numbers(doc, groups) if in_group else _component_numbers(doc)
         if not found and kept is None:
             tokens, turns = spoken(doc, groups.turn)
             block = dialog(doc.text, self._line, tokens, turns) if turns else None
             block = block or block_of(doc.text, self._line)
             yield replace(block, split=self.split)
-            return
-        yield from self._ours(doc, found, kept) if kept else self._foreign(doc, found, drawn)
+        elif kept:
+            yield from self._exported(doc, found, kept)
+        else:
+            yield from self._foreign(doc, found, in_group)
 
-    # --- a Doc that came from here --------------------------------------------------------
-
-    def _ours(
-        self, doc: "Doc", found: Sequence[DocNumber], kept: DocExtras
+    def _exported(
+        self, doc: "Doc", found: Sequence[LinkedNumber], kept: DocExtras
     ) -> Iterator[GoldRow]:
         between = set(kept.between)
         offsets = [
@@ -617,62 +570,54 @@ class DocReader:
         if not items:
             raise MarkError("what went along with the Doc names no number")
         turns = items[0].passage.turns
-        check_shown(doc, self._groups.turn, turns)
+        check_speakers(doc, self._groups.turn, turns)
         made = based(doc.text, (), self._how, offsets, turns)
         by_anchor = {(one.anchor.start, one.anchor.end): one for one in items}
         for number in found:
-            span = made.alignment.tokens(*number.span)
-            of_number = by_anchor.pop(span, None)
-            row = self._row(number, made, of_number)
-            if row is not None:
-                yield row
-        for rest in by_anchor.values():
-            self.counts.gone += 1
-            yield self._of(rest)
+            of_number = by_anchor.pop(made.alignment.tokens(*number.span), None)
+            yield from self._rows(number, made, Claim(None, gold=True), of_number)
+        self._counts["gone"] += len(by_anchor)
+        yield from map(self._stored_row, by_anchor.values())
 
-    def _of(self, kept: Restored) -> GoldRow:
-        """A row of what goes along, without gold."""
+    def _stored_row(self, kept: Restored) -> GoldRow:
+        """The row of a stored item, without gold."""
         return GoldRow(
             self._line, kept.passage, kept.anchor, kept.split, None, kept.votes, kept.flags
         )
 
-    # --- any Doc --------------------------------------------------------------------------
-
     def _foreign(
-        self, doc: "Doc", found: Sequence[DocNumber], drawn: bool
+        self, doc: "Doc", found: Sequence[LinkedNumber], in_group: bool
     ) -> Iterator[GoldRow]:
         tokens, turns = spoken(doc, self._groups.turn)
-        marks = [span for one in found for span in (one.span, *(h.span for h in one.heads))]
+        marks = [span for one in found for span in one.spans]
         made = based(doc.text, marks, self._how, tokens, turns)
-        self.counts.cut += made.cut
-        claim = Claim(None, gold=True) if drawn else Claim(COMPONENT, type=MODEL)
+        self._counts["cut"] += made.cut
+        claim = Claim(None, gold=True) if in_group else Claim(COMPONENT, type=MODEL)
         for number in found:
-            row = self._row(number, made, None, claim)
-            if row is not None:
-                yield row
+            yield from self._rows(number, made, claim)
 
-    def _row(
+    def _rows(
         self,
-        number: DocNumber,
+        number: LinkedNumber,
         made: TokenizedText,
-        kept: Restored | None,
-        claim: Claim = Claim(None, gold=True),  # noqa: B008 - it is frozen
-    ) -> GoldRow | None:
+        claim: Claim,
+        kept: Restored | None = None,
+    ) -> Iterator[GoldRow]:
         how, alignment = self._how, made.alignment
-        exact = translated(_graph(number), how.labels)
+        exact = translated(number.graph(), how.labels)
         if exact.spots[0].label == IGNORE:
-            self.counts.ignored += 1
-            return None
-        marked = numbers(translated(_tolerant(number, how), how.labels))[0]
+            self._counts["ignored"] += 1
+            return
+        marked = numbers(translated(number.tolerant_graph(how.labels), how.labels))[0]
         found = outcome(claim, marked, exact, alignment, how, kept)
-        self.counts.changed += found.changed
+        self._counts["changed"] += found.changed
         if kept is not None:
-            return replace(self._of(kept), gold=found.gold)
-        first, stop = alignment.tokens(*number.span)
-        return GoldRow(
+            yield replace(self._stored_row(kept), gold=found.gold)
+            return
+        yield GoldRow(
             self._line,
             alignment.passage,
-            Anchor(first, stop),
+            Anchor(*alignment.tokens(*number.span)),
             self.split,
             found.gold,
             found.votes,
@@ -685,8 +630,8 @@ class DocReader:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
-    """A span of a group as plain values."""
+class _GroupSpan:
+    """A span of a group, in code points."""
 
     span: Span
     text: str
@@ -696,13 +641,13 @@ class _Shown:
 
 
 def spans_in(doc: "Doc") -> dict[str, int]:
-    """How many spans each group of a Doc has; ENTS is its entities, if it has any."""
+    """How many spans each group of a Doc has; ENTS are its entities, if it has any."""
     found = {name: len(spans) for name, spans in doc.spans.items()}
     return found if ENTS in found or not doc.ents else {**found, ENTS: len(doc.ents)}
 
 
-def _group(doc: "Doc", name: str) -> list[_Shown]:
-    """The spans of a group. Raises MarkError for one that the file has no strings for."""
+def _group(doc: "Doc", name: str) -> list[_GroupSpan]:
+    """The spans of a group. Raises MarkError if the file lacks their strings."""
     spans = doc.ents if name == ENTS and ENTS not in doc.spans else doc.spans.get(name, ())
     try:
         if (length := sum(one.end_char - one.start_char for one in spans)) > LONGEST_TEXT:
@@ -711,18 +656,20 @@ def _group(doc: "Doc", name: str) -> list[_Shown]:
                 f"wanted at most {LONGEST_TEXT:,}"
             )
         return [
-            _Shown((one.start_char, one.end_char), one.text, one.label_, one.id_, one.kb_id_)
+            _GroupSpan(
+                (one.start_char, one.end_char), one.text, one.label_, one.id_, one.kb_id_
+            )
             for one in spans
         ]
     except (KeyError, IndexError, ValueError) as error:
-        said = visible(str(error), 120)
-        raise MarkError(f'doc.spans["{visible(name)}"] does not hold: {said}') from error
+        reason = visible(str(error), 120)
+        raise MarkError(f'doc.spans["{visible(name)}"] does not hold: {reason}') from error
 
 
-def _drawn(doc: "Doc", groups: SpanGroupNames) -> list[DocNumber]:
-    """The numbers that span groups show."""
+def _group_numbers(doc: "Doc", groups: SpanGroupNames) -> list[LinkedNumber]:
+    """The numbers of the span groups, in order."""
     spans = _group(doc, groups.number)
-    heads: dict[int, list[SpanMention]] = {}
+    heads: dict[int, list[tuple[_GroupSpan, str]]] = {}
     for head in _group(doc, groups.head):
         rank, _, noun = head.id.rpartition(":")
         known = [place for place, one in enumerate(spans) if rank and one.id == rank]
@@ -735,60 +682,34 @@ def _drawn(doc: "Doc", groups: SpanGroupNames) -> list[DocNumber]:
                 f'doc.spans["{groups.head}"] belongs to {len(known)} of {len(spans)} numbers; '
                 'wanted the id "NUMBER:NOUN", where NUMBER is the id of one number\'s span'
             )
-        heads.setdefault(known[0], []).append(SpanMention(head.span, head.label or HEAD, noun))
-    found = [
-        DocNumber(one.span, one.label or ANCHOR, one.kb_id, tuple(heads.get(place, ())))
-        for place, one in enumerate(spans)
-    ]
-    return _once(found)
-
-
-def _once(found: Sequence[DocNumber]) -> list[DocNumber]:
-    """Each number once, by place. Raises MarkError for two that say something else."""
-    by_span: dict[Span, DocNumber] = {}
-    for number in found:
-        if by_span.setdefault(number.span, number) != number:
-            start, end = number.span
+        heads.setdefault(known[0], []).append((head, noun))
+    by_span: dict[Span, LinkedNumber] = {}
+    for place, one in enumerate(spans):
+        own = heads.get(place, [])
+        nouns = [noun for _, noun in own]
+        mentions = tuple(
+            LinkedMention(head.span, head.label or HEAD, _first_before(nouns, rank))
+            for rank, (head, _) in enumerate(own)
+        )
+        label = one.label or ANCHOR
+        number = LinkedNumber(one.span, label, mentions, one.kb_id, grouped=all(nouns))
+        if by_span.setdefault(one.span, number) != number:
+            start, end = one.span
             raise MarkError(f"two numbers at {start} to {end} say different things; wanted one")
-    return sorted(by_span.values(), key=lambda one: one.span)
+    return sorted(by_span.values(), key=lambda number: number.span)
 
 
-def _graph(number: DocNumber) -> Graph:
-    """The graph that is drawn."""
-    links = [Link(0, at, head.role) for at, head in enumerate(number.heads, 1)]
-    firsts: dict[str, int] = {}
-    for at, head in enumerate(number.heads, 1):
-        first = firsts.setdefault(head.noun or f" {at}", at)
-        if first != at:
-            links.append(Link(at, first, SAME))
-    if number.relation:
-        links += [Link(one, two, number.relation) for one, two in pairwise(firsts.values())]
-    return Graph(_spots(number), tuple(links))
+def _first_before(nouns: Sequence[str], rank: int) -> int | None:
+    """The index of the first mention with the noun of this one; None if it is this one."""
+    first = nouns.index(nouns[rank]) if nouns[rank] else rank
+    return None if first == rank else first
 
 
-def _tolerant(number: DocNumber, how: ReadOptions) -> Graph:
-    """The graph that is meant where no id says which mentions are one noun."""
-    if all(head.noun for head in number.heads):
-        return _graph(number)
-    relation = how.labels.relations.get(number.relation, number.relation)
-    roles = [head.role for head in number.heads]
-    if relation in JOINED and HEAD in roles:
-        roles[roles.index(HEAD)] = JOINED[Relation(relation)]
-    return Graph(_spots(number), tuple(Link(0, at, role) for at, role in enumerate(roles, 1)))
+# --- the attributes of the component ---------------------------------------------------------
 
 
-def _spots(number: DocNumber) -> tuple[Spot, ...]:
-    return (
-        Spot(*number.span, number.label),
-        *(Spot(*head.span, HEAD) for head in number.heads),
-    )
-
-
-# --- what the component found ---------------------------------------------------------------
-
-
-def _component(doc: "Doc") -> list[DocNumber]:
-    """The fused heads that the component `nfh` left in a Doc's user_data."""
+def _component_numbers(doc: "Doc") -> list[LinkedNumber]:
+    """The fused heads that the component `nfh` stored in a Doc's user_data, in order."""
     from nfh_models.spacy_component.attributes import HEADS_AT, IS_NFH, MARK
 
     data = cast("Mapping[object, object]", doc.user_data)
@@ -801,18 +722,18 @@ def _component(doc: "Doc") -> list[DocNumber]:
             continue
         heads = data.get((MARK, HEADS_AT, start, end)) or ()
         relation = data.get((MARK, "nfh_relation", start, end)) or ""
-        found.append(_found(doc, (start, end), heads, str(relation)))
+        found.append(_component_number(doc, (start, end), heads, str(relation)))
     return sorted(found, key=lambda one: one.span)
 
 
-def _found(doc: "Doc", span: Span, heads: object, relation: str) -> DocNumber:
+def _component_number(doc: "Doc", span: Span, heads: object, relation: str) -> LinkedNumber:
     known = heads if isinstance(heads, list | tuple) else ()
     classes = [one for one in known if isinstance(one, str)]
     places = [one for one in known if type(one) is int]
     if classes and classes[0] not in IMPLICIT_KINDS:
         raise MarkError(f"the component's head {shown(classes[0])} is no class")
     if classes and not places:
-        return DocNumber(span, classes[0], "", ())
+        return LinkedNumber(span, classes[0], (), grouped=True)
     mentions = []
     for distance in places:
         word = doc.char_span(
@@ -822,48 +743,42 @@ def _found(doc: "Doc", span: Span, heads: object, relation: str) -> DocNumber:
             raise MarkError(
                 f"a head of the component stands {distance} from {span[0]}: no word"
             )
-        mentions.append(SpanMention((word.start_char, word.end_char), HEAD, ""))
+        mentions.append(LinkedMention((word.start_char, word.end_char), HEAD))
     label = Kind.REFERENCE if mentions else Kind.NFH
-    return DocNumber(span, label, relation if len(mentions) > 1 else "", tuple(mentions))
+    return LinkedNumber(span, label, tuple(mentions), relation if len(mentions) > 1 else "")
 
 
 PART = 2_000
 """Passages of one file of a folder."""
 
 WHOLE = 50_000
-"""Passages that one file alone may have."""
+"""Passages that a single file may have."""
 
 ATTRS = ("ORTH", "SPACY", "SENT_START")
 
 
-# --- in -------------------------------------------------------------------------------------
+# --- files: reading -------------------------------------------------------------------------
 
 
-def read(origin: FileOrigin, how: ReadOptions) -> Iterator[Row]:
+def read(origin: Binary | Folder, how: ReadOptions) -> Iterator[Row]:
     """The rows of a .spacy file, or of a folder of them. Raises FormatError."""
-    try:
+    with origin.refusing(MarkError):
         reader = DocReader(how)
-    except MarkError as error:
-        raise origin.error(None, str(error)) from error
     if isinstance(origin, Folder):
         names = list(origin.named(".spacy"))
         if not names:
             raise origin.error(None, "holds no .spacy file")
         for name in names:
             reader.split = split_of_name(PurePosixPath(name).stem)
-            try:
+            with origin.refusing_member(name, MarkError):
                 yield from _rows(origin.read(name), reader)
-            except MarkError as error:
-                raise origin.member_error(name, None, str(error)) from error
-    elif isinstance(origin, Binary):
+    else:
         reader.split = split_of_name(origin.path.stem)
-        try:
+        with origin.refusing(MarkError):
             yield from _rows(origin.content(), reader)
-        except MarkError as error:
-            raise origin.error(None, str(error)) from error
     if (missing := reader.missing(how.labels)) is not None:
         raise origin.error(None, missing)
-    origin.warnings.extend(reader.counts.warnings())
+    origin.warnings.extend(reader.warnings())
 
 
 def _rows(content: bytes, reader: DocReader) -> Iterator[Row]:
@@ -878,7 +793,7 @@ def _rows(content: bytes, reader: DocReader) -> Iterator[Row]:
 
 
 def _docs(content: bytes) -> Iterator["Doc"]:
-    """The Docs of a file. Raises MarkError for one that is no DocBin, or would be too large."""
+    """The Docs of a file. Raises MarkError for one that is no DocBin, or too large."""
     from spacy.tokens import DocBin
     from spacy.vocab import Vocab
 
@@ -889,9 +804,9 @@ def _docs(content: bytes) -> Iterator["Doc"]:
         yield from file.get_docs(Vocab())
     except LimitError as error:
         raise MarkError(str(error)) from error
-    except Exception as error:  # spaCy raises what it comes upon
-        said = visible(f"{type(error).__name__}: {error}", 200)
-        raise MarkError(f"cannot be read as a DocBin of spaCy: {said}") from error
+    except Exception as error:  # spaCy raises errors of many types on damaged files
+        reason = visible(f"{type(error).__name__}: {error}", 200)
+        raise MarkError(f"cannot be read as a DocBin of spaCy: {reason}") from error
 
 
 def _sniff(first: First) -> str | None:
@@ -913,11 +828,11 @@ def _is_docbin(head: bytes) -> bool:
     return b"\xa7version" in start and b"\xa5attrs" in start
 
 
-# --- out ------------------------------------------------------------------------------------
+# --- files: writing -------------------------------------------------------------------------
 
 
 class DocBinWriter:
-    """Makes .spacy files. left_out: nothing."""
+    """Makes .spacy files. left_out: stays empty."""
 
     def __init__(self, how: Writing) -> None:
         self.left_out: Counter[str] = Counter()
@@ -928,7 +843,7 @@ class DocBinWriter:
             raise ExportError(str(error)) from error
 
     def chunks(self, records: Iterable[ExportRecord]) -> Iterator[bytes]:
-        """One file. Raises ExportError for more passages than it may have."""
+        """One file. Raises ExportError for more than WHOLE passages."""
         passages = self._passages(records)
         first = list(islice(passages, WHOLE))
         if next(passages, None) is not None:
@@ -953,7 +868,7 @@ class DocBinWriter:
         return (list(group) for _, group in groups)
 
     def _files(self, passages: Sequence[Sequence[ExportRecord]]) -> Iterator[bytes]:
-        """As few files as can be read again: long passages need more."""
+        """One file, or more if one could not be read again."""
         try:
             made = [self._file(passages)]
         except ExportError:
@@ -964,7 +879,7 @@ class DocBinWriter:
         yield from made
 
     def _file(self, passages: Sequence[Sequence[ExportRecord]]) -> bytes:
-        """Raises ExportError for one that could not be read again."""
+        """Raises ExportError for a file that could not be read again."""
         from spacy.tokens import DocBin
         from spacy.vocab import Vocab
 

@@ -7,6 +7,7 @@ import codecs
 import contextlib
 import errno
 import hashlib
+import importlib
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from io import TextIOWrapper
 from pathlib import Path, PurePosixPath
+from types import ModuleType
 from typing import IO, BinaryIO
 
 from nfh_db.errors import ExportError, FormatError
@@ -53,6 +55,14 @@ JSON_START = re.compile(rb'\s*[\[{]\s*["{]')
 """How a line of JSON starts, of which all formats are UTF-8."""
 
 NO_LINE_YET = "holds nothing but white space; wanted at least one row"
+
+
+def optional_library(name: str, missing: Exception) -> ModuleType:
+    """The library of that name. Raises `missing` if it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise missing from error
 
 
 class FileOrigin:

@@ -1,8 +1,8 @@
-"""Formats of INCEpTION: projects and documents as UIMA CAS in JSON and in XMI; their
-declaration and their writer.
+"""Formats `inception-json` and `inception-xmi`: projects and documents of INCEpTION as UIMA CAS
+in JSON and in XMI (https://inception-project.github.io, user's guide, appendix on formats).
 
-A folder or zip as its project export makes it, or one document alone, whose answers are then
-gold unless it says whose they are. Offsets are UTF-16 code units, ends exclusive.
+A folder or zip in the form of a project export, or a single document, whose answers are gold
+unless it names the annotator. Offsets in the files are UTF-16 code units, ends exclusive.
 """
 
 import hashlib
@@ -65,44 +65,47 @@ from nfh_db.formats.spans import ANCHOR, SAME, MarkError, graph_of, label_of, re
 from nfh_db.formats.stored_annotation import StoredItem, stored
 from nfh_db.messages import counted, visible
 from nfh_db.records import ExportRecord, Role, Vote
-from nfh_models.domain import Anchor, Answer, Passage, Sort
+from nfh_models.domain import Anchor, Answer, Passage
 
 if TYPE_CHECKING:
     import cassis
     from cassis.typesystem import FeatureStructure
 
 
-# Answers drawn into CAS documents: one for each annotator, one for the gold.
+# The writer: a document for each annotator, and one for the gold.
 #
-# A document is one passage with its tokens, turns (sentences too, since INCEpTION shows one a
-# line) and numbers. Offsets are code points here; dkpro-cassis writes them as UIMA counts.
+# A document is a passage with its tokens, turns and numbers. Each turn is a sentence, too,
+# since INCEpTION displays a sentence on a line. Offsets are code points here; dkpro-cassis
+# converts them.
 
 Words = Callable[[str], str]
-"""Makes a text one that the file can hold."""
+"""Replaces the characters of a text that the file cannot hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class CasNumber:
-    """A number of a document. answer: None where it is open. kept: what goes along."""
+    """A number of a document."""
 
     anchor: Anchor
     answer: Answer | None
     kept: StoredItem | None
+    """The item to be stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A document of one annotator, or of the gold. name: of the member, without its end."""
+    """A document of one annotator, or of the gold."""
 
     name: str
+    """Of the member, without suffix."""
     passage: Passage
     numbers: tuple[CasNumber, ...]
 
 
 def files(records: Iterable[ExportRecord], suffix: str) -> Iterator[File]:
-    """The documents that records make; records come by passage and span.
+    """The documents of records, which come by passage and span.
 
-    suffix: the end of their names, which INCEpTION has in the names of folders, too.
+    suffix: of the members, which INCEpTION also has in the names of folders.
     """
     passages = groupby(records, lambda record: record.passage.digest)
     for rank, (digest, group) in enumerate(passages, 1):
@@ -133,14 +136,14 @@ def _of_passage(stem: str, suffix: str, records: Sequence[ExportRecord]) -> Iter
 
 
 def _own(record: ExportRecord, name: str) -> Vote | None:
-    """The answer that somebody's document shows: the annotator's, else the adjudicator's."""
+    """The vote in an annotator's document: the annotator's, else the adjudicator's."""
     votes = [vote for vote in record.votes if vote.annotator == name]
     return min(votes, key=lambda vote: vote.role is not Role.ANNOTATOR, default=None)
 
 
 def _open(record: ExportRecord) -> CasNumber:
-    """A number as everybody is given it. With it goes what no other document shows: the second
-    answer of somebody who is annotator and adjudicator.
+    """A number of the initial document. It stores the votes that no other document has: the
+    second vote of somebody who is annotator and adjudicator.
     """
     shown = [_own(record, name) for name in {vote.annotator for vote in record.votes}]
     rest = [vote for vote in record.votes if not any(vote is one for one in shown)]
@@ -163,9 +166,9 @@ def _kept(
 
 
 class CasDocumentWriter:
-    """Makes the CAS of documents. words: applied to every text that is written.
+    """Makes the CAS of documents. words: applied to every text.
 
-    Raises ExportError where the library is missing.
+    Raises ExportError if the library is not installed.
     """
 
     def __init__(self, layer: CasLayer, labels: LabelMap, words: Words = str) -> None:
@@ -179,14 +182,13 @@ class CasDocumentWriter:
             raise ExportError(str(error)) from error
 
     def cas(self, file: File) -> "cassis.Cas":
-        """The document."""
         made = self._of_text(file.passage)
         for number in file.numbers:
             self._number(made, number, file.passage)
         return made
 
     def _new(self, type_: str, **features: object) -> "FeatureStructure":
-        """A feature structure, not yet listed in the view."""
+        """A feature structure that is in no view yet."""
         named = {attribute(name): value for name, value in features.items()}
         return self.types.get_type(type_)(**named)
 
@@ -206,28 +208,28 @@ class CasDocumentWriter:
             begin, end = tokens[turn.start].start, tokens[turn.end - 1].end
             line = _line_of(passage, turn.start)
             made.add(self._new(SENTENCE, begin=line, end=end))
-            said = {
+            features = {
                 layer.turn_number: turn.number,
                 layer.speaker: None if turn.speaker is None else self._words(turn.speaker),
                 layer.said_from: turn.begin,
                 layer.said_until: turn.until,
             }
-            made.add(self._new(layer.turn, begin=begin, end=end, **said))
+            made.add(self._new(layer.turn, begin=begin, end=end, **features))
         return made
 
-    def _number(self, made: "cassis.Cas", drawn: CasNumber, passage: Passage) -> None:
+    def _number(self, made: "cassis.Cas", given: CasNumber, passage: Passage) -> None:
         """Add a number with its mentions and links."""
         layer = self._layer
         starts = [token.start for token in passage.tokens]
         ends = [token.end for token in passage.tokens]
-        graph = graph_of(drawn.answer, drawn.anchor, starts, ends)
+        graph = graph_of(given.answer, given.anchor, starts, ends)
         named = renamed(graph, self._labels)
         spots = [
             self._new(layer.head if place else layer.number, begin=spot.start, end=spot.end)
             for place, spot in enumerate(graph.spots)
         ]
         number = spots[0]
-        for feature, words in self._features(drawn, named.spots[0].label).items():
+        for feature, words in self._features(given, named.spots[0].label).items():
             setattr(number, attribute(feature), words)
         links = []
         for ours, theirs in zip(graph.links, named.links, strict=True):
@@ -246,29 +248,26 @@ class CasDocumentWriter:
     def _array(self, elements: "list[FeatureStructure]") -> "FeatureStructure":
         return self._new(FS_ARRAY, elements=elements)
 
-    def _features(self, drawn: CasNumber, label: str) -> dict[str, str]:
-        layer, answer = self._layer, drawn.answer
+    def _features(self, given: CasNumber, label: str) -> dict[str, str]:
+        """label: of the number, by the project's mapping."""
+        layer, answer = self._layer, given.answer
         found: dict[str, str] = {}
-        if label == label_of(answer):
-            kind, _, sort = label.partition("_")
-            if answer is not None and kind == "OTHER" and sort in tuple(Sort):
-                found = {layer.kind: kind, layer.sort: sort}
-            elif label != ANCHOR:
-                found = {layer.kind: label}
-        else:
+        if answer is not None and answer.sort and label == label_of(answer):
+            found = {layer.kind: answer.kind.value, layer.sort: answer.sort.value}
+        elif label != ANCHOR or answer is not None:
             found = {layer.kind: label}
         if answer is not None and answer.noun:
             found[layer.noun] = self._words(answer.noun)
         if answer is not None and answer.comment:
             found[layer.comment] = self._words(answer.comment)
-        if drawn.kept is not None:
-            found[layer.kept] = escaped(msgspec.json.encode(drawn.kept).decode())
+        if given.kept is not None:
+            found[layer.kept] = escaped(msgspec.json.encode(given.kept).decode())
         return found
 
 
 def _line_of(passage: Passage, token: int) -> int:
-    """Where what is said in a turn begins to be shown: before its first token, with the name
-    of who speaks. INCEpTION shows sentences, and nothing that stands between them.
+    """The offset at which the sentence of a turn begins: at the name of its speaker. INCEpTION
+    displays no text between sentences.
     """
     start = passage.tokens[token].start
     before = passage.tokens[token - 1].end if token else 0
@@ -277,14 +276,12 @@ def _line_of(passage: Passage, token: int) -> int:
 
 
 def escaped(json: str) -> str:
-    """JSON in which the two characters that XML knows no way to write are escapes."""
+    """JSON with escapes for the two characters that XML cannot hold."""
     return json.replace("\ufffe", "\\ufffe").replace("\uffff", "\\uffff")
 
 
 def _replaced(text: str, written: str) -> str:
-    """What stood at the places where another character was written: code point, character's
-    number.
-    """
+    """JSON of the characters that were replaced: pairs of a code point and a character number."""
     pairs = [
         (at, ord(one))
         for at, (one, two) in enumerate(zip(text, written, strict=True))
@@ -293,20 +290,21 @@ def _replaced(text: str, written: str) -> str:
     return msgspec.json.encode(pairs).decode()
 
 
-def named(how: Writing) -> CasLayer:
-    """The layers to write, with a project's own names. Raises ExportError for a wrong one."""
-    try:
-        return CasLayer.of(how.labels.layer)
-    except MarkError as error:
-        raise ExportError(str(error)) from error
-
-
 class JsonWriter:
-    """Makes the folder of documents that INCEpTION's project export has. left_out: nothing."""
+    """Makes a folder in the form of a project export. left_out: stays empty.
+
+    Raises ExportError for an unknown key of the mapping, and if the library is not installed.
+    """
+
+    words: Words = str
 
     def __init__(self, how: Writing) -> None:
         self.left_out: Counter[str] = Counter()
-        self._document = CasDocumentWriter(named(how), how.labels)
+        try:
+            layer = CasLayer.of(how.labels.layer)
+        except MarkError as error:
+            raise ExportError(str(error)) from error
+        self._document = CasDocumentWriter(layer, how.labels, self.words)
 
     def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, bytes]]:
         """annotation/DOCUMENT/NAME.json of each annotator, curation/…/CURATION_USER.json."""
@@ -315,15 +313,13 @@ class JsonWriter:
             yield f"{file.name}.json", cas.to_json(pretty_print=False).encode()
 
 
-class XmiWriter:
-    """Makes the same project in XMI, with one TypeSystem.xml for all. left_out: nothing."""
+class XmiWriter(JsonWriter):
+    """Makes the same project in XMI, with one TypeSystem.xml for all documents."""
 
-    def __init__(self, how: Writing) -> None:
-        self.left_out: Counter[str] = Counter()
-        self._document = CasDocumentWriter(named(how), how.labels, writable)
+    words = staticmethod(writable)
 
     def members(self, records: Iterable[ExportRecord]) -> Iterator[tuple[str, bytes]]:
-        """The type system, and with the first record the members that JsonWriter makes."""
+        """The type system, and the members of JsonWriter in XMI."""
         for rank, file in enumerate(files(records, ".xmi")):
             if not rank:
                 yield TYPE_SYSTEM, self._document.types.to_xml().encode()
@@ -339,21 +335,19 @@ LOOKED_INTO = 3
 """Members of a folder that the sniffing opens."""
 
 
-# --- in -------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------
 
 
 def read(origin: FileOrigin, how: ReadOptions) -> Iterator[Row]:
     """The rows of a project, or of one document. Raises FormatError."""
-    try:
+    with origin.refusing(MarkError):
         layer = CasLayer.of(how.labels.layer)
-    except MarkError as error:
-        raise origin.error(None, str(error)) from error
     reader = DocumentReader(how)
     if isinstance(origin, Folder):
         yield from _project(origin, layer, reader)
     else:
-        yield from _alone(origin, layer, reader)
-    origin.warnings.extend(reader.counts.warnings())
+        yield from _single(origin, layer, reader)
+    origin.warnings.extend(reader.warnings())
 
 
 def _project(folder: Folder, layer: CasLayer, reader: DocumentReader) -> Iterator[Row]:
@@ -376,7 +370,7 @@ def _project(folder: Folder, layer: CasLayer, reader: DocumentReader) -> Iterato
 
 
 def _of_project(folder: Folder, members: list[ProjectDocument]) -> list[ProjectDocument]:
-    """The members of a project: what stands outside its folders is no document of it."""
+    """The members in the folders of a project; all members if there are none."""
     within = [one for one in members if one.part is not MemberKind.LOOSE]
     outside = [one for one in members if one.part is MemberKind.LOOSE]
     if not within:
@@ -395,27 +389,23 @@ def _of_project(folder: Folder, members: list[ProjectDocument]) -> list[ProjectD
 
 def _member(folder: Folder, name: str, layer: CasLayer) -> Cas:
     content = folder.read(name)
-    try:
+    with folder.refusing_member(name, MarkError):
         if name.lower().endswith(".zip"):
             return _packed(content, layer)
         beside = types_beside(folder.named(".xml"), name)
         types = None if beside is None else (beside, folder.read(beside))
         return _cas(name, content, types, layer)
-    except MarkError as error:
-        raise folder.member_error(name, None, str(error)) from error
 
 
 def _cas(name: str, content: bytes, types: tuple[str, bytes] | None, layer: CasLayer) -> Cas:
-    """A document in JSON or XMI. types: of XMI, the name and content of its type system."""
+    """A document in JSON or XMI. types: name and content of the type system, for XMI."""
     if name.lower().endswith(".xmi") or is_xml(content):
         return cas_of(load_xmi(content, types, layer), layer)
     return cas_of(load_json(content, layer), layer)
 
 
 def _packed(content: bytes, layer: CasLayer) -> Cas:
-    """The document of a zip file inside a project: XMI with its type system, or JSON. All else
-    stays packed.
-    """
+    """The document of a zip file in a project: XMI with its type system, or JSON."""
     try:
         with opened_zip(BytesIO(content)) as packed:
             names = packed.namelist()
@@ -439,26 +429,19 @@ def _unpacked(packed: zipfile.ZipFile, name: str) -> bytes:
         raise LimitError(f"{visible(name)} {error}") from error
 
 
-def _alone(source: FileOrigin, layer: CasLayer, reader: DocumentReader) -> Iterator[Row]:
+def _single(source: FileOrigin, layer: CasLayer, reader: DocumentReader) -> Iterator[Row]:
     """The rows of one file."""
     member = ProjectDocument(source.path.name, source.path.name, MemberKind.LOOSE)
-    content = _content(source)
-    try:
-        cas = _cas(source.path.name, content, _types_of_file(source), layer)
-        yield from reader.rows([Filed(member, cas)])
-    except MarkError as error:
-        raise source.error(None, str(error)) from error
-
-
-def _content(source: FileOrigin) -> bytes:
     content = _read(source, source.path)
     if hashlib.sha256(content).hexdigest() != source.sha256:
         raise source.error(None, "changed while it was read; import it again")
-    return content
+    with source.refusing(MarkError):
+        cas = _cas(source.path.name, content, _types_of_file(source), layer)
+        yield from reader.rows([Filed(member, cas)])
 
 
 def _read(source: FileOrigin, path: Path) -> bytes:
-    """A file as a whole: the source, or one beside it. Raises FormatError."""
+    """The source, or a file beside it. Raises FormatError."""
     try:
         return read_file(path)
     except LimitError as error:
@@ -468,14 +451,14 @@ def _read(source: FileOrigin, path: Path) -> bytes:
 
 
 def _types_of_file(source: FileOrigin) -> tuple[str, bytes] | None:
-    """Name and content of the type system beside a file, if any. Raises FormatError."""
+    """Name and content of the type system beside a file. Raises FormatError."""
     for path in sorted(source.path.parent.glob("*.[xX][mM][lL]")):
         if path.name.lower() == TYPE_SYSTEM.lower() and path.is_file():
             return path.name, _read(source, path)
     return None
 
 
-# --- which is which -------------------------------------------------------------------------
+# --- sniffing and the declarations -----------------------------------------------------------
 
 
 def _sniff_json(first: First) -> str | None:
@@ -509,9 +492,9 @@ def _is_xmi(start: str) -> bool:
 
 
 def _project_of(folder: Folder, suffix: str) -> str | None:
-    """Why a folder looks like a project with documents of that kind."""
+    """Why a folder looks like a project with documents of that suffix."""
     names = documents(folder.named(suffix, ".zip"))
-    # Documents in a folder of their own come first: they are surer than what lies loose.
+    # Documents in the folders of a project come first.
     names.sort(key=lambda name: member_of(name).part is MemberKind.LOOSE)
     for name in names[:LOOKED_INTO]:
         if _kind(folder, name) == suffix:
@@ -533,9 +516,6 @@ def _kind(folder: Folder, name: str) -> str | None:
     if start.startswith("{") and _is_json(start):
         return ".json"
     return ".xmi" if start.startswith("<") and _is_xmi(start) else None
-
-
-# --- the formats ----------------------------------------------------------------------------
 
 
 HOLDS = holds(

@@ -1,5 +1,9 @@
-"""CAS documents of INCEpTION read: the layers that hold answers, text, tokens and turns, the
-files of a project, XMI by way of dkpro-cassis, and rows of all that.
+"""Documents of INCEpTION: files of a project, layers, loading of JSON and XMI with
+dkpro-cassis, numbers and turns of a CAS, and rows of a document.
+
+Source: https://inception-project.github.io, user's guide, "Project export" and appendix on
+formats; UIMA CAS JSON 0.4.0 (https://github.com/apache/uima-uimaj-io-jsoncas) and XMI
+(https://uima.apache.org/d/uimaj-current/ref.html).
 """
 
 import codecs
@@ -8,13 +12,11 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import lru_cache
 from io import BytesIO
-from itertools import pairwise
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
@@ -24,25 +26,24 @@ import msgspec
 from nfh_db.formats.annotation_tasks import Claim, outcome
 from nfh_db.formats.dialog import block_of
 from nfh_db.formats.fields import A_NAME, INTEGER_LIMIT, is_a_name, whole_number
-from nfh_db.formats.files import OBJECTS, LimitError, check_json
+from nfh_db.formats.files import OBJECTS, LimitError, check_json, optional_library
 from nfh_db.formats.rows import IGNORE, DialogBlock, GoldRow, ReadOptions, Span
 from nfh_db.formats.spans import (
     ANCHOR,
     HEAD,
+    HEAD_WITH,
     LAST_OF_ONE_UNIT,
-    SAME,
-    WITH_RELATION,
-    Graph,
-    TokenAlignment,
-    Link,
+    LinkedMention,
+    LinkedNumber,
     MarkError,
-    Spot,
+    TokenAlignment,
     based,
     numbers,
     translated,
 )
 from nfh_db.formats.stored_annotation import Restored, StoredItem, restored
 from nfh_db.messages import counted, shown, tallied, visible
+from nfh_db.serialization import turns_of
 from nfh_models.domain import Anchor, Kind, Relation, Turn
 
 if TYPE_CHECKING:
@@ -50,13 +51,14 @@ if TYPE_CHECKING:
     from cassis.typesystem import FeatureStructure
 
 
-# Where things stand in the project that INCEpTION exports, and whose they are.
+# The files of a project export.
 #
-# source/DOCUMENT is what was imported into a project; annotation/DOCUMENT/NAME.json is what
-# NAME marked, annotation/DOCUMENT/INITIAL_CAS.json the document as it was given to all, and
-# curation/DOCUMENT/CURATION_USER.json what counts (https://inception-project.github.io, user's
-# guide, "Project export"). Where a document takes more than one file (XMI and its type
-# system), NAME.zip holds them.
+#     source/DOCUMENT                          the document as it was imported
+#     annotation/DOCUMENT/INITIAL_CAS.json     the document as all annotators received it
+#     annotation/DOCUMENT/NAME.json            the annotations of NAME
+#     curation/DOCUMENT/CURATION_USER.json     the curated annotations
+#
+# A document of more than one file (XMI and its type system) is in NAME.zip.
 
 INITIAL, CURATION = "INITIAL_CAS", "CURATION_USER"
 SOURCE = "source"
@@ -65,23 +67,24 @@ SAFE = " !#$&'()+,;=@[]{}~"
 
 
 class MemberKind(StrEnum):
-    """What a member of a project is: everybody's document, somebody's, the curated one, or
-    one that stands for itself."""
+    """The kind of a member of a project, by its folder and name."""
 
     INITIAL = "initial"
     USER = "user"
     CURATION = "curation"
     LOOSE = "loose"
+    """A document outside the folders of a project."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectDocument:
-    """A document in a folder. document: what it is of. user: as its name says; "" for none."""
+    """A member of a project that is a document."""
 
     name: str
     document: str
     part: MemberKind
     user: str = ""
+    """The annotator; "" for documents of nobody."""
 
 
 def folder_of(document: str, *, gold: bool = False) -> str:
@@ -90,8 +93,8 @@ def folder_of(document: str, *, gold: bool = False) -> str:
 
 
 def user_file(name: str) -> str:
-    """The name of somebody's file, without its end: their own, with what file systems do not
-    take as % and two digits, and a hash in place of one that is too long.
+    """The name of an annotator's file, without suffix: characters that file systems do not
+    accept are percent-encoded; a name that is too long becomes a hash.
     """
     found = "".join(c if c.isalnum() else quote(c, safe=SAFE) for c in name)
     if found in (INITIAL, CURATION) or found.startswith("."):
@@ -102,13 +105,13 @@ def user_file(name: str) -> str:
 
 
 def user_of(stem: str) -> str:
-    """The name that a file's name means: the reverse of `user_file` where it can be."""
+    """The annotator of a file: the inverse of `user_file`, except for hashes."""
     name = unquote(stem)
     return name if user_file(name) == stem else stem
 
 
 def member_of(name: str) -> ProjectDocument:
-    """What a member is, by where it stands."""
+    """The document that a member is."""
     parts = name.split("/")
     stem = parts[-1].rpartition(".")[0]
     place = parts[-3] if len(parts) > 2 else ""
@@ -124,7 +127,7 @@ def member_of(name: str) -> ProjectDocument:
 
 
 def documents(names: Iterable[str]) -> list[str]:
-    """The members that are documents; those under source only where there are no others."""
+    """The members that are documents; those under source only if there are no others."""
     found: list[str] = []
     sources: list[str] = []
     for name in names:
@@ -136,7 +139,7 @@ def documents(names: Iterable[str]) -> list[str]:
 
 
 def unopened(names: Iterable[str], members: Iterable[ProjectDocument]) -> list[str]:
-    """The documents under source of which nobody has a file: they have no answers."""
+    """The documents under source that no annotator has opened."""
     known = {member.document for member in members} | {member.name for member in members}
     parts = [(name, name.split("/")) for name in names]
     return [
@@ -147,9 +150,9 @@ def unopened(names: Iterable[str], members: Iterable[ProjectDocument]) -> list[s
 
 
 def types_beside(names: Iterable[str], document: str) -> str | None:
-    """The type system of an XMI member, by its name: TypeSystem.xml, or else another file named
-    after types, in its folder or the nearest one that holds that. None where there is none, and
-    for JSON, which needs none.
+    """The name of the type system of an XMI member: TypeSystem.xml, else another file with
+    "type" in its name, in the folder of the member or the nearest enclosing one. None if there
+    is none, and for JSON, which includes its type system.
     """
     if document.lower().endswith(".json"):
         return None
@@ -163,13 +166,11 @@ def types_beside(names: Iterable[str], document: str) -> str | None:
     return min(found)[2] if found else None
 
 
-# The layers of INCEpTION that hold our answers, and a project's own ones in their place.
+# The layers that hold answers.
 #
-# UIMA CAS, the JSON form 0.4.0 (https://github.com/apache/uima-uimaj-io-jsoncas) and XMI
-# (https://uima.apache.org/d/uimaj-current/ref.html, chapter on XMI). Tokens and sentences are
-# DKPro Core's types, as INCEpTION has them (https://inception-project.github.io, user's guide,
-# appendix on formats). Layers that somebody makes there are called webanno.custom.NAME; a link
-# feature holds structures of a type of its own, with `role` and `target`.
+# Tokens and sentences are types of DKPro Core. A layer of a project is called
+# webanno.custom.NAME; the values of a link feature are structures of a type of their own, with
+# `role` and `target`.
 
 DOCUMENT = "uima.tcas.DocumentAnnotation"
 ANNOTATION = "uima.tcas.Annotation"
@@ -182,7 +183,7 @@ INITIAL_VIEW = "_InitialView"
 TEXT = "webanno.custom.NFHText"
 
 Types = dict[str, dict[str, object]]
-"""What stands under %TYPES."""
+"""The value of %TYPES."""
 
 BASIC = frozenset(
     {
@@ -197,17 +198,12 @@ BASIC = frozenset(
         "de.tudarmstadt.ukp.clarin.webanno.api.type.CASMetadata",
     }
 )
-"""Types that say nothing a person annotated."""
+"""Types that are no annotations of a person."""
 
 
 @dataclass(frozen=True, slots=True)
 class CasLayer:
-    """The names of layers and features, by what they are here.
-
-    number: the layer of numbers, with the features kind, sort, noun, comment, relation, heads
-    and kept (our own JSON). head: the layer of mentions, with the feature same. turn: of turns,
-    with speaker, turn_number, said_from and said_until. named: what a project named itself.
-    """
+    """The names of layers, each followed by its features."""
 
     number: str = "webanno.custom.NFH"
     kind: str = "kind"
@@ -217,6 +213,7 @@ class CasLayer:
     relation: str = "relation"
     heads: str = "heads"
     kept: str = "nfh"
+    """JSON of the stored item."""
     head: str = "webanno.custom.NFHHead"
     same: str = "same"
     turn: str = "webanno.custom.NFHTurn"
@@ -225,10 +222,11 @@ class CasLayer:
     said_from: str = "saidFrom"
     said_until: str = "saidUntil"
     named: frozenset[str] = frozenset()
+    """Fields for which a mapping gives the name."""
 
     @classmethod
     def of(cls, names: Mapping[str, str]) -> "CasLayer":
-        """With a project's own names. Raises MarkError for a name of nothing known here."""
+        """With a project's names. Raises MarkError for an unknown key of the mapping."""
         known = [field.name for field in fields(cls) if field.name != "named"]
         for ours in names:
             if ours not in known:
@@ -240,16 +238,16 @@ class CasLayer:
 
     @property
     def heads_link(self) -> str:
-        """The type of what the link feature of a number holds."""
+        """The type of the links of a number."""
         return f"{self.number}{self.heads[:1].upper()}{self.heads[1:]}Link"
 
     @property
     def same_link(self) -> str:
-        """The type of what the link feature of a mention holds."""
+        """The type of the links of a mention."""
         return f"{self.head}{self.same[:1].upper()}{self.same[1:]}Link"
 
     def types(self) -> Types:
-        """The type system, as CAS JSON has it."""
+        """The type system, in the form of CAS JSON."""
         strings = (self.kind, self.sort, self.noun, self.comment, self.relation, self.kept)
         return {
             TOKEN: _type(TOKEN, ANNOTATION),
@@ -286,29 +284,26 @@ def _type(name: str, super_type: str, **features: str) -> dict[str, object]:
 
 
 def attribute(feature: str) -> str:
-    """What the library calls a feature: two names mean something else there."""
+    """The name of a feature in the library, which reserves two names."""
     return f"{feature}_" if feature in ("self", "type") else feature
 
 
 def below(types: "cassis.TypeSystem", name: str) -> frozenset[str]:
-    """A type with all that are made from it."""
+    """A type and its subtypes."""
     if not types.contains_type(name, match_exactly=True):
         return frozenset({name})
     return frozenset(one.name for one in types.get_type(name).descendants)
 
 
-def _layers(types: "cassis.TypeSystem") -> list[str]:
-    """The layers that people annotate, those that a project made first."""
-    found = below(types, ANNOTATION) - BASIC
-    return sorted(found, key=lambda name: (name.startswith(DKPRO), name))
-
-
 def check_layer(types: "cassis.TypeSystem", layer: CasLayer) -> None:
-    """Raise MarkError unless the type system has the layer of numbers, and the features of it
-    that a project named itself.
+    """Raise MarkError unless the type system has the layer of numbers, and its features that
+    the mapping names.
     """
     if not types.contains_type(layer.number, match_exactly=True):
-        there = ", ".join(map(shown, _layers(types)[:12])) or "none"
+        # Layers of the project come first.
+        layers = below(types, ANNOTATION) - BASIC
+        layers_there = sorted(layers, key=lambda name: (name.startswith(DKPRO), name))
+        there = ", ".join(map(shown, layers_there[:12])) or "none"
         raise MarkError(
             f"the type system has no layer {shown(layer.number)}; layers that are there: "
             f"{there}. Name the one that holds numbers in a file with "
@@ -332,13 +327,11 @@ def check_layer(types: "cassis.TypeSystem", layer: CasLayer) -> None:
             )
 
 
-# Documents of INCEpTION as bytes: UIMA CAS in JSON and in XMI, both by dkpro-cassis.
+# Loading of JSON and XMI with dkpro-cassis.
 #
-# JSON (0.4.0, https://github.com/apache/uima-uimaj-io-jsoncas) holds its type system. XMI
-# (https://uima.apache.org/d/uimaj-current/ref.html) has it in a file of its own; where that is
-# missing, INCEpTION's own layers stand in for it. What the library would take without a word
-# is refused before it sees a file: XML with a document type, whatever its encoding, and JSON
-# in which an id stands twice or leads nowhere.
+# JSON includes its type system; XMI has it in another file, without which INCEpTION's own
+# layers are used. Checked before the library reads a file, since it reports neither: XML with a
+# document type, and JSON with repeated or unknown ids.
 
 TYPE_SYSTEM = "TypeSystem.xml"
 INSTALL = "pip install 'nfh-tui[formats]'"
@@ -350,17 +343,16 @@ UNWRITABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 OFFSET = re.compile(r"offset \[(-?\d+)\].*\[0-(\d+)\]")
 UNKNOWN = re.compile(r"Type with name \[([^\]]*)\] not found")
-"""What the library warns of, with what stands in it."""
+"""Warnings of the library."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A document as the library has it. unknown: what was left out of it because the type
-    system, which is INCEpTION's own, does not have its type; by that.
-    """
+    """A document that the library loaded."""
 
     cas: "cassis.Cas"
     unknown: Counter[str] = field(default_factory=Counter)
+    """Annotations that were dropped because INCEpTION's own type system lacks their type."""
 
 
 def writable(text: str) -> str:
@@ -369,27 +361,23 @@ def writable(text: str) -> str:
 
 
 def library() -> ModuleType:
-    """dkpro-cassis. Raises MarkError where it is missing."""
-    try:
-        import cassis
-    except ImportError as error:
-        raise MarkError(
-            "INCEpTION's documents are read and written by dkpro-cassis, which is missing; "
-            f"install it: {INSTALL}"
-        ) from error
-    found: ModuleType = cassis
-    return found
+    """dkpro-cassis. Raises MarkError if it is not installed."""
+    missing = (
+        "INCEpTION's documents are read and written by dkpro-cassis, which is missing; "
+        f"install it: {INSTALL}"
+    )
+    return optional_library("cassis", MarkError(missing))
 
 
 @contextmanager
 def _loading(what: str) -> Iterator[list[warnings.WarningMessage]]:
-    """What is done in it raises MarkError; the library's warnings are gathered."""
-    with warnings.catch_warnings(record=True) as said:
+    """Raise MarkError for errors in the block; the library's warnings are collected."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        # The library only warns of an offset that is none, and keeps it as it is.
+        # The library only warns of an invalid offset, and keeps it.
         warnings.filterwarnings("error", message="Not mapping")
         try:
-            yield said
+            yield caught
         except MarkError:
             raise
         except Warning as error:
@@ -399,7 +387,7 @@ def _loading(what: str) -> Iterator[list[warnings.WarningMessage]]:
                 f"an annotation begins or ends at {offset}, which is none of the text: it has "
                 f"{length} UTF-16 code units, and a character of two is not cut"
             ) from error
-        except Exception as error:  # the library and lxml raise what they come upon
+        except Exception as error:  # the library and lxml raise errors of many types
             reason = visible(f"{type(error).__name__}: {error}", 200)
             raise MarkError(f"cannot be read as {what}: {reason}") from error
 
@@ -415,7 +403,7 @@ class _Json(msgspec.Struct):
 
 
 def load_json(content: bytes, layer: CasLayer) -> Loaded:
-    """A document in JSON. Raises MarkError for what it should not be."""
+    """A document in JSON. Raises MarkError for invalid content."""
     content = content.removeprefix(codecs.BOM_UTF8)
     try:
         check_json(content)
@@ -446,8 +434,8 @@ def load_json(content: bytes, layer: CasLayer) -> Loaded:
 
 
 def _check_structures(found: _Json) -> None:
-    """Raise MarkError for what the library takes without a word: an id that stands twice, that
-    nothing has, or that is listed in no view; and offsets that are no whole numbers.
+    """Raise MarkError for what the library does not report: an id that is repeated, unknown, or
+    in no view, and offsets that are not integers.
     """
     structures = _by_id(found.structures)
     listed = {id_ for members in _members(found.views) for id_ in members}
@@ -457,12 +445,20 @@ def _check_structures(found: _Json) -> None:
                 raise MarkError(f"{id_}: {key}: there is no feature structure {shown(value)}")
             listed.add(value)
     for id_, one in structures.items():
-        if "begin" in one or "end" in one:
-            _check_annotation(id_, one, listed)
+        if "begin" not in one and "end" not in one:
+            continue
+        what = f"{str(one['%TYPE']).rpartition('.')[2]} {id_}"
+        begin, end = one.get("begin"), one.get("end")
+        if type(begin) is not int or type(end) is not int:
+            raise MarkError(
+                f"{what}: found {shown(begin)} to {shown(end)}, wanted two whole numbers"
+            )
+        if id_ not in listed:
+            raise MarkError(f"{what} is listed in no view; wanted it among the %MEMBERS of one")
 
 
 def _by_id(found: object) -> dict[int, Mapping[str, object]]:
-    """The feature structures by their ids, whichever of its two forms the file has."""
+    """The feature structures by their ids, from a list or an object."""
     structures: dict[int, Mapping[str, object]] = {}
     for id_, one in _pairs(found):
         if not isinstance(one, dict) or not isinstance(one.get("%TYPE"), str):
@@ -472,17 +468,6 @@ def _by_id(found: object) -> dict[int, Mapping[str, object]]:
         if structures.setdefault(id_, one) is not one:
             raise MarkError(f"%ID: {id_} stands twice; wanted one feature structure of an id")
     return structures
-
-
-def _check_annotation(id_: int, one: Mapping[str, object], listed: AbstractSet[int]) -> None:
-    what = f"{str(one['%TYPE']).rpartition('.')[2]} {id_}"
-    begin, end = one.get("begin"), one.get("end")
-    if type(begin) is not int or type(end) is not int:
-        raise MarkError(
-            f"{what}: found {shown(begin)} to {shown(end)}, wanted two whole numbers"
-        )
-    if id_ not in listed:
-        raise MarkError(f"{what} is listed in no view; wanted it among the %MEMBERS of one")
 
 
 def _pairs(found: object) -> Iterator[tuple[object, object]]:
@@ -505,7 +490,7 @@ def _members(views: object) -> Iterator[list[int]]:
 
 
 def _references(one: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """The ids that lead from a feature structure to others, with their keys; 0 is none."""
+    """The keys and ids of a feature structure's references; 0 is no reference."""
     for key, value in one.items():
         if key.startswith("@") and value:
             yield key, value
@@ -522,7 +507,7 @@ def _references(one: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 def _types_of_json(types: bytes) -> "cassis.TypeSystem":
     empty = f'{{"%TYPES":{types.decode()},"%FEATURE_STRUCTURES":[],"%VIEWS":{{}}}}'
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Of features called `type` and `self`.
+        warnings.simplefilter("ignore")  # Of features named `type` and `self`.
         return library().load_cas_from_json(empty).typesystem
 
 
@@ -559,7 +544,7 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-"""Marks of byte order; those of UTF-32 come first, since one begins as one of UTF-16 does."""
+"""Byte-order marks; UTF-32 first, since one of its marks begins with one of UTF-16."""
 
 ZEROS: dict[tuple[bool, ...], str] = {
     (False, True, True, True): "utf-32-le",
@@ -567,7 +552,7 @@ ZEROS: dict[tuple[bool, ...], str] = {
     (False, True, False, True): "utf-16-le",
     (True, False, True, False): "utf-16-be",
 }
-"""Which of the first four bytes are 0 in a file without a mark that begins in ASCII."""
+"""Which of the first four bytes are 0 in a file that begins with ASCII, without a mark."""
 
 DECLARATION = re.compile(r"\s*<\?xml\s.*?\?>", re.DOTALL)
 DECLARED = re.compile(rb"""\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([\w.:-]*)["']""")
@@ -575,10 +560,10 @@ BEGUN = re.compile(r"<(?!\?xml\b)")
 
 
 def plain_xml(content: bytes) -> bytes:
-    """XML in UTF-8 without a declaration, so that a parser reads what was looked at here.
+    """XML in UTF-8 without a declaration, so that a parser reads what was checked here.
 
-    Raises MarkError for XML with a document type, which could hold entities that grow without
-    bound, for more elements than may be held, and for an encoding that is not known.
+    Raises MarkError for a document type, whose entities can expand without bound, for more
+    elements than OBJECTS, and for an unknown encoding.
     """
     encoding = _encoding(content)
     try:
@@ -612,7 +597,7 @@ def is_xml(content: bytes) -> bool:
 
 
 def _encoding(content: bytes) -> str:
-    """The encoding of XML, by its mark, its first bytes, or what it declares."""
+    """The encoding of XML, from its byte-order mark, its first bytes, or its declaration."""
     for mark, encoding in MARKS:
         if content.startswith(mark):
             return encoding
@@ -624,39 +609,27 @@ def _encoding(content: bytes) -> str:
 
 
 def load_xmi(content: bytes, types: tuple[str, bytes] | None, layer: CasLayer) -> Loaded:
-    """A document in XMI. types: name and content of its type system; None where there is none.
+    """A document in XMI. types: name and content of its type system; None if there is none.
 
-    Raises MarkError for what cannot be read.
+    Raises MarkError for invalid content.
     """
     cassis = library()
     plain = plain_xml(content)
-    with _loading(XMI if types is not None else XMI_ALONE) as said:
+    with _loading(XMI if types is not None else XMI_ALONE) as caught:
         system = _own_types(layer) if types is None else _types_of_xml(*types)
         cas = cassis.load_cas_from_xmi(BytesIO(plain), typesystem=system, lenient=types is None)
-        unknown = (UNKNOWN.search(str(one.message)) for one in said)
+        unknown = (UNKNOWN.search(str(one.message)) for one in caught)
         return Loaded(cas, Counter(found[1] for found in unknown if found))
 
 
-# A CAS document read: its text, tokens, turns, and numbers with what they are linked to.
+# The text, tokens, turns and numbers of a CAS.
 #
-# Read from what dkpro-cassis loads, be it of JSON or of XMI. It has converted the offsets,
-# which are UTF-16 code units there, to code points.
-
-
-@dataclass(frozen=True, slots=True)
-class Linked:
-    """A mention that a number is linked to. role: of the link. same: of the number's mentions
-    the one it is the same noun as, by its place among them.
-    """
-
-    span: Span
-    role: str
-    same: int | None
+# Offsets are code points: the library converts them from UTF-16 code units.
 
 
 @dataclass(frozen=True, slots=True)
 class CasMarkedNumber:
-    """A number that is marked. kept: our own JSON that goes along with it."""
+    """A number of the layer, with its features."""
 
     id: int
     span: Span
@@ -666,12 +639,13 @@ class CasMarkedNumber:
     comment: str
     relation: str
     kept: str
-    heads: tuple[Linked, ...]
+    """JSON of the stored item."""
+    heads: tuple[LinkedMention, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CasTurn:
-    """A turn that is marked: code points, number, speaker, and when it is said."""
+    """A turn of the layer: code points, number, speaker, and times in milliseconds."""
 
     span: Span
     number: int
@@ -682,24 +656,22 @@ class CasTurn:
 
 @dataclass(frozen=True, slots=True)
 class Cas:
-    """A document. loose: mentions that no number is linked to. other: annotations of layers
-    that mean nothing here, by layer. nowhere: links that lead nowhere. twice: links to what
-    is linked already. empty: tokens without a character.
-    """
+    """The content of a document."""
 
     text: str
     tokens: tuple[Span, ...]
     turns: tuple[CasTurn, ...]
     numbers: tuple[CasMarkedNumber, ...]
     loose: tuple[Span, ...] = ()
+    """Mentions that no number is linked to."""
     other: Counter[str] = field(default_factory=Counter)
-    nowhere: int = 0
-    twice: int = 0
-    empty: int = 0
+    """Annotations of layers that are not read, by layer."""
+    counts: Counter[str] = field(default_factory=Counter)
+    """By the keys of WARNINGS."""
 
 
 def cas_of(loaded: Loaded, layer: CasLayer) -> Cas:
-    """The document that was loaded. Raises MarkError for what it should not be."""
+    """The content of a loaded document. Raises MarkError for invalid content."""
     found = _Reader(loaded, layer).cas()
     if loaded.unknown and not found.numbers:
         layers = ", ".join(map(shown, sorted(loaded.unknown)[:12]))
@@ -712,13 +684,11 @@ def cas_of(loaded: Loaded, layer: CasLayer) -> Cas:
 
 
 def _what(one: "FeatureStructure") -> str:
-    """An annotation in words: "NFH 14"."""
+    """An annotation in a message: "NFH 14"."""
     return f"{one.type.name.rpartition('.')[2]} {one.xmiID}"
 
 
 class _Reader:
-    """Reads one document's feature structures."""
-
     def __init__(self, loaded: Loaded, layer: CasLayer) -> None:
         self._types = loaded.cas.typesystem
         self._unknown = loaded.unknown
@@ -735,10 +705,9 @@ class _Reader:
         self._all: Sequence[FeatureStructure] = view.select_all_fs()
         self._listed = {one.xmiID for one in self._all}
         self._wide = not self._text.isascii() and max(self._text) > LAST_OF_ONE_UNIT
-        self._nowhere = self._twice = 0
+        self._counts: Counter[str] = Counter()
 
     def cas(self) -> Cas:
-        """The document."""
         layer = self._layer
         kinds = {
             layer.number: "number",
@@ -768,6 +737,7 @@ class _Reader:
         heads = {one.xmiID: self._span(one) for one in found.get("head", ())}
         linked: set[int] = set()
         numbers = [self._number(one, linked) for one in found.get("number", ())]
+        self._counts["empty"] = sum(start == end for start, end in tokens)
         return Cas(
             text,
             tuple(span for span in tokens if span[0] < span[1]),
@@ -775,13 +745,11 @@ class _Reader:
             tuple(sorted(numbers, key=lambda one: (one.span, one.id))),
             tuple(sorted(span for id_, span in heads.items() if id_ not in linked)),
             other,
-            self._nowhere,
-            self._twice,
-            sum(start == end for start, end in tokens),
+            self._counts,
         )
 
     def _restored(self, notes: "Sequence[FeatureStructure]") -> str:
-        """The text with what stood where another character was written."""
+        """The text with the characters that the export replaced."""
         text = self._text
         for one in notes:
             try:
@@ -818,7 +786,7 @@ class _Reader:
         return begin, end
 
     def _mark(self, one: "FeatureStructure") -> Span:
-        """The code points of an annotation, of which there has to be one at least."""
+        """The code points of an annotation that must not be empty."""
         if not hasattr(one, "begin"):
             raise MarkError(f"{_what(one)} is linked to, and marks nothing of the text")
         start, end = self._span(one)
@@ -864,7 +832,7 @@ class _Reader:
             (target, self._word(link, "role")) for link, target in self._links(one, layer.heads)
         ]
         heads = {(target.xmiID, role): target for target, role in links}
-        self._twice += len(links) - len(heads)
+        self._counts["twice"] += len(links) - len(heads)
         places: dict[int, int] = {}
         for place, (target, _) in enumerate(heads):
             places.setdefault(target, place)
@@ -879,13 +847,13 @@ class _Reader:
             self._word(one, layer.relation),
             self._word(one, layer.kept),
             tuple(
-                Linked(self._mark(target), role, self._same(target, places))
+                LinkedMention(self._mark(target), role, self._same(target, places))
                 for (_, role), target in heads.items()
             ),
         )
 
     def _same(self, one: "FeatureStructure", places: Mapping[int, int]) -> int | None:
-        """Of a number's mentions the one that this one is the same noun as."""
+        """The index of the mention that the feature `same` of this one leads to."""
         targets = [target.xmiID for _, target in self._links(one, self._layer.same)]
         return next(
             (places[id_] for id_ in targets if id_ != one.xmiID and id_ in places), None
@@ -902,66 +870,29 @@ class _Reader:
         for link in elements:
             target = getattr(link, "target", None)
             if target is None:
-                self._nowhere += 1
+                self._counts["nowhere"] += 1
             else:
                 yield link, target
 
 
-# What the documents of INCEpTION come to: rows of votes and gold, a document's files at once.
+# The rows of a document.
 #
-# All files of a document have one text and one set of tokens. A number that came from here
-# carries our own JSON (see `nfh_db.formats.stored_annotation`); what INCEpTION shows wins over
-# it.
+# All files of a document must have the same text and tokens. An exported number stores an item
+# (see `stored_annotation`); what INCEpTION shows wins over it.
 
-JOINED = {relation: label for label, relation in WITH_RELATION.items()}
-
-
-@dataclass(slots=True)
-class CasCounts:
-    """What was left out of the files, for the sentences at the end."""
-
-    other: Counter[str] = field(default_factory=Counter)
-    loose: int = 0
-    nowhere: int = 0
-    twice: int = 0
-    empty: int = 0
-    ignored: int = 0
-    given: int = 0
-    changed: int = 0
-
-    def add(self, cas: Cas) -> None:
-        """Count what one file holds that means nothing here."""
-        self.other += cas.other
-        self.loose += len(cas.loose)
-        self.nowhere += cas.nowhere
-        self.twice += cas.twice
-        self.empty += cas.empty
-
-    def warnings(self) -> Iterator[str]:
-        """One sentence on each that there was."""
-        if self.other:
-            layers = ", ".join(visible(name) for name in sorted(self.other)[:8])
-            total = counted(sum(self.other.values()), "annotation")
-            yield f"{total} of layers that say nothing of numbers left out: {layers}"
-        said = (
-            (self.loose, "mention", "that no number is linked to left out"),
-            (self.nowhere, "link", "that lead nowhere left out"),
-            (self.twice, "link", "to what is linked already taken once"),
-            (self.empty, "token", "without a character left out"),
-            (self.ignored, "number", "left out, as the mapping says"),
-            (
-                self.given,
-                "number",
-                "answered in the document as it was given out: those "
-                "answers are nobody's, and left out",
-            ),
-            (
-                self.changed,
-                "answer",
-                "changed since they were exported: what the file shows counts",
-            ),
-        )
-        yield from tallied(said)
+WARNINGS = {
+    "loose": ("mention", "that no number is linked to left out"),
+    "nowhere": ("link", "that lead nowhere left out"),
+    "twice": ("link", "to what is linked already taken once"),
+    "empty": ("token", "without a character left out"),
+    "ignored": ("number", "left out, as the mapping says"),
+    "given": (
+        "number", "answered in the document as it was given out: those answers are nobody's, "
+        "and left out",
+    ),
+    "changed": ("answer", "changed since they were exported: what the file shows counts"),
+}  # fmt: skip
+"""What is counted, and the warning of each count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -973,7 +904,7 @@ class Filed:
 
 
 class WrongFileError(MarkError):
-    """What is wrong with one file of a document."""
+    """An error in one file of a document."""
 
     def __init__(self, member: ProjectDocument, message: str) -> None:
         super().__init__(message)
@@ -981,19 +912,29 @@ class WrongFileError(MarkError):
 
 
 class DocumentReader:
-    """Makes rows of documents, one after another. counts: of all so far."""
+    """Makes rows of documents, one after another."""
 
     def __init__(self, how: ReadOptions) -> None:
-        self.counts = CasCounts()
+        self._counts: Counter[str] = Counter()
+        self._other: Counter[str] = Counter()
+        """Annotations of layers that are not read."""
         self._how = how
         self._line = 0
 
+    def warnings(self) -> Iterator[str]:
+        """A sentence for each count that is not 0."""
+        if self._other:
+            layers = ", ".join(visible(name) for name in sorted(self._other)[:8])
+            total = counted(self._other.total(), "annotation")
+            yield f"{total} of layers that say nothing of numbers left out: {layers}"
+        yield from tallied((self._counts[key], *words) for key, words in WARNINGS.items())
+
     def rows(self, files: Sequence[Filed]) -> Iterator[GoldRow | DialogBlock]:
-        """The rows of one document's files, of which there is at least one. Raises
-        WrongFileError.
-        """
+        """The rows of one document's files, at least one. Raises WrongFileError."""
         for file in files:
-            self.counts.add(file.cas)
+            self._other += file.cas.other
+            self._counts += file.cas.counts
+            self._counts["loose"] += len(file.cas.loose)
             if file.member.user and not is_a_name(file.member.user):
                 raise WrongFileError(
                     file.member, f"its name is no annotator's; wanted {A_NAME}"
@@ -1023,8 +964,8 @@ class DocumentReader:
                     yield row
 
     def _grid(self, all_: Sequence[Cas]) -> tuple[TokenAlignment, str | None]:
-        """Tokens on whose bounds all marks of all files lie. Those of a text that came from
-        here are never cut: its answers would be of another text.
+        """Tokens on whose bounds the spans of all files lie. Tokens of an exported text are
+        never split: its answers would be of another passage.
         """
         first = all_[0]
         ours = next((number.kept for cas in all_ for number in cas.numbers if number.kept), "")
@@ -1035,7 +976,9 @@ class DocumentReader:
         made = based(first.text, marks, self._how, first.tokens or None, turns)
         return made.alignment, made.tokenizer
 
-    def _of_file(self, file: Filed, alignment: TokenAlignment, tokenizer: str | None) -> Iterator[GoldRow]:
+    def _of_file(
+        self, file: Filed, alignment: TokenAlignment, tokenizer: str | None
+    ) -> Iterator[GoldRow]:
         before: dict[object, CasMarkedNumber] = {}
         for number in file.cas.numbers:
             alike = replace(number, id=0)
@@ -1058,48 +1001,49 @@ class DocumentReader:
             if row is not None:
                 yield replace(row, tokenizer=tokenizer)
 
-    def _row(self, file: Filed, number: CasMarkedNumber, alignment: TokenAlignment) -> GoldRow | None:
+    def _row(
+        self, file: Filed, number: CasMarkedNumber, alignment: TokenAlignment
+    ) -> GoldRow | None:
         how = self._how
         number = self._with_loose(file.cas, number)
-        exact = translated(_drawn(number, how), how.labels)
+        linked = _linked(number, how)
+        exact = translated(linked.graph(), how.labels)
         if exact.spots[0].label == IGNORE:
-            self.counts.ignored += 1
+            self._counts["ignored"] += 1
             return None
-        marked = numbers(translated(_tolerant(number, how), how.labels))[0]
-        first, stop = alignment.tokens(*number.span)
+        _check_relation(linked, how)
+        marked = numbers(translated(linked.tolerant_graph(how.labels), how.labels))[0]
+        anchor = Anchor(*alignment.tokens(*number.span))
         kept = _kept(number, alignment)
         foreign = kept is None
-        if kept is not None and (kept.anchor.start, kept.anchor.end) != (first, stop):
-            kept = None  # The number was moved: what was kept is of another one.
-        anchor = kept.anchor if kept else Anchor(first, stop)
+        if kept is not None and kept.anchor != anchor:
+            kept = None  # The number was moved: the stored item is of another one.
         row = GoldRow(
             self._line,
             kept.passage if kept else alignment.passage,
             anchor,
             kept.split if kept else None,
             None,
-            (),
-            (),
+            kept.votes if kept else (),
+            kept.flags if kept else (),
             foreign=foreign,
         )
         if file.member.part is MemberKind.INITIAL:
-            self.counts.given += bool(number.kind or number.heads)
-            return replace(
-                row, votes=kept.votes if kept else (), flags=kept.flags if kept else ()
-            )
+            self._counts["given"] += bool(number.kind or number.heads)
+            return row
         claim = _claim(file.member, number, kept)
         found = outcome(claim, marked, exact, alignment, how, kept)
-        self.counts.changed += found.changed
+        self._counts["changed"] += found.changed
         return replace(row, gold=found.gold, votes=found.votes, flags=found.flags)
 
     def _with_loose(self, cas: Cas, number: CasMarkedNumber) -> CasMarkedNumber:
-        """An only number that lacks a noun, with the mentions that no link leads to."""
+        """The number with all unlinked mentions, if it is the only one and lacks a noun."""
         kind = self._how.labels.labels.get(number.kind, number.kind)
         lacks = kind == Kind.REFERENCE or not (kind or number.kept)
         if number.heads or not cas.loose or not lacks or len(cas.numbers) > 1:
             return number
-        self.counts.loose -= len(cas.loose)
-        return replace(number, heads=tuple(Linked(span, HEAD, None) for span in cas.loose))
+        self._counts["loose"] -= len(cas.loose)
+        return replace(number, heads=tuple(LinkedMention(span, HEAD) for span in cas.loose))
 
 
 def _item(number: CasMarkedNumber, cas: Cas) -> str:
@@ -1115,14 +1059,15 @@ def _marks(cas: Cas) -> Iterator[tuple[int, int]]:
 
 
 def _claim(member: ProjectDocument, number: CasMarkedNumber, kept: Restored | None) -> Claim:
-    """Whose answer it is, with the words that the file could not hold as they were."""
+    """The claim of a file, with the stored noun and comment if XML could not hold them."""
     gold = member.part is MemberKind.CURATION
     who = None if gold else member.user or None
     if kept is not None and not gold:
         names = {vote.annotator for vote in kept.votes}
         names |= {flag.annotator for flag in kept.flags}
+        stem = member.name.rpartition("/")[2].rpartition(".")[0]
         if len(names) == 1 and (
-            member.part is MemberKind.LOOSE or user_file(next(iter(names))) == _stem(member)
+            member.part is MemberKind.LOOSE or user_file(next(iter(names))) == stem
         ):
             who = names.pop()
     answers = [vote.answer for vote in kept.votes] if kept else []
@@ -1137,63 +1082,29 @@ def _claim(member: ProjectDocument, number: CasMarkedNumber, kept: Restored | No
     return Claim(who, gold=gold, noun=noun, comment=comment)
 
 
-def _stem(member: ProjectDocument) -> str:
-    return member.name.rpartition("/")[2].rpartition(".")[0]
-
-
-# --- a number as a graph --------------------------------------------------------------------
-
-
-def _spots(number: CasMarkedNumber, how: ReadOptions) -> tuple[Spot, ...]:
+def _linked(number: CasMarkedNumber, how: ReadOptions) -> LinkedNumber:
+    """The number with labels of spans and links."""
     label = number.kind or ANCHOR
-    names = how.labels.labels
+    names, relations = how.labels.labels, how.labels.relations
     if number.sort and names.get(label, label) == Kind.OTHER:
         label = f"{Kind.OTHER}_{names.get(number.sort, number.sort)}"
-    return (
-        Spot(*number.span, label),
-        *(Spot(*head.span, HEAD) for head in number.heads),
+    # An empty role, AND and OR need no mapping.
+    roles = {"": HEAD} | {relation.value: role for relation, role in HEAD_WITH.items()}
+    mentions = tuple(
+        head if head.role in relations else replace(head, role=roles.get(head.role, head.role))
+        for head in number.heads
     )
+    grouped = bool(number.kept) or any(head.same is not None for head in number.heads)
+    return LinkedNumber(number.span, label, mentions, number.relation, grouped)
 
 
-def _role(role: str, how: ReadOptions) -> str:
-    """A link's role in our words, where it is one that needs no mapping."""
-    if role in how.labels.relations:
-        return role
-    return {"": HEAD, Relation.AND: f"{HEAD}_AND", Relation.OR: f"{HEAD}_OR"}.get(role, role)
-
-
-def _drawn(number: CasMarkedNumber, how: ReadOptions) -> Graph:
-    """The graph that is drawn, link by link."""
-    links = [Link(0, i, _role(head.role, how)) for i, head in enumerate(number.heads, 1)]
-    links += [
-        Link(i, head.same + 1, SAME)
-        for i, head in enumerate(number.heads, 1)
-        if head.same is not None
-    ]
-    if number.relation:
-        firsts = [i for i, head in enumerate(number.heads, 1) if head.same is None]
-        links += [Link(one, two, number.relation) for one, two in pairwise(firsts)]
-    return Graph(_spots(number, how), tuple(links))
-
-
-def _tolerant(number: CasMarkedNumber, how: ReadOptions) -> Graph:
-    """The graph that is meant where no link says which mentions are one noun: the relation
-    then says nothing of that either. What came from here was linked whole.
-    """
-    told = bool(number.kept) or any(head.same is not None for head in number.heads)
-    if told or not number.relation:
-        return _drawn(number, how)
+def _check_relation(number: LinkedNumber, how: ReadOptions) -> None:
     relation = how.labels.relations.get(number.relation, number.relation)
-    roles = [_role(head.role, how) for head in number.heads]
-    if relation in JOINED and HEAD in roles:
-        roles[roles.index(HEAD)] = JOINED[Relation(relation)]
-    elif relation not in tuple(Relation) and relation != IGNORE:
+    if number.relation and not number.grouped and relation not in (*Relation, IGNORE):
         raise MarkError(
             f"the relation {shown(relation)} is not known; wanted one of "
             f"{', '.join(Relation)}, or a file that says what it means (--map)"
         )
-    links = tuple(Link(0, i, role) for i, role in enumerate(roles, 1))
-    return Graph(_spots(number, how), links)
 
 
 # --- text -----------------------------------------------------------------------------------
@@ -1215,7 +1126,7 @@ def _item_of(kept: str) -> StoredItem:
 
 
 def _check_turns(files: Sequence[Filed]) -> None:
-    """Raise WrongFileError for a file whose turns are not those that another one shows."""
+    """Raise WrongFileError for a file whose turns differ from those of another one."""
     turned = [file for file in files if file.cas.turns]
     for file in turned[1:]:
         if set(file.cas.turns) != set(turned[0].cas.turns):
@@ -1225,11 +1136,11 @@ def _check_turns(files: Sequence[Filed]) -> None:
 
 
 def _as_exported(turns: Sequence[Turn] | None, item: StoredItem) -> list[Turn]:
-    """The turns as they went out, where a file may not hold their speakers as they are.
+    """The turns of a stored item, whose speakers the file may not hold as they are.
 
-    Raises MarkError where what the file shows is something else.
+    Raises MarkError if the file shows other turns.
     """
-    out = [Turn(t.number, t.speaker, t.start, t.end, t.begin, t.until) for t in item.turns]
+    out = list(turns_of(item.turns))
     if turns is None or list(map(_written, out)) == list(map(_written, turns)):
         return out
     raise MarkError(
@@ -1242,9 +1153,9 @@ def _written(turn: Turn) -> Turn:
 
 
 def _turns(cas: Cas) -> list[Turn] | None:
-    """The turns that are marked, by their tokens; None where none are.
+    """The turns by their tokens; None if there are none.
 
-    Raises MarkError unless they hold each token once.
+    Raises MarkError unless each token is in one turn.
     """
     if not cas.turns or not cas.tokens:
         return None

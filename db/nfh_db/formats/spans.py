@@ -705,6 +705,11 @@ class LinkedNumber:
     grouped: bool = False
     """The file tells which mentions are of one noun."""
 
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """Of the number and its mentions."""
+        return (self.span, *(mention.span for mention in self.mentions))
+
     def _with_links(self, links: Iterable[Link]) -> Graph:
         heads = (Spot(*mention.span, HEAD) for mention in self.mentions)
         return Graph((Spot(*self.span, self.label), *heads), tuple(links))
