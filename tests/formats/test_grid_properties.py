@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 
 from nfh_db.formats.fields import sound_digest
 from nfh_db.formats.rows import RawPassage, ReadOptions
-from nfh_db.formats.spans import TokenAlignment, MarkError, SplitPairError, Units, based, checked
+from nfh_db.formats.spans import (
+    MarkError,
+    SplitPairError,
+    TokenAlignment,
+    Units,
+    based,
+    checked,
+)
 from nfh_models.domain import Passage, PassageError, Token, Turn
 from nfh_models.text.tokens import spans
 

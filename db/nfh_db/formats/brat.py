@@ -222,7 +222,9 @@ class _Document:
 
 
 def configuration(names: LabelMap) -> str:
-    """`annotation.conf`: the types of annotations (https://brat.nlplab.org/configuration.html)."""
+    """`annotation.conf`: the types of annotations
+    (https://brat.nlplab.org/configuration.html).
+    """
     spans = {ours: theirs for theirs, ours in names.labels.items()}
     links = {ours: theirs for theirs, ours in names.relations.items()}
     head = spans.get(HEAD, HEAD)
@@ -428,7 +430,9 @@ class _NumberNotes:
         return self._numbers.get(self._found.span_of(target))
 
     def notes(self, type_: str) -> dict[int, str]:
-        """The notes of a type by the spot of their number; several on one are joined by "; "."""
+        """The notes of a type by the spot of their number; several on one are joined by ";
+        ".
+        """
         found: dict[int, str] = {}
         for note in self._found.notes:
             here = self._number(note.target)

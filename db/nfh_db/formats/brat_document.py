@@ -321,7 +321,9 @@ def side_of(content: bytes) -> SideFile:
 
 
 def kept_items(side: SideFile, text: str) -> dict[tuple[int, int], Restored]:
-    """The stored items of a side file, by the code points of their numbers. Raises MarkError."""
+    """The stored items of a side file, by the code points of their numbers. Raises
+    MarkError.
+    """
     turns = msgspec.to_builtins(side.turns)
     items = (item_of({**value, "turns": turns}) for value in side.items)
     return {one.span: one for one in (restored(item, text, side.offsets) for item in items)}
@@ -444,7 +446,9 @@ def parts_in(records: Iterable[ExportRecord]) -> list[CarriedDocument]:
 
 
 def lines_of(part: CarriedDocument, ids: Counter[str], own: Mapping[Span, str]) -> list[str]:
-    """The carried lines with new ids. ids: how many are used by prefix. own: ids of our spans."""
+    """The carried lines with new ids. ids: how many are used by prefix. own: ids of our
+    spans.
+    """
     new: list[str | None] = []
     for line in part.lines:
         ids[line.prefix] += 1

@@ -375,7 +375,9 @@ class _Lines:
             yield from rows_of(self._task(line, parts), self.how, self.counts)
 
     def _is_repeated(self, parts: Parts, text: str | None) -> bool:
-        """True if the file had the line before. Raises MarkError if the id was another line's."""
+        """True if the file had the line before. Raises MarkError if the id was another
+        line's.
+        """
         id_ = value_of(parts, "id", ids)
         if id_ is None:
             return False

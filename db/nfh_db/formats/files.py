@@ -807,7 +807,9 @@ def check_rows(unpacked: int, packed: int) -> None:
 
 
 def check_held(unpacked: int, packed: int) -> None:
-    """Raise LimitError unless `packed` bytes may become `unpacked` bytes that are held at once."""
+    """Raise LimitError unless `packed` bytes may become `unpacked` bytes that are held at
+    once.
+    """
     limit = held_limit(packed)
     if unpacked > limit:
         packed_in = "" if packed == unpacked else f" packed in {packed:,}"

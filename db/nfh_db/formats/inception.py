@@ -281,7 +281,9 @@ def escaped(json: str) -> str:
 
 
 def _replaced(text: str, written: str) -> str:
-    """JSON of the characters that were replaced: pairs of a code point and a character number."""
+    """JSON of the characters that were replaced: pairs of a code point and a character
+    number.
+    """
     pairs = [
         (at, ord(one))
         for at, (one, two) in enumerate(zip(text, written, strict=True))

@@ -202,7 +202,9 @@ class _GraphBuilder:
         return place
 
     def link(self, row: ProdigyRelation) -> None:
-        """Add a link. Among spots with the same span, those that are not linked yet come first."""
+        """Add a link. Among spots with the same span, those that are not linked yet come
+        first.
+        """
         sources = self._ends(row.head_span, row.head, "head")
         targets = self._ends(row.child_span, row.child, "child")
         pairs = [(source, target) for source in sources for target in targets]

@@ -322,7 +322,9 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Spots and the links between them. In a graph that `graph_of` makes, spot 0 is the number."""
+    """Spots and the links between them. In a graph that `graph_of` makes, spot 0 is the
+    number.
+    """
 
     spots: tuple[Spot, ...]
     links: tuple[Link, ...] = ()
@@ -628,7 +630,9 @@ def answer_of(
 
 
 def _marked_first(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
-    """The mentions in order, after the first marked one (else the first that is not removed)."""
+    """The mentions in order, after the first marked one (else the first that is not
+    removed).
+    """
     first = min(mentions, key=lambda m: (*Origin,).index(m.origin))
     return (first, *(m for m in mentions if m is not first))
 
