@@ -115,7 +115,7 @@ async def workbench(database: Path, keys: int) -> list[float]:
     app.endures = True  # as in a real run
     async with app.run_test(size=SIZE) as pilot:
         desk = app.desk
-        while desk.item is None or not desk.ids.complete:
+        while desk.state.visible_item is None or not desk.state.ids.complete:
             await pilot.pause(0.05)
         await pilot.press("H")
         shows = asyncio.Event()

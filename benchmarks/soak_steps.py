@@ -98,8 +98,14 @@ class Walk:
         desk = self._desk
         for _ in range(2000):
             # Other screens and the bar have a turn under way for as long as they are open.
-            waits = desk.bar.is_open or len(self._app.screen_stack) > 1 or desk.choosing
-            if (desk.turns.idle or waits) and not desk.saving and desk.ids.complete:
+            waits = (
+                desk.bar.is_open or len(self._app.screen_stack) > 1 or desk.state.question_open
+            )
+            if (
+                (desk.commands.idle or waits)
+                and not desk.state.saving
+                and desk.state.ids.complete
+            ):
                 drawn = asyncio.Event()
                 self._app.screen.call_after_refresh(drawn.set)
                 await drawn.wait()
@@ -135,7 +141,7 @@ async def walk(database: Path, items: int, decided: int, what_grows: bool) -> li
             one = Walk(app, what_grows)
             await one.go(items, decided)
             one.growth()
-            stored = await app.client.queue_count(parse("state:decided"), app.desk.me)
+            stored = await app.client.queue_count(parse("state:decided"), app.desk.state.me)
             print(f"{stored:,} of {one.decided:,} decisions are on disk")
             if stored < one.decided * SAVED:
                 raise SystemExit("more of them should be")

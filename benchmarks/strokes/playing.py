@@ -34,7 +34,7 @@ async def play(corpus: Corpus, plans: Sequence[Planned]) -> Played:
         async with app.run_test(size=SIZE) as pilot:
             await _rest(app.desk, pilot)
             for one in plans:
-                item = app.desk.item
+                item = app.desk.state.visible_item
                 if item is None or item.public_id != one.item.public_id:
                     missed.append(one.item.public_id)
                     await app.desk.show_anchor(one.item.anchor_id)
@@ -50,7 +50,12 @@ async def _rest(desk: Workbench, pilot: Pilot[int]) -> None:
     """Wait until every key is done and the answer is on disk."""
     for _ in range(1000):
         await pilot.pause()
-        if desk.turns.idle and not desk.saving and desk.ids.complete and desk.item is not None:
+        if (
+            desk.commands.idle
+            and not desk.state.saving
+            and desk.state.ids.complete
+            and desk.state.visible_item is not None
+        ):
             return
         await asyncio.sleep(0.01)
     raise SystemExit("the workbench does not come to rest")

@@ -67,7 +67,7 @@ def _elsewhere(desk: "Workbench") -> Iterator[PaletteEntry]:
             words = f"{action.description} On the screen {there}, which this opens."
             opener = action.of[0]
             run = partial(desk.action_act, opener)
-            why = denied(desk.access, action.access) or desk.why_not(BY_ID[opener])
+            why = denied(desk.state.access, action.access) or desk.why_not(BY_ID[opener])
             yield PaletteEntry(action, run, words, why)
 
 

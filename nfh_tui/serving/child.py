@@ -71,11 +71,9 @@ class FarPredictor(PredictorClient):
 class VisitorWorkbench(Workbench):
     """The workbench of somebody who was invited."""
 
-    access = Access.READER
-
     async def set_mode(self, mode: Mode) -> None:
         """Change the mode, where the invitation allows: other modes show and change more."""
-        if why := denied(self.access, BY_ID["mode.next"].access):
+        if why := denied(self.state.access, BY_ID["mode.next"].access):
             self.refuse(why)
             return
         await super().set_mode(mode)
@@ -89,7 +87,7 @@ class VisitorWorkbench(Workbench):
         self.announce(f"{name} goes to your browser, which asks or saves it")
 
     async def _start_predictor(self) -> None:
-        if os.environ.get(PREDICTOR_VARIABLE) == "off" or not self.keeps_own:
+        if os.environ.get(PREDICTOR_VARIABLE) == "off" or not self.state.keeps_own:
             return
         self._predictor = FarPredictor(self.client.store.path, self._ask_server)
         self.post_message(PredictorChanged("model of the server", "", off=False))
@@ -134,7 +132,7 @@ class VisitorApp(WorkbenchApp):
         """The visitor's workbench."""
         desk = super().get_default_screen()
         if isinstance(desk, VisitorWorkbench):
-            desk.access = self.may
+            desk.state.access = self.may
         return desk
 
     def on_mount(self) -> None:
@@ -177,8 +175,8 @@ class VisitorApp(WorkbenchApp):
 async def kept(desk: Workbench) -> None:
     """Return when drafts, place and answers are on disk, or have failed to get there."""
     desk.keep_place()
-    await desk.drafts.flush()
-    await desk.places.flush()
+    await desk.draft_writer.flush()
+    await desk.position_writer.flush()
     await desk.client.settled()
 
 

@@ -18,7 +18,8 @@ from nfh_tui.textual_support import sentence_of, start
 from nfh_tui.widgets.status_bar import Tone
 from nfh_tui.workbench.availability import NO_PROPOSAL, NOTHING, unchanged
 from nfh_tui.workbench.command_queue import KeyPress, RunAction
-from nfh_tui.workbench.rescue import Rescue, Unsaved
+from nfh_tui.workbench.rescue import Rescue
+from nfh_tui.workbench.state import Unsaved
 
 FLAGS = (
     ("a", "span wrong", FlagName.ANCHOR.value),
@@ -32,19 +33,23 @@ class Deciding(Rescue):
 
     def writable(self) -> AnchorItem | None:
         """The item, if it may be changed; else why not is said."""
-        if self.reading:
+        if self.state.is_reading:
             self.refuse(self.for_reading)
             return None
-        if self.whole is None:
+        if self.state.stored_item is None:
             self.refuse(NOTHING)
-        return self.whole
+        return self.state.stored_item
 
     def wants(self, press: KeyPress) -> bool:
         """Give a key to the editor while it waits for one."""
-        if self.item is None or self.reading:
+        if self.state.visible_item is None or self.state.is_reading:
             return False
         outcome = key(
-            self.edit, self.item, press.key, press.character, self.passage.tokens_in_view
+            self.state.edit,
+            self.state.visible_item,
+            press.key,
+            press.character,
+            self.passage.tokens_in_view,
         )
         if outcome is None:
             return False
@@ -55,16 +60,16 @@ class Deciding(Rescue):
 
     async def do_edit(self, action_id: str) -> None:
         """An act of the editor, by its id."""
-        if self.item is None:
+        if self.state.visible_item is None:
             self.refuse(NOTHING)
-        elif self.reading and action_id not in MOVES:
+        elif self.state.is_reading and action_id not in MOVES:
             self.refuse(self.for_reading)
         else:
             if action_id not in MOVES:
                 # Nobody changes an answer that cannot be seen.
                 self.bring_into_view()
-            before, view = self.edit, self.passage.tokens_in_view
-            outcome = act(self.edit, self.item, action_id, view=view)
+            before, view = self.state.edit, self.passage.tokens_in_view
+            outcome = act(self.state.edit, self.state.visible_item, action_id, view=view)
             self.apply(outcome)
             if outcome.state == before and not outcome.say:
                 self.refuse(unchanged(action_id, before))
@@ -75,35 +80,41 @@ class Deciding(Rescue):
             self.refuse(outcome.say or "")
             self.paint_keys()
             return
-        before, self.edit = self.edit, outcome.state
-        if before.content != self.edit.content:
-            self.past.append(before)
-            self.future.clear()
+        before, self.state.edit = self.state.edit, outcome.state
+        if before.content != self.state.edit.content:
+            self.state.past.append(before)
+            self.state.future.clear()
         self._edited(before)
         # What the editor waits for stands at the foot; it need not be said twice.
-        waits = prompt(self.edit) is not None and self.edit.pending is not Pending.HINT
+        waits = (
+            prompt(self.state.edit) is not None and self.state.edit.pending is not Pending.HINT
+        )
         self.say("" if waits else outcome.say or "")
         if outcome.ask == "noun":
-            self.turns.put_back(RunAction("noun"))
+            self.commands.put_back(RunAction("noun"))
 
     def _edited(self, before: EditState) -> None:
         """Draw the answer anew, and keep what changed: the draft, the cursor's place."""
         self.paint_edit()
-        if replace(before, cursor=self.edit.cursor) != self.edit:
+        if replace(before, cursor=self.state.edit.cursor) != self.state.edit:
             self._keep_draft()
-        if before.cursor != self.edit.cursor:
+        if before.cursor != self.state.edit.cursor:
             self.keep_place()
 
     def _keep_draft(self) -> None:
         """Save the answer soon as a draft; forget the draft where nothing is begun."""
-        item = self.whole
-        if item is None or self.reading:
+        item = self.state.stored_item
+        if item is None or self.state.is_reading:
             return
-        key = (item.anchor_id, self.role)
-        begun = self.edit.span is not None or self.edit.pending is not None
-        state = self.edit if begun or self.edit.content != self.fresh.content else None
-        if state is not None or self.begun.get(key, item.draft) is not None:
-            self.begun[key] = state
+        key = (item.anchor_id, self.state.role)
+        begun = self.state.edit.span is not None or self.state.edit.pending is not None
+        state = (
+            self.state.edit
+            if begun or self.state.edit.content != self.state.initial.content
+            else None
+        )
+        if state is not None or self.state.drafts.get(key, item.draft) is not None:
+            self.state.drafts[key] = state
             self._write_draft(key, state)
 
     def _write_draft(self, key: tuple[int, Role], state: EditState | None) -> None:
@@ -111,17 +122,17 @@ class Deciding(Rescue):
         anchor_id, role = key
 
         async def write() -> None:
-            await self.client.save_draft(anchor_id, self.me, role, body)
+            await self.client.save_draft(anchor_id, self.state.me, role, body)
 
-        self.drafts.keep(key, write)
+        self.draft_writer.keep(key, write)
 
     def step_back(self, source: list[EditState], target: list[EditState], words: str) -> bool:
         """Go to the last state of `source`; False if there is none. This one joins `target`."""
-        if not source or self.reading:
+        if not source or self.state.is_reading:
             return False
-        before = self.edit
+        before = self.state.edit
         target.append(before)
-        self.edit = replace(source.pop(), pending=None, hints=(), typed="", review=None)
+        self.state.edit = replace(source.pop(), pending=None, hints=(), typed="", review=None)
         self._edited(before)
         self.announce(words)
         return True
@@ -131,48 +142,58 @@ class Deciding(Rescue):
     async def do_noun(self) -> None:
         """Ask for the noun that a class stands for."""
         item = self.writable()
-        if item is None or self.item is None:
+        if item is None or self.state.visible_item is None:
             return
         # An empty noun tells whether one can be written here, before it is asked for.
-        tried = set_noun(self.edit, self.item, self.edit.noun or "noun")
+        tried = set_noun(
+            self.state.edit, self.state.visible_item, self.state.edit.noun or "noun"
+        )
         if tried.refused:
             self.refuse(tried.say or "")
             return
-        text = await self.ask("Noun", self.edit.noun or "")
-        if text is not None and self.item is not None:
-            self.apply(set_noun(self.edit, self.item, text))
+        text = await self.ask("Noun", self.state.edit.noun or "")
+        if text is not None and self.state.visible_item is not None:
+            self.apply(set_noun(self.state.edit, self.state.visible_item, text))
 
     async def do_comment(self) -> None:
         """Ask for the comment; what is typed is part of the draft at once."""
         if self.writable() is None:
             return
-        before = self.edit
+        before = self.state.edit
 
         def typed(text: str) -> None:
-            if self.item is not None:
-                self.edit = set_comment(self.edit, self.item, text).state
+            if self.state.visible_item is not None:
+                self.state.edit = set_comment(
+                    self.state.edit, self.state.visible_item, text
+                ).state
                 self.paint_edit()
                 self._keep_draft()
 
-        kept = await self.ask("Comment", self.edit.comment, changed=typed) is not None
-        if self.edit.content == before.content:
+        kept = await self.ask("Comment", self.state.edit.comment, changed=typed) is not None
+        if self.state.edit.content == before.content:
             return
-        self.past.append(before)
-        self.future.clear()
+        self.state.past.append(before)
+        self.state.future.clear()
         if not kept:
             # Escape takes the words back, as undo would; redo still brings them.
             self.step_back(
-                self.past, self.future, "the comment stays as it was; Z brings it back"
+                self.state.past,
+                self.state.future,
+                "the comment stays as it was; Z brings it back",
             )
 
     def letters_follow(self) -> None:
         """Give the words that have come into view letters, while letters are on show."""
         view = self.passage.tokens_in_view
-        if self.item is None or view is None or self.edit.pending is not Pending.HINT:
+        if (
+            self.state.visible_item is None
+            or view is None
+            or self.state.edit.pending is not Pending.HINT
+        ):
             return
-        outcome = follow(self.edit, self.item, view)
-        if outcome.state.hints != self.edit.hints:
-            self.edit = outcome.state
+        outcome = follow(self.state.edit, self.state.visible_item, view)
+        if outcome.state.hints != self.state.edit.hints:
+            self.state.edit = outcome.state
             self.paint_edit()
 
     # --- saving -------------------------------------------------------------------------
@@ -180,12 +201,12 @@ class Deciding(Rescue):
     async def do_accept(self) -> None:
         """Save the answer and go on; the line of state says when it is on disk."""
         item = self.writable()
-        if item is None or self.item is None:
+        if item is None or self.state.visible_item is None:
             return
         if self.bring_into_view():
             self.say("This is the item; the key once more accepts.")
             return
-        made = answer(self.edit, self.item)
+        made = answer(self.state.edit, self.state.visible_item)
         if isinstance(made, str):
             self.refuse(made)
             return
@@ -195,18 +216,18 @@ class Deciding(Rescue):
             self._just_accepted(item)
             self.say(self._unchanged_words(item, made))
             return
-        key = (item.anchor_id, self.role)
-        self.begun[key] = self.saving[key] = self.edit
+        key = (item.anchor_id, self.state.role)
+        self.state.drafts[key] = self.state.saving[key] = self.state.edit
         self.clock.done()
         # From here on, undo takes the saved answer back, not a step of its draft.
-        self.past.clear()
-        self.future.clear()
+        self.state.past.clear()
+        self.state.future.clear()
         self.leave()
         self.say("")
         handed_over = asyncio.Event()
         start(
             self,
-            partial(self._commit, item, self.edit, made, self._seen(item), handed_over),
+            partial(self._commit, item, self.state.edit, made, self._seen(item), handed_over),
             group="commit",
             description="saving an answer",
         )
@@ -217,8 +238,11 @@ class Deciding(Rescue):
 
     def _just_accepted(self, item: AnchorItem) -> None:
         """Remember what was accepted right before the item that is shown now."""
-        if self.whole is not None and self.whole.anchor_id != item.anchor_id:
-            self.just_decided = item.anchor_id
+        if (
+            self.state.stored_item is not None
+            and self.state.stored_item.anchor_id != item.anchor_id
+        ):
+            self.state.last_accepted = item.anchor_id
 
     def _decided_so(self, item: AnchorItem) -> bool:
         """True if an expert's decision stands in the editor as it is: it stays that expert's.
@@ -227,13 +251,13 @@ class Deciding(Rescue):
         """
         gold = item.gold
         expert = gold is not None and gold.rule is Rule.EXPERT
-        same = self.edit.content == self.fresh.content
-        return expert and same and self.role is Role.ADJUDICATOR
+        same = self.state.edit.content == self.state.initial.content
+        return expert and same and self.state.role is Role.ADJUDICATOR
 
     def _unchanged_words(self, item: AnchorItem, made: Answer) -> str:
         """Whose decision stands, where accepting it changes nothing."""
         gold = item.gold
-        whose = (None if gold is None or self.blind else gold.adjudicator) or "an expert"
+        whose = (None if gold is None or self.state.blind else gold.adjudicator) or "an expert"
         if gold is None or gold.answer.without_comment() == made.without_comment():
             return f"unchanged: {whose} decided that one so"
         return f"unchanged: your decision stands beside that of {whose}, which counts"
@@ -243,7 +267,7 @@ class Deciding(Rescue):
             saw_model=self.sight.of_model(item.anchor_id),
             saw_votes=self.sight.of_others(item.anchor_id),
             seconds=round(self.clock.seconds, 2),
-            rule_tag=self.edit.tag,
+            rule_tag=self.state.edit.tag,
         )
 
     async def _commit(
@@ -258,7 +282,7 @@ class Deciding(Rescue):
         try:
             try:
                 writing = self.client.commit_answer(
-                    item.anchor_id, self.me, edit.role, made, seen
+                    item.anchor_id, self.state.me, edit.role, made, seen
                 )
             finally:
                 handed_over.set()
@@ -266,22 +290,24 @@ class Deciding(Rescue):
         except Exception as error:  # noqa: BLE001  # whatever it is, the answer must not go
             self._no_longer_saving(key, edit)
             # What keeps the answer from the disk keeps the draft too; it is said once.
-            self.told_unsaved = True
+            self.state.unsaved_reported = True
             self._write_draft(key, edit)
-            self.unsaved[key] = Unsaved(edit, made, seen)
+            self.state.unsaved[key] = Unsaved(edit, made, seen)
             self.paint_status()
             failed = error
             self.in_turn(lambda: self._commit_failed(key, failed))
             return
-        self.unsaved.pop(key, None)
+        self.state.unsaved.pop(key, None)
         self._no_longer_saving(key, edit)
-        if self.begun.get(key) is edit:
-            self.begun[key] = None
-            self.drafts.drop(key)
+        if self.state.drafts.get(key) is edit:
+            self.state.drafts[key] = None
+            self.draft_writer.drop(key)
         self.paint_status()
         words = f"saved {self.local_time(saved.at)}"
         if edit.role is Role.ADJUDICATOR:
-            words = ". ".join(filter(None, [words, after_deciding(item, self.me.name, made)]))
+            words = ". ".join(
+                filter(None, [words, after_deciding(item, self.state.me.name, made)])
+            )
         self.say(words, Tone.DONE)
         await self.changed(item.anchor_id)
         rest = self.rest_words()
@@ -290,15 +316,15 @@ class Deciding(Rescue):
 
     def _no_longer_saving(self, key: tuple[int, Role], edit: EditState) -> None:
         # The same item may have been accepted again meanwhile.
-        if self.saving.get(key) is edit:
-            del self.saving[key]
+        if self.state.saving.get(key) is edit:
+            del self.state.saving[key]
 
     async def _commit_failed(self, key: tuple[int, Role], error: Exception) -> None:
         """Say what happened and show the item again, with the answer still in the editor."""
         anchor_id, _ = key
-        await self.drafts.flush()
+        await self.draft_writer.flush()
         kept = "It is kept as a draft, and the item is shown again."
-        if self.drafts.lost(key):
+        if self.draft_writer.lost(key):
             kept = (
                 "The draft is not on disk either: the answer stands in this window only, which "
                 "shows the item again. Leave the window open until it can be saved, or have "
@@ -312,7 +338,7 @@ class Deciding(Rescue):
     async def changed(self, anchor_id: int) -> None:
         """Read anew what shows an anchor that was just written."""
         self.cache.forget(anchor_id)
-        if self.whole is not None and self.whole.anchor_id == anchor_id:
+        if self.state.stored_item is not None and self.state.stored_item.anchor_id == anchor_id:
             await self.refresh_item()
         await self.queue_list.refresh_rows([anchor_id])
         await self.count_left()
@@ -320,10 +346,10 @@ class Deciding(Rescue):
     async def _go_on(self) -> None:
         """The next item; at the end of the queue the same one again."""
         await self._placed.wait()
-        if self.after_here < len(self.ids):
-            await self.go(self.after_here)
+        if self.state.position.next_index < len(self.state.ids):
+            await self.go(self.state.position.next_index)
             return
-        if not self.saving:
+        if not self.state.saving:
             self.say(self.rest_words() or "That was the last item of the queue.")
 
     async def do_skip(self) -> None:
@@ -331,7 +357,7 @@ class Deciding(Rescue):
         item = self.writable()
         if item is not None:
             self.leave()
-            await self.client.set_flag(item.anchor_id, self.me, FlagName.SKIP, True)
+            await self.client.set_flag(item.anchor_id, self.state.me, FlagName.SKIP, True)
             self.announce("skipped for now")
             await self.changed(item.anchor_id)
             await self._go_on()
@@ -341,7 +367,7 @@ class Deciding(Rescue):
         item = self.writable()
         if item is None:
             return
-        mine = {mark.name.value for mark in item.flags if mark.annotator == self.me.name}
+        mine = {mark.name.value for mark in item.flags if mark.annotator == self.state.me.name}
         choices = tuple(
             (key, ("take back: " if name in mine else "") + words, name)
             for key, words, name in FLAGS
@@ -350,7 +376,7 @@ class Deciding(Rescue):
         if name is None:
             return
         on = name not in mine
-        saved = await self.client.set_flag(item.anchor_id, self.me, FlagName(name), on)
+        saved = await self.client.set_flag(item.anchor_id, self.state.me, FlagName(name), on)
         words = "set" if on else "taken back"
         self.announce(f"flag “{name}” {words}, saved {self.local_time(saved.at)}")
         await self.changed(item.anchor_id)
@@ -359,14 +385,14 @@ class Deciding(Rescue):
         """Take one's saved answer back."""
         item = self.writable()
         if item is not None:
-            saved = await self.client.withdraw(item.anchor_id, self.me, self.role)
+            saved = await self.client.withdraw(item.anchor_id, self.state.me, self.state.role)
             self.announce(f"answer withdrawn, saved {self.local_time(saved.at)}; z undoes it")
             await self.changed(item.anchor_id)
 
     def do_draft_clear(self) -> None:
         """Forget what is begun of this item; undo brings it back while it is shown."""
         if self.writable() is not None:
-            self.apply(EditOutcome(replace(self.fresh, cursor=self.edit.cursor)))
+            self.apply(EditOutcome(replace(self.state.initial, cursor=self.state.edit.cursor)))
             self.announce("draft thrown away")
 
 
@@ -420,8 +446,8 @@ class Changing(Deciding):
         item = self.writable()
         if item is None:
             return
-        annotating = self.role is Role.ANNOTATOR
-        now = (proposed_by(item, self.me.name) if annotating else None) or item.anchor
+        annotating = self.state.role is Role.ANNOTATOR
+        now = (proposed_by(item, self.state.me.name) if annotating else None) or item.anchor
         start, end = now.start + start_by, now.end + end_by
         turn = item.passage.turns[item.passage.turn_of(item.anchor.start)]
         if start >= end:
@@ -435,7 +461,7 @@ class Changing(Deciding):
 
     async def _propose(self, item: AnchorItem, span: Anchor) -> None:
         """Propose a span to whoever adjudicates; the number's own takes the proposal back."""
-        saved = await self.client.propose_span(item.anchor_id, self.me, span)
+        saved = await self.client.propose_span(item.anchor_id, self.state.me, span)
         words = _words(item, span)
         said = f"you propose “{words}” for the number"
         if span == item.anchor:
@@ -467,24 +493,26 @@ class Changing(Deciding):
 
         Where gold or others' answers become stale by it, that is asked first.
         """
-        await self.drafts.flush()
+        await self.draft_writer.flush()
         try:
-            saved = await self.client.replace_anchor(item.anchor_id, self.me, self.role, span)
+            saved = await self.client.replace_anchor(
+                item.anchor_id, self.state.me, self.state.role, span
+            )
         except StaleLabelsError as error:
             question = self._stale_words(item, error.labels)
             if await self.choose(question, STALE_CHOICES) != "y":
                 self.say(f"the number stays “{_words(item, item.anchor)}”")
                 return
             saved = await self.client.replace_anchor(
-                item.anchor_id, self.me, self.role, span, error.labels
+                item.anchor_id, self.state.me, self.state.role, span, error.labels
             )
-        self.begun.pop((item.anchor_id, self.role), None)
-        self.begun.pop((saved.anchor_id, self.role), None)
+        self.state.drafts.pop((item.anchor_id, self.state.role), None)
+        self.state.drafts.pop((saved.anchor_id, self.state.role), None)
         self.steps.forget(item.anchor_id)
         self.steps.forget(saved.anchor_id)
-        place = self.ids.find(item.anchor_id, self.place)
+        place = self.state.ids.find(item.anchor_id, self.state.position.index)
         if place is not None:
-            self.ids.replace(place, saved.anchor_id)
+            self.state.ids.replace(place, saved.anchor_id)
         self.cache.clear()
         await self.show_anchor(saved.anchor_id)
         self.queue_list.refresh()
@@ -500,68 +528,70 @@ class Changing(Deciding):
             return "What others said, shown to you or not, becomes stale."
         room = self.size.width - ROOM_OF_CHOICES
         for most in range(len(labels.annotators), 0, -1):
-            words = f"{labels.said(most, named=not self.blind)}."
+            words = f"{labels.said(most, named=not self.state.blind)}."
             if width_of(words) <= room:
                 return words
-        return f"{labels.said(0, named=not self.blind)}."
+        return f"{labels.said(0, named=not self.state.blind)}."
 
     # --- back and forth -----------------------------------------------------------------
 
     async def do_undo(self) -> None:
         """Take back the last change of the draft shown, else the last saved act."""
         words = "taken back in the draft"
-        if not self.past and self._holds_draft():
+        if not self.state.past and self._holds_draft():
             # Of a draft that another session began, only what it began from is known.
-            self.past.append(self.fresh)
+            self.state.past.append(self.state.initial)
             words = "draft taken back"
-        if self.step_back(self.past, self.future, words):
+        if self.step_back(self.state.past, self.state.future, words):
             return
-        if not self.reading and await self._asks_before_many():
+        if not self.state.is_reading and await self._asks_before_many():
             return
         await self._travel("taken back", await self._saved_act(undo=True))
 
     def _holds_draft(self) -> bool:
         """True if a draft stands in the editor that differs from what is saved."""
-        item = self.whole
-        if item is None or self.reading or not self.is_begun(item):
+        item = self.state.stored_item
+        if item is None or self.state.is_reading or not self.is_begun(item):
             return False
-        return self.edit.content != self.fresh.content
+        return self.state.edit.content != self.state.initial.content
 
     async def _asks_before_many(self) -> bool:
         """True if a settlement is next, and this is the first time that it would be undone.
 
         It is many items in the place of one: the key is wanted twice.
         """
-        found = await self.client.settlement_to_undo(self.me)
-        if found is None or found[0] == self.warned_of:
-            self.warned_of = 0
+        found = await self.client.settlement_to_undo(self.state.me)
+        if found is None or found[0] == self.state.warned_of:
+            self.state.warned_of = 0
             return False
-        self.warned_of, words = found
+        self.state.warned_of, words = found
         self.say(f"Undo once more takes all of this back: {words}")
         return True
 
     async def do_redo(self) -> None:
         """Do again what was taken back, in the draft or saved."""
-        if self.step_back(self.future, self.past, "done again in the draft"):
+        if self.step_back(self.state.future, self.state.past, "done again in the draft"):
             return
         await self._travel("done again", await self._saved_act(undo=False))
 
     async def _saved_act(self, *, undo: bool) -> Undone | None:
         """Undo or redo in the store; where that cannot be, the reason is said."""
-        if self.reading:
+        if self.state.is_reading:
             self.refuse(self.for_reading)
             return None
-        await self.drafts.flush()
+        await self.draft_writer.flush()
         # A settlement of many items takes seconds; keys pressed meanwhile wait for it.
-        self.turning = "taking back…" if undo else "doing it again…"
+        self.state.busy = "taking back…" if undo else "doing it again…"
         self.paint_status()
         try:
-            done = await (self.client.undo(self.me) if undo else self.client.redo(self.me))
+            done = await (
+                self.client.undo(self.state.me) if undo else self.client.redo(self.state.me)
+            )
         except (ChangedSinceError, NotAllowedError) as error:
             self.refuse(str(error))
             return None
         finally:
-            self.turning = ""
+            self.state.busy = ""
             self.paint_status()
         if done is None:
             self.refuse("Nothing is left to undo." if undo else "Nothing was undone last.")
@@ -573,7 +603,7 @@ class Changing(Deciding):
             return
         self.cache.clear()
         if done.anchor_id is not None:
-            self.begun.pop((done.anchor_id, self.role), None)
+            self.state.drafts.pop((done.anchor_id, self.state.role), None)
             self.steps.forget(done.anchor_id)
             await self._take_place_of_gone(done.anchor_id)
             await self.show_anchor(done.anchor_id)
@@ -583,10 +613,10 @@ class Changing(Deciding):
 
     async def _take_place_of_gone(self, anchor_id: int) -> None:
         """What an undo brought back stands in the queue where its replacement stood."""
-        if self.ids.find(anchor_id, self.place) is not None:
+        if self.state.ids.find(anchor_id, self.state.position.index) is not None:
             return
         for partner in partners(await self.client.history(anchor_id)):
-            place = self.ids.find(partner, self.place)
+            place = self.state.ids.find(partner, self.state.position.index)
             if place is not None:
-                self.ids.replace(place, anchor_id)
+                self.state.ids.replace(place, anchor_id)
                 return

@@ -123,6 +123,7 @@ BELONGS_TO = {
 }
 NOT_SEEN = "You were invited to annotate, and this shows what others answered."
 """Of what is shown in other modes only, to somebody who cannot change the mode."""
+IN_VIEW = "The model is hidden while you annotate or decide blind; here it is in view."
 FIRST, LAST = "That was the first item.", "That was the last item."
 
 OF_AN_ITEM = frozenset({DECIDE, HEADS, CURSOR, ADOPT, ITEM})
@@ -156,6 +157,7 @@ class ActionContext:
     total: int = 0
     beside: bool = False
     access: Access = Access.ADMIN
+    can_hide_model: bool = True
 
 
 def denied(access: Access, needed: Access) -> str:
@@ -182,6 +184,8 @@ def why_not(action: Action, here: ActionContext) -> str:
     wrong = of_person(action, here.mode, here.access)
     if wrong:
         return wrong
+    if action.id == "sight.model" and not here.can_hide_model:
+        return IN_VIEW
     if action.id in TO_OTHERS:
         return _of_the_way(action.id, here)
     if action.group not in OF_AN_ITEM or action.id in WITHOUT:

@@ -214,32 +214,31 @@ ON, OUT = frozenset({"enter", "space"}), "escape"
 
 
 class Touring(Annotating):
-    """What shows round. tour_step: where the tour is, None while there is none."""
+    """What shows round."""
 
     def __init__(self, *args: object, tour: bool = False, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
         self._tour_wanted = tour
-        self.tour_step: int | None = None
         self._tour: tuple[TourStep, ...] = ()
         self._tour_box = TourBox()
 
     async def tour_if_new(self) -> None:
         """Show round, once, a person who was never here; it does not come by itself again."""
         # The box would stand over what an empty queue says.
-        seen = self.client.read_only or not self.keeps_own
-        if not self._tour_wanted or self.item is None or seen:
+        seen = self.client.read_only or not self.state.keeps_own
+        if not self._tour_wanted or self.state.visible_item is None or seen:
             return
-        name = f"{SETTING}.{self.me.name}"
+        name = f"{SETTING}.{self.state.me.name}"
         if await self.client.setting(name) is None:
             await self.client.set_setting(name, "shown")
-            if await asyncio.to_thread(first_time, self.me.name):
+            if await asyncio.to_thread(first_time, self.state.me.name):
                 await self.do_tour()
 
     async def do_tour(self) -> None:
         """Begin the tour at its first step."""
         if not self._tour_box.is_attached:
             await self.mount(self._tour_box)
-        self._tour = steps(self.mode, self._keys_of)
+        self._tour = steps(self.state.mode, self._keys_of)
         self._go_to_step(0)
 
     def _keys_of(self, action_id: str) -> str:
@@ -250,31 +249,31 @@ class Touring(Annotating):
         """Take the keys that go on with the tour or leave it."""
         if super().wants(press):
             return True
-        if self.tour_step is None or press.key not in {*ON, OUT}:
+        if self.state.tour_step is None or press.key not in {*ON, OUT}:
             return False
-        self._go_to_step(None if press.key == OUT else self.tour_step + 1)
+        self._go_to_step(None if press.key == OUT else self.state.tour_step + 1)
         return True
 
     def _go_to_step(self, number: int | None) -> None:
         if number is None or number >= len(self._tour):
-            self.tour_step = None
+            self.state.tour_step = None
             self._tour_box.display = False
             self.show_pane("passage")
             return
-        self.tour_step = number
+        self.state.tour_step = number
         step = self._tour[number]
         goes = "enter goes on" if number + 1 < len(self._tour) else "enter ends it"
         foot = f"{number + 1} of {len(self._tour)} · {goes} · esc leaves"
-        self._tour_box.tell(step.title, words_of(step, self.mode, self._keys_of), foot)
+        self._tour_box.tell(step.title, words_of(step, self.state.mode, self._keys_of), foot)
         if step.target.lstrip("#") in {*PANES, "guide"}:
             pane = step.target.lstrip("#").replace("guide", "evidence")
             self.show_pane(pane)
         self.call_after_refresh(self._place_box)
 
     def _place_box(self) -> None:
-        if self.tour_step is None:
+        if self.state.tour_step is None:
             return
-        target = self.query_one(self._tour[self.tour_step].target)
+        target = self.query_one(self._tour[self.state.tour_step].target)
         self._tour_box.stand_by(target.region, self.size)
 
     def on_resize(self) -> None:
@@ -363,8 +362,8 @@ class Following(Touring):
     def _told_of(self, job: Job) -> str:
         """What is to be said of a job that has ended; nothing to who annotates, for figures of
         models are not theirs, nor of what this person cancelled."""
-        own = job.state is JobState.CANCELLED and job.error == by(self.me.name)
-        return "" if own or self.mode is Mode.ANNOTATE else ended(job)
+        own = job.state is JobState.CANCELLED and job.error == by(self.state.me.name)
+        return "" if own or self.state.mode is Mode.ANNOTATE else ended(job)
 
     async def models_changed(self) -> None:
         """Another model is in use: a layer above may have to do something about that."""
@@ -379,7 +378,7 @@ class Following(Touring):
 
         While somebody is shown round it waits: it would move what the tour points at.
         """
-        if self.tour_step is not None:
+        if self.state.tour_step is not None:
             self._held = (sentence, *self._held)[:MOST_NEWS]
             return
         self._read_since = None
@@ -392,7 +391,7 @@ class Following(Touring):
         return super().wants(press)
 
     def _let_go_of_news(self) -> None:
-        if self._held and self.tour_step is None:
+        if self._held and self.state.tour_step is None:
             held, self._held = self._held, ()
             for sentence in reversed(held):
                 self.tell(sentence)
@@ -404,7 +403,7 @@ class Following(Touring):
 
     async def _come_round(self) -> None:
         """Queue a training that is due, and see that somebody runs it; not for a reader."""
-        if self.mode is Mode.BROWSE:
+        if self.state.mode is Mode.BROWSE:
             return
         try:
             found = await self.client.retraining()
@@ -455,7 +454,9 @@ class Following(Touring):
     async def _keep_in_order(self) -> None:
         """Order the queue anew if it may stand otherwise by now, every few seconds at most."""
         due = monotonic() - self._ordered_at >= BETWEEN
-        if not (self._order_stale and due and learns(self.query_now) and self.ids.complete):
+        if not (
+            self._order_stale and due and learns(self.state.query) and self.state.ids.complete
+        ):
             return
         found = await self.client.orders_version()
         if found == self._order:
@@ -469,17 +470,21 @@ class Following(Touring):
         What stands before it, and it itself, keep their places: whoever works from the top
         finds next what is first in the order now.
         """
-        ids, query, after = self.ids, self.query_now, self.after_here
+        ids, query, after = self.state.ids, self.state.query, self.state.position.next_index
         kept = ids.slice(0, after)
-        rest = await self.client.reordered(query, self.me, self.role, kept)
-        if self.ids is not ids or self.query_now is not query or self.after_here != after:
+        rest = await self.client.reordered(query, self.state.me, self.state.role, kept)
+        if (
+            self.state.ids is not ids
+            or self.state.query is not query
+            or self.state.position.next_index != after
+        ):
             return False
         self._ordered_at = monotonic()
         made = IdList()
         made.extend(kept)
         made.extend(rest)
         made.complete = True
-        self.ids = made
+        self.state.ids = made
         self.queue_list.put_ids(made)
         self.paint_status()
         self.read_ahead()

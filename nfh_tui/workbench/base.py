@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from inspect import isawaitable
-from typing import TYPE_CHECKING
 
 from rich.table import Table
 from textual import events
@@ -18,22 +17,19 @@ from textual.screen import Screen
 from textual.scroll_view import ScrollView
 from textual.widgets import Static
 
-from nfh_db.query import Query
 from nfh_db.records import (
     AnchorItem,
     AnchorState,
     Annotator,
-    HistoryLine,
     QueuePosition,
     QueueRow,
     Role,
 )
-from nfh_tui.actions import BY_ID, Access, Action, Mode, foot_actions
+from nfh_tui.actions import BY_ID, Action, Mode, foot_actions
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Config
 from nfh_tui.editor.commands import begin, is_models, move_to, prompt
-from nfh_tui.editor.state import EditState, Pending, blinded
-from nfh_tui.services.guidelines import Guide
+from nfh_tui.editor.state import EditState, Pending
 from nfh_tui.services.history import worded
 from nfh_tui.textual_support import Enduring, Typed, sentence_of, start
 from nfh_tui.widgets.evidence import SteadyEvidence, SteadyPassage
@@ -59,11 +55,8 @@ from nfh_tui.workbench.command_queue import (
     RunAction,
     Turn,
 )
-from nfh_tui.workbench.session import DraftSteps, ExposureLog, IdList, ItemCache, ItemClock
-
-if TYPE_CHECKING:
-    from nfh_db.similar_items import Precedent
-
+from nfh_tui.workbench.session import DraftSteps, ExposureLog, ItemCache, ItemClock
+from nfh_tui.workbench.state import Position, WorkbenchState
 
 Choice = tuple[str, str, str]
 """A key, what it is for, and what it gives."""
@@ -120,23 +113,8 @@ NOTHING_HERE = "Nothing in the queue. : asks for something else, esc goes back."
 
 
 class Desk(Enduring, Asking):
-    """What every layer of the workbench stands on.
+    """What every layer of the workbench stands on."""
 
-    item: the anchor in work as it is shown, None where the queue is empty. edit: the answer
-    in the editor. place: where one stands in the queue; beside: the item shown is another
-    one, e.g. after an undo elsewhere; between: that one left the queue, and would stand right
-    before `place` (which is the length of the queue for its end). past and future: states of
-    `edit` that undo and redo go through before they touch what is saved. choosing: a
-    question stands at the foot. told_unsaved: that something cannot be saved has been said.
-    guiding: the guidelines stand in the place of the evidence. rules: the guidelines that hold.
-    left: how many of the items that this person was given are open, None where the queue is
-    not one of those. turning: what is said while an act is taken back or done again, else "".
-    warned_of: the settlement that an undo was just said to take back whole, else 0. lost: why
-    what is written would not be found again, once that was noticed, else "". access: what this
-    person may change; on a terminal, everything.
-    """
-
-    access = Access.ADMIN
     AUTO_FOCUS = ""
     HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (100, "-three-panes")]  # noqa: RUF012  # Textual's
 
@@ -147,40 +125,21 @@ class Desk(Enduring, Asking):
         self.config = config or Config()
         self.keymap = self.config.keymap
         self.client = client
-        self.me = me
-        self.mode = mode
-        self.ids = IdList()
-        self.place = 0
-        self.beside = False
-        self.between = False
-        self.item: AnchorItem | None = None
-        self.edit = EditState()
-        self.past: list[EditState] = []
-        self.future: list[EditState] = []
-        self.begun: dict[tuple[int, Role], EditState | None] = {}
-        self.saving: dict[tuple[int, Role], EditState] = {}
-        self.heat = Heat.OFF
-        self.other_model: str | None = None
-        self.windowed = True
-        self.blind = self.config.options.blind
-        self.choosing = False
-        self.pane = "passage"
-        self.turns = CommandQueue()
-        self.clock = ItemClock(idle=self.config.options.idle_seconds)
+        options = self.config.options
+        self.state = WorkbenchState(
+            me, mode, blind=options.blind, model_shown=not options.hide_model
+        )
+        self.commands = CommandQueue()
+        self.clock = ItemClock(idle=options.idle_seconds)
         self.cache = ItemCache(self._read_item)
-        self.drafts = DebouncedWriter(DRAFT_DELAY, self._draft_failed, self._draft_written)
-        self.places = DebouncedWriter(PLACE_DELAY, self._place_failed)
-        self.told_unsaved = False
-        self.left: int | None = None
-        self.turning = ""
-        self.warned_of = 0
-        self.lost = ""
+        self.draft_writer = DebouncedWriter(
+            DRAFT_DELAY, self._draft_failed, self._draft_written
+        )
+        self.position_writer = DebouncedWriter(PLACE_DELAY, self._place_failed)
         self.queue_list = QueueList(self._fetch_rows, id="queue")
         self.passage = SteadyPassage(id="passage")
         self.evidence = SteadyEvidence(id="evidence")
         self.guide = GuideView(id="guide")
-        self.guiding = False
-        self.rules = Guide()
         self.titles = {pane: PaneTitle(id=f"{pane}-title") for pane in PANES}
         self.bar = InputBar(id="bar")
         self.answer_line = PaneTitle(id="answer")
@@ -207,30 +166,15 @@ class Desk(Enduring, Asking):
     # --- what every layer uses ----------------------------------------------------------
 
     @property
-    def role(self) -> Role:
-        """In which role answers are read and given; browsing reads as an adjudicator."""
-        return Role.ANNOTATOR if self.mode is Mode.ANNOTATE else Role.ADJUDICATOR
-
-    @property
-    def reading(self) -> bool:
-        """True while nothing may be changed."""
-        return self.mode is Mode.BROWSE
-
-    @property
     def for_reading(self) -> str:
         """Why nothing is changed while reading, and how to."""
         why = self.client.read_only
         return f"This database can only be read: {why}." if why else SWITCH
 
     @property
-    def keeps_own(self) -> bool:
-        """True where the database keeps this person's place, views and colours."""
-        return self.access >= Access.ANNOTATOR
-
-    @property
     def right(self) -> ScrollView:
         """What stands in the pane of the evidence."""
-        return self.guide if self.guiding else self.evidence
+        return self.guide if self.state.guide_shown else self.evidence
 
     def say(self, sentence: str, tone: Tone = Tone.PLAIN) -> None:
         """Put a sentence on the line of state."""
@@ -246,56 +190,72 @@ class Desk(Enduring, Asking):
 
     def why_not(self, action: Action) -> str:
         """Why an act cannot be done now; "" where nothing is known to be in its way."""
-        where = (self.place, len(self.ids), self.beside)
+        state = self.state
         why = why_not(
-            action, ActionContext(self.mode, self.item, self.edit, *where, self.access)
+            action,
+            ActionContext(
+                state.mode,
+                state.visible_item,
+                state.edit,
+                state.position.index,
+                len(state.ids),
+                state.position.is_detached,
+                state.access,
+                state.blinding.can_hide_model(state.stored_item),
+            ),
         )
         return self.for_reading if why == SWITCH else why
 
     def paint_status(self) -> None:
         """Mode, place and what is under way, as they are now."""
-        self.queue_list.away = self.beside
-        total = len(self.ids)
-        known = f"{total:,}" + ("" if self.ids.complete else "…")
+        self.queue_list.away = self.state.position.is_detached
+        total = len(self.state.ids)
+        known = f"{total:,}" + ("" if self.state.ids.complete else "…")
         place = f"{self._here_words(total)}/{known}" if total else known
         self.set_status(
-            mode=self.mode.upper(),
-            me=self.me.name,
-            place=place if self.left is None else f"{place} · {self.left:,} left",
+            mode=self.state.mode.upper(),
+            me=self.state.me.name,
+            place=place
+            if self.state.todo_left is None
+            else f"{place} · {self.state.todo_left:,} left",
             busy=self._under_way(),
         )
 
     def _here_words(self, total: int) -> str:
-        if not self.beside:
-            return f"{self.place + 1:,}"
-        if not self.between:
+        if not self.state.position.is_detached:
+            return f"{self.state.position.index + 1:,}"
+        if not self.state.position.is_gap:
             return "–"
-        return f"before {self.place + 1:,}" if self.place < total else f"after {total:,}"
+        return (
+            f"before {self.state.position.index + 1:,}"
+            if self.state.position.index < total
+            else f"after {total:,}"
+        )
 
     def _under_way(self) -> str:
-        if self.turning:
-            return self.turning
-        if self.saving:
+        if self.state.busy:
+            return self.state.busy
+        if self.state.saving:
             return "saving…"
-        if self.drafts.lost():
+        if self.draft_writer.lost():
             return "draft not on disk"
         if self.client.read_only:
             return f"read-only: {self.client.read_only}"
-        return "nothing can be saved" if self.lost else ""
+        return "nothing can be saved" if self.state.lost_reason else ""
 
     def paint_keys(self) -> None:
         """The keys at the foot: what the editor waits for, else those most needed here.
 
         While something else is asked, its own keys stay there.
         """
-        if self.choosing or self.bar.is_open:
+        if self.state.question_open or self.bar.is_open:
             return
-        waits = None if self.item is None else prompt(self.edit)
+        waits = None if self.state.visible_item is None else prompt(self.state.edit)
         if waits is not None:
             self.key_line.foot = Foot(waits)
             return
-        allowed = [act for act in self.keymap.actions if self.access >= act.access]
-        usual = foot_actions(self.mode, allowed)
+        allowed = [act for act in self.keymap.actions if self.state.access >= act.access]
+        usual = foot_actions(self.state.mode, allowed)
         self.key_line.foot = Foot("", tuple((a.shown.split()[0], a.short) for a in usual))
 
     def local_time(self, at: str) -> str:
@@ -308,15 +268,15 @@ class Desk(Enduring, Asking):
         A key that is none of the choices and not escape is done as usual.
         """
         self.key_line.foot = Foot(question, tuple((key, word) for key, word, _ in choices))
-        self.choosing = True
+        self.state.question_open = True
         try:
-            turn = await self.turns.get()
+            turn = await self.commands.get()
             while isinstance(turn, Callback):
                 await turn.run()
-                turn = await self.turns.get()
+                turn = await self.commands.get()
             self.clock.touch()
         finally:
-            self.choosing = False
+            self.state.question_open = False
             self.paint_keys()
         pressed = turn.key if isinstance(turn, KeyPress) else ""
         character = turn.character if isinstance(turn, KeyPress) else None
@@ -324,7 +284,7 @@ class Desk(Enduring, Asking):
             if key_name in {pressed, character}:
                 return result
         if pressed != "escape":
-            self.turns.put_back(turn)
+            self.commands.put_back(turn)
         return None
 
     async def ask(
@@ -355,16 +315,16 @@ class Desk(Enduring, Asking):
             self.paint_keys()
 
     def _early_key(self) -> events.Key | None:
-        press = self.turns.take_press()
+        press = self.commands.take_press()
         return None if press is None else events.Key(press.key, press.character)
 
     # --- store access shared by the layers ----------------------------------------------
 
     async def _read_item(self, anchor_id: int) -> AnchorItem | None:
-        return await self.client.item(anchor_id, self.me, self.role)
+        return await self.client.item(anchor_id, self.state.me, self.state.role)
 
     async def _fetch_rows(self, ids: Sequence[int]) -> tuple[QueueRow, ...]:
-        return await self.client.queue_rows(ids, self.me, self.role)
+        return await self.client.queue_rows(ids, self.state.me, self.state.role)
 
     def _draft_failed(self, error: Exception) -> None:
         """Say once why drafts are not saved; that they are not stands there until they are."""
@@ -372,21 +332,21 @@ class Desk(Enduring, Asking):
 
         async def tell() -> None:
             # By now the drafts may be on disk, or an answer has failed and said so.
-            if self.drafts.lost() and not self.told_unsaved:
-                self.told_unsaved = True
+            if self.draft_writer.lost() and not self.state.unsaved_reported:
+                self.state.unsaved_reported = True
                 await self.show_error(f"The draft is not saved. {error}")
                 await self.offer_rescue(error)
 
         self.in_turn(tell)
 
     def _draft_written(self) -> None:
-        if not self.drafts.lost():
-            self.told_unsaved = False
+        if not self.draft_writer.lost():
+            self.state.unsaved_reported = False
         self.paint_status()
 
     def _place_failed(self, error: Exception) -> None:
         # Nobody's work: no reason to stand in the way of whoever only reads.
-        if not self.told_unsaved and not self.client.read_only:
+        if not self.state.unsaved_reported and not self.client.read_only:
             self.refuse(f"Where you stand is not saved. {error}")
 
     def action_of(self, key_name: str) -> str | None:
@@ -406,22 +366,22 @@ class Desk(Enduring, Asking):
         # An act that waits before it may open the bar: keys that edit are kept for that.
         if not (ours or event.is_printable or self.bar.edits(key) or is_function(key)):
             return False
-        self.turns.put(KeyPress(key, event.character))
+        self.commands.put(KeyPress(key, event.character))
         return True
 
     def action_act(self, action_id: str) -> None:
         """What bindings and the palette call: queue an act by its id."""
         if not self.bar.is_open:
-            self.turns.put(RunAction(action_id))
+            self.commands.put(RunAction(action_id))
 
     def in_turn(self, run: Callable[[], Awaitable[None]]) -> None:
         """Have something done between two acts."""
-        self.turns.put(Callback(run))
+        self.commands.put(Callback(run))
 
     async def take_turns(self) -> None:
         """Do what is asked for, one thing after another, for as long as the screen stands."""
         while True:
-            turn = await self.turns.get()
+            turn = await self.commands.get()
             try:
                 await self._take(turn)
             except Exception as error:  # noqa: BLE001  # a fault of ours must not lose work
@@ -458,7 +418,7 @@ class Desk(Enduring, Asking):
 
     async def _do(self, action_id: str) -> None:
         action = BY_ID.get(action_id)
-        wrong = "" if action is None else of_person(action, self.mode, self.access)
+        wrong = "" if action is None else of_person(action, self.state.mode, self.state.access)
         if wrong:
             self.refuse(self.for_reading if wrong == SWITCH else wrong)
             return
@@ -495,26 +455,14 @@ STATE_WORDS = {
 
 
 class Showing(Desk):
-    """The item on the screen.
-
-    query_now: what made the queue. whole: the item as stored, while `item` may be blinded.
-    fresh: what the editor holds of the item when nothing is begun. sight: what has been in
-    view of each item. steps: those of the drafts begun, for when one comes back to them.
-    just_decided: the item accepted right before the one shown.
-    """
+    """The item on the screen."""
 
     VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-tall")]  # noqa: RUF012  # Textual's
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as the desk takes them
-        self.query_now = Query()
-        self.whole: AnchorItem | None = None
-        self.fresh = EditState()
-        self.history: tuple[HistoryLine, ...] = ()
-        self.precedents: tuple[Precedent, ...] = ()
         self.sight = ExposureLog()
         self.steps = DraftSteps()
-        self.just_decided: int | None = None
 
     # --- the item -----------------------------------------------------------------------
 
@@ -524,25 +472,29 @@ class Showing(Desk):
         if item is None:
             return False
         self.leave()
-        place = self.ids.find(anchor_id, self.place)
-        self.beside, self.between = place is None, False
-        self.place = min(self.place, max(0, len(self.ids) - 1))
-        if place is not None:
-            self.place = place
+        index = self.state.position.index
+        place = self.state.ids.find(anchor_id, index)
+        if place is None:
+            index = min(index, max(0, len(self.state.ids) - 1))
+            self.state.position = Position(index, is_detached=True)
+        else:
+            self.state.position = Position(place)
             self.queue_list.current = place
         self.present(item)
         return True
 
     def present(self, item: AnchorItem) -> None:
         """Put an item on the screen, with the answer begun, if there is one."""
-        if self.whole is None or self.whole.anchor_id != item.anchor_id:
+        if self.state.stored_item is None or self.state.stored_item.anchor_id != item.anchor_id:
             self.clock.start(item.anchor_id)
-            self.history = ()
-            self.precedents = ()
-        self.whole, self.just_decided = item, None
+            self.state.history = ()
+            self.state.precedents = ()
+        self.state.stored_item, self.state.last_accepted = item, None
         begun = self.is_begun(item)
-        self.past, self.future = self.steps.of((item.anchor_id, self.role), begun=begun)
-        self.edit = self._editing(item)
+        self.state.past, self.state.future = self.steps.of(
+            (item.anchor_id, self.state.role), begun=begun
+        )
+        self.state.edit = self._editing(item)
         self.paint_item()
         self.keep_place()
         start(
@@ -555,64 +507,72 @@ class Showing(Desk):
 
     def is_begun(self, item: AnchorItem) -> bool:
         """True if there is a draft of the item that is not on its way to be saved."""
-        key = (item.anchor_id, self.role)
-        return key not in self.saving and self.begun.get(key, item.draft) is not None
+        key = (item.anchor_id, self.state.role)
+        return (
+            key not in self.state.saving and self.state.drafts.get(key, item.draft) is not None
+        )
 
     def _editing(self, item: AnchorItem) -> EditState:
         """The answer to work on: what is begun, else what the item itself brings."""
-        key = (item.anchor_id, self.role)
-        self.fresh = begin(replace(item, draft=None), self.me.name, self.role)
-        if self.reading:
-            return EditState(cursor=item.anchor.start, role=self.role)
+        key = (item.anchor_id, self.state.role)
+        self.state.initial = begin(
+            replace(item, draft=None), self.state.me.name, self.state.role
+        )
+        if self.state.is_reading:
+            return EditState(cursor=item.anchor.start, role=self.state.role)
         # What this session began, saved or threw away is newer than what was read.
-        if key in self.begun:
-            return self.begun[key] or self.fresh
-        return begin(item, self.me.name, self.role)
+        if key in self.state.drafts:
+            return self.state.drafts[key] or self.state.initial
+        return begin(item, self.state.me.name, self.state.role)
 
     async def refresh_item(self) -> None:
         """Read the item shown anew; what is begun stays as it is."""
-        before = self.whole
+        before = self.state.stored_item
         if before is None:
             return
         self.cache.forget(before.anchor_id)
         item = await self.cache.get(before.anchor_id)
-        if self.whole is not before:
+        if self.state.stored_item is not before:
             return
         if item is None:
             self.refuse(GONE)
             return
-        self.whole = item
-        cursor, under = self.edit.cursor, self.fresh.content
-        self.edit = replace(self._editing(item), cursor=cursor)
-        if self.begun.get((item.anchor_id, self.role)) is None and under != self.fresh.content:
+        self.state.stored_item = item
+        cursor, under = self.state.edit.cursor, self.state.initial.content
+        self.state.edit = replace(self._editing(item), cursor=cursor)
+        if (
+            self.state.drafts.get((item.anchor_id, self.state.role)) is None
+            and under != self.state.initial.content
+        ):
             # What undo would go back to no longer stands on what is stored.
-            self.past.clear()
-            self.future.clear()
+            self.state.past.clear()
+            self.state.future.clear()
         self.paint_item()
 
     def clear_item(self) -> None:
         """Show that there is nothing to show."""
-        self.whole = None
-        self.edit = EditState()
+        self.state.stored_item = None
+        self.state.edit = EditState()
         self.paint_item()
 
     def read_ahead(self) -> None:
         """Start reading the items that are likely to be wanted next."""
-        places = (self.place + step for step in AHEAD)
-        self.cache.ahead(self.ids[p] for p in places if 0 <= p < len(self.ids))
+        places = (self.state.position.index + step for step in AHEAD)
+        self.cache.ahead(self.state.ids[p] for p in places if 0 <= p < len(self.state.ids))
 
     def leave(self) -> None:
         """Start writing what waits: the item is about to leave the screen."""
-        self.drafts.start()
+        self.draft_writer.start()
 
     # --- drawing ------------------------------------------------------------------------
 
     def paint_item(self) -> None:
         """Draw the item, the answer, and all that is said about them."""
-        self.item = self.seen_of(self.whole)
-        self.set_class(self.item is None, "-nothing")
-        if self.item is not None:
-            self._show_passage(self.item)
+        item = self.state.stored_item
+        self.state.visible_item = None if item is None else self.state.blinding.visible(item)
+        self.set_class(self.state.visible_item is None, "-nothing")
+        if self.state.visible_item is not None:
+            self._show_passage(self.state.visible_item)
             self._show_evidence()
         self.paint_titles()
         self.paint_status()
@@ -621,90 +581,86 @@ class Showing(Desk):
     def _show_passage(self, item: AnchorItem) -> None:
         self.passage.show(
             item,
-            self.edit,
-            heat=self.heat,
-            other=self.other_model,
-            windowed=self.windowed,
-            blind=self.blind,
+            self.state.edit,
+            heat=self.state.heat,
+            other=self.state.other_model,
+            windowed=self.state.windowed,
+            blind=self.state.blind,
         )
         self.share_rows()
 
-    def seen_of(self, item: AnchorItem | None) -> AnchorItem | None:
-        """The item as this person may see it now."""
-        if item is None:
-            return None
-        seen = self.may_see(item)
-        return blinded(seen) if self.blind else seen
-
-    def may_see(self, item: AnchorItem) -> AnchorItem:
-        """The item without what is kept back from this person: here, nothing is."""
-        return item
-
     def paint_edit(self) -> None:
         """Draw the answer anew; nothing else has changed."""
-        if self.item is not None:
-            self._show_passage(self.item)
+        if self.state.visible_item is not None:
+            self._show_passage(self.state.visible_item)
             self._show_evidence()
             self.paint_keys()
 
     def _show_evidence(self) -> None:
-        if self.item is not None:
-            self.answer_line.title = Title(*answer_words(self.item, self.edit, self.reading))
-            edit = None if self.reading else self.edit
+        if self.state.visible_item is not None:
+            self.answer_line.title = Title(
+                *answer_words(self.state.visible_item, self.state.edit, self.state.is_reading)
+            )
+            edit = None if self.state.is_reading else self.state.edit
             # What an import brought stands above, as votes and gold; L shows that too.
-            people = [line for line in self.history if line.kind != "import"]
-            history = () if self.blind else worded(people, self.item.passage)
+            people = [line for line in self.state.history if line.kind != "import"]
+            history = (
+                () if self.state.blind else worded(people, self.state.visible_item.passage)
+            )
             self.evidence.show(
-                self.item,
+                self.state.visible_item,
                 edit,
-                blind=self.blind,
+                blind=self.state.blind,
                 history=history,
-                rules=self.rules,
-                precedents=self.precedents,
+                rules=self.state.guidelines,
+                precedents=self.state.precedents,
                 brief=self.evidence_below,
             )
             self.note_sight()
 
     def note_sight(self) -> None:
         """Note what of the item is in view now."""
-        if self.whole is None:
+        item = self.state.stored_item
+        if item is None:
             return
         three = self.has_class("-three-panes")
-        adopted = is_models(self.edit)
+        adopted = is_models(self.state.edit)
         self.sight.note(
-            self.whole if adopted else self.may_see(self.whole),
-            self.me.name,
-            judging=self.role is Role.ADJUDICATOR,
-            evidence=not self.guiding
-            and (three or self.pane == "evidence" or self.evidence_below),
+            item if adopted else self.state.blinding.without_model(item),
+            self.state.me.name,
+            judging=self.state.role is Role.ADJUDICATOR,
+            evidence=not self.state.guide_shown
+            and (three or self.state.pane == "evidence" or self.evidence_below),
             scores=adopted
-            or (self.passage_in_view and self.heat is not Heat.OFF)
-            or (self.edit.pending is Pending.HINT and self.role is Role.ADJUDICATOR),
+            or (self.passage_in_view and self.state.heat is not Heat.OFF)
+            or (
+                self.state.edit.pending is Pending.HINT and self.state.role is Role.ADJUDICATOR
+            ),
         )
 
     @property
     def evidence_below(self) -> bool:
         """True where one pane fits the width, but the right one stands below the passage."""
         one, tall = self.has_class("-one-pane"), self.has_class("-tall")
-        return one and tall and self.pane == "passage"
+        return one and tall and self.state.pane == "passage"
 
     @property
     def passage_in_view(self) -> bool:
         """True where the words of the item are on the screen."""
         beside = self.has_class("-three-panes")
-        above = self.pane == "queue" and self.has_class("-tall")
-        return beside or above or self.pane == "passage"
+        above = self.state.pane == "queue" and self.has_class("-tall")
+        return beside or above or self.state.pane == "passage"
 
     def bring_into_view(self) -> bool:
         """Show the passage in the place of a queue that covers it; False if nothing does."""
-        covered = self.pane == "queue" and not self.passage_in_view
+        covered = self.state.pane == "queue" and not self.passage_in_view
         if covered:
             self.show_pane("passage")
         return covered
 
     def show_pane(self, pane: str) -> None:
         """Put a pane in use; where only one fits, it is the one shown."""
-        self.pane = pane
+        self.state.pane = pane
         for name in PANES:
             self.set_class(name == pane, f"-{name}")
         self.rearrange()
@@ -723,23 +679,25 @@ class Showing(Desk):
 
     async def read_history(self) -> None:
         """Show the history of the item in the evidence once one stays on it."""
-        item = self.whole
+        item = self.state.stored_item
         await asyncio.sleep(STAYS)
-        if item is not None and self.whole is item:
-            history = await self.client.seen_history(item.anchor_id, self.me, self.role)
-            if self.whole is item:
-                self.history = history
+        if item is not None and self.state.stored_item is item:
+            history = await self.client.seen_history(
+                item.anchor_id, self.state.me, self.state.role
+            )
+            if self.state.stored_item is item:
+                self.state.history = history
                 self._show_evidence()
             await self._read_precedents(item)
 
     async def _read_precedents(self, item: AnchorItem) -> None:
         """Show earlier decisions that bear on the item, to whoever may see decisions."""
-        if self.role is Role.ANNOTATOR or self.whole is not item:
+        if self.state.role is Role.ANNOTATOR or self.state.stored_item is not item:
             return
-        nouns, tag = bearing(item, self.edit)
-        found = await self.client.precedents(item.anchor_id, self.me, nouns, tag)
-        if found and self.whole is item:
-            self.precedents = found
+        nouns, tag = bearing(item, self.state.edit)
+        found = await self.client.precedents(item.anchor_id, self.state.me, nouns, tag)
+        if found and self.state.stored_item is item:
+            self.state.precedents = found
             self._show_evidence()
 
     def announce(self, sentence: str) -> None:
@@ -750,33 +708,33 @@ class Showing(Desk):
 
     def stand_on(self, token: int) -> None:
         """Put the cursor on a token of the item shown."""
-        if self.item is not None:
-            self.edit = move_to(self.edit, self.item, token).state
+        if self.state.visible_item is not None:
+            self.state.edit = move_to(self.state.edit, self.state.visible_item, token).state
             self.paint_edit()
             self.keep_place()
 
     def keep_place(self) -> None:
         """Remember soon where this person stands."""
-        if self.keeps_own:
-            self.places.keep("place", self.save_place)
+        if self.state.keeps_own:
+            self.position_writer.keep("place", self.save_place)
 
     async def save_place(self) -> None:
-        anchor_id = None if self.whole is None else self.whole.anchor_id
-        token = None if self.whole is None else self.edit.cursor
-        place = QueuePosition(self.query_now.text, anchor_id, token)
-        await self.client.save_place(self.me, self.mode.value, place)
+        anchor_id = None if self.state.stored_item is None else self.state.stored_item.anchor_id
+        token = None if self.state.stored_item is None else self.state.edit.cursor
+        place = QueuePosition(self.state.query.text, anchor_id, token)
+        await self.client.save_place(self.state.me, self.state.mode.value, place)
 
     # --- titles -------------------------------------------------------------------------
 
     def paint_titles(self) -> None:
         """The line over each pane."""
-        item = self.item
+        item = self.state.visible_item
         document = state = ""
         if item is not None:
             document = item.document + (f" · {item.split}" if item.split else "")
             flags = sorted({mark.name.value for mark in item.flags})
             state = " · ".join([STATE_WORDS[item.state], *flags])
-        query = self.query_now.text or "everything"
+        query = self.state.query.text or "everything"
         self._title("queue", "Queue", query)
         self._title("passage", "Passage", " · ".join(filter(None, [document, state])))
         right = "" if item is None else item.pattern
@@ -784,7 +742,7 @@ class Showing(Desk):
 
     def pane_name(self, pane: str) -> str:
         """What a pane shows, in a word."""
-        return "guidelines" if pane == "evidence" and self.guiding else pane
+        return "guidelines" if pane == "evidence" and self.state.guide_shown else pane
 
     def right_note(self, note: str) -> str:
         """What stands over the right pane besides its name."""
@@ -810,4 +768,4 @@ class Showing(Desk):
         others = PANES[PANES.index(pane) + 1 :] + PANES[: PANES.index(pane)]
         names = ", ".join(map(self.pane_name, others))
         hint = f"tab: {names}" if self.has_class("-one-pane") else ""
-        widget.title = Title(name, note, active=self.pane == pane, hint=hint)
+        widget.title = Title(name, note, active=self.state.pane == pane, hint=hint)

@@ -1,6 +1,7 @@
 """Bulk operations, similar items and precedents in the workbench."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
@@ -40,12 +41,12 @@ class Bulk(Viewing):
 
     async def do_bulk_menu(self) -> None:
         """Choose what to do to all items of the query, look at it, and do it."""
-        if self.reading:
+        if self.state.is_reading:
             self.refuse(self.for_reading)
             return
-        text = clip(visible(self.query_now.text.strip()), LONGEST_QUERY)
+        text = clip(visible(self.state.query.text.strip()), LONGEST_QUERY)
         title = f"All items of {text}" if text else "All items there are"
-        deed = await self.choose_from(title, availability.deeds(self.role))
+        deed = await self.choose_from(title, availability.deeds(self.state.role))
         if deed is None:
             return
         what = None
@@ -56,7 +57,7 @@ class Bulk(Viewing):
             what = await self.choose_from(OF_WHICH[deed], options)
             if what is None:
                 return
-        wish = availability.wish(deed, self.role, what)
+        wish = availability.wish(deed, self.state.role, what)
         preview = await self._previewed(wish)
         if preview is not None and await self._confirmed(preview):
             await self._run(preview.ids, wish, self._seeing(wish))
@@ -64,11 +65,11 @@ class Bulk(Viewing):
     async def _previewed(self, wish: BulkOperation) -> BulkPreview | None:
         """What the wish would do to what the query finds now."""
         # What is begun must be on disk, so that the item is left as it is.
-        await self.drafts.flush()
+        await self.draft_writer.flush()
         try:
             return await self._while(
                 "looking…",
-                self.client.preview_bulk(self.query_now, wish, self.me, self._teller()),
+                self.client.preview_bulk(self.state.query, wish, self.state.me, self._teller()),
             )
         except StoreError as error:
             await self.show_error(str(error))
@@ -101,7 +102,7 @@ class Bulk(Viewing):
         try:
             done = await self._while(
                 "writing…",
-                self.client.run_bulk(ids, wish, self.me, seeing, self._teller()),
+                self.client.run_bulk(ids, wish, self.state.me, seeing, self._teller()),
             )
         except StoreError as error:
             await self.show_error(str(error))
@@ -123,12 +124,12 @@ class Bulk(Viewing):
 
     async def _while(self, words: str, work: Awaitable[T]) -> T:
         """Wait for long work; keys pressed meanwhile wait, too, and the screen stays awake."""
-        self.turning = words
+        self.state.busy = words
         self.paint_status()
         try:
             return await work
         finally:
-            self.turning = ""
+            self.state.busy = ""
             self.paint_status()
 
     def _teller(self) -> Callable[[str, int], None]:
@@ -145,15 +146,15 @@ class Bulk(Viewing):
 
     def on_bulk_progress(self, message: BulkProgress) -> None:
         """Show how far long work is, while it is under way."""
-        if self.turning:
-            self.turning = message.words
+        if self.state.busy:
+            self.state.busy = message.words
             self.paint_status()
 
     # --- similar items ------------------------------------------------------------------
 
     async def do_similar_apply(self) -> None:
         """Give the decision of this item, or else the last one, to items that are like it."""
-        if self.mode is not Mode.ADJUDICATE:
+        if self.state.mode is not Mode.ADJUDICATE:
             self.refuse(NOT_ADJUDICATING)
             return
         await self.client.settled()
@@ -162,10 +163,10 @@ class Bulk(Viewing):
             self.refuse(NO_DECISION)
             return
         made = source.gold.answer
-        await self.drafts.flush()
+        await self.draft_writer.flush()
         alike = await self._while(
             "looking…",
-            self.client.similar(source.anchor_id, source.passage, made, self.me),
+            self.client.similar(source.anchor_id, source.passage, made, self.state.me),
         )
         said = describe(made, source.passage)
         word = source.passage.words(source.anchor.start, source.anchor.end)
@@ -174,7 +175,10 @@ class Bulk(Viewing):
             return
         from nfh_tui.screens.dialogs import SimilarDialog
 
-        here = self.whole is not None and self.whole.anchor_id == source.anchor_id
+        here = (
+            self.state.stored_item is not None
+            and self.state.stored_item.anchor_id == source.anchor_id
+        )
         which = f"Like “{word}”, decided {said}"
         title = which if here else f"{which} (the one decided before this item)"
         dialog = SimilarDialog(title, alike)
@@ -194,40 +198,45 @@ class Bulk(Viewing):
         """The item just accepted while this one is as it came; else this one if it is decided,
         else the one that this person decided last.
         """
-        here = self.whole
-        if self.just_decided is not None and self.edit.content == self.fresh.content:
-            just = await self.client.item(self.just_decided, self.me, self.role)
+        here = self.state.stored_item
+        if (
+            self.state.last_accepted is not None
+            and self.state.edit.content == self.state.initial.content
+        ):
+            just = await self.client.item(
+                self.state.last_accepted, self.state.me, self.state.role
+            )
             if _names_a_kind(just):
                 return just
         if here is not None:
-            here = await self.client.item(here.anchor_id, self.me, self.role)
+            here = await self.client.item(here.anchor_id, self.state.me, self.state.role)
         if _names_a_kind(here):
             return here
-        last = await self.client.last_decided(self.me)
+        last = await self.client.last_decided(self.state.me)
         if last is None:
             return None
-        found = await self.client.item(last, self.me, Role.ADJUDICATOR)
+        found = await self.client.item(last, self.state.me, Role.ADJUDICATOR)
         return found if _names_a_kind(found) else None
 
     # --- precedents ---------------------------------------------------------------------
 
     async def do_precedents(self) -> None:
         """Show earlier decisions that bear on this item; one may be opened beside the queue."""
-        item = self.whole
-        if self.mode is Mode.ANNOTATE:
+        item = self.state.stored_item
+        if self.state.mode is Mode.ANNOTATE:
             self.refuse(OTHERS)
             return
         if item is None:
             self.refuse(NOTHING)
             return
         nouns, tag = self._bearing(item)
-        found = await self.client.precedents(item.anchor_id, self.me, nouns, tag)
+        found = await self.client.precedents(item.anchor_id, self.state.me, nouns, tag)
         if not found:
             self.refuse(NO_PRECEDENT)
             return
         from nfh_tui.screens.dialogs import PrecedentDialog
 
-        dialog = PrecedentDialog(found, named=not self.blind)
+        dialog = PrecedentDialog(found, named=not self.state.blind)
         chosen = await self.app.push_screen_wait(dialog)
         if chosen is not None:
             await self._show_beside(chosen)
@@ -235,12 +244,12 @@ class Bulk(Viewing):
     def _bearing(self, item: AnchorItem) -> tuple[frozenset[str], str | None]:
         """The nouns and the rule that the answer in the editor names, or else gold does."""
         tokens = item.passage.tokens
-        marked = [m for mentions in self.edit.heads for m in mentions]
-        said = self.edit.noun
+        marked = [m for mentions in self.state.edit.heads for m in mentions]
+        said = self.state.edit.noun
         if not marked and not said and item.gold is not None:
             marked, said = list(item.gold.answer.mentions()), item.gold.answer.noun
         nouns = {tokens[mention.head].lemma for mention in marked}
-        return frozenset(nouns | ({said} if said else set())), self.edit.tag
+        return frozenset(nouns | ({said} if said else set())), self.state.edit.tag
 
     async def _show_beside(self, anchor_id: int) -> None:
         """Show an item without leaving one's place in the queue; esc goes back to that."""
@@ -249,7 +258,7 @@ class Bulk(Viewing):
             self.refuse("This decision is no longer there: its number was replaced.")
             return
         self.leave()
-        self.beside = True
+        self.state.position = replace(self.state.position, is_detached=True)
         self.present(item)
         self.paint_status()
         self.say("a precedent, beside the queue; esc goes back")

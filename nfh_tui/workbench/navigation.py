@@ -14,6 +14,7 @@ from nfh_tui.workbench.availability import EMPTY, FIRST, LAST, NOTHING
 from nfh_tui.workbench.base import GONE, Showing
 from nfh_tui.workbench.command_queue import KeyPress, RunAction
 from nfh_tui.workbench.session import IdList, Nearby, around, dump, name_of
+from nfh_tui.workbench.state import Position
 
 WINDOW = 200
 """Rows looked at together for the next undecided item."""
@@ -51,9 +52,9 @@ class Walking(Showing):
         """
         self.leave()
         query = self._permitted(query)
-        self.query_now = query
-        self.ids = ids = IdList()
-        self.place, self.between = 0, False
+        self.state.query = query
+        self.state.ids = ids = IdList()
+        self.state.position = Position()
         self.clear_item()
         self.queue_list.show_ids(ids)
         self._first_ids, self._placed = asyncio.Event(), asyncio.Event()
@@ -78,7 +79,7 @@ class Walking(Showing):
     def why_not_asked(self, query: Query) -> str:
         """Why a query may not be asked in this mode; "" where it may."""
         try:
-            asked_by(query, self.role, self.me.name)
+            asked_by(query, self.state.role, self.state.me.name)
         except QueryError as error:
             return f"query: {error}"
         return ""
@@ -96,27 +97,28 @@ class Walking(Showing):
     def of_todo(self) -> bool:
         """True while the queue is of what this person was given, to be worked through."""
         given = [
-            t for t in self.query_now.terms if isinstance(t, PeopleTerm) and t.key == "todo"
+            t for t in self.state.query.terms if isinstance(t, PeopleTerm) and t.key == "todo"
         ]
         mine = any(ME in value.names for term in given for value in term.values)
-        return mine and not self.reading
+        return mine and not self.state.is_reading
 
     async def count_left(self) -> None:
         """Count what is left of what one was given, while the queue is of that."""
         left = None
         if self.of_todo:
-            left = (await self.client.todo(self.me, self.role)).left
-        if left != self.left:
-            self.left = left
+            left = (await self.client.todo(self.state.me, self.state.role)).left
+        if left != self.state.todo_left:
+            self.state.todo_left = left
             self.paint_status()
 
     def rest_words(self) -> str:
         """What to say of the rest once nothing comes after this item; "" before that."""
-        if self.left == 0:
+        if self.state.todo_left == 0:
             return ALL_DONE
-        if self.left is None or self.place + 1 < len(self.ids):
+        left = self.state.todo_left
+        if left is None or self.state.position.index + 1 < len(self.state.ids):
             return ""
-        return f"The last one here. {self.left:,} of yours still open: : and enter show them"
+        return f"The last one here. {left:,} of yours still open: : and enter show them"
 
     async def _load_ids(
         self, ids: IdList, query: Query, at: int | None, near: Nearby | None
@@ -124,7 +126,7 @@ class Walking(Showing):
         """Fill a list chunk by chunk; `at` gets its place as soon as its chunk is there."""
         first, placed, every = self._first_ids, self._placed, self._all_ids
         try:
-            async for chunk in self.client.queue_ids(query, self.me, self.role):
+            async for chunk in self.client.queue_ids(query, self.state.me, self.state.role):
                 start = len(ids)
                 ids.extend(chunk)
                 self.queue_list.grown()
@@ -146,24 +148,36 @@ class Walking(Showing):
     def _place_in(self, ids: IdList, start: int, at: int) -> None:
         place = ids.find(at, start)
         if place is not None:
-            self.place = place
-            self.beside = self.whole is None or self.whole.anchor_id != at
+            item = self.state.stored_item
+            detached = item is None or item.anchor_id != at
+            self.state.position = Position(place, is_detached=detached)
             self.queue_list.current = place
             self._placed.set()
 
     def _place_between(self, ids: IdList, near: Nearby, at: int | None) -> None:
         """Stand where the item shown would be, which has left the queue, once that is known."""
-        here = self.whole is not None and self.whole.anchor_id == at
-        if here and self.beside and ids is self.ids and ids.complete and len(ids):
-            self.place, self.between = near.find(ids), True
-            self.queue_list.current = min(self.place, len(ids) - 1)
+        here = self.state.stored_item is not None and self.state.stored_item.anchor_id == at
+        if (
+            here
+            and self.state.position.is_detached
+            and ids is self.state.ids
+            and ids.complete
+            and len(ids)
+        ):
+            self.state.position = Position(near.find(ids), is_detached=True, is_gap=True)
+            self.queue_list.current = min(self.state.position.index, len(ids) - 1)
             self.paint_status()
 
     async def save_place(self) -> None:
         """Save where this person stands, and what stands around it in the queue."""
-        name = name_of(self.mode.value, self.me.name)
-        near = around(self.query_now.text, self.ids, self.place, beside=self.beside)
-        known = self._placed.is_set() and len(self.ids) > 0
+        name = name_of(self.state.mode.value, self.state.me.name)
+        near = around(
+            self.state.query.text,
+            self.state.ids,
+            self.state.position.index,
+            beside=self.state.position.is_detached,
+        )
+        known = self._placed.is_set() and len(self.state.ids) > 0
         await super().save_place()
         if known:
             await self.client.set_setting(name, dump(near))
@@ -174,17 +188,16 @@ class Walking(Showing):
         """Show the item in a place of the queue."""
         self.leave()
         self._placed.set()
-        if not len(self.ids):
+        if not len(self.state.ids):
             self.clear_item()
             return
-        self.place = max(0, min(place, len(self.ids) - 1))
-        self.beside = self.between = False
-        self.queue_list.current = self.place
+        self.state.position = Position(max(0, min(place, len(self.state.ids) - 1)))
+        self.queue_list.current = self.state.position.index
         self.paint_status()
         if self._steps_wait():
-            self.item = self.whole = None
+            self.state.visible_item = self.state.stored_item = None
             return
-        anchor_id = self.ids[self.place]
+        anchor_id = self.state.ids[self.state.position.index]
         item = self.cache.peek(anchor_id) or await self.cache.get(anchor_id)
         if item is None:
             self.clear_item()
@@ -195,7 +208,7 @@ class Walking(Showing):
 
     def _steps_wait(self) -> bool:
         """True if the next key steps on anyway, so that the item need not be drawn."""
-        turn = self.turns.peek()
+        turn = self.commands.peek()
         if isinstance(turn, KeyPress):
             return self.action_of(turn.key) in STEPS
         return isinstance(turn, RunAction) and turn.id in STEPS
@@ -212,42 +225,41 @@ class Walking(Showing):
 
     async def _step(self, by: int) -> None:
         await self._placed.wait()
-        target = self.after_here - 1 + by if by > 0 else self.before_here + 1 + by
-        if 0 <= target < len(self.ids):
+        target = (
+            self.state.position.next_index - 1 + by
+            if by > 0
+            else self.state.position.previous_index + 1 + by
+        )
+        if 0 <= target < len(self.state.ids):
             await self.go(target)
             return
-        if not len(self.ids):
+        if not len(self.state.ids):
             self.refuse(EMPTY)
             return
-        if self.item is None:
-            await self.go(self.place)
+        if self.state.visible_item is None:
+            await self.go(self.state.position.index)
         self.refuse(LAST if by > 0 else FIRST)
-
-    @property
-    def after_here(self) -> int:
-        """The next place: that of the queue itself where the item shown stands beside it."""
-        return self.place if self.beside else self.place + 1
-
-    @property
-    def before_here(self) -> int:
-        """The place before, which is that of the queue itself beside it."""
-        return self.place if self.beside and not self.between else self.place - 1
 
     async def do_queue_first(self) -> None:
         """Go to the start of the queue."""
-        if len(self.ids) and (self.place or self.beside):
+        if len(self.state.ids) and (
+            self.state.position.index or self.state.position.is_detached
+        ):
             await self.go(0)
         else:
-            self.refuse(FIRST if len(self.ids) else EMPTY)
+            self.refuse(FIRST if len(self.state.ids) else EMPTY)
 
     async def do_queue_last(self) -> None:
         """Go to the end of the queue, once it is known."""
         await self._placed.wait()
         await self._all_ids.wait()
-        if self.place + 1 < len(self.ids) or self.beside:
-            await self.go(len(self.ids) - 1)
+        if (
+            self.state.position.index + 1 < len(self.state.ids)
+            or self.state.position.is_detached
+        ):
+            await self.go(len(self.state.ids) - 1)
         else:
-            self.refuse(LAST if len(self.ids) else EMPTY)
+            self.refuse(LAST if len(self.state.ids) else EMPTY)
 
     async def do_queue_next_undecided(self) -> None:
         """Go to the next item that waits."""
@@ -259,7 +271,11 @@ class Walking(Showing):
 
     async def _to_undecided(self, *, forward: bool) -> None:
         await self._placed.wait()
-        place = await self._undecided_near(forward) if self.mode is not Mode.ANNOTATE else None
+        place = (
+            await self._undecided_near(forward)
+            if self.state.mode is not Mode.ANNOTATE
+            else None
+        )
         if place is None:
             place = await self._undecided_anywhere(forward)
         if place is None:
@@ -270,13 +286,17 @@ class Walking(Showing):
 
     async def _undecided_near(self, forward: bool) -> int | None:
         """The nearest undecided place among the next windows of rows."""
-        here = self.after_here - 1 if forward else self.before_here + 1
+        here = (
+            self.state.position.next_index - 1
+            if forward
+            else self.state.position.previous_index + 1
+        )
         start = here + 1 if forward else here - WINDOW
         for _ in range(WINDOWS):
-            ids = self.ids.slice(start, start + WINDOW)
-            rows = await self.client.queue_rows(ids, self.me, self.role)
+            ids = self.state.ids.slice(start, start + WINDOW)
+            rows = await self.client.queue_rows(ids, self.state.me, self.state.role)
             waiting = {row.anchor_id for row in rows if row.state is not AnchorState.DECIDED}
-            place = self.ids.step(here, waiting, forward) if waiting else None
+            place = self.state.ids.step(here, waiting, forward) if waiting else None
             if place is not None:
                 return place
             start += WINDOW if forward else -WINDOW
@@ -284,16 +304,22 @@ class Walking(Showing):
 
     async def _undecided_anywhere(self, forward: bool) -> int | None:
         """The nearest place, of the whole queue, that an own query finds undecided."""
-        queries = [f"-by:{quote(self.me.name)}"]
-        if self.mode is not Mode.ANNOTATE:
+        queries = [f"-by:{quote(self.state.me.name)}"]
+        if self.state.mode is not Mode.ANNOTATE:
             # What one has to decide blind may have been decided by somebody else.
             queries = ["-state:decided", "todo:me/adjudicator"]
         waiting: set[int] = set()
         for query in queries:
-            async for chunk in self.client.queue_ids(parse(query), self.me, self.role):
+            async for chunk in self.client.queue_ids(
+                parse(query), self.state.me, self.state.role
+            ):
                 waiting.update(chunk)
-        here = self.after_here - 1 if forward else self.before_here + 1
-        return self.ids.step(here, waiting, forward)
+        here = (
+            self.state.position.next_index - 1
+            if forward
+            else self.state.position.previous_index + 1
+        )
+        return self.state.ids.step(here, waiting, forward)
 
     # --- moving inside the panes --------------------------------------------------------
 
@@ -306,23 +332,23 @@ class Walking(Showing):
         await self._line(1)
 
     async def _line(self, by: int) -> None:
-        if self.pane == "queue":
+        if self.state.pane == "queue":
             await self._step(by)
-        elif self.pane == "evidence":
+        elif self.state.pane == "evidence":
             self._scroll(self.right, by)
-        elif self.item is None:
+        elif self.state.visible_item is None:
             self.refuse(NOTHING)
         else:
             beside = self.passage.token_above if by < 0 else self.passage.token_below
-            token = beside(self.edit.cursor)
-            if token == self.edit.cursor:
+            token = beside(self.state.edit.cursor)
+            if token == self.state.edit.cursor:
                 self.refuse(f"This is the {'first' if by < 0 else 'last'} line.")
             else:
                 self.stand_on(token)
 
     def _scroll(self, view: ScrollView, by: int) -> None:
         """Scroll a pane by so many lines; at its end, say so."""
-        if self.item is None and view is not self.guide:
+        if self.state.visible_item is None and view is not self.guide:
             self.refuse(NOTHING)
         elif by < 0 and view.scroll_offset.y <= 0:
             self.refuse("This is the top.")
@@ -340,13 +366,17 @@ class Walking(Showing):
         await self._page(-1)
 
     async def _page(self, by: int) -> None:
-        if self.pane == "queue":
+        if self.state.pane == "queue":
             await self._step(self._page_of_queue(by))
         else:
-            view = self.passage if self.pane == "passage" else self.right
+            view = self.passage if self.state.pane == "passage" else self.right
             self._scroll(view, by * view.size.height)
 
     def _page_of_queue(self, by: int) -> int:
         """How many items a page is, or what is left of one; at least one step that way."""
-        left = len(self.ids) - 1 - self.place if by > 0 else self.place
+        left = (
+            len(self.state.ids) - 1 - self.state.position.index
+            if by > 0
+            else self.state.position.index
+        )
         return by * max(1, min(self.queue_list.page, left))

@@ -1,16 +1,15 @@
 """Rescue: all there is, and what cannot be saved, written to another file."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from nfh_db.errors import GoneError, StoreError
-from nfh_db.records import Annotator, Exposure, Role
+from nfh_db.records import Annotator, Role
 from nfh_db.store import Store
-from nfh_models.domain import Answer
 from nfh_tui.editor.commands import dump
 from nfh_tui.editor.state import EditState
 from nfh_tui.workbench.navigation import Walking
+from nfh_tui.workbench.state import Unsaved
 
 QUESTION = "Write all there is to another file?"
 CHOICES = (("y", "write it", "yes"), ("n", "not now", "no"))
@@ -27,63 +26,50 @@ What is still done in this window is in neither; {again} writes a newer file."""
 AGAIN = "Rescue in the palette (ctrl+p)"
 
 
-@dataclass(frozen=True, slots=True)
-class Unsaved:
-    """An answer whose saving failed. edit: the state of the editor that it was made of."""
-
-    edit: EditState
-    answer: Answer
-    seen: Exposure
-
-
 class Rescue(Walking):
-    """What writes to another file. unsaved: answers that could not be saved, by item."""
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)
-        self.unsaved: dict[tuple[int, Role], Unsaved] = {}
+    """What writes to another file."""
 
     async def tell_lost(self, sentence: str) -> None:
         """Say that what is written would not be found again, before anything is."""
         self.paint_status()
-        if self.told_unsaved:
+        if self.state.unsaved_reported:
             return
-        self.told_unsaved = True
+        self.state.unsaved_reported = True
         error = GoneError(sentence)
         await self.show_error(str(error), "A file of the database is gone")
         await self.offer_rescue(error)
 
     async def offer_rescue(self, error: Exception) -> None:
         """Ask whether to write all to another file, where an open file is lost."""
-        if not isinstance(error, GoneError) or self.choosing:
+        if not isinstance(error, GoneError) or self.state.question_open:
             return
         if await self.choose(QUESTION, CHOICES) == "yes":
             await self.do_rescue()
 
     async def do_rescue(self) -> None:
         """Write all there is, and what cannot be saved, to another file, and say which."""
-        begun = {key: state for key, state in self.begun.items() if state is not None}
+        begun = {key: state for key, state in self.state.drafts.items() if state is not None}
         try:
             place = await self.client.rescue([self._saving(*one) for one in begun.items()])
         except StoreError as error:
             await self.show_error(f"Nothing was written to another file. {error}")
             return
         for key in begun:
-            self.drafts.drop(key)
+            self.draft_writer.drop(key)
         self.paint_status()
-        words = WRITTEN.format(place=place, mode=self.mode.value, again=AGAIN)
+        words = WRITTEN.format(place=place, mode=self.state.mode.value, again=AGAIN)
         await self.show_text("All of it is written", words)
 
     def _saving(self, key: tuple[int, Role], state: EditState) -> Callable[[Store], object]:
         """What saves the answer that was to be saved, else what is begun as a draft."""
-        found = self.unsaved.get(key)
+        found = self.state.unsaved.get(key)
         if found is not None and found.edit is state:
-            return partial(_answer, key=key, me=self.me, unsaved=found)
-        return partial(_draft, key=key, me=self.me, body=dump(state))
+            return partial(_answer, key=key, me=self.state.me, unsaved=found)
+        return partial(_draft, key=key, me=self.state.me, body=dump(state))
 
 
 def _answer(copy: Store, key: tuple[int, Role], me: Annotator, unsaved: Unsaved) -> None:
-    copy.commit_answer(key[0], me, key[1], unsaved.answer, unsaved.seen)
+    copy.commit_answer(key[0], me, key[1], unsaved.answer, unsaved.exposure)
 
 
 def _draft(copy: Store, key: tuple[int, Role], me: Annotator, body: str) -> None:

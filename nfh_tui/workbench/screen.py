@@ -90,7 +90,7 @@ class Workbench(Following):
     def on_mount(self) -> None:
         """Start the turns; the first of them opens the queue."""
         self.show_pane("passage")
-        self.queue_list.hide_answers = self.mode is Mode.ANNOTATE
+        self.queue_list.hide_answers = self.state.mode is Mode.ANNOTATE
         self.paint_status()
         self.paint_keys()
         self.in_turn(self._open)
@@ -101,8 +101,8 @@ class Workbench(Following):
         """Open the query asked for, else what this person was given and has not answered,
         else where they stood when last here.
         """
-        place = await self.client.place(self.me, self.mode.value)
-        self.windowed = await self.client.setting(VOTERS_SAW) != OFF
+        place = await self.client.place(self.state.me, self.state.mode.value)
+        self.state.windowed = await self.client.setting(VOTERS_SAW) != OFF
         text = await self._first_query(place.query)
         at = place.anchor_id if text == place.query else None
         try:
@@ -111,16 +111,16 @@ class Workbench(Following):
         except QueryError as error:
             self.refuse(f"query: {error}")
             query, at = parse(""), None
-        kept = await self.client.setting(name_of(self.mode.value, self.me.name))
+        kept = await self.client.setting(name_of(self.state.mode.value, self.state.me.name))
         await self.open_query(query, at, insist=True, near=load(kept, query.text))
-        if self.left and self._is_done(self.whole):
+        if self.state.todo_left and self._is_done(self.state.stored_item):
             await self.go(0)
         # To move would end a question that waits; it brought its own cursor along.
-        waits = self.edit.span is not None or self.edit.pending is not None
-        here = self.whole is not None and self.whole.anchor_id == at
+        waits = self.state.edit.span is not None or self.state.edit.pending is not None
+        here = self.state.stored_item is not None and self.state.stored_item.anchor_id == at
         if place.token is not None and here and not waits:
             self.stand_on(place.token)
-        if self.left == 0:
+        if self.state.todo_left == 0:
             self.say(ALL_DONE)
         if self.client.store.unseen:
             self.refuse(self.client.store.unseen)
@@ -135,15 +135,18 @@ class Workbench(Following):
         return (
             item is not None
             and item.draft is None
-            and any(v.annotator == self.me.name and v.role is self.role for v in item.votes)
+            and any(
+                v.annotator == self.state.me.name and v.role is self.state.role
+                for v in item.votes
+            )
         )
 
     async def _first_query(self, remembered: str) -> str:
         if self._asked_for is not None:
             return self._asked_for
-        if self.reading:
+        if self.state.is_reading:
             return remembered
-        todo = await self.client.todo(self.me, self.role)
+        todo = await self.client.todo(self.state.me, self.state.role)
         return todo.query if todo.left else remembered
 
     # --- the predictor ------------------------------------------------------------------
@@ -181,10 +184,16 @@ class Workbench(Following):
 
     def want_predictions(self) -> None:
         """Ask for what the item shown and the ones read ahead still lack."""
-        if self._predictor is None or self.whole is None:
+        if self._predictor is None or self.state.stored_item is None:
             return
-        nearby = [self.whole.anchor_id, *self.ids.slice(self.place + 1, self.place + 4)]
-        known = [self.whole, *(self.cache.peek(anchor_id) for anchor_id in nearby[1:])]
+        nearby = [
+            self.state.stored_item.anchor_id,
+            *self.state.ids.slice(self.state.position.index + 1, self.state.position.index + 4),
+        ]
+        known = [
+            self.state.stored_item,
+            *(self.cache.peek(anchor_id) for anchor_id in nearby[1:]),
+        ]
         lacking = [
             anchor_id
             for anchor_id, item in zip(nearby, known, strict=True)
@@ -202,7 +211,10 @@ class Workbench(Following):
 
     async def on_prediction_ready(self, message: PredictionReady) -> None:
         """Show a prediction that came while its item is on the screen."""
-        if self.whole is not None and self.whole.anchor_id == message.anchor_id:
+        if (
+            self.state.stored_item is not None
+            and self.state.stored_item.anchor_id == message.anchor_id
+        ):
             await self.refresh_item()
         else:
             self.cache.forget(message.anchor_id)
@@ -234,8 +246,8 @@ class Workbench(Following):
     async def _notice_others(self) -> None:
         """Draw anew what is in view if anybody has written; what is begun stays."""
         lost = await self.client.lost()
-        if lost and not self.lost:
-            self.lost = lost
+        if lost and not self.state.lost_reason:
+            self.state.lost_reason = lost
             self.in_turn(lambda: self.tell_lost(lost))
         wrote = await self.client.others_wrote()
         if wrote:
@@ -276,7 +288,7 @@ class Workbench(Following):
     async def do_quit(self) -> None:
         """Save what waits and leave; ask first where something cannot be saved."""
         await self.save_all()
-        if self.saving or self.drafts.unsaved:
+        if self.state.saving or self.draft_writer.unsaved:
             question = "Something is not saved yet. Leave all the same?"
             choices = (
                 ("y", "leave", "leave"),
@@ -298,6 +310,6 @@ class Workbench(Following):
         self.keep_place()
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
-                await self.drafts.flush()
-                await self.places.flush()
+                await self.draft_writer.flush()
+                await self.position_writer.flush()
                 await self.client.settled()

@@ -41,17 +41,17 @@ class Copying(Changing):
 
     async def do_history(self) -> None:
         """Show who changed what of this item."""
-        item = self.whole
+        item = self.state.stored_item
         if item is None:
             self.refuse(NOTHING)
             return
-        lines = await self.client.seen_history(item.anchor_id, self.me, self.role)
-        told_ = told(lines, item.passage, named=not self.blind)
+        lines = await self.client.seen_history(item.anchor_id, self.state.me, self.state.role)
+        told_ = told(lines, item.passage, named=not self.state.blind)
         await self.show_text("History of this item", told_)
 
     async def do_copy(self) -> None:
         """Ask what, and copy it by the terminal's own means (OSC 52), or write it to a file."""
-        item = self.item
+        item = self.state.visible_item
         if item is None:
             self.refuse(NOTHING)
             return
@@ -86,7 +86,7 @@ class Copying(Changing):
         if name == "passage":
             return passage.text
         if name == "answer":
-            made = answer(self.edit, item)
+            made = answer(self.state.edit, item)
             return made if isinstance(made, str) else describe(made, passage)
         if name == "number":
             return anchor_words(item)
@@ -169,9 +169,9 @@ class Ruling(Copying):
             with suppress(StoreError):
                 await self.client.begin_guidelines(await asyncio.to_thread(first_text))
                 last = await self.client.guideline()
-        if last is None or last.version == self.rules.version:
+        if last is None or last.version == self.state.guidelines.version:
             return
-        self.rules = guide_of(await self.client.guidelines())
+        self.state.guidelines = guide_of(await self.client.guidelines())
         self.paint_edit()
 
     # --- the tag ------------------------------------------------------------------------
@@ -180,11 +180,11 @@ class Ruling(Copying):
         """Ask for the rule on which the decision turns."""
         if self.writable() is None:
             return
-        if not self.rules.rules:
-            self.refuse(self.rules.trouble or NO_RULES)
+        if not self.state.guidelines.rules:
+            self.refuse(self.state.guidelines.trouble or NO_RULES)
             return
-        chooser = RuleChooser(self.rules.rules)
-        now = self.edit.tag
+        chooser = RuleChooser(self.state.guidelines.rules)
+        now = self.state.edit.tag
 
         def typed(text: str) -> None:
             self._offer(chooser.offers(text), text, now)
@@ -214,7 +214,9 @@ class Ruling(Copying):
         if text.strip():
             self.bar.note = name_of(rules[0]) if rules else "no such rule"
         else:
-            kept = f"{self.rules.words(now)}; - takes it away" if now else "id or words"
+            kept = (
+                f"{self.state.guidelines.words(now)}; - takes it away" if now else "id or words"
+            )
             self.bar.note = f"{kept}; enter lists all"
 
     async def _rule_of(self, text: str, chooser: RuleChooser) -> str | None:
@@ -229,18 +231,24 @@ class Ruling(Copying):
         if len(fits) == 1:
             return fits[0].id
         options = [(name_of(rule), "", rule.id) for rule in fits]
-        if self.edit.tag is not None and not text:
-            options.append(("No rule", f"takes {self.edit.tag} away", ""))
-        return await self.choose_from("The rule it turns on", options, start=self.edit.tag)
+        if self.state.edit.tag is not None and not text:
+            options.append(("No rule", f"takes {self.state.edit.tag} away", ""))
+        return await self.choose_from(
+            "The rule it turns on", options, start=self.state.edit.tag
+        )
 
     def _tag(self, tag: str | None) -> None:
-        before = self.edit.tag
+        before = self.state.edit.tag
         if tag == before:
-            same = f"by {self.rules.words(tag)} already" if tag else "it had no rule"
+            same = f"by {self.state.guidelines.words(tag)} already" if tag else "it had no rule"
             self.say(f"unchanged: {same}")
             return
-        self.apply(set_tag(self.edit, tag))
-        words = f"by rule {self.rules.words(tag)}" if tag else f"no rule; it was {before}"
+        self.apply(set_tag(self.state.edit, tag))
+        words = (
+            f"by rule {self.state.guidelines.words(tag)}"
+            if tag
+            else f"no rule; it was {before}"
+        )
         self.say(f"{words} · enter saves it")
 
     # --- decisions under an older text --------------------------------------------------
@@ -255,6 +263,6 @@ class Ruling(Copying):
     def was_outdated(self, item: AnchorItem) -> bool:
         """True if the gold was decided by a rule whose text is another one by now."""
         made_of = gold_vote(item)
-        return made_of is not None and self.rules.is_outdated(
+        return made_of is not None and self.state.guidelines.is_outdated(
             made_of.rule_tag, made_of.guideline_version
         )

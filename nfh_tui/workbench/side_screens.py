@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from textual import events
 
-from nfh_db.records import AnchorItem, Role
-from nfh_tui.actions import Action, Mode
+from nfh_tui.actions import Mode
 from nfh_tui.services.guidelines import first_text
 from nfh_tui.textual_support import start
-from nfh_tui.workbench.availability import OTHERS as HIDDEN
+from nfh_tui.workbench.availability import IN_VIEW
 from nfh_tui.workbench.bulk import Bulk
 
 if TYPE_CHECKING:
@@ -27,68 +26,55 @@ class Visiting(Bulk):
 
     async def do_screen_agreement(self) -> None:
         """How far annotators agree."""
-        if self._may_see():
-            from nfh_tui.screens.agreement import AgreementScreen
+        from nfh_tui.screens.agreement import AgreementScreen
 
-            await self.visit(AgreementScreen)
+        await self.visit(AgreementScreen)
 
     async def do_screen_evaluation(self) -> None:
         """Models, gold and people against each other."""
-        if self._may_see():
-            from nfh_tui.screens.evaluation import EvaluationScreen
+        from nfh_tui.screens.evaluation import EvaluationScreen
 
-            await self.visit(EvaluationScreen)
+        await self.visit(EvaluationScreen)
 
     async def do_screen_jobs(self) -> None:
         """Jobs and models."""
-        if self._may_see():
-            from nfh_tui.screens.jobs import JobsScreen
+        from nfh_tui.screens.jobs import JobsScreen
 
-            await self.visit(JobsScreen)
+        await self.visit(JobsScreen)
 
     async def do_screen_guidelines(self) -> None:
         """The guidelines, at the rule of the answer in the editor."""
         from nfh_tui.screens.guidelines import RULE, GuidelinesScreen
 
-        if self.edit.tag is not None:
-            self.memories.setdefault(GuidelinesScreen.__name__, {})[RULE] = self.edit.tag
+        if self.state.edit.tag is not None:
+            self.memories.setdefault(GuidelinesScreen.__name__, {})[RULE] = self.state.edit.tag
         await self.visit(GuidelinesScreen)
         await self.learn_rules()
-
-    def _may_see(self) -> bool:
-        if self.mode is Mode.ANNOTATE:
-            self.refuse(HIDDEN)
-            return False
-        return True
 
     async def visit(self, screen: "type[SideScreen]") -> None:
         """Show a screen until it is closed, then what the query finds that it gives back."""
         self.leave()
         memory = self.memories.setdefault(screen.__name__, {})
-        made = screen(self.client, self.me, self.keymap, memory, self.query_now.text)
-        made.role, made.access = self.role, self.access
+        made = screen(self.client, self.state.me, self.keymap, memory, self.state.query.text)
+        made.role, made.access = self.state.role, self.state.access
         text = await self.app.push_screen_wait(made)
         await self._ran(text, back=True)
-        if text is not None and made.meant > len(self.ids) > 0:
-            self.say(f"the first {len(self.ids):,} of {made.meant:,}: a query names no more")
+        if text is not None and made.meant > len(self.state.ids) > 0:
+            self.say(
+                f"the first {len(self.state.ids):,} of {made.meant:,}: a query names no more"
+            )
 
 
 # Annotating: what is kept back until one has answered, and the guidelines beside the text.
 #
 # What models say is kept back in the same way from an adjudicator who has to decide blind.
 
-IN_VIEW = "The model is hidden while you annotate or decide blind; here it is in view."
-
 
 class Annotating(Visiting):
-    """What is special to giving one's own answers.
-
-    model_shown: what models say is in view also of items that are not answered yet.
-    """
+    """What is special to giving one's own answers."""
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
-        self.model_shown = not self.config.options.hide_model
         self._guide_note = ""
 
     def on_mount(self) -> None:
@@ -98,60 +84,30 @@ class Annotating(Visiting):
 
     # --- what is kept back ----------------------------------------------------------------
 
-    def hides_model(self, item: AnchorItem) -> bool:
-        """True while what models say of an item is kept back."""
-        return self._to_answer_blind(item) and not self.model_shown
-
-    def _to_answer_blind(self, item: AnchorItem) -> bool:
-        """True for what an annotator has yet to answer, an adjudicator to decide blind."""
-        if self.mode is Mode.ANNOTATE:
-            return not self._answered(item)
-        return item.withheld
-
-    def _may_be_hidden(self) -> bool:
-        blind = self.whole is not None and self.whole.withheld
-        return self.mode is Mode.ANNOTATE or blind
-
-    def _answered(self, item: AnchorItem) -> bool:
-        mine = (v.annotator == self.me.name and v.role is Role.ANNOTATOR for v in item.votes)
-        return any(mine)
-
-    def may_see(self, item: AnchorItem) -> AnchorItem:
-        """The item without what models say, while that is kept back."""
-        if not self.hides_model(item):
-            return item
-        return replace(item, prediction=None, identification=None, others=(), model_hidden=True)
-
     def do_sight_model(self) -> None:
         """Show or hide what models say of items that are not answered yet."""
-        if not self._may_be_hidden():
+        if not self.state.blinding.can_hide_model(self.state.stored_item):
             self.refuse(IN_VIEW)
             return
-        self.model_shown = not self.model_shown
+        self.state.model_shown = not self.state.model_shown
         self.paint_item()
-        where = " I puts it in the place of the guidelines." if self.guiding else ""
+        where = " I puts it in the place of the guidelines." if self.state.guide_shown else ""
         self.say(
             f"The model is shown, and your answers say that you saw it.{where}"
-            if self.model_shown
+            if self.state.model_shown
             else "The model is hidden until you have answered."
         )
-
-    def why_not(self, action: Action) -> str:
-        """The reason, also where there is nothing that could be hidden."""
-        if action.id == "sight.model" and not self._may_be_hidden():
-            return IN_VIEW
-        return super().why_not(action)
 
     # --- the guidelines -------------------------------------------------------------------
 
     def do_guide(self) -> None:
         """Put the guidelines in the place of the evidence, or the evidence back."""
-        self.show_guide(not self.guiding)
-        self.say("the guidelines" if self.guiding else "the evidence")
+        self.show_guide(not self.state.guide_shown)
+        self.say("the guidelines" if self.state.guide_shown else "the evidence")
 
     def show_guide(self, on: bool) -> None:
         """Show the guidelines or the evidence in the right pane."""
-        self.guiding = on
+        self.state.guide_shown = on
         self.set_class(on, "-guide")
         if on:
             start(
@@ -172,18 +128,18 @@ class Annotating(Visiting):
 
     async def learn_rules(self) -> None:
         """Read the guidelines, also those in view: they are stored only now in a new file."""
-        before = self.rules.version
+        before = self.state.guidelines.version
         await super().learn_rules()
-        if self.guiding and self.rules.version != before:
+        if self.state.guide_shown and self.state.guidelines.version != before:
             await self._read_guide()
 
     def right_note(self, note: str) -> str:
         """Over the guidelines, which version they are."""
-        return self._guide_note if self.guiding else note
+        return self._guide_note if self.state.guide_shown else note
 
     def _guide_as_usual(self) -> None:
-        wanted = self.mode is Mode.ANNOTATE and self.config.options.guidelines
-        if wanted != self.guiding:
+        wanted = self.state.mode is Mode.ANNOTATE and self.config.options.guidelines
+        if wanted != self.state.guide_shown:
             self.show_guide(wanted)
 
     async def set_mode(self, mode: Mode) -> None:

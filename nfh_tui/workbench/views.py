@@ -4,7 +4,6 @@ modes.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from nfh_db.errors import QueryError, StoreError
 from nfh_db.query import SORTS, Query, keys_for, parse, quote, sorts_for
@@ -18,6 +17,7 @@ from nfh_tui.workbench.availability import denied
 from nfh_tui.workbench.base import PANES
 from nfh_tui.workbench.completion import Completer, NamedQuery, offered, views
 from nfh_tui.workbench.side_panels import Ruling
+from nfh_tui.workbench.state import QueryHistoryEntry
 
 SUGGESTED = 6
 """Completions that stand at the foot while a query is typed."""
@@ -33,15 +33,6 @@ NOT_BOUNDED = "lines will bound what voters saw; here they saw all of it, or may
 """Said when the lines are asked for: of an item that has them, and of one that has none."""
 
 
-class QueryHistoryEntry(NamedTuple):
-    """A query before this one. anchor_id: the item one stood on. back: esc goes back to that
-    item, since this query was opened from a screen beside; else the item stays in hand."""
-
-    text: str
-    anchor_id: int | None
-    back: bool = False
-
-
 def _entered(text: str, why_not: Callable[[Query], str]) -> str:
     """What enter would do with a query: show what it finds, or say why it cannot."""
     try:
@@ -55,14 +46,13 @@ class Looking(Ruling):
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
-        self.former: list[QueryHistoryEntry] = []
         self._known_values: dict[str, Sequence[str]] = {}
 
     # --- queries ------------------------------------------------------------------------
 
     async def do_query(self) -> None:
         """Ask for a query and show what it finds."""
-        completer = Completer(lambda key: self._known_values.get(key, ()), self.role)
+        completer = Completer(lambda key: self._known_values.get(key, ()), self.state.role)
         start(
             self,
             self._learn_values,
@@ -78,15 +68,15 @@ class Looking(Ruling):
             words = "tab" if keys else _entered(text, self.why_not_asked)
             self.key_line.foot = Foot(words, keys)
 
-        now = self.query_now.text
+        now = self.state.query.text
         text = await self.ask(":", now, changed=typed, complete=completer.tab, selected=True)
         await self._ran(await self._of_view(text))
 
     async def _learn_values(self) -> None:
         """Read what the database knows of values, for completion to offer."""
-        for key in keys_for(self.role):
+        for key in keys_for(self.state.role):
             if key.open_values:
-                known = await self.client.queue_values(key.name, self.me, self.role)
+                known = await self.client.queue_values(key.name, self.state.me, self.state.role)
                 self._known_values[key.name] = known
 
     async def do_search(self) -> None:
@@ -98,7 +88,7 @@ class Looking(Ruling):
     def _narrowed(self, words: str) -> str:
         words = words.strip()
         added = f"text:{quote(words)}" if words else ""
-        return f"{self.query_now.text} {added}".strip()
+        return f"{self.state.query.text} {added}".strip()
 
     async def _of_view(self, text: str | None) -> str | None:
         """The query of a view named with @; other texts as they are."""
@@ -130,19 +120,21 @@ class Looking(Ruling):
         if why := self.why_not_asked(query):
             self.refuse(why)
             return
-        if query.text != self.query_now.text:
-            self.former.append(QueryHistoryEntry(self.query_now.text, self._here, back))
+        if query.text != self.state.query.text:
+            self.state.query_history.append(
+                QueryHistoryEntry(self.state.query.text, self._here, back)
+            )
         await self.show_query(query)
 
     @property
     def _here(self) -> int | None:
-        return None if self.whole is None else self.whole.anchor_id
+        return None if self.state.stored_item is None else self.state.stored_item.anchor_id
 
     async def show_query(self, query: Query) -> None:
         """Show what a query finds, staying on the item if that is among it."""
         self.say("")
         await self.open_query(query, self._here)
-        if not len(self.ids):
+        if not len(self.state.ids):
             self.refuse("Nothing fits this query; esc goes back to the one before.")
 
     def _count_soon(self, text: str) -> None:
@@ -157,7 +149,9 @@ class Looking(Ruling):
 
     async def _count(self, text: str) -> None:
         try:
-            count = await self.client.queue_count(parse(text.strip()), self.me, self.role)
+            count = await self.client.queue_count(
+                parse(text.strip()), self.state.me, self.state.role
+            )
         except (QueryError, StoreError) as error:
             self.bar.note = str(error)
             return
@@ -165,31 +159,39 @@ class Looking(Ruling):
 
     async def do_queue_reload(self) -> None:
         """Make the queue anew."""
-        await self.show_query(self.query_now)
-        if len(self.ids):
+        await self.show_query(self.state.query)
+        if len(self.state.ids):
             self.announce("the queue is made anew")
 
     # --- what is shown ------------------------------------------------------------------
 
     def do_heat(self) -> None:
         """Go on to the model's scores, to the difference of two models, and to neither."""
-        self._heat_up(self.heat.after)
+        self._heat_up(self.state.heat.after)
 
     def _heat_up(self, heat: Heat) -> None:
-        self.heat = heat
+        self.state.heat = heat
         self.paint_item()
-        self.say(heat_words(self.item, heat, self.other_model))
+        self.say(heat_words(self.state.visible_item, heat, self.state.other_model))
 
     async def do_heat_other(self) -> None:
         """Choose the model with which the active one is compared."""
-        names = [said.model for said in self.item.others] if self.item is not None else []
-        if not names or self.item is None or self.item.prediction is None:
-            self.refuse(heat_words(self.item, Heat.DIFFERENCE, None))
+        names = (
+            [said.model for said in self.state.visible_item.others]
+            if self.state.visible_item is not None
+            else []
+        )
+        if (
+            not names
+            or self.state.visible_item is None
+            or self.state.visible_item.prediction is None
+        ):
+            self.refuse(heat_words(self.state.visible_item, Heat.DIFFERENCE, None))
             return
         options = tuple((name, "", name) for name in names)
-        chosen = await self.choose_from("Compare with", options, start=self.other_model)
+        chosen = await self.choose_from("Compare with", options, start=self.state.other_model)
         if chosen is not None:
-            self.other_model = chosen
+            self.state.other_model = chosen
             self._heat_up(Heat.DIFFERENCE)
 
     async def do_window(self) -> None:
@@ -198,34 +200,36 @@ class Looking(Ruling):
         That is so of a corpus, not of a person: it is kept in the database, for whoever may
         change its settings.
         """
-        self.windowed = not self.windowed
+        self.state.windowed = not self.state.windowed
         self.paint_item()
-        drawn = self.item is not None and window(self.item) is not None
+        drawn = (
+            self.state.visible_item is not None and window(self.state.visible_item) is not None
+        )
         words = BOUNDED if drawn else NOT_BOUNDED
-        self.say(words if self.windowed else "bounds of voters hidden")
-        if self.access >= Access.ADMIN:
-            await self.client.set_setting(VOTERS_SAW, ON if self.windowed else OFF)
+        self.say(words if self.state.windowed else "bounds of voters hidden")
+        if self.state.access >= Access.ADMIN:
+            await self.client.set_setting(VOTERS_SAW, ON if self.state.windowed else OFF)
 
     def do_blind(self) -> None:
         """Hide or show names."""
-        self.blind = not self.blind
+        self.state.blind = not self.state.blind
         self.paint_item()
-        self.say("names hidden, order mixed" if self.blind else "names shown")
+        self.say("names hidden, order mixed" if self.state.blind else "names shown")
 
     def do_pane_next(self) -> None:
         """Go to the next pane."""
-        self.show_pane(PANES[(PANES.index(self.pane) + 1) % len(PANES)])
+        self.show_pane(PANES[(PANES.index(self.state.pane) + 1) % len(PANES)])
 
     def do_pane_previous(self) -> None:
         """Go to the pane before."""
-        self.show_pane(PANES[PANES.index(self.pane) - 1])
+        self.show_pane(PANES[PANES.index(self.state.pane) - 1])
 
     async def do_help(self) -> None:
         """Show the keys."""
         from nfh_tui.screens.dialogs import help_table
 
-        title = f"Keys · {self.pane} · {self.mode}"
-        table = help_table(self.pane, self.mode, self.keymap.actions, self.why_not)
+        title = f"Keys · {self.state.pane} · {self.state.mode}"
+        table = help_table(self.state.pane, self.state.mode, self.keymap.actions, self.why_not)
         await self.show_text(title, table)
 
     def do_palette(self) -> None:
@@ -244,15 +248,15 @@ class Looking(Ruling):
         names = tuple((name, "", name) for name in sorted(self.app.available_themes))
         chosen = await self.choose_from("Themes", names, start=before, moved=show)
         self.app.theme = chosen or before
-        if chosen is not None and self.keeps_own:
-            await self.client.set_setting(f"{SETTING}.{self.me.name}", chosen)
+        if chosen is not None and self.state.keeps_own:
+            await self.client.set_setting(f"{SETTING}.{self.state.me.name}", chosen)
 
     async def do_out(self) -> None:
         """One step out: to the passage, then to the former query."""
-        if self.pane != "passage":
+        if self.state.pane != "passage":
             self.show_pane("passage")
-        elif self.beside:
-            await self.go(self.place)
+        elif self.state.position.is_detached:
+            await self.go(self.state.position.index)
         elif (former := self._former()) is not None:
             here = former.anchor_id if former.back else self._here or former.anchor_id
             await self.open_query(parse(former.text), here, insist=True)
@@ -261,8 +265,8 @@ class Looking(Ruling):
 
     def _former(self) -> QueryHistoryEntry | None:
         """The last query before this one that may be asked in this mode, if there is one."""
-        while self.former:
-            former = self.former.pop()
+        while self.state.query_history:
+            former = self.state.query_history.pop()
             if not self.why_not_asked(parse(former.text)):
                 return former
         return None
@@ -272,7 +276,7 @@ class Looking(Ruling):
     async def do_mode_next(self) -> None:
         """Go to the next mode."""
         modes = list(Mode)
-        await self.set_mode(modes[(modes.index(self.mode) + 1) % len(modes)])
+        await self.set_mode(modes[(modes.index(self.state.mode) + 1) % len(modes)])
 
     async def do_mode_browse(self) -> None:
         """Read only."""
@@ -292,15 +296,15 @@ class Looking(Ruling):
             self.refuse(self.for_reading)
             return
         self.leave()
-        await self.places.flush()
-        role, self.mode = self.role, mode
+        await self.position_writer.flush()
+        role, self.state.mode = self.state.role, mode
         self.queue_list.hide_answers = mode is Mode.ANNOTATE
         self.cache.clear()
-        left = self.why_not_asked(self.query_now)
-        if self.role is not role and self.query_now.text.strip():
+        left = self.why_not_asked(self.state.query)
+        if self.state.role is not role and self.state.query.text.strip():
             await self._ask_anew(left)
-        elif self.whole is not None:
-            await self.show_anchor(self.whole.anchor_id)
+        elif self.state.stored_item is not None:
+            await self.show_anchor(self.state.stored_item.anchor_id)
         # In another role other things are seen of the queue, too.
         await self.queue_list.refresh_visible()
         await self.count_left()
@@ -309,8 +313,8 @@ class Looking(Ruling):
         self.announce(
             {
                 Mode.BROWSE: "reading: nothing can be changed",
-                Mode.ANNOTATE: f"annotating as {self.me.name}",
-                Mode.ADJUDICATE: f"adjudicating as {self.me.name}: answers make gold",
+                Mode.ANNOTATE: f"annotating as {self.state.me.name}",
+                Mode.ADJUDICATE: f"adjudicating as {self.state.me.name}: answers make gold",
             }[mode]
         )
         if left:
@@ -320,8 +324,10 @@ class Looking(Ruling):
         """Show what the query finds in another role. left: why it may not be asked there."""
         self._known_values.clear()
         if left:
-            self.former.append(QueryHistoryEntry(self.query_now.text, self._here))
-        await self.open_query(parse(self.query_now.text), self._here, insist=True)
+            self.state.query_history.append(
+                QueryHistoryEntry(self.state.query.text, self._here)
+            )
+        await self.open_query(parse(self.state.query.text), self._here, insist=True)
 
 
 DEEP = "The item in hand is number {place:,} in this order; {first} goes to the first."
@@ -342,15 +348,15 @@ class Viewing(Looking):
         from nfh_tui.screens.dialogs import ViewDialog
 
         while True:
-            saved = await self.client.views(self.me)
-            every = views(saved, self.mode, self.me.name)
+            saved = await self.client.views(self.state.me)
+            every = views(saved, self.state.mode, self.state.me.name)
             picked = await self.app.push_screen_wait(ViewDialog(every, self._counted))
             if picked is None:
                 return
             if picked.act == "open":
                 await self._ran(picked.view.query)
                 return
-            if why := denied(self.access, Access.ANNOTATOR):
+            if why := denied(self.state.access, Access.ANNOTATOR):
                 self.refuse(why)
                 return
             await (
@@ -361,26 +367,27 @@ class Viewing(Looking):
 
     async def _counted(self, text: str) -> str:
         try:
-            return f"{await self.client.queue_count(parse(text), self.me, self.role):,}"
+            count = await self.client.queue_count(parse(text), self.state.me, self.state.role)
         except (QueryError, StoreError):
             return "?"
+        return f"{count:,}"
 
     async def _rename(self, view: NamedQuery) -> None:
         name = ((await self.ask("New name of this view", view.name)) or "").strip()
         if not name or name == view.name or not await self._may_take(name):
             return
-        await self.client.save_view(self.me, name, view.query)
-        await self.client.save_view(self.me, view.name, None)
+        await self.client.save_view(self.state.me, name, view.query)
+        await self.client.save_view(self.state.me, view.name, None)
 
     async def _delete(self, view: NamedQuery) -> None:
         choices = (("y", "delete it", "y"), ("n", "keep it", "n"))
         question = f"Delete the view “{view.name}”? Its query: {view.query or 'everything'}"
         if await self.choose(question, choices) == "y":
-            await self.client.save_view(self.me, view.name, None)
+            await self.client.save_view(self.state.me, view.name, None)
 
     async def _may_take(self, name: str) -> bool:
         """True for a name that no view has, or that is to be given to another query."""
-        known = dict(await self.client.views(self.me))
+        known = dict(await self.client.views(self.state.me))
         if name not in known:
             return True
         choices = (("y", "replace it", "y"), ("n", "keep it", "n"))
@@ -395,30 +402,34 @@ class Viewing(Looking):
         if not await self._may_take(name):
             self.say("nothing saved")
             return
-        await self.client.save_view(self.me, name, self.query_now.text)
+        await self.client.save_view(self.state.me, name, self.state.query.text)
         self.announce(f"view “{name}” saved; @ lists it, : @{name} opens it")
 
     async def view_named(self, name: str) -> str | None:
         """The query of a view; None for a name that is none's."""
-        saved = await self.client.views(self.me)
-        every = {view.name: view.query for view in views(saved, self.mode, self.me.name)}
+        saved = await self.client.views(self.state.me)
+        every = {
+            view.name: view.query for view in views(saved, self.state.mode, self.state.me.name)
+        }
         return every.get(name)
 
     # --- the order ----------------------------------------------------------------------
 
     async def do_queue_sort(self) -> None:
         """Choose an order; it takes the place of the one that the query names."""
-        text = self.query_now.text
+        text = self.state.query.text
         present = sorts_in(text)
         now = present[0] if len(present) == 1 else "" if present else f"sort:{ORDER}"
-        options = tuple(_option(*one, now) for one in sorts_for(self.role).items())
+        options = tuple(_option(*one, now) for one in sorts_for(self.state.role).items())
         results = [result for _, _, result in options]
         start = next((r for r in results if _name(r) == _name(now)), results[0])
         chosen = await self.choose_from("Order of the queue", options, start=start)
         if chosen is not None:
             await self._ran(with_sort(text, "" if chosen == f"sort:{ORDER}" else chosen))
-            if self.place and not self.beside:
-                self.say(DEEP.format(place=self.place + 1, first=self._first_key))
+            if self.state.position.index and not self.state.position.is_detached:
+                self.say(
+                    DEEP.format(place=self.state.position.index + 1, first=self._first_key)
+                )
 
     @property
     def _first_key(self) -> str:

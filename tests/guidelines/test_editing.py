@@ -41,9 +41,9 @@ async def test_a_change_is_saved_as_a_version(guided, open_desk) -> None:
         await desk.press("enter")
         await drawn(desk)
         assert "version 2 saved" in desk.text()
-        assert desk.screen.rules.version == 1
+        assert desk.state.guidelines.version == 1
         await desk.press("escape")
-        assert desk.screen.rules.version == 2
+        assert desk.state.guidelines.version == 2
     assert versions(guided) == [(1, None), (2, "edith")]
     assert begun(guided) is None
     with Store.open(guided) as store:

@@ -70,7 +70,7 @@ async def test_rules_are_listed_with_their_use(used, open_desk) -> None:
         await desk.press("k", "enter")
         assert "Only a rule has items" in desk.text()
         await desk.press("escape")
-        assert desk.screen.query_now.text == "id:1"
+        assert desk.state.query.text == "id:1"
 
 
 async def test_the_items_of_a_rule_open(used, open_desk, read) -> None:
@@ -78,8 +78,8 @@ async def test_the_items_of_a_rule_open(used, open_desk, read) -> None:
     async with open_desk(query="id:5", path=used) as desk:
 
         def shown() -> tuple[str, list[int]]:
-            ids = desk.screen.ids
-            return desk.screen.query_now.text, [ids[n] for n in range(len(ids))]
+            ids = desk.state.ids
+            return desk.state.query.text, [ids[n] for n in range(len(ids))]
 
         # The item has R12, so that is where the screen opens.
         await desk.press("f5")

@@ -28,12 +28,12 @@ async def test_a_rule_is_typed_and_saved_with_the_answer(guided, open_desk, read
         await desk.press("tab")
         assert desk.screen.bar.text == "R5 Age and money"
         await desk.press("enter")
-        assert desk.screen.edit.tag == "R5"
+        assert desk.state.edit.tag == "R5"
         await desk.press("R", *"zebra", "enter")
-        assert desk.screen.edit.tag == "R5"
+        assert desk.state.edit.tag == "R5"
         assert "No rule has “zebra”" in desk.said
         await desk.press("a", "R", "1", "2", "enter")
-        assert desk.screen.edit.tag == "R12"
+        assert desk.state.edit.tag == "R12"
         assert "by rule R12 One of them" in desk.said
         await desk.press("enter")
     vote = mine(read(1))
@@ -46,30 +46,30 @@ async def test_enter_alone_lists_the_rules_and_escape_leaves_all(guided, open_de
         assert isinstance(desk.app.screen, ChooseDialog)
         assert "R12 One of them" in desk.text()
         await desk.press("j", "enter")
-        assert desk.screen.edit.tag == "R5"
+        assert desk.state.edit.tag == "R5"
         await desk.press("R", "enter", "escape")
-        assert desk.screen.edit.tag == "R5"
+        assert desk.state.edit.tag == "R5"
         await desk.press("R", "escape")
-        assert desk.screen.edit.tag == "R5"
+        assert desk.state.edit.tag == "R5"
         # The last line of the list takes the tag away.
         await desk.press("R", "enter", "end", "enter")
-        assert desk.screen.edit.tag is None
+        assert desk.state.edit.tag is None
 
 
 async def test_the_tag_is_part_of_the_draft(guided, open_desk, read) -> None:
     async with open_desk(query="id:2", path=guided) as desk:
         await desk.press("a", "R", "5", "enter")
         await desk.press("z")
-        assert desk.screen.edit.tag is None
+        assert desk.state.edit.tag is None
         await desk.press("Z")
-        assert desk.screen.edit.tag == "R5"
-        await desk.screen.drafts.flush()
+        assert desk.state.edit.tag == "R5"
+        await desk.screen.draft_writer.flush()
     # As after a crash: the draft alone brings it back.
     assert '"tag":"R5"' in (read(1).draft.body if read(1).draft else "")
     async with open_desk(query="id:2", path=guided) as desk:
-        assert (desk.screen.edit.tag, desk.screen.edit.kind) == ("R5", Kind.AGE)
+        assert (desk.state.edit.tag, desk.state.edit.kind) == ("R5", Kind.AGE)
         await desk.press("R", "minus", "enter")
-        assert desk.screen.edit.tag is None
+        assert desk.state.edit.tag is None
         await desk.press("enter")
     assert mine(read(1)).rule_tag is None
 
@@ -77,8 +77,8 @@ async def test_the_tag_is_part_of_the_draft(guided, open_desk, read) -> None:
 async def test_a_saved_tag_comes_back_and_can_be_changed_alone(guided, open_desk, read) -> None:
     tag(guided, 2, "12")
     async with open_desk(query="id:3", me="edith", path=guided) as desk:
-        assert desk.screen.edit.tag == "R12"
-        assert not desk.screen.edit.changed
+        assert desk.state.edit.tag == "R12"
+        assert not desk.state.edit.changed
         await desk.press("R", "5", "enter", "enter")
     assert mine(read(2)).rule_tag == "R5"
 
@@ -86,7 +86,7 @@ async def test_a_saved_tag_comes_back_and_can_be_changed_alone(guided, open_desk
 async def test_a_tag_of_a_rule_that_is_gone_stays(guided, open_desk, read) -> None:
     tag(guided, 2, "R77")
     async with open_desk(query="id:3", path=guided) as desk:
-        assert desk.screen.edit.tag == "R77"
+        assert desk.state.edit.tag == "R77"
         await desk.press("t", "enter")
     assert (mine(read(2)).rule_tag, mine(read(2)).answer.kind) == ("R77", Kind.TIME)
 

@@ -50,10 +50,10 @@ def test_who_may_not_see_gold_is_told_nothing(store, doubted, decide):
 async def test_deep_in_another_order_it_is_said_how_to_come_to_its_first(open_desk, ids, says):
     says("cues", ids, [0.1 * n for n in range(6, 0, -1)])
     async with open_desk() as desk:
-        before = desk.screen.item.anchor_id
+        before = desk.state.visible_item.anchor_id
         await desk.screen._ran("sort:uncertain")
         await desk.settle()
-        assert desk.screen.item.anchor_id == before and desk.screen.place == 5
+        assert desk.state.visible_item.anchor_id == before and desk.state.position.index == 5
         await desk.press("S", "enter")
         assert "g goes to the first" not in desk.said
         await desk.press("G", "S", "home", "enter")

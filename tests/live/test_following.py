@@ -44,13 +44,13 @@ async def test_a_promoted_model_is_shown_on_the_item_without_a_key(open_desk, st
         await desk.press("y")
         better = says("linear-1", ids, [0.3] * 6)
         await second(desk)
-        assert desk.screen.item.prediction.model == "cues"
+        assert desk.state.visible_item.prediction.model == "cues"
         activate(store, better, reason=BETTER, job=None)
         await second(desk)
-        assert desk.screen.item.prediction.model == "linear-1"
+        assert desk.state.visible_item.prediction.model == "linear-1"
         sentence = f"linear-1 now resolves in place of cues: {BETTER}"
         assert sentence in " ".join(desk.text().split())
-        assert desk.screen.edit.kind is Kind.YEAR
+        assert desk.state.edit.kind is Kind.YEAR
         await desk.press("j", "k")
         assert desk.screen.status_line.status.news == (sentence,)
 
@@ -95,9 +95,9 @@ async def test_what_is_hidden_until_one_answers_stays_hidden(open_desk, store, i
         activate(store, says("linear-1", ids, [0.3] * 6), reason=BETTER)
         await second(desk)
         assert "hidden until you have answered" in desk.text()
-        assert desk.screen.item.prediction is None
+        assert desk.state.visible_item.prediction is None
         await desk.press("y", "enter", "k")
-        assert desk.screen.item.prediction.model == "linear-1"
+        assert desk.state.visible_item.prediction.model == "linear-1"
 
 
 async def test_a_predictor_that_was_of_no_use_starts_again_for_another_model(
@@ -155,7 +155,7 @@ async def test_what_ended_is_told_to_nobody_who_annotates_nor_to_who_ended_it(op
         assert desk.screen.status_line.status.news == ()
         await desk.screen.client.queue_job(LINEAR)
         await second(desk)
-        await desk.screen.client.cancel_job(2, desk.screen.me.name)
+        await desk.screen.client.cancel_job(2, desk.state.me.name)
         await second(desk)
         assert desk.screen.status_line.status.job == ""
     async with open_desk() as desk:
@@ -163,7 +163,7 @@ async def test_what_ended_is_told_to_nobody_who_annotates_nor_to_who_ended_it(op
         # Nobody else has written, and the line of state says it all the same.
         await second(desk)
         assert desk.screen.status_line.status.job == "train linear waits"
-        await desk.screen.client.cancel_job(3, desk.screen.me.name)
+        await desk.screen.client.cancel_job(3, desk.state.me.name)
         await second(desk)
         assert desk.screen.status_line.status.job == ""
         assert desk.screen.status_line.status.news == ()
@@ -303,21 +303,24 @@ async def test_the_queue_is_ordered_anew_behind_the_item_in_hand(
     async with open_desk(query="sort:uncertain") as desk:
         await desk.press("j", "y")
         await second(desk)
-        assert list(desk.screen.ids.slice(0, 9)) == ids
+        assert list(desk.state.ids.slice(0, 9)) == ids
         says("cues", ids, [0.9, 0.8, 0.7, 0.3, 0.2, 0.1])
         decide(ids[5])
         says("cues", [ids[2]], [0.25])
         says("other", ids[:1], [0.5])
         await second(desk)
         a, b, c, d, e, f = ids
-        assert list(desk.screen.ids.slice(0, 9)) == [a, b, f, e, c, d]
-        assert (desk.screen.place, desk.screen.item.anchor_id) == (1, b)
-        assert desk.screen.edit.kind is Kind.YEAR
+        assert list(desk.state.ids.slice(0, 9)) == [a, b, f, e, c, d]
+        assert (desk.state.position.index, desk.state.visible_item.anchor_id) == (
+            1,
+            b,
+        )
+        assert desk.state.edit.kind is Kind.YEAR
         assert "2/6" in desk.text()
         await desk.press("enter")
-        assert desk.screen.item.anchor_id == f
+        assert desk.state.visible_item.anchor_id == f
         await desk.press("k", "k")
-        assert desk.screen.item.anchor_id == a
+        assert desk.state.visible_item.anchor_id == a
 
 
 async def test_what_no_longer_fits_leaves_the_rest_and_not_what_is_in_hand(
@@ -331,8 +334,8 @@ async def test_what_no_longer_fits_leaves_the_rest_and_not_what_is_in_hand(
         decide(a, d)
         says("other", ids[:1], [0.5])
         await second(desk)
-        assert list(desk.screen.ids.slice(0, 9)) == [a, b, e, f]
-        assert desk.screen.item.anchor_id == a
+        assert list(desk.state.ids.slice(0, 9)) == [a, b, e, f]
+        assert desk.state.visible_item.anchor_id == a
 
 
 async def test_other_orders_stay_and_the_next_one_comes_no_sooner_than_it_may(
@@ -340,10 +343,10 @@ async def test_other_orders_stay_and_the_next_one_comes_no_sooner_than_it_may(
 ):
     says("cues", ids, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
     async with open_desk(query="sort:anchor") as desk:
-        before = desk.screen.ids
+        before = desk.state.ids
         says("cues", ids, [0.6, 0.5, 0.4, 0.3, 0.2, 0.1])
         await second(desk)
-        assert desk.screen.ids is before
+        assert desk.state.ids is before
         await desk.press(":")
         desk.screen.bar.finish(accepted=False)
     async with open_desk(query="sort:uncertain", me="anna") as desk:
@@ -351,7 +354,7 @@ async def test_other_orders_stay_and_the_next_one_comes_no_sooner_than_it_may(
         for name in ("a", "b"):
             says(name, ids, [0.1] * 6)
             await second(desk)
-            after = desk.screen.ids
+            after = desk.state.ids
         says("c", ids, [0.1] * 6)
         await second(desk)
-        assert desk.screen.ids is after
+        assert desk.state.ids is after

@@ -237,6 +237,11 @@ async def _rest(app: WorkbenchApp, pilot: Pilot[int]) -> None:
 def _busy(app: WorkbenchApp) -> bool:
     """True while an act, a write, the queue, or a worker of another screen is under way."""
     desk: Workbench = app.desk
-    waits = desk.bar.is_open or len(app.screen_stack) > 1 or desk.choosing
+    waits = desk.bar.is_open or len(app.screen_stack) > 1 or desk.state.question_open
     works = any(not one.is_finished and one.group not in ASKING for one in app.workers)
-    return works or not (desk.turns.idle or waits) or bool(desk.saving) or not desk.ids.complete
+    return (
+        works
+        or not (desk.commands.idle or waits)
+        or bool(desk.state.saving)
+        or not desk.state.ids.complete
+    )

@@ -47,7 +47,7 @@ async def test_a_screen_has_its_own_acts_first_and_does_them(open_desk) -> None:
         await desk.pilot.press("enter")
         await desk.pilot.pause(0.3)
         assert desk.app.screen is desk.screen
-        assert desk.screen.query_now.text == "class:AGE"
+        assert desk.state.query.text == "class:AGE"
 
 
 async def test_help_has_the_pane_first_and_says_why_not(open_desk) -> None:

@@ -78,10 +78,10 @@ async def test_a_cell_opens_exactly_its_items(open_desk, corpus, asked) -> None:
         number = screen.counts.pairs["ann1", "ann2"]["AGE", "OTHER"]
         assert f"ann1: AGE, ann2: OTHER: {number} item" in screen.status_line.status.say
         await desk.press("enter")
-        assert desk.screen.query_now.text == "said:ann1/AGE said:ann2/OTHER"
-        assert len(desk.screen.ids) == number > 0
+        assert desk.state.query.text == "said:ann1/AGE said:ann2/OTHER"
+        assert len(desk.state.ids) == number > 0
         await desk.press("escape")
-        assert desk.screen.query_now.text == ""
+        assert desk.state.query.text == ""
 
 
 async def test_coming_back_is_where_one_stood_and_measures_nothing_anew(
@@ -91,11 +91,11 @@ async def test_coming_back_is_where_one_stood_and_measures_nothing_anew(
         screen = await opened(desk)
         await stand_on(desk, screen, "kind noun")
         await desk.press("enter")
-        assert desk.screen.query_now.text == "disagree:noun"
+        assert desk.state.query.text == "disagree:noun"
         screen = await opened(desk)
         assert screen.sheet.stop.name == "kind noun" and len(asked) == 1
         await desk.press("escape")
-        anchor = desk.screen.whole.anchor_id
+        anchor = desk.state.stored_item.anchor_id
         with Store.open(corpus) as store:
             me = store.annotator("edith")
             store.commit_answer(anchor, me, Role.ADJUDICATOR, class_answer(Kind.AGE))
@@ -117,7 +117,7 @@ async def test_only_the_queues_query_is_looked_at_when_asked_to(
         assert asked[1][-2:] == ["--", "anchor:one"]
         await stand_on(desk, screen, "kind class")
         await desk.press("enter")
-        assert desk.screen.query_now.text == "anchor:one disagree:class"
+        assert desk.state.query.text == "anchor:one disagree:class"
 
 
 async def test_what_is_undefined_is_told_and_what_fails_leaves_the_counts(
@@ -172,7 +172,7 @@ async def test_names_are_text_on_this_screen(open_desk, corpus, asked) -> None:
         await stand_on(desk, screen, "cell TIME AGE")
         assert "[/b] 漢 a/b: TIME, ann1: AGE: 1 item" in screen.status_line.status.say
         await desk.press("enter")
-        assert len(desk.screen.ids) == 1
+        assert len(desk.state.ids) == 1
 
 
 async def test_a_command_answers_fails_and_ends_with_whoever_asked(corpus) -> None:

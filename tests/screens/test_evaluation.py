@@ -70,8 +70,8 @@ async def test_a_cell_of_model_and_gold_opens_exactly_its_items(open_desk, corpu
         number = screen.found.counts["REFERENCE", "REF-WRONG"]
         await desk.press("enter")
         query = "predicted:alpha/REFERENCE class:REFERENCE model!=gold"
-        assert desk.screen.query_now.text == query
-        assert len(desk.screen.ids) == number > 0
+        assert desk.state.query.text == query
+        assert len(desk.state.ids) == number > 0
 
 
 async def test_two_models_and_a_person_are_compared(open_desk, corpus) -> None:
@@ -85,8 +85,8 @@ async def test_two_models_and_a_person_are_compared(open_desk, corpus) -> None:
         assert "ann2 against gold" in desk.text() and "whole answer" in desk.text()
         await stand_on(desk, screen, "class REFERENCE")
         await desk.press("enter")
-        assert desk.screen.query_now.text == "class:REFERENCE wrong:ann2"
-        assert len(desk.screen.ids) > 0
+        assert desk.state.query.text == "class:REFERENCE wrong:ann2"
+        assert len(desk.state.ids) > 0
         again = await opened(desk)
         assert again.sides.left.name == "ann2" and again.sheet.stop.name == "class REFERENCE"
 
@@ -106,7 +106,7 @@ async def test_gold_is_compared_with_an_earlier_export(open_desk, corpus) -> Non
         assert "174 rows in the file" in desk.text()
         await stand_on(desk, screen, "change class")
         await desk.press("enter")
-        assert desk.screen.query_now.text == f"id:{anchor}"
+        assert desk.state.query.text == f"id:{anchor}"
 
 
 async def test_a_path_is_typed_and_a_bad_file_is_told(

@@ -285,15 +285,15 @@ async def test_two_models_are_compared_and_a_group_opens_its_items(
         await desk.press("tab")
         await stand_on(desk, screen, "model 1 compare only")
         wanted = screen.beside.counts["only"]
-        before = desk.screen.item.anchor_id
+        before = desk.state.visible_item.anchor_id
         await desk.press("enter")
-        assert desk.screen.query_now.text == "hit:alpha miss:beta"
-        assert len(desk.screen.ids) == wanted > 0
+        assert desk.state.query.text == "hit:alpha miss:beta"
+        assert len(desk.state.ids) == wanted > 0
         # Wherever one went among them, escape goes back to where one came from.
         await desk.press("G", "escape")
-        assert desk.screen.query_now.text == ""
-        assert desk.screen.item.anchor_id == before
-        assert desk.screen.ids[desk.screen.place] == before
+        assert desk.state.query.text == ""
+        assert desk.state.visible_item.anchor_id == before
+        assert desk.state.ids[desk.state.position.index] == before
         again = await opened(desk)
         assert again.subject == "model 1" and again.pane == "details"
 

@@ -74,7 +74,7 @@ async def test_back_leaves_the_queue_as_it_was(open_desk) -> None:
             await visit(desk)
             await desk.press(key)
             assert desk.app.screen is desk.screen
-            assert (desk.screen.place, desk.screen.query_now.text) == (1, "")
+            assert (desk.state.position.index, desk.state.query.text) == (1, "")
 
 
 async def test_what_is_chosen_is_shown_in_the_queue_and_escape_leads_back(open_desk) -> None:
@@ -82,10 +82,10 @@ async def test_what_is_chosen_is_shown_in_the_queue_and_escape_leads_back(open_d
         await desk.press("j")
         await visit(desk)
         await desk.press("enter", "enter")
-        assert desk.screen.query_now.text == "class:AGE"
-        assert len(desk.screen.ids) == 1
+        assert desk.state.query.text == "class:AGE"
+        assert len(desk.state.ids) == 1
         await desk.press("escape")
-        assert (desk.screen.query_now.text, len(desk.screen.ids)) == ("", 6)
+        assert (desk.state.query.text, len(desk.state.ids)) == ("", 6)
 
 
 async def test_errors_are_sentences_in_a_dialog_and_the_screen_stays(open_desk) -> None:

@@ -56,18 +56,18 @@ async def test_who_was_invited_to_annotate_or_read_cannot_do_more(
 ) -> None:
     async with visitor(mode) as (desk, _):
         await desk.press("M")
-        assert desk.screen.mode is mode
+        assert desk.state.mode is mode
         assert "You were invited to" in desk.said
         for act in ("mode.adjudicate", "mode.annotate", "mode.browse"):
             desk.screen.action_act(act)
             await desk.settle()
-            assert desk.screen.mode is mode
+            assert desk.state.mode is mode
 
 
 async def test_who_was_invited_to_decide_may_do_all(visitor: Open) -> None:
     async with visitor(Mode.ADJUDICATE) as (desk, _):
         await desk.press("M")
-        assert desk.screen.mode is Mode.BROWSE
+        assert desk.state.mode is Mode.BROWSE
 
 
 async def test_a_file_goes_to_the_browser_and_not_beside_the_database(
@@ -102,7 +102,7 @@ async def test_predictions_are_asked_of_the_server(
         await desk.press("j")
         assert isinstance(desk.screen._predictor, FarPredictor)
         assert desk.screen._predictor.pid is None
-        assert desk.screen.whole.anchor_id in {one for few in asked for one in few}
+        assert desk.state.stored_item.anchor_id in {one for few in asked for one in few}
 
 
 async def test_who_reads_has_nothing_predicted(

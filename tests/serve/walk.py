@@ -170,7 +170,7 @@ class Walk:
             screen = self.app.screen
             if isinstance(screen, GuidelinesEditor):
                 await self.desk.pilot.press("ctrl+end", "z", "escape")
-            elif screen is self.desk.screen and self.desk.screen.choosing:
+            elif screen is self.desk.screen and self.desk.state.question_open:
                 await self.desk.pilot.press(self.desk.screen.key_line.foot.keys[0][0])
             elif screen is self.desk.screen and self.desk.screen.bar.is_open:
                 for key in ("a", "b"):
@@ -212,7 +212,7 @@ class Walk:
         """Back to the workbench, with nothing open."""
         for _ in range(20):
             screen, over = self.desk.screen, self.app.screen
-            if over is screen and not screen.choosing and not screen.bar.is_open:
+            if over is screen and not screen.state.question_open and not screen.bar.is_open:
                 await self.desk.settle()
                 return
             await self.desk.pilot.press("escape")

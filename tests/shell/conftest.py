@@ -26,6 +26,7 @@ from nfh_models.domain import (
 )
 from nfh_tui.app import WorkbenchApp
 from nfh_tui.workbench.screen import Workbench
+from nfh_tui.workbench.state import WorkbenchState
 
 AT = "2025-03-04T05:06:07.000Z"
 
@@ -142,6 +143,11 @@ class Desk:
         """The workbench, also while a dialog stands over it."""
         return next(s for s in self.app.screen_stack if isinstance(s, Workbench))
 
+    @property
+    def state(self) -> WorkbenchState:
+        """What the parts of the workbench share."""
+        return self.screen.state
+
     async def press(self, *keys: str) -> None:
         """Press keys and wait until all that they asked for is done."""
         for key in keys:
@@ -153,9 +159,13 @@ class Desk:
         for _ in range(500):
             await self.pilot.pause()
             screen = self.screen
-            waits = screen.bar.is_open or len(self.app.screen_stack) > 1 or screen.choosing
-            rests = (screen.turns.idle or waits) and not screen.saving
-            if rests and screen.ids.complete and self._laid_out():
+            waits = (
+                screen.bar.is_open
+                or len(self.app.screen_stack) > 1
+                or screen.state.question_open
+            )
+            rests = (screen.commands.idle or waits) and not screen.state.saving
+            if rests and screen.state.ids.complete and self._laid_out():
                 return
             await asyncio.sleep(0.01)
         raise AssertionError("the workbench does not come to rest")

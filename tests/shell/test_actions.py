@@ -193,4 +193,4 @@ async def test_an_act_of_the_palette_is_done(open_desk: Callable[..., object]) -
         await desk.pilot.press("enter")
         await desk.pilot.pause(0.3)
         await desk.settle()
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1

@@ -101,7 +101,7 @@ async def test_letters_do_not_tell_what_the_model_says(open_desk, guessed, datab
     async def letters(me):
         async with open_desk(mode="annotate", query="", me=me) as desk:
             await desk.press("f")
-            return desk.screen.edit.hints
+            return desk.state.edit.hints
 
     annotating = await letters("edith")
     with Store.open(database) as store:
@@ -181,7 +181,7 @@ class Now:
 def clock_of(desk, now: Now) -> ItemClock:
     """A clock of the item on the screen that goes by `now`."""
     clock = ItemClock(now, desk.screen.config.options.idle_seconds)
-    clock.start(desk.screen.whole.anchor_id)
+    clock.start(desk.state.stored_item.anchor_id)
     return clock
 
 

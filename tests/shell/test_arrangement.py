@@ -65,7 +65,7 @@ async def test_what_is_chosen_in_the_queue_is_shown_before_it_is_saved(open_desk
     async with open_desk(size=LOW) as desk:
         await desk.press("shift+tab", "y")
         assert in_view(desk) == {"passage"}
-        assert desk.screen.edit.kind == "YEAR"
+        assert desk.state.edit.kind == "YEAR"
         assert read(0).gold is None
 
 

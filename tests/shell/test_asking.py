@@ -40,9 +40,9 @@ async def test_a_query_about_others_counts_and_lists_nothing(open_desk, tagged) 
             assert " item" not in desk.screen.bar.note
             await desk.press("enter")
             assert "tells" in desk.said
-            assert desk.screen.query_now.text == "text:one"
+            assert desk.state.query.text == "text:one"
         await desk.press("colon", "ctrl+u", *"state:open", "enter")
-        assert len(desk.screen.ids) == 6
+        assert len(desk.state.ids) == 6
         await desk.press("colon", "ctrl+u", *"by:")
         assert [label for label, _ in desk.screen.key_line.foot.keys] == ["me"]
         await desk.press("escape")
@@ -59,7 +59,7 @@ async def test_orders_and_views_tell_nothing(open_desk, tagged) -> None:
         assert "?" in line
         await desk.press("enter")
         assert "class: tells" in desk.said
-        assert desk.screen.query_now.text == "text:one"
+        assert desk.state.query.text == "text:one"
 
 
 # Each on a file of its own: whoever stays a while is noted at what is shown instead.
@@ -69,22 +69,22 @@ async def test_neither_the_first_query_nor_a_place_tells(
 ) -> None:
     async with open_desk(mode="annotate", query=query) as desk:
         assert "class: tells" in desk.said
-        assert (desk.screen.query_now.text, len(desk.screen.ids)) == ("", 6)
+        assert (desk.state.query.text, len(desk.state.ids)) == ("", 6)
 
 
 async def test_a_query_is_left_when_the_mode_is(open_desk, tagged) -> None:
     async with open_desk(mode="browse", query="class:AGE") as desk:
-        assert len(desk.screen.ids) == 1
+        assert len(desk.state.ids) == 1
         await desk.press("M")
         assert "Everything is shown instead" in desk.said
-        assert (desk.screen.query_now.text, len(desk.screen.ids)) == ("", 6)
+        assert (desk.state.query.text, len(desk.state.ids)) == ("", 6)
         await desk.press("escape")
-        assert desk.screen.query_now.text == ""
+        assert desk.state.query.text == ""
     async with open_desk(mode="annotate", query="state:open") as desk:
-        assert len(desk.screen.ids) == 6
+        assert len(desk.state.ids) == 6
         await desk.press("M")
         # Another role, in which the same words say something else.
-        assert (desk.screen.query_now.text, len(desk.screen.ids)) == ("state:open", 2)
+        assert (desk.state.query.text, len(desk.state.ids)) == ("state:open", 2)
 
 
 async def test_the_guidelines_count_only_what_is_ones_own(open_desk, tagged, read) -> None:
@@ -111,5 +111,5 @@ async def test_the_guidelines_count_only_what_is_ones_own(open_desk, tagged, rea
         await at_the_rule()
         assert "R5: 1 tagged by you, 1 answered under another text (o)" in desk.text()
         await desk.press("o")
-        assert desk.screen.query_now.text == "tagged:R5 guideline:1"
-        assert [desk.screen.ids[n] for n in range(len(desk.screen.ids))] == [third]
+        assert desk.state.query.text == "tagged:R5 guideline:1"
+        assert [desk.state.ids[n] for n in range(len(desk.state.ids))] == [third]

@@ -53,22 +53,22 @@ BOTH = {"each": 1, "role": Role.ADJUDICATOR, "doubles": Amount(100, percent=True
 async def test_annotating_starts_with_what_one_was_given(open_desk, give):
     mine = give("edith", query="class:none", limit=3, seed=2)
     async with open_desk(mode="annotate") as desk:
-        assert desk.screen.query_now.text == "todo:me sort:assigned"
-        assert list(desk.screen.ids.slice(0, 9)) == mine
-        assert desk.screen.item.anchor_id == mine[0]
+        assert desk.state.query.text == "todo:me sort:assigned"
+        assert list(desk.state.ids.slice(0, 9)) == mine
+        assert desk.state.visible_item.anchor_id == mine[0]
         assert "1/3 · 3 left" in desk.text()
     async with open_desk(mode="annotate", me="otto") as desk:
-        assert len(desk.screen.ids) == 6
+        assert len(desk.state.ids) == 6
         assert "left" not in desk.text().splitlines()[-2]
     async with open_desk(mode="browse") as desk:
-        assert len(desk.screen.ids) == 6
+        assert len(desk.state.ids) == 6
 
 
 async def test_enter_goes_on_and_the_end_is_said(open_desk, give, read):
     mine = give("edith", query="class:none", limit=2)
     async with open_desk(mode="annotate") as desk:
         await desk.press("a", "enter")
-        assert desk.screen.item.anchor_id == mine[1]
+        assert desk.state.visible_item.anchor_id == mine[1]
         assert "2/2 · 1 left" in desk.text()
         await desk.press("y", "enter")
         assert "saved" in desk.said
@@ -90,8 +90,8 @@ async def test_at_the_end_what_was_passed_over_is_told_and_can_be_shown(open_des
         await desk.press("j", "a", "enter", "y", "enter")
         assert "1 of yours still open: : and enter show them" in desk.said
         await desk.press("colon", "enter")
-        assert list(desk.screen.ids.slice(0, 9)) == [mine[0]]
-        assert desk.screen.item.anchor_id == mine[0]
+        assert list(desk.state.ids.slice(0, 9)) == [mine[0]]
+        assert desk.state.visible_item.anchor_id == mine[0]
         await desk.press("a", "enter")
         assert "All done" in desk.said
 
@@ -100,10 +100,13 @@ async def test_one_comes_back_to_where_one_stood(open_desk, give):
     mine = give("edith", query="class:none")
     async with open_desk(mode="annotate") as desk:
         await desk.press("a", "enter", "j", "l", "q")
-        stood, cursor = desk.screen.item.anchor_id, desk.screen.edit.cursor
+        stood, cursor = desk.state.visible_item.anchor_id, desk.state.edit.cursor
     async with open_desk(mode="annotate") as desk:
-        assert list(desk.screen.ids.slice(0, 9)) == mine[1:]
-        assert (desk.screen.item.anchor_id, desk.screen.edit.cursor) == (stood, cursor)
+        assert list(desk.state.ids.slice(0, 9)) == mine[1:]
+        assert (desk.state.visible_item.anchor_id, desk.state.edit.cursor) == (
+            stood,
+            cursor,
+        )
         assert stood == mine[2]
 
 
@@ -111,15 +114,15 @@ async def test_one_does_not_come_back_to_what_is_done(open_desk, give):
     mine = give("edith", query="class:none")
     async with open_desk(mode="annotate") as desk:
         await desk.press("a", "enter", "y", "enter", "k", "q")
-        assert desk.screen.item.anchor_id == mine[1]
+        assert desk.state.visible_item.anchor_id == mine[1]
     async with open_desk(mode="annotate") as desk:
-        assert desk.screen.item.anchor_id == mine[2]
-        assert desk.screen.place == 0
+        assert desk.state.visible_item.anchor_id == mine[2]
+        assert desk.state.position.index == 0
     async with open_desk(mode="annotate", query="assigned:me sort:assigned") as desk:
         await desk.press("t", "q")
-        assert desk.screen.item.anchor_id == mine[0]
+        assert desk.state.visible_item.anchor_id == mine[0]
     async with open_desk(mode="annotate", query="todo:me sort:assigned") as desk:
-        assert desk.screen.item.anchor_id == mine[2]
+        assert desk.state.visible_item.anchor_id == mine[2]
 
 
 async def test_one_comes_back_to_what_is_done_and_begun_anew(open_desk, give):
@@ -127,7 +130,7 @@ async def test_one_comes_back_to_what_is_done_and_begun_anew(open_desk, give):
     async with open_desk(mode="annotate") as desk:
         await desk.press("a", "enter", "k", "y", "q")
     async with open_desk(mode="annotate") as desk:
-        assert desk.screen.item.anchor_id == mine[0]
+        assert desk.state.visible_item.anchor_id == mine[0]
         assert "draft" in desk.text()
 
 
@@ -136,9 +139,9 @@ async def test_what_is_given_wins_over_the_query_of_last_time(open_desk, give):
         await desk.press("colon", *"text:ferry", "enter", "q")
     mine = give("edith", query="class:none", limit=2)
     async with open_desk(mode="annotate") as desk:
-        assert list(desk.screen.ids.slice(0, 9)) == mine
+        assert list(desk.state.ids.slice(0, 9)) == mine
     async with open_desk(mode="annotate", query="text:ferry") as desk:
-        assert len(desk.screen.ids) == 1
+        assert len(desk.state.ids) == 1
 
 
 async def test_when_all_is_done_coming_back_says_so(open_desk, give):
@@ -154,10 +157,10 @@ async def test_each_role_has_a_queue_of_its_own(open_desk, give):
     give("edith", query="class:none", limit=3, role=Role.ADJUDICATOR)
     for mode, count in (("annotate", 2), ("adjudicate", 3)):
         async with open_desk(mode=mode) as desk:
-            assert len(desk.screen.ids) == count
+            assert len(desk.state.ids) == count
             assert f"1/{count} · {count} left" in desk.text()
             await desk.press("right_square_bracket")
-            assert desk.screen.place == 1
+            assert desk.state.position.index == 1
 
 
 # --- hidden checks --------------------------------------------------------------------------
@@ -185,7 +188,7 @@ async def seen(open_desk, size: tuple[int, int], mode: str = "annotate") -> list
     async with open_desk(mode=mode, size=size) as desk:
         # One comes back to where one stood: a step from the end says the same each time.
         await desk.press("G", "g")
-        for _ in range(len(desk.screen.ids)):
+        for _ in range(len(desk.state.ids)):
             await all_read(desk)
             for key in ("tab", "tab", "tab"):
                 found.append(desk.text())
@@ -214,7 +217,7 @@ async def test_answering_a_check_says_nothing_of_it(open_desk, give, database):
         eve = store.annotator("edith")
         check = next(iter(next(store.queue_ids(parse("todo:me class:AGE"), eve))))
     async with open_desk(mode="annotate") as desk:
-        while desk.screen.item.anchor_id != check:
+        while desk.state.visible_item.anchor_id != check:
             await desk.press("j")
         await desk.press("y", "enter")
         assert "saved" in desk.said
@@ -232,7 +235,7 @@ async def test_two_decide_blind_and_then_see_each_other(open_desk, give, databas
     mine = give("edith", "otto", query="class:none", limit=2, **BOTH)
     before = await seen(open_desk, size, "adjudicate")
     async with open_desk(me="otto", size=size) as desk:
-        assert list(desk.screen.ids.slice(0, 9)) == mine
+        assert list(desk.state.ids.slice(0, 9)) == mine
         await desk.press("c", "enter", "p", "enter")
     assert await seen(open_desk, size, "adjudicate") == before
     async with open_desk(size=size) as desk:
@@ -241,16 +244,16 @@ async def test_two_decide_blind_and_then_see_each_other(open_desk, give, databas
         assert "All done" in desk.said
     async with open_desk(query="experts:differ", size=(120, 40)) as desk:
         await all_read(desk)
-        assert list(desk.screen.ids.slice(0, 9)) == [mine[1]]
+        assert list(desk.state.ids.slice(0, 9)) == [mine[1]]
         text = desk.text()
         assert "◆ gold  People ≠ class" in text and "expert · otto" in text
         assert "· edith Year   =" in text
-        assert desk.screen.whole.gold.answer.kind is Kind.PEOPLE
-        assert desk.screen.whole.gold.adjudicator == "otto"
+        assert desk.state.stored_item.gold.answer.kind is Kind.PEOPLE
+        assert desk.state.stored_item.gold.adjudicator == "otto"
         await desk.press("enter")
         assert "your decision stands beside that of otto, which counts" in desk.said
     async with open_desk(query="experts:agree") as desk:
-        assert list(desk.screen.ids.slice(0, 9)) == [mine[0]]
+        assert list(desk.state.ids.slice(0, 9)) == [mine[0]]
 
 
 async def test_the_next_undecided_item_may_be_one_that_somebody_else_decided(
@@ -260,10 +263,10 @@ async def test_the_next_undecided_item_may_be_one_that_somebody_else_decided(
     async with open_desk(me="otto") as desk:
         await desk.press("y", "enter", "y", "enter")
     async with open_desk(query="sort:order") as desk:
-        while desk.screen.item.anchor_id != mine[0]:
+        while desk.state.visible_item.anchor_id != mine[0]:
             await desk.press("j")
         await desk.press("right_square_bracket")
-        assert desk.screen.item.anchor_id == mine[1]
+        assert desk.state.visible_item.anchor_id == mine[1]
 
 
 async def test_in_another_mode_other_things_are_seen_of_the_queue(open_desk, give):
@@ -273,10 +276,10 @@ async def test_in_another_mode_other_things_are_seen_of_the_queue(open_desk, giv
     async with open_desk(me="ida", mode="annotate", query="") as desk:
         assert "Age" not in desk.text() and "✓" not in desk.text()
         await desk.press("M")
-        assert desk.screen.mode == "adjudicate"
+        assert desk.state.mode == "adjudicate"
         assert "✓" in desk.text() and "Age" in desk.text()
         await desk.press("M", "M")
-        assert desk.screen.mode == "annotate"
+        assert desk.state.mode == "annotate"
         assert "✓ " not in desk.text().split("ANNOTATE")[0]
 
 

@@ -8,7 +8,7 @@ from nfh_db.connection import connect
 from nfh_db.query import parse
 from nfh_db.records import Identified, Prediction, Role
 from nfh_db.store import Store
-from nfh_tui.workbench.side_screens import IN_VIEW
+from nfh_tui.workbench.availability import IN_VIEW
 
 SMALL, LARGE = (80, 24), (120, 40)
 SCORES = (None, 1.0, None, None, None, 0.1, None, 0.5, *(None,) * 8)
@@ -50,19 +50,21 @@ def decided(database, anchor_id):
 async def test_it_is_hidden_until_one_has_decided(open_desk, database, blind, size):
     async with open_desk(query="sort:order", size=size) as desk:
         await desk.press("g", "H")
-        assert desk.screen.item.prediction is not None
+        assert desk.state.visible_item.prediction is not None
         await desk.press("j")
-        screen = desk.screen
-        assert screen.item.anchor_id == blind and screen.item.withheld
-        assert screen.item.model_hidden
-        assert screen.item.prediction is None and screen.item.identification is None
+        state = desk.state
+        assert state.visible_item.anchor_id == blind and state.visible_item.withheld
+        assert state.visible_item.model_hidden
+        assert (
+            state.visible_item.prediction is None and state.visible_item.identification is None
+        )
         assert "cues" not in desk.text()
         await desk.press("m")
         assert "hidden until you have answered" in desk.said
-        assert screen.edit.reason != "the model"
+        assert state.edit.reason != "the model"
         await desk.press("t", "enter", "g", "j")
-        assert screen.item.anchor_id == blind
-        assert not screen.item.withheld and screen.item.prediction is not None
+        assert state.visible_item.anchor_id == blind
+        assert not state.visible_item.withheld and state.visible_item.prediction is not None
     assert not decided(database, blind)[1].saw_model
 
 
@@ -71,7 +73,7 @@ async def test_shown_it_is_stored_with_the_decision(open_desk, database, blind, 
     async with open_desk(query="sort:order", size=size) as desk:
         await desk.press("g", "j", "O")
         assert "your answers say that you saw it" in desk.said
-        assert desk.screen.item.prediction is not None
+        assert desk.state.visible_item.prediction is not None
         await desk.press("tab", "H", "escape", "t", "enter")
     assert decided(database, blind)[1].saw_model
 
@@ -80,11 +82,11 @@ async def test_where_one_may_know_all_nothing_can_be_hidden(open_desk, blind):
     async with open_desk(query="sort:order") as desk:
         await desk.press("g", "O")
         assert desk.said.strip() == IN_VIEW
-        assert desk.screen.item.prediction is not None
+        assert desk.state.visible_item.prediction is not None
 
 
 async def test_browsing_does_not_tell_either(open_desk, blind):
     async with open_desk(query="sort:order", mode="browse") as desk:
         await desk.press("g", "j")
-        assert desk.screen.item.anchor_id == blind
-        assert desk.screen.item.prediction is None
+        assert desk.state.visible_item.anchor_id == blind
+        assert desk.state.visible_item.prediction is None

@@ -86,7 +86,7 @@ async def test_all_are_decided_but_what_others_decided(open_desk, database) -> N
         await desk.press("y")
         assert count(database, "class:TIME rule:expert") == 5
         assert count(database, "class:YEAR") == 1
-        assert desk.screen.whole.gold.rule is Rule.EXPERT
+        assert desk.state.stored_item.gold.rule is Rule.EXPERT
 
 
 async def test_agreed_answers_that_were_adopted_say_that_votes_were_in_view(
@@ -104,7 +104,7 @@ async def test_agreed_answers_that_were_adopted_say_that_votes_were_in_view(
         await pick(desk, "Adopt what annotators agree on")
         assert "no gold → Age" in desk.text()
         await desk.press("y")
-        item = desk.screen.whole
+        item = desk.state.stored_item
     (mine,) = (v for v in item.votes if v.role is Role.ADJUDICATOR)
     assert (mine.saw_votes, item.gold.rule) == (True, Rule.EXPERT)
 
@@ -137,7 +137,7 @@ async def test_what_is_begun_is_left(open_desk, database) -> None:
         assert "1 you have begun an answer" in desk.text()
         await desk.press("y")
         assert count(database, "class:TIME") == 2
-        assert desk.screen.edit.kind is Kind.YEAR
+        assert desk.state.edit.kind is Kind.YEAR
 
 
 async def test_nothing_to_do_is_said_and_y_does_nothing(open_desk, database) -> None:

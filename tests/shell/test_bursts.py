@@ -40,8 +40,8 @@ async def test_a_query_replaces_the_one_before(open_desk, read) -> None:
     async with open_desk(query="state:open") as desk:
         burst(desk, "colon", "ctrl+u", *f"id:{wanted}", "enter", "G", "a", "enter")
         await desk.settle()
-        assert desk.screen.query_now.text == f"id:{wanted}"
-        assert desk.screen.item.anchor_id == wanted
+        assert desk.state.query.text == f"id:{wanted}"
+        assert desk.state.visible_item.anchor_id == wanted
     assert read(4).gold.answer.kind == "AGE"
 
 
@@ -54,7 +54,7 @@ async def test_comments_one_after_another_keep_their_keys(open_desk) -> None:
         assert desk.screen.bar.text == "xz"
         burst(desk, "escape", "j", "semicolon", "q", BACK, "r")
         await desk.settle()
-        assert (desk.screen.place, desk.screen.bar.text) == (1, "r")
+        assert (desk.state.position.index, desk.screen.bar.text) == (1, "r")
 
 
 async def test_a_paste_keeps_its_place(open_desk) -> None:
@@ -72,7 +72,7 @@ async def test_a_view_is_named_in_order(open_desk) -> None:
         desk.screen.action_act("view.save")
         burst(desk, "m", "y", BACK, "e", "enter")
         await desk.settle()
-        assert dict(await desk.screen.client.views(desk.screen.me)) == {"me": "state:open"}
+        assert dict(await desk.screen.client.views(desk.state.me)) == {"me": "state:open"}
 
 
 async def test_the_palette_is_typed_in_order(open_desk) -> None:

@@ -35,11 +35,11 @@ async def test_a_long_name_leaves_room(open_desk):
 async def test_typing_replaces_the_old_query_and_arrows_keep_it(open_desk):
     async with open_desk(query="-class:AGE") as desk:
         await desk.press("colon", *"class:AGE", "enter")
-        assert desk.screen.query_now.text == "class:AGE"
+        assert desk.state.query.text == "class:AGE"
         await desk.press("colon", "right", *" state:decided", "enter")
-        assert desk.screen.query_now.text == "class:AGE state:decided"
+        assert desk.state.query.text == "class:AGE state:decided"
         await desk.press("colon", "escape")
-        assert desk.screen.query_now.text == "class:AGE state:decided"
+        assert desk.state.query.text == "class:AGE state:decided"
 
 
 # --- copying ------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ async def toured(path, keys, *, tour=True, size=(80, 24), mode="adjudicate", me=
                 width = app.size.width
                 strips = app.screen._compositor.render_strips()
                 said.append("\n".join(strip.text[:width] for strip in strips))
-            step, edit = app.desk.tour_step, app.desk.edit
+            step, edit = app.desk.state.tour_step, app.desk.state.edit
     finally:
         app.close()
     return said, step, edit
@@ -136,7 +136,7 @@ async def test_it_is_not_in_the_way_of_work(database):
 
 async def test_nobody_is_shown_round_who_did_not_ask(database, open_desk):
     async with open_desk(me="new") as desk:
-        assert desk.screen.tour_step is None
+        assert desk.state.tour_step is None
         desk.screen.action_act("tour")
         await desk.settle()
         assert "1 of 6" in desk.text()

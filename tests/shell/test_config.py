@@ -147,12 +147,12 @@ async def test_the_workbench_is_as_the_file_says(open_desk):
     path = write(WHOLE)
     async with open_desk(mode="annotate") as desk:
         assert desk.app.theme == "harbour"
-        assert desk.screen.blind
-        assert desk.screen.model_shown
-        assert not desk.screen.guiding
+        assert desk.state.blind
+        assert desk.state.model_shown
+        assert not desk.state.guide_shown
         assert desk.app.animation_level == "full"
         await desk.press("n")
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
     assert path.read_text(encoding="utf-8") == WHOLE
 
 

@@ -22,7 +22,7 @@ async def test_each_kind_by_its_key(open_desk, read, key, kind):
     async with open_desk() as desk:
         await desk.press("j", key, "enter")
         assert desk.said.startswith("saved ")
-        assert desk.screen.place == 2
+        assert desk.state.position.index == 2
     item = read(1)
     assert item.gold.answer.kind is kind
     assert item.gold.rule is Rule.EXPERT
@@ -55,7 +55,7 @@ async def test_other_with_its_sort_and_noun(open_desk, read, keys, sort, noun):
 async def test_a_reference_by_the_cursor(open_desk, read):
     async with open_desk(mode="annotate") as desk:
         await desk.press("g", "b", "space")
-        assert desk.screen.edit.kind is Kind.REFERENCE
+        assert desk.state.edit.kind is Kind.REFERENCE
         await desk.press("enter")
     item = read(0, role=Role.ANNOTATOR)
     mine = next(vote for vote in item.votes if vote.annotator == "edith")
@@ -70,14 +70,14 @@ async def test_two_heads_by_letters_with_their_relation(open_desk, read):
         await desk.press("f")
         letters = {
             item.passage.word(t): a
-            for item in [desk.screen.item]
-            for t, a in desk.screen.edit.hints
+            for item in [desk.state.visible_item]
+            for t, a in desk.state.edit.hints
         }
         await desk.press(letters["boots"], "f")
-        letters = {desk.screen.item.passage.word(t): a for t, a in desk.screen.edit.hints}
+        letters = {desk.state.visible_item.passage.word(t): a for t, a in desk.state.edit.hints}
         await desk.press(letters["coat"], "enter")
         assert "&" in desk.said
-        assert desk.screen.place == 0
+        assert desk.state.position.index == 0
         await desk.press("ampersand", "enter")
         assert desk.said.startswith("saved ")
     answer = next(v.answer for v in read(0).votes if v.annotator == "edith")
@@ -88,7 +88,7 @@ async def test_two_heads_by_letters_with_their_relation(open_desk, read):
 async def test_adopting_and_accepting_what_is_proposed(open_desk, read):
     async with open_desk() as desk:
         await desk.press("2")
-        assert len(desk.screen.edit.heads) == 2
+        assert len(desk.state.edit.heads) == 2
         await desk.press("enter", "k", "1", "enter")
     assert read(0).gold.answer.head_tokens() == (1,)
     assert read(0).votes[-1].saw_votes or any(v.saw_votes for v in read(0).votes)
@@ -97,7 +97,7 @@ async def test_adopting_and_accepting_what_is_proposed(open_desk, read):
 async def test_a_proposal_kept_back_is_compared_after_deciding(open_desk, monkeypatch):
     monkeypatch.setattr("nfh_tui.editor.votes.withheld", lambda item, me: True)
     async with open_desk() as desk:
-        assert desk.screen.edit.kind is None
+        assert desk.state.edit.kind is None
         await desk.press("y", "enter")
         assert desk.said.startswith("saved ")
         assert "held back" in desk.said
@@ -107,7 +107,7 @@ async def test_enter_without_an_answer_says_what_is_missing(open_desk, read):
     async with open_desk() as desk:
         await desk.press("j", "enter")
         assert "Nothing is chosen" in desk.said
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
     assert read(1).gold is None
 
 
@@ -128,8 +128,8 @@ async def test_the_modes_go_round_and_keep_the_item(open_desk):
         await desk.press("j")
         for mode in ("annotate", "adjudicate", "browse"):
             await desk.press("M")
-            assert desk.screen.mode == mode
-            assert desk.screen.place == 1
+            assert desk.state.mode == mode
+            assert desk.state.position.index == 1
 
 
 async def test_an_annotator_sees_nothing_of_others(open_desk):
@@ -137,7 +137,7 @@ async def test_an_annotator_sees_nothing_of_others(open_desk):
         assert "ann1" not in desk.text()
         assert "partial" not in desk.text()
         await desk.press("1")
-        assert desk.screen.edit.kind is None
+        assert desk.state.edit.kind is None
         await desk.press("L")
         assert "ann1" not in desk.text()
 
@@ -145,7 +145,7 @@ async def test_an_annotator_sees_nothing_of_others(open_desk):
 async def test_skipping_marks_and_goes_on(open_desk, read):
     async with open_desk() as desk:
         await desk.press("j", "s")
-        assert desk.screen.place == 2
+        assert desk.state.position.index == 2
         assert "»" in desk.text()
     assert [mark.name for mark in read(1).flags] == [FlagName.SKIP]
 
@@ -166,16 +166,16 @@ async def test_flags_are_set_and_taken_back(open_desk, read, key, name):
 async def test_a_key_that_is_no_flag_does_what_it_always_does(open_desk, read):
     async with open_desk() as desk:
         await desk.press("exclamation_mark", "j")
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
         await desk.press("exclamation_mark", "escape", "a")
-        assert desk.screen.edit.kind is Kind.AGE
+        assert desk.state.edit.kind is Kind.AGE
     assert read(1).flags == ()
 
 
 async def test_a_comment_goes_with_the_answer(open_desk, read):
     async with open_desk() as desk:
         await desk.press("j", "y", "semicolon", *"see [b]", "enter")
-        assert desk.screen.edit.comment == "see [b]"
+        assert desk.state.edit.comment == "see [b]"
         await desk.press("enter")
     assert read(1).gold.answer.comment == "see [b]"
 
@@ -183,9 +183,9 @@ async def test_a_comment_goes_with_the_answer(open_desk, read):
 async def test_escape_takes_a_comment_back_and_redo_brings_it(open_desk, read):
     async with open_desk() as desk:
         await desk.press("j", "semicolon", *"doubt", "escape")
-        assert desk.screen.edit.comment == ""
+        assert desk.state.edit.comment == ""
         await desk.press("Z")
-        assert desk.screen.edit.comment == "doubt"
+        assert desk.state.edit.comment == "doubt"
         await desk.press("q")
     assert "doubt" in read(1).draft.body
 
@@ -194,8 +194,8 @@ async def test_widening_and_narrowing_replaces_the_number(open_desk, read):
     async with open_desk() as desk:
         await desk.press("j", "y", "plus")
         assert "sixty two" in desk.said
-        assert desk.screen.edit.kind is Kind.YEAR
-        assert desk.screen.place == 1
+        assert desk.state.edit.kind is Kind.YEAR
+        assert desk.state.position.index == 1
         await desk.press("enter")
     item = read(1)
     assert (item.anchor.start, item.anchor.end) == (4, 6)
@@ -213,7 +213,10 @@ async def test_widening_and_narrowing_replaces_the_number(open_desk, read):
 async def test_both_ends_of_the_number_can_be_moved(open_desk, read, keys, span):
     async with open_desk() as desk:
         await desk.press("j", *keys)
-        assert (desk.screen.item.anchor.start, desk.screen.item.anchor.end) == span
+        assert (
+            desk.state.visible_item.anchor.start,
+            desk.state.visible_item.anchor.end,
+        ) == span
     assert (read(1).anchor.start, read(1).anchor.end) == span
 
 
@@ -237,7 +240,7 @@ async def test_withdrawing_and_throwing_the_draft_away(open_desk, read):
         await desk.press("a")
         desk.screen.action_act("draft.clear")
         await desk.settle()
-        assert desk.screen.edit.kind is None
+        assert desk.state.edit.kind is None
         await desk.press("q")
     assert read(1).draft is None
 
@@ -245,7 +248,7 @@ async def test_withdrawing_and_throwing_the_draft_away(open_desk, read):
 async def test_the_last_item_is_followed_by_none(open_desk, read):
     async with open_desk() as desk:
         await desk.press("G", "n", "enter")
-        assert desk.screen.place == 5
-        assert desk.screen.item.gold is not None
+        assert desk.state.position.index == 5
+        assert desk.state.visible_item.gold is not None
         assert desk.said.startswith("saved ")
     assert read(5).gold.answer.kind is Kind.UNKNOWN

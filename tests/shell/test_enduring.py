@@ -98,7 +98,7 @@ async def test_whatever_fails_is_told_and_the_answer_is_saved(enduring_desk, mon
                 await desk.pilot.press("escape")
                 await desk.pilot.pause()
             await desk.press("j", "k")
-            assert desk.screen.edit.kind == "YEAR", way.__name__
+            assert desk.state.edit.kind == "YEAR", way.__name__
         await desk.press("enter")
         assert desk.said.startswith("saved ")
     assert read(0).gold.answer.kind == "YEAR"

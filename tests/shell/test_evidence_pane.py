@@ -93,7 +93,7 @@ async def test_a_signed_comment_is_unsigned_when_blind(database, open_desk):
         hidden = "\n".join(pane(desk))
         assert "ann" not in hidden.replace("cannot", "")
         assert " said, " in hidden
-        letters = {vote.annotator for vote in annotators_votes(desk.screen.item)}
+        letters = {vote.annotator for vote in annotators_votes(desk.state.visible_item)}
         assert letters == {"A", "B", "C", "D"}
 
 
@@ -117,9 +117,9 @@ async def test_earlier_decisions_come_once_one_stays_on_an_item(open_desk):
     async with open_desk() as desk:
         await desk.press("enter", "k")
         screen = desk.screen
-        await screen._read_precedents(screen.whole)
+        await screen._read_precedents(screen.state.stored_item)
         assert not any(row.startswith("Earlier") for row in pane(desk)), "not of itself"
-        screen.precedents = await _decided(desk)
+        screen.state.precedents = await _decided(desk)
         screen._show_evidence()
         rows = pane(desk)
         start = next(n for n, row in enumerate(rows) if row.startswith("Earlier"))
@@ -128,7 +128,7 @@ async def test_earlier_decisions_come_once_one_stays_on_an_item(open_desk):
 
 async def _decided(desk):
     """The decisions that bear on another item that names the same noun."""
-    others = [id_ for id_ in desk.screen.ids[:6] if id_ != desk.screen.whole.anchor_id]
+    others = [id_ for id_ in desk.state.ids[:6] if id_ != desk.state.stored_item.anchor_id]
     return await desk.screen.client.precedents(
-        others[0], desk.screen.me, frozenset({"boot"}), None
+        others[0], desk.state.me, frozenset({"boot"}), None
     )

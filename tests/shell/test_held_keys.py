@@ -28,7 +28,7 @@ async def test_enter_held_in_the_palette_does_one_act(open_desk, times):
 @pytest.mark.parametrize("opening", ["theme", "view.open"])
 async def test_a_list_closes_once(open_desk, opening, closing):
     async with open_desk(mode="browse") as desk:
-        await desk.screen.client.save_view(desk.screen.me, "all", "")
+        await desk.screen.client.save_view(desk.state.me, "all", "")
         desk.screen.action_act(opening)
         await desk.pilot.pause(0.2)
         assert len(desk.app.screen_stack) == 2
@@ -38,7 +38,7 @@ async def test_a_list_closes_once(open_desk, opening, closing):
         await desk.pilot.pause(0.3)
         assert len(desk.app.screen_stack) == 1
         await desk.press("j")
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
 
 
 def dialog_event(dialog, closing):

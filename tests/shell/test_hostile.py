@@ -61,7 +61,7 @@ async def test_the_dialogs_the_bar_and_the_line_of_state(nasty_desk):
         assert "[bold]view[/" in desk.text()
         assert_harmless(desk)
         await desk.press("escape")
-        await desk.screen.client.save_view(desk.screen.me, NASTY, NASTY)
+        await desk.screen.client.save_view(desk.state.me, NASTY, NASTY)
         desk.screen.say(NASTY)
         await desk.settle()
         assert "[/b] [red]" in desk.text()

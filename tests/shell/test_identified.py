@@ -73,12 +73,12 @@ async def test_a_decision_that_comes_is_shown_and_held_against_the_draft(
     async with open_desk() as desk:
         await desk.press("j", "x")
         assert "Identification" not in desk.text()
-        anchor = desk.screen.item.anchor_id
+        anchor = desk.state.visible_item.anchor_id
         identify(database, anchor, Identified("rules", True, RULE.name))
         predictor.made[0].on_done(anchor)
         await asyncio.sleep(0.3)
         assert "≠ an NFH or none" in flat(desk.text())
-        assert desk.screen.edit.kind.value == "NOT_NFH"
+        assert desk.state.edit.kind.value == "NOT_NFH"
         await desk.press("y")
         assert "≠ an NFH or none" not in flat(desk.text())
         await desk.press("enter")

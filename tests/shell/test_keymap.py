@@ -82,9 +82,9 @@ async def test_they_work_and_stand_at_the_foot_and_in_the_help(open_desk):
     async with open_desk() as desk:
         assert "Q quit" in desk.text()
         await desk.press("f7")
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
         await desk.press("j", "q")
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
         assert desk.app.is_running
         await desk.press("tab", "tab", "question_mark")
         assert "f7" in desk.text()
@@ -101,7 +101,7 @@ async def test_troubles_are_told_when_the_workbench_opens(open_desk):
                 break
         assert "[/b]: there is no such act" in desk.text()
         await desk.press("escape", "j")
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
 
 
 @pytest.mark.parametrize(

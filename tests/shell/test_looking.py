@@ -23,8 +23,8 @@ async def test_a_query_with_live_count_and_completion(open_desk):
         await asyncio.sleep(0.1)
         assert desk.screen.bar.note == "3 items"
         await desk.press("enter")
-        assert len(desk.screen.ids) == 3
-        assert desk.screen.query_now.text == "state:open"
+        assert len(desk.state.ids) == 3
+        assert desk.state.query.text == "state:open"
         assert "state:open" in desk.text().splitlines()[0]
 
 
@@ -37,7 +37,7 @@ async def test_tab_goes_through_the_offers(open_desk):
             seen.append(desk.screen.bar.text)
         assert seen == ["state:", "split:", "said:", "sort:", "state:"]
         await desk.press("escape")
-        assert desk.screen.query_now.text == ""
+        assert desk.state.query.text == ""
 
 
 async def test_tabs_in_quick_succession_go_on_where_they_were(open_desk):
@@ -61,7 +61,7 @@ async def test_completion_offers_what_the_database_knows(open_desk):
         await desk.settle()
         assert "ann2" in desk.text().splitlines()[-1]
         await desk.press("tab", "enter")
-        assert desk.screen.query_now.text == "by:ann1"
+        assert desk.state.query.text == "by:ann1"
 
 
 async def test_a_query_that_is_wrong_says_so_and_changes_nothing(open_desk):
@@ -71,7 +71,7 @@ async def test_a_query_that_is_wrong_says_so_and_changes_nothing(open_desk):
         assert "no such key" in desk.screen.bar.note
         await desk.press("enter")
         assert "no such key" in desk.said
-        assert len(desk.screen.ids) == 6
+        assert len(desk.state.ids) == 6
 
 
 async def test_a_search_narrows_and_escape_widens_again(open_desk):
@@ -80,11 +80,11 @@ async def test_a_search_narrows_and_escape_widens_again(open_desk):
         await asyncio.sleep(0.1)
         assert desk.screen.bar.note == "1 item"
         await desk.press("enter")
-        assert len(desk.screen.ids) == 1
-        assert desk.screen.query_now.text == 'split:dev text:"months left"'
+        assert len(desk.state.ids) == 1
+        assert desk.state.query.text == 'split:dev text:"months left"'
         await desk.press("escape")
-        assert desk.screen.query_now.text == "split:dev"
-        assert len(desk.screen.ids) == 6
+        assert desk.state.query.text == "split:dev"
+        assert len(desk.state.ids) == 6
         assert "forty" in desk.text()
         await desk.press("escape")
         assert "Nothing is open" in desk.said
@@ -94,23 +94,23 @@ async def test_a_search_narrows_and_escape_widens_again(open_desk):
 async def test_a_search_for_nothing_and_one_that_finds_nothing(open_desk):
     async with open_desk(mode="browse") as desk:
         await desk.press("slash", "enter")
-        assert len(desk.screen.ids) == 6
+        assert len(desk.state.ids) == 6
         await desk.press("slash", *'zz"[/b]', "enter")
-        assert len(desk.screen.ids) == 0
+        assert len(desk.state.ids) == 0
         assert "Nothing in the queue" in desk.text()
         for key in ("j", "k", "G", "right_square_bracket", "h", "down", "L", "Y"):
             await desk.press(key)
         await desk.press("M", "y", "enter", "s", "exclamation_mark", "semicolon", "plus", "f")
         await desk.press("escape")
-        assert len(desk.screen.ids) == 6
+        assert len(desk.state.ids) == 6
 
 
 async def test_the_item_stays_where_it_is_among_what_is_found(open_desk):
     async with open_desk(mode="browse") as desk:
         await desk.press("G")
-        anchor_id = desk.screen.item.anchor_id
+        anchor_id = desk.state.visible_item.anchor_id
         await desk.press("colon", *"state:open", "enter")
-        assert desk.screen.item.anchor_id == anchor_id
+        assert desk.state.visible_item.anchor_id == anchor_id
 
 
 async def test_views_are_saved_listed_and_named_in_a_query(open_desk, database):
@@ -120,17 +120,17 @@ async def test_views_are_saved_listed_and_named_in_a_query(open_desk, database):
         await desk.press(*"[b]mine", "enter")
         assert "[b]mine" in desk.said
         await desk.press("colon", *["backspace"] * 10, "enter")
-        assert len(desk.screen.ids) == 6
+        assert len(desk.state.ids) == 6
         desk.screen.action_act("view.open")
         await desk.settle()
         assert "[b]mine" in desk.text()
         await desk.press("enter")
-        assert len(desk.screen.ids) == 3
+        assert len(desk.state.ids) == 3
         await desk.press("colon", *["backspace"] * 10, *"@nope", "enter")
         assert "No view is named" in desk.said
         await desk.press("colon", *["backspace"] * 10, "enter")
         await desk.press("colon", *"@[b]mine", "enter")
-        assert desk.screen.query_now.text == "state:open"
+        assert desk.state.query.text == "state:open"
     with Store.open(database) as store:
         assert store.views(store.annotator("edith")) == (("[b]mine", "state:open"),)
 
@@ -138,9 +138,9 @@ async def test_views_are_saved_listed_and_named_in_a_query(open_desk, database):
 async def test_undecided_items_are_found_both_ways(open_desk):
     async with open_desk() as desk:
         await desk.press("j", "right_square_bracket")
-        assert desk.screen.place == 3
+        assert desk.state.position.index == 3
         await desk.press("left_square_bracket")
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
         await desk.press("G", "right_square_bracket")
         assert "waits any more" in desk.said
 
@@ -148,7 +148,7 @@ async def test_undecided_items_are_found_both_ways(open_desk):
 async def test_for_an_annotator_what_waits_is_what_is_not_answered(open_desk):
     async with open_desk(mode="annotate") as desk:
         await desk.press("j", "j", "a", "enter", "k", "k", "right_square_bracket")
-        assert desk.screen.place == 3
+        assert desk.state.position.index == 3
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -170,7 +170,7 @@ async def test_one_pane_at_a_time_below_100_columns(open_desk, size):
         await desk.press("tab")
         assert "▌Queue" in desk.text()
         await desk.press("down")
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
         await desk.press("escape")
         assert "▌Passage" in desk.text()
         last = desk.text().splitlines()[-1]
@@ -201,21 +201,21 @@ async def test_growing_the_terminal_shows_all_panes(open_desk):
 async def test_up_and_down_follow_the_lines_of_the_passage(open_desk):
     async with open_desk() as desk:
         await desk.press("up")
-        assert desk.screen.edit.cursor < 8
-        before = desk.screen.edit.cursor
+        assert desk.state.edit.cursor < 8
+        before = desk.state.edit.cursor
         await desk.press("down")
-        assert desk.screen.edit.cursor > before
+        assert desk.state.edit.cursor > before
         await desk.press("end", "home")
-        assert desk.screen.edit.cursor == 10
+        assert desk.state.edit.cursor == 10
 
 
 async def test_a_click_on_a_word_moves_the_cursor(open_desk):
     async with open_desk() as desk:
         await desk.pilot.click(desk.screen.passage, offset=(14, 0))
         await desk.settle()
-        assert desk.screen.item.passage.word(desk.screen.edit.cursor) == "boots"
+        assert desk.state.visible_item.passage.word(desk.state.edit.cursor) == "boots"
         await desk.press("space")
-        assert not desk.screen.edit.heads
+        assert not desk.state.edit.heads
 
 
 async def test_blind_hides_names_and_heat_can_be_turned_on_and_off(open_desk):
@@ -226,7 +226,7 @@ async def test_blind_hides_names_and_heat_can_be_turned_on_and_off(open_desk):
         await desk.press("L")
         assert "ann1" not in desk.text()
         await desk.press("escape", "1")
-        assert desk.screen.edit.heads
+        assert desk.state.edit.heads
         await desk.press("B")
         assert "ann1" in desk.text()
         await desk.press("H")
@@ -243,7 +243,7 @@ async def test_history_tells_who_decided_what(open_desk):
         assert "gold YEAR" in text
         assert "before  nothing" in text
         await desk.press("q", "j")
-        assert desk.screen.place == 2
+        assert desk.state.position.index == 2
 
 
 def test_a_line_of_a_text_goes_on_below_where_it_begins():
@@ -295,7 +295,7 @@ async def test_copying_to_the_clipboard(open_desk, key, part):
 
 async def test_copying_to_a_file(open_desk, database):
     async with open_desk() as desk:
-        public_id = desk.screen.item.public_id
+        public_id = desk.state.visible_item.public_id
         await desk.press("Y", "f")
         path = database.parent / f"item-{public_id[:12]}.txt"
         assert str(path.name)[:12] in desk.said

@@ -12,18 +12,18 @@ async def test_similar_items_are_like_the_decision_just_made(open_desk):
     async with open_desk() as desk:
         await desk.press("j", "y", "enter")
         screen = desk.screen
-        assert screen.item.gold is not None
+        assert screen.state.visible_item.gold is not None
         source = await screen._decided()
-        assert source.anchor_id == screen.ids[1]
+        assert source.anchor_id == screen.state.ids[1]
         await desk.press("y")
-        assert (await screen._decided()).anchor_id == screen.ids[2]
+        assert (await screen._decided()).anchor_id == screen.state.ids[2]
 
 
 async def test_an_item_gone_to_by_oneself_is_the_one_meant(open_desk):
     async with open_desk() as desk:
         await desk.press("j", "y", "enter", "j", "k")
         source = await desk.screen._decided()
-        assert source.anchor_id == desk.screen.ids[2]
+        assert source.anchor_id == desk.state.ids[2]
 
 
 async def test_letters_in_the_order_of_scores_are_a_sight_of_the_model(open_desk, monkeypatch):
@@ -51,7 +51,7 @@ async def began(path, query=None):
         async with app.run_test(size=(80, 24)) as pilot:
             for _ in range(4):
                 await pilot.pause(0.05)
-            return app.desk.tour_step
+            return app.desk.state.tour_step
     finally:
         app.close()
 

@@ -9,7 +9,7 @@ from nfh_models.domain import Kind
 async def test_undo_right_after_enter_takes_that_answer_back(open_desk, read, place):
     async with open_desk() as desk:
         await desk.press("a", "enter", "G", *["k"] * (5 - place))
-        assert desk.screen.place == place
+        assert desk.state.position.index == place
         for key in ("y", "enter", "z"):
             desk.app.simulate_key(key)
         await desk.pilot.pause(0.5)
@@ -23,7 +23,7 @@ async def test_undo_right_after_enter_takes_that_answer_back(open_desk, read, pl
 async def test_what_the_next_key_writes_comes_after_the_answer(open_desk, read, key):
     async with open_desk() as desk:
         await desk.press("G")
-        anchor_id = desk.screen.item.anchor_id
+        anchor_id = desk.state.visible_item.anchor_id
         for pressed in ("y", "enter", key):
             desk.app.simulate_key(pressed)
         await desk.pilot.pause(0.5)

@@ -21,22 +21,22 @@ async def somebody_writes(desk, database, anchor_id):
 async def test_the_cursor_stays_where_it_is_beside_a_changed_answer(open_desk, read, database):
     async with open_desk() as desk:
         await desk.press("j", "y", "h", "h")
-        stood = desk.screen.edit.cursor
-        assert stood != desk.screen.item.anchor.start
+        stood = desk.state.edit.cursor
+        assert stood != desk.state.visible_item.anchor.start
         await somebody_writes(desk, database, read(4).anchor_id)
-        assert desk.screen.edit.cursor == stood
-        assert desk.screen.edit.kind is Kind.YEAR
+        assert desk.state.edit.cursor == stood
+        assert desk.state.edit.kind is Kind.YEAR
 
 
 async def test_undo_still_goes_back_in_the_draft(open_desk, read, database):
     async with open_desk() as desk:
         await desk.press("j", "y", "enter", "g", "l", "space", "space")
-        assert desk.screen.place == 0
-        assert desk.screen.edit.content == desk.screen.fresh.content
+        assert desk.state.position.index == 0
+        assert desk.state.edit.content == desk.state.initial.content
         await somebody_writes(desk, database, read(4).anchor_id)
         await desk.press("z")
-        assert desk.screen.edit.content != desk.screen.fresh.content
-        assert desk.screen.place == 0
+        assert desk.state.edit.content != desk.state.initial.content
+        assert desk.state.position.index == 0
     assert read(1).gold.answer.kind is Kind.YEAR
 
 
@@ -47,7 +47,7 @@ async def test_what_an_expert_decided_is_not_taken_over_by_passing_through(
     decided = read(0).gold
     async with open_desk() as desk:
         await desk.press("enter")
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
         assert "otto" in desk.said
     assert read(0).gold == decided
 

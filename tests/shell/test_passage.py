@@ -67,20 +67,20 @@ def stored(path, place=0):
 async def test_heads_far_apart_in_a_long_passage_are_always_named(open_desk, long, size):
     before, after = 10 * 3 + 3, 10 * 120 + 3
     async with open_desk(path=long, size=size) as desk:
-        screen = desk.screen
+        state = desk.state
         await desk.press("0", *"{{{{", "w", "space", "home", *"}}}}", "w", "space")
-        screen.stand_on(after)
+        desk.screen.stand_on(after)
         await desk.press("space")
-        assert screen.edit.cursor == after
-        first, second, third = (mentions[0].head for mentions in screen.edit.heads)
-        named = [screen.item.passage.word(head) for head in (first, second, third)]
+        assert state.edit.cursor == after
+        first, second, third = (mentions[0].head for mentions in state.edit.heads)
+        named = [state.visible_item.passage.word(head) for head in (first, second, third)]
         shown = desk.text()
         assert all(f"{sign}{word}" in shown for sign, word in zip("₁₂₃", named, strict=True))
         assert "↑" in shown
         await desk.press("home")
         shown = " ".join(desk.text().split())
         assert f"₃{named[2]} t121 ↓" in shown
-        screen.stand_on(before)
+        desk.screen.stand_on(before)
         await desk.press("space", "pagedown", "pagedown", "pagedown", "ampersand", "enter")
         assert desk.said.startswith("saved ")
     gold = stored(long).gold
@@ -91,16 +91,18 @@ async def test_heads_far_apart_in_a_long_passage_are_always_named(open_desk, lon
 
 async def test_two_strokes_mark_a_noun_and_three_any_word(open_desk, long):
     async with open_desk(path=long) as desk:
-        screen = desk.screen
+        state = desk.state
         await desk.press("0", "f")
-        near = next(token for token, label in screen.edit.hints if label == "j")
-        assert abs(near - screen.item.anchor.start) < 10
+        near = next(token for token, label in state.edit.hints if label == "j")
+        assert abs(near - state.visible_item.anchor.start) < 10
         await desk.press("j")
-        assert screen.edit.heads[0][0].head == near
+        assert state.edit.heads[0][0].head == near
         await desk.press("f", "f")
-        assert screen.edit.all_words
-        verb = next(t for t, _ in screen.edit.hints if screen.item.passage.word(t) == "saw")
-        label = dict(screen.edit.hints)[verb]
+        assert state.edit.all_words
+        verb = next(
+            t for t, _ in state.edit.hints if state.visible_item.passage.word(t) == "saw"
+        )
+        label = dict(state.edit.hints)[verb]
         await desk.press(*label, "vertical_line", "enter")
     answer = stored(long).gold.answer
     assert (sorted(answer.head_tokens()), answer.relation) == (
@@ -112,7 +114,7 @@ async def test_two_strokes_mark_a_noun_and_three_any_word(open_desk, long):
 async def test_a_span_is_grown_and_shrunk_again(open_desk, read):
     async with open_desk() as desk:
         await desk.press("0", "home", *"bb", "v", "left", "left", "V")
-        assert desk.screen.edit.span == (3, 5)
+        assert desk.state.edit.span == (3, 5)
         await desk.press("space", "V")
         assert desk.said == "Head 1 is “coat”."
         await desk.press("enter")
@@ -188,7 +190,7 @@ async def test_what_voters_saw_is_bounded_where_it_can_be_true_and_wanted(open_d
         await desk.press("t", "enter", "q")
     # One who answered here has seen the whole passage.
     async with open_desk(path=near) as desk:
-        assert len(desk.screen.item.votes) == 2
+        assert len(desk.state.visible_item.votes) == 2
         assert "voters saw" not in desk.text()
         desk.screen.action_act("window")
         await desk.settle()

@@ -11,9 +11,9 @@ from nfh_tui.workbench.session import MANY, IdList, Nearby, around, dump, load
 async def left_behind(open_desk, *keys):
     """Answer the item in the middle of the open ones, and leave it on the screen."""
     async with open_desk(query="-state:decided") as desk:
-        assert len(desk.screen.ids) == 5
+        assert len(desk.state.ids) == 5
         await desk.press("j", "j", *keys)
-        shown = desk.screen.item.anchor_id
+        shown = desk.state.visible_item.anchor_id
         await desk.press("q")
     return shown
 
@@ -22,12 +22,12 @@ async def test_a_decided_item_is_come_back_to_in_its_place(open_desk):
     shown = await left_behind(open_desk, "y", "enter", "k")
     async with open_desk() as desk:
         screen = desk.screen
-        ids = list(screen.ids.slice(0, 9))
-        assert screen.item.anchor_id == shown
+        ids = list(screen.state.ids.slice(0, 9))
+        assert screen.state.visible_item.anchor_id == shown
         assert shown not in ids
         assert "before 3/4" in desk.text()
         await desk.press("j")
-        assert (screen.place, screen.item.anchor_id) == (2, ids[2])
+        assert (screen.state.position.index, screen.state.visible_item.anchor_id) == (2, ids[2])
 
 
 @pytest.mark.parametrize(
@@ -37,8 +37,8 @@ async def test_each_way_on_from_there_is_the_next_one(open_desk, key, place):
     await left_behind(open_desk, "y", "enter", "k")
     async with open_desk() as desk:
         await desk.press(key)
-        assert desk.screen.place == place
-        assert not desk.screen.beside
+        assert desk.state.position.index == place
+        assert not desk.state.position.is_detached
 
 
 async def test_after_the_end_of_the_queue_nothing_comes(open_desk):
@@ -49,26 +49,26 @@ async def test_after_the_end_of_the_queue_nothing_comes(open_desk):
         await desk.press("j")
         assert "last item" in desk.said
         await desk.press("k")
-        assert desk.screen.place == 3
+        assert desk.state.position.index == 3
 
 
 async def test_accepting_there_goes_on_behind_it(open_desk):
     await left_behind(open_desk, "y", "enter", "k")
     async with open_desk() as desk:
         await desk.press("t", "enter")
-        assert desk.screen.place == 2
+        assert desk.state.position.index == 2
 
 
 async def test_beside_the_queue_the_first_item_is_not_passed_over(open_desk):
     """Without anything known of the place, the queue itself comes next."""
     async with open_desk(query="-state:decided") as desk:
         screen = desk.screen
-        decided = next(n for n in range(1, 7) if n not in screen.ids.slice(0, 9))
+        decided = next(n for n in range(1, 7) if n not in screen.state.ids.slice(0, 9))
         await screen.show_anchor(decided)
-        assert screen.beside
+        assert screen.state.position.is_detached
         await desk.press("right_square_bracket")
-        assert screen.place == 0
-        assert not screen.beside
+        assert screen.state.position.index == 0
+        assert not screen.state.position.is_detached
 
 
 def test_the_place_is_that_of_the_nearest_neighbour_still_there():
@@ -106,12 +106,12 @@ def test_a_place_is_that_of_its_own_query():
 async def test_undo_steps_a_draft_back_after_a_look_at_another_item(open_desk, read):
     async with open_desk() as desk:
         await desk.press("t", "enter", "y", "a", "j", "k", "z")
-        assert desk.screen.edit.kind is Kind.YEAR
+        assert desk.state.edit.kind is Kind.YEAR
         assert "in the draft" in desk.said
         await desk.press("j", "k", "Z")
-        assert desk.screen.edit.kind is Kind.AGE
+        assert desk.state.edit.kind is Kind.AGE
         await desk.press("z", "z")
-        assert desk.screen.edit.kind is None
+        assert desk.state.edit.kind is None
         assert read(0).gold.answer.kind is Kind.TIME
         await desk.press("z")
         assert read(0).gold is None
@@ -121,13 +121,13 @@ async def test_a_draft_of_another_session_is_taken_back_before_what_is_saved(ope
     async with open_desk() as desk:
         await desk.press("t", "enter", "y", "q")
     async with open_desk() as desk:
-        assert desk.screen.edit.kind is Kind.YEAR
+        assert desk.state.edit.kind is Kind.YEAR
         await desk.press("z")
         assert desk.said == "draft taken back"
-        assert desk.screen.edit.kind is None
+        assert desk.state.edit.kind is None
         assert read(0).gold is not None
         await desk.press("Z")
-        assert desk.screen.edit.kind is Kind.YEAR
+        assert desk.state.edit.kind is Kind.YEAR
         await desk.press("z", "z")
     assert read(0).gold is None
 

@@ -55,7 +55,7 @@ def predictor(monkeypatch) -> type[Predictor]:
 async def test_the_item_shown_is_asked_for_first_and_the_next_ones(open_desk, predictor):
     async with open_desk() as desk:
         await asyncio.sleep(0.2)
-        ids = list(desk.screen.ids.slice(0, 6))
+        ids = list(desk.state.ids.slice(0, 6))
         (child,) = predictor.made
         assert child.asked[-1] == ids[:4]
         assert desk.screen.status_line.status.model == "model cues"
@@ -73,13 +73,13 @@ async def test_a_prediction_is_shown_when_it_comes_and_can_be_adopted(
     async with open_desk() as desk:
         await desk.press("j")
         await asyncio.sleep(0.2)
-        item = desk.screen.item
+        item = desk.state.visible_item
         assert "no answer yet" in desk.text()
         await desk.press("y")
         predictor.made[0].store(item.anchor_id, len(item.passage.tokens), "1")
         await asyncio.sleep(0.2)
         assert "Ref  ferry" in desk.text() or "Ref ferry" in desk.text()
-        assert desk.screen.edit.kind is Kind.YEAR
+        assert desk.state.edit.kind is Kind.YEAR
         await desk.press("H", "m", "enter")
     given = next(v for v in read(1).votes if v.annotator == "edith")
     assert given.answer.head_tokens() == (1,)
@@ -90,12 +90,12 @@ async def test_a_prediction_of_an_item_read_ahead_is_there_when_one_comes(open_d
     async with open_desk() as desk:
         await asyncio.sleep(0.2)
         await desk.press("j")
-        there = desk.screen.item
+        there = desk.state.visible_item
         await desk.press("k")
         predictor.made[0].store(there.anchor_id, len(there.passage.tokens), "1")
         await asyncio.sleep(0.1)
         await desk.press("j")
-        assert desk.screen.item.prediction is not None
+        assert desk.state.visible_item.prediction is not None
         await asyncio.sleep(0.1)
         assert there.anchor_id not in predictor.made[0].asked[-1]
 
@@ -127,7 +127,7 @@ async def test_one_that_cannot_be_started_stops_nothing(open_desk, predictor, mo
 
 async def test_without_the_evidence_in_view_no_model_was_seen(open_desk, predictor, read):
     async with open_desk(size=(80, 20)) as desk:
-        item = desk.screen.item
+        item = desk.state.visible_item
         predictor.made[0].store(item.anchor_id, len(item.passage.tokens), "1")
         await asyncio.sleep(0.2)
         await desk.press("y", "enter")

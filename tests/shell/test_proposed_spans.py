@@ -31,7 +31,7 @@ def answered(database, who: str, role: Role = Role.ANNOTATOR) -> None:
 
 
 def span_of(desk) -> Anchor:
-    return desk.screen.item.anchor
+    return desk.state.visible_item.anchor
 
 
 def exported(database) -> list:
@@ -58,7 +58,7 @@ async def test_a_proposal_is_seen_and_changed_and_taken_back(open_desk, read):
         await desk.press("I")
         assert "you propose the span “sixty two”" in desk.text()
         assert "▸sixty◂ two›" in desk.text()
-        assert desk.screen.edit.kind is Kind.YEAR
+        assert desk.state.edit.kind is Kind.YEAR
         assert span_of(desk) == Anchor(4, 5)
         await desk.press("plus", "greater_than_sign")
         assert "you propose the span “two ,”" in desk.text()
@@ -85,7 +85,7 @@ async def test_one_who_adjudicates_sees_it_and_takes_it(open_desk, propose, read
         assert "ann1 proposes the span “sixty two” · T takes it" in desk.text()
         await desk.press("y", "T")
         assert desk.said.startswith("the number is “sixty two”, saved ")
-        assert desk.screen.edit.kind is Kind.YEAR
+        assert desk.state.edit.kind is Kind.YEAR
         assert span_of(desk) == WIDER
         await desk.press("z")
         await desk.press("z")

@@ -21,18 +21,18 @@ def shot(screen) -> tuple[object, ...]:
     """All that an act may change, to be compared; no drawing, which takes long."""
     panes = (screen.queue_list, screen.passage, screen.right)
     return (
-        screen.edit,
-        screen.mode,
-        screen.query_now,
-        screen.place,
-        screen.beside,
-        screen.whole,
-        screen.pane,
-        screen.heat,
-        screen.blind,
-        screen.guiding,
-        screen.model_shown,
-        screen.tour_step,
+        screen.state.edit,
+        screen.state.mode,
+        screen.state.query,
+        screen.state.position.index,
+        screen.state.position.is_detached,
+        screen.state.stored_item,
+        screen.state.pane,
+        screen.state.heat,
+        screen.state.blind,
+        screen.state.guide_shown,
+        screen.state.model_shown,
+        screen.state.tour_step,
         tuple(pane.scroll_offset for pane in panes),
         is_open(screen),
     )
@@ -40,7 +40,7 @@ def shot(screen) -> tuple[object, ...]:
 
 def is_open(screen) -> bool:
     """True while something is asked or shown over the workbench."""
-    return screen.bar.is_open or screen.choosing or len(screen.app.screen_stack) > 1
+    return screen.bar.is_open or screen.state.question_open or len(screen.app.screen_stack) > 1
 
 
 async def until(condition) -> None:
@@ -61,10 +61,10 @@ async def back(desk, mode: Mode) -> None:
             desk.app.screen.dismiss(None)
             await desk.pilot.pause()
     screen.bar.finish(accepted=False)
-    if screen.choosing:
-        screen.turns.put(KeyPress("escape"))
-    await until(lambda: screen.turns.idle and not is_open(screen))
-    if screen.mode is not mode:
+    if screen.state.question_open:
+        screen.commands.put(KeyPress("escape"))
+    await until(lambda: screen.commands.idle and not is_open(screen))
+    if screen.state.mode is not mode:
         await screen.set_mode(mode)
 
 
@@ -78,7 +78,7 @@ async def test_every_act_changes_something_or_says_something(open_desk, mode, qu
             screen.say("")
             why, before = screen.why_not(action), shot(screen)
             screen.action_act(action.id)
-            await until(lambda: is_open(screen) or screen.turns.idle)
+            await until(lambda: is_open(screen) or screen.commands.idle)
             status = screen.status_line.status
             if shot(screen) == before and not status.say:
                 silent.append(action.id)

@@ -16,14 +16,14 @@ from nfh_models.domain import Kind
 async def test_query_item_cursor_and_draft(open_desk, read):
     async with open_desk() as desk:
         await desk.press("colon", *"state:open", "enter", "j", "l", "l", "l", "a", "q")
-        anchor_id = desk.screen.item.anchor_id
-        cursor = desk.screen.edit.cursor
+        anchor_id = desk.state.visible_item.anchor_id
+        cursor = desk.state.edit.cursor
     async with open_desk() as desk:
-        assert desk.screen.query_now.text == "state:open"
-        assert desk.screen.item.anchor_id == anchor_id
-        assert desk.screen.place == 1
-        assert desk.screen.edit.cursor == cursor
-        assert desk.screen.edit.kind is Kind.AGE
+        assert desk.state.query.text == "state:open"
+        assert desk.state.visible_item.anchor_id == anchor_id
+        assert desk.state.position.index == 1
+        assert desk.state.edit.cursor == cursor
+        assert desk.state.edit.kind is Kind.AGE
         assert "draft" in desk.text()
 
 
@@ -31,34 +31,34 @@ async def test_each_mode_and_each_person_has_a_place_of_its_own(open_desk):
     async with open_desk(mode="adjudicate") as desk:
         await desk.press("G", "q")
     async with open_desk(mode="browse") as desk:
-        assert desk.screen.place == 0
+        assert desk.state.position.index == 0
         await desk.press("j", "q")
     async with open_desk(mode="adjudicate", me="otto") as desk:
-        assert desk.screen.place == 0
+        assert desk.state.position.index == 0
     async with open_desk(mode="adjudicate") as desk:
-        assert desk.screen.place == 5
+        assert desk.state.position.index == 5
 
 
 async def test_another_query_asked_for_starts_at_its_first_item(open_desk):
     async with open_desk() as desk:
         await desk.press("G", "q")
     async with open_desk(query="state:open") as desk:
-        assert desk.screen.place == 0
-        assert len(desk.screen.ids) == 3
+        assert desk.state.position.index == 0
+        assert len(desk.state.ids) == 3
 
 
 async def test_an_item_that_left_its_queue_is_shown_all_the_same(open_desk):
     async with open_desk(query="state:open") as desk:
         await desk.press("y", "enter", "k", "q")
-        anchor_id = desk.screen.item.anchor_id
+        anchor_id = desk.state.visible_item.anchor_id
     async with open_desk() as desk:
-        assert desk.screen.item.anchor_id == anchor_id
-        assert desk.screen.beside
+        assert desk.state.visible_item.anchor_id == anchor_id
+        assert desk.state.position.is_detached
         assert desk.screen.queue_list.away
         assert "▌○" not in desk.text()
         await desk.press("j")
-        assert desk.screen.place == 0
-        assert not desk.screen.beside
+        assert desk.state.position.index == 0
+        assert not desk.state.position.is_detached
         assert not desk.screen.queue_list.away
         assert "▌○" in desk.text()
 
@@ -73,7 +73,7 @@ async def test_a_place_with_a_query_of_another_version_is_no_trap(open_desk, dat
         )
     async with open_desk() as desk:
         assert "no such key" in desk.said
-        assert len(desk.screen.ids) == 6
+        assert len(desk.state.ids) == 6
 
 
 async def test_a_cursor_move_without_a_change_is_no_draft(open_desk, read):
@@ -104,10 +104,10 @@ async def test_what_waited_when_the_program_died_waits_again(open_desk, keys):
     async with open_desk() as desk:
         await desk.press(*keys)
         await desk.pilot.pause(0.4)
-        before = desk.screen.edit
+        before = desk.state.edit
         # Left without q, so that nothing more is saved than at a kill.
     async with open_desk() as desk:
-        after = desk.screen.edit
+        after = desk.state.edit
         for name in ("content", "cursor", "span", "pending", "hints", "typed", "review"):
             assert getattr(after, name) == getattr(before, name), name
 

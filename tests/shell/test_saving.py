@@ -33,7 +33,7 @@ async def test_saved_is_said_after_the_commit_only(open_desk, read, monkeypatch)
         status = desk.screen.status_line.status
         assert status.busy == "saving…"
         assert "saved" not in desk.text()
-        assert desk.screen.place == 2
+        assert desk.state.position.index == 2
         assert read(1).gold is None
         gate.open.set()
         await desk.settle()
@@ -47,12 +47,12 @@ async def test_going_back_to_an_item_being_saved_shows_its_answer(open_desk, rea
         gate = Gate(desk.app.client.store, monkeypatch)
         await desk.pilot.press("j", "y", "enter", "k")
         await asyncio.sleep(0.3)
-        assert desk.screen.place == 1
-        assert desk.screen.edit.kind is Kind.YEAR
+        assert desk.state.position.index == 1
+        assert desk.state.edit.kind is Kind.YEAR
         gate.open.set()
         await desk.settle()
-        assert desk.screen.item.gold.answer.kind is Kind.YEAR
-        assert desk.screen.begun[desk.screen.item.anchor_id, Role.ADJUDICATOR] is None
+        assert desk.state.visible_item.gold.answer.kind is Kind.YEAR
+        assert desk.state.drafts[desk.state.visible_item.anchor_id, Role.ADJUDICATOR] is None
 
 
 async def test_quitting_waits_for_what_is_being_saved(open_desk, read, monkeypatch):
@@ -101,8 +101,8 @@ async def test_an_answer_that_cannot_be_saved_is_kept(open_desk, read, monkeypat
         assert str(error) in desk.text()
         assert "not saved" in desk.text()
         await desk.press("escape")
-        assert desk.screen.place == 1
-        assert desk.screen.edit.kind is Kind.YEAR
+        assert desk.state.position.index == 1
+        assert desk.state.edit.kind is Kind.YEAR
         monkeypatch.undo()
         await desk.press("enter")
         assert desk.said.startswith("saved ")
@@ -154,7 +154,7 @@ async def test_on_a_full_disk_one_reads_on_undisturbed(open_desk, monkeypatch):
             await desk.press("j")
             await desk.pilot.pause(0.25)
             assert len(desk.app.screen_stack) == 1
-        assert desk.screen.place == 4
+        assert desk.state.position.index == 4
         assert "Where you stand is not saved. The disk is full." in desk.said
 
 
@@ -201,7 +201,7 @@ async def test_what_is_said_to_be_kept_is_kept(open_desk, read, monkeypatch):
         assert len(desk.app.screen_stack) == 1
         assert not any("kept as a draft" in text for text in shown)
         assert "in this window only" in shown[-1]
-        assert desk.screen.edit.kind is Kind.YEAR
+        assert desk.state.edit.kind is Kind.YEAR
         disk.lasts = False
         await desk.press("enter")
         assert desk.said.startswith("saved ")
@@ -222,7 +222,7 @@ async def test_a_fault_of_ours_is_told_and_the_work_goes_on(open_desk, monkeypat
         await desk.press("H")
         assert "no [such] thing" in desk.text()
         await desk.press("escape", "j")
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
 
 
 async def test_what_others_write_is_seen_and_the_draft_stays(open_desk, read, database):
@@ -238,7 +238,7 @@ async def test_what_others_write_is_seen_and_the_draft_stays(open_desk, read, da
         await desk.settle()
         assert "otto" in desk.text()
         assert "Time" in desk.text()
-        assert desk.screen.edit.kind is Kind.YEAR
+        assert desk.state.edit.kind is Kind.YEAR
 
 
 async def test_a_number_that_somebody_replaced_is_said_to_be_gone(open_desk, read, database):
@@ -259,4 +259,4 @@ async def test_a_number_that_somebody_replaced_is_said_to_be_gone(open_desk, rea
         assert "no longer there" in desk.said
         assert "no longer there" in desk.text()
         await desk.press("j")
-        assert desk.screen.place == 2
+        assert desk.state.position.index == 2

@@ -32,22 +32,22 @@ async def test_z_takes_a_settlement_back_and_capital_z_makes_it_again(
 ) -> None:
     assert settled.new == 2
     async with open_desk(query="votes:2") as desk:
-        assert desk.screen.item.gold.rule is Rule.UNANIMOUS
+        assert desk.state.visible_item.gold.rule is Rule.UNANIMOUS
         await desk.press("z")
         assert (
             "Undo once more takes all of this back: settlement by rule unanimous of votes:2"
             in desk.said
         )
-        assert desk.screen.item.gold.rule is Rule.UNANIMOUS
+        assert desk.state.visible_item.gold.rule is Rule.UNANIMOUS
         await desk.press("z")
         assert "taken back: settlement by rule unanimous of votes:2" in desk.said
         assert "1 left, changed since" in desk.said
-        assert desk.screen.item.gold is None
+        assert desk.state.visible_item.gold is None
         await desk.press("z")
         assert "Nothing is left to undo" in desk.said
         await desk.press("Z")
         assert "done again: settlement by rule unanimous of votes:2" in desk.said
-        assert desk.screen.item.gold.rule is Rule.UNANIMOUS
+        assert desk.state.visible_item.gold.rule is Rule.UNANIMOUS
         await desk.press("L")
         # The history, in a dialog over the screen.
         assert desk.text().count("settlement by rule unanimous of votes:2") >= 3
@@ -82,7 +82,7 @@ async def test_beside_another_settlement_it_is_a_sentence(
         assert "A settlement is being written by process 7" in desk.text()
         await desk.press("escape")
         assert desk.screen.status_line.status.busy == ""
-        assert desk.screen.item.gold.rule is Rule.UNANIMOUS
+        assert desk.state.visible_item.gold.rule is Rule.UNANIMOUS
 
 
 @pytest.mark.parametrize(

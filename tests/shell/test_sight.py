@@ -131,7 +131,7 @@ async def test_what_was_read_while_browsing_counts_when_one_decides(
 ):
     async with open_desk(mode="browse", size=size) as desk:
         await desk.press("j", "tab", "escape", "M", "M")
-        assert desk.screen.mode == "adjudicate"
+        assert desk.state.mode == "adjudicate"
         await desk.press("y", "enter")
     assert given(1).saw_model
 
@@ -139,9 +139,9 @@ async def test_what_was_read_while_browsing_counts_when_one_decides(
 async def test_what_comes_after_the_look_was_not_seen(open_desk, database, given):
     async with open_desk(size=SMALL) as desk:
         await desk.press("j", "tab", "escape")
-        predict(database, desk.screen.item.anchor_id)
+        predict(database, desk.state.visible_item.anchor_id)
         await desk.screen.refresh_item()
-        assert desk.screen.item.prediction is not None
+        assert desk.state.visible_item.prediction is not None
         await desk.press("y", "enter")
     assert not given(1).saw_model
 
@@ -161,7 +161,7 @@ async def test_others_answers_count_when_one_decides_on_them(open_desk, given, s
 async def test_others_answers_seen_while_browsing_count_for_ones_own(open_desk, given, size):
     async with open_desk(mode="browse", size=size) as desk:
         await desk.press("M", "y", "enter")
-        assert desk.screen.mode == "annotate"
+        assert desk.state.mode == "annotate"
     assert given(0, Role.ANNOTATOR).saw_votes
 
 
@@ -176,7 +176,7 @@ async def test_annotating_alone_sees_no_answers(open_desk, given, size):
 async def test_ones_own_answers_are_not_others(open_desk, given, size):
     async with open_desk(mode="annotate", size=size) as desk:
         await desk.press("j", "y", "enter", "k", "M")
-        assert desk.screen.mode == "adjudicate"
+        assert desk.state.mode == "adjudicate"
         await desk.press("y", "enter", "k", "a", "enter")
         assert desk.said.startswith("saved ")
     assert not given(1).saw_votes
@@ -198,7 +198,7 @@ async def test_what_is_withheld_was_not_seen(open_desk, database, given, size):
             '\'{"kind":"AGE","rule":"majority"}\', \'\', \'\')'
         )
     async with open_desk(size=size) as desk:
-        assert desk.screen.item.withheld
+        assert desk.state.visible_item.withheld
         await desk.press("tab", "escape", "t", "enter")
     seen = given(0)
     assert not seen.saw_votes

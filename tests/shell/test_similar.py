@@ -70,7 +70,7 @@ async def test_all_at_once_and_what_was_in_view_is_stored(open_desk, alike: Path
         await desk.press("1", "enter", "k", "A", "tab", "enter")
         assert golds(alike) == ["REFERENCE", "REFERENCE", "REFERENCE", ""]
         await desk.press("G", "k")
-        item = desk.screen.whole
+        item = desk.state.stored_item
         (mine,) = (v for v in item.votes if v.role is Role.ADJUDICATOR)
         assert mine.answer == reference_answer([noun(1)])
     with Store.open(alike) as store:
@@ -115,9 +115,15 @@ async def test_precedents_are_listed_and_opened_beside_the_queue(
         assert "R5 · same number" in shown
         assert "Be there at one [o'clock]." in shown, "read as the evidence reads it"
         await desk.press("enter")
-        assert (desk.screen.whole.anchor_id, desk.screen.beside) == (ids[3], True)
+        assert (
+            desk.state.stored_item.anchor_id,
+            desk.state.position.is_detached,
+        ) == (ids[3], True)
         await desk.press("escape")
-        assert (desk.screen.whole.anchor_id, desk.screen.beside) == (ids[0], False)
+        assert (
+            desk.state.stored_item.anchor_id,
+            desk.state.position.is_detached,
+        ) == (ids[0], False)
         # Blind, nobody is named.
         await desk.press("B", "P")
         assert "other" not in desk.text()

@@ -9,12 +9,12 @@ async def test_the_draft_first_then_what_is_saved(open_desk, read):
     async with open_desk() as desk:
         await desk.press("j", "y", "enter", "j", "a", "t")
         await desk.press("z")
-        assert desk.screen.edit.kind is Kind.AGE
+        assert desk.state.edit.kind is Kind.AGE
         await desk.press("Z")
-        assert desk.screen.edit.kind is Kind.TIME
+        assert desk.state.edit.kind is Kind.TIME
         await desk.press("z", "z", "z")
         assert "taken back: gold YEAR" in desk.said
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
     assert read(1).gold is None
     assert read(3).draft is None
 
@@ -23,10 +23,10 @@ async def test_across_items_and_forth_again(open_desk, read):
     async with open_desk() as desk:
         await desk.press("j", "y", "enter", "G", "c", "enter", "g")
         await desk.press("z")
-        assert desk.screen.place == 5
+        assert desk.state.position.index == 5
         assert read(5).gold is None
         await desk.press("z")
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
         assert read(1).gold is None
         await desk.press("z")
         assert "Nothing is left to undo" in desk.said
@@ -42,9 +42,9 @@ async def test_after_a_restart(open_desk, read):
     async with open_desk() as desk:
         await desk.press("j", "y", "enter", "G", "q")
     async with open_desk() as desk:
-        assert desk.screen.place == 5
+        assert desk.state.position.index == 5
         await desk.press("z")
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
         assert read(1).gold is None
     async with open_desk() as desk:
         await desk.press("Z")
@@ -54,25 +54,25 @@ async def test_after_a_restart(open_desk, read):
 async def test_a_widened_number_comes_back_in_its_place(open_desk, read):
     async with open_desk() as desk:
         await desk.press("j", "plus", "z")
-        assert desk.screen.place == 1
-        assert not desk.screen.beside
-        assert desk.screen.item.anchor.end == 5
+        assert desk.state.position.index == 1
+        assert not desk.state.position.is_detached
+        assert desk.state.visible_item.anchor.end == 5
         await desk.press("Z")
-        assert desk.screen.item.anchor.end == 6
-        assert not desk.screen.beside
+        assert desk.state.visible_item.anchor.end == 6
+        assert not desk.state.position.is_detached
     async with open_desk() as desk:
         await desk.press("z")
-        assert desk.screen.item.anchor.end == 5
-        assert not desk.screen.beside
+        assert desk.state.visible_item.anchor.end == 5
+        assert not desk.state.position.is_detached
     assert read(1).anchor.end == 5
 
 
 async def test_flags_and_skips_are_undone_too(open_desk, read):
     async with open_desk() as desk:
         await desk.press("exclamation_mark", "m", "j", "s", "z")
-        assert desk.screen.place == 1
+        assert desk.state.position.index == 1
         await desk.press("z")
-        assert desk.screen.place == 0
+        assert desk.state.position.index == 0
     assert read(0).flags == read(1).flags == ()
 
 

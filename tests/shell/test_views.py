@@ -23,7 +23,7 @@ async def test_a_new_person_finds_views_with_counts(open_desk) -> None:
         lines = [line for line in shown.split("\n") if "flagged guideline" in line]
         assert " 0 " in lines[0]
         await desk.press("enter")
-        assert desk.screen.query_now.text == "-state:decided sort:disagree"
+        assert desk.state.query.text == "-state:decided sort:disagree"
 
 
 async def test_a_view_is_saved_renamed_and_deleted_after_a_question(
@@ -64,19 +64,19 @@ async def test_a_view_of_that_name_is_not_lost(open_desk, database: Path) -> Non
 async def test_an_order_is_chosen_turned_round_and_shuffled(open_desk) -> None:
     async with open_desk(query="text:one sort:votes") as desk:
         await desk.press("S", "enter")
-        assert desk.screen.query_now.text == "text:one -sort:votes"
+        assert desk.state.query.text == "text:one -sort:votes"
         await desk.press("S", "j", "j", "enter")
-        assert desk.screen.query_now.text == "text:one sort:random"
+        assert desk.state.query.text == "text:one sort:random"
         await desk.press("S", "enter")
-        assert desk.screen.query_now.text == "text:one sort:random/1"
+        assert desk.state.query.text == "text:one sort:random/1"
         await desk.press("S", "home", "enter")
-        assert desk.screen.query_now.text == "text:one"
+        assert desk.state.query.text == "text:one"
 
 
 async def test_a_view_by_its_name_in_the_query_line(open_desk) -> None:
     async with open_desk() as desk:
         await desk.press("colon", "ctrl+u", *"@disagree", "enter")
-        assert desk.screen.query_now.text == "state:disagree sort:disagree"
+        assert desk.state.query.text == "state:disagree sort:disagree"
 
 
 def test_an_annotator_s_views_say_nothing_of_others() -> None:
