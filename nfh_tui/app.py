@@ -35,6 +35,7 @@ from nfh_tui.textual_support import (
     sentence_of,
 )
 from nfh_tui.theme import DEFAULT, SETTING, THEMES, made
+from nfh_tui.workbench.host import Host
 from nfh_tui.workbench.screen import Workbench
 
 TOUR_VARIABLE = "NFH_TUI_TOUR"
@@ -63,7 +64,6 @@ class WorkbenchApp(Enduring, InOrder, LettingGo, inherit_bindings=False):
     TITLE = "nfh-tui"
     CSS_PATH = "screens/workbench.tcss"
     ENABLE_COMMAND_PALETTE = False
-    DESK: ClassVar[type[Workbench]] = Workbench
     COMMANDS: ClassVar = set()
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+q", "leave", show=False, priority=True),
@@ -103,6 +103,11 @@ class WorkbenchApp(Enduring, InOrder, LettingGo, inherit_bindings=False):
         """The database, open. Raises StoreError."""
         return Store.open_to_read(path)
 
+    @property
+    def host(self) -> Host:
+        """What the workbench leaves to its surroundings."""
+        return Host()
+
     def client_of(self, store: Store, me: Annotator) -> StoreClient:
         """What the screens ask of the store."""
         del me
@@ -116,8 +121,15 @@ class WorkbenchApp(Enduring, InOrder, LettingGo, inherit_bindings=False):
 
     def get_default_screen(self) -> Screen[None]:
         """The workbench is the first screen, so that no other is drawn before it."""
-        me, mode, query = self._me, self._mode, self._query
-        return self.DESK(self.client, me, mode, query, self.config, tour=self._tour)
+        return Workbench(
+            self.client,
+            self._me,
+            self._mode,
+            self._query,
+            self.config,
+            tour=self._tour,
+            host=self.host,
+        )
 
     def on_mount(self) -> None:
         """Let Textual know a person's own keys too, and say what of their file cannot be."""
@@ -162,7 +174,7 @@ class WorkbenchApp(Enduring, InOrder, LettingGo, inherit_bindings=False):
 
     async def _let_go(self) -> None:
         await self.desk.save_all()
-        await self.desk.predictor_off()
+        await self.desk.predictions.stop()
         self.exit(return_code=STATUS)
 
     # --- faults of ours -----------------------------------------------------------------
@@ -228,7 +240,7 @@ class WorkbenchApp(Enduring, InOrder, LettingGo, inherit_bindings=False):
 
     def action_hint(self) -> None:
         """ctrl+c is too easily pressed to quit: say what does."""
-        self.desk.say("q quits; ctrl+q does too, from anywhere.")
+        self.desk.ui.notify("q quits; ctrl+q does too, from anywhere.")
 
 
 def _person(store: Store, name: str) -> Annotator:

@@ -37,7 +37,7 @@ async def play(corpus: Corpus, plans: Sequence[Planned]) -> Played:
                 item = app.desk.state.visible_item
                 if item is None or item.public_id != one.item.public_id:
                     missed.append(one.item.public_id)
-                    await app.desk.show_anchor(one.item.anchor_id)
+                    await app.desk.item.show(one.item.anchor_id)
                 await pilot.press(*one.keys)
                 await _rest(app.desk, pilot)
     finally:

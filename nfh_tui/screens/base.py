@@ -32,7 +32,7 @@ from nfh_tui.widgets.status_bar import Foot, KeyLine, PaneTitle, Status, StatusL
 from nfh_tui.workbench.availability import denied, is_function, unbound
 
 if TYPE_CHECKING:
-    from nfh_tui.workbench.base import Desk
+    from nfh_tui.workbench.screen import Workbench
 
 
 # The ground of the screens beside the workbench: a title, a body, a line of state, keys.
@@ -364,11 +364,11 @@ class SideScreen(Enduring, Screen[str | None]):
         return super().dismiss(result) if self.is_current else AwaitComplete()
 
     @property
-    def desk(self) -> "Desk | None":
+    def desk(self) -> "Workbench | None":
         """The workbench that this stands over, None where there is none."""
-        from nfh_tui.workbench.base import Desk
+        from nfh_tui.workbench.screen import Workbench
 
-        return next((s for s in self.app.screen_stack if isinstance(s, Desk)), None)
+        return next((s for s in self.app.screen_stack if isinstance(s, Workbench)), None)
 
     def go_to(self, action_id: str) -> None:
         """Back, and there an act of the workbench, e.g. one that opens another screen."""

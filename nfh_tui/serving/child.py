@@ -19,21 +19,21 @@ from pathlib import Path
 
 from textual import messages
 from textual.drivers.web_driver import WebDriver
-from textual.screen import Screen
 
 from nfh_db.errors import StoreError
 from nfh_db.messages import lines_visible
 from nfh_db.records import Annotator
 from nfh_db.store import Store
-from nfh_tui.actions import BY_ID, Access, Mode
+from nfh_tui.actions import Access, Mode
 from nfh_tui.app import TOUR_VARIABLE, WorkbenchApp
 from nfh_tui.client import StoreClient
 from nfh_tui.config import READ_ONLY_VARIABLE
 from nfh_tui.services.predictor_client import PredictorClient
 from nfh_tui.serving.guest_client import ACCESS_OF, GuestClient
 from nfh_tui.textual_support import PredictorChanged, start
-from nfh_tui.workbench.availability import denied
-from nfh_tui.workbench.screen import PREDICTOR_VARIABLE, Workbench
+from nfh_tui.widgets.status_bar import Tone
+from nfh_tui.workbench.host import PREDICTOR_VARIABLE, Host
+from nfh_tui.workbench.screen import Workbench
 
 WANTED = "nfh_predict"
 """The type of the packet in which predictions are asked for; the server knows it, too."""
@@ -68,42 +68,37 @@ class FarPredictor(PredictorClient):
         """The server stops it."""
 
 
-class VisitorWorkbench(Workbench):
-    """The workbench of somebody who was invited."""
+class BrowserHost(Host):
+    """The session of somebody who was invited, in a browser."""
 
-    async def set_mode(self, mode: Mode) -> None:
-        """Change the mode, where the invitation allows: other modes show and change more."""
-        if why := denied(self.state.access, BY_ID["mode.next"].access):
-            self.refuse(why)
-            return
-        await super().set_mode(mode)
+    queues_trainings = False
 
-    async def _come_round(self) -> None:
-        """The server queues trainings that are due."""
+    def __init__(self, access: Access) -> None:
+        self.access = access
 
-    async def hand_over(self, name: str, text: str) -> None:
+    async def deliver(self, bench: Workbench, name: str, text: str) -> None:
         """Have the browser save a file: the folder beside the database is not theirs."""
-        self.app.deliver_text(io.StringIO(text), save_filename=name)
-        self.announce(f"{name} goes to your browser, which asks or saves it")
+        bench.app.deliver_text(io.StringIO(text), save_filename=name)
+        bench.ui.notify(f"{name} goes to your browser, which asks or saves it", Tone.DONE)
 
-    async def _start_predictor(self) -> None:
-        if os.environ.get(PREDICTOR_VARIABLE) == "off" or not self.state.keeps_own:
-            return
-        self._predictor = FarPredictor(self.client.store.path, self._ask_server)
-        self.post_message(PredictorChanged("model of the server", "", off=False))
-        self.want_predictions()
+    async def start_predictor(self, bench: Workbench) -> PredictorClient | None:
+        """Have predictions asked of the server."""
+        if os.environ.get(PREDICTOR_VARIABLE) == "off" or not bench.state.keeps_own:
+            return None
 
-    def _ask_server(self, anchors: Sequence[int]) -> None:
-        driver = self.app._driver  # noqa: SLF001 - Textual has no other way to its driver
-        if isinstance(driver, WebDriver):
-            driver.write_meta({"type": WANTED, "anchors": list(anchors)})
+        def ask(anchors: Sequence[int]) -> None:
+            driver = bench.app._driver  # noqa: SLF001 - Textual has no other way to its driver
+            if isinstance(driver, WebDriver):
+                driver.write_meta({"type": WANTED, "anchors": list(anchors)})
+
+        bench.post_message(PredictorChanged("model of the server", "", off=False))
+        return FarPredictor(bench.client.store.path, ask)
 
 
 class VisitorApp(WorkbenchApp):
     """The workbench of one visitor, who may be gone at any moment."""
 
     CSS_PATH = str(files("nfh_tui.screens").joinpath("workbench.tcss"))
-    DESK = VisitorWorkbench
     _parting = False
 
     def __init__(
@@ -128,12 +123,10 @@ class VisitorApp(WorkbenchApp):
         """What this visitor's screens may ask of the store."""
         return GuestClient(store, me, self.may)
 
-    def get_default_screen(self) -> Screen[None]:
-        """The visitor's workbench."""
-        desk = super().get_default_screen()
-        if isinstance(desk, VisitorWorkbench):
-            desk.state.access = self.may
-        return desk
+    @property
+    def host(self) -> Host:
+        """The visitor's."""
+        return BrowserHost(self.may)
 
     def on_mount(self) -> None:
         """Look from time to time whether the server is still there."""
@@ -163,7 +156,7 @@ class VisitorApp(WorkbenchApp):
         desk = self.desk
         try:
             # Behind the keys that app and screen were given, then behind what they ask for.
-            self.call_later(desk.call_later, desk.in_turn, finish)
+            self.call_later(desk.call_later, desk.enqueue, finish)
             with suppress(TimeoutError):
                 await asyncio.wait_for(done.wait(), LAST_WISHES)
             with suppress(TimeoutError):
@@ -174,9 +167,9 @@ class VisitorApp(WorkbenchApp):
 
 async def kept(desk: Workbench) -> None:
     """Return when drafts, place and answers are on disk, or have failed to get there."""
-    desk.keep_place()
-    await desk.draft_writer.flush()
-    await desk.position_writer.flush()
+    desk.queue.keep_position()
+    await desk.answers.draft_writer.flush()
+    await desk.queue.position_writer.flush()
     await desk.client.settled()
 
 

@@ -1,6 +1,5 @@
-"""Background work in the workbench: jobs, new models and others' writes are shown and taken
-in; and the tour for new users.
-"""
+"""Background work in the workbench: jobs, new models, predictions and others' writes are
+shown and taken in; and the tour for new users."""
 
 import asyncio
 import sys
@@ -8,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from nfh_db.errors import StoreError
 from nfh_db.jobs import TRAIN, Job, JobNow, JobState
@@ -17,11 +17,19 @@ from nfh_db.system import data_folder
 from nfh_tui.actions import Mode
 from nfh_tui.client import by
 from nfh_tui.jobs.descriptions import job_title, short_phase
+from nfh_tui.textual_support import PredictorChanged, start
 from nfh_tui.widgets.status_bar import TourBox
-from nfh_tui.workbench.base import PANES
-from nfh_tui.workbench.command_queue import KeyPress
-from nfh_tui.workbench.session import IdList, Nearby
-from nfh_tui.workbench.side_screens import Annotating
+from nfh_tui.workbench.command_queue import (
+    KeyPress,
+)
+from nfh_tui.workbench.controller import Controller, Handler
+from nfh_tui.workbench.display import PANES
+from nfh_tui.workbench.session import IdList
+
+if TYPE_CHECKING:
+    from nfh_tui.services.predictor_client import PredictorClient
+    from nfh_tui.workbench.screen import Workbench
+
 
 DOES = {"identification": "identifies", "resolution": "resolves"}
 KEPT = {"candidate": "kept as a candidate", "rejected": "rejected"}
@@ -205,100 +213,15 @@ def first_time(me: str) -> bool:
     return True
 
 
-# Touring: showing round who is new to a database, in under a minute.
-#
-# The tour never stands in the way: enter goes on to its next step and escape leaves it, all
-# other keys do what they always do.
-
 ON, OUT = frozenset({"enter", "space"}), "escape"
-
-
-class Touring(Annotating):
-    """What shows round."""
-
-    def __init__(self, *args: object, tour: bool = False, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)
-        self._tour_wanted = tour
-        self._tour: tuple[TourStep, ...] = ()
-        self._tour_box = TourBox()
-
-    async def tour_if_new(self) -> None:
-        """Show round, once, a person who was never here; it does not come by itself again."""
-        # The box would stand over what an empty queue says.
-        seen = self.client.read_only or not self.state.keeps_own
-        if not self._tour_wanted or self.state.visible_item is None or seen:
-            return
-        name = f"{SETTING}.{self.state.me.name}"
-        if await self.client.setting(name) is None:
-            await self.client.set_setting(name, "shown")
-            if await asyncio.to_thread(first_time, self.state.me.name):
-                await self.do_tour()
-
-    async def do_tour(self) -> None:
-        """Begin the tour at its first step."""
-        if not self._tour_box.is_attached:
-            await self.mount(self._tour_box)
-        self._tour = steps(self.state.mode, self._keys_of)
-        self._go_to_step(0)
-
-    def _keys_of(self, action_id: str) -> str:
-        shown = next((a.shown for a in self.keymap.actions if a.id == action_id), "")
-        return shown.split()[0] if shown else "the palette"
-
-    def wants(self, press: KeyPress) -> bool:
-        """Take the keys that go on with the tour or leave it."""
-        if super().wants(press):
-            return True
-        if self.state.tour_step is None or press.key not in {*ON, OUT}:
-            return False
-        self._go_to_step(None if press.key == OUT else self.state.tour_step + 1)
-        return True
-
-    def _go_to_step(self, number: int | None) -> None:
-        if number is None or number >= len(self._tour):
-            self.state.tour_step = None
-            self._tour_box.display = False
-            self.show_pane("passage")
-            return
-        self.state.tour_step = number
-        step = self._tour[number]
-        goes = "enter goes on" if number + 1 < len(self._tour) else "enter ends it"
-        foot = f"{number + 1} of {len(self._tour)} · {goes} · esc leaves"
-        self._tour_box.tell(step.title, words_of(step, self.state.mode, self._keys_of), foot)
-        if step.target.lstrip("#") in {*PANES, "guide"}:
-            pane = step.target.lstrip("#").replace("guide", "evidence")
-            self.show_pane(pane)
-        self.call_after_refresh(self._place_box)
-
-    def _place_box(self) -> None:
-        if self.state.tour_step is None:
-            return
-        target = self.query_one(self._tour[self.state.tour_step].target)
-        self._tour_box.stand_by(target.region, self.size)
-
-    def on_resize(self) -> None:
-        """The thing that a step points at may stand elsewhere now."""
-        self.call_after_refresh(self._place_box)
-
-
-# Following: what goes on by itself is told, and taken in, while one works.
-#
-# Jobs stand in a word on the line of state; a model that takes over is told in a sentence,
-# which no key takes away at once; the queue is ordered anew behind the item in hand as models
-# come to know more; a training that comes round is started.
-
 LEARNING = frozenset({"uncertain", "entropy", "conflict", "models", "doubt", "rare", "nfh"})
 """Orders that change as models say more."""
-
 BETWEEN = 3.0
 """Seconds at least from one ordering of the queue to the next."""
-
 READ_IN = 8.0
 """Seconds that news stands from the first key after it came: by then it is read."""
-
 MOST_NEWS = 3
 """News kept to be told, the latest first."""
-
 NUDGE = 30.0
 """Seconds between two looks at whether what a training waits for has a process."""
 
@@ -308,11 +231,93 @@ def learns(query: Query) -> bool:
     return any(sort.name in LEARNING for sort in query.sorts)
 
 
-class Following(Touring):
-    """What follows the work beside."""
+AFTER_READING = 0.05
+"""Seconds after a move until predictions are asked for: by then the items are read."""
+AT_MOST = 0.5
+"""Seconds that the predictor may take to end by itself."""
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as the tour takes them
+
+class TourController(Controller):
+    """Shows round who is new to a database, in under a minute.
+
+    It never stands in the way: enter goes on and escape leaves; other keys do what they always
+    do.
+    """
+
+    def __init__(self, bench: "Workbench", *, wanted: bool) -> None:
+        super().__init__(bench)
+        self._wanted = wanted
+        self._steps: tuple[TourStep, ...] = ()
+        self._box = TourBox()
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """From the palette only."""
+        return {"tour": self.start}
+
+    async def start_if_new(self) -> None:
+        """Show round, once, a person who was never here; it does not come by itself again."""
+        # The box would stand over what an empty queue says.
+        seen = self.client.read_only or not self.state.keeps_own
+        if not self._wanted or self.state.visible_item is None or seen:
+            return
+        name = f"{SETTING}.{self.state.me.name}"
+        if await self.client.setting(name) is None:
+            await self.client.set_setting(name, "shown")
+            if await asyncio.to_thread(first_time, self.state.me.name):
+                await self.start()
+
+    async def start(self) -> None:
+        """Begin the tour at its first step."""
+        if not self._box.is_attached:
+            await self.bench.mount(self._box)
+        self._steps = steps(self.state.mode, self._keys_of)
+        self._go_to_step(0)
+
+    def _keys_of(self, action_id: str) -> str:
+        shown = next((a.shown for a in self.bench.keymap.actions if a.id == action_id), "")
+        return shown.split()[0] if shown else "the palette"
+
+    def intercept(self, press: KeyPress) -> bool:
+        """Take the keys that go on with the tour or leave it."""
+        if self.state.tour_step is None or press.key not in {*ON, OUT}:
+            return False
+        self._go_to_step(None if press.key == OUT else self.state.tour_step + 1)
+        return True
+
+    def _go_to_step(self, number: int | None) -> None:
+        if number is None or number >= len(self._steps):
+            self.state.tour_step = None
+            self._box.display = False
+            self.ui.show_pane("passage")
+            return
+        self.state.tour_step = number
+        step = self._steps[number]
+        goes = "enter goes on" if number + 1 < len(self._steps) else "enter ends it"
+        foot = f"{number + 1} of {len(self._steps)} · {goes} · esc leaves"
+        self._box.tell(step.title, words_of(step, self.state.mode, self._keys_of), foot)
+        if step.target.lstrip("#") in {*PANES, "guide"}:
+            pane = step.target.lstrip("#").replace("guide", "evidence")
+            self.ui.show_pane(pane)
+        self.bench.call_after_refresh(self.place_box)
+
+    def place_box(self) -> None:
+        """Put the box beside what the step points at."""
+        if self.state.tour_step is None:
+            return
+        target = self.bench.query_one(self._steps[self.state.tour_step].target)
+        self._box.stand_by(target.region, self.bench.size)
+
+
+class BackgroundController(Controller):
+    """Reports what goes on by itself and takes it in while one works.
+
+    Jobs stand in a word on the line of state; a model that takes over is reported in a
+    sentence that no key takes away at once; the queue is ordered anew behind the item in hand
+    as models come to know more; trainings that are due are queued.
+    """
+
+    def __init__(self, bench: "Workbench") -> None:
+        super().__init__(bench)
         self._jobs: dict[int, JobNow] = {}
         self._last_change = 0
         self._order: tuple[float, ...] = ()
@@ -323,25 +328,56 @@ class Following(Touring):
         self._read_since: float | None = None
         self._held: tuple[str, ...] = ()
 
-    async def begin_to_follow(self) -> None:
+    async def begin(self) -> None:
         """Learn how things stand; only what comes after this is news."""
         pulse = await self.client.pulse(sys.maxsize)
         self._last_change = pulse.last
         self._jobs = {job.id: job for job in pulse.jobs}
-        self._paint_beside()
+        self._refresh_jobs()
+
+    # --- others' writes ---------------------------------------------------------------------
+
+    def look_for_others(self) -> None:
+        """Look what others have written, beside the screen."""
+        start(
+            self.bench,
+            self.notice_others,
+            group="others",
+            description="what others have written",
+            exclusive=True,
+        )
+
+    async def notice_others(self) -> None:
+        """Draw anew what is in view if anybody has written; what is begun stays."""
+        lost = await self.client.lost()
+        if lost and not self.state.lost_reason:
+            self.state.lost_reason = lost
+            self.bench.enqueue(lambda: self.bench.rescue.report_lost(lost))
+        wrote = await self.client.others_wrote()
+        if wrote:
+            await self._take_in()
+        await self.follow(others_wrote=wrote)
+
+    async def _take_in(self) -> None:
+        self.bench.item.cache.clear()
+        await self.bench.item.reload()
+        await self.bench.queue_list.refresh_visible()
+        await self.bench.queue.count_left()
+        await self.bench.guidelines.learn()
+        self.bench.item.read_ahead()
 
     async def follow(self, *, others_wrote: bool) -> None:
         """Take in what has happened; to be called about once a second."""
-        self._let_go_of_news()
+        self._drop_old_news()
         self._order_stale |= others_wrote
         # Each time: a job that dies writes nothing, and what this process itself has written,
         # from another of its screens, is not told of as others' writes are.
         with suppress(StoreError):  # a locked file: looked at again in a second
             await self.hear()
-        await self._come_round()
+        await self._queue_due_trainings()
         await self._keep_in_order()
 
-    # --- jobs and models ----------------------------------------------------------------
+    # --- jobs and models --------------------------------------------------------------------
 
     async def hear(self) -> None:
         """Tell which jobs there are, and what has ended or taken over since."""
@@ -349,15 +385,15 @@ class Following(Touring):
         before, self._jobs = self._jobs, {job.id: job for job in pulse.jobs}
         self._last_change = pulse.last
         for sentence in taken_over(pulse.changes):
-            self.tell(sentence)
+            self.report_news(sentence)
         if pulse.changes:
-            await self.models_changed()
+            await self.bench.predictions.restart_if_off()
         for job_id in sorted(before.keys() - self._jobs.keys()):
             job = await self.client.job(job_id)
             if job is not None and (sentence := self._told_of(job)):
-                self.tell(sentence)
+                self.report_news(sentence)
         if before != self._jobs:
-            self._paint_beside()
+            self._refresh_jobs()
 
     def _told_of(self, job: Job) -> str:
         """What is to be said of a job that has ended; nothing to who annotates, for figures of
@@ -365,15 +401,12 @@ class Following(Touring):
         own = job.state is JobState.CANCELLED and job.error == by(self.state.me.name)
         return "" if own or self.state.mode is Mode.ANNOTATE else ended(job)
 
-    async def models_changed(self) -> None:
-        """Another model is in use: a layer above may have to do something about that."""
+    def _refresh_jobs(self) -> None:
+        self.ui.set_status(job=job_words(tuple(self._jobs.values())))
 
-    def _paint_beside(self) -> None:
-        self.set_status(job=job_words(tuple(self._jobs.values())))
+    # --- news -------------------------------------------------------------------------------
 
-    # --- news ---------------------------------------------------------------------------
-
-    def tell(self, sentence: str) -> None:
+    def report_news(self, sentence: str) -> None:
         """Tell what nobody here did: it stands until it can have been read.
 
         While somebody is shown round it waits: it would move what the tour points at.
@@ -382,34 +415,35 @@ class Following(Touring):
             self._held = (sentence, *self._held)[:MOST_NEWS]
             return
         self._read_since = None
-        self.set_status(news=(sentence, *self.status_line.status.news)[:MOST_NEWS])
+        self.ui.set_status(news=(sentence, *self.bench.status_line.status.news)[:MOST_NEWS])
 
-    def wants(self, press: KeyPress) -> bool:
-        """Note that somebody is there to read."""
-        if self._read_since is None and self.status_line.status.news:
+    def intercept(self, press: KeyPress) -> bool:
+        """Note that somebody is there to read; the key goes on."""
+        del press
+        if self._read_since is None and self.bench.status_line.status.news:
             self._read_since = monotonic()
-        return super().wants(press)
+        return False
 
-    def _let_go_of_news(self) -> None:
+    def _drop_old_news(self) -> None:
         if self._held and self.state.tour_step is None:
             held, self._held = self._held, ()
             for sentence in reversed(held):
-                self.tell(sentence)
+                self.report_news(sentence)
         if self._read_since is not None and monotonic() - self._read_since > READ_IN:
             self._read_since = None
-            self.set_status(news=())
+            self.ui.set_status(news=())
 
-    # --- trainings that come round ------------------------------------------------------
+    # --- trainings that are due -------------------------------------------------------------
 
-    async def _come_round(self) -> None:
+    async def _queue_due_trainings(self) -> None:
         """Queue a training that is due, and see that somebody runs it; not for a reader."""
-        if self.state.mode is Mode.BROWSE:
+        if self.state.mode is Mode.BROWSE or not self.bench.host.queues_trainings:
             return
         try:
             found = await self.client.retraining()
             queued = await self._queue_what_is_due() if found.to_do else ()
             if queued:
-                self.tell(come_round(queued))
+                self.report_news(come_round(queued))
             waits = found.blocked or self._nothing_runs()
             if queued or (waits and monotonic() - self._nudged_at >= NUDGE):
                 self._nudged_at = monotonic()
@@ -419,7 +453,9 @@ class Following(Touring):
         except StoreError:
             return  # a full disk, a locked file: looked at again in a second
         except OSError as error:
-            self.tell(f"No runner could be started: {error}. nfh-tui jobs run works the queue")
+            self.report_news(
+                f"No runner could be started: {error}. nfh-tui jobs run works the queue"
+            )
 
     async def _queue_what_is_due(self) -> tuple[int, ...]:
         """Queue trainings that are due; what has too little to learn from is looked at again
@@ -436,20 +472,12 @@ class Following(Touring):
         states = {job.state for job in self._jobs.values()}
         return bool(states) and JobState.RUNNING not in states
 
-    # --- an order that learns -----------------------------------------------------------
+    # --- an order that learns ---------------------------------------------------------------
 
-    async def open_query(
-        self,
-        query: Query,
-        at: int | None = None,
-        *,
-        insist: bool = False,
-        near: Nearby | None = None,
-    ) -> None:
-        """Show what a query finds, and note what its order was made of."""
+    async def note_order(self, query: Query) -> None:
+        """Note what the order of a query is made of, before its queue is read."""
         if learns(query):
             self._order = await self.client.orders_version()
-        await super().open_query(query, at, insist=insist, near=near)
 
     async def _keep_in_order(self) -> None:
         """Order the queue anew if it may stand otherwise by now, every few seconds at most."""
@@ -485,7 +513,70 @@ class Following(Touring):
         made.extend(rest)
         made.complete = True
         self.state.ids = made
-        self.queue_list.put_ids(made)
-        self.paint_status()
-        self.read_ahead()
+        self.bench.queue_list.put_ids(made)
+        self.ui.refresh_status()
+        self.bench.item.read_ahead()
         return True
+
+
+class PredictionController(Controller):
+    """The child process that predicts; without it the workbench works as well."""
+
+    def __init__(self, bench: "Workbench") -> None:
+        super().__init__(bench)
+        self._predictor: PredictorClient | None = None
+        self._identifies = True
+        self._is_off = False
+
+    async def start(self) -> None:
+        """Have the predictor started, and ask for what the item shown lacks."""
+        self._predictor = await self.bench.host.start_predictor(self.bench)
+        self.ask()
+
+    async def stop(self) -> None:
+        """Stop the child; one that does not listen is killed when the loop ends."""
+        predictor, self._predictor = self._predictor, None
+        if predictor is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(predictor.stop(), AT_MOST)
+
+    def ask_soon(self) -> None:
+        """Ask once the items are read."""
+        self.bench.set_timer(AFTER_READING, self.ask)
+
+    def ask(self) -> None:
+        """Ask for what the item shown and the ones read ahead still lack."""
+        item, index = self.state.stored_item, self.state.position.index
+        if self._predictor is None or item is None:
+            return
+        nearby = [item.anchor_id, *self.state.ids.slice(index + 1, index + 4)]
+        known = [item, *map(self.bench.item.cache.peek, nearby[1:])]
+        lacking = [
+            anchor_id
+            for anchor_id, item in zip(nearby, known, strict=True)
+            if item is None
+            or item.prediction is None
+            or (self._identifies and item.identification is None)
+        ]
+        if lacking:
+            self._predictor.ask(lacking)
+
+    async def show(self, anchor_id: int) -> None:
+        """Show a prediction that came while its item is on the screen."""
+        if self.state.anchor_id == anchor_id:
+            await self.bench.item.reload()
+        else:
+            self.bench.item.cache.forget(anchor_id)
+
+    async def restart_if_off(self) -> None:
+        """Start the child again that was of no use with the model before."""
+        if self._predictor is not None and self._is_off:
+            await self._predictor.start()
+
+    def report(self, message: PredictorChanged) -> None:
+        """Say how the predictor is, and once why it stays off."""
+        self.ui.set_status(model=message.words)
+        self._is_off = message.off
+        self._identifies = not message.aside
+        if message.off or message.aside:
+            self.ui.notify(message.sentence)

@@ -1,44 +1,80 @@
 """Queue navigation: which items there are, and the way from one to another."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from textual.scroll_view import ScrollView
 
-from nfh_db.errors import QueryError, StoreError
+from nfh_db.errors import (
+    QueryError,
+    StoreError,
+)
 from nfh_db.query import ME, PeopleTerm, Query, asked_by, parse, quote
-from nfh_db.records import AnchorState
+from nfh_db.records import AnchorState, QueuePosition, QueueRow
 from nfh_tui.actions import Mode
 from nfh_tui.textual_support import ErrorRaised, start
-from nfh_tui.workbench.availability import EMPTY, FIRST, LAST, NOTHING
-from nfh_tui.workbench.base import GONE, Showing
-from nfh_tui.workbench.command_queue import KeyPress, RunAction
+from nfh_tui.widgets.status_bar import Tone
+from nfh_tui.workbench.availability import (
+    EMPTY,
+    FIRST,
+    LAST,
+    NOTHING,
+)
+from nfh_tui.workbench.command_queue import (
+    DebouncedWriter,
+    KeyPress,
+    RunAction,
+)
+from nfh_tui.workbench.controller import Controller, Handler
+from nfh_tui.workbench.item import GONE
 from nfh_tui.workbench.session import IdList, Nearby, around, dump, name_of
 from nfh_tui.workbench.state import Position
 
+if TYPE_CHECKING:
+    from nfh_tui.workbench.screen import Workbench
+
+
+PLACE_DELAY = 0.15
+"""Seconds after a move until the place is written."""
 WINDOW = 200
 """Rows looked at together for the next undecided item."""
-
 WINDOWS = 3
 """So many windows are looked at before the whole queue is asked."""
-
 ALL_DONE = "All done: nothing that you were given is left. Thank you!"
-
 STEPS = frozenset({"queue.next", "queue.previous"})
 
 
-class Walking(Showing):
-    """The queue and the way through it."""
+class QueueController(Controller):
+    """The queue, and the way through it and the panes."""
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, bench: "Workbench") -> None:
+        super().__init__(bench)
+        self.position_writer = DebouncedWriter(PLACE_DELAY, self._position_failed)
         self._first_ids = asyncio.Event()
-        self._placed = asyncio.Event()
+        self.placed = asyncio.Event()
+        """The place of the item shown is known."""
         self._all_ids = asyncio.Event()
 
-    # --- the queue ----------------------------------------------------------------------
+    def handlers(self) -> Mapping[str, Handler]:
+        """What moves in the queue and in the panes."""
+        return {
+            "queue.next": self.next,
+            "queue.previous": self.previous,
+            "queue.first": self.first,
+            "queue.last": self.last,
+            "queue.next_undecided": self.next_undecided,
+            "queue.previous_undecided": self.previous_undecided,
+            "cursor.up": self.line_up,
+            "cursor.down": self.line_down,
+            "page.up": self.page_up,
+            "page.down": self.page_down,
+        }
 
-    async def open_query(
+    # --- the queue --------------------------------------------------------------------------
+
+    async def open(
         self,
         query: Query,
         at: int | None = None,
@@ -50,30 +86,33 @@ class Walking(Showing):
         start. insist: show the anchor at once, wherever it stands and even if nowhere; near:
         what stood around it when it was last there.
         """
-        self.leave()
-        query = self._permitted(query)
+        await self.bench.background.note_order(query)
+        self.bench.item.leave()
+        if why := self.why_not_asked(query):
+            self.ui.notify(why, Tone.REFUSED)
+            query = Query()
         self.state.query = query
         self.state.ids = ids = IdList()
         self.state.position = Position()
-        self.clear_item()
-        self.queue_list.show_ids(ids)
-        self._first_ids, self._placed = asyncio.Event(), asyncio.Event()
+        self.bench.item.clear()
+        self.bench.queue_list.show_ids(ids)
+        self._first_ids, self.placed = asyncio.Event(), asyncio.Event()
         self._all_ids = asyncio.Event()
         start(
-            self,
+            self.bench,
             partial(self._load_ids, ids, query, at if insist else None, near),
             group="ids",
             description="ids of the queue",
             exclusive=True,
         )
-        shown = insist and at is not None and await self.show_anchor(at)
+        shown = insist and at is not None and await self.bench.item.show(at)
         if shown and near is not None:
             self._place_between(ids, near, at)
         await self._first_ids.wait()
         if not shown:
-            self._placed.set()
+            self.placed.set()
             await self.go((None if at is None else ids.find(at)) or 0)
-        self.paint_titles()
+        self.ui.refresh_titles()
         await self.count_left()
 
     def why_not_asked(self, query: Query) -> str:
@@ -84,58 +123,22 @@ class Walking(Showing):
             return f"query: {error}"
         return ""
 
-    def _permitted(self, query: Query) -> Query:
-        """The query, or everything where it may not be asked in this mode, and why."""
-        why = self.why_not_asked(query)
-        if why:
-            self.refuse(why)
-        return Query() if why else query
-
-    # --- what one was given -------------------------------------------------------------
-
-    @property
-    def of_todo(self) -> bool:
-        """True while the queue is of what this person was given, to be worked through."""
-        given = [
-            t for t in self.state.query.terms if isinstance(t, PeopleTerm) and t.key == "todo"
-        ]
-        mine = any(ME in value.names for term in given for value in term.values)
-        return mine and not self.state.is_reading
-
-    async def count_left(self) -> None:
-        """Count what is left of what one was given, while the queue is of that."""
-        left = None
-        if self.of_todo:
-            left = (await self.client.todo(self.state.me, self.state.role)).left
-        if left != self.state.todo_left:
-            self.state.todo_left = left
-            self.paint_status()
-
-    def rest_words(self) -> str:
-        """What to say of the rest once nothing comes after this item; "" before that."""
-        if self.state.todo_left == 0:
-            return ALL_DONE
-        left = self.state.todo_left
-        if left is None or self.state.position.index + 1 < len(self.state.ids):
-            return ""
-        return f"The last one here. {left:,} of yours still open: : and enter show them"
-
     async def _load_ids(
         self, ids: IdList, query: Query, at: int | None, near: Nearby | None
     ) -> None:
         """Fill a list chunk by chunk; `at` gets its place as soon as its chunk is there."""
-        first, placed, every = self._first_ids, self._placed, self._all_ids
+        first, placed, every = self._first_ids, self.placed, self._all_ids
         try:
             async for chunk in self.client.queue_ids(query, self.state.me, self.state.role):
                 start = len(ids)
                 ids.extend(chunk)
-                self.queue_list.grown()
+                self.bench.queue_list.grown()
                 if at is not None and not placed.is_set():
                     self._place_in(ids, start, at)
-                self.paint_status()
+                self.ui.refresh_status()
                 first.set()
         except StoreError as error:
-            self.post_message(ErrorRaised(str(error)))
+            self.bench.post_message(ErrorRaised(str(error)))
         finally:
             ids.complete = True
             if near is not None:
@@ -143,7 +146,7 @@ class Walking(Showing):
             first.set()
             placed.set()
             every.set()
-            self.paint_status()
+            self.ui.refresh_status()
 
     def _place_in(self, ids: IdList, start: int, at: int) -> None:
         place = ids.find(at, start)
@@ -151,8 +154,8 @@ class Walking(Showing):
             item = self.state.stored_item
             detached = item is None or item.anchor_id != at
             self.state.position = Position(place, is_detached=detached)
-            self.queue_list.current = place
-            self._placed.set()
+            self.bench.queue_list.current = place
+            self.placed.set()
 
     def _place_between(self, ids: IdList, near: Nearby, at: int | None) -> None:
         """Stand where the item shown would be, which has left the queue, once that is known."""
@@ -165,10 +168,50 @@ class Walking(Showing):
             and len(ids)
         ):
             self.state.position = Position(near.find(ids), is_detached=True, is_gap=True)
-            self.queue_list.current = min(self.state.position.index, len(ids) - 1)
-            self.paint_status()
+            self.bench.queue_list.current = min(self.state.position.index, len(ids) - 1)
+            self.ui.refresh_status()
 
-    async def save_place(self) -> None:
+    async def fetch_rows(self, ids: Sequence[int]) -> tuple[QueueRow, ...]:
+        """The rows of some anchors, for the list."""
+        return await self.client.queue_rows(ids, self.state.me, self.state.role)
+
+    # --- what was assigned ------------------------------------------------------------------
+
+    @property
+    def _is_todo(self) -> bool:
+        """True while the queue is of what this person was given, to be worked through."""
+        given = [
+            t for t in self.state.query.terms if isinstance(t, PeopleTerm) and t.key == "todo"
+        ]
+        mine = any(ME in value.names for term in given for value in term.values)
+        return mine and not self.state.is_reading
+
+    async def count_left(self) -> None:
+        """Count what is left of what one was given, while the queue is of that."""
+        left = None
+        if self._is_todo:
+            left = (await self.client.todo(self.state.me, self.state.role)).left
+        if left != self.state.todo_left:
+            self.state.todo_left = left
+            self.ui.refresh_status()
+
+    def rest_words(self) -> str:
+        """What to say of the rest once nothing comes after this item; "" before that."""
+        if self.state.todo_left == 0:
+            return ALL_DONE
+        left = self.state.todo_left
+        if left is None or self.state.position.index + 1 < len(self.state.ids):
+            return ""
+        return f"The last one here. {left:,} of yours still open: : and enter show them"
+
+    # --- the position -----------------------------------------------------------------------
+
+    def keep_position(self) -> None:
+        """Remember soon where this person stands."""
+        if self.state.keeps_own:
+            self.position_writer.keep("place", self.save_position)
+
+    async def save_position(self) -> None:
         """Save where this person stands, and what stands around it in the queue."""
         name = name_of(self.state.mode.value, self.state.me.name)
         near = around(
@@ -177,54 +220,63 @@ class Walking(Showing):
             self.state.position.index,
             beside=self.state.position.is_detached,
         )
-        known = self._placed.is_set() and len(self.state.ids) > 0
-        await super().save_place()
+        known = self.placed.is_set() and len(self.state.ids) > 0
+        item = self.state.stored_item
+        anchor_id = None if item is None else item.anchor_id
+        token = None if item is None else self.state.edit.cursor
+        place = QueuePosition(self.state.query.text, anchor_id, token)
+        await self.client.save_place(self.state.me, self.state.mode.value, place)
         if known:
             await self.client.set_setting(name, dump(near))
 
-    # --- one item after another ---------------------------------------------------------
+    def _position_failed(self, error: Exception) -> None:
+        # Nobody's work: no reason to stand in the way of whoever only reads.
+        if not self.state.unsaved_reported and not self.client.read_only:
+            self.ui.notify(f"Where you stand is not saved. {error}", Tone.REFUSED)
+
+    # --- one item after another -------------------------------------------------------------
 
     async def go(self, place: int) -> None:
         """Show the item in a place of the queue."""
-        self.leave()
-        self._placed.set()
+        self.bench.item.leave()
+        self.placed.set()
         if not len(self.state.ids):
-            self.clear_item()
+            self.bench.item.clear()
             return
         self.state.position = Position(max(0, min(place, len(self.state.ids) - 1)))
-        self.queue_list.current = self.state.position.index
-        self.paint_status()
-        if self._steps_wait():
+        self.bench.queue_list.current = self.state.position.index
+        self.ui.refresh_status()
+        if self._step_waits():
             self.state.visible_item = self.state.stored_item = None
             return
         anchor_id = self.state.ids[self.state.position.index]
-        item = self.cache.peek(anchor_id) or await self.cache.get(anchor_id)
+        item = self.bench.item.cache.peek(anchor_id) or await self.bench.item.cache.get(
+            anchor_id
+        )
         if item is None:
-            self.clear_item()
-            self.refuse(GONE)
+            self.bench.item.clear()
+            self.ui.notify(GONE, Tone.REFUSED)
             return
-        self.present(item)
-        self.read_ahead()
+        self.bench.item.present(item)
+        self.bench.item.read_ahead()
 
-    def _steps_wait(self) -> bool:
+    def _step_waits(self) -> bool:
         """True if the next key steps on anyway, so that the item need not be drawn."""
-        turn = self.commands.peek()
+        turn = self.bench.commands.peek()
         if isinstance(turn, KeyPress):
-            return self.action_of(turn.key) in STEPS
+            return self.bench.action_of(turn.key) in STEPS
         return isinstance(turn, RunAction) and turn.id in STEPS
 
-    # --- acts ---------------------------------------------------------------------------
-
-    async def do_queue_next(self) -> None:
+    async def next(self) -> None:
         """Go one item on; back into the queue from an item beside it."""
         await self._step(1)
 
-    async def do_queue_previous(self) -> None:
+    async def previous(self) -> None:
         """Go one item back; back into the queue from an item beside it."""
         await self._step(-1)
 
     async def _step(self, by: int) -> None:
-        await self._placed.wait()
+        await self.placed.wait()
         target = (
             self.state.position.next_index - 1 + by
             if by > 0
@@ -234,24 +286,24 @@ class Walking(Showing):
             await self.go(target)
             return
         if not len(self.state.ids):
-            self.refuse(EMPTY)
+            self.ui.notify(EMPTY, Tone.REFUSED)
             return
         if self.state.visible_item is None:
             await self.go(self.state.position.index)
-        self.refuse(LAST if by > 0 else FIRST)
+        self.ui.notify(LAST if by > 0 else FIRST, Tone.REFUSED)
 
-    async def do_queue_first(self) -> None:
+    async def first(self) -> None:
         """Go to the start of the queue."""
         if len(self.state.ids) and (
             self.state.position.index or self.state.position.is_detached
         ):
             await self.go(0)
         else:
-            self.refuse(FIRST if len(self.state.ids) else EMPTY)
+            self.ui.notify(FIRST if len(self.state.ids) else EMPTY, Tone.REFUSED)
 
-    async def do_queue_last(self) -> None:
+    async def last(self) -> None:
         """Go to the end of the queue, once it is known."""
-        await self._placed.wait()
+        await self.placed.wait()
         await self._all_ids.wait()
         if (
             self.state.position.index + 1 < len(self.state.ids)
@@ -259,18 +311,18 @@ class Walking(Showing):
         ):
             await self.go(len(self.state.ids) - 1)
         else:
-            self.refuse(LAST if len(self.state.ids) else EMPTY)
+            self.ui.notify(LAST if len(self.state.ids) else EMPTY, Tone.REFUSED)
 
-    async def do_queue_next_undecided(self) -> None:
+    async def next_undecided(self) -> None:
         """Go to the next item that waits."""
         await self._to_undecided(forward=True)
 
-    async def do_queue_previous_undecided(self) -> None:
+    async def previous_undecided(self) -> None:
         """Go back to the last item that waits."""
         await self._to_undecided(forward=False)
 
     async def _to_undecided(self, *, forward: bool) -> None:
-        await self._placed.wait()
+        await self.placed.wait()
         place = (
             await self._undecided_near(forward)
             if self.state.mode is not Mode.ANNOTATE
@@ -280,7 +332,7 @@ class Walking(Showing):
             place = await self._undecided_anywhere(forward)
         if place is None:
             where = "after" if forward else "before"
-            self.refuse(f"Nothing {where} this item waits any more.")
+            self.ui.notify(f"Nothing {where} this item waits any more.", Tone.REFUSED)
             return
         await self.go(place)
 
@@ -321,13 +373,13 @@ class Walking(Showing):
         )
         return self.state.ids.step(here, waiting, forward)
 
-    # --- moving inside the panes --------------------------------------------------------
+    # --- moving inside the panes ------------------------------------------------------------
 
-    async def do_cursor_up(self) -> None:
+    async def line_up(self) -> None:
         """One line up in the pane in use."""
         await self._line(-1)
 
-    async def do_cursor_down(self) -> None:
+    async def line_down(self) -> None:
         """One line down in the pane in use."""
         await self._line(1)
 
@@ -335,33 +387,37 @@ class Walking(Showing):
         if self.state.pane == "queue":
             await self._step(by)
         elif self.state.pane == "evidence":
-            self._scroll(self.right, by)
+            self._scroll(self.ui.right_pane, by)
         elif self.state.visible_item is None:
-            self.refuse(NOTHING)
+            self.ui.notify(NOTHING, Tone.REFUSED)
         else:
-            beside = self.passage.token_above if by < 0 else self.passage.token_below
+            beside = (
+                self.bench.passage.token_above if by < 0 else self.bench.passage.token_below
+            )
             token = beside(self.state.edit.cursor)
             if token == self.state.edit.cursor:
-                self.refuse(f"This is the {'first' if by < 0 else 'last'} line.")
+                self.ui.notify(
+                    f"This is the {'first' if by < 0 else 'last'} line.", Tone.REFUSED
+                )
             else:
-                self.stand_on(token)
+                self.bench.item.move_cursor(token)
 
     def _scroll(self, view: ScrollView, by: int) -> None:
         """Scroll a pane by so many lines; at its end, say so."""
-        if self.state.visible_item is None and view is not self.guide:
-            self.refuse(NOTHING)
+        if self.state.visible_item is None and view is not self.bench.guide:
+            self.ui.notify(NOTHING, Tone.REFUSED)
         elif by < 0 and view.scroll_offset.y <= 0:
-            self.refuse("This is the top.")
+            self.ui.notify("This is the top.", Tone.REFUSED)
         elif by > 0 and view.scroll_offset.y >= view.max_scroll_y:
-            self.refuse("This is the end.")
+            self.ui.notify("This is the end.", Tone.REFUSED)
         else:
             view.scroll_relative(y=by, animate=False)
 
-    async def do_page_down(self) -> None:
+    async def page_down(self) -> None:
         """One page down in the pane in use."""
         await self._page(1)
 
-    async def do_page_up(self) -> None:
+    async def page_up(self) -> None:
         """One page up in the pane in use."""
         await self._page(-1)
 
@@ -369,7 +425,7 @@ class Walking(Showing):
         if self.state.pane == "queue":
             await self._step(self._page_of_queue(by))
         else:
-            view = self.passage if self.state.pane == "passage" else self.right
+            view = self.bench.passage if self.state.pane == "passage" else self.ui.right_pane
             self._scroll(view, by * view.size.height)
 
     def _page_of_queue(self, by: int) -> int:
@@ -379,4 +435,4 @@ class Walking(Showing):
             if by > 0
             else self.state.position.index
         )
-        return by * max(1, min(self.queue_list.page, left))
+        return by * max(1, min(self.bench.queue_list.page, left))

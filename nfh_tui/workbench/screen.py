@@ -1,47 +1,91 @@
 """The workbench: one screen on which all the work is done."""
 
 import asyncio
-import os
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from inspect import isawaitable
+from typing import ClassVar
 
+from textual import events
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.screen import Screen
+from textual.widgets import Static
 
 from nfh_db.errors import QueryError
 from nfh_db.query import parse
 from nfh_db.records import AnchorItem, Annotator
-from nfh_tui.actions import ACTIONS, Mode
+from nfh_tui.actions import ACTIONS, BY_ID, Action, Mode
 from nfh_tui.client import StoreClient
 from nfh_tui.config import Config
 from nfh_tui.textual_support import (
+    BulkProgress,
+    Enduring,
     ErrorRaised,
     PredictionReady,
     PredictorChanged,
+    Typed,
     WorkbenchReady,
+    sentence_of,
     start,
 )
+from nfh_tui.theme import SETTING
+from nfh_tui.widgets.evidence import SteadyEvidence, SteadyPassage
+from nfh_tui.widgets.guidelines import GuideView
+from nfh_tui.widgets.input_bar import InputBar
 from nfh_tui.widgets.passage import PassageView
 from nfh_tui.widgets.passage_render import OFF, VOTERS_SAW
-from nfh_tui.workbench.background import Following
-from nfh_tui.workbench.base import NOT_DONE
-from nfh_tui.workbench.navigation import ALL_DONE
-from nfh_tui.workbench.session import load, name_of
+from nfh_tui.widgets.queue_list import QueueList
+from nfh_tui.widgets.status_bar import KeyLine, PaneTitle, StatusLine, Tone
+from nfh_tui.workbench.answer import AnswerController
+from nfh_tui.workbench.availability import (
+    SWITCH,
+    ActionContext,
+    denied,
+    is_function,
+    of_person,
+    unbound,
+    why_not,
+)
+from nfh_tui.workbench.background import (
+    BackgroundController,
+    PredictionController,
+    TourController,
+)
+from nfh_tui.workbench.bulk import BulkController
+from nfh_tui.workbench.changes import RescueController, SpanController, UndoController
+from nfh_tui.workbench.command_queue import (
+    Callback,
+    CommandQueue,
+    KeyPress,
+    RunAction,
+    Turn,
+)
+from nfh_tui.workbench.controller import (
+    NOT_DONE,
+    Controller,
+    Handler,
+    KeyInterceptor,
+    Prompts,
+)
+from nfh_tui.workbench.display import PANES, Display
+from nfh_tui.workbench.host import Host
+from nfh_tui.workbench.item import ItemController
+from nfh_tui.workbench.navigation import ALL_DONE, QueueController
+from nfh_tui.workbench.queries import QueryController
+from nfh_tui.workbench.session import ItemClock, load, name_of
+from nfh_tui.workbench.side_panels import (
+    ClipboardController,
+    GuidelinesController,
+    ScreenController,
+)
+from nfh_tui.workbench.state import WorkbenchState
 
-if TYPE_CHECKING:
-    from nfh_tui.services.predictor_client import PredictorClient, PredictorState
-
-PREDICTOR_VARIABLE = "NFH_TUI_PREDICTOR"
-"""An environment variable; "off" keeps the predictor from being started."""
-
-AFTER_READING = 0.05
-"""Seconds after a move until predictions are asked for: by then the items are read."""
-
-AT_MOST = 0.5
-"""Seconds that the predictor may take to end by itself."""
-
+NOTHING_HERE = "Nothing in the queue. : asks for something else, esc goes back."
 PATIENCE = 3.0
 """Seconds to wait at the end for writes under way before asking."""
-
 POLL = 1.0
 """Seconds between looks for what others have written."""
 
@@ -62,9 +106,12 @@ def acts_provider() -> type:
     return Acts
 
 
-class Workbench(Following):
+class Workbench(Enduring, Screen[None]):
     """Queue, passage, evidence."""
 
+    AUTO_FOCUS = ""
+    HORIZONTAL_BREAKPOINTS = [(0, "-one-pane"), (100, "-three-panes")]  # noqa: RUF012  # Textual's
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (22, "-tall")]  # noqa: RUF012  # Textual's
     BINDINGS: ClassVar[list[BindingType]] = bindings()
     COMMANDS: ClassVar = {acts_provider}
 
@@ -77,25 +124,104 @@ class Workbench(Following):
         config: Config | None = None,
         *,
         tour: bool = False,
+        host: Host | None = None,
     ) -> None:
-        super().__init__(client, me, mode, config, tour=tour)
+        super().__init__()
+        self.client = client
+        self.config = config or Config()
+        self.keymap = self.config.keymap
+        self.host = host or Host()
+        options = self.config.options
+        self.state = WorkbenchState(
+            me,
+            mode,
+            blind=options.blind,
+            model_shown=not options.hide_model,
+            access=self.host.access,
+        )
+        self.commands = CommandQueue()
+        self.clock = ItemClock(idle=options.idle_seconds)
         self._asked_for = query
         self._troubles: set[str] = set()
-        self._predictor: PredictorClient | None = None
-        self._identifies = True
-        self._predictor_is_off = False
+        self._make_controllers(tour=tour)
+        self.queue_list = QueueList(self.queue.fetch_rows, id="queue")
+        self.passage = SteadyPassage(id="passage")
+        self.evidence = SteadyEvidence(id="evidence")
+        self.guide = GuideView(id="guide")
+        self.titles = {pane: PaneTitle(id=f"{pane}-title") for pane in PANES}
+        self.bar = InputBar(id="bar")
+        self.answer_line = PaneTitle(id="answer")
+        self.status_line = StatusLine()
+        self.key_line = KeyLine()
 
-    # --- opening ------------------------------------------------------------------------
+    def _make_controllers(self, *, tour: bool) -> None:
+        self.ui = Display(self)
+        self.prompts = Prompts(self)
+        self.item = ItemController(self)
+        self.queue = QueueController(self)
+        self.queries = QueryController(self)
+        self.answers = AnswerController(self)
+        self.spans = SpanController(self)
+        self.undo = UndoController(self)
+        self.rescue = RescueController(self)
+        self.bulk = BulkController(self)
+        self.clipboard = ClipboardController(self)
+        self.guidelines = GuidelinesController(self)
+        self.screens = ScreenController(self)
+        self.tour = TourController(self, wanted=tour)
+        self.background = BackgroundController(self)
+        self.predictions = PredictionController(self)
+        # A question of the editor goes before the tour, so that its keys are not lost to it.
+        self.interceptors: tuple[KeyInterceptor, ...] = (
+            self.background,
+            self.answers,
+            self.tour,
+        )
+        self.handlers: dict[str, Handler] = {
+            "help": self.show_help,
+            "palette": self.show_palette,
+            "theme": self.choose_theme,
+            "mode.next": self.next_mode,
+            "mode.browse": partial(self.set_mode, Mode.BROWSE),
+            "mode.annotate": partial(self.set_mode, Mode.ANNOTATE),
+            "mode.adjudicate": partial(self.set_mode, Mode.ADJUDICATE),
+            "quit": self.quit,
+        }
+        for controller in vars(self).copy().values():
+            if isinstance(controller, Controller):
+                self.handlers |= controller.handlers()
+
+    def compose(self) -> ComposeResult:
+        """Three panes, each under its title; the bar, the line of state, the keys."""
+        views = {"queue": self.queue_list, "passage": self.passage, "evidence": self.evidence}
+        with Horizontal(id="panes"):
+            for pane, view in views.items():
+                with Vertical(id=f"{pane}-pane", classes="pane"):
+                    yield self.titles[pane]
+                    yield view
+                    if pane == "evidence":
+                        yield self.guide
+                    if pane == "passage":
+                        yield self.answer_line
+                        yield Static(NOTHING_HERE, id="nothing", markup=False)
+        yield self.bar
+        yield self.status_line
+        yield self.key_line
+
+    # --- opening ----------------------------------------------------------------------------
 
     def on_mount(self) -> None:
         """Start the turns; the first of them opens the queue."""
-        self.show_pane("passage")
+        self.ui.show_pane("passage")
         self.queue_list.hide_answers = self.state.mode is Mode.ANNOTATE
-        self.paint_status()
-        self.paint_keys()
-        self.in_turn(self._open)
-        self.watch(self.passage, "scroll_y", self.letters_follow, init=False)
-        start(self, self.take_turns, group="turns", description="the acts")
+        self.ui.refresh_status()
+        self.ui.refresh_keys()
+        self.enqueue(self._open)
+        self.watch(self.passage, "scroll_y", self.answers.follow_letters, init=False)
+        start(self, self.run_command_loop, group="turns", description="the acts")
+        self.guidelines.show_as_usual()
+        self.app.app_resume_signal.subscribe(self, lambda _: self.clock.skip())
+        self.enqueue(self.guidelines.learn)
 
     async def _open(self) -> None:
         """Open the query asked for, else what this person was given and has not answered,
@@ -109,26 +235,26 @@ class Workbench(Following):
             query = parse(text)
             await self.client.check_models(query)
         except QueryError as error:
-            self.refuse(f"query: {error}")
+            self.ui.notify(f"query: {error}", Tone.REFUSED)
             query, at = parse(""), None
         kept = await self.client.setting(name_of(self.state.mode.value, self.state.me.name))
-        await self.open_query(query, at, insist=True, near=load(kept, query.text))
+        await self.queue.open(query, at, insist=True, near=load(kept, query.text))
         if self.state.todo_left and self._is_done(self.state.stored_item):
-            await self.go(0)
+            await self.queue.go(0)
         # To move would end a question that waits; it brought its own cursor along.
         waits = self.state.edit.span is not None or self.state.edit.pending is not None
         here = self.state.stored_item is not None and self.state.stored_item.anchor_id == at
         if place.token is not None and here and not waits:
-            self.stand_on(place.token)
+            self.item.move_cursor(place.token)
         if self.state.todo_left == 0:
-            self.say(ALL_DONE)
+            self.ui.notify(ALL_DONE)
         if self.client.store.unseen:
-            self.refuse(self.client.store.unseen)
-        await self.begin_to_follow()
-        self.set_interval(POLL, self._look_for_others)
-        self.app.call_after_refresh(self._start_predictor)
+            self.ui.notify(self.client.store.unseen, Tone.REFUSED)
+        await self.background.begin()
+        self.set_interval(POLL, self.background.look_for_others)
+        self.app.call_after_refresh(self.predictions.start)
         self.post_message(WorkbenchReady())
-        await self.tour_if_new()
+        await self.tour.start_if_new()
 
     def _is_done(self, item: AnchorItem | None) -> bool:
         """True for an item that this person has answered and not begun anew."""
@@ -149,120 +275,89 @@ class Workbench(Following):
         todo = await self.client.todo(self.state.me, self.state.role)
         return todo.query if todo.left else remembered
 
-    # --- the predictor ------------------------------------------------------------------
+    # --- the command loop -------------------------------------------------------------------
 
-    async def _start_predictor(self) -> None:
-        """Start the child that predicts; without it the workbench works as well."""
-        if os.environ.get(PREDICTOR_VARIABLE) == "off" or self.client.read_only:
+    def action_of(self, key_name: str) -> str | None:
+        """The act that a key stands for, the person's own keys considered."""
+        return self.keymap.action_of(key_name)
+
+    async def take(self, event: Typed) -> bool:
+        """Type a key into the bar, or queue it; False for Textual's own (ctrl+c)."""
+        key = event.key if isinstance(event, events.Key) else ""
+        ours = self.action_of(key) is not None
+        if self.bar.is_open:
+            return await self.bar.take(event) or ours
+        if not isinstance(event, events.Key):
+            return False
+        # An act that waits before it may open the bar: keys that edit are kept for that.
+        if not (ours or event.is_printable or self.bar.edits(key) or is_function(key)):
+            return False
+        self.commands.put(KeyPress(key, event.character))
+        return True
+
+    def action_act(self, action_id: str) -> None:
+        """What bindings and the palette call: queue an act by its id."""
+        if not self.bar.is_open:
+            self.commands.put(RunAction(action_id))
+
+    def enqueue(self, run: Callable[[], Awaitable[None]]) -> None:
+        """Have something done between two acts."""
+        self.commands.put(Callback(run))
+
+    async def run_command_loop(self) -> None:
+        """Do what is asked for, one thing after another, for as long as the screen stands."""
+        while True:
+            turn = await self.commands.get()
+            try:
+                await self._run_command(turn)
+            except Exception as error:  # noqa: BLE001  # a fault of ours must not lose work
+                await self.prompts.show_error(sentence_of(error))
+                await self.rescue.offer(error)
+
+    async def _run_command(self, turn: Turn) -> None:
+        if isinstance(turn, Callback):
+            await turn.run()
             return
-        from nfh_tui.services.predictor_client import PredictorClient
+        self.clock.touch()
+        if self.status_line.status.tone is not Tone.DONE:
+            self.ui.notify("")
+        if isinstance(turn, RunAction):
+            await self._run_action(turn.id)
+        elif not any(one.intercept(turn) for one in self.interceptors):
+            action_id = self.action_of(turn.key)
+            if action_id is not None:
+                await self._run_action(action_id)
+            else:
+                self.ui.notify(unbound(turn.key, turn.character, self.keymap), Tone.REFUSED)
 
-        predictor = PredictorClient(
-            self.client.store.path,
-            lambda anchor_id: self.post_message(PredictionReady(anchor_id)),
-            self._predictor_told,
+    async def _run_action(self, action_id: str) -> None:
+        wrong = of_person(BY_ID[action_id], self.state.mode, self.state.access)
+        if wrong:
+            self.ui.notify(self.ui.read_only_reason if wrong == SWITCH else wrong, Tone.REFUSED)
+            return
+        result = self.handlers[action_id]()
+        if isawaitable(result):
+            await result
+
+    def why_not(self, action: Action) -> str:
+        """Why an act cannot be done now; "" where nothing is known to be in its way."""
+        state = self.state
+        why = why_not(
+            action,
+            ActionContext(
+                state.mode,
+                state.visible_item,
+                state.edit,
+                state.position.index,
+                len(state.ids),
+                state.position.is_detached,
+                state.access,
+                state.blinding.can_hide_model(state.stored_item),
+            ),
         )
-        try:
-            await predictor.start()
-        except OSError as error:
-            self.post_message(PredictorChanged("no model", f"No predictor: {error}", off=True))
-            return
-        self._predictor = predictor
-        self.want_predictions()
+        return self.ui.read_only_reason if why == SWITCH else why
 
-    def _predictor_told(self, state: "PredictorState") -> None:
-        words = f"model {state.status}" if state.model is None else f"model {state.model}"
-        off = state.status == "off"
-        self.post_message(PredictorChanged(words, state.sentence, off, state.aside))
-
-    async def predictor_off(self) -> None:
-        """Stop the child; one that does not listen is killed when the loop ends."""
-        predictor, self._predictor = self._predictor, None
-        if predictor is not None:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(predictor.stop(), AT_MOST)
-
-    def want_predictions(self) -> None:
-        """Ask for what the item shown and the ones read ahead still lack."""
-        if self._predictor is None or self.state.stored_item is None:
-            return
-        nearby = [
-            self.state.stored_item.anchor_id,
-            *self.state.ids.slice(self.state.position.index + 1, self.state.position.index + 4),
-        ]
-        known = [
-            self.state.stored_item,
-            *(self.cache.peek(anchor_id) for anchor_id in nearby[1:]),
-        ]
-        lacking = [
-            anchor_id
-            for anchor_id, item in zip(nearby, known, strict=True)
-            if item is None
-            or item.prediction is None
-            or (self._identifies and item.identification is None)
-        ]
-        if lacking:
-            self._predictor.ask(lacking)
-
-    def read_ahead(self) -> None:
-        """Read the next items, then ask for what they lack of predictions."""
-        super().read_ahead()
-        self.set_timer(AFTER_READING, self.want_predictions)
-
-    async def on_prediction_ready(self, message: PredictionReady) -> None:
-        """Show a prediction that came while its item is on the screen."""
-        if (
-            self.state.stored_item is not None
-            and self.state.stored_item.anchor_id == message.anchor_id
-        ):
-            await self.refresh_item()
-        else:
-            self.cache.forget(message.anchor_id)
-
-    async def models_changed(self) -> None:
-        """Start the child again that was of no use with the model before."""
-        if self._predictor is not None and self._predictor_is_off:
-            await self._predictor.start()
-
-    def on_predictor_changed(self, message: PredictorChanged) -> None:
-        """Say how the predictor is, and once why it stays off."""
-        self.set_status(model=message.words)
-        self._predictor_is_off = message.off
-        self._identifies = not message.aside
-        if message.off or message.aside:
-            self.say(message.sentence)
-
-    # --- others' writes -----------------------------------------------------------------
-
-    def _look_for_others(self) -> None:
-        start(
-            self,
-            self._notice_others,
-            group="others",
-            description="what others have written",
-            exclusive=True,
-        )
-
-    async def _notice_others(self) -> None:
-        """Draw anew what is in view if anybody has written; what is begun stays."""
-        lost = await self.client.lost()
-        if lost and not self.state.lost_reason:
-            self.state.lost_reason = lost
-            self.in_turn(lambda: self.tell_lost(lost))
-        wrote = await self.client.others_wrote()
-        if wrote:
-            await self._take_in()
-        await self.follow(others_wrote=wrote)
-
-    async def _take_in(self) -> None:
-        self.cache.clear()
-        await self.refresh_item()
-        await self.queue_list.refresh_visible()
-        await self.count_left()
-        await self.learn_rules()
-        self.read_ahead()
-
-    # --- messages -----------------------------------------------------------------------
+    # --- messages ---------------------------------------------------------------------------
 
     def on_error_raised(self, message: ErrorRaised) -> None:
         """Show what could not be read or saved, once while it is not read."""
@@ -272,44 +367,148 @@ class Workbench(Following):
         self._troubles.add(message.sentence)
 
         async def show() -> None:
-            await self.show_error(message.sentence, message.title or NOT_DONE)
+            await self.prompts.show_error(message.sentence, message.title or NOT_DONE)
             self._troubles.discard(message.sentence)
 
-        self.in_turn(show)
+        self.enqueue(show)
 
     def on_passage_view_token_clicked(self, message: PassageView.TokenClicked) -> None:
         """Put the cursor on a word that was clicked."""
         self.clock.touch()
-        self.show_pane("passage")
-        self.stand_on(message.token)
+        self.ui.show_pane("passage")
+        self.item.move_cursor(message.token)
 
-    # --- leaving ------------------------------------------------------------------------
+    def on_bulk_progress(self, message: BulkProgress) -> None:
+        """Show how far long work is, while it is under way."""
+        if self.state.busy:
+            self.state.busy = message.words
+            self.ui.refresh_status()
 
-    async def do_quit(self) -> None:
+    async def on_prediction_ready(self, message: PredictionReady) -> None:
+        """The predictor has stored a prediction."""
+        await self.predictions.show(message.anchor_id)
+
+    def on_predictor_changed(self, message: PredictorChanged) -> None:
+        """The predictor started, stopped or fell over."""
+        self.predictions.report(message)
+
+    def on_passage_view_laid_out(self) -> None:
+        """The passage needs other rows than were known before it had a width."""
+        self.ui.share_rows()
+
+    def on_resize(self) -> None:
+        """Other panes may fit; what the tour points at may stand elsewhere."""
+        self.call_after_refresh(self.tour.place_box)
+        self.call_after_refresh(self.ui.rearrange)
+
+    def on_screen_suspend(self, event: events.ScreenSuspend) -> None:
+        """Another screen or a dialog stands over this one: the item's clock stands still."""
+        del event
+        self.clock.pause()
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """The item is in view again."""
+        del event
+        self.clock.resume()
+
+    # --- help, palette, theme ---------------------------------------------------------------
+
+    async def show_help(self) -> None:
+        """Show the keys."""
+        from nfh_tui.screens.dialogs import help_table
+
+        title = f"Keys · {self.state.pane} · {self.state.mode}"
+        table = help_table(self.state.pane, self.state.mode, self.keymap.actions, self.why_not)
+        await self.prompts.show_text(title, table)
+
+    def show_palette(self) -> None:
+        """Open the palette."""
+        from nfh_tui.screens.palette import Palette
+
+        self.app.push_screen(Palette(placeholder="An act by name…"))
+
+    async def choose_theme(self) -> None:
+        """Choose a theme; each is shown while one moves through the list."""
+        before = self.app.theme
+
+        def show(name: str) -> None:
+            self.app.theme = name
+
+        names = tuple((name, "", name) for name in sorted(self.app.available_themes))
+        chosen = await self.prompts.choose_from("Themes", names, start=before, moved=show)
+        self.app.theme = chosen or before
+        if chosen is not None and self.state.keeps_own:
+            await self.client.set_setting(f"{SETTING}.{self.state.me.name}", chosen)
+
+    # --- modes ------------------------------------------------------------------------------
+
+    async def next_mode(self) -> None:
+        """Go to the next mode."""
+        modes = list(Mode)
+        await self.set_mode(modes[(modes.index(self.state.mode) + 1) % len(modes)])
+
+    async def set_mode(self, mode: Mode) -> None:
+        """Change what the workbench is for; the item stays, and the queue if it may."""
+        if why := denied(self.state.access, BY_ID["mode.next"].access):
+            self.ui.notify(why, Tone.REFUSED)
+            return
+        if self.client.read_only and mode is not Mode.BROWSE:
+            self.ui.notify(self.ui.read_only_reason, Tone.REFUSED)
+            return
+        self.item.leave()
+        await self.queue.position_writer.flush()
+        role, self.state.mode = self.state.role, mode
+        self.queue_list.hide_answers = mode is Mode.ANNOTATE
+        self.item.cache.clear()
+        left = self.queue.why_not_asked(self.state.query)
+        if self.state.role is not role and self.state.query.text.strip():
+            await self.queries.ask_anew(left)
+        elif self.state.stored_item is not None:
+            await self.item.show(self.state.stored_item.anchor_id)
+        # In another role other things are seen of the queue, too.
+        await self.queue_list.refresh_visible()
+        await self.queue.count_left()
+        self.ui.refresh_status()
+        self.ui.refresh_keys()
+        self.ui.notify(
+            {
+                Mode.BROWSE: "reading: nothing can be changed",
+                Mode.ANNOTATE: f"annotating as {self.state.me.name}",
+                Mode.ADJUDICATE: f"adjudicating as {self.state.me.name}: answers make gold",
+            }[mode],
+            Tone.DONE,
+        )
+        self.guidelines.show_as_usual()
+        if left:
+            self.ui.notify(f"Everything is shown instead: {left}", Tone.REFUSED)
+
+    # --- leaving ----------------------------------------------------------------------------
+
+    async def quit(self) -> None:
         """Save what waits and leave; ask first where something cannot be saved."""
         await self.save_all()
-        if self.state.saving or self.draft_writer.unsaved:
+        if self.state.saving or self.answers.draft_writer.unsaved:
             question = "Something is not saved yet. Leave all the same?"
             choices = (
                 ("y", "leave", "leave"),
                 ("r", "write all to another file", "rescue"),
                 ("n", "stay", "stay"),
             )
-            chosen = await self.choose(question, choices)
+            chosen = await self.prompts.choose(question, choices)
             if chosen == "rescue":
-                await self.do_rescue()
+                await self.rescue.run()
                 return
             if chosen != "leave":
-                self.say("stayed")
+                self.ui.notify("stayed")
                 return
-        await self.predictor_off()
+        await self.predictions.stop()
         self.app.exit(0)
 
     async def save_all(self) -> None:
         """Write what waits, or what can be written of it before patience ends."""
-        self.keep_place()
+        self.queue.keep_position()
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
-                await self.draft_writer.flush()
-                await self.position_writer.flush()
+                await self.answers.draft_writer.flush()
+                await self.queue.position_writer.flush()
                 await self.client.settled()

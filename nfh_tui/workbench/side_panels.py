@@ -1,30 +1,37 @@
-"""History and clipboard of an item, and the guideline rule on which a decision turns."""
+"""What stands beside the item: the clipboard, the guidelines, other screens."""
 
 import asyncio
-import errno
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import count
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nfh_db.errors import StoreError
 from nfh_db.formats.gold import GoldWriter
-from nfh_db.records import AnchorItem, ExportRecord
+from nfh_db.records import (
+    AnchorItem,
+    ExportRecord,
+)
+from nfh_tui.actions import Mode
 from nfh_tui.display_text import clip
-from nfh_tui.editor.commands import gold_vote, set_tag
+from nfh_tui.editor.commands import set_tag
 from nfh_tui.editor.state import answer
 from nfh_tui.editor.votes import describe
-from nfh_tui.services.guidelines import GuidelineRule, guide_of
-from nfh_tui.services.history import told
-from nfh_tui.textual_support import one_line
-from nfh_tui.widgets.status_bar import Foot
-from nfh_tui.workbench.answering import Changing
-from nfh_tui.workbench.availability import NOTHING
+from nfh_tui.services.guidelines import GuidelineRule, first_text, guide_of
+from nfh_tui.textual_support import one_line, start
+from nfh_tui.widgets.status_bar import Foot, Tone
+from nfh_tui.workbench.availability import (
+    NOTHING,
+)
 from nfh_tui.workbench.completion import NO_TAG, RuleChooser, name_of
+from nfh_tui.workbench.controller import Controller, Handler
+
+if TYPE_CHECKING:
+    from nfh_tui.screens.base import SideScreen
+    from nfh_tui.workbench.screen import Workbench
+
 
 SHOWN = 40
 """Cells of what was copied that are shown."""
-
 PARTS = (
     ("s", "turn", "turn"),
     ("p", "passage", "passage"),
@@ -36,47 +43,35 @@ PARTS = (
 )
 
 
-class Copying(Changing):
-    """What takes the item elsewhere."""
+class ClipboardController(Controller):
+    """Copies parts of the item, or hands them over as a file."""
 
-    async def do_history(self) -> None:
-        """Show who changed what of this item."""
-        item = self.state.stored_item
-        if item is None:
-            self.refuse(NOTHING)
-            return
-        lines = await self.client.seen_history(item.anchor_id, self.state.me, self.state.role)
-        told_ = told(lines, item.passage, named=not self.state.blind)
-        await self.show_text("History of this item", told_)
+    def handlers(self) -> Mapping[str, Handler]:
+        """What takes the item elsewhere."""
+        return {"copy": self.copy}
 
-    async def do_copy(self) -> None:
+    async def copy(self) -> None:
         """Ask what, and copy it by the terminal's own means (OSC 52), or write it to a file."""
         item = self.state.visible_item
         if item is None:
-            self.refuse(NOTHING)
+            self.ui.notify(NOTHING, Tone.REFUSED)
             return
-        part = await self.choose("Copy", PARTS)
+        part = await self.bench.prompts.choose("Copy", PARTS)
         if part is None:
             return
         if part == "file":
             names = [name for _, _, name in PARTS if name != "file"]
             everything = "\n\n".join(self._part(item, name) for name in names)
-            await self.hand_over(f"item-{item.public_id[:12]}.txt", everything + "\n")
+            await self.bench.host.deliver(
+                self.bench, f"item-{item.public_id[:12]}.txt", everything + "\n"
+            )
             return
         text = self._part(item, part)
-        self.app.copy_to_clipboard(text)
+        self.bench.app.copy_to_clipboard(text)
         said = clip(one_line(" ".join(text.split())), SHOWN)
-        self.announce(f"{part} copied, if this terminal can: “{said}”. Y f writes a file")
-
-    async def hand_over(self, name: str, text: str) -> None:
-        """Write a file beside the database, and say where, or why it is not there."""
-        path = self.client.store.path.parent / name
-        try:
-            path = await asyncio.to_thread(_write, path, text)
-        except OSError as error:
-            await self.show_error(_not_written(path, error))
-            return
-        self.announce(f"written to {path}")
+        self.ui.notify(
+            f"{part} copied, if this terminal can: “{said}”. Y f writes a file", Tone.DONE
+        )
 
     def _part(self, item: AnchorItem, name: str) -> str:
         passage = item.passage
@@ -118,70 +113,82 @@ def record_line(item: AnchorItem) -> str:
     return GoldWriter().line(record).rstrip("\n")
 
 
-def _write(wanted: Path, text: str) -> Path:
-    """Write all of it or nothing, to a new file; half a file would be taken for a whole one.
-
-    What has the name already stays, and the new file has a number behind its name.
-    """
-    for number in count(1):
-        path = wanted if number == 1 else wanted.with_stem(f"{wanted.stem}-{number}")
-        with suppress(FileExistsError):
-            file = path.open("x", encoding="utf-8")
-            break
-    try:
-        with file:
-            file.write(text)
-    except OSError:
-        with suppress(OSError):
-            path.unlink()
-        raise
-    return path
-
-
-def _not_written(path: Path, error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return f"The disk is full: {path} was not written. Make room, and press Y f again."
-    return f"{path} was not written: {error.strerror or error}."
-
-
 SUGGESTED = 6
 """Rules that stand at the foot while one is typed."""
-
 NO_RULES = "There are no guidelines here to take a rule from: F5 shows why."
 
 
-class Ruling(Copying):
-    """What tags decisions, and knows the guidelines that hold."""
+class GuidelinesController(Controller):
+    """The guidelines in force: in the right pane, and the rule on which an answer turns."""
 
-    def on_mount(self) -> None:
-        """Read the guidelines once the queue is open."""
-        self.in_turn(self.learn_rules)
+    def __init__(self, bench: "Workbench") -> None:
+        super().__init__(bench)
+        self.note = ""
+        """Over the guidelines: which version they are."""
 
-    async def learn_rules(self) -> None:
+    def handlers(self) -> Mapping[str, Handler]:
+        """What is about the guidelines."""
+        return {"guide": self.toggle, "rule.tag": self.ask_rule}
+
+    async def learn(self) -> None:
         """Read the guidelines, if others hold by now; a database without any gets the first.
 
         A file that cannot be written stays without.
         """
         last = await self.client.guideline()
         if last is None:
-            from nfh_tui.services.guidelines import first_text
-
             with suppress(StoreError):
                 await self.client.begin_guidelines(await asyncio.to_thread(first_text))
                 last = await self.client.guideline()
         if last is None or last.version == self.state.guidelines.version:
             return
         self.state.guidelines = guide_of(await self.client.guidelines())
-        self.paint_edit()
+        self.ui.refresh_edit()
+        if self.state.guide_shown:
+            await self._read()
 
-    # --- the tag ------------------------------------------------------------------------
+    # --- the right pane ---------------------------------------------------------------------
 
-    async def do_rule_tag(self) -> None:
+    def toggle(self) -> None:
+        """Put the guidelines in the place of the evidence, or the evidence back."""
+        self.show(not self.state.guide_shown)
+        self.ui.notify("the guidelines" if self.state.guide_shown else "the evidence")
+
+    def show(self, on: bool) -> None:
+        """Show the guidelines or the evidence in the right pane."""
+        self.state.guide_shown = on
+        self.bench.set_class(on, "-guide")
+        if on:
+            start(
+                self.bench,
+                self._read,
+                group="guide",
+                description="reading the guidelines",
+                exclusive=True,
+            )
+        self.ui.refresh_titles()
+        self.ui.note_exposure()
+
+    async def _read(self) -> None:
+        now = await self.client.guideline()
+        self.note = "" if now is None else f"version {now.version}"
+        self.bench.guide.show(first_text() if now is None else now.body)
+        self.ui.refresh_titles()
+
+    def show_as_usual(self) -> None:
+        """Show what the mode and the settings ask for."""
+        wanted = self.state.mode is Mode.ANNOTATE and self.bench.config.options.guidelines
+        if wanted != self.state.guide_shown:
+            self.show(wanted)
+
+    # --- the tag ----------------------------------------------------------------------------
+
+    async def ask_rule(self) -> None:
         """Ask for the rule on which the decision turns."""
-        if self.writable() is None:
+        if self.bench.answers.writable() is None:
             return
         if not self.state.guidelines.rules:
-            self.refuse(self.state.guidelines.trouble or NO_RULES)
+            self.ui.notify(self.state.guidelines.trouble or NO_RULES, Tone.REFUSED)
             return
         chooser = RuleChooser(self.state.guidelines.rules)
         now = self.state.edit.tag
@@ -190,12 +197,12 @@ class Ruling(Copying):
             self._offer(chooser.offers(text), text, now)
 
         def begin() -> None:
-            if self.bar.is_open:
-                typed(self.bar.text)
+            if self.bench.bar.is_open:
+                typed(self.bench.bar.text)
 
         # Opening the bar clears what it says.
-        self.call_later(begin)
-        text = await self.ask("Rule", changed=typed, complete=chooser.tab)
+        self.bench.call_later(begin)
+        text = await self.bench.prompts.ask("Rule", changed=typed, complete=chooser.tab)
         if text is None:
             return
         if text.strip().casefold() in NO_TAG:
@@ -207,17 +214,17 @@ class Ruling(Copying):
 
     def _offer(self, rules: Sequence[GuidelineRule], text: str, now: str | None) -> None:
         """Show which rules fit what is typed so far."""
-        self.key_line.foot = Foot(
+        self.bench.key_line.foot = Foot(
             "tab" if rules else "no rule has this; enter alone lists them all",
             tuple((rule.id, "") for rule in rules[:SUGGESTED]),
         )
         if text.strip():
-            self.bar.note = name_of(rules[0]) if rules else "no such rule"
+            self.bench.bar.note = name_of(rules[0]) if rules else "no such rule"
         else:
             kept = (
                 f"{self.state.guidelines.words(now)}; - takes it away" if now else "id or words"
             )
-            self.bar.note = f"{kept}; enter lists all"
+            self.bench.bar.note = f"{kept}; enter lists all"
 
     async def _rule_of(self, text: str, chooser: RuleChooser) -> str | None:
         """The id of the rule that a text names, "" for none at all, None if none is chosen."""
@@ -226,14 +233,16 @@ class Ruling(Copying):
             return exact.id
         fits = chooser.offers(text)
         if not fits:
-            self.refuse(f"No rule has “{text}”. R and enter alone list them all.")
+            self.ui.notify(
+                f"No rule has “{text}”. R and enter alone list them all.", Tone.REFUSED
+            )
             return None
         if len(fits) == 1:
             return fits[0].id
         options = [(name_of(rule), "", rule.id) for rule in fits]
         if self.state.edit.tag is not None and not text:
             options.append(("No rule", f"takes {self.state.edit.tag} away", ""))
-        return await self.choose_from(
+        return await self.bench.prompts.choose_from(
             "The rule it turns on", options, start=self.state.edit.tag
         )
 
@@ -241,28 +250,72 @@ class Ruling(Copying):
         before = self.state.edit.tag
         if tag == before:
             same = f"by {self.state.guidelines.words(tag)} already" if tag else "it had no rule"
-            self.say(f"unchanged: {same}")
+            self.ui.notify(f"unchanged: {same}")
             return
-        self.apply(set_tag(self.state.edit, tag))
+        self.bench.answers.apply(set_tag(self.state.edit, tag))
         words = (
             f"by rule {self.state.guidelines.words(tag)}"
             if tag
             else f"no rule; it was {before}"
         )
-        self.say(f"{words} · enter saves it")
+        self.ui.notify(f"{words} · enter saves it")
 
-    # --- decisions under an older text --------------------------------------------------
 
-    def _decided_so(self, item: AnchorItem) -> bool:
-        """As below, but a decision whose rule reads otherwise by now is made again.
+class ScreenController(Controller):
+    """Opens other screens and shows what the queries find that they give back."""
 
-        So one can look through such decisions: enter says that they hold under the new text.
-        """
-        return super()._decided_so(item) and not self.was_outdated(item)
+    def __init__(self, bench: "Workbench") -> None:
+        super().__init__(bench)
+        self.memories: dict[str, dict[str, object]] = {}
+        """By screen, what it wants to know the next time."""
 
-    def was_outdated(self, item: AnchorItem) -> bool:
-        """True if the gold was decided by a rule whose text is another one by now."""
-        made_of = gold_vote(item)
-        return made_of is not None and self.state.guidelines.is_outdated(
-            made_of.rule_tag, made_of.guideline_version
+    def handlers(self) -> Mapping[str, Handler]:
+        """What opens a screen."""
+        return {
+            "screen.agreement": self.show_agreement,
+            "screen.evaluation": self.show_evaluation,
+            "screen.jobs": self.show_jobs,
+            "screen.guidelines": self.show_guidelines,
+        }
+
+    async def show_agreement(self) -> None:
+        """How far annotators agree."""
+        from nfh_tui.screens.agreement import AgreementScreen
+
+        await self.visit(AgreementScreen)
+
+    async def show_evaluation(self) -> None:
+        """Models, gold and people against each other."""
+        from nfh_tui.screens.evaluation import EvaluationScreen
+
+        await self.visit(EvaluationScreen)
+
+    async def show_jobs(self) -> None:
+        """Jobs and models."""
+        from nfh_tui.screens.jobs import JobsScreen
+
+        await self.visit(JobsScreen)
+
+    async def show_guidelines(self) -> None:
+        """The guidelines, at the rule of the answer in the editor."""
+        from nfh_tui.screens.guidelines import RULE, GuidelinesScreen
+
+        if self.state.edit.tag is not None:
+            self.memories.setdefault(GuidelinesScreen.__name__, {})[RULE] = self.state.edit.tag
+        await self.visit(GuidelinesScreen)
+        await self.bench.guidelines.learn()
+
+    async def visit(self, screen: "type[SideScreen]") -> None:
+        """Show a screen until it is closed, then what the query finds that it gives back."""
+        self.bench.item.leave()
+        memory = self.memories.setdefault(screen.__name__, {})
+        made = screen(
+            self.client, self.state.me, self.bench.keymap, memory, self.state.query.text
         )
+        made.role, made.access = self.state.role, self.state.access
+        text = await self.bench.app.push_screen_wait(made)
+        await self.bench.queries.run(text, back=True)
+        if text is not None and made.meant > len(self.state.ids) > 0:
+            self.ui.notify(
+                f"the first {len(self.state.ids):,} of {made.meant:,}: a query names no more"
+            )

@@ -146,6 +146,11 @@ class WorkbenchState:
         return self.access >= Access.ANNOTATOR
 
     @property
+    def anchor_id(self) -> int | None:
+        """The anchor in hand."""
+        return None if self.stored_item is None else self.stored_item.anchor_id
+
+    @property
     def blinding(self) -> BlindingPolicy:
         """What this person may see now."""
         return BlindingPolicy(self.me.name, self.mode, self.model_shown, self.blind)

@@ -63,7 +63,7 @@ async def test_the_tag_is_part_of_the_draft(guided, open_desk, read) -> None:
         assert desk.state.edit.tag is None
         await desk.press("Z")
         assert desk.state.edit.tag == "R5"
-        await desk.screen.draft_writer.flush()
+        await desk.screen.answers.draft_writer.flush()
     # As after a crash: the draft alone brings it back.
     assert '"tag":"R5"' in (read(1).draft.body if read(1).draft else "")
     async with open_desk(query="id:2", path=guided) as desk:

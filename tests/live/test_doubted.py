@@ -51,7 +51,7 @@ async def test_deep_in_another_order_it_is_said_how_to_come_to_its_first(open_de
     says("cues", ids, [0.1 * n for n in range(6, 0, -1)])
     async with open_desk() as desk:
         before = desk.state.visible_item.anchor_id
-        await desk.screen._ran("sort:uncertain")
+        await desk.screen.queries.run("sort:uncertain")
         await desk.settle()
         assert desk.state.visible_item.anchor_id == before and desk.state.position.index == 5
         await desk.press("S", "enter")

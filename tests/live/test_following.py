@@ -21,7 +21,7 @@ BETTER = "right on 2.1 points more of 1,000 items (0.4 to 3.9)"
 
 async def second(desk) -> None:
     """What the workbench does every second."""
-    await desk.screen._notice_others()
+    await desk.screen.background.notice_others()
     await desk.settle()
 
 
@@ -214,7 +214,7 @@ async def test_a_job_whose_process_died_is_told_so_and_somebody_is_started_for_i
         await second(desk)
         assert desk.screen.status_line.status.job == "train linear interrupted"
         assert started == [1]  # not every second
-        desk.screen._nudged_at = -background.NUDGE
+        desk.screen.background._nudged_at = -background.NUDGE
         await second(desk)
         assert started == [1, 1]
 
@@ -236,7 +236,7 @@ async def test_who_only_browses_starts_no_runner(open_desk, store, monkeypatch):
 
 async def test_news_waits_until_one_was_shown_round(open_desk, store, says, ids):
     async with open_desk() as desk:
-        await desk.screen.do_tour()
+        await desk.screen.tour.start()
         store.queue_job(LINEAR)
         await second(desk)
         store.end_job(1, JobState.FAILED, "no gold")

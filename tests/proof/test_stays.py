@@ -36,7 +36,7 @@ from nfh_tui.scanning.worker import ScanHandshake
 from nfh_tui.services.models import models_folder
 from nfh_tui.services.release import new_folder
 from nfh_tui.textual_support import FILE_NAME, MOST_BYTES, note_fault
-from nfh_tui.workbench import side_panels
+from nfh_tui.workbench import host
 from tests.models.tiny_small import write_small
 from tools.small_model.data import _read as read_labels
 
@@ -83,7 +83,7 @@ WRITERS: Mapping[str, Callable[[Path], object]] = {
     "a file": lambda at: write_lines(at / "out", ["new\n"]),
     "a folder": lambda at: write_members(at / "out", [("a", b"new")]),
     "a release": keep,
-    "a copied item": lambda at: side_panels._write(at / "out", "new"),
+    "a copied item": lambda at: host._write(at / "out", "new"),
 }
 IN_THE_WAY = (f".out.{PID}.new", f"out.{PID}.new", ".out.new", "out.part", "out.tmp", "out.new")
 
@@ -133,7 +133,7 @@ def test_a_copied_item_has_a_name_of_its_own(tmp_path: Path) -> None:
     other.write_text(MINE)
     (tmp_path / "item-2.txt").symlink_to(other)
     (tmp_path / "item-3.txt").symlink_to(tmp_path / "nothing")
-    assert side_panels._write(wanted, "new") == tmp_path / "item-4.txt"
+    assert host._write(wanted, "new") == tmp_path / "item-4.txt"
     assert (tmp_path / "item-4.txt").read_text() == "new"
     assert (wanted.read_text(), other.read_text()) == (MINE, MINE)
     assert not (tmp_path / "nothing").exists()

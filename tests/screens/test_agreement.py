@@ -132,7 +132,7 @@ async def test_what_is_undefined_is_told_and_what_fails_leaves_the_counts(
             raise ReportError("the [b] disk is full")
 
         monkeypatch.setattr("nfh_tui.screens.agreement.report", fail)
-        desk.screen.memories.clear()
+        desk.screen.screens.memories.clear()
         await desk.press("escape", "f2")
         await until(desk, lambda: "the [b] disk is full" in desk.text())
         await desk.press("escape")

@@ -34,7 +34,7 @@ class Sheet(SideScreen):
 
 
 async def visit(desk) -> Sheet:
-    desk.screen.in_turn(lambda: desk.screen.visit(Sheet))
+    desk.screen.enqueue(lambda: desk.screen.screens.visit(Sheet))
     await desk.settle()
     assert isinstance(desk.app.screen, Sheet)
     return desk.app.screen

@@ -100,8 +100,8 @@ async def test_predictions_are_asked_of_the_server(
     )
     async with visitor(Mode.ADJUDICATE) as (desk, _):
         await desk.press("j")
-        assert isinstance(desk.screen._predictor, FarPredictor)
-        assert desk.screen._predictor.pid is None
+        assert isinstance(desk.screen.predictions._predictor, FarPredictor)
+        assert desk.screen.predictions._predictor.pid is None
         assert desk.state.stored_item.anchor_id in {one for few in asked for one in few}
 
 
@@ -111,7 +111,7 @@ async def test_who_reads_has_nothing_predicted(
     monkeypatch.delenv("NFH_TUI_PREDICTOR")
     async with visitor(Mode.BROWSE) as (desk, _):
         await desk.press("j")
-        assert desk.screen._predictor is None
+        assert desk.screen.predictions._predictor is None
 
 
 @pytest.mark.parametrize(("mode", "may"), [(Mode.ANNOTATE, False), (Mode.ADJUDICATE, True)])

@@ -22,6 +22,7 @@ from nfh_tui.actions import (
 from nfh_tui.editor.commands import ACTIONS as EDITOR_ACTIONS
 from nfh_tui.screens.dialogs import help_rows
 from nfh_tui.screens.palette import Acts
+from nfh_tui.workbench.controller import Controller
 from nfh_tui.workbench.screen import Workbench
 
 KEYS_PAGE = Path(__file__).parents[2] / "docs" / "keys.md"
@@ -113,10 +114,13 @@ def test_no_key_needs_what_terminals_do_not_send() -> None:
     assert not [key for key in keys if key.startswith(("alt+", "ctrl+shift", "super"))]
 
 
-def test_every_act_is_done_by_the_workbench_or_by_the_editor() -> None:
-    own = {a.id for a in WORKBENCH if hasattr(Workbench, "do_" + a.id.replace(".", "_"))}
-    assert own | EDITOR_ACTIONS >= {a.id for a in WORKBENCH}
-    assert not own & EDITOR_ACTIONS
+async def test_each_action_of_the_workbench_has_one_handler(open_desk) -> None:
+    async with open_desk() as desk:
+        controllers = [one for one in vars(desk.screen).values() if isinstance(one, Controller)]
+        given = Counter(action_id for one in controllers for action_id in one.handlers())
+        assert {action_id for action_id, n in given.items() if n > 1} == set()
+        assert desk.screen.handlers.keys() == {action.id for action in WORKBENCH}
+        assert EDITOR_ACTIONS & desk.screen.handlers.keys()
 
 
 def test_bindings_carry_the_ids_of_the_registry() -> None:

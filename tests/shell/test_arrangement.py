@@ -2,7 +2,7 @@
 
 import pytest
 
-from nfh_tui.workbench.base import LEAST_BELOW, LEAST_LINES
+from nfh_tui.workbench.display import LEAST_BELOW, LEAST_LINES
 
 LOW, TALL, LARGE = (80, 20), (80, 24), (120, 40)
 

@@ -169,7 +169,7 @@ async def test_each_role_has_a_queue_of_its_own(open_desk, give):
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
     """History and earlier decisions are read as soon as an item is shown."""
-    monkeypatch.setattr("nfh_tui.workbench.base.STAYS", 0)
+    monkeypatch.setattr("nfh_tui.workbench.item.STAYS", 0)
 
 
 async def all_read(desk) -> None:

@@ -51,7 +51,7 @@ def after_drawing(desk, monkeypatch):
 
 
 def in_an_act(desk, monkeypatch):
-    monkeypatch.setattr(desk.screen, "do_heat", fail)
+    monkeypatch.setitem(desk.screen.handlers, "heat", fail)
     desk.screen.action_act("heat")
 
 

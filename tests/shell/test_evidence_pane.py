@@ -105,7 +105,7 @@ def _everything():
 
 async def test_an_annotator_reads_only_the_answer_of_their_own_again(open_desk):
     async with open_desk(mode="annotate", me="zoe") as desk:
-        desk.screen.show_guide(False)
+        desk.screen.guidelines.show(False)
         await desk.press("p")
         rows = pane(desk)
         assert any("[people]" in row for row in rows)
@@ -117,10 +117,10 @@ async def test_earlier_decisions_come_once_one_stays_on_an_item(open_desk):
     async with open_desk() as desk:
         await desk.press("enter", "k")
         screen = desk.screen
-        await screen._read_precedents(screen.state.stored_item)
+        await screen.item._read_precedents(screen.state.stored_item)
         assert not any(row.startswith("Earlier") for row in pane(desk)), "not of itself"
         screen.state.precedents = await _decided(desk)
-        screen._show_evidence()
+        screen.ui.refresh_evidence()
         rows = pane(desk)
         start = next(n for n, row in enumerate(rows) if row.startswith("Earlier"))
         assert "decided like" in rows[start + 1]

@@ -15,7 +15,7 @@ async def in_one_go(desk, *keys):
 async def test_enter_held_in_the_palette_does_one_act(open_desk, times):
     async with open_desk(mode="browse") as desk:
         done = []
-        desk.screen.do_heat = lambda: done.append("heat")
+        desk.screen.handlers["heat"] = lambda: done.append("heat")
         await desk.press("ctrl+p")
         await desk.pilot.press(*"heat")
         await desk.pilot.pause(0.5)

@@ -62,7 +62,7 @@ async def test_the_dialogs_the_bar_and_the_line_of_state(nasty_desk):
         assert_harmless(desk)
         await desk.press("escape")
         await desk.screen.client.save_view(desk.state.me, NASTY, NASTY)
-        desk.screen.say(NASTY)
+        desk.screen.ui.notify(NASTY)
         await desk.settle()
         assert "[/b] [red]" in desk.text()
         assert_harmless(desk)
@@ -78,7 +78,7 @@ async def test_the_dialogs_the_bar_and_the_line_of_state(nasty_desk):
 
 async def test_an_error_with_nasty_words(nasty_desk):
     async with nasty_desk() as desk:
-        desk.screen.in_turn(lambda: desk.screen.show_error(f"cannot open {NASTY}"))
+        desk.screen.enqueue(lambda: desk.screen.prompts.show_error(f"cannot open {NASTY}"))
         await desk.settle()
         assert "[/b] [red]" in desk.text()
         assert_harmless(desk)

@@ -57,7 +57,7 @@ async def test_completion_offers_what_the_database_knows(open_desk):
         await desk.press("colon", *"by:")
         await asyncio.sleep(0.2)
         await desk.press(*"ann")
-        await desk.screen.refresh_item()
+        await desk.screen.item.reload()
         await desk.settle()
         assert "ann2" in desk.text().splitlines()[-1]
         await desk.press("tab", "enter")

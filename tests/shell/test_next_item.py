@@ -4,7 +4,7 @@ from nfh_db.store import Store
 from nfh_tui.app import WorkbenchApp
 from nfh_tui.editor.commands import prompt
 from nfh_tui.editor.state import EditState, Pending
-from nfh_tui.workbench.answering import FLAGS
+from nfh_tui.workbench.answer import FLAGS
 from nfh_tui.workbench.background import first_time
 
 
@@ -13,16 +13,16 @@ async def test_similar_items_are_like_the_decision_just_made(open_desk):
         await desk.press("j", "y", "enter")
         screen = desk.screen
         assert screen.state.visible_item.gold is not None
-        source = await screen._decided()
+        source = await screen.bulk._source()
         assert source.anchor_id == screen.state.ids[1]
         await desk.press("y")
-        assert (await screen._decided()).anchor_id == screen.state.ids[2]
+        assert (await screen.bulk._source()).anchor_id == screen.state.ids[2]
 
 
 async def test_an_item_gone_to_by_oneself_is_the_one_meant(open_desk):
     async with open_desk() as desk:
         await desk.press("j", "y", "enter", "j", "k")
-        source = await desk.screen._decided()
+        source = await desk.screen.bulk._source()
         assert source.anchor_id == desk.state.ids[2]
 
 
@@ -30,9 +30,9 @@ async def test_letters_in_the_order_of_scores_are_a_sight_of_the_model(open_desk
     async with open_desk() as desk:
         noted = []
         monkeypatch.setattr(
-            desk.screen.sight, "note", lambda *_, scores, **__: noted.append(scores)
+            desk.screen.item.exposure, "note", lambda *_, scores, **__: noted.append(scores)
         )
-        desk.screen.note_sight()
+        desk.screen.ui.note_exposure()
         await desk.press("f")
         assert noted[0] is False
         assert noted[-1] is True

@@ -69,7 +69,7 @@ async def test_heads_far_apart_in_a_long_passage_are_always_named(open_desk, lon
     async with open_desk(path=long, size=size) as desk:
         state = desk.state
         await desk.press("0", *"{{{{", "w", "space", "home", *"}}}}", "w", "space")
-        desk.screen.stand_on(after)
+        desk.screen.item.move_cursor(after)
         await desk.press("space")
         assert state.edit.cursor == after
         first, second, third = (mentions[0].head for mentions in state.edit.heads)
@@ -80,7 +80,7 @@ async def test_heads_far_apart_in_a_long_passage_are_always_named(open_desk, lon
         await desk.press("home")
         shown = " ".join(desk.text().split())
         assert f"₃{named[2]} t121 ↓" in shown
-        desk.screen.stand_on(before)
+        desk.screen.item.move_cursor(before)
         await desk.press("space", "pagedown", "pagedown", "pagedown", "ampersand", "enter")
         assert desk.said.startswith("saved ")
     gold = stored(long).gold

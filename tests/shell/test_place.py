@@ -64,7 +64,7 @@ async def test_beside_the_queue_the_first_item_is_not_passed_over(open_desk):
     async with open_desk(query="-state:decided") as desk:
         screen = desk.screen
         decided = next(n for n in range(1, 7) if n not in screen.state.ids.slice(0, 9))
-        await screen.show_anchor(decided)
+        await screen.item.show(decided)
         assert screen.state.position.is_detached
         await desk.press("right_square_bracket")
         assert screen.state.position.index == 0

@@ -39,7 +39,7 @@ async def test_it_opens_to_read_and_says_why(open_desk, shut):
         # To walk and to ask is reading; nothing that this would write is missed.
         await desk.press("j", "right")
         assert desk.state.position.index == 1
-        await desk.screen.position_writer.flush()
+        await desk.screen.queue.position_writer.flush()
         await desk.press("q")
     assert desk.app.return_code == 0
     with Store.open_to_read(shut) as store:
@@ -98,7 +98,7 @@ async def test_an_answer_that_is_lost_is_not_called_saved_and_can_be_rescued(
         assert desk.said.startswith("saved ")
         lost(database)
         await desk.press("t")
-        await desk.screen.draft_writer.flush()
+        await desk.screen.answers.draft_writer.flush()
         await desk.settle()
         assert "The draft is not saved." in desk.text()
         await desk.press("escape", "n", "enter")
@@ -162,7 +162,7 @@ def test_a_rescue_that_fails_at_the_end_is_told(database, monkeypatch, capsys):
 async def test_what_is_begun_goes_along_as_a_draft(open_desk, database, unhurried):
     async with open_desk() as desk:
         await desk.press("j", "y")
-        await desk.screen.draft_writer.flush()
+        await desk.screen.answers.draft_writer.flush()
         desk.screen.action_act("rescue")
         await desk.settle()
         assert "All of it is written" in desk.text()

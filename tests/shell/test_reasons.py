@@ -19,7 +19,7 @@ QUERIES = {"empty": "text:nowhere", "full": ""}
 
 def shot(screen) -> tuple[object, ...]:
     """All that an act may change, to be compared; no drawing, which takes long."""
-    panes = (screen.queue_list, screen.passage, screen.right)
+    panes = (screen.queue_list, screen.passage, screen.ui.right_pane)
     return (
         screen.state.edit,
         screen.state.mode,
@@ -75,7 +75,7 @@ async def test_every_act_changes_something_or_says_something(open_desk, mode, qu
     async with open_desk(mode=mode.value, query=QUERIES[queue]) as desk:
         screen = desk.screen
         for action in HERE:
-            screen.say("")
+            screen.ui.notify("")
             why, before = screen.why_not(action), shot(screen)
             screen.action_act(action.id)
             await until(lambda: is_open(screen) or screen.commands.idle)
@@ -95,7 +95,7 @@ async def test_every_act_changes_something_or_says_something(open_desk, mode, qu
 @pytest.mark.parametrize("pane", ["queue", "passage", "evidence"])
 async def test_at_the_ends_of_each_pane_a_sentence_says_so(open_desk, pane):
     async with open_desk(query="", size=(80, 24)) as desk:
-        desk.screen.show_pane(pane)
+        desk.screen.ui.show_pane(pane)
         for key, end in (("up", "home"), ("pageup", ""), ("down", "end"), ("pagedown", "")):
             for _ in range(12):
                 await desk.press(key)

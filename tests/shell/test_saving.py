@@ -218,7 +218,7 @@ async def test_a_fault_of_ours_is_told_and_the_work_goes_on(open_desk, monkeypat
         def broken():
             raise RuntimeError("no [such] thing")
 
-        monkeypatch.setattr(desk.screen, "do_heat", broken)
+        monkeypatch.setitem(desk.screen.handlers, "heat", broken)
         await desk.press("H")
         assert "no [such] thing" in desk.text()
         await desk.press("escape", "j")

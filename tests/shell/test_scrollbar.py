@@ -9,7 +9,7 @@ async def test_a_pane_that_becomes_lower_has_none_that_it_does_not_need(open_des
         view = getattr(desk.screen, pane)
         assert not view.show_vertical_scrollbar
         high = view.size.height
-        desk.screen.set_status(news=("word " * 60,))
+        desk.screen.ui.set_status(news=("word " * 60,))
         await desk.settle()
         assert view.size.height < high
         assert view.virtual_size.height == view.size.height

@@ -7,7 +7,7 @@ from nfh_db.query import parse
 from nfh_db.records import Annotator, Role, Rule, Undone
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.workbench.answering import worded
+from nfh_tui.workbench.changes import worded
 
 
 @pytest.fixture

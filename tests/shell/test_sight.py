@@ -140,7 +140,7 @@ async def test_what_comes_after_the_look_was_not_seen(open_desk, database, given
     async with open_desk(size=SMALL) as desk:
         await desk.press("j", "tab", "escape")
         predict(database, desk.state.visible_item.anchor_id)
-        await desk.screen.refresh_item()
+        await desk.screen.item.reload()
         assert desk.state.visible_item.prediction is not None
         await desk.press("y", "enter")
     assert not given(1).saw_model

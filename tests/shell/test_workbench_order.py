@@ -29,19 +29,19 @@ async def test_a_key_that_the_editor_takes_counts_as_reading_the_news(open_desk)
     async with open_desk() as desk:
         screen = desk.screen
         await desk.press("f")
-        screen.tell("Something happened elsewhere.")
-        assert screen._read_since is None
+        screen.background.report_news("Something happened elsewhere.")
+        assert screen.background._read_since is None
         await desk.press("escape")
-        assert screen.state.edit.pending is None and screen._read_since is not None
+        assert screen.state.edit.pending is None and screen.background._read_since is not None
 
 
 async def test_what_an_order_is_made_of_is_noted_before_the_queue_is_read(open_desk):
     async with open_desk() as desk:
         screen, seen = desk.screen, []
         grown = screen.queue_list.grown
-        screen.queue_list.grown = lambda: (seen.append(screen._order), grown())
-        assert screen._order == ()
-        await screen.open_query(parse(ORDER))
+        screen.queue_list.grown = lambda: (seen.append(screen.background._order), grown())
+        assert screen.background._order == ()
+        await screen.queue.open(parse(ORDER))
         assert seen and () not in seen
 
 
@@ -60,11 +60,11 @@ async def test_a_predictor_that_is_off_is_started_when_another_model_is_in_use(o
 
     async with open_desk() as desk:
         screen = desk.screen
-        screen._predictor = predictor = Predictor()
-        await screen.models_changed()
+        screen.predictions._predictor = predictor = Predictor()
+        await screen.predictions.restart_if_off()
         assert predictor.started == 0
-        screen._predictor_is_off = True
-        await screen.models_changed()
+        screen.predictions._is_off = True
+        await screen.predictions.restart_if_off()
         assert predictor.started == 1
 
 
@@ -78,7 +78,7 @@ async def test_after_items_are_read_ahead_predictions_are_asked_for(open_desk):
 
     async with open_desk() as desk:
         asked: list[int] = []
-        desk.screen._predictor = Predictor()
+        desk.screen.predictions._predictor = Predictor()
         await desk.press("j")
         await desk.pilot.pause(0.1)
         assert asked[-1] == desk.state.stored_item.anchor_id

@@ -1,0 +1,477 @@
+"""The answer in hand: the editor's keys, the draft, the way to disk."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nfh_db.records import AnchorItem, Exposure, FlagName, Role, Rule
+from nfh_models.domain import Answer
+from nfh_tui.actions import BY_ID
+from nfh_tui.editor.commands import ACTIONS as EDITOR_ACTIONS
+from nfh_tui.editor.commands import (
+    MOVES,
+    act,
+    dump,
+    follow,
+    gold_vote,
+    key,
+    prompt,
+    set_comment,
+    set_noun,
+)
+from nfh_tui.editor.state import EditOutcome, EditState, Pending, answer
+from nfh_tui.editor.votes import after_deciding
+from nfh_tui.textual_support import sentence_of, start
+from nfh_tui.widgets.status_bar import Tone
+from nfh_tui.workbench.availability import NOTHING, unchanged
+from nfh_tui.workbench.command_queue import DebouncedWriter, KeyPress, RunAction
+from nfh_tui.workbench.controller import Controller, Handler
+from nfh_tui.workbench.display import local_time
+from nfh_tui.workbench.state import Unsaved
+
+if TYPE_CHECKING:
+    from nfh_tui.workbench.screen import Workbench
+
+
+DRAFT_DELAY = 0.1
+"""Seconds after a change until the draft is written."""
+FLAGS = (
+    ("a", "span wrong", FlagName.ANCHOR.value),
+    ("m", "ambiguous", FlagName.AMBIGUOUS.value),
+    ("g", "no rule", FlagName.GUIDELINE.value),
+)
+
+
+class AnswerController(Controller):
+    """The answer in the editor, its draft, and its way to the disk."""
+
+    def __init__(self, bench: "Workbench") -> None:
+        super().__init__(bench)
+        self.draft_writer = DebouncedWriter(
+            DRAFT_DELAY, self._draft_failed, self._draft_written
+        )
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """What changes the answer and the flags; most of it is done by the editor."""
+        edits = {
+            action_id: partial(self.run_editor_action, action_id)
+            for action_id in EDITOR_ACTIONS & BY_ID.keys()
+        }
+        return {
+            **edits,
+            "noun": self.ask_noun,
+            "comment": self.ask_comment,
+            "accept": self.accept,
+            "skip": self.skip,
+            "flag": self.flag,
+            "withdraw": self.withdraw,
+            "draft.clear": self.clear_draft,
+        }
+
+    def writable(self) -> AnchorItem | None:
+        """The item, if it may be changed; else why not is said."""
+        if self.state.is_reading:
+            self.ui.notify(self.ui.read_only_reason, Tone.REFUSED)
+            return None
+        if self.state.stored_item is None:
+            self.ui.notify(NOTHING, Tone.REFUSED)
+        return self.state.stored_item
+
+    # --- the answer in the editor -----------------------------------------------------------
+
+    def intercept(self, press: KeyPress) -> bool:
+        """Give a key to the editor while it waits for one."""
+        if self.state.visible_item is None or self.state.is_reading:
+            return False
+        outcome = key(
+            self.state.edit,
+            self.state.visible_item,
+            press.key,
+            press.character,
+            self.bench.passage.tokens_in_view,
+        )
+        if outcome is None:
+            return False
+        self.apply(outcome)
+        return True
+
+    def run_editor_action(self, action_id: str) -> None:
+        """An act of the editor, by its id."""
+        if self.state.visible_item is None:
+            self.ui.notify(NOTHING, Tone.REFUSED)
+        elif self.state.is_reading and action_id not in MOVES:
+            self.ui.notify(self.ui.read_only_reason, Tone.REFUSED)
+        else:
+            if action_id not in MOVES:
+                # Nobody changes an answer that cannot be seen.
+                self.ui.bring_into_view()
+            before, view = self.state.edit, self.bench.passage.tokens_in_view
+            outcome = act(self.state.edit, self.state.visible_item, action_id, view=view)
+            self.apply(outcome)
+            if outcome.state == before and not outcome.say:
+                self.ui.notify(unchanged(action_id, before), Tone.REFUSED)
+
+    def apply(self, outcome: EditOutcome) -> None:
+        """Take over what an act of the editor gave: state, sentence, draft."""
+        if outcome.refused:
+            self.ui.notify(outcome.say or "", Tone.REFUSED)
+            self.ui.refresh_keys()
+            return
+        before, self.state.edit = self.state.edit, outcome.state
+        if before.content != self.state.edit.content:
+            self.state.past.append(before)
+            self.state.future.clear()
+        self._edited(before)
+        # What the editor waits for stands at the foot; it need not be said twice.
+        waits = (
+            prompt(self.state.edit) is not None and self.state.edit.pending is not Pending.HINT
+        )
+        self.ui.notify("" if waits else outcome.say or "")
+        if outcome.ask == "noun":
+            self.bench.commands.put_back(RunAction("noun"))
+
+    def _edited(self, before: EditState) -> None:
+        """Draw the answer anew, and keep what changed: the draft, the cursor's place."""
+        self.ui.refresh_edit()
+        if replace(before, cursor=self.state.edit.cursor) != self.state.edit:
+            self._keep_draft()
+        if before.cursor != self.state.edit.cursor:
+            self.bench.queue.keep_position()
+
+    def step_back(self, source: list[EditState], target: list[EditState], words: str) -> bool:
+        """Go to the last state of `source`; False if there is none. This one joins `target`."""
+        if not source or self.state.is_reading:
+            return False
+        before = self.state.edit
+        target.append(before)
+        self.state.edit = replace(source.pop(), pending=None, hints=(), typed="", review=None)
+        self._edited(before)
+        self.ui.notify(words, Tone.DONE)
+        return True
+
+    def follow_letters(self) -> None:
+        """Give the words that have come into view letters, while letters are on show."""
+        view = self.bench.passage.tokens_in_view
+        if (
+            self.state.visible_item is None
+            or view is None
+            or self.state.edit.pending is not Pending.HINT
+        ):
+            return
+        outcome = follow(self.state.edit, self.state.visible_item, view)
+        if outcome.state.hints != self.state.edit.hints:
+            self.state.edit = outcome.state
+            self.ui.refresh_edit()
+
+    # --- the draft --------------------------------------------------------------------------
+
+    def _keep_draft(self) -> None:
+        """Save the answer soon as a draft; forget the draft where nothing is begun."""
+        item = self.state.stored_item
+        if item is None or self.state.is_reading:
+            return
+        key = (item.anchor_id, self.state.role)
+        begun = self.state.edit.span is not None or self.state.edit.pending is not None
+        state = (
+            self.state.edit
+            if begun or self.state.edit.content != self.state.initial.content
+            else None
+        )
+        if state is not None or self.state.drafts.get(key, item.draft) is not None:
+            self.state.drafts[key] = state
+            self.write_draft(key, state)
+
+    def write_draft(self, key: tuple[int, Role], state: EditState | None) -> None:
+        body = None if state is None else dump(state)
+        anchor_id, role = key
+
+        async def write() -> None:
+            await self.client.save_draft(anchor_id, self.state.me, role, body)
+
+        self.draft_writer.keep(key, write)
+
+    def _draft_failed(self, error: Exception) -> None:
+        """Say once why drafts are not saved; that they are not stands there until they are."""
+        self.ui.refresh_status()
+
+        async def tell() -> None:
+            # By now the drafts may be on disk, or an answer has failed and said so.
+            if self.draft_writer.lost() and not self.state.unsaved_reported:
+                self.state.unsaved_reported = True
+                await self.bench.prompts.show_error(f"The draft is not saved. {error}")
+                await self.bench.rescue.offer(error)
+
+        self.bench.enqueue(tell)
+
+    def _draft_written(self) -> None:
+        if not self.draft_writer.lost():
+            self.state.unsaved_reported = False
+        self.ui.refresh_status()
+
+    # --- noun and comment -------------------------------------------------------------------
+
+    async def ask_noun(self) -> None:
+        """Ask for the noun that a class stands for."""
+        item = self.writable()
+        if item is None or self.state.visible_item is None:
+            return
+        # An empty noun tells whether one can be written here, before it is asked for.
+        tried = set_noun(
+            self.state.edit, self.state.visible_item, self.state.edit.noun or "noun"
+        )
+        if tried.refused:
+            self.ui.notify(tried.say or "", Tone.REFUSED)
+            return
+        text = await self.bench.prompts.ask("Noun", self.state.edit.noun or "")
+        if text is not None and self.state.visible_item is not None:
+            self.apply(set_noun(self.state.edit, self.state.visible_item, text))
+
+    async def ask_comment(self) -> None:
+        """Ask for the comment; what is typed is part of the draft at once."""
+        if self.writable() is None:
+            return
+        before = self.state.edit
+
+        def typed(text: str) -> None:
+            if self.state.visible_item is not None:
+                self.state.edit = set_comment(
+                    self.state.edit, self.state.visible_item, text
+                ).state
+                self.ui.refresh_edit()
+                self._keep_draft()
+
+        kept = (
+            await self.bench.prompts.ask("Comment", self.state.edit.comment, changed=typed)
+            is not None
+        )
+        if self.state.edit.content == before.content:
+            return
+        self.state.past.append(before)
+        self.state.future.clear()
+        if not kept:
+            # Escape takes the words back, as undo would; redo still brings them.
+            self.step_back(
+                self.state.past,
+                self.state.future,
+                "the comment stays as it was; Z brings it back",
+            )
+
+    # --- saving -----------------------------------------------------------------------------
+
+    async def accept(self) -> None:
+        """Save the answer and go on; the line of state says when it is on disk."""
+        item = self.writable()
+        if item is None or self.state.visible_item is None:
+            return
+        if self.ui.bring_into_view():
+            self.ui.notify("This is the item; the key once more accepts.")
+            return
+        made = answer(self.state.edit, self.state.visible_item)
+        if isinstance(made, str):
+            self.ui.notify(made, Tone.REFUSED)
+            return
+        if self._decided_so(item):
+            self.bench.item.leave()
+            await self.go_on()
+            self._just_accepted(item)
+            self.ui.notify(self._unchanged_words(item, made))
+            return
+        key = (item.anchor_id, self.state.role)
+        self.state.drafts[key] = self.state.saving[key] = self.state.edit
+        self.bench.clock.done()
+        # From here on, undo takes the saved answer back, not a step of its draft.
+        self.state.past.clear()
+        self.state.future.clear()
+        self.bench.item.leave()
+        self.ui.notify("")
+        handed_over = asyncio.Event()
+        start(
+            self.bench,
+            partial(
+                self._commit, item, self.state.edit, made, self._exposure(item), handed_over
+            ),
+            group="commit",
+            description="saving an answer",
+        )
+        # What the next key writes, an undo above all, must come after it.
+        await handed_over.wait()
+        await self.go_on()
+        self._just_accepted(item)
+
+    def _just_accepted(self, item: AnchorItem) -> None:
+        """Remember what was accepted right before the item that is shown now."""
+        if (
+            self.state.stored_item is not None
+            and self.state.stored_item.anchor_id != item.anchor_id
+        ):
+            self.state.last_accepted = item.anchor_id
+
+    def _decided_so(self, item: AnchorItem) -> bool:
+        """True if an expert's decision stands in the editor as it is: it stays that expert's.
+
+        Gold that no person decided is another matter: accepting it makes it one's own. So does
+        accepting a decision whose rule reads otherwise by now: it holds under the new text.
+        """
+        gold = item.gold
+        expert = gold is not None and gold.rule is Rule.EXPERT
+        same = self.state.edit.content == self.state.initial.content
+        decided = expert and same and self.state.role is Role.ADJUDICATOR
+        return decided and not self._is_outdated(item)
+
+    def _is_outdated(self, item: AnchorItem) -> bool:
+        """True if the gold was decided by a rule whose text is another one by now."""
+        made_of = gold_vote(item)
+        return made_of is not None and self.state.guidelines.is_outdated(
+            made_of.rule_tag, made_of.guideline_version
+        )
+
+    def _unchanged_words(self, item: AnchorItem, made: Answer) -> str:
+        """Whose decision stands, where accepting it changes nothing."""
+        gold = item.gold
+        whose = (None if gold is None or self.state.blind else gold.adjudicator) or "an expert"
+        if gold is None or gold.answer.without_comment() == made.without_comment():
+            return f"unchanged: {whose} decided that one so"
+        return f"unchanged: your decision stands beside that of {whose}, which counts"
+
+    def _exposure(self, item: AnchorItem) -> Exposure:
+        return Exposure(
+            saw_model=self.bench.item.exposure.of_model(item.anchor_id),
+            saw_votes=self.bench.item.exposure.of_others(item.anchor_id),
+            seconds=round(self.bench.clock.seconds, 2),
+            rule_tag=self.state.edit.tag,
+        )
+
+    async def _commit(
+        self,
+        item: AnchorItem,
+        edit: EditState,
+        made: Answer,
+        seen: Exposure,
+        handed_over: asyncio.Event,
+    ) -> None:
+        key = (item.anchor_id, edit.role)
+        try:
+            try:
+                writing = self.client.commit_answer(
+                    item.anchor_id, self.state.me, edit.role, made, seen
+                )
+            finally:
+                handed_over.set()
+            saved = await writing
+        except Exception as error:  # noqa: BLE001  # whatever it is, the answer must not go
+            self._no_longer_saving(key, edit)
+            # What keeps the answer from the disk keeps the draft too; it is said once.
+            self.state.unsaved_reported = True
+            self.write_draft(key, edit)
+            self.state.unsaved[key] = Unsaved(edit, made, seen)
+            self.ui.refresh_status()
+            failed = error
+            self.bench.enqueue(lambda: self._commit_failed(key, failed))
+            return
+        self.state.unsaved.pop(key, None)
+        self._no_longer_saving(key, edit)
+        if self.state.drafts.get(key) is edit:
+            self.state.drafts[key] = None
+            self.draft_writer.drop(key)
+        self.ui.refresh_status()
+        words = f"saved {local_time(saved.at)}"
+        if edit.role is Role.ADJUDICATOR:
+            words = ". ".join(
+                filter(None, [words, after_deciding(item, self.state.me.name, made)])
+            )
+        self.ui.notify(words, Tone.DONE)
+        await self.reload_written(item.anchor_id)
+        rest = self.bench.queue.rest_words()
+        if rest and self.bench.status_line.status.say == words:
+            self.ui.notify(f"{words}. {rest}", Tone.DONE)
+
+    def _no_longer_saving(self, key: tuple[int, Role], edit: EditState) -> None:
+        # The same item may have been accepted again meanwhile.
+        if self.state.saving.get(key) is edit:
+            del self.state.saving[key]
+
+    async def _commit_failed(self, key: tuple[int, Role], error: Exception) -> None:
+        """Say what happened and show the item again, with the answer still in the editor."""
+        anchor_id, _ = key
+        await self.draft_writer.flush()
+        kept = "It is kept as a draft, and the item is shown again."
+        if self.draft_writer.lost(key):
+            kept = (
+                "The draft is not on disk either: the answer stands in this window only, which "
+                "shows the item again. Leave the window open until it can be saved, or have "
+                "all of it written to another file (ctrl+p, Rescue)."
+            )
+        await self.bench.prompts.show_error(
+            f"The answer is not saved. {sentence_of(error)}\n\n{kept}"
+        )
+        self.bench.item.cache.forget(anchor_id)
+        await self.bench.item.show(anchor_id)
+        await self.bench.rescue.offer(error)
+
+    async def reload_written(self, anchor_id: int) -> None:
+        """Read anew what shows an anchor that was just written."""
+        self.bench.item.cache.forget(anchor_id)
+        if self.state.stored_item is not None and self.state.stored_item.anchor_id == anchor_id:
+            await self.bench.item.reload()
+        await self.bench.queue_list.refresh_rows([anchor_id])
+        await self.bench.queue.count_left()
+
+    async def go_on(self) -> None:
+        """The next item; at the end of the queue the same one again."""
+        await self.bench.queue.placed.wait()
+        if self.state.position.next_index < len(self.state.ids):
+            await self.bench.queue.go(self.state.position.next_index)
+            return
+        if not self.state.saving:
+            self.ui.notify(
+                self.bench.queue.rest_words() or "That was the last item of the queue."
+            )
+
+    # --- flags ------------------------------------------------------------------------------
+
+    async def skip(self) -> None:
+        """Mark the item as skipped and go on."""
+        item = self.writable()
+        if item is not None:
+            self.bench.item.leave()
+            await self.client.set_flag(item.anchor_id, self.state.me, FlagName.SKIP, True)
+            self.ui.notify("skipped for now", Tone.DONE)
+            await self.reload_written(item.anchor_id)
+            await self.go_on()
+
+    async def flag(self) -> None:
+        """Ask which flag, and set it or take it away."""
+        item = self.writable()
+        if item is None:
+            return
+        mine = {mark.name.value for mark in item.flags if mark.annotator == self.state.me.name}
+        choices = tuple(
+            (key, ("take back: " if name in mine else "") + words, name)
+            for key, words, name in FLAGS
+        )
+        name = await self.bench.prompts.choose("Flag", choices)
+        if name is None:
+            return
+        on = name not in mine
+        saved = await self.client.set_flag(item.anchor_id, self.state.me, FlagName(name), on)
+        words = "set" if on else "taken back"
+        self.ui.notify(f"flag “{name}” {words}, saved {local_time(saved.at)}", Tone.DONE)
+        await self.reload_written(item.anchor_id)
+
+    async def withdraw(self) -> None:
+        """Take one's saved answer back."""
+        item = self.writable()
+        if item is not None:
+            saved = await self.client.withdraw(item.anchor_id, self.state.me, self.state.role)
+            self.ui.notify(
+                f"answer withdrawn, saved {local_time(saved.at)}; z undoes it", Tone.DONE
+            )
+            await self.reload_written(item.anchor_id)
+
+    def clear_draft(self) -> None:
+        """Forget what is begun of this item; undo brings it back while it is shown."""
+        if self.writable() is not None:
+            self.apply(EditOutcome(replace(self.state.initial, cursor=self.state.edit.cursor)))
+            self.ui.notify("draft thrown away", Tone.DONE)

@@ -1,0 +1,343 @@
+"""The number's span, undo and redo, and rescue to another file."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from nfh_db.errors import (
+    ChangedSinceError,
+    GoneError,
+    NotAllowedError,
+    StaleLabelsError,
+    StoreError,
+)
+from nfh_db.records import (
+    AnchorItem,
+    Annotator,
+    Role,
+    StaleLabels,
+    Undone,
+)
+from nfh_db.store import Store
+from nfh_models.domain import Anchor
+from nfh_tui.display_text import width_of
+from nfh_tui.editor.commands import dump
+from nfh_tui.editor.state import EditState
+from nfh_tui.editor.votes import proposals, proposed_by
+from nfh_tui.services.history import partners
+from nfh_tui.widgets.status_bar import Tone
+from nfh_tui.workbench.availability import NO_PROPOSAL
+from nfh_tui.workbench.controller import Controller, Handler
+from nfh_tui.workbench.display import local_time
+from nfh_tui.workbench.state import Unsaved
+
+STALE_CHOICES = (("y", "replace", "y"), ("n", "keep", "n"))
+ROOM_OF_CHOICES = 24
+"""Cells that those take at the foot."""
+MOST_CHOICES = 9
+"""Spans to choose from: a digit each."""
+
+
+def worded(done: Undone) -> str:
+    """What was taken back or done again, with the number of items where that says something.
+
+    What was done to many items often names their number itself.
+    """
+    items = f"{done.anchors:,} items"
+    parts = [items] if done.anchors != 1 and items not in done.summary else []
+    if done.skipped:
+        parts.append(f"{done.skipped:,} left, changed since")
+    return f"{done.summary} ({', '.join(parts)})" if parts else done.summary
+
+
+def _words(item: AnchorItem, span: Anchor) -> str:
+    return item.passage.words(span.start, span.end)
+
+
+class SpanController(Controller):
+    """Replaces an anchor, or proposes another span for it."""
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """What changes the number's span."""
+        return {
+            "anchor.widen": self.widen,
+            "anchor.narrow": self.narrow,
+            "anchor.widen_left": self.widen_left,
+            "anchor.narrow_left": self.narrow_left,
+            "anchor.take": self.take,
+        }
+
+    async def widen(self) -> None:
+        """Take the next word on the right into the number."""
+        await self._respan(0, 1)
+
+    async def narrow(self) -> None:
+        """Leave the last word out."""
+        await self._respan(0, -1)
+
+    async def widen_left(self) -> None:
+        """Take the word before into the number."""
+        await self._respan(-1, 0)
+
+    async def narrow_left(self) -> None:
+        """Leave the first word out."""
+        await self._respan(1, 0)
+
+    async def _respan(self, start_by: int, end_by: int) -> None:
+        """Move the ends of the number, as an annotator those of the span proposed for it."""
+        item = self.bench.answers.writable()
+        if item is None:
+            return
+        annotating = self.state.role is Role.ANNOTATOR
+        now = (proposed_by(item, self.state.me.name) if annotating else None) or item.anchor
+        start, end = now.start + start_by, now.end + end_by
+        turn = item.passage.turns[item.passage.turn_of(item.anchor.start)]
+        if start >= end:
+            self.ui.notify("A number keeps one word at least.", Tone.REFUSED)
+        elif start < turn.start or end > turn.end:
+            self.ui.notify(
+                "A number stays in its turn: there is no further word here.", Tone.REFUSED
+            )
+        elif annotating:
+            await self._propose(item, Anchor(start, end))
+        else:
+            await self._replace(item, Anchor(start, end))
+
+    async def _propose(self, item: AnchorItem, span: Anchor) -> None:
+        """Propose a span to whoever adjudicates; the number's own takes the proposal back."""
+        saved = await self.client.propose_span(item.anchor_id, self.state.me, span)
+        words = _words(item, span)
+        said = f"you propose “{words}” for the number"
+        if span == item.anchor:
+            said = f"proposal taken back: the number is “{words}”"
+        self.ui.notify(f"{said}, saved {local_time(saved.at)}", Tone.DONE)
+        await self.bench.answers.reload_written(item.anchor_id)
+
+    async def take(self) -> None:
+        """Give the number a span that annotators propose; asked which of several."""
+        item = self.bench.answers.writable()
+        if item is None:
+            return
+        spans = list(proposals(item))
+        if not spans:
+            self.ui.notify(NO_PROPOSAL, Tone.REFUSED)
+            return
+        chosen: str | None = "1"
+        if len(spans) > 1:
+            choices = [
+                (str(number), f"“{_words(item, span)}”", str(number))
+                for number, span in enumerate(spans[:MOST_CHOICES], 1)
+            ]
+            chosen = await self.bench.prompts.choose("Which span?", choices)
+        if chosen is not None:
+            await self._replace(item, spans[int(chosen) - 1])
+
+    async def _replace(self, item: AnchorItem, span: Anchor) -> None:
+        """Replace the anchor by one of another span; what is begun goes along.
+
+        Where gold or others' answers become stale by it, that is asked first.
+        """
+        await self.bench.answers.draft_writer.flush()
+        try:
+            saved = await self.client.replace_anchor(
+                item.anchor_id, self.state.me, self.state.role, span
+            )
+        except StaleLabelsError as error:
+            question = self._stale_words(item, error.labels)
+            if await self.bench.prompts.choose(question, STALE_CHOICES) != "y":
+                self.ui.notify(f"the number stays “{_words(item, item.anchor)}”")
+                return
+            saved = await self.client.replace_anchor(
+                item.anchor_id, self.state.me, self.state.role, span, error.labels
+            )
+        self.state.drafts.pop((item.anchor_id, self.state.role), None)
+        self.state.drafts.pop((saved.anchor_id, self.state.role), None)
+        self.bench.item.draft_steps.forget(item.anchor_id)
+        self.bench.item.draft_steps.forget(saved.anchor_id)
+        place = self.state.ids.find(item.anchor_id, self.state.position.index)
+        if place is not None:
+            self.state.ids.replace(place, saved.anchor_id)
+        self.bench.item.cache.clear()
+        await self.bench.item.show(saved.anchor_id)
+        self.bench.queue_list.refresh()
+        words = _words(item, span)
+        self.ui.notify(f"the number is “{words}”, saved {local_time(saved.at)}", Tone.DONE)
+
+    def _stale_words(self, item: AnchorItem, labels: StaleLabels) -> str:
+        """What becomes stale, in as many names as the line has room for.
+
+        Nobody is named to one who works blind; of what is withheld not even how much it is.
+        """
+        if item.withheld:
+            return "What others said, shown to you or not, becomes stale."
+        room = self.bench.size.width - ROOM_OF_CHOICES
+        for most in range(len(labels.annotators), 0, -1):
+            words = f"{labels.said(most, named=not self.state.blind)}."
+            if width_of(words) <= room:
+                return words
+        return f"{labels.said(0, named=not self.state.blind)}."
+
+
+class UndoController(Controller):
+    """Undo and redo: of the draft first, then of what is saved."""
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """Back and forth."""
+        return {"undo": self.undo, "redo": self.redo}
+
+    async def undo(self) -> None:
+        """Take back the last change of the draft shown, else the last saved act."""
+        words = "taken back in the draft"
+        if not self.state.past and self._holds_draft():
+            # Of a draft that another session began, only what it began from is known.
+            self.state.past.append(self.state.initial)
+            words = "draft taken back"
+        if self.bench.answers.step_back(self.state.past, self.state.future, words):
+            return
+        if not self.state.is_reading and await self._asks_before_many():
+            return
+        await self._show_undone("taken back", await self._undo_saved(undo=True))
+
+    def _holds_draft(self) -> bool:
+        """True if a draft stands in the editor that differs from what is saved."""
+        item = self.state.stored_item
+        if item is None or self.state.is_reading or not self.bench.item.has_draft(item):
+            return False
+        return self.state.edit.content != self.state.initial.content
+
+    async def _asks_before_many(self) -> bool:
+        """True if a settlement is next, and this is the first time that it would be undone.
+
+        It is many items in the place of one: the key is wanted twice.
+        """
+        found = await self.client.settlement_to_undo(self.state.me)
+        if found is None or found[0] == self.state.warned_of:
+            self.state.warned_of = 0
+            return False
+        self.state.warned_of, words = found
+        self.ui.notify(f"Undo once more takes all of this back: {words}")
+        return True
+
+    async def redo(self) -> None:
+        """Do again what was taken back, in the draft or saved."""
+        if self.bench.answers.step_back(
+            self.state.future, self.state.past, "done again in the draft"
+        ):
+            return
+        await self._show_undone("done again", await self._undo_saved(undo=False))
+
+    async def _undo_saved(self, *, undo: bool) -> Undone | None:
+        """Undo or redo in the store; where that cannot be, the reason is said."""
+        if self.state.is_reading:
+            self.ui.notify(self.ui.read_only_reason, Tone.REFUSED)
+            return None
+        await self.bench.answers.draft_writer.flush()
+        # A settlement of many items takes seconds; keys pressed meanwhile wait for it.
+        self.state.busy = "taking back…" if undo else "doing it again…"
+        self.ui.refresh_status()
+        try:
+            done = await (
+                self.client.undo(self.state.me) if undo else self.client.redo(self.state.me)
+            )
+        except (ChangedSinceError, NotAllowedError) as error:
+            self.ui.notify(str(error), Tone.REFUSED)
+            return None
+        finally:
+            self.state.busy = ""
+            self.ui.refresh_status()
+        if done is None:
+            self.ui.notify(
+                "Nothing is left to undo." if undo else "Nothing was undone last.", Tone.REFUSED
+            )
+        return done
+
+    async def _show_undone(self, how: str, done: Undone | None) -> None:
+        """Show the item that an undo or redo was about, and say what it was."""
+        if done is None:
+            return
+        self.bench.item.cache.clear()
+        if done.anchor_id is not None:
+            self.state.drafts.pop((done.anchor_id, self.state.role), None)
+            self.bench.item.draft_steps.forget(done.anchor_id)
+            await self._take_place_of_gone(done.anchor_id)
+            await self.bench.item.show(done.anchor_id)
+        self.ui.notify(f"{how}: {worded(done)}, on disk {local_time(done.at)}", Tone.DONE)
+        await self.bench.queue_list.refresh_visible()
+        await self.bench.queue.count_left()
+
+    async def _take_place_of_gone(self, anchor_id: int) -> None:
+        """What an undo brought back stands in the queue where its replacement stood."""
+        if self.state.ids.find(anchor_id, self.state.position.index) is not None:
+            return
+        for partner in partners(await self.client.history(anchor_id)):
+            place = self.state.ids.find(partner, self.state.position.index)
+            if place is not None:
+                self.state.ids.replace(place, anchor_id)
+                return
+
+
+QUESTION = "Write all there is to another file?"
+CHOICES = (("y", "write it", "yes"), ("n", "not now", "no"))
+WRITTEN = """{place}
+
+This file holds all that was saved in the database, and what could not be saved. Leave this
+program (q), have it looked through, and go on there:
+
+  nfh-tui doctor --db FILE
+  nfh-tui {mode} --db FILE
+
+What is still done in this window is in neither; {again} writes a newer file."""
+AGAIN = "Rescue in the palette (ctrl+p)"
+
+
+class RescueController(Controller):
+    """Writes all there is, and what cannot be saved, to another file."""
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """From the palette only."""
+        return {"rescue": self.run}
+
+    async def report_lost(self, sentence: str) -> None:
+        """Say that what is written would not be found again, before anything is."""
+        self.ui.refresh_status()
+        if self.state.unsaved_reported:
+            return
+        self.state.unsaved_reported = True
+        error = GoneError(sentence)
+        await self.bench.prompts.show_error(str(error), "A file of the database is gone")
+        await self.offer(error)
+
+    async def offer(self, error: Exception) -> None:
+        """Ask whether to write all to another file, where an open file is lost."""
+        if not isinstance(error, GoneError) or self.state.question_open:
+            return
+        if await self.bench.prompts.choose(QUESTION, CHOICES) == "yes":
+            await self.run()
+
+    async def run(self) -> None:
+        """Write all there is, and what cannot be saved, to another file, and say which."""
+        begun = {key: state for key, state in self.state.drafts.items() if state is not None}
+        try:
+            place = await self.client.rescue([self._saving(*one) for one in begun.items()])
+        except StoreError as error:
+            await self.bench.prompts.show_error(f"Nothing was written to another file. {error}")
+            return
+        for key in begun:
+            self.bench.answers.draft_writer.drop(key)
+        self.ui.refresh_status()
+        words = WRITTEN.format(place=place, mode=self.state.mode.value, again=AGAIN)
+        await self.bench.prompts.show_text("All of it is written", words)
+
+    def _saving(self, key: tuple[int, Role], state: EditState) -> Callable[[Store], object]:
+        """What saves the answer that was to be saved, else what is begun as a draft."""
+        found = self.state.unsaved.get(key)
+        if found is not None and found.edit is state:
+            return partial(_answer, key=key, me=self.state.me, unsaved=found)
+        return partial(_draft, key=key, me=self.state.me, body=dump(state))
+
+
+def _answer(copy: Store, key: tuple[int, Role], me: Annotator, unsaved: Unsaved) -> None:
+    copy.commit_answer(key[0], me, key[1], unsaved.answer, unsaved.exposure)
+
+
+def _draft(copy: Store, key: tuple[int, Role], me: Annotator, body: str) -> None:
+    copy.save_draft(key[0], me, key[1], body)

@@ -1,0 +1,359 @@
+"""Drawing the state of the workbench: panes, titles, the line of state, keys."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from textual.css.scalar import Scalar
+from textual.scroll_view import ScrollView
+
+from nfh_db.records import AnchorItem, AnchorState, Role
+from nfh_tui.actions import Access, foot_actions
+from nfh_tui.editor.commands import is_models, prompt
+from nfh_tui.editor.state import Pending
+from nfh_tui.services.history import worded
+from nfh_tui.widgets.evidence_rows import answer_words
+from nfh_tui.widgets.passage_render import OFF, ON, VOTERS_SAW, Heat, heat_words, window
+from nfh_tui.widgets.status_bar import Foot, Title, Tone
+from nfh_tui.workbench.availability import IN_VIEW, SWITCH
+from nfh_tui.workbench.controller import Controller, Handler
+
+PANES = ("queue", "passage", "evidence")
+LEAST_BELOW = 8
+"""Rows for what stands below the passage, its title among them."""
+LEAST_LINES = 3
+"""Rows for the words of a short passage."""
+FRAME = 2
+"""Rows of the passage's pane that hold no words: its title, and the answer."""
+STATE_WORDS = {
+    AnchorState.OPEN: "○ open",
+    AnchorState.ANSWERED: "◐ answered",
+    AnchorState.DISAGREE: "≠ disagree",
+    AnchorState.DECIDED: "✓ decided",
+    AnchorState.STALE: "↺ stale",
+}
+BOUNDED = "lines bound what voters saw"
+NOT_BOUNDED = "lines will bound what voters saw; here they saw all of it, or may have"
+"""Said when the lines are asked for: of an item that has them, and of one that has none."""
+
+
+def local_time(at: str) -> str:
+    """The time of day here, HH:MM:SS, of a time of the store."""
+    return datetime.fromisoformat(at).astimezone().strftime("%H:%M:%S")
+
+
+class Display(Controller):
+    """Draws the state: the panes and their titles, the line of state, the keys."""
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """What changes only what is shown."""
+        return {
+            "heat": self.next_heat,
+            "heat.other": self.choose_other_model,
+            "window": self.toggle_window,
+            "blind": self.toggle_names,
+            "sight.model": self.toggle_model,
+            "pane.next": self.next_pane,
+            "pane.previous": self.previous_pane,
+        }
+
+    # --- the line of state and the keys -----------------------------------------------------
+
+    def notify(self, sentence: str, level: Tone = Tone.PLAIN) -> None:
+        """Put a sentence on the line of state."""
+        self.set_status(say=sentence, tone=level)
+
+    def set_status(self, **changes: object) -> None:
+        """Change parts of the line of state."""
+        self.bench.status_line.status = replace(self.bench.status_line.status, **changes)  # type: ignore[arg-type]  # names and types are Status's own
+
+    @property
+    def read_only_reason(self) -> str:
+        """Why nothing is changed while reading, and how to."""
+        why = self.client.read_only
+        return f"This database can only be read: {why}." if why else SWITCH
+
+    def refresh_status(self) -> None:
+        """Mode, place and what is under way, as they are now."""
+        self.bench.queue_list.away = self.state.position.is_detached
+        total = len(self.state.ids)
+        known = f"{total:,}" + ("" if self.state.ids.complete else "…")
+        place = f"{self._position_words(total)}/{known}" if total else known
+        self.set_status(
+            mode=self.state.mode.upper(),
+            me=self.state.me.name,
+            place=place
+            if self.state.todo_left is None
+            else f"{place} · {self.state.todo_left:,} left",
+            busy=self._under_way(),
+        )
+
+    def _position_words(self, total: int) -> str:
+        if not self.state.position.is_detached:
+            return f"{self.state.position.index + 1:,}"
+        if not self.state.position.is_gap:
+            return "–"
+        return (
+            f"before {self.state.position.index + 1:,}"
+            if self.state.position.index < total
+            else f"after {total:,}"
+        )
+
+    def _under_way(self) -> str:
+        if self.state.busy:
+            return self.state.busy
+        if self.state.saving:
+            return "saving…"
+        if self.bench.answers.draft_writer.lost():
+            return "draft not on disk"
+        if self.client.read_only:
+            return f"read-only: {self.client.read_only}"
+        return "nothing can be saved" if self.state.lost_reason else ""
+
+    def refresh_keys(self) -> None:
+        """The keys at the foot: what the editor waits for, else those most needed here.
+
+        While something else is asked, its own keys stay there.
+        """
+        if self.state.question_open or self.bench.bar.is_open:
+            return
+        waits = None if self.state.visible_item is None else prompt(self.state.edit)
+        if waits is not None:
+            self.bench.key_line.foot = Foot(waits)
+            return
+        allowed = [act for act in self.bench.keymap.actions if self.state.access >= act.access]
+        usual = foot_actions(self.state.mode, allowed)
+        self.bench.key_line.foot = Foot("", tuple((a.shown.split()[0], a.short) for a in usual))
+
+    # --- the item ---------------------------------------------------------------------------
+
+    def refresh_item(self) -> None:
+        """Draw the item, the answer, and all that is said about them."""
+        item = self.state.stored_item
+        self.state.visible_item = None if item is None else self.state.blinding.visible(item)
+        self.bench.set_class(self.state.visible_item is None, "-nothing")
+        if self.state.visible_item is not None:
+            self._refresh_passage(self.state.visible_item)
+            self.refresh_evidence()
+        self.refresh_titles()
+        self.refresh_status()
+        self.refresh_keys()
+
+    def refresh_edit(self) -> None:
+        """Draw the answer anew; nothing else has changed."""
+        if self.state.visible_item is not None:
+            self._refresh_passage(self.state.visible_item)
+            self.refresh_evidence()
+            self.refresh_keys()
+
+    def _refresh_passage(self, item: AnchorItem) -> None:
+        self.bench.passage.show(
+            item,
+            self.state.edit,
+            heat=self.state.heat,
+            other=self.state.other_model,
+            windowed=self.state.windowed,
+            blind=self.state.blind,
+        )
+        self.share_rows()
+
+    def refresh_evidence(self) -> None:
+        """Draw all that is known of the item."""
+        if self.state.visible_item is not None:
+            self.bench.answer_line.title = Title(
+                *answer_words(self.state.visible_item, self.state.edit, self.state.is_reading)
+            )
+            edit = None if self.state.is_reading else self.state.edit
+            # What an import brought stands above, as votes and gold; L shows that too.
+            people = [line for line in self.state.history if line.kind != "import"]
+            history = (
+                () if self.state.blind else worded(people, self.state.visible_item.passage)
+            )
+            self.bench.evidence.show(
+                self.state.visible_item,
+                edit,
+                blind=self.state.blind,
+                history=history,
+                rules=self.state.guidelines,
+                precedents=self.state.precedents,
+                brief=self.evidence_below,
+            )
+            self.note_exposure()
+
+    def note_exposure(self) -> None:
+        """Note what of the item is in view now."""
+        item = self.state.stored_item
+        if item is None:
+            return
+        three = self.bench.has_class("-three-panes")
+        adopted = is_models(self.state.edit)
+        self.bench.item.exposure.note(
+            item if adopted else self.state.blinding.without_model(item),
+            self.state.me.name,
+            judging=self.state.role is Role.ADJUDICATOR,
+            evidence=not self.state.guide_shown
+            and (three or self.state.pane == "evidence" or self.evidence_below),
+            scores=adopted
+            or (self.passage_in_view and self.state.heat is not Heat.OFF)
+            or (
+                self.state.edit.pending is Pending.HINT and self.state.role is Role.ADJUDICATOR
+            ),
+        )
+
+    # --- the panes --------------------------------------------------------------------------
+
+    @property
+    def right_pane(self) -> ScrollView:
+        """What stands in the pane of the evidence."""
+        return self.bench.guide if self.state.guide_shown else self.bench.evidence
+
+    @property
+    def evidence_below(self) -> bool:
+        """True where one pane fits the width, but the right one stands below the passage."""
+        one, tall = self.bench.has_class("-one-pane"), self.bench.has_class("-tall")
+        return one and tall and self.state.pane == "passage"
+
+    @property
+    def passage_in_view(self) -> bool:
+        """True where the words of the item are on the screen."""
+        beside = self.bench.has_class("-three-panes")
+        above = self.state.pane == "queue" and self.bench.has_class("-tall")
+        return beside or above or self.state.pane == "passage"
+
+    def bring_into_view(self) -> bool:
+        """Show the passage in the place of a queue that covers it; False if nothing does."""
+        covered = self.state.pane == "queue" and not self.passage_in_view
+        if covered:
+            self.show_pane("passage")
+        return covered
+
+    def show_pane(self, pane: str) -> None:
+        """Put a pane in use; where only one fits, it is the one shown."""
+        self.state.pane = pane
+        for name in PANES:
+            self.bench.set_class(name == pane, f"-{name}")
+        self.rearrange()
+
+    def share_rows(self) -> None:
+        """Give the passage the rows that it needs, and what stands below it the others."""
+        below = self.evidence_below
+        self.bench.passage.brief = below
+        rows: int | None = None
+        if below:
+            most = self.bench.query_one("#panes").size.height - LEAST_BELOW
+            rows = min(max(self.bench.passage.rows_needed, LEAST_LINES) + FRAME, most)
+        pane = self.bench.query_one("#passage-pane")
+        if pane.styles.inline.height != (None if rows is None else Scalar.from_number(rows)):
+            pane.styles.height = rows
+
+    def rearrange(self) -> None:
+        """Draw what depends on which panes are in view, and how large."""
+        self.share_rows()
+        self.refresh_evidence()
+        self.refresh_titles()
+        self.note_exposure()
+
+    def refresh_titles(self) -> None:
+        """The line over each pane."""
+        item = self.state.visible_item
+        document = state = ""
+        if item is not None:
+            document = item.document + (f" · {item.split}" if item.split else "")
+            flags = sorted({mark.name.value for mark in item.flags})
+            state = " · ".join([STATE_WORDS[item.state], *flags])
+        query = self.state.query.text or "everything"
+        self._title("queue", "Queue", query)
+        self._title("passage", "Passage", " · ".join(filter(None, [document, state])))
+        right = "" if item is None else item.pattern
+        note = self.bench.guidelines.note if self.state.guide_shown else right
+        self._title("evidence", self._pane_name("evidence").title(), note)
+
+    def _pane_name(self, pane: str) -> str:
+        """What a pane shows, in a word."""
+        return "guidelines" if pane == "evidence" and self.state.guide_shown else pane
+
+    def _title(self, pane: str, name: str, note: str) -> None:
+        widget = self.bench.titles[pane]
+        others = PANES[PANES.index(pane) + 1 :] + PANES[: PANES.index(pane)]
+        names = ", ".join(map(self._pane_name, others))
+        hint = f"tab: {names}" if self.bench.has_class("-one-pane") else ""
+        widget.title = Title(name, note, active=self.state.pane == pane, hint=hint)
+
+    # --- actions ----------------------------------------------------------------------------
+
+    def next_heat(self) -> None:
+        """Go on to the model's scores, to the difference of two models, and to neither."""
+        self._set_heat(self.state.heat.after)
+
+    def _set_heat(self, heat: Heat) -> None:
+        self.state.heat = heat
+        self.refresh_item()
+        self.notify(heat_words(self.state.visible_item, heat, self.state.other_model))
+
+    async def choose_other_model(self) -> None:
+        """Choose the model with which the active one is compared."""
+        names = (
+            [said.model for said in self.state.visible_item.others]
+            if self.state.visible_item is not None
+            else []
+        )
+        if (
+            not names
+            or self.state.visible_item is None
+            or self.state.visible_item.prediction is None
+        ):
+            self.notify(
+                heat_words(self.state.visible_item, Heat.DIFFERENCE, None), Tone.REFUSED
+            )
+            return
+        options = tuple((name, "", name) for name in names)
+        chosen = await self.bench.prompts.choose_from(
+            "Compare with", options, start=self.state.other_model
+        )
+        if chosen is not None:
+            self.state.other_model = chosen
+            self._set_heat(Heat.DIFFERENCE)
+
+    async def toggle_window(self) -> None:
+        """Show or hide where the turns begin and end that voters were shown.
+
+        That is so of a corpus, not of a person: it is kept in the database, for whoever may
+        change its settings.
+        """
+        self.state.windowed = not self.state.windowed
+        self.refresh_item()
+        drawn = (
+            self.state.visible_item is not None and window(self.state.visible_item) is not None
+        )
+        words = BOUNDED if drawn else NOT_BOUNDED
+        self.notify(words if self.state.windowed else "bounds of voters hidden")
+        if self.state.access >= Access.ADMIN:
+            await self.client.set_setting(VOTERS_SAW, ON if self.state.windowed else OFF)
+
+    def toggle_names(self) -> None:
+        """Hide or show names."""
+        self.state.blind = not self.state.blind
+        self.refresh_item()
+        self.notify("names hidden, order mixed" if self.state.blind else "names shown")
+
+    def toggle_model(self) -> None:
+        """Show or hide what models say of items that are not answered yet."""
+        if not self.state.blinding.can_hide_model(self.state.stored_item):
+            self.notify(IN_VIEW, Tone.REFUSED)
+            return
+        self.state.model_shown = not self.state.model_shown
+        self.refresh_item()
+        where = " I puts it in the place of the guidelines." if self.state.guide_shown else ""
+        self.notify(
+            f"The model is shown, and your answers say that you saw it.{where}"
+            if self.state.model_shown
+            else "The model is hidden until you have answered."
+        )
+
+    def next_pane(self) -> None:
+        """Go to the next pane."""
+        self.show_pane(PANES[(PANES.index(self.state.pane) + 1) % len(PANES)])
+
+    def previous_pane(self) -> None:
+        """Go to the pane before."""
+        self.show_pane(PANES[PANES.index(self.state.pane) - 1])

@@ -1,0 +1,88 @@
+"""What the workbench leaves to its surroundings: files, predictions, trainings."""
+
+import asyncio
+import errno
+import os
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nfh_tui.actions import Access
+from nfh_tui.textual_support import PredictionReady, PredictorChanged
+from nfh_tui.widgets.status_bar import Tone
+
+if TYPE_CHECKING:
+    from nfh_tui.services.predictor_client import PredictorClient, PredictorState
+    from nfh_tui.workbench.screen import Workbench
+
+PREDICTOR_VARIABLE = "NFH_TUI_PREDICTOR"
+"""An environment variable; "off" keeps the predictor from being started."""
+
+
+class Host:
+    """A terminal; the session of a browser has its own."""
+
+    access = Access.ADMIN
+    """What the person may change."""
+    queues_trainings = True
+    """The workbench queues trainings that are due."""
+
+    async def deliver(self, bench: "Workbench", name: str, text: str) -> None:
+        """Write a file beside the database, and say where, or why it is not there."""
+        path = bench.client.store.path.parent / name
+        try:
+            path = await asyncio.to_thread(_write, path, text)
+        except OSError as error:
+            await bench.prompts.show_error(_not_written(path, error))
+            return
+        bench.ui.notify(f"written to {path}", Tone.DONE)
+
+    async def start_predictor(self, bench: "Workbench") -> "PredictorClient | None":
+        """Start the child that predicts; without it the workbench works as well."""
+        if os.environ.get(PREDICTOR_VARIABLE) == "off" or bench.client.read_only:
+            return None
+        from nfh_tui.services.predictor_client import PredictorClient
+
+        def report(state: "PredictorState") -> None:
+            words = f"model {state.status}" if state.model is None else f"model {state.model}"
+            off = state.status == "off"
+            bench.post_message(PredictorChanged(words, state.sentence, off, state.aside))
+
+        predictor = PredictorClient(
+            bench.client.store.path,
+            lambda anchor_id: bench.post_message(PredictionReady(anchor_id)),
+            report,
+        )
+        try:
+            await predictor.start()
+        except OSError as error:
+            bench.post_message(PredictorChanged("no model", f"No predictor: {error}", off=True))
+            return None
+        return predictor
+
+
+def _write(wanted: Path, text: str) -> Path:
+    """Write all of it or nothing, to a new file; half a file would be taken for a whole one.
+
+    What has the name already stays, and the new file has a number behind its name.
+    """
+    for number in count(1):
+        path = wanted if number == 1 else wanted.with_stem(f"{wanted.stem}-{number}")
+        with suppress(FileExistsError):
+            file = path.open("x", encoding="utf-8")
+            break
+    try:
+        with file:
+            file.write(text)
+    except OSError:
+        with suppress(OSError):
+            path.unlink()
+        raise
+    return path
+
+
+def _not_written(path: Path, error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"The disk is full: {path} was not written. Make room, and press Y f again."
+    return f"{path} was not written: {error.strerror or error}."

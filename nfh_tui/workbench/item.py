@@ -1,0 +1,191 @@
+"""The item in hand: reading, presenting, reading ahead."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from nfh_db.records import AnchorItem, Role
+from nfh_tui.editor.commands import (
+    begin,
+    move_to,
+)
+from nfh_tui.editor.state import EditState
+from nfh_tui.services.history import told
+from nfh_tui.textual_support import start
+from nfh_tui.widgets.evidence_rows import bearing
+from nfh_tui.widgets.status_bar import Tone
+from nfh_tui.workbench.availability import (
+    NOTHING,
+)
+from nfh_tui.workbench.controller import Controller, Handler
+from nfh_tui.workbench.session import DraftSteps, ExposureLog, ItemCache
+from nfh_tui.workbench.state import Position
+
+if TYPE_CHECKING:
+    from nfh_tui.workbench.screen import Workbench
+
+
+AHEAD = (1, -1, 2, 3)
+"""Items read ahead, by how far they stand from the one shown, the likeliest first."""
+STAYS = 0.15
+"""Seconds on an item until its history is read."""
+GONE = "This number is no longer there: somebody replaced or removed it."
+
+
+class ItemController(Controller):
+    """Reads the item in hand and the next ones, and presents it."""
+
+    def __init__(self, bench: "Workbench") -> None:
+        super().__init__(bench)
+        self.cache = ItemCache(self._read)
+        self.exposure = ExposureLog()
+        """What was in view of each item."""
+        self.draft_steps = DraftSteps()
+        """Steps of undo of the drafts, for when one comes back to them."""
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """What is about the item as a whole."""
+        return {"history": self.show_history}
+
+    async def _read(self, anchor_id: int) -> AnchorItem | None:
+        return await self.client.item(anchor_id, self.state.me, self.state.role)
+
+    async def show(self, anchor_id: int) -> bool:
+        """Show an item wherever it stands, in the queue or beside it; False if it is gone."""
+        item = await self.cache.get(anchor_id)
+        if item is None:
+            return False
+        self.leave()
+        index = self.state.position.index
+        place = self.state.ids.find(anchor_id, index)
+        if place is None:
+            index = min(index, max(0, len(self.state.ids) - 1))
+            self.state.position = Position(index, is_detached=True)
+        else:
+            self.state.position = Position(place)
+            self.bench.queue_list.current = place
+        self.present(item)
+        return True
+
+    def present(self, item: AnchorItem) -> None:
+        """Put an item on the screen, with the answer begun, if there is one."""
+        if self.state.stored_item is None or self.state.stored_item.anchor_id != item.anchor_id:
+            self.bench.clock.start(item.anchor_id)
+            self.state.history = ()
+            self.state.precedents = ()
+        self.state.stored_item, self.state.last_accepted = item, None
+        begun = self.has_draft(item)
+        self.state.past, self.state.future = self.draft_steps.of(
+            (item.anchor_id, self.state.role), begun=begun
+        )
+        self.state.edit = self._edit_of(item)
+        self.ui.refresh_item()
+        self.bench.queue.keep_position()
+        start(
+            self.bench,
+            self._read_history,
+            group="history",
+            description="the history of an item",
+            exclusive=True,
+        )
+
+    def has_draft(self, item: AnchorItem) -> bool:
+        """True if there is a draft of the item that is not on its way to be saved."""
+        key = (item.anchor_id, self.state.role)
+        return (
+            key not in self.state.saving and self.state.drafts.get(key, item.draft) is not None
+        )
+
+    def _edit_of(self, item: AnchorItem) -> EditState:
+        """The answer to work on: what is begun, else what the item itself brings."""
+        key = (item.anchor_id, self.state.role)
+        self.state.initial = begin(
+            replace(item, draft=None), self.state.me.name, self.state.role
+        )
+        if self.state.is_reading:
+            return EditState(cursor=item.anchor.start, role=self.state.role)
+        # What this session began, saved or threw away is newer than what was read.
+        if key in self.state.drafts:
+            return self.state.drafts[key] or self.state.initial
+        return begin(item, self.state.me.name, self.state.role)
+
+    async def reload(self) -> None:
+        """Read the item shown anew; what is begun stays as it is."""
+        before = self.state.stored_item
+        if before is None:
+            return
+        self.cache.forget(before.anchor_id)
+        item = await self.cache.get(before.anchor_id)
+        if self.state.stored_item is not before:
+            return
+        if item is None:
+            self.ui.notify(GONE, Tone.REFUSED)
+            return
+        self.state.stored_item = item
+        cursor, under = self.state.edit.cursor, self.state.initial.content
+        self.state.edit = replace(self._edit_of(item), cursor=cursor)
+        if (
+            self.state.drafts.get((item.anchor_id, self.state.role)) is None
+            and under != self.state.initial.content
+        ):
+            # What undo would go back to no longer stands on what is stored.
+            self.state.past.clear()
+            self.state.future.clear()
+        self.ui.refresh_item()
+
+    def clear(self) -> None:
+        """Show that there is nothing to show."""
+        self.state.stored_item = None
+        self.state.edit = EditState()
+        self.ui.refresh_item()
+
+    def read_ahead(self) -> None:
+        """Start reading the items that are likely to be wanted next; ask for predictions."""
+        places = (self.state.position.index + step for step in AHEAD)
+        self.cache.ahead(self.state.ids[p] for p in places if 0 <= p < len(self.state.ids))
+        self.bench.predictions.ask_soon()
+
+    def leave(self) -> None:
+        """Start writing what waits: the item is about to leave the screen."""
+        self.bench.answers.draft_writer.start()
+
+    def move_cursor(self, token: int) -> None:
+        """Put the cursor on a token of the item shown."""
+        if self.state.visible_item is not None:
+            self.state.edit = move_to(self.state.edit, self.state.visible_item, token).state
+            self.ui.refresh_edit()
+            self.bench.queue.keep_position()
+
+    async def _read_history(self) -> None:
+        """Show the history of the item in the evidence once one stays on it."""
+        item = self.state.stored_item
+        await asyncio.sleep(STAYS)
+        if item is not None and self.state.stored_item is item:
+            history = await self.client.seen_history(
+                item.anchor_id, self.state.me, self.state.role
+            )
+            if self.state.stored_item is item:
+                self.state.history = history
+                self.ui.refresh_evidence()
+            await self._read_precedents(item)
+
+    async def _read_precedents(self, item: AnchorItem) -> None:
+        """Show earlier decisions that bear on the item, to whoever may see decisions."""
+        if self.state.role is Role.ANNOTATOR or self.state.stored_item is not item:
+            return
+        nouns, tag = bearing(item, self.state.edit)
+        found = await self.client.precedents(item.anchor_id, self.state.me, nouns, tag)
+        if found and self.state.stored_item is item:
+            self.state.precedents = found
+            self.ui.refresh_evidence()
+
+    async def show_history(self) -> None:
+        """Show who changed what of this item."""
+        item = self.state.stored_item
+        if item is None:
+            self.ui.notify(NOTHING, Tone.REFUSED)
+            return
+        lines = await self.client.seen_history(item.anchor_id, self.state.me, self.state.role)
+        told_ = told(lines, item.passage, named=not self.state.blind)
+        await self.bench.prompts.show_text("History of this item", told_)

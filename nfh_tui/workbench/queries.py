@@ -1,0 +1,342 @@
+"""Queries, searches, saved views, and the order of the queue."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nfh_db.errors import (
+    QueryError,
+    StoreError,
+)
+from nfh_db.query import (
+    SORTS,
+    Query,
+    keys_for,
+    parse,
+    quote,
+    sorts_for,
+)
+from nfh_db.query.parser import sorts_in, with_sort
+from nfh_tui.actions import Access
+from nfh_tui.textual_support import start
+from nfh_tui.widgets.status_bar import Foot, Tone
+from nfh_tui.workbench.availability import denied
+from nfh_tui.workbench.completion import Completer, NamedQuery, offered, views
+from nfh_tui.workbench.controller import Controller, Handler
+from nfh_tui.workbench.state import QueryHistoryEntry
+
+if TYPE_CHECKING:
+    from nfh_tui.workbench.screen import Workbench
+
+
+SUGGESTED = 6
+"""Completions that stand at the foot while a query is typed."""
+TAB_WORDS = 10
+"""Cells of the foot that are not completions."""
+VIEW_SIGN = "@"
+"""A query that begins so is the name of a saved view."""
+DEEP = "The item in hand is number {place:,} in this order; {first} goes to the first."
+RANDOM = "random"
+ORDER = "order"
+WIDE = max(map(len, SORTS)) + 2
+"""Cells of an order's name in the list, with the sign of the one there is."""
+
+
+def _entered(text: str, why_not: Callable[[Query], str]) -> str:
+    """What enter would do with a query: show what it finds, or say why it cannot."""
+    try:
+        return why_not(parse(text.strip())) or "enter shows them"
+    except QueryError as error:
+        return "" if text.startswith(VIEW_SIGN) else str(error)
+
+
+class QueryController(Controller):
+    """Asks, keeps and orders queries."""
+
+    def __init__(self, bench: "Workbench") -> None:
+        super().__init__(bench)
+        self._known_values: dict[str, Sequence[str]] = {}
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """What chooses which items there are."""
+        return {
+            "query": self.ask,
+            "search": self.search,
+            "queue.reload": self.reload,
+            "queue.sort": self.sort,
+            "view.open": self.open_view,
+            "view.save": self.save_view,
+            "out": self.step_out,
+        }
+
+    # --- queries ----------------------------------------------------------------------------
+
+    async def ask(self) -> None:
+        """Ask for a query and show what it finds."""
+        completer = Completer(lambda key: self._known_values.get(key, ()), self.state.role)
+        start(
+            self.bench,
+            self._learn_values,
+            group="values",
+            description="values that completion offers",
+            exclusive=True,
+        )
+
+        def typed(text: str) -> None:
+            self._count_soon(text)
+            offers = completer.offers(text, self.bench.bar.cursor)[:SUGGESTED]
+            keys = offered(offers, self.bench.size.width - TAB_WORDS)
+            words = "tab" if keys else _entered(text, self.bench.queue.why_not_asked)
+            self.bench.key_line.foot = Foot(words, keys)
+
+        now = self.state.query.text
+        text = await self.bench.prompts.ask(
+            ":", now, changed=typed, complete=completer.tab, selected=True
+        )
+        await self.run(await self._of_view(text))
+
+    async def _learn_values(self) -> None:
+        """Read what the database knows of values, for completion to offer."""
+        for key in keys_for(self.state.role):
+            if key.open_values:
+                known = await self.client.queue_values(key.name, self.state.me, self.state.role)
+                self._known_values[key.name] = known
+
+    async def search(self) -> None:
+        """Ask for words and keep the items of this query whose passage has them."""
+        self.bench.key_line.foot = Foot("words of the passage; enter shows the items")
+        words = await self.bench.prompts.ask(
+            "/", changed=lambda text: self._count_soon(self._narrowed(text))
+        )
+        await self.run(self._narrowed(words) if words and words.strip() else None)
+
+    def _narrowed(self, words: str) -> str:
+        words = words.strip()
+        added = f"text:{quote(words)}" if words else ""
+        return f"{self.state.query.text} {added}".strip()
+
+    async def _of_view(self, text: str | None) -> str | None:
+        """The query of a view named with @; other texts as they are."""
+        if text is None or not text.startswith(VIEW_SIGN):
+            return text
+        name = text.removeprefix(VIEW_SIGN).strip()
+        query = await self.view_named(name)
+        if query is None:
+            self.ui.notify(f"No view is named “{name}”: @ lists them.", Tone.REFUSED)
+        return query
+
+    async def run(self, text: str | None, *, back: bool = False) -> None:
+        """Show what a query finds; None leaves all as it is. back: esc goes back to where one
+        is now."""
+        self.ui.refresh_keys()
+        if text is None:
+            return
+        try:
+            query = parse(text.strip())
+            await self.client.check_models(query)
+        except QueryError as error:
+            self.ui.notify(f"query: {error}", Tone.REFUSED)
+            return
+        if why := self.bench.queue.why_not_asked(query):
+            self.ui.notify(why, Tone.REFUSED)
+            return
+        if query.text != self.state.query.text:
+            self.state.query_history.append(
+                QueryHistoryEntry(self.state.query.text, self.state.anchor_id, back)
+            )
+        await self.show(query)
+
+    async def show(self, query: Query) -> None:
+        """Show what a query finds, staying on the item if that is among it."""
+        self.ui.notify("")
+        await self.bench.queue.open(query, self.state.anchor_id)
+        if not len(self.state.ids):
+            self.ui.notify(
+                "Nothing fits this query; esc goes back to the one before.", Tone.REFUSED
+            )
+
+    def _count_soon(self, text: str) -> None:
+        """Count what a query would find; a count under way for an older text is dropped."""
+        start(
+            self.bench,
+            partial(self._count, text),
+            group="count",
+            description="counting what a query finds",
+            exclusive=True,
+        )
+
+    async def _count(self, text: str) -> None:
+        try:
+            count = await self.client.queue_count(
+                parse(text.strip()), self.state.me, self.state.role
+            )
+        except (QueryError, StoreError) as error:
+            self.bench.bar.note = str(error)
+            return
+        self.bench.bar.note = f"{count:,} item" + ("" if count == 1 else "s")
+
+    async def reload(self) -> None:
+        """Make the queue anew."""
+        await self.show(self.state.query)
+        if len(self.state.ids):
+            self.ui.notify("the queue is made anew", Tone.DONE)
+
+    async def step_out(self) -> None:
+        """One step out: to the passage, then to the former query."""
+        if self.state.pane != "passage":
+            self.ui.show_pane("passage")
+        elif self.state.position.is_detached:
+            await self.bench.queue.go(self.state.position.index)
+        elif (former := self._previous()) is not None:
+            here = former.anchor_id if former.back else self.state.anchor_id or former.anchor_id
+            await self.bench.queue.open(parse(former.text), here, insist=True)
+        else:
+            self.ui.notify("Nothing is open. q quits.")
+
+    def _previous(self) -> QueryHistoryEntry | None:
+        """The last query before this one that may be asked in this mode, if there is one."""
+        while self.state.query_history:
+            former = self.state.query_history.pop()
+            if not self.bench.queue.why_not_asked(parse(former.text)):
+                return former
+        return None
+
+    async def ask_anew(self, left: str) -> None:
+        """Show what the query finds in another role. left: why it may not be asked there."""
+        self._known_values.clear()
+        if left:
+            self.state.query_history.append(
+                QueryHistoryEntry(self.state.query.text, self.state.anchor_id)
+            )
+        await self.bench.queue.open(
+            parse(self.state.query.text), self.state.anchor_id, insist=True
+        )
+
+    # --- views ------------------------------------------------------------------------------
+
+    async def open_view(self) -> None:
+        """Choose a view; one's own may be renamed or deleted on the way."""
+        from nfh_tui.screens.dialogs import ViewDialog
+
+        while True:
+            saved = await self.client.views(self.state.me)
+            every = views(saved, self.state.mode, self.state.me.name)
+            picked = await self.bench.app.push_screen_wait(ViewDialog(every, self._counted))
+            if picked is None:
+                return
+            if picked.act == "open":
+                await self.run(picked.view.query)
+                return
+            if why := denied(self.state.access, Access.ANNOTATOR):
+                self.ui.notify(why, Tone.REFUSED)
+                return
+            await (
+                self._rename(picked.view)
+                if picked.act == "rename"
+                else self._delete(picked.view)
+            )
+
+    async def _counted(self, text: str) -> str:
+        try:
+            count = await self.client.queue_count(parse(text), self.state.me, self.state.role)
+        except (QueryError, StoreError):
+            return "?"
+        return f"{count:,}"
+
+    async def _rename(self, view: NamedQuery) -> None:
+        name = (
+            (await self.bench.prompts.ask("New name of this view", view.name)) or ""
+        ).strip()
+        if not name or name == view.name or not await self._may_take(name):
+            return
+        await self.client.save_view(self.state.me, name, view.query)
+        await self.client.save_view(self.state.me, view.name, None)
+
+    async def _delete(self, view: NamedQuery) -> None:
+        choices = (("y", "delete it", "y"), ("n", "keep it", "n"))
+        question = f"Delete the view “{view.name}”? Its query: {view.query or 'everything'}"
+        if await self.bench.prompts.choose(question, choices) == "y":
+            await self.client.save_view(self.state.me, view.name, None)
+
+    async def _may_take(self, name: str) -> bool:
+        """True for a name that no view has, or that is to be given to another query."""
+        known = dict(await self.client.views(self.state.me))
+        if name not in known:
+            return True
+        choices = (("y", "replace it", "y"), ("n", "keep it", "n"))
+        question = f"There is a view “{name}”: {known[name] or 'everything'}"
+        return await self.bench.prompts.choose(question, choices) == "y"
+
+    async def save_view(self) -> None:
+        """Keep the query under a name."""
+        name = ((await self.bench.prompts.ask("Name of this view")) or "").strip()
+        if not name:
+            return
+        if not await self._may_take(name):
+            self.ui.notify("nothing saved")
+            return
+        await self.client.save_view(self.state.me, name, self.state.query.text)
+        self.ui.notify(f"view “{name}” saved; @ lists it, : @{name} opens it", Tone.DONE)
+
+    async def view_named(self, name: str) -> str | None:
+        """The query of a view; None for a name that is none's."""
+        saved = await self.client.views(self.state.me)
+        every = {
+            view.name: view.query for view in views(saved, self.state.mode, self.state.me.name)
+        }
+        return every.get(name)
+
+    # --- the order --------------------------------------------------------------------------
+
+    async def sort(self) -> None:
+        """Choose an order; it takes the place of the one that the query names."""
+        text = self.state.query.text
+        present = sorts_in(text)
+        now = present[0] if len(present) == 1 else "" if present else f"sort:{ORDER}"
+        options = tuple(_option(*one, now) for one in sorts_for(self.state.role).items())
+        results = [result for _, _, result in options]
+        start = next((r for r in results if _name(r) == _name(now)), results[0])
+        chosen = await self.bench.prompts.choose_from(
+            "Order of the queue", options, start=start
+        )
+        if chosen is not None:
+            await self.run(with_sort(text, "" if chosen == f"sort:{ORDER}" else chosen))
+            if self.state.position.index and not self.state.position.is_detached:
+                self.ui.notify(
+                    DEEP.format(place=self.state.position.index + 1, first=self._first_key)
+                )
+
+    @property
+    def _first_key(self) -> str:
+        """The key that goes to the start of the queue."""
+        found = (a.shown for a in self.bench.keymap.actions if a.id == "queue.first")
+        return (next(found, "").split() or ["g"])[0]
+
+
+def _name(term: str) -> str:
+    """The order that a term names, without sign and seed."""
+    return term.lstrip("-").partition(":")[2].partition("/")[0]
+
+
+def _option(name: str, meaning: str, now: str) -> tuple[str, str, str]:
+    """An order as the list shows it, and the term that choosing it writes.
+
+    The order there is now is turned round by choosing it again; of a shuffle another is made.
+    """
+    term = f"sort:{name}"
+    if _name(now) != name:
+        return f"{name:<{WIDE}}", meaning, term
+    if name == RANDOM:
+        seed = now.partition("/")[2]
+        another = int(seed) + 1 if seed.isdigit() else 1
+        return (
+            f"{f'{name} ●':<{WIDE}}",
+            f"as it is now; enter shuffles anew ({another})",
+            f"{term}/{another}",
+        )
+    turned = now.startswith("-")
+    return (
+        f"{f'{name} ●':<{WIDE}}",
+        "as it is now; enter turns it round",
+        term if turned else f"-{term}",
+    )
