@@ -115,19 +115,18 @@ class AnswerController(Controller):
 
     def apply(self, outcome: EditOutcome) -> None:
         """Take over what an act of the editor gave: state, sentence, draft."""
+        state = self.state
         if outcome.refused:
             self.ui.notify(outcome.say or "", Tone.REFUSED)
             self.ui.refresh_keys()
             return
-        before, self.state.edit = self.state.edit, outcome.state
-        if before.content != self.state.edit.content:
-            self.state.past.append(before)
-            self.state.future.clear()
+        before, state.edit = state.edit, outcome.state
+        if before.content != state.edit.content:
+            state.past.append(before)
+            state.future.clear()
         self._edited(before)
         # What the editor waits for stands at the foot; it need not be said twice.
-        waits = (
-            prompt(self.state.edit) is not None and self.state.edit.pending is not Pending.HINT
-        )
+        waits = prompt(state.edit) is not None and state.edit.pending is not Pending.HINT
         self.ui.notify("" if waits else outcome.say or "")
         if outcome.ask == "noun":
             self.bench.commands.put_back(RunAction("noun"))
@@ -153,16 +152,13 @@ class AnswerController(Controller):
 
     def follow_letters(self) -> None:
         """Give the words that have come into view letters, while letters are on show."""
+        state = self.state
         view = self.bench.passage.tokens_in_view
-        if (
-            self.state.visible_item is None
-            or view is None
-            or self.state.edit.pending is not Pending.HINT
-        ):
+        if state.visible_item is None or view is None or state.edit.pending is not Pending.HINT:
             return
-        outcome = follow(self.state.edit, self.state.visible_item, view)
-        if outcome.state.hints != self.state.edit.hints:
-            self.state.edit = outcome.state
+        outcome = follow(state.edit, state.visible_item, view)
+        if outcome.state.hints != state.edit.hints:
+            state.edit = outcome.state
             self.ui.refresh_edit()
 
     # --- the draft --------------------------------------------------------------------------
@@ -214,61 +210,58 @@ class AnswerController(Controller):
 
     async def ask_noun(self) -> None:
         """Ask for the noun that a class stands for."""
+        state = self.state
         item = self.writable()
-        if item is None or self.state.visible_item is None:
+        if item is None or state.visible_item is None:
             return
         # An empty noun tells whether one can be written here, before it is asked for.
-        tried = set_noun(
-            self.state.edit, self.state.visible_item, self.state.edit.noun or "noun"
-        )
+        tried = set_noun(state.edit, state.visible_item, state.edit.noun or "noun")
         if tried.refused:
             self.ui.notify(tried.say or "", Tone.REFUSED)
             return
-        text = await self.bench.prompts.ask("Noun", self.state.edit.noun or "")
-        if text is not None and self.state.visible_item is not None:
-            self.apply(set_noun(self.state.edit, self.state.visible_item, text))
+        text = await self.bench.prompts.ask("Noun", state.edit.noun or "")
+        if text is not None and state.visible_item is not None:
+            self.apply(set_noun(state.edit, state.visible_item, text))
 
     async def ask_comment(self) -> None:
         """Ask for the comment; what is typed is part of the draft at once."""
+        state = self.state
         if self.writable() is None:
             return
-        before = self.state.edit
+        before = state.edit
 
         def typed(text: str) -> None:
-            if self.state.visible_item is not None:
-                self.state.edit = set_comment(
-                    self.state.edit, self.state.visible_item, text
-                ).state
+            if state.visible_item is not None:
+                state.edit = set_comment(state.edit, state.visible_item, text).state
                 self.ui.refresh_edit()
                 self._keep_draft()
 
         kept = (
-            await self.bench.prompts.ask("Comment", self.state.edit.comment, changed=typed)
+            await self.bench.prompts.ask("Comment", state.edit.comment, changed=typed)
             is not None
         )
-        if self.state.edit.content == before.content:
+        if state.edit.content == before.content:
             return
-        self.state.past.append(before)
-        self.state.future.clear()
+        state.past.append(before)
+        state.future.clear()
         if not kept:
             # Escape takes the words back, as undo would; redo still brings them.
             self.step_back(
-                self.state.past,
-                self.state.future,
-                "the comment stays as it was; Z brings it back",
+                state.past, state.future, "the comment stays as it was; Z brings it back"
             )
 
     # --- saving -----------------------------------------------------------------------------
 
     async def accept(self) -> None:
         """Save the answer and go on; the line of state says when it is on disk."""
+        state = self.state
         item = self.writable()
-        if item is None or self.state.visible_item is None:
+        if item is None or state.visible_item is None:
             return
         if self.ui.bring_into_view():
             self.ui.notify("This is the item; the key once more accepts.")
             return
-        made = answer(self.state.edit, self.state.visible_item)
+        made = answer(state.edit, state.visible_item)
         if isinstance(made, str):
             self.ui.notify(made, Tone.REFUSED)
             return
@@ -278,20 +271,18 @@ class AnswerController(Controller):
             self._just_accepted(item)
             self.ui.notify(self._unchanged_words(item, made))
             return
-        key = (item.anchor_id, self.state.role)
-        self.state.drafts[key] = self.state.saving[key] = self.state.edit
+        key = (item.anchor_id, state.role)
+        state.drafts[key] = state.saving[key] = state.edit
         self.bench.clock.done()
         # From here on, undo takes the saved answer back, not a step of its draft.
-        self.state.past.clear()
-        self.state.future.clear()
+        state.past.clear()
+        state.future.clear()
         self.bench.item.leave()
         self.ui.notify("")
         handed_over = asyncio.Event()
         start(
             self.bench,
-            partial(
-                self._commit, item, self.state.edit, made, self._exposure(item), handed_over
-            ),
+            partial(self._commit, item, state.edit, made, self._exposure(item), handed_over),
             group="commit",
             description="saving an answer",
         )
@@ -302,11 +293,9 @@ class AnswerController(Controller):
 
     def _just_accepted(self, item: AnchorItem) -> None:
         """Remember what was accepted right before the item that is shown now."""
-        if (
-            self.state.stored_item is not None
-            and self.state.stored_item.anchor_id != item.anchor_id
-        ):
-            self.state.last_accepted = item.anchor_id
+        state = self.state
+        if state.stored_item is not None and state.stored_item.anchor_id != item.anchor_id:
+            state.last_accepted = item.anchor_id
 
     def _decided_so(self, item: AnchorItem) -> bool:
         """True if an expert's decision stands in the editor as it is: it stays that expert's.
@@ -351,11 +340,12 @@ class AnswerController(Controller):
         seen: Exposure,
         handed_over: asyncio.Event,
     ) -> None:
+        state = self.state
         key = (item.anchor_id, edit.role)
         try:
             try:
                 writing = self.client.commit_answer(
-                    item.anchor_id, self.state.me, edit.role, made, seen
+                    item.anchor_id, state.me, edit.role, made, seen
                 )
             finally:
                 handed_over.set()
@@ -363,24 +353,22 @@ class AnswerController(Controller):
         except Exception as error:  # noqa: BLE001  # whatever it is, the answer must not go
             self._no_longer_saving(key, edit)
             # What keeps the answer from the disk keeps the draft too; it is said once.
-            self.state.unsaved_reported = True
+            state.unsaved_reported = True
             self.write_draft(key, edit)
-            self.state.unsaved[key] = Unsaved(edit, made, seen)
+            state.unsaved[key] = Unsaved(edit, made, seen)
             self.ui.refresh_status()
             failed = error
             self.bench.enqueue(lambda: self._commit_failed(key, failed))
             return
-        self.state.unsaved.pop(key, None)
+        state.unsaved.pop(key, None)
         self._no_longer_saving(key, edit)
-        if self.state.drafts.get(key) is edit:
-            self.state.drafts[key] = None
+        if state.drafts.get(key) is edit:
+            state.drafts[key] = None
             self.draft_writer.drop(key)
         self.ui.refresh_status()
         words = f"saved {local_time(saved.at)}"
         if edit.role is Role.ADJUDICATOR:
-            words = ". ".join(
-                filter(None, [words, after_deciding(item, self.state.me.name, made)])
-            )
+            words = ". ".join(filter(None, [words, after_deciding(item, state.me.name, made)]))
         self.ui.notify(words, Tone.DONE)
         await self.reload_written(item.anchor_id)
         rest = self.bench.queue.rest_words()
@@ -420,14 +408,13 @@ class AnswerController(Controller):
 
     async def go_on(self) -> None:
         """The next item; at the end of the queue the same one again."""
-        await self.bench.queue.placed.wait()
+        bench = self.bench
+        await bench.queue.placed.wait()
         if self.state.position.next_index < len(self.state.ids):
-            await self.bench.queue.go(self.state.position.next_index)
+            await bench.queue.go(self.state.position.next_index)
             return
         if not self.state.saving:
-            self.ui.notify(
-                self.bench.queue.rest_words() or "That was the last item of the queue."
-            )
+            self.ui.notify(bench.queue.rest_words() or "That was the last item of the queue.")
 
     # --- flags ------------------------------------------------------------------------------
 

@@ -19,9 +19,7 @@ from nfh_tui.client import by
 from nfh_tui.jobs.descriptions import job_title, short_phase
 from nfh_tui.textual_support import PredictorChanged, start
 from nfh_tui.widgets.status_bar import TourBox
-from nfh_tui.workbench.command_queue import (
-    KeyPress,
-)
+from nfh_tui.workbench.command_queue import KeyPress
 from nfh_tui.workbench.controller import Controller, Handler
 from nfh_tui.workbench.display import PANES
 from nfh_tui.workbench.session import IdList
@@ -481,10 +479,9 @@ class BackgroundController(Controller):
 
     async def _keep_in_order(self) -> None:
         """Order the queue anew if it may stand otherwise by now, every few seconds at most."""
+        state = self.state
         due = monotonic() - self._ordered_at >= BETWEEN
-        if not (
-            self._order_stale and due and learns(self.state.query) and self.state.ids.complete
-        ):
+        if not (self._order_stale and due and learns(state.query) and state.ids.complete):
             return
         found = await self.client.orders_version()
         if found == self._order:

@@ -6,30 +6,17 @@ from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
 from nfh_db.bulk_plan import BulkDone, BulkOperation, BulkPreview, OperationKind, Seeing
-from nfh_db.errors import (
-    StoreError,
-)
-from nfh_db.records import (
-    AnchorItem,
-    Exposure,
-    Role,
-)
+from nfh_db.errors import StoreError
+from nfh_db.records import AnchorItem, Exposure, Role
 from nfh_models.domain import Kind
 from nfh_tui.actions import Mode
 from nfh_tui.display_text import clip, visible
 from nfh_tui.editor.votes import describe
-from nfh_tui.textual_support import (
-    BulkProgress,
-)
+from nfh_tui.textual_support import BulkProgress
 from nfh_tui.widgets.evidence_rows import bearing
-from nfh_tui.widgets.status_bar import (
-    Tone,
-)
+from nfh_tui.widgets.status_bar import Tone
 from nfh_tui.workbench import availability
-from nfh_tui.workbench.availability import (
-    NOTHING,
-    OTHERS,
-)
+from nfh_tui.workbench.availability import NOTHING, OTHERS
 from nfh_tui.workbench.controller import Controller, Handler
 from nfh_tui.workbench.display import local_time
 
@@ -86,14 +73,13 @@ class BulkController(Controller):
 
     async def _previewed(self, wish: BulkOperation) -> BulkPreview | None:
         """What the wish would do to what the query finds now."""
+        state = self.state
         # What is begun must be on disk, so that the item is left as it is.
         await self.bench.answers.draft_writer.flush()
         try:
             return await self._while(
                 "looking…",
-                self.client.preview_bulk(
-                    self.state.query, wish, self.state.me, self._reporter()
-                ),
+                self.client.preview_bulk(state.query, wish, state.me, self._reporter()),
             )
         except StoreError as error:
             await self.bench.prompts.show_error(str(error))
@@ -172,7 +158,8 @@ class BulkController(Controller):
 
     async def apply_to_similar(self) -> None:
         """Give the decision of this item, or else the last one, to items that are like it."""
-        if self.state.mode is not Mode.ADJUDICATE:
+        state = self.state
+        if state.mode is not Mode.ADJUDICATE:
             self.ui.notify(NOT_ADJUDICATING, Tone.REFUSED)
             return
         await self.client.settled()
@@ -183,8 +170,7 @@ class BulkController(Controller):
         made = source.gold.answer
         await self.bench.answers.draft_writer.flush()
         alike = await self._while(
-            "looking…",
-            self.client.similar(source.anchor_id, source.passage, made, self.state.me),
+            "looking…", self.client.similar(source.anchor_id, source.passage, made, state.me)
         )
         said = describe(made, source.passage)
         word = source.passage.words(source.anchor.start, source.anchor.end)
@@ -196,10 +182,7 @@ class BulkController(Controller):
             return
         from nfh_tui.screens.dialogs import SimilarDialog
 
-        here = (
-            self.state.stored_item is not None
-            and self.state.stored_item.anchor_id == source.anchor_id
-        )
+        here = state.stored_item is not None and state.stored_item.anchor_id == source.anchor_id
         which = f"Like “{word}”, decided {said}"
         title = which if here else f"{which} (the one decided before this item)"
         dialog = SimilarDialog(title, alike)
@@ -219,24 +202,20 @@ class BulkController(Controller):
         """The item just accepted while this one is as it came; else this one if it is decided,
         else the one that this person decided last.
         """
-        here = self.state.stored_item
-        if (
-            self.state.last_accepted is not None
-            and self.state.edit.content == self.state.initial.content
-        ):
-            just = await self.client.item(
-                self.state.last_accepted, self.state.me, self.state.role
-            )
+        state = self.state
+        here = state.stored_item
+        if state.last_accepted is not None and state.edit.content == state.initial.content:
+            just = await self.client.item(state.last_accepted, state.me, state.role)
             if _names_a_kind(just):
                 return just
         if here is not None:
-            here = await self.client.item(here.anchor_id, self.state.me, self.state.role)
+            here = await self.client.item(here.anchor_id, state.me, state.role)
         if _names_a_kind(here):
             return here
-        last = await self.client.last_decided(self.state.me)
+        last = await self.client.last_decided(state.me)
         if last is None:
             return None
-        found = await self.client.item(last, self.state.me, Role.ADJUDICATOR)
+        found = await self.client.item(last, state.me, Role.ADJUDICATOR)
         return found if _names_a_kind(found) else None
 
     # --- precedents -------------------------------------------------------------------------

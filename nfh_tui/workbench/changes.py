@@ -10,13 +10,7 @@ from nfh_db.errors import (
     StaleLabelsError,
     StoreError,
 )
-from nfh_db.records import (
-    AnchorItem,
-    Annotator,
-    Role,
-    StaleLabels,
-    Undone,
-)
+from nfh_db.records import AnchorItem, Annotator, Role, StaleLabels, Undone
 from nfh_db.store import Store
 from nfh_models.domain import Anchor
 from nfh_tui.display_text import width_of
@@ -136,26 +130,25 @@ class SpanController(Controller):
 
         Where gold or others' answers become stale by it, that is asked first.
         """
+        state = self.state
         await self.bench.answers.draft_writer.flush()
         try:
-            saved = await self.client.replace_anchor(
-                item.anchor_id, self.state.me, self.state.role, span
-            )
+            saved = await self.client.replace_anchor(item.anchor_id, state.me, state.role, span)
         except StaleLabelsError as error:
             question = self._stale_words(item, error.labels)
             if await self.bench.prompts.choose(question, STALE_CHOICES) != "y":
                 self.ui.notify(f"the number stays “{_words(item, item.anchor)}”")
                 return
             saved = await self.client.replace_anchor(
-                item.anchor_id, self.state.me, self.state.role, span, error.labels
+                item.anchor_id, state.me, state.role, span, error.labels
             )
-        self.state.drafts.pop((item.anchor_id, self.state.role), None)
-        self.state.drafts.pop((saved.anchor_id, self.state.role), None)
+        state.drafts.pop((item.anchor_id, state.role), None)
+        state.drafts.pop((saved.anchor_id, state.role), None)
         self.bench.item.draft_steps.forget(item.anchor_id)
         self.bench.item.draft_steps.forget(saved.anchor_id)
-        place = self.state.ids.find(item.anchor_id, self.state.position.index)
+        place = state.ids.find(item.anchor_id, state.position.index)
         if place is not None:
-            self.state.ids.replace(place, saved.anchor_id)
+            state.ids.replace(place, saved.anchor_id)
         self.bench.item.cache.clear()
         await self.bench.item.show(saved.anchor_id)
         self.bench.queue_list.refresh()
@@ -219,30 +212,28 @@ class UndoController(Controller):
 
     async def redo(self) -> None:
         """Do again what was taken back, in the draft or saved."""
-        if self.bench.answers.step_back(
-            self.state.future, self.state.past, "done again in the draft"
-        ):
+        state = self.state
+        if self.bench.answers.step_back(state.future, state.past, "done again in the draft"):
             return
         await self._show_undone("done again", await self._undo_saved(undo=False))
 
     async def _undo_saved(self, *, undo: bool) -> Undone | None:
         """Undo or redo in the store; where that cannot be, the reason is said."""
-        if self.state.is_reading:
+        state = self.state
+        if state.is_reading:
             self.ui.notify(self.ui.read_only_reason, Tone.REFUSED)
             return None
         await self.bench.answers.draft_writer.flush()
         # A settlement of many items takes seconds; keys pressed meanwhile wait for it.
-        self.state.busy = "taking back…" if undo else "doing it again…"
+        state.busy = "taking back…" if undo else "doing it again…"
         self.ui.refresh_status()
         try:
-            done = await (
-                self.client.undo(self.state.me) if undo else self.client.redo(self.state.me)
-            )
+            done = await (self.client.undo(state.me) if undo else self.client.redo(state.me))
         except (ChangedSinceError, NotAllowedError) as error:
             self.ui.notify(str(error), Tone.REFUSED)
             return None
         finally:
-            self.state.busy = ""
+            state.busy = ""
             self.ui.refresh_status()
         if done is None:
             self.ui.notify(

@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 from rich.table import Table
 from textual import events
 
-from nfh_tui.widgets.status_bar import (
-    Foot,
-)
-from nfh_tui.workbench.command_queue import (
-    Callback,
-    KeyPress,
-)
+from nfh_tui.widgets.status_bar import Foot
+from nfh_tui.workbench.command_queue import Callback, KeyPress
 
 if TYPE_CHECKING:
     from nfh_tui.workbench.display import Display
@@ -62,16 +57,15 @@ class Prompts(Controller):
 
         A key that is none of the choices and not escape is done as usual.
         """
-        self.bench.key_line.foot = Foot(
-            question, tuple((key, word) for key, word, _ in choices)
-        )
+        bench = self.bench
+        bench.key_line.foot = Foot(question, tuple((key, word) for key, word, _ in choices))
         self.state.question_open = True
         try:
-            turn = await self.bench.commands.get()
+            turn = await bench.commands.get()
             while isinstance(turn, Callback):
                 await turn.run()
-                turn = await self.bench.commands.get()
-            self.bench.clock.touch()
+                turn = await bench.commands.get()
+            bench.clock.touch()
         finally:
             self.state.question_open = False
             self.ui.refresh_keys()
@@ -81,7 +75,7 @@ class Prompts(Controller):
             if key_name in {pressed, character}:
                 return result
         if pressed != "escape":
-            self.bench.commands.put_back(turn)
+            bench.commands.put_back(turn)
         return None
 
     async def ask(

@@ -75,16 +75,15 @@ class Display(Controller):
 
     def refresh_status(self) -> None:
         """Mode, place and what is under way, as they are now."""
-        self.bench.queue_list.away = self.state.position.is_detached
-        total = len(self.state.ids)
-        known = f"{total:,}" + ("" if self.state.ids.complete else "…")
+        state = self.state
+        self.bench.queue_list.away = state.position.is_detached
+        total = len(state.ids)
+        known = f"{total:,}" + ("" if state.ids.complete else "…")
         place = f"{self._position_words(total)}/{known}" if total else known
         self.set_status(
-            mode=self.state.mode.upper(),
-            me=self.state.me.name,
-            place=place
-            if self.state.todo_left is None
-            else f"{place} · {self.state.todo_left:,} left",
+            mode=state.mode.upper(),
+            me=state.me.name,
+            place=place if state.todo_left is None else f"{place} · {state.todo_left:,} left",
             busy=self._under_way(),
         )
 
@@ -159,45 +158,43 @@ class Display(Controller):
 
     def refresh_evidence(self) -> None:
         """Draw all that is known of the item."""
-        if self.state.visible_item is not None:
+        state = self.state
+        if state.visible_item is not None:
             self.bench.answer_line.title = Title(
-                *answer_words(self.state.visible_item, self.state.edit, self.state.is_reading)
+                *answer_words(state.visible_item, state.edit, state.is_reading)
             )
-            edit = None if self.state.is_reading else self.state.edit
+            edit = None if state.is_reading else state.edit
             # What an import brought stands above, as votes and gold; L shows that too.
-            people = [line for line in self.state.history if line.kind != "import"]
-            history = (
-                () if self.state.blind else worded(people, self.state.visible_item.passage)
-            )
+            people = [line for line in state.history if line.kind != "import"]
+            history = () if state.blind else worded(people, state.visible_item.passage)
             self.bench.evidence.show(
-                self.state.visible_item,
+                state.visible_item,
                 edit,
-                blind=self.state.blind,
+                blind=state.blind,
                 history=history,
-                rules=self.state.guidelines,
-                precedents=self.state.precedents,
+                rules=state.guidelines,
+                precedents=state.precedents,
                 brief=self.evidence_below,
             )
             self.note_exposure()
 
     def note_exposure(self) -> None:
         """Note what of the item is in view now."""
-        item = self.state.stored_item
+        state = self.state
+        item = state.stored_item
         if item is None:
             return
         three = self.bench.has_class("-three-panes")
-        adopted = is_models(self.state.edit)
+        adopted = is_models(state.edit)
         self.bench.item.exposure.note(
-            item if adopted else self.state.blinding.without_model(item),
-            self.state.me.name,
-            judging=self.state.role is Role.ADJUDICATOR,
-            evidence=not self.state.guide_shown
-            and (three or self.state.pane == "evidence" or self.evidence_below),
+            item if adopted else state.blinding.without_model(item),
+            state.me.name,
+            judging=state.role is Role.ADJUDICATOR,
+            evidence=not state.guide_shown
+            and (three or state.pane == "evidence" or self.evidence_below),
             scores=adopted
-            or (self.passage_in_view and self.state.heat is not Heat.OFF)
-            or (
-                self.state.edit.pending is Pending.HINT and self.state.role is Role.ADJUDICATOR
-            ),
+            or (self.passage_in_view and state.heat is not Heat.OFF)
+            or (state.edit.pending is Pending.HINT and state.role is Role.ADJUDICATOR),
         )
 
     # --- the panes --------------------------------------------------------------------------
@@ -292,26 +289,21 @@ class Display(Controller):
 
     async def choose_other_model(self) -> None:
         """Choose the model with which the active one is compared."""
+        state = self.state
         names = (
-            [said.model for said in self.state.visible_item.others]
-            if self.state.visible_item is not None
+            [said.model for said in state.visible_item.others]
+            if state.visible_item is not None
             else []
         )
-        if (
-            not names
-            or self.state.visible_item is None
-            or self.state.visible_item.prediction is None
-        ):
-            self.notify(
-                heat_words(self.state.visible_item, Heat.DIFFERENCE, None), Tone.REFUSED
-            )
+        if not names or state.visible_item is None or state.visible_item.prediction is None:
+            self.notify(heat_words(state.visible_item, Heat.DIFFERENCE, None), Tone.REFUSED)
             return
         options = tuple((name, "", name) for name in names)
         chosen = await self.bench.prompts.choose_from(
-            "Compare with", options, start=self.state.other_model
+            "Compare with", options, start=state.other_model
         )
         if chosen is not None:
-            self.state.other_model = chosen
+            state.other_model = chosen
             self._set_heat(Heat.DIFFERENCE)
 
     async def toggle_window(self) -> None:
@@ -320,15 +312,14 @@ class Display(Controller):
         That is so of a corpus, not of a person: it is kept in the database, for whoever may
         change its settings.
         """
-        self.state.windowed = not self.state.windowed
+        state = self.state
+        state.windowed = not state.windowed
         self.refresh_item()
-        drawn = (
-            self.state.visible_item is not None and window(self.state.visible_item) is not None
-        )
+        drawn = state.visible_item is not None and window(state.visible_item) is not None
         words = BOUNDED if drawn else NOT_BOUNDED
-        self.notify(words if self.state.windowed else "bounds of voters hidden")
-        if self.state.access >= Access.ADMIN:
-            await self.client.set_setting(VOTERS_SAW, ON if self.state.windowed else OFF)
+        self.notify(words if state.windowed else "bounds of voters hidden")
+        if state.access >= Access.ADMIN:
+            await self.client.set_setting(VOTERS_SAW, ON if state.windowed else OFF)
 
     def toggle_names(self) -> None:
         """Hide or show names."""

@@ -6,18 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nfh_db.records import AnchorItem, Role
-from nfh_tui.editor.commands import (
-    begin,
-    move_to,
-)
+from nfh_tui.editor.commands import begin, move_to
 from nfh_tui.editor.state import EditState
 from nfh_tui.services.history import told
 from nfh_tui.textual_support import start
 from nfh_tui.widgets.evidence_rows import bearing
 from nfh_tui.widgets.status_bar import Tone
-from nfh_tui.workbench.availability import (
-    NOTHING,
-)
+from nfh_tui.workbench.availability import NOTHING
 from nfh_tui.workbench.controller import Controller, Handler
 from nfh_tui.workbench.session import DraftSteps, ExposureLog, ItemCache
 from nfh_tui.workbench.state import Position
@@ -92,23 +87,21 @@ class ItemController(Controller):
 
     def has_draft(self, item: AnchorItem) -> bool:
         """True if there is a draft of the item that is not on its way to be saved."""
-        key = (item.anchor_id, self.state.role)
-        return (
-            key not in self.state.saving and self.state.drafts.get(key, item.draft) is not None
-        )
+        state = self.state
+        key = (item.anchor_id, state.role)
+        return key not in state.saving and state.drafts.get(key, item.draft) is not None
 
     def _edit_of(self, item: AnchorItem) -> EditState:
         """The answer to work on: what is begun, else what the item itself brings."""
-        key = (item.anchor_id, self.state.role)
-        self.state.initial = begin(
-            replace(item, draft=None), self.state.me.name, self.state.role
-        )
-        if self.state.is_reading:
-            return EditState(cursor=item.anchor.start, role=self.state.role)
+        state = self.state
+        key = (item.anchor_id, state.role)
+        state.initial = begin(replace(item, draft=None), state.me.name, state.role)
+        if state.is_reading:
+            return EditState(cursor=item.anchor.start, role=state.role)
         # What this session began, saved or threw away is newer than what was read.
-        if key in self.state.drafts:
-            return self.state.drafts[key] or self.state.initial
-        return begin(item, self.state.me.name, self.state.role)
+        if key in state.drafts:
+            return state.drafts[key] or state.initial
+        return begin(item, state.me.name, state.role)
 
     async def reload(self) -> None:
         """Read the item shown anew; what is begun stays as it is."""
@@ -159,14 +152,13 @@ class ItemController(Controller):
 
     async def _read_history(self) -> None:
         """Show the history of the item in the evidence once one stays on it."""
-        item = self.state.stored_item
+        state = self.state
+        item = state.stored_item
         await asyncio.sleep(STAYS)
-        if item is not None and self.state.stored_item is item:
-            history = await self.client.seen_history(
-                item.anchor_id, self.state.me, self.state.role
-            )
-            if self.state.stored_item is item:
-                self.state.history = history
+        if item is not None and state.stored_item is item:
+            history = await self.client.seen_history(item.anchor_id, state.me, state.role)
+            if state.stored_item is item:
+                state.history = history
                 self.ui.refresh_evidence()
             await self._read_precedents(item)
 

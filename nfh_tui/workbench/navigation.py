@@ -7,26 +7,14 @@ from typing import TYPE_CHECKING
 
 from textual.scroll_view import ScrollView
 
-from nfh_db.errors import (
-    QueryError,
-    StoreError,
-)
+from nfh_db.errors import QueryError, StoreError
 from nfh_db.query import ME, PeopleTerm, Query, asked_by, parse, quote
 from nfh_db.records import AnchorState, QueuePosition, QueueRow
 from nfh_tui.actions import Mode
 from nfh_tui.textual_support import ErrorRaised, start
 from nfh_tui.widgets.status_bar import Tone
-from nfh_tui.workbench.availability import (
-    EMPTY,
-    FIRST,
-    LAST,
-    NOTHING,
-)
-from nfh_tui.workbench.command_queue import (
-    DebouncedWriter,
-    KeyPress,
-    RunAction,
-)
+from nfh_tui.workbench.availability import EMPTY, FIRST, LAST, NOTHING
+from nfh_tui.workbench.command_queue import DebouncedWriter, KeyPress, RunAction
 from nfh_tui.workbench.controller import Controller, Handler
 from nfh_tui.workbench.item import GONE
 from nfh_tui.workbench.session import IdList, Nearby, around, dump, name_of
@@ -180,11 +168,10 @@ class QueueController(Controller):
     @property
     def _is_todo(self) -> bool:
         """True while the queue is of what this person was given, to be worked through."""
-        given = [
-            t for t in self.state.query.terms if isinstance(t, PeopleTerm) and t.key == "todo"
-        ]
+        state = self.state
+        given = [t for t in state.query.terms if isinstance(t, PeopleTerm) and t.key == "todo"]
         mine = any(ME in value.names for term in given for value in term.values)
-        return mine and not self.state.is_reading
+        return mine and not state.is_reading
 
     async def count_left(self) -> None:
         """Count what is left of what one was given, while the queue is of that."""
@@ -213,19 +200,17 @@ class QueueController(Controller):
 
     async def save_position(self) -> None:
         """Save where this person stands, and what stands around it in the queue."""
-        name = name_of(self.state.mode.value, self.state.me.name)
+        state = self.state
+        name = name_of(state.mode.value, state.me.name)
         near = around(
-            self.state.query.text,
-            self.state.ids,
-            self.state.position.index,
-            beside=self.state.position.is_detached,
+            state.query.text, state.ids, state.position.index, beside=state.position.is_detached
         )
-        known = self.placed.is_set() and len(self.state.ids) > 0
-        item = self.state.stored_item
+        known = self.placed.is_set() and len(state.ids) > 0
+        item = state.stored_item
         anchor_id = None if item is None else item.anchor_id
-        token = None if item is None else self.state.edit.cursor
-        place = QueuePosition(self.state.query.text, anchor_id, token)
-        await self.client.save_place(self.state.me, self.state.mode.value, place)
+        token = None if item is None else state.edit.cursor
+        place = QueuePosition(state.query.text, anchor_id, token)
+        await self.client.save_place(state.me, state.mode.value, place)
         if known:
             await self.client.set_setting(name, dump(near))
 
@@ -238,27 +223,26 @@ class QueueController(Controller):
 
     async def go(self, place: int) -> None:
         """Show the item in a place of the queue."""
-        self.bench.item.leave()
+        bench = self.bench
+        bench.item.leave()
         self.placed.set()
         if not len(self.state.ids):
-            self.bench.item.clear()
+            bench.item.clear()
             return
         self.state.position = Position(max(0, min(place, len(self.state.ids) - 1)))
-        self.bench.queue_list.current = self.state.position.index
+        bench.queue_list.current = self.state.position.index
         self.ui.refresh_status()
         if self._step_waits():
             self.state.visible_item = self.state.stored_item = None
             return
         anchor_id = self.state.ids[self.state.position.index]
-        item = self.bench.item.cache.peek(anchor_id) or await self.bench.item.cache.get(
-            anchor_id
-        )
+        item = bench.item.cache.peek(anchor_id) or await bench.item.cache.get(anchor_id)
         if item is None:
-            self.bench.item.clear()
+            bench.item.clear()
             self.ui.notify(GONE, Tone.REFUSED)
             return
-        self.bench.item.present(item)
-        self.bench.item.read_ahead()
+        bench.item.present(item)
+        bench.item.read_ahead()
 
     def _step_waits(self) -> bool:
         """True if the next key steps on anyway, so that the item need not be drawn."""
@@ -294,24 +278,21 @@ class QueueController(Controller):
 
     async def first(self) -> None:
         """Go to the start of the queue."""
-        if len(self.state.ids) and (
-            self.state.position.index or self.state.position.is_detached
-        ):
+        state = self.state
+        if len(state.ids) and (state.position.index or state.position.is_detached):
             await self.go(0)
         else:
-            self.ui.notify(FIRST if len(self.state.ids) else EMPTY, Tone.REFUSED)
+            self.ui.notify(FIRST if len(state.ids) else EMPTY, Tone.REFUSED)
 
     async def last(self) -> None:
         """Go to the end of the queue, once it is known."""
+        state = self.state
         await self.placed.wait()
         await self._all_ids.wait()
-        if (
-            self.state.position.index + 1 < len(self.state.ids)
-            or self.state.position.is_detached
-        ):
-            await self.go(len(self.state.ids) - 1)
+        if state.position.index + 1 < len(state.ids) or state.position.is_detached:
+            await self.go(len(state.ids) - 1)
         else:
-            self.ui.notify(LAST if len(self.state.ids) else EMPTY, Tone.REFUSED)
+            self.ui.notify(LAST if len(state.ids) else EMPTY, Tone.REFUSED)
 
     async def next_undecided(self) -> None:
         """Go to the next item that waits."""
@@ -338,17 +319,14 @@ class QueueController(Controller):
 
     async def _undecided_near(self, forward: bool) -> int | None:
         """The nearest undecided place among the next windows of rows."""
-        here = (
-            self.state.position.next_index - 1
-            if forward
-            else self.state.position.previous_index + 1
-        )
+        state = self.state
+        here = state.position.next_index - 1 if forward else state.position.previous_index + 1
         start = here + 1 if forward else here - WINDOW
         for _ in range(WINDOWS):
-            ids = self.state.ids.slice(start, start + WINDOW)
-            rows = await self.client.queue_rows(ids, self.state.me, self.state.role)
+            ids = state.ids.slice(start, start + WINDOW)
+            rows = await self.client.queue_rows(ids, state.me, state.role)
             waiting = {row.anchor_id for row in rows if row.state is not AnchorState.DECIDED}
-            place = self.state.ids.step(here, waiting, forward) if waiting else None
+            place = state.ids.step(here, waiting, forward) if waiting else None
             if place is not None:
                 return place
             start += WINDOW if forward else -WINDOW
@@ -356,22 +334,17 @@ class QueueController(Controller):
 
     async def _undecided_anywhere(self, forward: bool) -> int | None:
         """The nearest place, of the whole queue, that an own query finds undecided."""
-        queries = [f"-by:{quote(self.state.me.name)}"]
-        if self.state.mode is not Mode.ANNOTATE:
+        state = self.state
+        queries = [f"-by:{quote(state.me.name)}"]
+        if state.mode is not Mode.ANNOTATE:
             # What one has to decide blind may have been decided by somebody else.
             queries = ["-state:decided", "todo:me/adjudicator"]
         waiting: set[int] = set()
         for query in queries:
-            async for chunk in self.client.queue_ids(
-                parse(query), self.state.me, self.state.role
-            ):
+            async for chunk in self.client.queue_ids(parse(query), state.me, state.role):
                 waiting.update(chunk)
-        here = (
-            self.state.position.next_index - 1
-            if forward
-            else self.state.position.previous_index + 1
-        )
-        return self.state.ids.step(here, waiting, forward)
+        here = state.position.next_index - 1 if forward else state.position.previous_index + 1
+        return state.ids.step(here, waiting, forward)
 
     # --- moving inside the panes ------------------------------------------------------------
 
@@ -384,6 +357,7 @@ class QueueController(Controller):
         await self._line(1)
 
     async def _line(self, by: int) -> None:
+        bench = self.bench
         if self.state.pane == "queue":
             await self._step(by)
         elif self.state.pane == "evidence":
@@ -391,16 +365,14 @@ class QueueController(Controller):
         elif self.state.visible_item is None:
             self.ui.notify(NOTHING, Tone.REFUSED)
         else:
-            beside = (
-                self.bench.passage.token_above if by < 0 else self.bench.passage.token_below
-            )
+            beside = bench.passage.token_above if by < 0 else bench.passage.token_below
             token = beside(self.state.edit.cursor)
             if token == self.state.edit.cursor:
                 self.ui.notify(
                     f"This is the {'first' if by < 0 else 'last'} line.", Tone.REFUSED
                 )
             else:
-                self.bench.item.move_cursor(token)
+                bench.item.move_cursor(token)
 
     def _scroll(self, view: ScrollView, by: int) -> None:
         """Scroll a pane by so many lines; at its end, say so."""
@@ -430,9 +402,6 @@ class QueueController(Controller):
 
     def _page_of_queue(self, by: int) -> int:
         """How many items a page is, or what is left of one; at least one step that way."""
-        left = (
-            len(self.state.ids) - 1 - self.state.position.index
-            if by > 0
-            else self.state.position.index
-        )
+        state = self.state
+        left = len(state.ids) - 1 - state.position.index if by > 0 else state.position.index
         return by * max(1, min(self.bench.queue_list.page, left))

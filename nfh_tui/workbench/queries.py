@@ -4,18 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from nfh_db.errors import (
-    QueryError,
-    StoreError,
-)
-from nfh_db.query import (
-    SORTS,
-    Query,
-    keys_for,
-    parse,
-    quote,
-    sorts_for,
-)
+from nfh_db.errors import QueryError, StoreError
+from nfh_db.query import SORTS, Query, keys_for, parse, quote, sorts_for
 from nfh_db.query.parser import sorts_in, with_sort
 from nfh_tui.actions import Access
 from nfh_tui.textual_support import start
@@ -166,10 +156,9 @@ class QueryController(Controller):
         )
 
     async def _count(self, text: str) -> None:
+        state = self.state
         try:
-            count = await self.client.queue_count(
-                parse(text.strip()), self.state.me, self.state.role
-            )
+            count = await self.client.queue_count(parse(text.strip()), state.me, state.role)
         except (QueryError, StoreError) as error:
             self.bench.bar.note = str(error)
             return
@@ -203,14 +192,11 @@ class QueryController(Controller):
 
     async def ask_anew(self, left: str) -> None:
         """Show what the query finds in another role. left: why it may not be asked there."""
+        state = self.state
         self._known_values.clear()
         if left:
-            self.state.query_history.append(
-                QueryHistoryEntry(self.state.query.text, self.state.anchor_id)
-            )
-        await self.bench.queue.open(
-            parse(self.state.query.text), self.state.anchor_id, insist=True
-        )
+            state.query_history.append(QueryHistoryEntry(state.query.text, state.anchor_id))
+        await self.bench.queue.open(parse(state.query.text), state.anchor_id, insist=True)
 
     # --- views ------------------------------------------------------------------------------
 
@@ -280,10 +266,9 @@ class QueryController(Controller):
 
     async def view_named(self, name: str) -> str | None:
         """The query of a view; None for a name that is none's."""
-        saved = await self.client.views(self.state.me)
-        every = {
-            view.name: view.query for view in views(saved, self.state.mode, self.state.me.name)
-        }
+        state = self.state
+        saved = await self.client.views(state.me)
+        every = {view.name: view.query for view in views(saved, state.mode, state.me.name)}
         return every.get(name)
 
     # --- the order --------------------------------------------------------------------------

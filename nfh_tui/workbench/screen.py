@@ -56,20 +56,8 @@ from nfh_tui.workbench.background import (
 )
 from nfh_tui.workbench.bulk import BulkController
 from nfh_tui.workbench.changes import RescueController, SpanController, UndoController
-from nfh_tui.workbench.command_queue import (
-    Callback,
-    CommandQueue,
-    KeyPress,
-    RunAction,
-    Turn,
-)
-from nfh_tui.workbench.controller import (
-    NOT_DONE,
-    Controller,
-    Handler,
-    KeyInterceptor,
-    Prompts,
-)
+from nfh_tui.workbench.command_queue import Callback, CommandQueue, KeyPress, RunAction, Turn
+from nfh_tui.workbench.controller import NOT_DONE, Controller, Handler, KeyInterceptor, Prompts
 from nfh_tui.workbench.display import PANES, Display
 from nfh_tui.workbench.host import Host
 from nfh_tui.workbench.item import ItemController
@@ -258,13 +246,11 @@ class Workbench(Enduring, Screen[None]):
 
     def _is_done(self, item: AnchorItem | None) -> bool:
         """True for an item that this person has answered and not begun anew."""
+        state = self.state
         return (
             item is not None
             and item.draft is None
-            and any(
-                v.annotator == self.state.me.name and v.role is self.state.role
-                for v in item.votes
-            )
+            and any(v.annotator == state.me.name and v.role is state.role for v in item.votes)
         )
 
     async def _first_query(self, remembered: str) -> str:

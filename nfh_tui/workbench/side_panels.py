@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 
 from nfh_db.errors import StoreError
 from nfh_db.formats.gold import GoldWriter
-from nfh_db.records import (
-    AnchorItem,
-    ExportRecord,
-)
+from nfh_db.records import AnchorItem, ExportRecord
 from nfh_tui.actions import Mode
 from nfh_tui.display_text import clip
 from nfh_tui.editor.commands import set_tag
@@ -19,9 +16,7 @@ from nfh_tui.editor.votes import describe
 from nfh_tui.services.guidelines import GuidelineRule, first_text, guide_of
 from nfh_tui.textual_support import one_line, start
 from nfh_tui.widgets.status_bar import Foot, Tone
-from nfh_tui.workbench.availability import (
-    NOTHING,
-)
+from nfh_tui.workbench.availability import NOTHING
 from nfh_tui.workbench.completion import NO_TAG, RuleChooser, name_of
 from nfh_tui.workbench.controller import Controller, Handler
 
@@ -102,13 +97,7 @@ def anchor_words(item: AnchorItem) -> str:
 def record_line(item: AnchorItem) -> str:
     """The item as a line of the format `gold`, with what this person may see of it."""
     record = ExportRecord(
-        item.public_id,
-        item.passage,
-        item.anchor,
-        item.split,
-        item.gold,
-        item.votes,
-        item.flags,
+        item.public_id, item.passage, item.anchor, item.split, item.gold, item.votes, item.flags
     )
     return GoldWriter().line(record).rstrip("\n")
 
@@ -247,17 +236,14 @@ class GuidelinesController(Controller):
         )
 
     def _tag(self, tag: str | None) -> None:
-        before = self.state.edit.tag
+        state = self.state
+        before = state.edit.tag
         if tag == before:
-            same = f"by {self.state.guidelines.words(tag)} already" if tag else "it had no rule"
+            same = f"by {state.guidelines.words(tag)} already" if tag else "it had no rule"
             self.ui.notify(f"unchanged: {same}")
             return
-        self.bench.answers.apply(set_tag(self.state.edit, tag))
-        words = (
-            f"by rule {self.state.guidelines.words(tag)}"
-            if tag
-            else f"no rule; it was {before}"
-        )
+        self.bench.answers.apply(set_tag(state.edit, tag))
+        words = f"by rule {state.guidelines.words(tag)}" if tag else f"no rule; it was {before}"
         self.ui.notify(f"{words} · enter saves it")
 
 
@@ -307,15 +293,14 @@ class ScreenController(Controller):
 
     async def visit(self, screen: "type[SideScreen]") -> None:
         """Show a screen until it is closed, then what the query finds that it gives back."""
+        state = self.state
         self.bench.item.leave()
         memory = self.memories.setdefault(screen.__name__, {})
-        made = screen(
-            self.client, self.state.me, self.bench.keymap, memory, self.state.query.text
-        )
-        made.role, made.access = self.state.role, self.state.access
+        made = screen(self.client, state.me, self.bench.keymap, memory, state.query.text)
+        made.role, made.access = state.role, state.access
         text = await self.bench.app.push_screen_wait(made)
         await self.bench.queries.run(text, back=True)
-        if text is not None and made.meant > len(self.state.ids) > 0:
+        if text is not None and made.meant > len(state.ids) > 0:
             self.ui.notify(
-                f"the first {len(self.state.ids):,} of {made.meant:,}: a query names no more"
+                f"the first {len(state.ids):,} of {made.meant:,}: a query names no more"
             )
