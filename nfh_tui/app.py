@@ -26,10 +26,8 @@ from nfh_tui.demo import hint_of
 from nfh_tui.display_text import visible
 from nfh_tui.process_signals import STATUS, watch
 from nfh_tui.textual_support import (
-    Enduring,
     ErrorRaised,
-    InOrder,
-    LettingGo,
+    OrderedApp,
     WorkbenchReady,
     note_fault,
     sentence_of,
@@ -53,7 +51,7 @@ MOST_FAULTS, WITHIN = 20, 10.0
 """So many faults of ours in so many seconds: to go on would be of no use any more."""
 
 
-class WorkbenchApp(Enduring, InOrder, LettingGo, inherit_bindings=False):
+class WorkbenchApp(OrderedApp, inherit_bindings=False):
     """The workbench of one person over one database.
 
     tour: who is new here is shown round. endures: a fault of ours is told, and the work goes

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeGuard, runtime_checkable
 
 from rich.segment import Segment
 from rich.style import Style
@@ -20,7 +20,7 @@ from textual.app import App
 from textual.await_complete import AwaitComplete
 from textual.color import Color
 from textual.dom import DOMNode
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.message_pump import MessagePump
 from textual.scroll_view import ScrollView
@@ -208,8 +208,15 @@ class Enduring(Pump):
                 raise
 
 
-class EnduringPane(Enduring, Drawn):
+class EnduringPane(Drawn):
     """The same for a widget that draws itself: what cannot be drawn leaves it empty."""
+
+    async def _dispatch_message(self, message: Message) -> None:
+        try:
+            await super()._dispatch_message(message)
+        except Exception as error:
+            if not endured(self, error):
+                raise
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines of a part of the widget."""
@@ -219,6 +226,28 @@ class EnduringPane(Enduring, Drawn):
             if not endured(self, error):
                 raise
             return [Strip.blank(crop.width)] * crop.height
+
+
+class SteadyPane(EnduringPane, ScrollView, inherit_bindings=False):
+    """A pane whose scrolling size stays the same while what it shows fits into it.
+
+    Each change of a scrolling size makes Textual lay the whole screen out anew, which costs
+    more than drawing an item; most items fit, and then nothing about the layout has changed.
+    """
+
+    def watch_virtual_size(self) -> None:
+        """Have a scrollbar only where the pane is longer than it is high.
+
+        Of a pane that has become lower Textual looks at its scrolling size of before, which
+        was as high as the pane was, and does not look again once that is put right.
+        """
+        needed = self.virtual_size.height > self.container_size.height
+        if self.show_vertical_scrollbar and not needed:
+            self._refresh_scrollbars()
+
+    def validate_virtual_size(self, size: Size) -> Size:
+        """At least as high as the pane."""
+        return Size(size.width, max(size.height, self.size.height))
 
 
 FAINTEST, STRONGEST = 0.12, 0.55
@@ -256,10 +285,6 @@ def _own(hue: Color, step: int) -> Style:
 if TYPE_CHECKING:
     from textual.widgets import TextArea
 
-    Ground = App[Any]
-else:
-    Ground = object
-
 Typed = events.Key | events.Paste
 
 
@@ -295,7 +320,7 @@ def _is_field(widget: Widget | None) -> "TypeGuard[Input | TextArea]":
     )
 
 
-class InOrder(Ground):
+class OrderedApp(Enduring, App[int], inherit_bindings=False):
     """An app that gives keys to a screen that takes them, else to the field that has the focus.
 
     Keys that neither takes go Textual's way.
@@ -316,6 +341,17 @@ class InOrder(Ground):
             return await screen.take(event)
         field = screen.focused
         return _is_field(field) and await type_into(field, event)
+
+    def pop_screen(self) -> AwaitComplete:
+        """Leave the screen on top, and hold no lines of it.
+
+        Textual remembers two colours for each widget's cache of lines, and with them the last
+        thousand caches: a megabyte for every time that the keys are looked up.
+        """
+        forget = getattr(StylesCache.get_inner_outer, "cache_clear", None)
+        if forget is not None:
+            forget()
+        return super().pop_screen()
 
 
 # The colours of annotators' lanes, the same wherever a lane has its sign.
@@ -347,21 +383,6 @@ def lane_css(widget: str, prefix: str) -> str:
         for lane, colour in enumerate(colours, 1):
             rules.append(f"{widget}:{look} > .{prefix}--lane-{lane} {{ color: {colour}; }}")
     return "\n".join(rules)
-
-
-class LettingGo(App[int]):
-    """An app that holds no lines of closed screens.
-
-    Textual remembers two colours for each widget's cache of lines, and with them the last
-    thousand caches: a megabyte for every time that the keys are looked up.
-    """
-
-    def pop_screen(self) -> AwaitComplete:
-        """Leave the screen on top."""
-        forget = getattr(StylesCache.get_inner_outer, "cache_clear", None)
-        if forget is not None:
-            forget()
-        return super().pop_screen()
 
 
 FEW = 6

@@ -92,18 +92,7 @@ def indented(text: str) -> Group:
     )
 
 
-class Dialog(Enduring, ModalScreen[ScreenResultType]):
-    """A dialog that closes once, however many keys that close it were on their way.
-
-    Textual would take the screen below away with the second one, and end with an error.
-    """
-
-    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
-        """Close and give back a result, if it is still open."""
-        return super().dismiss(result) if self.is_current else AwaitComplete()
-
-
-class TextDialog(Dialog[None]):
+class TextDialog(Enduring, ModalScreen[None]):
     """A text to read; enter, escape or q closes it. end: it opens at its last lines."""
 
     DEFAULT_CSS = f"""
@@ -145,6 +134,10 @@ class TextDialog(Dialog[None]):
         if self._at_end:
             self.call_after_refresh(self.action_edge, 1)
 
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close, once: Textual would take the screen below away the second time."""
+        return super().dismiss(result) if self.is_current else AwaitComplete()
+
     @property
     def _scroll(self) -> VerticalScroll:
         return self.query_one(VerticalScroll)
@@ -170,7 +163,7 @@ class TextDialog(Dialog[None]):
         self._scroll.scroll_to(y=self._scroll.max_scroll_y if end else 0, animate=False)
 
 
-class ChooseDialog(Dialog[str | None]):
+class ChooseDialog(Enduring, ModalScreen[str | None]):
     """A list of which one is chosen; None on escape.
 
     options: the words, the fainter words behind, and what is given back.
@@ -237,6 +230,10 @@ class ChooseDialog(Dialog[str | None]):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Give back what is chosen."""
         self.dismiss(self._options[event.option_index][2])
+
+    def dismiss(self, result: str | None = None) -> AwaitComplete:
+        """Close, once: Textual would take the screen below away the second time."""
+        return super().dismiss(result) if self.is_current else AwaitComplete()
 
     def action_close(self) -> None:
         """Close without choosing."""
@@ -362,7 +359,7 @@ SIDES = 7
 """Cells of a dialog's width that are no text: its border, its padding, the list's own."""
 
 
-class ListDialog(Dialog[ScreenResultType]):
+class ListDialog(Enduring, ModalScreen[ScreenResultType]):
     """Title, a head of a few lines, the list, a hint. What it does is said by who uses it."""
 
     DEFAULT_CSS = f"""
@@ -409,6 +406,10 @@ class ListDialog(Dialog[ScreenResultType]):
         head = 0 if self._head is None else self._rows_of(self._head) + 1
         self.list.styles.max_height = max(3, self.app.size.height - FRAME_ROWS - head)
         self.fill()
+
+    def dismiss(self, result: ScreenResultType | None = None) -> AwaitComplete:
+        """Close, once: Textual would take the screen below away the second time."""
+        return super().dismiss(result) if self.is_current else AwaitComplete()
 
     def _rows_of(self, text: Text) -> int:
         """Rows that a text takes here, wrapped lines counted."""

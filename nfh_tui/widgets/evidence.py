@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from nfh_db.records import AnchorItem, HistoryLine
 from nfh_tui.editor.state import EditState
 from nfh_tui.services.guidelines import Guide
-from nfh_tui.textual_support import EnduringPane, Painter, lane_css, refresh_lines
+from nfh_tui.textual_support import Painter, SteadyPane, lane_css, refresh_lines
 from nfh_tui.widgets.evidence_rows import Row, evidence
-from nfh_tui.widgets.passage import PassageView
 from nfh_tui.widgets.passage_render import MOST_LANES
 
 if TYPE_CHECKING:
@@ -29,7 +27,7 @@ ROLES = (
 """Looks of text, each a component class `evidence--NAME`."""
 
 
-class EvidenceView(EnduringPane, ScrollView, can_focus=True, inherit_bindings=False):
+class EvidenceView(SteadyPane, can_focus=True, inherit_bindings=False):
     """Shows the answer being edited, gold, annotators, the model, flags, and history."""
 
     ALLOW_SELECT = False
@@ -144,44 +142,3 @@ class EvidenceView(EnduringPane, ScrollView, can_focus=True, inherit_bindings=Fa
             self._fill()
         else:
             self.virtual_size = Size(width, len(self._rows))
-
-
-# Panes whose scrolling size stays the same while what they show fits into them.
-#
-# Each change of a scrolling size makes Textual lay the whole screen out anew, which costs more
-# than drawing an item; most items fit, and then nothing about the layout has changed.
-
-
-class SteadyPassage(PassageView):
-    """The passage, for going through many items."""
-
-    def watch_virtual_size(self) -> None:
-        """Let go of a scrollbar that nothing needs."""
-        keep_bar(self)
-
-    def validate_virtual_size(self, size: Size) -> Size:
-        """At least as high as the pane."""
-        return Size(size.width, max(size.height, self.size.height))
-
-
-class SteadyEvidence(EvidenceView):
-    """The evidence, for going through many items."""
-
-    def watch_virtual_size(self) -> None:
-        """Let go of a scrollbar that nothing needs."""
-        keep_bar(self)
-
-    def validate_virtual_size(self, size: Size) -> Size:
-        """At least as high as the pane."""
-        return Size(size.width, max(size.height, self.size.height))
-
-
-def keep_bar(view: ScrollView) -> None:
-    """Have a scrollbar only where a pane is longer than it is high.
-
-    Of a pane that has become lower Textual looks at its scrolling size of before, which was as
-    high as the pane was, and does not look again once that is put right.
-    """
-    needed = view.virtual_size.height > view.container_size.height
-    if view.show_vertical_scrollbar and not needed:
-        view._refresh_scrollbars()  # noqa: SLF001  # there is no other way to have it look

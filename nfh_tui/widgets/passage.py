@@ -8,12 +8,11 @@ from typing import ClassVar
 from textual import events
 from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from nfh_db.records import AnchorItem
 from nfh_tui.editor.state import EditState
-from nfh_tui.textual_support import HEATS, EnduringPane, Painter, lane_css, refresh_lines
+from nfh_tui.textual_support import HEATS, Painter, SteadyPane, lane_css, refresh_lines
 from nfh_tui.widgets.passage_layout import NO_ROOMS, PassageLayout, Rooms, TurnWindow, lay_out
 from nfh_tui.widgets.passage_render import (
     ROLES,
@@ -40,11 +39,92 @@ LAYOUTS = 4
 """Layouts remembered, for items of one passage and for turning back."""
 
 
-class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=False):
-    """What the passage stands on; the view draws it.
+LOOKS = """
+PassageView {
+    overflow-x: hidden;
+    scrollbar-size-vertical: 1;
+    scrollbar-gutter: stable;
+}
+PassageView > .passage--gutter { text-style: dim; }
+PassageView > .passage--gutter-here { color: $text-primary; }
+PassageView > .passage--rule { color: $text-secondary; text-style: dim; }
+PassageView > .passage--heat { background: $accent; }
+PassageView > .passage--cool { background: $primary; }
+PassageView > .passage--heat-sign { color: $text-accent; }
+PassageView > .passage--cool-sign { color: $text-primary; }
+PassageView > .passage--undecided { text-style: dim underline; }
+PassageView > .passage--decided { text-style: dim underline; }
+PassageView > .passage--decided-sign { text-style: dim not underline; }
+PassageView > .passage--gold { color: $text-warning; text-style: italic; }
+PassageView > .passage--gold-sign { color: $text-warning; text-style: not italic; }
+PassageView > .passage--differs { text-style: underline; }
+PassageView > .passage--differs-sign { text-style: bold reverse not underline; }
+PassageView > .passage--proposed { color: $text-primary; text-style: underline; }
+PassageView > .passage--proposed-sign {
+    color: $text-primary; text-style: bold not underline;
+}
+PassageView > .passage--anchor {
+    color: $primary; background: $background; text-style: bold reverse;
+}
+PassageView > .passage--anchor-sign { color: $primary; text-style: bold not reverse; }
+PassageView > .passage--head { color: $text-success; text-style: underline; }
+PassageView > .passage--noun { text-style: bold; }
+PassageView > .passage--added { color: $text-success; text-style: underline; }
+PassageView > .passage--head-sign {
+    color: $text-success; text-style: bold not underline;
+}
+PassageView > .passage--removed { text-style: dim strike; }
+PassageView > .passage--removed-sign { color: $text-error; }
+PassageView > .passage--offered { color: $text-warning; text-style: underline; }
+PassageView > .passage--span { background: $secondary-muted; text-style: underline; }
+PassageView > .passage--span-sign {
+    color: $text-secondary; text-style: bold not underline;
+}
+PassageView > .passage--cursor {
+    color: $accent; background: $background; text-style: bold reverse underline;
+}
+PassageView > .passage--cursor-sign {
+    color: $accent; text-style: bold not reverse not underline;
+}
+PassageView:ansi > .passage--span { background: transparent; }
+PassageView > .passage--hint {
+    color: $warning; background: $background; text-style: bold reverse;
+}
+PassageView > .passage--hushed { text-style: dim; }
+PassageView > .passage--foot { background: $panel; }
+PassageView > .passage--foot-faint { text-style: dim; }
+""" + lane_css("PassageView", "passage")
+"""The default CSS of the passage."""
 
-    brief: the heat map has one line below the words, for there is more to see elsewhere.
-    """
+
+LOW = 10
+"""Rows below which only the first of the heat map's lines is shown."""
+
+
+class PassageView(SteadyPane, can_focus=True, inherit_bindings=False):
+    """Shows the passage of one item and the answer being edited on it."""
+
+    ALLOW_SELECT = False
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"passage--{role}" for role in (*ROLES, *HEATS)}
+
+    DEFAULT_CSS = LOOKS
+
+    class LaidOut(Message):
+        """The lines are broken anew, so that another number of rows may be needed."""
+
+    class TokenClicked(Message):
+        """A word was clicked."""
+
+        def __init__(self, view: "PassageView", token: int) -> None:
+            super().__init__()
+            self.view = view
+            self.token = token
+
+        @property
+        def control(self) -> "PassageView":
+            """The view that was clicked."""
+            return self.view
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's own name
         super().__init__(id=id, classes=classes)
@@ -63,6 +143,78 @@ class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=F
         self._heat_lines: tuple[Strip, ...] = ()
         self._foot_size = 0
         self.brief = False
+        """The heat map has one line below the words, for there is more to see elsewhere."""
+        self._painter = Painter(self, "passage", ROLES)
+
+    # --- what is shown ------------------------------------------------------------------
+
+    def show(
+        self,
+        item: AnchorItem | None,
+        state: EditState | None,
+        *,
+        heat: Heat = Heat.OFF,
+        other: str | None = None,
+        windowed: bool = False,
+        blind: bool = False,  # noqa: ARG002  # an item comes blinded; nothing here names anybody
+    ) -> None:
+        """Show an item and the answer edited on it; None for an empty pane.
+
+        heat: what lies on the words. other: the model whose scores a difference is from, else
+        the newest one. windowed: whether the turns that voters saw are bounded. A new item
+        comes with its number in view; otherwise the lines stay where they are unless the
+        cursor would leave the pane.
+        """
+        same = item is not None and self._shown is not None and same_text(item, self._shown)
+        anew = not same or item is None or item.anchor_id != _id_of(self._shown)
+        moved = state is not None and (self._edit is None or state.cursor != self._edit.cursor)
+        warm_as_before = item is self._shown and (heat, other) == (self._heat, self._other)
+        self._shown, self._edit = item, state
+        self._heat, self._other, self._windowed = heat, other, windowed
+        if not warm_as_before:
+            self._warm = {} if item is None else warmth(item, heat, other)
+        ground = self._rooms, self._window
+        self._make_room()
+        if not same or ground != (self._rooms, self._window):
+            self._lay_out()
+        if not warm_as_before:
+            self._explain_heat()
+        self._mark()
+        if anew:
+            self._turn_to_anchor()
+        elif moved:
+            self._keep_in_view()
+
+    def _explain_heat(self) -> None:
+        """Make the lines that stand under the heat map."""
+        before, width = len(self._heat_lines), self.scrollable_content_region.width
+        self._heat_lines = ()
+        if self._shown is not None and width > 0:
+            lines = heat_foot(self._shown, self._heat, self._other, width)
+            low = self.brief or self.size.height < LOW
+            kept = lines[:1] if low else lines
+            self._heat_lines = tuple(self._painter.strip(line) for line in kept)
+        if before != len(self._heat_lines):
+            self._size_up()
+        self.refresh()
+
+    def _mark(self) -> None:
+        """Work out what lies on the words, and draw anew the lines where that changed."""
+        if self._shown is None or self._plan is None:
+            return
+        before, self._marks = self._marks, marks(self._shown, self._edit, self._warm)
+        tokens = changed(before, self._marks)
+        numbers = {line for token in tokens for line in self._plan.lines_of(token)}
+        for number in numbers:
+            self._strips.pop(number, None)
+        refresh_lines(self, numbers)
+        size = self._foot_size
+        self._size_up()
+        if size != self._foot_size:
+            self.refresh()
+            self._keep_in_view()
+        for row in range(self._rows, self._space):
+            self.refresh_line(self.scroll_offset.y + row)
 
     # --- how it is laid out -------------------------------------------------------------
 
@@ -188,181 +340,6 @@ class PassageGround(EnduringPane, ScrollView, can_focus=True, inherit_bindings=F
         """The token under this one, one visual line down; itself on the last line."""
         return token if self._plan is None else self._plan.beside(token, down=True)
 
-
-def same_text(one: AnchorItem, other: AnchorItem) -> bool:
-    """True if two items show the same words in the same places."""
-    left, right = one.passage, other.passage
-    if left is right:
-        return True
-    return (
-        left.text == right.text
-        and left.turns == right.turns
-        and len(left.tokens) == len(right.tokens)
-        and one.passage_id == other.passage_id
-    )
-
-
-LOOKS = """
-PassageView {
-    overflow-x: hidden;
-    scrollbar-size-vertical: 1;
-    scrollbar-gutter: stable;
-}
-PassageView > .passage--gutter { text-style: dim; }
-PassageView > .passage--gutter-here { color: $text-primary; }
-PassageView > .passage--rule { color: $text-secondary; text-style: dim; }
-PassageView > .passage--heat { background: $accent; }
-PassageView > .passage--cool { background: $primary; }
-PassageView > .passage--heat-sign { color: $text-accent; }
-PassageView > .passage--cool-sign { color: $text-primary; }
-PassageView > .passage--undecided { text-style: dim underline; }
-PassageView > .passage--decided { text-style: dim underline; }
-PassageView > .passage--decided-sign { text-style: dim not underline; }
-PassageView > .passage--gold { color: $text-warning; text-style: italic; }
-PassageView > .passage--gold-sign { color: $text-warning; text-style: not italic; }
-PassageView > .passage--differs { text-style: underline; }
-PassageView > .passage--differs-sign { text-style: bold reverse not underline; }
-PassageView > .passage--proposed { color: $text-primary; text-style: underline; }
-PassageView > .passage--proposed-sign {
-    color: $text-primary; text-style: bold not underline;
-}
-PassageView > .passage--anchor {
-    color: $primary; background: $background; text-style: bold reverse;
-}
-PassageView > .passage--anchor-sign { color: $primary; text-style: bold not reverse; }
-PassageView > .passage--head { color: $text-success; text-style: underline; }
-PassageView > .passage--noun { text-style: bold; }
-PassageView > .passage--added { color: $text-success; text-style: underline; }
-PassageView > .passage--head-sign {
-    color: $text-success; text-style: bold not underline;
-}
-PassageView > .passage--removed { text-style: dim strike; }
-PassageView > .passage--removed-sign { color: $text-error; }
-PassageView > .passage--offered { color: $text-warning; text-style: underline; }
-PassageView > .passage--span { background: $secondary-muted; text-style: underline; }
-PassageView > .passage--span-sign {
-    color: $text-secondary; text-style: bold not underline;
-}
-PassageView > .passage--cursor {
-    color: $accent; background: $background; text-style: bold reverse underline;
-}
-PassageView > .passage--cursor-sign {
-    color: $accent; text-style: bold not reverse not underline;
-}
-PassageView:ansi > .passage--span { background: transparent; }
-PassageView > .passage--hint {
-    color: $warning; background: $background; text-style: bold reverse;
-}
-PassageView > .passage--hushed { text-style: dim; }
-PassageView > .passage--foot { background: $panel; }
-PassageView > .passage--foot-faint { text-style: dim; }
-""" + lane_css("PassageView", "passage")
-"""The default CSS of the passage."""
-
-
-LOW = 10
-"""Rows below which only the first of the heat map's lines is shown."""
-
-
-class PassageView(PassageGround, can_focus=True, inherit_bindings=False):
-    """Shows the passage of one item and the answer being edited on it."""
-
-    ALLOW_SELECT = False
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"passage--{role}" for role in (*ROLES, *HEATS)}
-
-    DEFAULT_CSS = LOOKS
-
-    class LaidOut(Message):
-        """The lines are broken anew, so that another number of rows may be needed."""
-
-    class TokenClicked(Message):
-        """A word was clicked."""
-
-        def __init__(self, view: "PassageView", token: int) -> None:
-            super().__init__()
-            self.view = view
-            self.token = token
-
-        @property
-        def control(self) -> "PassageView":
-            """The view that was clicked."""
-            return self.view
-
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002  # Textual's own name
-        super().__init__(id=id, classes=classes)
-        self._painter = Painter(self, "passage", ROLES)
-
-    # --- what is shown ------------------------------------------------------------------
-
-    def show(
-        self,
-        item: AnchorItem | None,
-        state: EditState | None,
-        *,
-        heat: Heat = Heat.OFF,
-        other: str | None = None,
-        windowed: bool = False,
-        blind: bool = False,  # noqa: ARG002  # an item comes blinded; nothing here names anybody
-    ) -> None:
-        """Show an item and the answer edited on it; None for an empty pane.
-
-        heat: what lies on the words. other: the model whose scores a difference is from, else
-        the newest one. windowed: whether the turns that voters saw are bounded. A new item
-        comes with its number in view; otherwise the lines stay where they are unless the
-        cursor would leave the pane.
-        """
-        same = item is not None and self._shown is not None and same_text(item, self._shown)
-        anew = not same or item is None or item.anchor_id != _id_of(self._shown)
-        moved = state is not None and (self._edit is None or state.cursor != self._edit.cursor)
-        warm_as_before = item is self._shown and (heat, other) == (self._heat, self._other)
-        self._shown, self._edit = item, state
-        self._heat, self._other, self._windowed = heat, other, windowed
-        if not warm_as_before:
-            self._warm = {} if item is None else warmth(item, heat, other)
-        ground = self._rooms, self._window
-        self._make_room()
-        if not same or ground != (self._rooms, self._window):
-            self._lay_out()
-        if not warm_as_before:
-            self._explain_heat()
-        self._mark()
-        if anew:
-            self._turn_to_anchor()
-        elif moved:
-            self._keep_in_view()
-
-    def _explain_heat(self) -> None:
-        """Make the lines that stand under the heat map."""
-        before, width = len(self._heat_lines), self.scrollable_content_region.width
-        self._heat_lines = ()
-        if self._shown is not None and width > 0:
-            lines = heat_foot(self._shown, self._heat, self._other, width)
-            low = self.brief or self.size.height < LOW
-            kept = lines[:1] if low else lines
-            self._heat_lines = tuple(self._painter.strip(line) for line in kept)
-        if before != len(self._heat_lines):
-            self._size_up()
-        self.refresh()
-
-    def _mark(self) -> None:
-        """Work out what lies on the words, and draw anew the lines where that changed."""
-        if self._shown is None or self._plan is None:
-            return
-        before, self._marks = self._marks, marks(self._shown, self._edit, self._warm)
-        tokens = changed(before, self._marks)
-        numbers = {line for token in tokens for line in self._plan.lines_of(token)}
-        for number in numbers:
-            self._strips.pop(number, None)
-        refresh_lines(self, numbers)
-        size = self._foot_size
-        self._size_up()
-        if size != self._foot_size:
-            self.refresh()
-            self._keep_in_view()
-        for row in range(self._rows, self._space):
-            self.refresh_line(self.scroll_offset.y + row)
-
     # --- drawing ------------------------------------------------------------------------
 
     def render_line(self, y: int) -> Strip:
@@ -429,3 +406,16 @@ class PassageView(PassageGround, can_focus=True, inherit_bindings=False):
 
 def _id_of(item: AnchorItem | None) -> int | None:
     return None if item is None else item.anchor_id
+
+
+def same_text(one: AnchorItem, other: AnchorItem) -> bool:
+    """True if two items show the same words in the same places."""
+    left, right = one.passage, other.passage
+    if left is right:
+        return True
+    return (
+        left.text == right.text
+        and left.turns == right.turns
+        and len(left.tokens) == len(right.tokens)
+        and one.passage_id == other.passage_id
+    )

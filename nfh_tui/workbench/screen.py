@@ -32,7 +32,7 @@ from nfh_tui.textual_support import (
     start,
 )
 from nfh_tui.theme import SETTING
-from nfh_tui.widgets.evidence import SteadyEvidence, SteadyPassage
+from nfh_tui.widgets.evidence import EvidenceView
 from nfh_tui.widgets.guidelines import GuideView
 from nfh_tui.widgets.input_bar import InputBar
 from nfh_tui.widgets.passage import PassageView
@@ -133,8 +133,8 @@ class Workbench(Enduring, Screen[None]):
         self._troubles: set[str] = set()
         self._make_controllers(tour=tour)
         self.queue_list = QueueList(self.queue.fetch_rows, id="queue")
-        self.passage = SteadyPassage(id="passage")
-        self.evidence = SteadyEvidence(id="evidence")
+        self.passage = PassageView(id="passage")
+        self.evidence = EvidenceView(id="evidence")
         self.guide = GuideView(id="guide")
         self.titles = {pane: PaneTitle(id=f"{pane}-title") for pane in PANES}
         self.bar = InputBar(id="bar")
