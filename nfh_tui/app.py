@@ -10,7 +10,7 @@ from time import monotonic
 from typing import ClassVar
 
 from rich.text import Text
-from textual import events
+from textual import events, messages
 from textual.binding import Binding, BindingType
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
@@ -20,7 +20,6 @@ from nfh_db.messages import lines_visible
 from nfh_db.records import Annotator
 from nfh_db.store import Store
 from nfh_tui.actions import Mode
-from nfh_tui.client import StoreClient
 from nfh_tui.config import by_file, load, theme_trouble
 from nfh_tui.demo import hint_of
 from nfh_tui.display_text import visible
@@ -76,40 +75,28 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
         query: str | None = None,
         *,
         tour: bool = False,
+        host: Host | None = None,
     ) -> None:
         super().__init__()
+        self.host = host or Host()
         self.endures = False
         self._faults: deque[float] = deque(maxlen=MOST_FAULTS)
         self._told: set[str] = set()
         self.config = load()
         self._tour = tour and self.config.options.tour
         self.animation_level = "full" if self.config.options.animation else "none"
-        store = self.open_store(store_path)
+        store = self.host.open_store(store_path)
         try:
             self._me = _person(store, me)
             self._mode = _mode(store, Mode(mode))
         except StoreError:
             store.close()
             raise
-        self.client = self.client_of(store, self._me)
+        self.client = self.host.client(store, self._me)
         self._query = query
         for theme in (*THEMES, *map(made, self.config.themes)):
             self.register_theme(theme)
         self.theme = self._first_theme(store.setting(f"{SETTING}.{self._me.name}"))
-
-    def open_store(self, path: Path) -> Store:
-        """The database, open. Raises StoreError."""
-        return Store.open_to_read(path)
-
-    @property
-    def host(self) -> Host:
-        """What the workbench leaves to its surroundings."""
-        return Host()
-
-    def client_of(self, store: Store, me: Annotator) -> StoreClient:
-        """What the screens ask of the store."""
-        del me
-        return StoreClient(store)
 
     def _first_theme(self, chosen: str | None) -> str:
         """The theme chosen here before, else that of the person's file, else our own."""
@@ -131,12 +118,18 @@ class WorkbenchApp(OrderedApp, inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Let Textual know a person's own keys too, and say what of their file cannot be."""
+        self.host.attach(self)
         self.set_keymap(self.config.keymap.own)
         named = self.config.theme
         theme = "" if named is None else theme_trouble(named, self.available_themes)
         troubles = [*self.config.troubles, *filter(None, [theme])]
         if troubles:
             self.desk.post_message(ErrorRaised(by_file(troubles), YOUR_SETTINGS))
+
+    def on_exit_app(self, event: messages.ExitApp) -> None:
+        """Let the host put the end off."""
+        if self.host.defers_exit(self):
+            event.prevent_default()
 
     def on_workbench_ready(self, message: WorkbenchReady) -> None:
         """What is there by now stays till the end: leave it out when garbage is looked for.

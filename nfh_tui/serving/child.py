@@ -14,10 +14,12 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from importlib.resources import files
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from textual import messages
+from textual.app import App
 from textual.drivers.web_driver import WebDriver
 
 from nfh_db.errors import StoreError
@@ -69,12 +71,23 @@ class FarPredictor(PredictorClient):
 
 
 class BrowserHost(Host):
-    """The session of somebody who was invited, in a browser."""
+    """The session of somebody who was invited, in a browser, who may be gone at any moment."""
 
     queues_trainings = False
 
     def __init__(self, access: Access) -> None:
         self.access = access
+        self._parting = False
+
+    def open_store(self, path: Path) -> Store:
+        """The database; for who only reads, such that SQLite writes nothing to it."""
+        if self.access is Access.READER:
+            return Store.open_read_only(path, TO_READ)
+        return super().open_store(path)
+
+    def client(self, store: Store, me: Annotator) -> StoreClient:
+        """What this visitor's screens may ask of the store."""
+        return GuestClient(store, me, self.access)
 
     async def deliver(self, bench: Workbench, name: str, text: str) -> None:
         """Have the browser save a file: the folder beside the database is not theirs."""
@@ -85,92 +98,68 @@ class BrowserHost(Host):
         """Have predictions asked of the server."""
         if os.environ.get(PREDICTOR_VARIABLE) == "off" or not bench.state.keeps_own:
             return None
-
-        def ask(anchors: Sequence[int]) -> None:
-            driver = bench.app._driver  # noqa: SLF001 - Textual has no other way to its driver
-            if isinstance(driver, WebDriver):
-                driver.write_meta({"type": WANTED, "anchors": list(anchors)})
-
         bench.post_message(PredictorChanged("model of the server", "", off=False))
-        return FarPredictor(bench.client.store.path, ask)
+        return FarPredictor(bench.client.store.path, partial(ask_server, bench.app))
 
-
-class VisitorApp(WorkbenchApp):
-    """The workbench of one visitor, who may be gone at any moment."""
-
-    CSS_PATH = str(files("nfh_tui.screens").joinpath("workbench.tcss"))
-    _parting = False
-
-    def __init__(
-        self,
-        store_path: Path,
-        me: str,
-        mode: str,
-        query: str | None = None,
-        *,
-        tour: bool = False,
-        admin: bool = False,
-    ) -> None:
-        self.may = Access.ADMIN if admin else ACCESS_OF[Mode(mode)]
-        super().__init__(store_path, me, mode, query, tour=tour)
-
-    def open_store(self, path: Path) -> Store:
-        """The database; for who only reads, such that SQLite writes nothing to it."""
-        reads = self.may is Access.READER
-        return Store.open_read_only(path, TO_READ) if reads else super().open_store(path)
-
-    def client_of(self, store: Store, me: Annotator) -> StoreClient:
-        """What this visitor's screens may ask of the store."""
-        return GuestClient(store, me, self.may)
-
-    @property
-    def host(self) -> Host:
-        """The visitor's."""
-        return BrowserHost(self.may)
-
-    def on_mount(self) -> None:
+    def attach(self, app: WorkbenchApp) -> None:
         """Look from time to time whether the server is still there."""
-        self._server = os.getppid()
-        self.set_interval(LOOK_FOR_SERVER, self._end_without_server)
+        server = os.getppid()
 
-    def _end_without_server(self) -> None:
-        if os.getppid() != self._server:
-            self.exit(0)
+        def end_without_server() -> None:
+            if os.getppid() != server:
+                app.exit(0)
 
-    def on_exit_app(self, event: messages.ExitApp) -> None:
-        """Put the end off until what was typed before is done and saved."""
+        app.set_interval(LOOK_FOR_SERVER, end_without_server)
+
+    def defers_exit(self, app: WorkbenchApp) -> bool:
+        """Put the end off, once, until what was typed before is done and saved."""
         if self._parting:
-            return
+            return False
         self._parting = True
-        event.prevent_default()
-        start(self, self._part, group="parting", description="saving what was typed last")
-
-    async def _part(self) -> None:
-        # Keys come to this loop by a longer way than the wish to end that was sent after them.
-        await asyncio.sleep(LAST_KEYS)
-        done = asyncio.Event()
-
-        async def finish() -> None:
-            done.set()
-
-        desk = self.desk
-        try:
-            # Behind the keys that app and screen were given, then behind what they ask for.
-            self.call_later(desk.call_later, desk.enqueue, finish)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(done.wait(), LAST_WISHES)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(kept(desk), LAST_WISHES)
-        finally:
-            self.post_message(messages.ExitApp())
+        part = partial(_part, app)
+        start(app, part, group="parting", description="saving what was typed last")
+        return True
 
 
-async def kept(desk: Workbench) -> None:
-    """Return when drafts, place and answers are on disk, or have failed to get there."""
-    desk.queue.keep_position()
-    await desk.answers.draft_writer.flush()
-    await desk.queue.position_writer.flush()
-    await desk.client.settled()
+def ask_server(app: App[Any], anchors: Sequence[int]) -> None:
+    """Ask the server for predictions, by way of the driver that draws."""
+    driver = app._driver  # noqa: SLF001 - Textual has no other way to its driver
+    if isinstance(driver, WebDriver):
+        driver.write_meta({"type": WANTED, "anchors": list(anchors)})
+
+
+async def _part(app: WorkbenchApp) -> None:
+    # Keys come to this loop by a longer way than the wish to end that was sent after them.
+    await asyncio.sleep(LAST_KEYS)
+    done = asyncio.Event()
+
+    async def finish() -> None:
+        done.set()
+
+    desk = app.desk
+    try:
+        # Behind the keys that app and screen were given, then behind what they ask for.
+        app.call_later(desk.call_later, desk.enqueue, finish)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(done.wait(), LAST_WISHES)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(desk.write_all(), LAST_WISHES)
+    finally:
+        app.post_message(messages.ExitApp())
+
+
+def visitor_app(
+    path: Path,
+    me: str,
+    mode: str,
+    query: str | None = None,
+    *,
+    tour: bool = False,
+    admin: bool = False,
+) -> WorkbenchApp:
+    """The workbench of one visitor. Raises StoreError if the database cannot be opened."""
+    access = Access.ADMIN if admin else ACCESS_OF[Mode(mode)]
+    return WorkbenchApp(path, me, mode, query, tour=tour, host=BrowserHost(access))
 
 
 def main() -> int:
@@ -185,11 +174,11 @@ def main() -> int:
     tour = os.environ.get(TOUR_VARIABLE) != "off"
     try:
         who = (given.db, given.me, given.mode, given.query)
-        app = VisitorApp(*who, tour=tour, admin=given.admin)
+        app = visitor_app(*who, tour=tour, admin=given.admin)
     except StoreError as error:
         sys.stderr.write(f"{lines_visible(str(error))}\n")
         return 1
-    if app.may is Access.READER:
+    if app.host.access is Access.READER:
         # The figures of some screens come of commands of ours.
         os.environ[READ_ONLY_VARIABLE] = TO_READ
     app.endures = True

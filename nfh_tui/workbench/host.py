@@ -8,11 +8,15 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nfh_db.records import Annotator
+from nfh_db.store import Store
 from nfh_tui.actions import Access
+from nfh_tui.client import StoreClient
 from nfh_tui.textual_support import PredictionReady, PredictorChanged
 from nfh_tui.widgets.status_bar import Tone
 
 if TYPE_CHECKING:
+    from nfh_tui.app import WorkbenchApp
     from nfh_tui.services.predictor_client import PredictorClient, PredictorState
     from nfh_tui.workbench.screen import Workbench
 
@@ -21,12 +25,29 @@ PREDICTOR_VARIABLE = "NFH_TUI_PREDICTOR"
 
 
 class Host:
-    """A terminal; the session of a browser has its own."""
+    """A terminal. The session of a browser has a host of its own."""
 
     access = Access.ADMIN
     """What the person may change."""
     queues_trainings = True
     """The workbench queues trainings that are due."""
+
+    def open_store(self, path: Path) -> Store:
+        """The database, open. Raises StoreError."""
+        return Store.open_to_read(path)
+
+    def client(self, store: Store, me: Annotator) -> StoreClient:
+        """What the screens ask of the store."""
+        del me
+        return StoreClient(store)
+
+    def attach(self, app: "WorkbenchApp") -> None:
+        """The app has started."""
+
+    def defers_exit(self, app: "WorkbenchApp") -> bool:
+        """True where the end is put off; the host ends the app later."""
+        del app
+        return False
 
     async def deliver(self, bench: "Workbench", name: str, text: str) -> None:
         """Write a file beside the database, and say where, or why it is not there."""

@@ -492,9 +492,13 @@ class Workbench(Enduring, Screen[None]):
 
     async def save_all(self) -> None:
         """Write what waits, or what can be written of it before patience ends."""
-        self.queue.keep_position()
         with suppress(TimeoutError):
             async with asyncio.timeout(PATIENCE):
-                await self.answers.draft_writer.flush()
-                await self.queue.position_writer.flush()
-                await self.client.settled()
+                await self.write_all()
+
+    async def write_all(self) -> None:
+        """Return when drafts, position and answers are on disk, or have failed to get there."""
+        self.queue.keep_position()
+        await self.answers.draft_writer.flush()
+        await self.queue.position_writer.flush()
+        await self.client.settled()

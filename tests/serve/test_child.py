@@ -8,13 +8,14 @@ import pytest
 
 from nfh_db.store import Store
 from nfh_tui.actions import Mode
+from nfh_tui.app import WorkbenchApp
 from nfh_tui.screens.guidelines import GuidelinesScreen
-from nfh_tui.serving.child import FarPredictor, VisitorApp
+from nfh_tui.serving.child import FarPredictor, visitor_app
 from tests.shell.conftest import Desk
 
 from .real import make_database
 
-Open = Callable[..., "AsyncIterator[tuple[Desk, VisitorApp]]"]
+Open = Callable[..., "AsyncIterator[tuple[Desk, WorkbenchApp]]"]
 
 
 @pytest.fixture
@@ -37,8 +38,8 @@ def visitor(database: Path) -> Open:
     """Opens a visitor's workbench: `async with visitor(mode) as (desk, app)`."""
 
     @asynccontextmanager
-    async def opened(mode: str) -> AsyncIterator[tuple[Desk, VisitorApp]]:
-        app = VisitorApp(database, "kim", mode)
+    async def opened(mode: str) -> AsyncIterator[tuple[Desk, WorkbenchApp]]:
+        app = visitor_app(database, "kim", mode)
         try:
             async with app.run_test(size=(120, 40)) as pilot:
                 desk = Desk(app, pilot)
@@ -95,8 +96,8 @@ async def test_predictions_are_asked_of_the_server(
     monkeypatch.delenv("NFH_TUI_PREDICTOR")
     asked: list[list[int]] = []
     monkeypatch.setattr(
-        "nfh_tui.serving.child.VisitorWorkbench._ask_server",
-        lambda self, anchors: asked.append(list(anchors)),
+        "nfh_tui.serving.child.ask_server",
+        lambda app, anchors: asked.append(list(anchors)),
     )
     async with visitor(Mode.ADJUDICATE) as (desk, _):
         await desk.press("j")

@@ -17,10 +17,11 @@ from nfh_db.store import Store
 from nfh_models.domain import Anchor, Kind, class_answer
 from nfh_tui import client as main
 from nfh_tui.actions import ACTIONS, BY_ID, Access, Mode
+from nfh_tui.app import WorkbenchApp
 from nfh_tui.client import StoreClient
 from nfh_tui.config import READ_ONLY_VARIABLE
 from nfh_tui.services.report_process import ReportError, output
-from nfh_tui.serving.child import TO_READ, VisitorApp
+from nfh_tui.serving.child import TO_READ, visitor_app
 from nfh_tui.serving.guest_client import ACCESS_OF, GuestClient
 from tests.shell.conftest import Desk
 
@@ -92,9 +93,9 @@ def beside(monkeypatch: pytest.MonkeyPatch) -> Beside:
 @asynccontextmanager
 async def visiting(
     database: Path, mode: Mode, *, admin: bool = False
-) -> AsyncIterator[tuple[Walk, VisitorApp]]:
+) -> AsyncIterator[tuple[Walk, WorkbenchApp]]:
     """A visitor's workbench, to be walked through."""
-    app = VisitorApp(database, ME, mode, admin=admin)
+    app = visitor_app(database, ME, mode, admin=admin)
     app.deliver_text = lambda *_, **__: None  # type: ignore[assignment,method-assign]
     try:
         async with app.run_test(size=(120, 40)) as pilot:

@@ -16,11 +16,11 @@ from nfh_db.records import FlagName, Prediction, QueuePosition, Role
 from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS, Kind, Passage, class_answer
 from nfh_tui.actions import ACTIONS, Action
+from nfh_tui.app import WorkbenchApp
 from nfh_tui.jobs.training import asked
 from nfh_tui.screens.base import SideScreen
 from nfh_tui.screens.guidelines import GuidelinesEditor
 from nfh_tui.services.guidelines import first_text
-from nfh_tui.serving.child import VisitorApp
 from tests.shell.conftest import Desk
 
 from .real import make_database
@@ -108,7 +108,7 @@ def changed(before: Rows, after: Rows) -> dict[str, list[dict[str, object]]]:
 class Walk:
     """A visitor's workbench that is walked through. said: by act, what was said of it."""
 
-    def __init__(self, desk: Desk, app: VisitorApp) -> None:
+    def __init__(self, desk: Desk, app: WorkbenchApp) -> None:
         self.desk = desk
         self.app = app
         self.said: dict[str, str] = {}
