@@ -28,6 +28,7 @@ from nfh_tui.cli.options import (
     user,
 )
 from nfh_tui.cli.progress import RowCounter
+from nfh_tui.cli.report import aligned
 
 if TYPE_CHECKING:
     from nfh_db.assignment_plan import Amount
@@ -404,9 +405,7 @@ def progress_lines(people: Sequence[PersonProgress]) -> list[str]:
     """A table, a line a person and role."""
     if not people:
         return [NOBODY]
-    rows = [HEADINGS, *map(_row, people)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADINGS))]
-    return ["  ".join(_cells(row, widths)).rstrip() for row in rows]
+    return aligned([HEADINGS, *map(_row, people)], WORDS)
 
 
 def _row(one: PersonProgress) -> tuple[str, ...]:
@@ -432,10 +431,3 @@ def _when(at: str | None) -> str:
         return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M")
     except ValueError:
         return visible(at, 16)
-
-
-def _cells(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    return [
-        cell.ljust(width) if column < WORDS else cell.rjust(width)
-        for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-    ]

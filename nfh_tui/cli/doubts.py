@@ -23,9 +23,9 @@ from nfh_tui.cli.retrain import (
     check_recipe,
     check_settings,
     left_out_lines,
-    percent,
-    wrapped,
+    sentence_lines,
 )
+from nfh_tui.display_figures import percent
 from nfh_tui.jobs.descriptions import count, fraction
 
 TASKS = ("resolution", "identification")
@@ -148,17 +148,17 @@ def checked_lines(result: Mapping[str, object], db: Path | None) -> Iterator[str
     yield f"  {doubted:,} doubted: to the model the gold has less than one chance in ten"
     found = count(result.get("anchors"))
     if found < ROUGH:
-        yield from wrapped(
+        yield from sentence_lines(
             f"Of {counted(found, 'label')} only, this is rough: models of so few know little",
             "  ",
         )
     if right is not None and right < MOSTLY_RIGHT and doubted:
-        yield from wrapped(OWN_MISTAKES, "  ")
+        yield from sentence_lines(OWN_MISTAKES, "  ")
     left_out = result.get("left_out")
     if isinstance(left_out, Mapping):
         yield from left_out_lines({str(why): count(n) for why, n in left_out.items()})
     notes = result.get("notes")
     for note in notes if isinstance(notes, list) else []:
-        yield from wrapped(str(note), "  ")
+        yield from sentence_lines(str(note), "  ")
     if doubted:
         yield f"Look at them: {command(FIND, db)}"

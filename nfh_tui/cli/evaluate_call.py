@@ -30,6 +30,7 @@ from nfh_models.parsing import Parser, load_parser
 from nfh_tui import config
 from nfh_tui.cli.options import check_out, command, open_to_read, queued, say, user
 from nfh_tui.cli.progress import Steps
+from nfh_tui.display_figures import interval
 from nfh_tui.jobs.descriptions import count, fraction, whole_model, whole_parser
 from nfh_tui.services.evaluate import (
     DecidedExamples,
@@ -780,26 +781,9 @@ def settings(call: EvaluateOptions) -> "SvmSettings":
     return plan_of(call.sets).settings
 
 
-NONE = "–"
-
-
-def percent(value: float | None) -> str:
-    """A fraction in percent, to one place."""
-    return NONE if value is None else f"{100 * value:.1f}"
-
-
 def interval_words(one: Measure) -> str:
     """The ends of an interval in percent."""
-    if one.low is None or one.high is None:
-        return NONE
-    return f"{100 * one.low:.1f}–{100 * one.high:.1f}"
-
-
-def signed(one: Measure, places: int = 1) -> str:
-    """The ends of the interval of a difference, in points."""
-    if one.low is None or one.high is None:
-        return NONE
-    return f"{100 * one.low:+.{places}f} to {100 * one.high:+.{places}f}"
+    return interval(one.low, one.high)
 
 
 def where(source: str, format_: str | None, asked: ReportOptions) -> str:

@@ -36,7 +36,6 @@ from nfh_models.identification.scores import (
 )
 from nfh_models.identification.svm import Feature
 from nfh_tui.cli.evaluate_call import (
-    NONE,
     DecisionFigures,
     EvaluateOptions,
     FittedOn,
@@ -53,15 +52,14 @@ from nfh_tui.cli.evaluate_call import (
     interval_ends,
     interval_words,
     named,
-    percent,
     settings,
-    signed,
     spelled,
     trained_on,
     where,
 )
 from nfh_tui.cli.options import emit
 from nfh_tui.cli.report import CommandReport
+from nfh_tui.display_figures import NONE, difference_interval, percent
 from nfh_tui.services.evaluate import (
     DecidedExamples,
     FoldExamples,
@@ -278,7 +276,7 @@ def _versus(page: CommandReport, versus: Sequence[SystemComparison]) -> None:
             (
                 f"{one.first} less {one.second}",
                 NONE if value is None else f"{100 * value:+.1f}",
-                signed(comparison.difference),
+                difference_interval(comparison.difference.low, comparison.difference.high),
                 NONE if comparison.p is None else f"{comparison.p:.3f}",
                 f"{comparison.only_first:,}",
                 f"{comparison.only_second:,}",
@@ -671,4 +669,5 @@ def _lost(row: AblationRow, places: int = 1) -> tuple[str, str]:
     value = _value(row)
     if row.versus is None or value is None:
         return "", ""
-    return f"{100 * value:.{places}f}", signed(row.versus.difference, places)
+    gap = row.versus.difference
+    return percent(value, places), difference_interval(gap.low, gap.high, places)

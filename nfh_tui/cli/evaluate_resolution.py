@@ -38,7 +38,6 @@ from nfh_models.resolution.scoring import (
     score_of,
 )
 from nfh_tui.cli.evaluate_call import (
-    NONE,
     RESOLUTION,
     EvaluateOptions,
     HeldOn,
@@ -54,8 +53,6 @@ from nfh_tui.cli.evaluate_call import (
     named_file,
     opened,
     parsed_query,
-    percent,
-    signed,
     warn,
     watched,
     where,
@@ -63,6 +60,7 @@ from nfh_tui.cli.evaluate_call import (
 )
 from nfh_tui.cli.options import emit
 from nfh_tui.cli.report import CommandReport
+from nfh_tui.display_figures import NONE, difference_interval, percent
 from nfh_tui.services.evaluate import (
     ResolutionSystem,
     ResolutionTrial,
@@ -887,7 +885,7 @@ def _versus_table(found: "ResolutionResult") -> ReportTable:
                     f"{short(one.first)} less {short(one.second)}",
                     name,
                     NONE if value is None else f"{100 * value:+.1f}",
-                    signed(test.difference),
+                    difference_interval(test.difference.low, test.difference.high),
                     NONE if test.p is None else f"{test.p:.3f}",
                     f"{test.only_first:,}",
                     f"{test.only_second:,}",

@@ -38,6 +38,7 @@ from nfh_tui.cli.options import (
     word,
 )
 from nfh_tui.cli.progress import RowCounter
+from nfh_tui.cli.report import wrapped
 
 if TYPE_CHECKING:
     from nfh_db.formats.registry import RecognizedFile
@@ -384,7 +385,6 @@ def _say_export(report: "ExportReport", *, as_json: bool) -> None:
         tell(f"{visible(report.out, 200)}: {counted(report.rows, 'row')} written")
 
 
-WIDTH = 80
 SETTINGS = ("map", "offsets", "columns", "pause", "encoding", "window")
 TAKES = {
     InputKind.TEXT: "a text file",
@@ -404,7 +404,7 @@ def overview(formats: tuple[Format, ...]) -> Iterator[str]:
                 way = "in, out" if format_.writable else "in"
                 ends = " ".join(format_.extensions)
                 yield f"  {format_.name:<{name}}  {way:<7}  {ends}"
-                yield from _wrapped(format_.description, " " * (name + 4))
+                yield from wrapped(format_.description, " " * (name + 4))
         yield ""
     yield "`nfh-tui formats NAME` says what one can hold, its settings, and shows a line of it."
 
@@ -412,13 +412,13 @@ def overview(formats: tuple[Format, ...]) -> Iterator[str]:
 def details(format_: Format) -> Iterator[str]:
     """All of one format."""
     yield f"{format_.name}  ({' '.join(format_.extensions)}; {format_.direction})"
-    yield from _wrapped(format_.description, "  ")
+    yield from wrapped(format_.description, "  ")
     yield f"  is {' or '.join(TAKES[takes] for takes in format_.takes)}"
     for how, whats in by_how(format_).items():
         if whats:
-            yield from _wrapped(f"{SAYS[how]}: {'; '.join(whats)}", "  ", "    ")
+            yield from wrapped(f"{SAYS[how]}: {'; '.join(whats)}", "  ", "    ")
     if format_.limits:
-        yield from _wrapped(format_.limits, "  ", "    ")
+        yield from wrapped(format_.limits, "  ", "    ")
     settings = [f"--{name}" for name in SETTINGS if name in format_.settings]
     if settings:
         yield f"  settings of an import: {', '.join(settings)}"
@@ -481,16 +481,3 @@ def _version(extra: str) -> str | None:
         return version(extra)
     except PackageNotFoundError:
         return None
-
-
-def _wrapped(text: str, first: str, rest: str | None = None) -> Iterator[str]:
-    from textwrap import wrap
-
-    yield from wrap(
-        text,
-        WIDTH,
-        initial_indent=first,
-        subsequent_indent=first if rest is None else rest,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

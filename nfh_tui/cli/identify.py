@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -33,6 +32,7 @@ from nfh_tui.cli.options import (
     user,
 )
 from nfh_tui.cli.progress import Steps
+from nfh_tui.cli.report import wrapped
 
 if TYPE_CHECKING:
     from nfh_db.query import Query
@@ -394,7 +394,6 @@ def _report(
     }
 
 
-WIDTH = 80
 RULE_NAME_SHOWN = 100
 COMMAND_SHOWN = 5_000
 MOST_RULES = 40
@@ -443,9 +442,12 @@ def report_lines(told: IdentifySummary) -> Iterator[str]:
     if told.wanted.dry_run:
         yield "Nothing was stored"
     elif not told.active and report.numbers:
-        yield from _wrapped(
+        yield from wrapped(
             f"{name} is not the active model, so that the workbench and queries do not show "
-            f"this: {told.command('models', 'activate', tools.chosen.name)}"
+            f"this: {told.command('models', 'activate', tools.chosen.name)}",
+            "  ",
+            "    ",
+            cuts=True,
         )
 
 
@@ -471,17 +473,14 @@ def _against_gold(told: IdentifySummary) -> Iterator[str]:
     report = told.report
     if not report.compared:
         return
-    yield from _wrapped(
-        f"gold says otherwise of {report.differ:,} of {report.compared:,} that have gold"
+    yield from wrapped(
+        f"gold says otherwise of {report.differ:,} of {report.compared:,} that have gold",
+        "  ",
+        "    ",
+        cuts=True,
     )
     if report.differ and told.active and not told.wanted.dry_run:
         yield f"  Look at them: {told.command('browse', told.differing)}"
-
-
-def _wrapped(sentence: str) -> list[str]:
-    return textwrap.wrap(
-        sentence, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-    )
 
 
 def report_json(told: IdentifySummary) -> dict[str, object]:

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -33,6 +32,8 @@ from nfh_tui.cli.options import (
     user,
 )
 from nfh_tui.cli.progress import Steps
+from nfh_tui.cli.report import wrapped
+from nfh_tui.cli.retrain import sentence_lines
 from nfh_tui.jobs.descriptions import (
     CHECK,
     EVALUATE,
@@ -705,14 +706,7 @@ def _times(job: "Job") -> Iterator[str]:
 
 def _labelled(label: str, text: str) -> Iterator[str]:
     """A line, or several, no wider than WIDTH but for words that are; none for no text."""
-    yield from textwrap.wrap(
-        visible(text, SHOWN),
-        WIDTH,
-        initial_indent=f"  {label:{LABEL}}",
-        subsequent_indent=" " * (LABEL + 2),
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
+    yield from wrapped(visible(text, SHOWN), f"  {label:{LABEL}}", " " * (LABEL + 2))
 
 
 def _said(value: object) -> str:
@@ -778,13 +772,12 @@ def _predicted(job: "Job", db: Path | None) -> Iterator[str]:
 
 def _imported(job: "Job", db: Path | None) -> Iterator[str]:  # noqa: ARG001 - as the others
     from nfh_tui.cli.files import imported_lines
-    from nfh_tui.cli.retrain import wrapped
 
     files = job.result.get("files")
     for one in files if isinstance(files, list) else []:
         if isinstance(one, Mapping):
             for line in imported_lines(one):
-                yield from wrapped(line)
+                yield from sentence_lines(line)
 
 
 def _evaluated(job: "Job", db: Path | None) -> Iterator[str]:

@@ -29,15 +29,16 @@ from nfh_tui.cli.options import (
     tell,
     user,
 )
+from nfh_tui.cli.report import WIDTH
 from nfh_tui.cli.retrain import (
-    WIDTH,
+    count_table,
     failure_lines,
     figure_lines,
     in_words,
     left_out_lines,
-    percent,
-    wrapped,
+    sentence_lines,
 )
+from nfh_tui.display_figures import percent
 from nfh_tui.jobs.promotion import signed
 from nfh_tui.services import reports
 from nfh_tui.services.models import (
@@ -150,10 +151,8 @@ def lines(found: "ModelComparison", items: int, db: "Path | None" = None) -> Ite
 def _table(figures: "ComparedFigures", first: str, second: str) -> Iterator[str]:
     yield f"  {'':18} {first:>{NAME}} {second:>{NAME}}   difference"
     for one in figures.differences:
-        yield (
-            f"  {one.figure:18} {percent(one.first):>{NAME}} {percent(one.second):>{NAME}}   "
-            f"{_told(one)}"
-        )
+        values = (percent(value, none="none") for value in (one.first, one.second))
+        yield f"  {one.figure:18} {' '.join(f'{it:>{NAME}}' for it in values)}   {_told(one)}"
 
 
 def _told(one: "FigureDifference") -> str:
@@ -196,7 +195,7 @@ def _notes(found: "ModelComparison", db: "Path | None") -> Iterator[str]:
     if notes:
         yield ""
     for note in notes:
-        yield from wrapped(note, "  ")
+        yield from sentence_lines(note, "  ")
     if any(found.missing):
         yield ""
         yield from _missing(found, db)
@@ -210,7 +209,7 @@ def _missing(found: "ModelComparison", db: "Path | None") -> Iterator[str]:
                 if found.task == "resolution"
                 else command(f"identify --model {model.id}", db)
             )
-            yield from wrapped(
+            yield from sentence_lines(
                 f"{_short(model.name)} has not answered {counted(number, 'item')} with gold: "
                 f"{how}.",
                 "  ",
@@ -245,7 +244,7 @@ def _item(found: "ModelComparison", one: "ComparedItem") -> Iterator[str]:
     if one.seen:
         said[0] += " (its passage was learnt from)"
     said += [f"{_short(model.name)} {_words(one, answer)}" for model, answer in answers]
-    yield from wrapped("; ".join(said), "      ")
+    yield from sentence_lines("; ".join(said), "      ")
 
 
 def _words(one: "ComparedItem", said: str) -> str:
@@ -369,7 +368,7 @@ def history_lines(told: "Sequence[Activation]") -> Iterator[str]:
         at = one.at[:MINUTES].replace("T", " ")
         yield f"{at} UTC  {one.task}: {visible(one.model)}{instead}{by}"
         if one.reason:
-            yield from wrapped(one.reason, "    ")
+            yield from sentence_lines(one.reason, "    ")
 
 
 ITEMS = 10
@@ -563,7 +562,7 @@ def activate(
     instead = " and ".join(_instead(name, task) for name, task in replaced.items())
     ending = f", in place of {instead}" if instead else ""
     told = f"{active.name} is now the active model of {in_words(active.task)}{ending}"
-    tell("\n".join(wrapped(told)))
+    tell("\n".join(sentence_lines(told)))
 
 
 def _replaced(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str | None]:
@@ -713,10 +712,10 @@ def _verdict_lines(model: "Model") -> Iterator[str]:
     if not isinstance(kind, str) or not isinstance(reason, str):
         return
     yield ""
-    yield from wrapped(f"Judged when it was made, {kind}: {reason}")
+    yield from sentence_lines(f"Judged when it was made, {kind}: {reason}")
     on = model.verdict.get("on")
     if isinstance(on, str) and on:
-        yield from wrapped(f"(on {on})", "  ")
+        yield from sentence_lines(f"(on {on})", "  ")
 
 
 def _figures(metrics: Mapping[str, object]) -> Iterator[str]:
@@ -730,8 +729,9 @@ def _figures(metrics: Mapping[str, object]) -> Iterator[str]:
     for name in FIGURES:
         own = spreads.get(name)
         deviation = _number(own, "deviation") if isinstance(own, dict) else None
-        value = percent(_number(metrics, name))
-        yield f"  {name:10} {value:>5}, deviation between folds {percent(deviation)}"
+        value = percent(_number(metrics, name), none="none")
+        between = percent(deviation, none="none")
+        yield f"  {name:10} {value:>5}, deviation between folds {between}"
     left_out = metrics.get("left_out")
     if isinstance(left_out, dict):
         counts = {key: number for key, number in left_out.items() if isinstance(number, int)}
@@ -754,15 +754,11 @@ def _resolution_figures(metrics: Mapping[str, object]) -> Iterator[str]:
 
 
 def _worst(worst: object) -> Iterator[str]:
-    if not isinstance(worst, list) or not worst:
-        return
-    yield ""
-    yield "Anchors with most errors in the folds:"
-    yield f"  {'anchor':20} {'numbers':>8} {'missed':>8} {'false':>8}"
-    for one in worst:
-        if isinstance(one, dict):
-            counts = "".join(f" {_count(one.get(key)):>8}" for key in ("n", "missed", "false"))
-            yield f"  {visible(str(one.get('anchor')), 20):20}{counts}"
+    if isinstance(worst, list) and worst:
+        yield ""
+        yield "Anchors with most errors in the folds:"
+        titles = {"n": "numbers", "missed": "missed", "false": "false"}
+        yield from count_table("anchor", titles, worst, width=20, digits=8)
 
 
 def _said(value: object) -> str:
@@ -778,10 +774,6 @@ def _number(metrics: Mapping[str, object], name: str) -> float | None:
     if isinstance(value, int) and abs(value) > 1:  # no share of anything
         return None
     return float(value) if isinstance(value, int | float) else None
-
-
-def _count(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else "?"
 
 
 def _folder(model: "Model", database: Path) -> str | None:

@@ -34,7 +34,7 @@ from nfh_tui.cli.options import (
     user,
 )
 from nfh_tui.cli.progress import Steps
-from nfh_tui.cli.retrain import wrapped
+from nfh_tui.cli.retrain import sentence_lines
 from nfh_tui.jobs.descriptions import count, text
 
 if TYPE_CHECKING:
@@ -447,7 +447,7 @@ def _tools(call: PredictFileOptions, *, taken: bool) -> "PredictionTools":
     with _store(call) as store:
         tools, notes = tools_for(store, asked)
     for note in notes:
-        say("\n".join(wrapped(f"nfh-tui: {note}")))
+        say("\n".join(sentence_lines(f"nfh-tui: {note}")))
     return tools
 
 
@@ -500,7 +500,7 @@ def _say_all(stream: "FileOrigin", tools: "PredictionTools", cut: int, nfh: int)
         say(f"nfh-tui: {stream.name}: {warning}")
     note = window_note(tools.resolver.name, cut, nfh)
     if note:
-        say("\n".join(wrapped(f"nfh-tui: {note}")))
+        say("\n".join(sentence_lines(f"nfh-tui: {note}")))
 
 
 MODEL_NAME_SHOWN = 100
@@ -523,7 +523,7 @@ def predicted_lines(report: Mapping[str, object], db: Path | None) -> Iterator[s
         yield f"  now: {', '.join(kinds)}"
     note = window_note(text(report.get("model")), count(report.get("beyond_window")), now)
     if note:
-        yield from wrapped(note, "  ")
+        yield from sentence_lines(note, "  ")
     if report.get("active") is not True:
         activate = command(f"models activate {count(report.get('model_id'))}", db)
         yield f"  {name} is not the active model, whose predictions are shown: {activate}"

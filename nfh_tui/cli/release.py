@@ -4,7 +4,6 @@ two releases, files or databases.
 
 import json
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
@@ -27,6 +26,7 @@ from nfh_tui.cli.options import (
     tell,
 )
 from nfh_tui.cli.progress import RowCounter
+from nfh_tui.cli.report import wrapped
 from nfh_tui.services.diff import (
     Changed,
     DiffAnswer,
@@ -239,16 +239,6 @@ def write_text(
             _section(change, shown[change], found[change], left, right, form=form)
 
 
-def _wrapped(text: str, indent: str) -> list[str]:
-    return textwrap.wrap(
-        text,
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=f"{indent}  ",
-        break_on_hyphens=False,
-    )
-
-
 def _head(
     left: DiffSide, right: DiffSide, pairs: Pairing, counts: DiffCounts, *, form: bool
 ) -> Iterator[str]:
@@ -276,7 +266,7 @@ def _head(
     ranked = sorted(counts.kinds.items(), key=lambda one: (-one[1], one[0]))
     if ranked:
         kinds = ", ".join(f"{a} to {b} {n:,}" for (a, b), n in ranked)
-        yield from _wrapped(f"kinds: {kinds}", "  ")
+        yield from wrapped(f"kinds: {kinds}", "  ", "    ", width=WIDTH, cuts=True)
 
 
 def _guidelines(before: tuple[int, str] | None, after: tuple[int, str] | None) -> Iterator[str]:
@@ -301,7 +291,7 @@ def _section(
         if there is not None:
             place = _where(right if one.right else left, there.look, form=form)
             tell(f"  {place}  {_text(there.look)}")
-            for line in _wrapped("; ".join(told(one)), "    "):
+            for line in wrapped("; ".join(told(one)), "    ", "      ", width=WIDTH, cuts=True):
                 tell(line)
     if found > len(shown):
         tell(f"  and {found - len(shown):,} more; --most 0 shows all")

@@ -6,6 +6,7 @@ rich is imported where something is printed: help and --json need none of it.
 import io
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -16,7 +17,8 @@ from nfh_models.agreement.measure import NOT_ASKED, LeftOut, Measure
 if TYPE_CHECKING:
     from rich.console import Console
 
-PIPE_WIDTH = 80
+WIDTH = 80
+"""Columns of what is printed where nobody watches, and of sentences."""
 NARROWEST = 40
 WIDEST = 100
 INDENTED = (0, 0, 0, 2)
@@ -25,10 +27,44 @@ FOLDED = 6
 """Columns that a column of words keeps where there is little room."""
 
 
+def wrapped(
+    text: str,
+    first: str = "",
+    rest: str | None = None,
+    *,
+    width: int = WIDTH,
+    cuts: bool = False,
+) -> list[str]:
+    """A text as lines. first, rest: what stands before the first line and those after it.
+
+    cuts: whether a word that is longer than a line is cut.
+    """
+    return textwrap.wrap(
+        text,
+        width,
+        initial_indent=first,
+        subsequent_indent=first if rest is None else rest,
+        break_long_words=cuts,
+        break_on_hyphens=False,
+    )
+
+
+def aligned(rows: Sequence[Sequence[str]], words: int = 1) -> list[str]:
+    """Rows as lines with columns: so many of words, the others of numbers at the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place < words else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
 def page_width() -> int:
     """Columns of a page: those of the terminal as far as is fit to read, 80 on a pipe."""
     watched = sys.stdout.isatty()
-    columns = shutil.get_terminal_size().columns if watched else PIPE_WIDTH
+    columns = shutil.get_terminal_size().columns if watched else WIDTH
     return max(NARROWEST, min(columns, WIDEST))
 
 

@@ -1,6 +1,5 @@
 """`nfh-tui retrain`: a model trained on the gold of the database, and what is said of it."""
 
-import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +22,8 @@ from nfh_tui.cli.options import (
     user,
     word,
 )
+from nfh_tui.cli.report import wrapped
+from nfh_tui.display_figures import percent
 from nfh_tui.jobs.descriptions import count, fraction, ruled
 from nfh_tui.services.models import folder_of
 
@@ -276,8 +277,6 @@ of a share of 95 % is 4 points to each side."""
 
 FIGURES = ("precision", "recall", "f1", "accuracy")
 
-WIDTH = 80
-
 VERDICTS = {
     "promoted": "It is better, and has taken over",
     "candidate": "It is kept as a candidate",
@@ -341,9 +340,9 @@ def _identification(job: "Job", model: "Model") -> Iterator[str]:
         own = spreads.get(name)
         spread = own if isinstance(own, dict) else {}
         yield (
-            f"  {name:10} {percent(fraction(metrics.get(name))):>6}   "
-            f"{percent(fraction(spread.get('mean'))):>6} ± "
-            f"{percent(fraction(spread.get('deviation')))}"
+            f"  {name:10} {percent(fraction(metrics.get(name)), none='none'):>6}   "
+            f"{percent(fraction(spread.get('mean')), none='none'):>6} ± "
+            f"{percent(fraction(spread.get('deviation')), none='none')}"
         )
     if examples < FEW:
         yield f"  With {counted(examples, 'label')} only, these figures are rough."
@@ -357,7 +356,7 @@ def verdict_lines(kept: object) -> Iterator[str]:
     if not ruling.word:
         return
     said = VERDICTS.get(ruling.word, visible(ruling.word, 40))
-    yield from wrapped(f"{said}: {ruling.reason}" if ruling.reason else f"{said}.")
+    yield from sentence_lines(f"{said}: {ruling.reason}" if ruling.reason else f"{said}.")
 
 
 def what_now(job: "Job", model: "Model", database: Path, db: Path | None) -> Iterator[str]:
@@ -397,7 +396,7 @@ def notes_of(job: "Job") -> list[str]:
 def note_lines(job: "Job") -> Iterator[str]:
     """The same, indented."""
     for note in notes_of(job):
-        yield from wrapped(note, "  ")
+        yield from sentence_lines(note, "  ")
 
 
 def seconds_of(job: "Job") -> float:
@@ -405,21 +404,9 @@ def seconds_of(job: "Job") -> float:
     return round(fraction(job.result.get("seconds")) or 0.0, 3)
 
 
-def wrapped(text: str, indent: str = "") -> list[str]:
-    """A sentence as lines of WIDTH at most, but for words that are longer."""
-    return textwrap.wrap(
-        visible(text, 2_000),
-        WIDTH,
-        initial_indent=indent,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-
-
-def percent(value: float | None) -> str:
-    """A fraction as a person reads it, in hundredths."""
-    return "none" if value is None else f"{100 * value:.1f}"
+def sentence_lines(text: str, indent: str = "") -> list[str]:
+    """A sentence as lines, safe to print."""
+    return wrapped(visible(text, 2_000), indent)
 
 
 def in_words(task: str) -> str:
@@ -455,38 +442,41 @@ def figure_lines(metrics: Mapping[str, object]) -> Iterator[str]:
     else:
         on = visible(str(metrics.get("judged_on", "")), 80)
         told = counted(int(count), "example")
-        yield from wrapped(f"On {told} that it did not learn from ({on}):")
+        yield from sentence_lines(f"On {told} that it did not learn from ({on}):")
     for name in RESOLUTION_FIGURES:
         value = number(metrics, name)
         if value is not None:
-            yield f"  {name:19} {percent(value):>6}"
+            yield f"  {name:19} {percent(value, none='none'):>6}"
     if number(metrics, "numbers") is not None or number(metrics, "f1") is not None:
         for name in IDENTIFICATION_FIGURES:
             value = number(metrics, name)
             if value is not None:
-                yield f"  {'identification ' + name:24} {percent(value):>1}"
+                yield f"  {'identification ' + name:24} {percent(value, none='none'):>1}"
 
 
 def failure_lines(metrics: Mapping[str, object]) -> Iterator[str]:
     """Where it fails: by kind, by mistake, by the anchor's words."""
-    yield from _table("kind", ("n", "right"), metrics.get("by_kind"))
-    yield from _table("mistake", ("n",), metrics.get("mistakes"))
-    yield from _table("anchor", ("n", "wrong"), metrics.get("worst"))
+    for what, counts, rows in (
+        ("kind", ("n", "right"), metrics.get("by_kind")),
+        ("mistake", ("n",), metrics.get("mistakes")),
+        ("anchor", ("n", "wrong"), metrics.get("worst")),
+    ):
+        if isinstance(rows, list) and rows:
+            yield ""
+            yield from count_table(what, {name: name for name in counts}, rows[:SHOWN_WORST])
 
 
-def _table(what: str, counts: tuple[str, ...], rows: object) -> Iterator[str]:
-    if not isinstance(rows, list) or not rows:
-        return
-    yield ""
-    yield f"  {what:34}" + "".join(f" {name:>7}" for name in counts)
-    for row in rows[:SHOWN_WORST]:
+def count_table(
+    what: str, counts: Mapping[str, str], rows: object, *, width: int = 34, digits: int = 7
+) -> Iterator[str]:
+    """Rows of a model's figures. counts: titles of the columns by key."""
+    yield f"  {what:{width}}" + "".join(f" {title:>{digits}}" for title in counts.values())
+    for row in rows if isinstance(rows, list) else ():
         if isinstance(row, dict):
-            cells = "".join(f" {_count(row.get(name)):>7}" for name in counts)
-            yield f"  {visible(str(row.get(what)), 34):34}{cells}"
-
-
-def _count(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else "?"
+            found = (row.get(key) for key in counts)
+            shown = (f"{one:,}" if isinstance(one, int) else "?" for one in found)
+            cells = "".join(f" {one:>{digits}}" for one in shown)
+            yield f"  {visible(str(row.get(what)), width):{width}}{cells}"
 
 
 def resolution_lines(job: "Job", model: "Model") -> Iterator[str]:

@@ -11,6 +11,7 @@ from nfh_db.messages import counted, visible
 from nfh_models.errors import ModelsError
 from nfh_tui.cli.options import emit, json_option, open_to_read, reporting, say, tell
 from nfh_tui.cli.progress import Steps
+from nfh_tui.cli.report import aligned
 from nfh_tui.scanning.blocks import Count, TextFigures, wilson
 from nfh_tui.scanning.scan import Scan, Scanned, ScanProgress
 
@@ -368,7 +369,7 @@ def _anchors(found: Figures) -> Iterator[str]:
         for one in found["anchors"]
     ]
     heads = ("anchor", "NFH", "of all NFH", "numbers", "of them NFH")
-    yield from _table(heads, rows)
+    yield from (f"  {line}" for line in aligned([heads, *rows]))
     if found["anchors_not_apart"]:
         yield (
             f"  {counted(found['distinct_anchors'], 'distinct anchor')} counted apart; "
@@ -389,16 +390,10 @@ def _rules(found: Figures) -> Iterator[str]:
         )
         for one in found["rules"]
     ]
-    yield from _table(("decided by", "numbers", "of all", "NFH"), rows)
+    yield from (
+        f"  {line}" for line in aligned([("decided by", "numbers", "of all", "NFH"), *rows])
+    )
     yield ""
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(len(row[i]) for row in [heads, *rows]) for i in range(len(heads))]
-    for row in [heads, *rows]:
-        cells = [row[0].ljust(widths[0])]
-        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        yield "  " + "  ".join(cells).rstrip()
 
 
 def _clock(seconds: float) -> str:

@@ -1,6 +1,5 @@
 """`nfh-tui settle` and `nfh-tui audit`: gold from votes, and how far it can be trusted."""
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,6 +24,8 @@ from nfh_tui.cli.options import (
     user,
 )
 from nfh_tui.cli.progress import RowCounter
+from nfh_tui.cli.report import aligned, wrapped
+from nfh_tui.display_figures import percentage
 
 if TYPE_CHECKING:
     from nfh_db.batches import SettleReport
@@ -289,7 +290,6 @@ def _say_audits(
 
 NAME_SHOWN = 100
 COMMAND_SHOWN = 5_000
-WIDTH = 80
 CONFIDENCE = "95 %"
 TIED = "\xa0"
 """The space between a name and its number, where no line may end."""
@@ -332,10 +332,7 @@ def settlement_lines(report: "SettleReport", me: str) -> Iterator[str]:
 
 def _wrapped(sentence: str) -> list[str]:
     """A sentence on lines of 80 columns, below the line before."""
-    lines = textwrap.wrap(
-        sentence, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
-    )
-    return [line.replace(TIED, " ") for line in lines]
+    return [line.replace(TIED, " ") for line in wrapped(sentence, "  ", "    ", cuts=True)]
 
 
 def _listed(found: Mapping[str, int]) -> str:
@@ -384,10 +381,10 @@ def drawn_lines(audit: "NewAudit", asked: SettleRequest) -> Iterator[str]:
         f"Audit {audit.run}: {counted(audit.items, 'item')} of {audit.frame:,} drawn with seed "
         f"{audit.seed}, for {visible(audit.auditor, NAME_SHOWN)}"
     )
-    yield from _table(
-        ("stratum", "golds", "drawn"),
-        [(name, size, drawn) for name, (size, drawn) in audit.strata.items()],
-    )
+    rows = [(name, f"{size:,}", f"{drawn:,}") for name, (size, drawn) in audit.strata.items()]
+    if rows:
+        titles = ("stratum", "golds", "drawn")
+        yield from (f"  {line}" for line in aligned([titles, *rows]))
     if audit.voted:
         yield from _wrapped(
             f"{visible(audit.auditor, NAME_SHOWN)} voted on {audit.voted:,} of these: "
@@ -424,8 +421,13 @@ def audit_lines(audit: "AuditReport", asked: SettleRequest) -> Iterator[str]:
             yield f"  Go on: {asked.todo(audit.auditor)}"
         return
     yield from _rates(audit)
-    rows = [(name, s.size, s.drawn, s.decided, s.wrong) for name, s in audit.strata.items()]
-    yield from _table(("stratum", "golds", "drawn", "decided", "wrong"), rows)
+    rows = [
+        (name, *(f"{count:,}" for count in (one.size, one.drawn, one.decided, one.wrong)))
+        for name, one in audit.strata.items()
+    ]
+    if rows:
+        titles = ("stratum", "golds", "drawn", "decided", "wrong")
+        yield from (f"  {line}" for line in aligned([titles, *rows]))
 
 
 def _lost(audit: "AuditReport") -> str:
@@ -445,29 +447,12 @@ def _rates(audit: "AuditReport") -> Iterator[str]:
         whole = audit.covered == audit.frame
         seen = "" if whole else f" (of the strata looked at: {audit.covered:,} golds)"
         yield from _wrapped(
-            f"error rate {_percent(audit.rate)}, strata weighted by their sizes{seen}"
+            f"error rate {percentage(audit.rate)}, strata weighted by their sizes{seen}"
         )
     yield from _wrapped(
-        f"of those decided {_percent(audit.share)}, {CONFIDENCE} interval {_percent(low)} to "
-        f"{_percent(high)}; at most {_percent(audit.bound)} with {CONFIDENCE} confidence"
+        f"of those decided {percentage(audit.share)}, {CONFIDENCE} interval {percentage(low)} "
+        f"to {percentage(high)}; at most {percentage(audit.bound)} with {CONFIDENCE} confidence"
     )
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def _table(titles: Sequence[str], rows: Sequence[tuple[str | int, ...]]) -> Iterator[str]:
-    """Names at the left, numbers at the right."""
-    if not rows:
-        return
-    cells = [titles, *([str(row[0]), *(f"{count:,}" for count in row[1:])] for row in rows)]
-    widths = [max(len(row[column]) for row in cells) for column in range(len(titles))]
-    for row in cells:
-        numbers = "".join(
-            f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True)
-        )
-        yield f"  {row[0]:<{widths[0]}}{numbers}"
 
 
 def audits_json(audits: Sequence["AuditReport"], drawn: "NewAudit | None") -> dict[str, object]:

@@ -20,7 +20,7 @@ from nfh_models.statistics import (
 )
 from nfh_tui.cli.report import CommandReport, page_width
 from nfh_tui.cli.stats import StatsOptions, StatsResult, nfhs_only, notes
-from nfh_tui.widgets.evidence_rows import EIGHTHS, bar
+from nfh_tui.display_figures import EIGHTHS, NONE, bar, percentage, share
 
 ASCII_BAR = "#"
 LABEL = 20
@@ -154,17 +154,8 @@ def as_text(found: StatsResult, asked: StatsOptions, *, plot: bool) -> str:
     return text
 
 
-NO_SHARE = "\u2013"
-"""Where there is nothing to be a share of."""
-
-
-def percent(count: int, of: int) -> str:
-    """A share as "46.4 %"; a dash of nothing."""
-    return f"{100 * count / of:.1f} %" if of else NO_SHARE
-
-
 def _published(part: PaperFigure | None) -> str:
-    return "" if part is None else f"{100 * part.share:.1f} %"
+    return "" if part is None else percentage(part.share)
 
 
 def _head(page: CommandReport, found: StatsResult, asked: StatsOptions) -> None:
@@ -184,11 +175,11 @@ def _numbers(page: CommandReport, found: StatsResult) -> None:
     said = size.said
     shares = not nfhs_only(size, found)
     rows = [
-        ("NFH", f"{size.nfh:,}", percent(size.nfh, said) if shares else NO_SHARE),
+        ("NFH", f"{size.nfh:,}", percentage(share(size.nfh, said)) if shares else NONE),
         (
             "not an NFH",
             f"{size.not_nfh:,}",
-            percent(size.not_nfh, said) if shares else NO_SHARE,
+            percentage(share(size.not_nfh, said)) if shares else NONE,
         ),
     ]
     if size.broken:
@@ -215,11 +206,11 @@ def _anchors(page: CommandReport, anchors: Anchors, top: int) -> None:
         row = [
             visible(word.text, 24),
             f"{word.nfh:,}",
-            percent(word.nfh, anchors.n),
+            percentage(share(word.nfh, anchors.n)),
             _published(statistics.IDENTIFICATION_WORDS.get(word.text)),
             _published(statistics.RESOLUTION_WORDS.get(word.text)),
         ]
-        rows.append([*row, percent(word.nfh, word.numbers)] if split else row)
+        rows.append([*row, percentage(share(word.nfh, word.numbers))] if split else row)
     page.table([*columns, "NFH when said:"] if split else columns, rows)
     if split:
         page.note("NFH when said: how often this number, wherever it stands, is an NFH")
@@ -255,7 +246,7 @@ def _form(page: CommandReport, anchors: Anchors) -> None:
 
 
 def _row(what: str, count: int, of: int, part: PaperFigure | None) -> tuple[str, ...]:
-    return what, f"{count:,}", percent(count, of), _published(part)
+    return what, f"{count:,}", percentage(share(count, of)), _published(part)
 
 
 def _classes(page: CommandReport, size: CorpusSize) -> None:
@@ -330,7 +321,7 @@ def _many(tally: ValueCounts, number: int) -> int:
 def _spread(tally: ValueCounts) -> tuple[str, str, str]:
     """Mean, median and greatest value."""
     if tally.mean is None or tally.median is None:
-        return NO_SHARE, NO_SHARE, NO_SHARE
+        return NONE, NONE, NONE
     return f"{tally.mean:,.1f}", f"{tally.median:,.1f}", f"{tally.most:,}"
 
 
@@ -377,7 +368,7 @@ def _groups(page: CommandReport, found: StatsResult, asked: StatsOptions) -> Non
                 name,
                 f"{size.numbers:,}",
                 f"{size.nfh:,}",
-                NO_SHARE if nfhs_only(size, found) else percent(size.nfh, size.said),
+                NONE if nfhs_only(size, found) else percentage(share(size.nfh, size.said)),
                 f"{size.passages:,}",
                 f"{size.tokens.total:,}",
                 f"{size.turns.total:,}",

@@ -21,6 +21,7 @@ from nfh_models.resolution.base import (
     check_layers,
     parse_items,
 )
+from nfh_tui.display_figures import percent
 from nfh_tui.jobs.reporting import Phase, TrainingStep, passages_learnt_from
 from nfh_tui.jobs.snapshot import Snapshot
 from nfh_tui.services.evaluate import parse_examples
@@ -666,11 +667,6 @@ def _share(trial: "PromotionTrial", value: float) -> str:
 
 def _things(trial: "PromotionTrial") -> str:
     return counted(trial.score.n, "number" if trial.task == IDENTIFICATION else "example")
-
-
-def percent(value: float) -> str:
-    """A share as figures are told: 0.7812 is 78.1."""
-    return f"{100 * value:.1f}"
 
 
 def signed(value: float) -> str:

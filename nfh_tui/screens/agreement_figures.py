@@ -7,6 +7,7 @@ from nfh_db.comparisons import KINDS, AnnotatorPair, Confusions, PersonCounts
 from nfh_db.query import quote_name
 from nfh_db.query.keys import NOBODY, WHO_ASKS
 from nfh_models.agreement.measure import Measure
+from nfh_tui.display_figures import percent, share
 from nfh_tui.services.reports import AgreementReport, TwoReport
 from nfh_tui.widgets.figure_lines import (
     BLANK,
@@ -19,11 +20,9 @@ from nfh_tui.widgets.figure_lines import (
     left,
     matrix_lines,
     matrix_of,
-    percent,
     right,
     row,
     sentence,
-    share,
 )
 
 POOLED: AnnotatorPair = ("", "")

@@ -21,6 +21,7 @@ from nfh_db.comparisons import (
     ComparisonCounts,
 )
 from nfh_db.query import quote, quote_name
+from nfh_tui.display_figures import percent, share
 from nfh_tui.screens.agreement_figures import person, within
 from nfh_tui.services.reports import ModelSummary
 from nfh_tui.widgets.figure_lines import (
@@ -34,11 +35,9 @@ from nfh_tui.widgets.figure_lines import (
     left,
     matrix_lines,
     matrix_of,
-    percent,
     right,
     row,
     sentence,
-    share,
 )
 
 ORDER = (REF, REF_WRONG, *LABELS[1:])

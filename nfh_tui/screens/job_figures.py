@@ -10,6 +10,7 @@ from nfh_db.jobs import Job, JobPoint, JobState
 from nfh_db.messages import counted
 from nfh_db.models import Model
 from nfh_db.query import quote_name
+from nfh_tui.display_figures import percent, share
 from nfh_tui.display_text import visible
 from nfh_tui.jobs.descriptions import (
     ACTIVE,
@@ -45,11 +46,9 @@ from nfh_tui.widgets.figure_lines import (
     heading,
     items,
     left,
-    percent,
     right,
     row,
     sentence,
-    share,
 )
 
 JOB_STOP, MODEL_STOP, OLDER_STOP = "job", "model", "older"

@@ -12,6 +12,7 @@ from nfh_db.messages import visible
 from nfh_db.records import BY_RULE, Role, Rule
 from nfh_models.agreement.measure import Measure
 from nfh_models.domain import Kind
+from nfh_tui.display_figures import percentage
 from nfh_tui.services import templates
 from nfh_tui.services.agreement import report
 from nfh_tui.services.release import GOLD_END, NFH_END, ExposureCounts
@@ -65,11 +66,6 @@ def _numeric(rows: Sequence[Sequence[str | int]], column: int) -> bool:
     return bool(rows) and all(isinstance(row[column], int) for row in rows)
 
 
-def percent(share: float) -> str:
-    """A share as it is said: "17.8 %"."""
-    return f"{100 * share:.1f} %"
-
-
 def listed(counts: Iterable[tuple[str, int]]) -> str:
     """Counts by name on one line: "AND 2, OR 1"."""
     return ", ".join(f"{name} {count:,}" for name, count in counts)
@@ -79,7 +75,7 @@ def figure(measure: Measure, *, share: bool) -> tuple[str, str]:
     """A measure's value and its interval, or the reason why there is none."""
     if measure.value is None:
         return "–", measure.why or ""
-    said = percent if share else "{:.2f}".format
+    said = percentage if share else "{:.2f}".format
     if measure.low is None or measure.high is None:
         return said(measure.value), measure.why or ""
     return said(measure.value), f"{said(measure.low)} to {said(measure.high)}"
@@ -94,7 +90,7 @@ def sheet(contents: "Contents") -> str:
     known = {model.name: model for model in frozen.models()}
     return templates.render(
         "datasheet.md.j2",
-        {"plain": plain, "percent": percent, "listed": listed, "of": _of},
+        {"plain": plain, "percent": percentage, "listed": listed, "of": _of},
         table=table,
         about=contents.about.strip(),
         sample_corpus=contents.sample_corpus,
@@ -214,7 +210,7 @@ def audits_of(contents: "Contents") -> "list[Audit]":
 
 
 def _of(count: int, items: int) -> str:
-    return f"{count:,} of {items:,} answers ({percent(count / items)})"
+    return f"{count:,} of {items:,} answers ({percentage(count / items)})"
 
 
 def _files(contents: "Contents") -> list[tuple[str, int, str]]:

@@ -38,6 +38,7 @@ from nfh_models.domain import (
     compare_all,
     same_head,
 )
+from nfh_tui.display_figures import bar
 from nfh_tui.display_text import clip, glyphs, isolated, visible, width_of
 from nfh_tui.editor.commands import fold, prompt, token_scores
 from nfh_tui.editor.state import AnswerSource, EditState, answer, in_anchor, live, quoted
@@ -116,7 +117,6 @@ Part = tuple[str, str]
 _BREAKS = re.compile("[ \n]+")
 """Where a row may end; other blanks are drawn as they are, a no-break space holds words."""
 
-EIGHTHS = " ▏▎▍▌▋▊▉█"
 """A cell filled from the left by nothing to eight eighths."""
 
 MOST_BAR = 20
@@ -278,15 +278,6 @@ def _broken(chunk: str, most: int) -> Iterator[tuple[str, int, bool]]:
         taken += width
     if kept:
         yield "".join(kept), taken, first
-
-
-def bar(share: float, width: int) -> str:
-    """A bar of at most `width` cells, in eighths; a share above nought shows at least one."""
-    if isnan(share) or share <= 0:
-        return ""
-    eighths = max(1, min(round(min(share, 1.0) * width * 8), width * 8))
-    whole, part = divmod(eighths, 8)
-    return EIGHTHS[-1] * whole + (EIGHTHS[part] if part else "")
 
 
 def best(scores: Iterable[tuple[T, float | None]], count: int) -> list[tuple[T, float]]:

@@ -85,16 +85,6 @@ def right(text: str, width: int) -> str:
     return " " * max(0, width - width_of(shown)) + shown
 
 
-def percent(value: float | None, places: int = 1) -> str:
-    """A fraction as a percentage, without the sign; – where there is none."""
-    return "–" if value is None else f"{100 * value:.{places}f}"
-
-
-def share(part: int, whole: int) -> float | None:
-    """A fraction; None of nothing."""
-    return part / whole if whole else None
-
-
 def items(count: int) -> str:
     """A number of items, in words."""
     return f"{count:,} item" + ("" if count == 1 else "s")

@@ -29,6 +29,7 @@ from nfh_models.domain import (
     Passage,
     Relation,
 )
+from nfh_tui.display_figures import bar
 from nfh_tui.display_text import (
     END_ISOLATE,
     ISOLATE,
@@ -972,8 +973,6 @@ BAR = 8
 MOST_NAME, SHORT_NAME, MOST_CHOSEN_WORD = 16, 7, 14
 """Most cells for the name of a model, where it has to be short, and for a word it chose."""
 
-PARTS = " ▏▎▍▌▋▊▉█"
-
 
 def warmth(item: AnchorItem, heat: Heat, other: str | None = None) -> dict[int, Warmth]:
     """What lies on each token that has something; {} with the heat map off."""
@@ -1128,10 +1127,9 @@ def _classes(item: AnchorItem, heat: Heat, other: str | None) -> list[Run]:
 def _class_bar(kind: Kind, share: float, draw: Callable[[float], str]) -> list[Run]:
     hue = "cool" if share < 0 else "heat"
     level = step(abs(share)) or 0
-    bar = _bar(abs(share))
     return [
         _said(f"{KIND_WORDS[kind]} "),
-        Run(bar, ("foot", f"{hue}-sign")),
+        Run(bar(abs(share), BAR), ("foot", f"{hue}-sign")),
         Run(f" {draw(share)}", ("foot", f"{hue}-{level}")),
         _faint("  "),
     ]
@@ -1143,11 +1141,6 @@ def _plain(share: float) -> str:
 
 def _signed(share: float) -> str:
     return f"{PLUS if share > 0 else MINUS}{abs(share) * 100:.0f}"
-
-
-def _bar(share: float) -> str:
-    eighths = max(1, round(min(share, 1.0) * BAR * 8))
-    return "█" * (eighths // 8) + (PARTS[eighths % 8] if eighths % 8 else "")
 
 
 def _scale(unit: str) -> str:

@@ -7,7 +7,7 @@ from rich.cells import cell_len
 
 from nfh_models.statistics import ValueCounts
 from nfh_tui.cli.stats_report import Bar, can_show_blocks, chart, histogram
-from nfh_tui.widgets.evidence_rows import EIGHTHS
+from nfh_tui.display_figures import EIGHTHS
 
 
 def drawn(line: str) -> str:

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from nfh_db.records import CompetenceWeight, FlagMark, FlagName, Gold, HistoryLine, Role, Rule
 from nfh_models.domain import Answer, Kind, Relation, Sort, class_answer
+from nfh_tui.display_figures import bar
 from nfh_tui.display_text import width_of
 from nfh_tui.editor.commands import act, begin, move_to
 from nfh_tui.editor.state import EditState, blinded
 from nfh_tui.editor.votes import describe, pattern_words
 from nfh_tui.services.guidelines import guide_of
-from nfh_tui.widgets.evidence_rows import HIDDEN, RowBuilder, bar, best, folded, when
+from nfh_tui.widgets.evidence_rows import HIDDEN, RowBuilder, best, folded, when
 
 from .evidence import rows_of, shown
 

@@ -13,6 +13,7 @@ from nfh_db.comparisons import (
     PersonCounts,
 )
 from nfh_models.agreement.measure import Measure, undefined
+from nfh_tui.display_figures import percent
 from nfh_tui.display_text import width_of
 from nfh_tui.screens.agreement_figures import (
     POOLED,
@@ -34,7 +35,7 @@ from nfh_tui.screens.evaluation_figures import (
     model_of,
 )
 from nfh_tui.services.reports import ModelSummary
-from nfh_tui.widgets.figure_lines import fitting, matrix_lines, matrix_of, percent, step, stops
+from nfh_tui.widgets.figure_lines import fitting, matrix_lines, matrix_of, step, stops
 from nfh_tui.widgets.passage_render import STEPS
 from tests.screens.conftest import plain, some
 
