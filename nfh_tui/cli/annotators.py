@@ -1,11 +1,18 @@
-"""`nfh-tui annotators`: how far each person's answers can be trusted, and how they change."""
+"""`nfh-tui annotators`: how far each person's answers can be trusted, and how they change: in
+words and tables for 80 columns, or as one JSON object.
+"""
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from nfh_db.messages import counted, visible
+from nfh_models.agreement.measure import Measure, undefined
+from nfh_models.domain import Kind
 from nfh_tui import config
+from nfh_tui.cli.agreement import CAVEAT
 from nfh_tui.cli.options import (
     Failure,
     QueryCommand,
@@ -20,9 +27,14 @@ from nfh_tui.cli.options import (
     user,
 )
 from nfh_tui.cli.progress import RowCounter
+from nfh_tui.cli.report import Brief, Cell, CommandReport
+from nfh_tui.services.reports import to_json
 
 if TYPE_CHECKING:
-    from nfh_models.agreement.drift import Cut
+    from nfh_models.agreement.competence import KindConfusion, KnownAnswerScore, Latent
+    from nfh_models.agreement.drift import Cut, Drift, Seconds, Trend, WorkPeriod
+    from nfh_models.agreement.report import AnnotatorCompetence, CompetenceReport
+    from nfh_tui.services.annotators import CompetenceResult
 
 BLOCKS = ("tenths", "weeks", "days")
 
@@ -94,8 +106,6 @@ def annotators(
     missing = [name for name in only if name not in {p.name for p in told.competence.people}]
     if missing:
         raise Failure(f"{missing[0]} answered none of these items as an annotator")
-    from nfh_tui.cli.annotators_report import as_object, as_text
-
     if as_json:
         emit(as_object(told, only))
     else:
@@ -113,3 +123,363 @@ def _forget(database: Path, *, remember: bool, as_json: bool) -> None:
         emit({"forgotten": forgotten})
     else:
         tell("Forgotten: votes count alike again." if forgotten else "Nothing was kept.")
+
+
+Json = dict[str, Any]
+
+
+def as_object(told: "CompetenceResult", only: Collection[str] = ()) -> Json:
+    """The whole report; of the people in `only`, where it names any.
+
+    A measure is {value, low, high, n, why}; value null has its why. remembered is null
+    where nothing was asked to be.
+    """
+    found = told.competence
+    latent = to_json(found.latent)
+    people = latent.pop("people")
+    return {
+        "caveat": CAVEAT if told.sample_corpus else None,
+        "items": found.items,
+        "decided_by_experts": found.decided,
+        "decided_unanimous": found.unanimous,
+        "trends_tested": found.tests,
+        "closest_nouns_by": told.tagger,
+        "models": latent,
+        "people": [
+            _person_json(person) | {"models": people.get(person.name)}
+            for person in found.people
+            if not only or person.name in only
+        ],
+        "remembered": told.remembered,
+    }
+
+
+def _person_json(person: "AnnotatorCompetence") -> Json:
+    written = to_json(person)
+    drift = person.drift
+    written["drift"] = {
+        "why": drift.why,
+        "seconds": drift.seconds,
+        "blocks": drift.blocks,
+        "trends": [to_json(trend) | {"holds": trend.holds} for trend in drift.trends],
+    }
+    for ours, name in (
+        ("expert", "against_expert"),
+        ("checks", "check_items"),
+        ("others", "against_majority_of_others"),
+    ):
+        written[name] = written.pop(ours)
+    return written
+
+
+SHOWN_PEOPLE = 12
+"""People whose details are printed, those with most answers; --only and --json have others."""
+
+SHORT = {
+    Kind.REFERENCE: "REF",
+    Kind.CURRENCY: "CURR",
+    Kind.PEOPLE: "PEOP",
+    Kind.OTHER: "OTH",
+    Kind.UNKNOWN: "UNK",
+    Kind.NOT_NFH: "NOT",
+    Kind.BROKEN: "BROK",
+}
+"""Kinds at the head of a column."""
+
+
+def as_text(
+    told: "CompetenceResult", only: Collection[str] = (), *, matrix: bool = False
+) -> str:
+    """The report, ready to print."""
+    page = CommandReport()
+    found = told.competence
+    people = [one for one in found.people if not only or one.name in only]
+    _head(page, told)
+    if not found.people:
+        return page.text()
+    _remembered(page, told)
+    _everybody(page, found, people)
+    _checks(page, people)
+    _models(page, found.latent)
+    ranked = sorted(people, key=lambda one: (-one.answers, one.name))
+    for person in ranked[:SHOWN_PEOPLE]:
+        _person_text(page, person, found.latent, matrix=matrix)
+    if len(ranked) > SHOWN_PEOPLE:
+        page.say(f"{len(ranked) - SHOWN_PEOPLE:,} further people: --only NAME, or --json.")
+    _caution(page, found)
+    return page.text()
+
+
+def _head(page: CommandReport, told: "CompetenceResult") -> None:
+    found = told.competence
+    page.say(
+        f"{counted(len(found.people), 'annotator')} on {counted(found.items, 'item')}; an "
+        f"expert decided {found.decided:,} of them."
+    )
+    if not found.people:
+        page.say("Nobody has answered these items as an annotator.")
+    if told.sample_corpus:
+        page.say(CAVEAT)
+    if found.decided:
+        page.say(
+            f"On {found.unanimous:,} of the decided ones the votes do not differ. Experts "
+            "mostly decide what annotators differ on, so shares here are lower than over all "
+            "items."
+        )
+
+
+def _remembered(page: CommandReport, told: "CompetenceResult") -> None:
+    from nfh_models.agreement.report import LEAST
+
+    kept = told.remembered
+    if kept is None:
+        return
+    if not kept.people:
+        page.say(
+            f"Nothing is remembered: nobody has {LEAST} answers that check items, experts or "
+            "Dawid and Skene's model say something of."
+        )
+        return
+    page.title(f"Remembered, by {kept.source}")
+    page.table(
+        ("annotator", "right", "answers:"),
+        [
+            (name, f"{one.accuracy:.0%}", f"{one.answers:,}")
+            for name, one in sorted(kept.people.items())
+        ],
+    )
+    page.note("proposals weigh votes by these figures; --forget makes votes count alike again")
+
+
+def _everybody(
+    page: CommandReport, found: "CompetenceReport", people: "Sequence[AnnotatorCompetence]"
+) -> None:
+    page.title("Against what an expert decided, and by the models")
+    rows: list[tuple[Cell, ...]] = []
+    for person in people:
+        model = found.latent.people.get(person.name)
+        lack = undefined(found.latent.why or "Their votes are on items of theirs alone.")
+        rows.append(
+            (
+                person.name,
+                f"{person.answers:,}",
+                f"{person.expert.votes:,}",
+                Brief(person.expert.equal, interval=True),
+                Brief(person.expert.kind),
+                Brief(person.expert.heads.exact),
+                Brief(model.accuracy if model else lack),
+                Brief(model.spamming if model else lack),
+            )
+        )
+    page.table(
+        ("annotator", "answers:", "decided:", "whole", "kind", "heads", "D\u2013S", "spam"),
+        rows,
+    )
+    page.note(
+        "decided: of these answers, by an expert, too; of them are whole (nothing that blocks, "
+        "with its exact 95 % interval) and kind; heads: all the same, by noun, where both say "
+        "REFERENCE; D\u2013S: expected share of right kinds, of all; spam: probability that an "
+        "answer is given without knowing (MACE)"
+    )
+    for person in people:
+        if person.own:
+            page.note(
+                f"left out: {counted(person.own, 'item')} that {person.name} also decided"
+            )
+
+
+def _checks(page: CommandReport, people: "Sequence[AnnotatorCompetence]") -> None:
+    checked = [person for person in people if person.checks.votes]
+    if not checked:
+        return
+    page.title("Check items, whose answer was known and hidden")
+    page.table(
+        ("annotator", "answers:", "whole", "kind"),
+        [
+            (one.name, f"{one.checks.votes:,}", one.checks.equal, one.checks.kind)
+            for one in checked
+        ],
+    )
+
+
+def _models(page: CommandReport, latent: "Latent") -> None:
+    page.title("Dawid\u2013Skene and MACE, without any gold")
+    if latent.why is not None:
+        page.say(latent.why)
+        return
+    page.note(f"on {counted(latent.items, 'item')} with two votes and more")
+    shares = ", ".join(f"{kind} {share:.1%}" for kind, share in latent.priors.items())
+    page.note(f"kinds by Dawid\u2013Skene: {shares}")
+    if len(latent.groups) > 1:
+        groups = "; ".join(", ".join(group) for group in latent.groups)
+        page.note(f"no items link these groups, so figures compare inside each only: {groups}")
+
+
+# --- one person --------------------------------------------------------------------------
+
+
+def _person_text(
+    page: CommandReport, person: "AnnotatorCompetence", latent: "Latent", *, matrix: bool
+) -> None:
+    page.title(f"{visible(person.name)}: {counted(person.answers, 'answer')}")
+    ranked = sorted(person.kinds.items(), key=lambda one: (-one[1], one[0]))
+    page.note(", ".join(f"{kind} {times / person.answers:.0%}" for kind, times in ranked))
+    _heads(page, person.expert)
+    _matrix(page, "expert (rows)", person.expert.confusion)
+    _matrix(page, "others (rows)", person.others)
+    model = latent.people.get(person.name)
+    if matrix and model is not None:
+        _probable(page, model.confusion)
+    _drift_text(page, person.drift)
+    for habit in person.habits:
+        page.note(f"! {habit.sentence}")
+
+
+def _heads(page: CommandReport, known: "KnownAnswerScore") -> None:
+    heads = known.heads
+    if not heads.overall.n:
+        return
+    page.table(
+        ("heads by noun", "value", "of"),
+        [
+            ("all the same, both REFERENCE", heads.exact, _of(heads.exact, "answer")),
+            ("all the same, of REFERENCE", heads.overall, _of(heads.overall, "decision")),
+            ("F1 over heads", Brief(heads.f1), _of(heads.f1, "head")),
+        ],
+    )
+
+
+def _of(measure: Measure, thing: str) -> str:
+    return counted(measure.n, thing)
+
+
+def _matrix(page: CommandReport, title: str, found: "KindConfusion | None") -> None:
+    if found is None:
+        return
+    page.table(
+        (title, *(f"{_short(kind)}:" for kind in found.kinds)),
+        [
+            (kind.value, *(_count(count) if count else "\u00b7" for count in row))
+            for kind, row in zip(found.kinds, found.rows, strict=True)
+            if any(row)
+        ],
+    )
+
+
+def _probable(page: CommandReport, found: "KindConfusion | None") -> None:
+    if found is None:
+        return
+    page.table(
+        ("D\u2013S (rows)", "of:", *(f"{_short(kind)}:" for kind in found.kinds)),
+        [
+            (kind.value, _count(weight), *(f"{share:.0%}" for share in row))
+            for kind, weight, row in zip(found.kinds, found.weights, found.rows, strict=True)
+            if weight >= 1
+        ],
+    )
+
+
+def _count(number: float) -> str:
+    """In four characters, so that ten columns fit: large ones in thousands or millions."""
+    for size, letter in ((1e6, "m"), (1e3, "k")):
+        if number >= 10 * size:
+            return f"{number / size:.0f}{letter}"
+    return f"{number:.0f}"
+
+
+def _short(kind: Kind) -> str:
+    return SHORT.get(kind, kind.value)
+
+
+def _drift_text(page: CommandReport, drift: "Drift") -> None:
+    if drift.why is not None:
+        page.note(f"over time: {drift.why}")
+        if drift.seconds is not None:
+            page.note(f"seconds: {_seconds(drift.seconds)}")
+        return
+    page.table(
+        ("from", "answers:", "a day:", "right:", "agree:", "seconds"),
+        [
+            (
+                block.first[:16].replace("T", " "),
+                f"{block.answers:,}",
+                f"{block.a_day:,.0f}",
+                _right(block.right),
+                _share(block.agreeing),
+                _seconds(block.seconds),
+            )
+            for block in drift.blocks
+        ],
+    )
+    if drift.seconds is not None and drift.seconds.breaks:
+        page.note(
+            f"{counted(drift.seconds.breaks, 'answer')} of more than "
+            f"{drift.seconds.limit:,.0f} seconds taken for a break, and left out of the seconds"
+        )
+    _kinds(page, drift.blocks)
+    for trend in drift.trends:
+        if trend.holds:
+            page.note(f"trend: {_trend(trend)}")
+
+
+def _right(measure: Measure) -> str:
+    """Of how many, too: experts decide few of a stretch."""
+    return _share(measure) if measure.value is None else f"{_share(measure)} of {measure.n:,}"
+
+
+def _share(measure: Measure) -> str:
+    return "\u00b7" if measure.value is None else f"{measure.value:.0%}"
+
+
+def _seconds(seconds: "Seconds | None") -> str:
+    if seconds is None:
+        return "\u00b7"
+    return f"{seconds.median:,.0f} ({seconds.lower:,.0f}\u2013{seconds.upper:,.0f})"
+
+
+def _kinds(page: CommandReport, blocks: "Sequence[WorkPeriod]") -> None:
+    met = [kind for kind in Kind if any(kind in block.kinds for block in blocks)]
+    page.table(
+        ("from", *(f"{_short(kind)}:" for kind in met)),
+        [
+            (
+                block.first[:10],
+                *(f"{block.kinds.get(kind, 0) / block.answers:.0%}" for kind in met),
+            )
+            for block in blocks
+        ],
+    )
+
+
+def _trend(trend: "Trend") -> str:
+    way = "rises" if trend.rho > 0 else "falls"
+    return (
+        f"{trend.what} {way} (Spearman {trend.rho:+.2f} over {trend.n:,} answers, "
+        f"p {_p(trend.p)}, q {_p(trend.q or 0.0)})"
+    )
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _caution(page: CommandReport, found: "CompetenceReport") -> None:
+    from nfh_models.agreement.drift import ALPHA
+
+    page.title("How to read this")
+    if found.tests:
+        held = sum(trend.holds for one in found.people for trend in one.drift.trends)
+        page.say(
+            f"{counted(found.tests, 'trend')} were tested and {held:,} hold: of so many, some "
+            f"would look like one by chance, so a trend is told only where q, which allows for "
+            f"that (Benjamini and Hochberg), is below {ALPHA:.0%}. It says that something "
+            "changed, not why: the items may have changed."
+        )
+    page.say(
+        "Matrices: rows are what the expert decided; what most of the others say, where no "
+        "expert decided; and what Dawid\u2013Skene takes for true. Columns are the answers."
+    )
+    page.say(
+        "right: nothing blocks against the expert; agree: mean share of the others that agree; "
+        "seconds: median and quartiles. A line with ! is a reason to look, no proof."
+    )

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from nfh_models.statistics import ValueCounts
-from nfh_tui.cli.stats_report import Bar, can_show_blocks, chart, histogram
+from nfh_tui.cli.stats import Bar, can_show_blocks, chart, histogram
 from nfh_tui.display_figures import EIGHTHS
 
 

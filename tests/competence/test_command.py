@@ -18,7 +18,7 @@ from nfh_models.agreement import competence as agreement_competence
 from nfh_models.agreement.competence import KindConfusion
 from nfh_models.agreement.report import competence
 from nfh_models.domain import Kind, class_answer
-from nfh_tui.cli.annotators_report import as_text
+from nfh_tui.cli.annotators import as_text
 from nfh_tui.cli.main import commands
 from nfh_tui.sample import corpus_path
 from nfh_tui.services.annotators import CompetenceResult
