@@ -17,7 +17,7 @@ from nfh_tui.screens.agreement_figures import (
     pair_name,
     pair_of,
 )
-from nfh_tui.screens.base import Panes
+from nfh_tui.screens.base import TWO_PANES, SideScreen, remembered
 from nfh_tui.services.report_process import report
 from nfh_tui.services.reports import AgreementReport
 from nfh_tui.widgets.figure_lines import Line, Target, items, sentence
@@ -32,14 +32,15 @@ TICK = 1.0
 """Seconds between two words on how long measuring has taken."""
 
 
-class AgreementScreen(Panes):
+class AgreementScreen(SideScreen):
     """Figures of everybody on the left, two at a time on the right."""
 
     NAME = "Agreement"
     PANES = ((FIGURES, "Figures"), (PAIRS, "Pairs"))
+    HORIZONTAL_BREAKPOINTS = TWO_PANES
 
     def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as a side screen takes them
         self.counts: Confusions | None = None
         self.measured = AgreementFigures()
         pair = self.memory.get("pair", POOLED)
@@ -50,26 +51,25 @@ class AgreementScreen(Panes):
     def read(self) -> None:
         """Count, then measure; what was known of other items is dropped."""
         self.counts, self.measured = None, AgreementFigures()
-        self.paint()
-        self.work(self._read, group="figures")
+        self.panes.refresh()
+        self.runner.work(self._read, group="figures")
 
     async def _read(self) -> None:
         key = (self.base, await self.client.answers_version())
-        kept = self.kept("counts", key)
-        if not isinstance(kept, Confusions):
-            kept = await self.client.confusions(self.query_of, self.me)
-            self.keep("counts", key, kept)
-        self.counts = kept
-        if self.pair not in kept.pairs:
+        counts = remembered(self.memory, "counts", key)
+        if not isinstance(counts, Confusions):
+            counts = await self.client.confusions(self.query_of, self.me)
+            self.memory["counts"] = (key, counts)
+        self.counts = counts
+        if self.pair not in counts.pairs:
             self.pair = POOLED
-        self.set_status(place=items(sum(kept.votes.values())))
-        known = self.kept("measured", key)
+        self.set_status(place=items(sum(counts.votes.values())))
+        known = remembered(self.memory, "measured", key)
         if isinstance(known, AgreementReport):
             self.measured = AgreementFigures(known)
-        elif len(kept.people) > 1:
+        elif len(counts.people) > 1:
             await self._measure(key)
-        self.paint()
-        self.paint_titles()
+        self.panes.refresh_all()
 
     async def _measure(self, key: object) -> None:
         """The figures of the command."""
@@ -79,10 +79,10 @@ class AgreementScreen(Panes):
         try:
             await self._wait(asked)
             self.measured = AgreementFigures(await asked)
-            self.keep("measured", key, self.measured.figures)
+            self.memory["measured"] = (key, self.measured.figures)
         except Exception as error:
             self.measured = AgreementFigures(None, f"Not measured: {error}")
-            self.paint()
+            self.panes.refresh()
             raise
         finally:
             asked.cancel()
@@ -92,7 +92,7 @@ class AgreementScreen(Panes):
         """Say how long it takes, until it is done."""
         begun = monotonic()
         self.measured = AgreementFigures(None, "Measuring; the counts below are there already.")
-        self.paint()
+        self.panes.refresh()
         while not asked.done():
             self.set_status(busy=f"measuring… {monotonic() - begun:.0f} s")
             await asyncio.wait({asked}, timeout=TICK)
@@ -116,5 +116,4 @@ class AgreementScreen(Panes):
     def chosen(self, stop: Target) -> None:
         """Show the matrix of a pair."""
         self.pair = self.memory["pair"] = pair_of(stop)
-        self.paint()
-        self.paint_titles()
+        self.panes.refresh_all()

@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 
 from nfh_db.comparisons import GOLD, Changes, ComparedSide, ComparisonCounts
 from nfh_tui.actions import Access
-from nfh_tui.screens.base import Panes
+from nfh_tui.screens.base import TWO_PANES, SideScreen, remembered
 from nfh_tui.screens.evaluation_figures import (
     CHOOSE_LEFT,
     MODEL_STOP,
@@ -44,24 +44,26 @@ NOTHING = ComparedSide("")
 TASK = "resolution"
 
 
-class EvaluationScreen(Panes):
+class EvaluationScreen(SideScreen):
     """Figures of a comparison on the left; its matrix and the models on the right."""
 
     NAME = "Evaluation"
     PANES = ((FIGURES, "Figures"), (MATRIX, "Matrix and models"))
+    HORIZONTAL_BREAKPOINTS = TWO_PANES
 
     def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as a side screen takes them
         sides = self.memory.get("sides")
         self.sides = sides if isinstance(sides, Sides) else Sides(NOTHING, GOLD)
         self.found: ComparisonCounts | Changes | None = None
         self.models: tuple[JudgedModel, ...] | None = None
         self.bar = InputBar(id="side-bar")
+        self.chooser = SideChooser(self)
         self._looked = False
 
-    def frame(self) -> ComposeResult:
+    def body(self) -> ComposeResult:
         """The panes, and the line in which a path is typed."""
-        yield from super().frame()
+        yield from super().body()
         yield self.bar
 
     # --- reading ------------------------------------------------------------------------
@@ -69,14 +71,13 @@ class EvaluationScreen(Panes):
     def read(self) -> None:
         """Compare, and list the models."""
         self.compare()
-        self.work(self._read_models, group="models")
+        self.runner.work(self._read_models, group="models")
 
     def compare(self) -> None:
         """Compare the two sides anew; a comparison under way is left off."""
         self.found = None
-        self.paint()
-        self.paint_titles()
-        self.work(self._compare, group="comparing")
+        self.panes.refresh_all()
+        self.runner.work(self._compare, group="comparing")
 
     async def _compare(self) -> None:
         known = await self.client.models_with_predictions()
@@ -93,8 +94,7 @@ class EvaluationScreen(Panes):
         if left != NOTHING:
             self.found = await self._found()
         self.set_status(place=items(self._counted()), busy="")
-        self.paint()
-        self.paint_titles()
+        self.panes.refresh_all()
 
     async def _found(self) -> ComparisonCounts | Changes:
         left, right = self.sides.left, self.sides.right
@@ -105,11 +105,11 @@ class EvaluationScreen(Panes):
             await self.client.predictions_version(),
         )
         key = (left, right, self.base, versions)
-        kept = self.kept("found", key)
-        if not isinstance(kept, ComparisonCounts):
-            kept = await self.client.compared(left, right, self.query_of, self.me)
-            self.keep("found", key, kept)
-        return kept
+        known = remembered(self.memory, "found", key)
+        if not isinstance(known, ComparisonCounts):
+            known = await self.client.compared(left, right, self.query_of, self.me)
+            self.memory["found"] = (key, known)
+        return known
 
     async def _changes(self, path: Path) -> Changes:
         """Gold against a file; one that cannot be read is not tried again."""
@@ -148,7 +148,7 @@ class EvaluationScreen(Panes):
         labels = {id_: n for id_, n in learnt.items() if isinstance(n, int)}
         found = await report(["models"], self.client.store.path, ModelsReport)
         self.models = tuple(judged_of(found.models, labels))
-        self.paint()
+        self.panes.refresh()
 
     # --- drawing ------------------------------------------------------------------------
 
@@ -192,9 +192,9 @@ class EvaluationScreen(Panes):
     def chosen(self, stop: Target) -> None:
         """Choose a side, or show the card of a model."""
         if stop.act == MODEL_STOP:
-            self.work(lambda: self._show_card(model_of(stop)), group="card")
+            self.runner.work(lambda: self._show_card(model_of(stop)), group="card")
         else:
-            self.work(lambda: self._choose(stop.act), group="choosing")
+            self.runner.work(lambda: self.chooser.choose(stop.act), group="choosing")
 
     async def _show_card(self, model_id: int) -> None:
         name = next((m.name for m in self.models or () if m.id == model_id), "")
@@ -205,13 +205,21 @@ class EvaluationScreen(Panes):
             self.set_status(busy="")
         self.show_text(f"Model {name}", text)
 
-    async def _choose(self, which: str) -> None:
+
+class SideChooser:
+    """Asks what an evaluation compares with what."""
+
+    def __init__(self, screen: EvaluationScreen) -> None:
+        self._screen = screen
+
+    async def choose(self, which: str) -> None:
+        """Ask for the left side or the right one, and compare."""
         left = which == CHOOSE_LEFT
         options = await (self._left_options() if left else self._right_options())
         title = "Compare what?" if left else "With what?"
         sides = {str(place): side for place, (_, _, side) in enumerate(options)}
-        now = self.sides.left if left else self.sides.right
-        chosen = await self.choose_from(
+        now = self._screen.sides.left if left else self._screen.sides.right
+        chosen = await self._screen.choose_from(
             title,
             [(words, faint, str(place)) for place, (words, faint, _) in enumerate(options)],
             start=next((place for place, side in sides.items() if side == now), None),
@@ -222,10 +230,10 @@ class EvaluationScreen(Panes):
         if side.what == "file":
             await self._choose_file()
         elif left:
-            keeps = side.what == "model" and self.sides.right.what == "model"
-            self._compare_sides(side, self.sides.right if keeps else GOLD)
+            keeps = side.what == "model" and self._screen.sides.right.what == "model"
+            self._compare_sides(side, self._screen.sides.right if keeps else GOLD)
         else:
-            self._compare_sides(self.sides.left, side)
+            self._compare_sides(self._screen.sides.left, side)
 
     def _compare_sides(self, left: ComparedSide, right: ComparedSide) -> None:
         # With a file gold alone is compared, and gold with nothing else.
@@ -233,12 +241,12 @@ class EvaluationScreen(Panes):
             left = GOLD
         elif left == GOLD:
             left = NOTHING
-        self.sides = Sides(left, right, self.sides.active)
-        self.compare()
+        self._screen.sides = Sides(left, right, self._screen.sides.active)
+        self._screen.compare()
 
     async def _left_options(self) -> list[tuple[str, str, ComparedSide]]:
         models = await self._model_sides()
-        people = await self.client.people_with_answers()
+        people = await self._screen.client.people_with_answers()
         return [
             *models,
             *((name, "annotator", ComparedSide("person", name)) for name in people),
@@ -246,7 +254,7 @@ class EvaluationScreen(Panes):
         ]
 
     async def _right_options(self) -> list[tuple[str, str, ComparedSide]]:
-        left = self.sides.left
+        left = self._screen.sides.left
         models = await self._model_sides() if left.what == "model" else []
         return [
             ("gold", "", GOLD),
@@ -256,33 +264,33 @@ class EvaluationScreen(Panes):
 
     def _files(self) -> tuple[ComparedSide, ...]:
         """A file to compare with, for who may name a path of this machine."""
-        return (ComparedSide("file"),) if self.access >= Access.ADMIN else ()
+        return (ComparedSide("file"),) if self._screen.access >= Access.ADMIN else ()
 
     async def _model_sides(self) -> list[tuple[str, str, ComparedSide]]:
-        active = self.sides.active
+        active = self._screen.sides.active
         return [
             (
                 name,
                 "model, active" if id_ == active else "model",
                 ComparedSide("model", name, id_),
             )
-            for id_, name in await self.client.models_with_predictions()
+            for id_, name in await self._screen.client.models_with_predictions()
         ]
 
     async def _choose_file(self) -> None:
         """Ask for a gold file and compare gold here with it."""
-        last = self.memory.get(EXPORT)
-        self.key_line.foot = Foot(
+        last = self._screen.memory.get(EXPORT)
+        self._screen.key_line.foot = Foot(
             "", (("enter", "compare"), ("tab", "complete"), ("esc", "not"))
         )
         try:
-            text = await self.bar.ask(
+            text = await self._screen.bar.ask(
                 "gold file", last if isinstance(last, str) else "", complete=completed,
-                early=self.early,
+                early=self._screen.runner.early,
             )  # fmt: skip
         finally:
-            self.paint_keys()
+            self._screen.refresh_keys()
         if text is None or not text.strip():
             return
-        self.memory[EXPORT] = text.strip()
+        self._screen.memory[EXPORT] = text.strip()
         self._compare_sides(GOLD, ComparedSide("file", text.strip()))

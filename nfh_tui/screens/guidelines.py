@@ -20,7 +20,7 @@ from nfh_db.errors import StoreError
 from nfh_db.guidelines import Guideline
 from nfh_db.records import Annotator, Role
 from nfh_tui.actions import Action
-from nfh_tui.screens.base import PANE_ACTS, SideScreen
+from nfh_tui.screens.base import PANE_ACTS, Handlers, SideScreen
 from nfh_tui.services import guidelines
 from nfh_tui.services.guidelines import BEGUN as SETTING
 from nfh_tui.services.guidelines import (
@@ -150,12 +150,8 @@ RULE = "rule"
 """What the workbench remembers of this screen, or asks it to show: the id of a rule."""
 
 
-class GuidelinesReader(SideScreen):
-    """The text and its versions, to read.
-
-    versions: all there are, the last of which holds. shown: the one on the screen, None
-    before it is read. guide: of what holds. counts: by rule. found: words looked for.
-    """
+class GuidelinesScreen(SideScreen):
+    """The text of the guidelines and its versions."""
 
     NAME = "Guidelines"
     PANE_ACTS = (
@@ -163,7 +159,7 @@ class GuidelinesReader(SideScreen):
         *("side.older", "side.search", "side.search_next", "side.search_back"),
     )
     DEFAULT_CSS = """
-    GuidelinesReader {
+    GuidelinesScreen {
         & #rules-panes { height: 1fr; }
         & #rules-text { width: 1fr; height: 1fr; }
         &.-narrow #rules-list { width: 16; }
@@ -175,28 +171,43 @@ class GuidelinesReader(SideScreen):
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as a side screen takes them
         self.versions: tuple[Guideline, ...] = ()
+        """All there are; the last one is in force."""
         self.shown: Guideline | None = None
+        """The version on the screen."""
         self.guide = Guide()
         self.counts: Mapping[str, RuleCount] = {}
+        """By rule."""
         self.parts: Sequence[GuidelineSection] = ()
-        self.found = ""
         self.list = RuleList(id="rules-list")
         self.text = GuidelineText(id="rules-text")
         self.bar = InputBar(id="bar")
+        self.search = GuidelineSearch(self)
+        self.editing = GuidelineEditing(self)
 
-    def compose(self) -> ComposeResult:
-        """Title, the rules beside the text of one, a line to type in, state, keys."""
-        yield self.heading
+    def body(self) -> ComposeResult:
+        """The rules beside the text of one, and a line to type in."""
         with Horizontal(id="rules-panes"):
             yield self.list
             yield self.text
         yield self.bar
-        yield self.status_line
-        yield self.key_line
 
-    def on_mount(self) -> None:
+    def handlers(self) -> Handlers:
+        """What opens items, finds words, and reads and changes versions."""
+        return {
+            **super().handlers(),
+            "side.open": self.open_tagged,
+            "side.older": self.open_older,
+            "side.search": self.search.ask,
+            "side.search_next": partial(self.search.find, 1, 1),
+            "side.search_back": partial(self.search.find, -1, 1),
+            "side.versions": self.choose_version,
+            "side.difference": self.show_difference,
+            "side.edit": self.editing.edit,
+        }
+
+    def read(self) -> None:
         """Read what there is; acts wait for it."""
-        self.act(self.load, group="load")
+        self.runner.act(self.load, group="load")
 
     @property
     def scroller(self) -> VerticalScroll:
@@ -237,17 +248,17 @@ class GuidelinesReader(SideScreen):
         place = ids.index(str(wanted)) if wanted in ids else 0
         self.list.show(self.parts, self.counts, place)
         self.title_note(version_words(shown, self.versions))
-        self._show_part(place)
+        self.show_part(place)
 
-    def _show_part(self, place: int) -> None:
+    def show_part(self, place: int) -> None:
         if not self.parts:
             return
         part = self.parts[place]
         self.memory[RULE] = part.id or part.title
-        self.text.show(part.markdown, self.found)
-        self._paint_state(part)
+        self.text.show(part.markdown, self.search.words)
+        self._refresh_state(part)
 
-    def _paint_state(self, part: GuidelineSection) -> None:
+    def _refresh_state(self, part: GuidelineSection) -> None:
         """What the line of state says of the rule."""
         count = self.counts.get(part.id, RuleCount())
         by, done = (" by you", "answered") if self._only else ("", "decided")
@@ -274,7 +285,7 @@ class GuidelinesReader(SideScreen):
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         """Show the part that one stands on."""
         if event.option_index < len(self.parts):
-            self._show_part(event.option_index)
+            self.show_part(event.option_index)
 
     # --- reasons ------------------------------------------------------------------------
 
@@ -282,7 +293,7 @@ class GuidelinesReader(SideScreen):
         """As the ground says, and what the rule and the versions do not allow."""
         if action.id in {"side.edit", "side.versions"} and self.shown is None:
             return NONE
-        if action.id in {"side.search_next", "side.search_back"} and not self.found:
+        if action.id in {"side.search_next", "side.search_back"} and not self.search.words:
             return "/ asks for words first."
         if action.id == "side.difference" and len(self.versions) < 2:
             return "There is one version only, so nothing changed yet."
@@ -311,12 +322,12 @@ class GuidelinesReader(SideScreen):
 
     # --- the items of a rule ------------------------------------------------------------
 
-    def do_side_open(self) -> None:
+    def open_tagged(self) -> None:
         """Open the items that are tagged with the rule."""
         if self.part is not None:
             self.dismiss(query_of(self.part.id))
 
-    async def do_side_older(self) -> None:
+    async def open_older(self) -> None:
         """Open the items that were decided while the rule, or any rule, read otherwise."""
         part = self.part
         if part is None or not part.id:
@@ -333,48 +344,9 @@ class GuidelinesReader(SideScreen):
         else:
             self.dismiss(f"id:{','.join(map(str, ids))}")
 
-    # --- words --------------------------------------------------------------------------
-
-    async def do_side_search(self) -> None:
-        """Ask for words, and go to where they stand next."""
-        self.key_line.foot = Foot("", (("enter", "find"), ("esc", "as it was")))
-        try:
-            words = await self.bar.ask("/", self.found, selected=True, early=self.early)
-        finally:
-            self.paint_keys()
-        if words is None:
-            return
-        self.found = words.strip()
-        if self.found:
-            self._find(1, 0)
-        else:
-            self._show_part(self.list.place)
-
-    def do_side_search_next(self) -> None:
-        """To the next part with the words."""
-        self._find(1, 1)
-
-    def do_side_search_back(self) -> None:
-        """To the part before with the words."""
-        self._find(-1, 1)
-
-    def _find(self, step: int, first: int) -> None:
-        """Go to the next part with the words, in steps from `first` on, round the end."""
-        wanted, total = self.found.casefold(), len(self.parts)
-        for distance in range(first, total + first):
-            place = (self.list.place + step * distance) % total
-            part = self.parts[place]
-            if wanted in f"{part.name}\n{part.body}".casefold():
-                self.list.go(place)
-                self._show_part(place)
-                again = sum(wanted in f"{p.name}\n{p.body}".casefold() for p in self.parts)
-                self.say(f"“{self.found}” stands in {again} of {total}; n goes on")
-                return
-        self.refuse(f"“{self.found}” stands nowhere in this version.")
-
     # --- versions -----------------------------------------------------------------------
 
-    async def do_side_versions(self) -> None:
+    async def choose_version(self) -> None:
         """Choose which version to read."""
         if not self.versions or self.shown is None:
             return
@@ -387,7 +359,7 @@ class GuidelinesReader(SideScreen):
             await self.load(int(chosen))
             self.say("d shows what changed; v goes back to another one")
 
-    def do_side_difference(self) -> None:
+    def show_difference(self) -> None:
         """Show what changed between the version shown and the one that holds.
 
         Of the one that holds: since the one before.
@@ -428,30 +400,71 @@ def begun_of(body: str | None) -> Begun | None:
         return None
 
 
-class GuidelinesScreen(GuidelinesReader):
-    """The guidelines, with what changes them."""
+class GuidelineSearch:
+    """Finds words in the guidelines."""
 
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)
-        self._keeper = DebouncedWriter(DELAY, self._not_kept)
-        self._begun = Begun(0, "")
+    def __init__(self, screen: GuidelinesScreen) -> None:
+        self._screen = screen
+        self.words = ""
+        """What is looked for."""
+
+    async def ask(self) -> None:
+        """Ask for words, and go to where they stand next."""
+        self._screen.key_line.foot = Foot("", (("enter", "find"), ("esc", "as it was")))
+        try:
+            words = await self._screen.bar.ask(
+                "/", self.words, selected=True, early=self._screen.runner.early
+            )
+        finally:
+            self._screen.refresh_keys()
+        if words is None:
+            return
+        self.words = words.strip()
+        if self.words:
+            self.find(1, 0)
+        else:
+            self._screen.show_part(self._screen.list.place)
+
+    def find(self, step: int, first: int) -> None:
+        """Go to the next part with the words, in steps from `first` on, round the end."""
+        wanted, total = self.words.casefold(), len(self._screen.parts)
+        for distance in range(first, total + first):
+            place = (self._screen.list.place + step * distance) % total
+            part = self._screen.parts[place]
+            if wanted in f"{part.name}\n{part.body}".casefold():
+                self._screen.list.go(place)
+                self._screen.show_part(place)
+                again = sum(
+                    wanted in f"{p.name}\n{p.body}".casefold() for p in self._screen.parts
+                )
+                self._screen.say(f"“{self.words}” stands in {again} of {total}; n goes on")
+                return
+        self._screen.refuse(f"“{self.words}” stands nowhere in this version.")
+
+
+class GuidelineEditing:
+    """Makes a new version of the guidelines."""
+
+    def __init__(self, screen: GuidelinesScreen) -> None:
+        self._screen = screen
+        self._writer = DebouncedWriter(DELAY, self._not_kept)
 
     # --- what is begun ------------------------------------------------------------------
 
     def _keep(self, begun: Begun | None) -> None:
         """Have a text kept soon, so that a crash does not lose it; None forgets it."""
-        name = f"{SETTING}.{self.me.name}"
+        name = f"{SETTING}.{self._screen.me.name}"
         body = "" if begun is None else begun.dump()
-        self._keeper.keep("begun", partial(self.client.set_setting, name, body))
+        self._writer.keep("begun", partial(self._screen.client.set_setting, name, body))
 
     def _not_kept(self, error: Exception) -> None:
-        self.refuse(f"What you typed is not on disk. {sentence_of(error)}")
+        self._screen.refuse(f"What you typed is not on disk. {sentence_of(error)}")
 
     async def _where_to_begin(self, shown: Guideline) -> Begun | None:
         """The text begun before, or the one shown; None if the person leaves it."""
-        last = self.versions[-1].version
+        last = self._screen.versions[-1].version
         fresh = Begun(last, shown.body)
-        kept = begun_of(await self.client.setting(f"{SETTING}.{self.me.name}"))
+        kept = begun_of(await self._screen.client.setting(f"{SETTING}.{self._screen.me.name}"))
         if kept is None or kept.text == shown.body:
             return fresh
         since = ""
@@ -461,31 +474,33 @@ class GuidelinesScreen(GuidelinesReader):
             ("Go on with what you began", since or changed_words_of(shown, kept), EDIT),
             (f"Begin anew from version {shown.version}", "what you began is dropped", DROP),
         )
-        chosen = await self.choose_from("You have changed the guidelines before", options)
+        chosen = await self._screen.choose_from(
+            "You have changed the guidelines before", options
+        )
         if chosen is None:
             return None
         return fresh if chosen == DROP else Begun(last, kept.text)
 
     # --- editing ------------------------------------------------------------------------
 
-    async def do_side_edit(self) -> None:
+    async def edit(self) -> None:
         """Change the text: in $VISUAL or $EDITOR where it can be opened, else here."""
-        if self.shown is None:
-            self.refuse("This file has no guidelines, and none could be written to it.")
+        if self._screen.shown is None:
+            self._screen.refuse("This file has no guidelines, and none could be written to it.")
             return
-        begun = await self._where_to_begin(self.shown)
+        begun = await self._where_to_begin(self._screen.shown)
         trouble = ""
         while begun is not None:
             text = await self._typed(begun, trouble)
             if text is None:
                 break
             begun = Begun(begun.after, text)
-            if text == self.versions[-1].body:
+            if text == self._screen.versions[-1].body:
                 self._keep(None)
-                self.say("nothing changed")
+                self._screen.say("nothing changed")
                 break
             self._keep(begun)
-            await self._keeper.flush()
+            await self._writer.flush()
             trouble = trouble_of(text)
             chosen = await self._ask(begun, trouble)
             if chosen == SAVE:
@@ -493,12 +508,12 @@ class GuidelinesScreen(GuidelinesReader):
                 break
             if chosen == DROP:
                 self._keep(None)
-                self.say("thrown away; the guidelines are as they were")
+                self._screen.say("thrown away; the guidelines are as they were")
                 break
             if chosen != EDIT:
-                self.say("kept, but no version yet: e goes on with it")
+                self._screen.say("kept, but no version yet: e goes on with it")
                 break
-        await self._keeper.flush()
+        await self._writer.flush()
 
     async def _typed(self, begun: Begun, trouble: str) -> str | None:
         """The text after the person worked on it; None while the program ends."""
@@ -506,21 +521,23 @@ class GuidelinesScreen(GuidelinesReader):
         if command is not None:
             try:
                 # The program waits meanwhile: the terminal is the editor's.
-                with self.app.suspend():
+                with self._screen.app.suspend():
                     text, failed = _edited(begun.text, command)
             except SuspendNotSupported:
                 pass
             else:
                 if failed:
-                    self.show_error(f"{failed}.")
+                    self._screen.show_error(f"{failed}.")
                 return text
 
         def typed(text: str) -> None:
             self._keep(Begun(begun.after, text))
 
         title, line = f"from version {begun.after}", self._line_in(begun.text)
-        shown = GuidelinesEditor(begun.text, title, typed, trouble, line, self.early)
-        return await self.app.push_screen_wait(shown)
+        shown = GuidelinesEditor(
+            begun.text, title, typed, trouble, line, self._screen.runner.early
+        )
+        return await self._screen.app.push_screen_wait(shown)
 
     def _line_in(self, text: str) -> int:
         """Where the rule begins, in a text, on which one stands; its first line if nowhere."""
@@ -528,11 +545,11 @@ class GuidelinesScreen(GuidelinesReader):
             lines = {rule.id: rule.line for rule in rules_of(text)}
         except GuidelinesError:
             return 1
-        return lines.get(self.part.id, 1) if self.part is not None else 1
+        return lines.get(self._screen.part.id, 1) if self._screen.part is not None else 1
 
     async def _ask(self, begun: Begun, trouble: str) -> str | None:
         """What becomes of the text."""
-        changed = changed_words(changes_of(self.versions[-1].body, begun.text))
+        changed = changed_words(changes_of(self._screen.versions[-1].body, begun.text))
         options = [
             (f"Save as version {begun.after + 1}", changed, SAVE),
             ("Go on editing", "", EDIT),
@@ -541,24 +558,30 @@ class GuidelinesScreen(GuidelinesReader):
         ]
         if trouble:
             del options[0]
-        return await self.choose_from(trouble or "What shall become of this text?", options)
+        return await self._screen.choose_from(
+            trouble or "What shall become of this text?", options
+        )
 
     async def _save(self, begun: Begun) -> None:
         """Make the text a version; where that cannot be, it is kept, and why is said."""
         try:
-            saved, new = await self.client.add_guideline(begun.text, self.me, begun.after)
+            saved, new = await self._screen.client.add_guideline(
+                begun.text, self._screen.me, begun.after
+            )
         except StoreError as error:
-            await self.load()
-            self.refuse(f"{error}. Yours is kept: e goes on with it, d shows the difference.")
+            await self._screen.load()
+            self._screen.refuse(
+                f"{error}. Yours is kept: e goes on with it, d shows the difference."
+            )
             return
-        changes = changes_of(self.versions[-1].body, saved.body)
+        changes = changes_of(self._screen.versions[-1].body, saved.body)
         self._keep(None)
-        await self.load()
-        older = sum(self.counts.get(c.id, RuleCount()).older for c in changes if c.id)
+        await self._screen.load()
+        older = sum(self._screen.counts.get(c.id, RuleCount()).older for c in changes if c.id)
         words = f"version {saved.version} saved: {changed_words(changes)}"
         if older:
             words += f". {older:,} decided under the old text: o opens a rule's"
-        self.say(words if new else "this is what holds already", Tone.DONE)
+        self._screen.say(words if new else "this is what holds already", Tone.DONE)
 
 
 def _edited(text: str, command: str) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from nfh_db.query import parse
 from nfh_tui.actions import Access, Action
 from nfh_tui.client import LogMark
 from nfh_tui.jobs.descriptions import ACTIVE, PREDICT, job_name
-from nfh_tui.screens.base import Panes
+from nfh_tui.screens.base import TWO_PANES, FigurePanes, Handlers, SideScreen, remembered
 from nfh_tui.screens.job_figures import (
     CARD_STOP,
     GO_STOP,
@@ -82,330 +82,6 @@ IDENTIFICATION = "identification"
 PREDICTING = "no interval while a job predicts"
 
 
-class Watching(Panes):
-    """The list at the left, and at the right all of what one stands on in it."""
-
-    NAME = "Jobs and models"
-    PANES = ((LIST, "List"), (DETAILS, "Details"))
-
-    def __init__(self, *args: object, **kwargs: object) -> None:
-        super().__init__(*args, **kwargs)
-        self.listed: Listed | None = None
-        self.view = JobView()
-        self.beside = ModelComparisonRow()
-        self.subject = str(self.memory.get("subject", ""))
-        self._of = ""
-        self._mark: LogMark | None = None
-        self._version: int | None = None
-        self._read_at = 0.0
-        self._looking = self._comparing = False
-        self._compared, self._compared_at = "", 0.0
-        self._noted = ""
-        self._drawn: dict[str, tuple[Line, ...]] = {}
-        # Where the cursors stood last time, for as long as no key has moved them.
-        kept = self.memory.get("stops")
-        self._wanted: dict[str, str] = dict(kept) if isinstance(kept, dict) else {}
-        if self.subject:
-            self._wanted[LIST] = self.subject
-        self._top: dict[str, str] = {}
-
-    # --- reading ------------------------------------------------------------------------
-
-    def read(self) -> None:
-        """Begin to look, and go on with it."""
-        if self.listed is None:
-            self.set_interval(BETWEEN, self._tick)
-        self._look(anew=True)
-
-    def _tick(self) -> None:
-        if any(map(self._runs, self._jobs)):
-            self.paint()
-        self._look()
-
-    def _look(self, *, anew: bool = False) -> None:
-        """Read if anybody has written; one look at a time."""
-        if anew:
-            self._version = None
-        if not self._looking:
-            self._looking = True
-            start(self, self._looked, group="watching", description="the jobs")
-
-    async def _looked(self) -> None:
-        try:
-            version = await self.client.others_version()
-            if self._stale(version):
-                self._version, self._read_at = version, monotonic()
-                await self.read_now()
-        finally:
-            self._looking = False
-
-    def _stale(self, version: int | None) -> bool:
-        if self.listed is None or self._version is None or version != self._version:
-            return True
-        runs = any(map(self._runs, self._jobs))
-        return runs and monotonic() - self._read_at >= ANYWAY
-
-    async def read_now(self) -> None:
-        """Read the jobs, the models, and what one stands on."""
-        before = self.listed
-        jobs, models = await self.client.jobs(), await self.client.models()
-        metrics = before.metrics if before is not None else {}
-        for model in models:
-            if model.recipe == SMALL and model.path is None and model.id not in metrics:
-                metrics = {**metrics, model.id: await self.client.packaged_figures()}
-        every = before.every if before is not None else bool(self.memory.get("every"))
-        rounds = await self.client.trainings_that_come_round()
-        self.listed = Listed(jobs, models, metrics, now(), every, rounds)
-        if not self.subject:
-            self.subject = next((job_stop(job.id) for job in jobs if self._runs(job)), "")
-            self._wanted.setdefault(LIST, self.subject)
-        self.paint_scope()
-        self.paint()
-        await self._read_subject()
-        self.paint()
-        self.paint_titles()
-        self.paint_keys()
-
-    async def _read_subject(self) -> None:
-        job, model = self.job, self.model
-        if job is not None:
-            await self._read_job(job)
-        elif model is not None and model.task != IDENTIFICATION:
-            self._compare_later()
-
-    def _compare_later(self) -> None:
-        """Compare anew beside the looking, now and then: counting may take a while."""
-        recent = self._compared == self.subject and monotonic() - self._compared_at < AGAIN
-        if not self._comparing and not recent:
-            start(
-                self, self._compare, group="subject", description="two models",
-                exclusive=True,
-            )  # fmt: skip
-
-    async def _compare(self) -> None:
-        model = self.model
-        if model is None or model.task == IDENTIFICATION:
-            return
-        self._comparing = True
-        try:
-            await self._read_beside(model)
-            self._compared, self._compared_at = model_stop(model.id), monotonic()
-        finally:
-            self._comparing = False
-
-    async def _read_job(self, job: Job) -> None:
-        subject = self.subject
-        fresh = self._of != subject
-        found = await self.client.job_log(job.id, None if fresh else self._mark)
-        points = await self.client.job_points(job.id)
-        if self.subject != subject:
-            return
-        log = self.view.log if found is None else found[1]
-        self._mark = self._mark if found is None else found[0]
-        self.view, self._of = JobView(points, log), subject
-
-    # --- a model beside another ---------------------------------------------------------
-
-    async def _read_beside(self, model: Model) -> None:
-        """Count what both have right, one by one, or take what was counted before."""
-        subject = self.subject
-        known = await self.client.models_with_predictions()
-        other = self._other(model, known)
-        if other is None or model.id not in dict(known):
-            why = "" if other is None else NOTHING_SAID.format(name=model.name)
-            self._take(subject, ModelComparisonRow(why=why))
-            return
-        versions = (
-            await self.client.answers_version(),
-            await self.client.predictions_version(),
-        )
-        key = (model.id, other[0], self.base, versions)
-        kept = self.kept("beside", key)
-        if isinstance(kept, ModelComparisonRow):
-            self._take(subject, kept)
-            return
-        self._take(subject, ModelComparisonRow(other[1], self.base))
-        counted = await self._counted(model.name, other[1])
-        self._take(subject, counted)
-        if counted.counts is not None and self.subject == subject:
-            counted = await self._measured(model, other[0], counted)
-            self.keep("beside", key, counted)
-            self._take(subject, counted)
-
-    def _other(self, model: Model, known: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
-        """What stands beside: the model chosen, else the one in use, else the newest."""
-        others = others_of(model, known)
-        against = self.memory.get("against")
-        chosen = against.get(model.id) if isinstance(against, dict) else None
-        return next((one for one in others if one[0] == chosen), others[0] if others else None)
-
-    def _take(self, subject: str, beside: ModelComparisonRow) -> None:
-        if self.subject == subject and self.beside != beside:
-            self.beside = beside
-            self.paint()
-
-    async def _counted(self, name: str, other: str) -> ModelComparisonRow:
-        counts = {}
-        for side in SIDES:
-            try:
-                query = parse(beside_query(name, other, side, self.base))
-                counts[side] = await self.client.queue_count(query, self.me)
-            except QueryError as error:
-                return ModelComparisonRow(
-                    other, self.base, None, f"They cannot be compared: {error}"
-                )
-        return ModelComparisonRow(other, self.base, counts)
-
-    async def _measured(
-        self, model: Model, other_id: int, counted: ModelComparisonRow
-    ) -> ModelComparisonRow:
-        """With the interval, which the command works out beside the screen."""
-        if not sum((counted.counts or {}).values()):
-            return counted
-        if any(self._runs(job) and job.kind == PREDICT for job in self._jobs):
-            return replace(counted, untold=PREDICTING)
-        # As this person: what they have still to decide blind is not counted there, either.
-        call = ["models", "compare", str(model.id), str(other_id), "--as", self.me.name]
-        if counted.base:
-            call += ["--", counted.base]
-        try:
-            found = await report(call, self.client.store.path, ModelComparisonReport)
-        except ReportError:
-            return replace(counted, untold=NO_INTERVAL)
-        return measured(counted, found)
-
-    # --- what one stands on -------------------------------------------------------------
-
-    @property
-    def job(self) -> Job | None:
-        """The job that one stands on; None on a model."""
-        kind, _, number = self.subject.partition(" ")
-        if kind != JOB_STOP or self.listed is None:
-            return None
-        return self.listed.job(int(number))
-
-    @property
-    def model(self) -> Model | None:
-        """The model that one stands on; None on a job."""
-        kind, _, number = self.subject.partition(" ")
-        if kind != MODEL_STOP or self.listed is None:
-            return None
-        return self.listed.model(int(number))
-
-    def on_figure_table_moved(self, message: FigureTable.Moved) -> None:
-        """In the list: show what one stands on now."""
-        message.prevent_default()  # else Textual has the ground do its part as well
-        said = self.status_line.status.say
-        if message.by_hand or said in ("", self._noted):
-            # What an act has said stays until a key is pressed, however often this is drawn.
-            super().on_figure_table_moved(message)
-            self._noted = self.status_line.status.say
-        self.follow()
-
-    def action_side(self, action_id: str) -> None:
-        """An act is about what the list's cursor stands on, however fast keys come."""
-        self._wanted.clear()
-        self.follow()
-        super().action_side(action_id)
-
-    def follow(self) -> None:
-        """Show what the list's cursor stands on."""
-        stop = self.sheets[LIST].stop
-        if stop is not None and stop.act in (JOB_STOP, MODEL_STOP):
-            self.stand_on(stop.name)
-
-    def stand_on(self, subject: str) -> None:
-        """Show another job or model."""
-        if subject == self.subject:
-            return
-        self.subject = self.memory["subject"] = subject
-        self.view, self.beside, self._of = JobView(), ModelComparisonRow(why="Counting…"), ""
-        self.paint()
-        self.paint_titles()
-        self.paint_keys()
-        start(
-            self, self._read_soon, group="subject", description="what one stands on",
-            exclusive=True,
-        )  # fmt: skip
-
-    def go_to_line(self, subject: str) -> None:
-        """Stand on another line of the list."""
-        self._wanted[LIST] = subject
-        self._drawn.pop(LIST, None)
-        self.paint()
-        self._wanted.pop(LIST, None)
-
-    def compare_anew(self) -> None:
-        """Compare with the model that was chosen."""
-        self.beside, self._compared = ModelComparisonRow(why="Counting…"), ""
-        self.paint()
-        start(self, self._compare, group="subject", description="two models", exclusive=True)
-
-    def show_more(self) -> None:
-        """List all jobs, or the newest only."""
-        if self.listed is not None:
-            self.listed = replace(self.listed, every=not self.listed.every)
-            self.memory["every"] = self.listed.every
-            self.paint()
-
-    async def _read_soon(self) -> None:
-        if self.model is None:
-            await self._read_subject()
-            self.paint()
-            return
-        await sleep(STAYS)
-        await self._compare()
-
-    # --- drawing ------------------------------------------------------------------------
-
-    def paint(self) -> None:
-        """Draw what has changed; the cursor stays on what it stood on."""
-        for name, sheet in self.sheets.items():
-            lines = tuple(self.lines(name, self.room(sheet)))
-            top = self.subject if name == DETAILS else ""
-            moved = self._top.get(name, top) != top
-            if lines == self._drawn.get(name) and not moved:
-                continue
-            self._drawn[name], self._top[name] = lines, top
-            sheet.show(lines, f"{top} top" if moved else self._wanted.get(name))
-            if name == LIST:
-                self.follow()
-
-    def lines(self, pane: str, width: int) -> Sequence[Line]:
-        """What a pane shows."""
-        listed = self.listed
-        if listed is None:
-            return sentence(LOOKING, width) if pane == LIST else ()
-        listed = replace(listed, now=now())
-        if pane == LIST:
-            return list_lines(listed, width)
-        rows = self.sheets[DETAILS].size.height or self.app.size.height - 4
-        if self.job is not None:
-            return job_lines(self.job, self.view, listed, width, rows)
-        if self.model is not None:
-            return model_lines(self.model, self.beside, listed, width)
-        return ()
-
-    def paint_scope(self) -> None:
-        """How much is under way; of which items two models are compared stands there."""
-        self.title_note("" if self.listed is None else tally(self.listed.jobs))
-
-    def pane_note(self, pane: str) -> str:
-        """Which job or model it is."""
-        if pane != DETAILS:
-            return ""
-        model = self.model
-        return model.name if model is not None else self.subject
-
-    @property
-    def _jobs(self) -> Sequence[Job]:
-        return () if self.listed is None else self.listed.jobs
-
-    @staticmethod
-    def _runs(job: Job) -> bool:
-        return job.state is JobState.RUNNING
-
-
 OF_A_JOB = "This is about a job; you stand on a model."
 OF_A_MODEL = "This is about a model; you stand on a job."
 NOTHING_HERE = "There is no job and no model here yet."
@@ -428,10 +104,128 @@ GOLD = "state:decided"
 OPEN = "state:open,answered,disagree"
 
 
-class JobsScreen(Watching):
-    """Jobs and models, and what changes them."""
+class JobsScreen(SideScreen):
+    """The list at the left, and at the right all of what one stands on in it."""
 
-    _under_way = ""
+    NAME = "Jobs and models"
+    PANES = ((LIST, "List"), (DETAILS, "Details"))
+    HORIZONTAL_BREAKPOINTS = TWO_PANES
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # as a side screen takes them
+        self.listed: Listed | None = None
+        self.view = JobView()
+        self.beside = ModelComparisonRow()
+        self.subject = str(self.memory.get("subject", ""))
+        self.panes: JobPanes = JobPanes(self)
+        self.reader = JobWatch(self)
+        self.job_actions = JobActions(self)
+        self.model_actions = ModelActions(self)
+
+    def handlers(self) -> Handlers:
+        """What changes jobs and models."""
+        return {
+            **super().handlers(),
+            **self.job_actions.handlers(),
+            **self.model_actions.handlers(),
+            "side.close": self.step_out,
+        }
+
+    def read(self) -> None:
+        """Begin to look, and go on with it."""
+        self.reader.begin()
+
+    # --- what one stands on -------------------------------------------------------------
+
+    @property
+    def job(self) -> Job | None:
+        """The job that one stands on; None on a model."""
+        kind, _, number = self.subject.partition(" ")
+        if kind != JOB_STOP or self.listed is None:
+            return None
+        return self.listed.job(int(number))
+
+    @property
+    def model(self) -> Model | None:
+        """The model that one stands on; None on a job."""
+        kind, _, number = self.subject.partition(" ")
+        if kind != MODEL_STOP or self.listed is None:
+            return None
+        return self.listed.model(int(number))
+
+    @property
+    def jobs(self) -> Sequence[Job]:
+        """The jobs listed."""
+        return () if self.listed is None else self.listed.jobs
+
+    def action_side(self, action_id: str) -> None:
+        """An act is about what the list's cursor stands on, however fast keys come."""
+        self.panes.wanted.clear()
+        self.follow()
+        super().action_side(action_id)
+
+    def follow(self) -> None:
+        """Show what the list's cursor stands on."""
+        stop = self.panes.sheets[LIST].stop
+        if stop is not None and stop.act in (JOB_STOP, MODEL_STOP):
+            self.stand_on(stop.name)
+
+    def stand_on(self, subject: str) -> None:
+        """Show another job or model."""
+        if subject == self.subject:
+            return
+        self.subject = self.memory["subject"] = subject
+        self.view, self.beside = JobView(), ModelComparisonRow(why="Counting…")
+        self.reader.forget()
+        self.panes.refresh()
+        self.panes.refresh_titles()
+        self.refresh_keys()
+        start(
+            self, self.reader.read_soon, group="subject", description="what one stands on",
+            exclusive=True,
+        )  # fmt: skip
+
+    def go_to_line(self, subject: str) -> None:
+        """Stand on another line of the list."""
+        self.panes.wanted[LIST] = subject
+        self.panes.drawn.pop(LIST, None)
+        self.panes.refresh()
+        self.panes.wanted.pop(LIST, None)
+
+    def show_more(self) -> None:
+        """List all jobs, or the newest only."""
+        if self.listed is not None:
+            self.listed = replace(self.listed, every=not self.listed.every)
+            self.memory["every"] = self.listed.every
+            self.panes.refresh()
+
+    # --- drawing ------------------------------------------------------------------------
+
+    def lines(self, pane: str, width: int) -> Sequence[Line]:
+        """What a pane shows."""
+        listed = self.listed
+        if listed is None:
+            return sentence(LOOKING, width) if pane == LIST else ()
+        listed = replace(listed, now=now())
+        if pane == LIST:
+            return list_lines(listed, width)
+        rows = self.panes.sheets[DETAILS].size.height or self.app.size.height - 4
+        if self.job is not None:
+            return job_lines(self.job, self.view, listed, width, rows)
+        if self.model is not None:
+            return model_lines(self.model, self.beside, listed, width)
+        return ()
+
+    def refresh_scope(self) -> None:
+        """How much is under way; of which items two models are compared stands there."""
+        self.title_note("" if self.listed is None else tally(self.listed.jobs))
+
+    def pane_note(self, pane: str) -> str:
+        """Which job or model it is."""
+        if pane != DETAILS:
+            return ""
+        model = self.model
+        return model.name if model is not None else self.subject
 
     # --- reasons ------------------------------------------------------------------------
 
@@ -475,130 +269,426 @@ class JobsScreen(Watching):
         own = JOB_ACTS | MODEL_ACTS
         return [act for act in self.acts() if act.id not in own or not self.reason(act)]
 
-    # --- jobs ---------------------------------------------------------------------------
+    # --- opening ------------------------------------------------------------------------
 
-    async def do_side_cancel(self) -> None:
+    def chosen(self, stop: Target) -> None:
+        """Go to the details, to a model, or read a log or a card."""
+        if stop.act in (JOB_STOP, MODEL_STOP):
+            self.panes.show(DETAILS)
+        elif stop.act == OLDER_STOP:
+            self.show_more()
+        elif stop.act == LOG_STOP:
+            self.runner.act(self.job_actions.show_log, group="side.log")
+        elif stop.act == CARD_STOP:
+            self.model_actions.show_card()
+        elif stop.act.startswith(GO_STOP):
+            self.go_to_line(stop.act.removeprefix(f"{GO_STOP} "))
+
+    def step_out(self) -> None:
+        """From the details to the list where only one of them fits; else to the workbench."""
+        if self.panes.pane == DETAILS and self.has_class("-one-pane"):
+            self.panes.show(LIST)
+        else:
+            self.dismiss(None)
+
+
+class JobPanes(FigurePanes):
+    """Panes that draw only what has changed, for they are looked at twice a second."""
+
+    def __init__(self, screen: JobsScreen) -> None:
+        super().__init__(screen)
+        self.jobs_screen = screen
+        self.drawn: dict[str, tuple[Line, ...]] = {}
+        self.top: dict[str, str] = {}
+        # Where the cursors stood last time, for as long as no key has moved them.
+        stops = screen.memory.get("stops")
+        self.wanted: dict[str, str] = dict(stops) if isinstance(stops, dict) else {}
+        if screen.subject:
+            self.wanted[LIST] = screen.subject
+        self._noted = ""
+
+    def refresh(self) -> None:
+        """Draw what has changed; the cursor stays on what it stood on."""
+        for name, sheet in self.sheets.items():
+            lines = tuple(self.screen.lines(name, self.room(sheet)))
+            top = self.jobs_screen.subject if name == DETAILS else ""
+            moved = self.top.get(name, top) != top
+            if lines == self.drawn.get(name) and not moved:
+                continue
+            self.drawn[name], self.top[name] = lines, top
+            sheet.show(lines, f"{top} top" if moved else self.wanted.get(name))
+            if name == LIST:
+                self.jobs_screen.follow()
+
+    def moved(self, message: FigureTable.Moved) -> None:
+        """In the list: show what one stands on now."""
+        said = self.screen.status_line.status.say
+        if message.by_hand or said in ("", self._noted):
+            # What an act has said stays until a key is pressed, however often this is drawn.
+            super().moved(message)
+            self._noted = self.screen.status_line.status.say
+        self.jobs_screen.follow()
+
+
+class JobWatch:
+    """Reads the jobs and models, and compares two models, while the screen is open."""
+
+    def __init__(self, screen: JobsScreen) -> None:
+        self._screen = screen
+        self._of = ""
+        self._mark: LogMark | None = None
+        self._version: int | None = None
+        self._read_at = 0.0
+        self._looking = self._comparing = False
+        self._compared, self._compared_at = "", 0.0
+
+    def begin(self) -> None:
+        """Begin to look, and go on with it."""
+        if self._screen.listed is None:
+            self._screen.set_interval(BETWEEN, self._tick)
+        self._look(anew=True)
+
+    def _tick(self) -> None:
+        if any(map(_runs, self._screen.jobs)):
+            self._screen.panes.refresh()
+        self._look()
+
+    def _look(self, *, anew: bool = False) -> None:
+        """Read if anybody has written; one look at a time."""
+        if anew:
+            self._version = None
+        if not self._looking:
+            self._looking = True
+            start(self._screen, self._looked, group="watching", description="the jobs")
+
+    async def _looked(self) -> None:
+        try:
+            version = await self._screen.client.others_version()
+            if self._stale(version):
+                self._version, self._read_at = version, monotonic()
+                await self.read_now()
+        finally:
+            self._looking = False
+
+    def _stale(self, version: int | None) -> bool:
+        if self._screen.listed is None or self._version is None or version != self._version:
+            return True
+        runs = any(map(_runs, self._screen.jobs))
+        return runs and monotonic() - self._read_at >= ANYWAY
+
+    async def read_now(self) -> None:
+        """Read the jobs, the models, and what one stands on."""
+        before = self._screen.listed
+        jobs, models = await self._screen.client.jobs(), await self._screen.client.models()
+        metrics = before.metrics if before is not None else {}
+        for model in models:
+            if model.recipe == SMALL and model.path is None and model.id not in metrics:
+                metrics = {**metrics, model.id: await self._screen.client.packaged_figures()}
+        every = before.every if before is not None else bool(self._screen.memory.get("every"))
+        rounds = await self._screen.client.trainings_that_come_round()
+        self._screen.listed = Listed(jobs, models, metrics, now(), every, rounds)
+        if not self._screen.subject:
+            self._screen.subject = next((job_stop(job.id) for job in jobs if _runs(job)), "")
+            self._screen.panes.wanted.setdefault(LIST, self._screen.subject)
+        self._screen.refresh_scope()
+        self._screen.panes.refresh()
+        await self._read_subject()
+        self._screen.panes.refresh()
+        self._screen.panes.refresh_titles()
+        self._screen.refresh_keys()
+
+    async def _read_subject(self) -> None:
+        job, model = self._screen.job, self._screen.model
+        if job is not None:
+            await self._read_job(job)
+        elif model is not None and model.task != IDENTIFICATION:
+            self._compare_later()
+
+    async def _read_job(self, job: Job) -> None:
+        subject = self._screen.subject
+        fresh = self._of != subject
+        found = await self._screen.client.job_log(job.id, None if fresh else self._mark)
+        points = await self._screen.client.job_points(job.id)
+        if self._screen.subject != subject:
+            return
+        log = self._screen.view.log if found is None else found[1]
+        self._mark = self._mark if found is None else found[0]
+        self._screen.view, self._of = JobView(points, log), subject
+
+    async def read_soon(self) -> None:
+        if self._screen.model is None:
+            await self._read_subject()
+            self._screen.panes.refresh()
+            return
+        await sleep(STAYS)
+        await self._compare()
+
+    def _compare_later(self) -> None:
+        """Compare anew beside the looking, now and then: counting may take a while."""
+        recent = (
+            self._compared == self._screen.subject and monotonic() - self._compared_at < AGAIN
+        )
+        if not self._comparing and not recent:
+            start(
+                self._screen, self._compare, group="subject", description="two models",
+                exclusive=True,
+            )  # fmt: skip
+
+    async def _compare(self) -> None:
+        model = self._screen.model
+        if model is None or model.task == IDENTIFICATION:
+            return
+        self._comparing = True
+        try:
+            await self._read_beside(model)
+            self._compared, self._compared_at = model_stop(model.id), monotonic()
+        finally:
+            self._comparing = False
+
+    def compare_anew(self) -> None:
+        """Compare with the model that was chosen."""
+        self._screen.beside, self._compared = ModelComparisonRow(why="Counting…"), ""
+        self._screen.panes.refresh()
+        start(
+            self._screen,
+            self._compare,
+            group="subject",
+            description="two models",
+            exclusive=True,
+        )
+
+    async def _read_beside(self, model: Model) -> None:
+        """Count what both have right, one by one, or take what was counted before."""
+        subject = self._screen.subject
+        known = await self._screen.client.models_with_predictions()
+        other = self._other(model, known)
+        if other is None or model.id not in dict(known):
+            why = "" if other is None else NOTHING_SAID.format(name=model.name)
+            self._take(subject, ModelComparisonRow(why=why))
+            return
+        versions = (
+            await self._screen.client.answers_version(),
+            await self._screen.client.predictions_version(),
+        )
+        key = (model.id, other[0], self._screen.base, versions)
+        kept = remembered(self._screen.memory, "beside", key)
+        if isinstance(kept, ModelComparisonRow):
+            self._take(subject, kept)
+            return
+        self._take(subject, ModelComparisonRow(other[1], self._screen.base))
+        counted = await self._counted(model.name, other[1])
+        self._take(subject, counted)
+        if counted.counts is not None and self._screen.subject == subject:
+            counted = await self._measured(model, other[0], counted)
+            self._screen.memory["beside"] = (key, counted)
+            self._take(subject, counted)
+
+    def _other(self, model: Model, known: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
+        """What stands beside: the model chosen, else the one in use, else the newest."""
+        others = others_of(model, known)
+        against = self._screen.memory.get("against")
+        chosen = against.get(model.id) if isinstance(against, dict) else None
+        return next((one for one in others if one[0] == chosen), others[0] if others else None)
+
+    def _take(self, subject: str, beside: ModelComparisonRow) -> None:
+        if self._screen.subject == subject and self._screen.beside != beside:
+            self._screen.beside = beside
+            self._screen.panes.refresh()
+
+    async def _counted(self, name: str, other: str) -> ModelComparisonRow:
+        counts = {}
+        for side in SIDES:
+            try:
+                query = parse(beside_query(name, other, side, self._screen.base))
+                counts[side] = await self._screen.client.queue_count(query, self._screen.me)
+            except QueryError as error:
+                return ModelComparisonRow(
+                    other, self._screen.base, None, f"They cannot be compared: {error}"
+                )
+        return ModelComparisonRow(other, self._screen.base, counts)
+
+    async def _measured(
+        self, model: Model, other_id: int, counted: ModelComparisonRow
+    ) -> ModelComparisonRow:
+        """With the interval, which the command works out beside the screen."""
+        if not sum((counted.counts or {}).values()):
+            return counted
+        if any(_runs(job) and job.kind == PREDICT for job in self._screen.jobs):
+            return replace(counted, untold=PREDICTING)
+        # As this person: what they have still to decide blind is not counted there, either.
+        call = ["models", "compare", str(model.id), str(other_id), "--as", self._screen.me.name]
+        if counted.base:
+            call += ["--", counted.base]
+        try:
+            found = await report(call, self._screen.client.store.path, ModelComparisonReport)
+        except ReportError:
+            return replace(counted, untold=NO_INTERVAL)
+        return measured(counted, found)
+
+    def forget(self) -> None:
+        """Another job or model is stood on."""
+        self._of = ""
+
+
+class JobActions:
+    """What changes jobs, and starts a training."""
+
+    def __init__(self, screen: JobsScreen) -> None:
+        self._screen = screen
+
+    def handlers(self) -> Handlers:
+        """What is about a job."""
+        return {
+            "side.cancel": self.cancel,
+            "side.retry": self.retry,
+            "side.log": self.show_log,
+            "side.train": self.train,
+        }
+
+    async def cancel(self) -> None:
         """Stop a job, asked once."""
-        job, listed = self.job, self.listed
+        job, listed = self._screen.job, self._screen.listed
         if job is None or listed is None:
             return
         name = f"job {job.id}, {job_name(listed.names, job)}"
         runs = job.state is JobState.RUNNING
         faint = "it stops at its next step; r begins it again" if runs else "r brings it back"
         options = [("Cancel it", faint, YES), ("Leave it", "", NO)]
-        if await self.choose_from(f"Cancel {name}?", options) != YES:
+        if await self._screen.choose_from(f"Cancel {name}?", options) != YES:
             return
-        done = await self.client.cancel_job(job.id, self.me.name)
-        await self.read_now()
-        self.say(
+        done = await self._screen.client.cancel_job(job.id, self._screen.me.name)
+        await self._screen.reader.read_now()
+        self._screen.say(
             f"{name} is cancelled" if done else f"{name} had ended already",
             Tone.DONE if done else Tone.PLAIN,
         )
 
-    async def do_side_retry(self) -> None:
+    async def retry(self) -> None:
         """Put a job back into the queue; of one that waits, start a runner."""
-        job = self.job
+        job = self._screen.job
         if job is None:
             return
         waits = job.state is JobState.QUEUED
-        if waits or await self.client.retry_job(job.id):
+        if waits or await self._screen.client.retry_job(job.id):
             words = "waits for its turn" if waits else "is in the queue again"
-            await self._queued(f"job {job.id} {words}")
+            await self.queued(f"job {job.id} {words}")
         else:
-            self.refuse(f"Job {job.id} has changed meanwhile.")
-            await self.read_now()
+            self._screen.refuse(f"Job {job.id} has changed meanwhile.")
+            await self._screen.reader.read_now()
 
-    async def _queued(self, words: str) -> None:
+    async def queued(self, words: str) -> None:
         """Start a runner for what waits, and say so; without one the job stays queued."""
         try:
-            await self.client.start_runner()
-            self.say(words, Tone.DONE)
+            await self._screen.client.start_runner()
+            self._screen.say(words, Tone.DONE)
         except OSError as error:
-            self.refuse(NOT_STARTED.format(why=error))
-        await self.read_now()
+            self._screen.refuse(NOT_STARTED.format(why=error))
+        await self._screen.reader.read_now()
 
-    async def do_side_log(self) -> None:
+    async def show_log(self) -> None:
         """Show the log of a job."""
-        job = self.job
+        job = self._screen.job
         if job is None:
             return
-        found = await self.client.job_log(job.id)
+        found = await self._screen.client.job_log(job.id)
         at = now()
         parts = [log_parts(line, at) for line in (found[1] if found is not None else ())]
         lines = [" ".join(filter(None, pair)) for pair in parts]
-        self.show_text(f"Log of job {job.id}", "\n".join(lines) or no_log(job), end=True)
+        self._screen.show_text(
+            f"Log of job {job.id}", "\n".join(lines) or no_log(job), end=True
+        )
 
-    # --- a training ---------------------------------------------------------------------
-
-    async def do_side_train(self) -> None:
+    async def train(self) -> None:
         """Ask what to train, and start it."""
         from nfh_tui.screens.dialogs import TrainingDialog
 
-        form = self._begun() or last_form(await self.client.jobs()) or TrainingForm()
-        queries = [ALL_GOLD, *([self.query_now] if self.query_now else [])]
+        form = self._begun() or last_form(await self._screen.client.jobs()) or TrainingForm()
+        queries = [ALL_GOLD, *([self._screen.query_now] if self._screen.query_now else [])]
         if form.query not in queries:
             queries.append(form.query)
         bases = [USUAL, *self._bases()]
         if form.base not in bases:
             bases.append(form.base)
-        there = await self.client.queue_values("split", self.me, self.role)
+        there = await self._screen.client.queue_values(
+            "split", self._screen.me, self._screen.role
+        )
         splits = list(dict.fromkeys([ANY_SPLIT, *there, form.split]))
         choices = Choices(bases, queries, splits)
         dialog = TrainingDialog(form, choices, self._gold_of, self._call)
-        chosen = await self.app.push_screen_wait(dialog)
+        chosen = await self._screen.app.push_screen_wait(dialog)
         if chosen is None:
             # What was typed is there again the next time; what was only chosen is not.
             typed = dialog.form.settings != form.settings
-            self.memory["form"] = dialog.form if typed else None
+            self._screen.memory["form"] = dialog.form if typed else None
             return
-        self.memory["form"] = None
+        self._screen.memory["form"] = None
         job_id = dialog.job_id
         if job_id is None:
-            new = job_of(chosen, self.me.name)
-            await self.client.check_training(new)
-            job_id = await self.client.queue_job(new)
-        await self._queued(f"job {job_id} trains {chosen.recipe}; go on with your work")
-        self.show_pane(LIST)
-        self.go_to_line(f"{JOB_STOP} {job_id}")
+            new = job_of(chosen, self._screen.me.name)
+            await self._screen.client.check_training(new)
+            job_id = await self._screen.client.queue_job(new)
+        await self.queued(f"job {job_id} trains {chosen.recipe}; go on with your work")
+        self._screen.panes.show(LIST)
+        self._screen.go_to_line(f"{JOB_STOP} {job_id}")
 
     def _begun(self) -> TrainingForm | None:
-        begun = self.memory.get("form")
+        begun = self._screen.memory.get("form")
         return begun if isinstance(begun, TrainingForm) else None
 
     async def _call(self, form: TrainingForm) -> int:
         """Have the command queue a training, if all of it is right; the job's number."""
-        self.client.require(Access.ADMIN)
-        call = [*call_of(form), "--as", self.me.name]
-        return (await report(call, self.client.store.path, QueuedJob)).id
+        self._screen.client.require(Access.ADMIN)
+        call = [*call_of(form), "--as", self._screen.me.name]
+        return (await report(call, self._screen.client.store.path, QueuedJob)).id
 
     def _bases(self) -> list[str]:
         """Models that a training may start from, the one in use first."""
-        models = () if self.listed is None else self.listed.models
+        models = () if self._screen.listed is None else self._screen.listed.models
         warm = [model for model in models if model.recipe in WARM]
         warm.sort(key=lambda model: (model.state != ACTIVE, -model.id))
         return [model.name for model in warm]
 
     async def _gold_of(self, query: str) -> str:
         """How many items with gold a query finds, in words."""
-        n = await self.client.queue_count(parse(f"{query} {GOLD}".strip()), self.me)
+        n = await self._screen.client.queue_count(
+            parse(f"{query} {GOLD}".strip()), self._screen.me
+        )
         return f"{items(n)} with gold"
 
-    # --- models -------------------------------------------------------------------------
 
-    def do_side_use(self) -> None:
+class ModelActions:
+    """What uses, compares and shows models."""
+
+    def __init__(self, screen: JobsScreen) -> None:
+        self._screen = screen
+        self._under_way = ""
+
+    def handlers(self) -> Handlers:
+        """What is about a model."""
+        return {
+            "side.use": self.use,
+            "side.back": self.go_back,
+            "side.predict": self.predict,
+            "side.compare": self.compare,
+            "side.card": self.show_card,
+        }
+
+    def use(self) -> None:
         """Make a model the one that its task uses, after `models activate` has tried it."""
-        if self.model is not None:
-            self._command(f"trying {self.model.name}", "activate", str(self.model.id))
+        if self._screen.model is not None:
+            self._command(
+                f"trying {self._screen.model.name}", "activate", str(self._screen.model.id)
+            )
 
-    async def do_side_back(self) -> None:
+    async def go_back(self) -> None:
         """Use the model again that was in use before, in the task of the one stood on."""
-        model = self.model
+        model = self._screen.model
         if model is None:
             return
         tasks = [] if model.task == BOTH else [model.task]
         where = f" in {model.task}" if tasks else ""
         options = [("Go back", "to the model that was in use before", YES), ("Stay", "", NO)]
-        if await self.choose_from(f"Go back{where}?", options) == YES:
+        if await self._screen.choose_from(f"Go back{where}?", options) == YES:
             self._command("going back", "back", *tasks)
 
     def _command(self, busy: str, *arguments: str) -> None:
@@ -606,115 +696,103 @@ class JobsScreen(Watching):
 
         async def run() -> None:
             try:
-                self.client.require(Access.ADMIN)
-                call = ["models", *arguments, "--as", self.me.name]
-                said = await output(call, self.client.store.path)
+                self._screen.client.require(Access.ADMIN)
+                call = ["models", *arguments, "--as", self._screen.me.name]
+                said = await output(call, self._screen.client.store.path)
             finally:
                 self._under_way = ""
-                self.set_status(busy="")
-                await self.read_now()
-            self.say(said.strip().splitlines()[-1] if said.strip() else "done", Tone.DONE)
+                self._screen.set_status(busy="")
+                await self._screen.reader.read_now()
+            self._screen.say(
+                said.strip().splitlines()[-1] if said.strip() else "done", Tone.DONE
+            )
 
         if self._under_way:
-            self.refuse(STILL.format(what=self._under_way))
+            self._screen.refuse(STILL.format(what=self._under_way))
             return
         self._under_way = busy
-        self.set_status(busy=f"{busy}…", say="")
-        self.work(run, group="command")
+        self._screen.set_status(busy=f"{busy}…", say="")
+        self._screen.runner.work(run, group="command")
 
-    async def do_side_predict(self) -> None:
+    async def predict(self) -> None:
         """Have a model answer items, as a job."""
-        model = self.model
+        model = self._screen.model
         if model is None:
             return
         offered = [("gold", GOLD), ("what is undecided", OPEN), ("everything", "")]
-        if self.query_now:
-            offered.insert(0, ("the queue's query", self.query_now))
+        if self._screen.query_now:
+            offered.insert(0, ("the queue's query", self._screen.query_now))
         options = []
         for words, query in offered:
-            n = await self.client.queue_count(parse(query), self.me)
+            n = await self._screen.client.queue_count(parse(query), self._screen.me)
             options.append((words, f"{items(n)}  {query}", query))
         title = f"Of which items shall {model.name} predict?"
-        chosen = await self.choose_from(title, options)
+        chosen = await self._screen.choose_from(title, options)
         if chosen is None:
             return
         from nfh_tui.jobs.tasks import prediction_asked
 
-        new = prediction_asked(chosen, model=model.name, asked_by=self.me.name)
-        job_id = await self.client.queue_job(new)
-        await self._queued(f"job {job_id} has {model.name} predict")
+        new = prediction_asked(chosen, model=model.name, asked_by=self._screen.me.name)
+        job_id = await self._screen.client.queue_job(new)
+        await self._screen.job_actions.queued(f"job {job_id} has {model.name} predict")
 
-    async def do_side_compare(self) -> None:
+    async def compare(self) -> None:
         """Choose the model that stands beside this one."""
-        model = self.model
+        model = self._screen.model
         if model is None:
             return
-        others = others_of(model, await self.client.models_with_predictions())
+        others = others_of(model, await self._screen.client.models_with_predictions())
         if not others:
-            self.refuse("No other model has answered any item; p on one has it predict.")
+            self._screen.refuse(
+                "No other model has answered any item; p on one has it predict."
+            )
             return
         options = [(name, self._told(id_), str(id_)) for id_, name in others]
         known = {model.id, *(id_ for id_, _ in others)}
         options += [
             (one.name, why_missing(one), "")
-            for one in in_order(self.listed.models if self.listed is not None else ())
+            for one in in_order(
+                self._screen.listed.models if self._screen.listed is not None else ()
+            )
             if one.id not in known
         ]
-        chosen = await self.choose_from(f"Compare {model.name} with", options)
+        chosen = await self._screen.choose_from(f"Compare {model.name} with", options)
         if chosen is None:
             return
         if not chosen:
-            self.refuse("It cannot be compared: the list says why.")
+            self._screen.refuse("It cannot be compared: the list says why.")
             return
-        against = self.memory.setdefault("against", {})
+        against = self._screen.memory.setdefault("against", {})
         if isinstance(against, dict):
             against[model.id] = int(chosen)
-        self.show_pane(DETAILS)
-        self.compare_anew()
+        self._screen.panes.show(DETAILS)
+        self._screen.reader.compare_anew()
 
     def _told(self, model_id: int) -> str:
-        model = None if self.listed is None else self.listed.model(model_id)
+        model = None if self._screen.listed is None else self._screen.listed.model(model_id)
         if model is None:
             return ""
         told = (model.recipe if model.recipe != model.name else "", model.state)
         return ", ".join(filter(None, told))
 
-    def do_side_card(self) -> None:
+    def show_card(self) -> None:
         """Show a model's card; keys that come before it is read do what they always do."""
-        model = self.model
+        model = self._screen.model
         if model is None:
             return
 
         async def read() -> None:
             call = ["models", "show", str(model.id)]
             try:
-                text = await output(call, self.client.store.path)
+                text = await output(call, self._screen.client.store.path)
             finally:
-                self.set_status(busy="")
-            if self.is_current:
-                self.show_text(f"Model {model.name}", unbroken(text))
+                self._screen.set_status(busy="")
+            if self._screen.is_current:
+                self._screen.show_text(f"Model {model.name}", unbroken(text))
 
-        self.set_status(busy="reading the card…")
-        self.work(read, group="card")
+        self._screen.set_status(busy="reading the card…")
+        self._screen.runner.work(read, group="card")
 
-    # --- opening ------------------------------------------------------------------------
 
-    def chosen(self, stop: Target) -> None:
-        """Go to the details, to a model, or read a log or a card."""
-        if stop.act in (JOB_STOP, MODEL_STOP):
-            self.show_pane(DETAILS)
-        elif stop.act == OLDER_STOP:
-            self.show_more()
-        elif stop.act == LOG_STOP:
-            self.act(self.do_side_log, group="side.log")
-        elif stop.act == CARD_STOP:
-            self.do_side_card()
-        elif stop.act.startswith(GO_STOP):
-            self.go_to_line(stop.act.removeprefix(f"{GO_STOP} "))
-
-    def do_side_close(self) -> None:
-        """From the details to the list where only one of them fits; else to the workbench."""
-        if self.pane == DETAILS and self.has_class("-one-pane"):
-            self.show_pane(LIST)
-        else:
-            super().do_side_close()
+def _runs(job: Job) -> bool:
+    return job.state is JobState.RUNNING

@@ -62,4 +62,4 @@ async def test_words_looked_for_are_typed_in_order(guided, open_desk) -> None:
         await drawn(desk)
         burst(desk, "slash", *"thx", BACK, *"em", "enter", "slash")
         await until(desk, lambda: desk.app.screen.bar.is_open)
-        assert desk.app.screen.found == "them"
+        assert desk.app.screen.search.words == "them"

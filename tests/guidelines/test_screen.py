@@ -118,7 +118,7 @@ async def test_words_are_found(used, open_desk) -> None:
         await desk.press("slash", *"zebra", "enter")
         assert "“zebra” stands nowhere" in desk.text()
         await desk.press("slash", "escape")
-        assert screen.found == "zebra"
+        assert screen.search.words == "zebra"
 
 
 async def test_versions_and_what_changed(used, open_desk) -> None:

@@ -55,13 +55,13 @@ async def opened(desk) -> AgreementScreen:
 
 async def stand_on(desk, screen, name: str) -> None:
     """Go by a key to a stop of the sheet in use, from the one before it."""
-    stops = screen.sheet._stops
+    stops = screen.panes.sheet._stops
     names = [stop.name for _, _, stop in stops]
     place = names.index(name)
-    screen.sheet._at = max(0, place - 1)
+    screen.panes.sheet._at = max(0, place - 1)
     same_line = place > 0 and stops[place - 1][0] == stops[place][0]
     await desk.pilot.press("g" if place == 0 else "l" if same_line else "j")
-    while screen.sheet.stop.name != name:
+    while screen.panes.sheet.stop.name != name:
         # The nearest column of that line may be a later one.
         await desk.pilot.press("h")
 
@@ -70,7 +70,7 @@ async def test_a_cell_opens_exactly_its_items(open_desk, corpus, asked) -> None:
     async with open_desk(path=corpus, size=(80, 24)) as desk:
         screen = await opened(desk)
         await desk.press("tab")
-        assert screen.pane == "pairs"
+        assert screen.panes.pane == "pairs"
         await stand_on(desk, screen, "pair ann1\tann2")
         await desk.press("enter")
         assert screen.pair == ("ann1", "ann2") and "● ann1, ann2" in desk.text()
@@ -93,7 +93,7 @@ async def test_coming_back_is_where_one_stood_and_measures_nothing_anew(
         await desk.press("enter")
         assert desk.state.query.text == "disagree:noun"
         screen = await opened(desk)
-        assert screen.sheet.stop.name == "kind noun" and len(asked) == 1
+        assert screen.panes.sheet.stop.name == "kind noun" and len(asked) == 1
         await desk.press("escape")
         anchor = desk.state.stored_item.anchor_id
         with Store.open(corpus) as store:

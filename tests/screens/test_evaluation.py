@@ -132,7 +132,7 @@ async def test_the_curve_and_a_card(open_desk, corpus) -> None:
     async with open_desk(path=corpus) as desk:
         screen = await opened(desk)
         await desk.press("tab", "G")
-        assert screen.sheet.stop.name == "model 2" and "75.0" in desk.text()
+        assert screen.panes.sheet.stop.name == "model 2" and "75.0" in desk.text()
         await desk.press("enter")
         await until(desk, lambda: "the card of 2 [red]" in desk.text())
         await desk.press("escape", "escape")

@@ -90,7 +90,7 @@ async def test_figures_come_by_themselves_and_the_cursor_stays(
         await until(desk, lambda: "1 running, 1 waiting" in desk.text())
         assert "score on dev" in desk.text() and MARK in desk.text()
         # The new job stands above; the cursor is where it was.
-        assert screen.sheet.stop.name == f"job {first}"
+        assert screen.panes.sheet.stop.name == f"job {first}"
         store.end_job(first, JobState.FAILED, "no [gold] here")
         await until(desk, lambda: "no [gold] here" in desk.text())
 
@@ -101,7 +101,7 @@ async def test_what_has_not_changed_is_not_drawn(open_desk, corpus, store, monke
         screen = await opened(desk)
         await until(desk, lambda: "It has not begun" in desk.text())
         drawn: list[str] = []
-        for name, sheet in screen.sheets.items():
+        for name, sheet in screen.panes.sheets.items():
             monkeypatch.setattr(sheet, "show", lambda *_, name=name: drawn.append(name))
         reads = []
         monkeypatch.setattr(screen.client, "jobs", lambda: reads.append(1))
@@ -179,7 +179,7 @@ async def test_a_training_is_asked_for_in_two_keys_and_again_with_the_same(
         await until(desk, lambda: len(store.jobs()) == 2)
         one, other = store.jobs()
         assert one.arguments == other.arguments and one.arguments["query"] == "-class:AGE"
-        await until(desk, lambda: screen.sheet.stop.name == f"job {one.id}")
+        await until(desk, lambda: screen.panes.sheet.stop.name == f"job {one.id}")
 
 
 async def test_a_training_that_would_find_too_few_labels_is_not_queued(

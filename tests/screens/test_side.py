@@ -4,10 +4,11 @@ import subprocess
 import sys
 
 from textual.app import ComposeResult
+from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from nfh_tui.actions import ACTIONS
-from nfh_tui.screens.base import SideScreen
+from nfh_tui.screens.base import Handlers, SideScreen
 
 LINES = "\n".join(f"line {n} [red]x[/]" for n in range(200))
 
@@ -18,18 +19,25 @@ class Sheet(SideScreen):
     NAME = "Sheet"
 
     def body(self) -> ComposeResult:
-        yield Static(LINES, markup=False)
+        with VerticalScroll(id="side-body", can_focus=False):
+            yield Static(LINES, markup=False)
 
-    def do_side_open(self) -> None:
-        self.dismiss("class:AGE")
+    def handlers(self) -> Handlers:
+        return {
+            **super().handlers(),
+            "side.open": lambda: self.dismiss("class:AGE"),
+            "side.left": self.fail,
+            "side.right": self.fail_later,
+            "side.pane": self.ask,
+        }
 
-    def do_side_left(self) -> None:
+    def fail(self) -> None:
         raise ValueError("the [b] leaf fell")
 
-    async def do_side_right(self) -> None:
+    async def fail_later(self) -> None:
         raise ValueError("the other leaf fell")
 
-    async def do_side_pane(self) -> None:
+    async def ask(self) -> None:
         self.say(str(await self.choose_from("Which?", [("one", "", "1"), ("two", "", "2")])))
 
 

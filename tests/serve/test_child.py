@@ -9,7 +9,7 @@ import pytest
 from nfh_db.store import Store
 from nfh_tui.actions import Mode
 from nfh_tui.app import WorkbenchApp
-from nfh_tui.screens.guidelines import GuidelinesScreen
+from nfh_tui.screens.guidelines import GuidelineEditing, GuidelinesScreen
 from nfh_tui.serving.child import FarPredictor, visitor_app
 from tests.shell.conftest import Desk
 
@@ -120,7 +120,7 @@ async def test_only_who_may_decide_edits_the_guidelines(
     visitor: Open, mode: Mode, may: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     edited: list[bool] = []
-    monkeypatch.setattr(GuidelinesScreen, "do_side_edit", lambda self: edited.append(True))
+    monkeypatch.setattr(GuidelineEditing, "edit", lambda self: edited.append(True))
     async with visitor(mode) as (desk, app):
         await desk.pilot.press("f5")
         while not isinstance(app.screen, GuidelinesScreen):
