@@ -79,7 +79,7 @@ async def test_what_is_typed_survives_a_crash_and_can_be_thrown_away(guided, ope
     async with open_desk(query="id:1", path=guided) as desk:
         await opened(desk)
         await desk.press("A", "B", "enter")
-        await desk.app.screen_stack[-2]._keeper.flush()
+        await desk.app.screen_stack[-2].editing._writer.flush()
         assert begun(guided).startswith("AB\n")
         # The program ends with the text open.
     async with open_desk(query="id:1", path=guided) as desk:

@@ -106,8 +106,8 @@ async def test_what_has_not_changed_is_not_drawn(open_desk, corpus, store, monke
         reads = []
         monkeypatch.setattr(screen.client, "jobs", lambda: reads.append(1))
         for _ in range(3):
-            screen._tick()
-            await until(desk, lambda: not screen._looking)
+            screen.reader._tick()
+            await until(desk, lambda: not screen.reader._looking)
         assert (drawn, reads) == ([], [])
 
 
@@ -146,12 +146,12 @@ async def test_keys_in_one_go_do_what_they_do_one_by_one(
 
         monkeypatch.setattr(screen, "choose_from", noted)
         burst(desk, "x", "j", "enter")
-        await until(desk, lambda: answers == [NO] and not screen._acting)
+        await until(desk, lambda: answers == [NO] and not screen.runner._acting)
         # The act is about the job that the cursor has just gone to.
         burst(desk, "j", "x", "enter")
         await until(desk, lambda: store.job(first).state is JobState.CANCELLED)
         assert store.job(second).state is JobState.QUEUED
-        await until(desk, lambda: desk.app.screen is screen and not screen._acting)
+        await until(desk, lambda: desk.app.screen is screen and not screen.runner._acting)
         # Task, recipe and what becomes of it: the third choice of each, then the others.
         burst(desk, "t", "j", "l", "l", "j", "l", "G", "h", "enter")
         await until(desk, lambda: len(store.jobs()) == 3)
@@ -295,7 +295,7 @@ async def test_two_models_are_compared_and_a_group_opens_its_items(
         assert desk.state.visible_item.anchor_id == before
         assert desk.state.ids[desk.state.position.index] == before
         again = await opened(desk)
-        assert again.subject == "model 1" and again.pane == "details"
+        assert again.subject == "model 1" and again.panes.pane == "details"
 
 
 async def test_a_model_is_put_to_use_by_the_command_that_tries_it(

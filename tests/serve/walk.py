@@ -198,7 +198,7 @@ class Walk:
                 await self.desk.settle()
                 if self.app.screen is screen:
                     return
-            elif not isinstance(screen, SideScreen) or not screen._acting:
+            elif not isinstance(screen, SideScreen) or not screen.runner._acting:
                 return
 
     async def _closed(self, screen: Screen[Any], seconds: float = 0.5) -> None:
