@@ -1,4 +1,4 @@
-"""Bounds of the layout: how many modules a folder holds, and no circle of imports.
+"""Bounds of the layout: modules of a folder, circles of imports, depth of classes.
 
 The product has some 300 modules because each is as large as its subject. A new subject is a new
 module; more code on an old one goes into the module that has it. So the bounds leave room for
@@ -8,6 +8,7 @@ a few new subjects, and a change that needs more says so here.
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -94,3 +95,83 @@ def test_a_circle_is_found_but_not_one_that_type_checkers_alone_see():
     assert _circle(graph) == []
     graph["nfh_x.c"] = _imported(f"{c}\nelse:\n    import nfh_x.a", known)
     assert set(_circle(graph)) == set(known)
+
+
+MOST_ANCESTORS = 2
+MOST_METHODS = 60
+STACKED = {
+    "nfh_db.store.Store",
+    "nfh_tui.client.StoreClient",
+    "nfh_tui.serving.guest_client.GuestClient",
+}
+"""Not composed yet."""
+
+Name = tuple[str, str]
+"""A class, by its module and its own name."""
+
+
+@dataclass
+class _Class:
+    """Bases of a class of ours, and the methods that it defines itself."""
+
+    bases: list[Name]
+    methods: set[str]
+
+
+def _classes(modules: Mapping[str, Path]) -> dict[Name, _Class]:
+    found = {}
+    for module, path in modules.items():
+        body = ast.parse(path.read_text("utf-8")).body
+        known: dict[str, Name] = {}
+        for node in body:
+            if isinstance(node, ast.ClassDef):
+                known[node.name] = (module, node.name)
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                known |= {n.asname or n.name: (node.module, n.name) for n in node.names}
+        for node in body:
+            if isinstance(node, ast.ClassDef):
+                names = [b.value if isinstance(b, ast.Subscript) else b for b in node.bases]
+                bases = [
+                    known[b.id] for b in names if isinstance(b, ast.Name) and b.id in known
+                ]
+                functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+                methods = {part.name for part in node.body if isinstance(part, functions)}
+                found[module, node.name] = _Class(bases, methods)
+    return found
+
+
+def _ancestors(name: Name, classes: Mapping[Name, _Class]) -> set[Name]:
+    bases = [base for base in classes[name].bases if base in classes]
+    return set(bases).union(*(_ancestors(base, classes) for base in bases))
+
+
+def test_classes_are_composed_and_not_stacked():
+    """Errors aside, and records, whose ancestors add fields and no methods."""
+    classes = _classes(_modules())
+    assert ("nfh_tui.workbench.screen", "Workbench") in classes
+    deep, large = {}, {}
+    for name, one in classes.items():
+        above = _ancestors(name, classes)
+        acting = [base for _, base in above if classes[_, base].methods]
+        methods = one.methods.union(*(classes[base].methods for base in above))
+        if len(acting) > MOST_ANCESTORS and not name[1].endswith("Error"):
+            deep[".".join(name)] = sorted(acting)
+        if len(methods) > MOST_METHODS:
+            large[".".join(name)] = len(methods)
+    assert deep.keys() - STACKED == set()
+    assert large.keys() - STACKED == set()
+
+
+def test_no_screen_inherits_from_a_screen_that_is_itself_shown():
+    modules = _modules()
+    bases = {base for one in _classes(modules).values() for base in one.bases}
+    called = {
+        node.func.id
+        for path in modules.values()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    kinds = ("Screen", "Dialog", "App", "Workbench")
+    ours = {name for module, name in bases if module in modules and name.endswith(kinds)}
+    assert {"SideScreen", "ListDialog", "OrderedApp"} <= ours
+    assert ours & called == set()

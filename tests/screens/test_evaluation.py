@@ -88,7 +88,9 @@ async def test_two_models_and_a_person_are_compared(open_desk, corpus) -> None:
         assert desk.state.query.text == "class:REFERENCE wrong:ann2"
         assert len(desk.state.ids) > 0
         again = await opened(desk)
-        assert again.sides.left.name == "ann2" and again.panes.sheet.stop.name == "class REFERENCE"
+        assert (
+            again.sides.left.name == "ann2" and again.panes.sheet.stop.name == "class REFERENCE"
+        )
 
 
 async def test_gold_is_compared_with_an_earlier_export(open_desk, corpus) -> None:
