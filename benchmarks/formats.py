@@ -166,9 +166,9 @@ def _is_json(text: str) -> bool:
 def alone(pieces: Iterator[str]) -> tuple[float, float]:
     """Seconds of json.loads and json.dumps, a thousand values at a time."""
     loads = dumps = 0.0
-    while stretch := list(islice(pieces, 1000)):
+    while word_span := list(islice(pieces, 1000)):
         began = time.process_time()
-        values = [json.loads(piece) for piece in stretch]
+        values = [json.loads(piece) for piece in word_span]
         between = time.process_time()
         for value in values:
             json.dumps(value)

@@ -35,7 +35,7 @@ from nfh_models.identification.base import (
     decide,
     parse_cases,
 )
-from nfh_models.parsing import Parser, load_parser
+from nfh_models.parsing.base import Parser, load_parser
 from nfh_models.text.sentences import sentence_spans
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def run(asked: argparse.Namespace) -> None:
     import spacy
 
     from nfh_models.identification.recipes import load_identifier
-    from nfh_models.parsing import installed_pipelines
+    from nfh_models.parsing.spacy_parser import installed_pipelines
 
     package = installed_pipelines()[0].package
     language = spacy.load(package)
@@ -242,7 +242,7 @@ def run(asked: argparse.Namespace) -> None:
     for text in texts:
         sentences, batch = best_for_spacy(language, text)
         pieces, whole = text.pieces(sentences), text.whole
-        numbers = len({(id(case.stretch)) for case in cases_in(whole)})
+        numbers = len({(id(case.word_span)) for case in cases_in(whole)})
         of = len(text.pieces(1))
         print(
             f"{text.name}: {text.words:,} words, {numbers:,} of {of:,} sentences with one; "

@@ -29,7 +29,7 @@ from pathlib import Path
 
 from learning_svg import curve
 
-from nfh_models.parsing import load_parser
+from nfh_models.parsing.base import load_parser
 from nfh_models.resolution.base import ResolutionExample, Resolver, parsing_items
 from nfh_models.resolution.linear import NEEDS as LINEAR_NEEDS
 from nfh_models.resolution.recipes import load_resolver

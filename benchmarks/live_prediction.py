@@ -29,7 +29,8 @@ from nfh_db.import_run import IncomingFile
 from nfh_db.records import IncomingAnchor, IncomingPassage
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Passage, Token, Turn
-from nfh_models.parsing import WordSpan, load_tagger
+from nfh_models.parsing.base import WordSpan
+from nfh_models.parsing.spacy_parser import load_tagger
 from nfh_models.resolution.base import Item
 from nfh_models.resolution.recipes import CUES, SMALL, load_resolver
 from nfh_tui.services.models import ensure_built_in, is_packaged

@@ -27,7 +27,7 @@ PARSE = """
 import sys, time
 from pathlib import Path
 from nfh_db.store import Store
-from nfh_models.parsing import load_parser
+from nfh_models.parsing.base import load_parser
 from nfh_tui.services.examples import examples_of_store
 with Store.open(Path(sys.argv[1])) as store:
     stretches = [example.case.stretch for example in examples_of_store(store)]

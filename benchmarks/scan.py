@@ -97,7 +97,7 @@ def spacy_rate() -> float:
     """Words a second of spaCy's full English pipeline on the first paragraphs."""
     import spacy
 
-    from nfh_models.parsing import installed_pipelines
+    from nfh_models.parsing.spacy_parser import installed_pipelines
 
     texts = [paragraph for paragraph, _ in islice(paragraphs(), SPACY_PARAGRAPHS)]
     words = sum(len(text.split()) for text in texts)

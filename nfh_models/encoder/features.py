@@ -84,7 +84,7 @@ def window_of(passage: Passage, anchor: Anchor, size: int, before: float) -> Tok
 
 def window_of_case(case: SentenceNumber, size: int, before: float) -> TokenWindow:
     """The window of a number in its sentence: one turn of one speaker."""
-    words = case.stretch.words
+    words = case.word_span.words
     if not 0 <= case.start < case.end <= len(words):
         raise ValueError(f"[{case.start}, {case.end}) is outside {len(words)} words")
     first, last = bounds(len(words), case.start, case.end, size, before)

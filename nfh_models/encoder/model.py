@@ -62,7 +62,7 @@ from nfh_models.model_files import (
     settings_of,
     write_model,
 )
-from nfh_models.parsing import ParseLayer
+from nfh_models.parsing.base import ParseLayer
 from nfh_models.resolution.base import Choice, Item, ResolutionExample, Several
 from nfh_models.training.loop import autocast, choose_device
 

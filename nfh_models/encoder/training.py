@@ -115,7 +115,7 @@ def key_of_item(item: Item) -> str:
 
 def key_of_case(case: SentenceNumber) -> str:
     """The same for a number in its sentence: 32 hex digits of the words and the span."""
-    spelled = json.dumps([list(case.stretch.words), case.start, case.end])
+    spelled = json.dumps([list(case.word_span.words), case.start, case.end])
     return hashlib.sha256(spelled.encode("ascii")).hexdigest()[:32]
 
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from nfh_models.domain import Anchor, Passage, Turn
-from nfh_models.parsing import Parsed, ParseLayer, Parser, ParserError, WordSpan
+from nfh_models.parsing.base import Parsed, ParseLayer, Parser, ParserError, WordSpan
 from nfh_models.text.numbers import find_numbers, may_hold_number
 from nfh_models.text.sentences import sentence_spans
 from nfh_models.text.tokens import plain_words, spans
@@ -27,7 +27,7 @@ class SentenceNumber:
     parsed: the sentence with the layers that were asked for; None while it has none.
     """
 
-    stretch: WordSpan
+    word_span: WordSpan
     start: int
     end: int
     parsed: Parsed | None = None
@@ -91,10 +91,10 @@ def cases_of(passage: Passage, anchors: Iterable[Anchor]) -> Iterator[SentenceNu
     for anchor in anchors:
         start = _around(passage, cut, anchor.start)[0]
         end = _around(passage, cut, anchor.end - 1)[1]
-        stretch = known.get((start, end))
-        if stretch is None:
-            stretch = known[start, end] = _stretch(passage, start, end)
-        yield SentenceNumber(stretch, anchor.start - start, anchor.end - start)
+        word_span = known.get((start, end))
+        if word_span is None:
+            word_span = known[start, end] = _word_span(passage, start, end)
+        yield SentenceNumber(word_span, anchor.start - start, anchor.end - start)
 
 
 def _around(passage: Passage, cut: dict[int, list[int]], token: int) -> Span:
@@ -121,7 +121,7 @@ def _bounds(passage: Passage, turn: Turn) -> list[int]:
     return bounds
 
 
-def _stretch(passage: Passage, start: int, end: int) -> WordSpan:
+def _word_span(passage: Passage, start: int, end: int) -> WordSpan:
     found = WordSpan.of(passage, start, end)
     return WordSpan(plain_words(found.words), found.spaces)
 
@@ -163,7 +163,7 @@ def _batches(cases: Iterable[SentenceNumber]) -> Iterator[list[SentenceNumber]]:
     """Cases in order; those of one sentence are in one batch."""
     batch: list[SentenceNumber] = []
     for case in cases:
-        ends = len(batch) >= BATCH and case.stretch is not batch[-1].stretch
+        ends = len(batch) >= BATCH and case.word_span is not batch[-1].word_span
         if ends or len(batch) >= LARGEST:
             yield batch
             batch = []
@@ -195,31 +195,31 @@ def parse_cases(cases: Sequence[SentenceNumber], parser: Parser) -> list[Sentenc
     A sentence in capitals is parsed in small letters, since parsers take capitals for names.
     """
     places: dict[int, int] = {}
-    stretches: list[WordSpan] = []
+    word_spans: list[WordSpan] = []
     for case in cases:
-        if case.parsed is None and id(case.stretch) not in places:
-            places[id(case.stretch)] = len(stretches)
-            stretches.append(case.stretch)
-    readable = [in_small_letters(stretch) for stretch in stretches]
+        if case.parsed is None and id(case.word_span) not in places:
+            places[id(case.word_span)] = len(word_spans)
+            word_spans.append(case.word_span)
+    readable = [in_small_letters(word_span) for word_span in word_spans]
     parsed: list[Parsed] = [
         given if asked is own else replace(given, words=own.words)
-        for given, asked, own in zip(parser.parse(readable), readable, stretches, strict=True)
+        for given, asked, own in zip(parser.parse(readable), readable, word_spans, strict=True)
     ]
     return [
         case
         if case.parsed is not None
-        else replace(case, parsed=parsed[places[id(case.stretch)]])
+        else replace(case, parsed=parsed[places[id(case.word_span)]])
         for case in cases
     ]
 
 
-def in_small_letters(stretch: WordSpan) -> WordSpan:
+def in_small_letters(word_span: WordSpan) -> WordSpan:
     """A stretch that is in capitals throughout, in small letters; any other as it is."""
-    words = stretch.words
+    words = word_span.words
     longer = sum(len(word) > 1 and word.isupper() for word in words)
     if longer < LEAST_CAPITALS or not "".join(words).isupper():
-        return stretch
-    return WordSpan([word.lower() for word in words], stretch.spaces)
+        return word_span
+    return WordSpan([word.lower() for word in words], word_span.spaces)
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,10 +309,10 @@ def _cases(text: str, start: int, end: int) -> Iterator[TextCase]:
     numbers = find_numbers(words, glued)
     if not numbers:
         return
-    stretch = WordSpan(
+    word_span = WordSpan(
         plain_words(words), [text[last : last + 1].isspace() for _, last in tokens]
     )
     for first, last in numbers:
         yield TextCase(
-            SentenceNumber(stretch, first, last), tokens[first][0], tokens[last - 1][1]
+            SentenceNumber(word_span, first, last), tokens[first][0], tokens[last - 1][1]
         )

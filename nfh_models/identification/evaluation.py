@@ -103,12 +103,12 @@ def evaluate(
 
 def anchor_words(case: SentenceNumber) -> str:
     """The words of the number in lower case, a space between two."""
-    return " ".join(case.stretch.words[case.start : case.end]).lower()
+    return " ".join(case.word_span.words[case.start : case.end]).lower()
 
 
 def kind(case: SentenceNumber) -> str:
     """What the number is written with, of KINDS."""
-    words = case.stretch.words[case.start : case.end]
+    words = case.word_span.words[case.start : case.end]
     if not any(parts_of(word) for word in words):
         return KINDS[3]
     if any(character.isdigit() for word in words for character in word):

@@ -28,7 +28,7 @@ from nfh_models.identification.rule_words import (
     WHEN,
     YOU_AND_US,
 )
-from nfh_models.parsing import Parsed, ParseLayer, Tree, WordSpan
+from nfh_models.parsing.base import Parsed, ParseLayer, Tree, WordSpan
 from nfh_models.text.numbers import is_ordinal, parts_of
 
 NOUNS = frozenset({"NOUN", "PROPN"})
@@ -60,7 +60,7 @@ class SentenceView:
         Raises ValueError for a case without parts of speech or arcs, or outside its sentence.
         """
         parsed = case.parsed
-        words = case.stretch.words
+        words = case.word_span.words
         size = len(words)
         if parsed is None or not len(parsed.pos) == len(parsed.heads) == size:
             raise ValueError("the rules need a case with parts of speech and dependencies")
@@ -741,12 +741,12 @@ class Rules:
     def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         """A decision a case, in order. Raises ValueError for a case without a parse."""
         decisions = []
-        stretch: WordSpan | None = None
+        word_span: WordSpan | None = None
         lows: list[str] = []
         for case in cases:
-            if case.stretch is not stretch:
-                stretch = case.stretch
-                lows = lower(stretch.words)
+            if case.word_span is not word_span:
+                word_span = case.word_span
+                lows = lower(word_span.words)
             decisions.append(self._decide(SentenceView.of(case, lows)))
         return decisions
 

@@ -41,7 +41,7 @@ from nfh_models.model_files import (
     settings_of,
     write_model,
 )
-from nfh_models.parsing import Parsed, ParseLayer, Parser
+from nfh_models.parsing.base import Parsed, ParseLayer, Parser
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -131,7 +131,7 @@ class Extractor:
 
     def features(self, case: SentenceNumber) -> list[str]:
         """The features of a case, the anchor's own first, then by distance to the left."""
-        words = case.stretch.words
+        words = case.word_span.words
         start, end = case.start, case.end
         found = []
         if self._anchor:
@@ -169,7 +169,7 @@ class Extractor:
 
     def _parsed_tags(self, case: SentenceNumber) -> Sequence[str]:
         tags = () if case.parsed is None else self._tags_of(case.parsed)
-        if len(tags) != len(case.stretch.words):
+        if len(tags) != len(case.word_span.words):
             raise ValueError("a case without the parts of speech that the features need")
         return tags
 
@@ -809,7 +809,7 @@ def snapshot_of(examples: Sequence[Example]) -> str:
     """
     each = sorted(
         hashlib.sha256(
-            json.dumps([list(case.stretch.words), case.start, case.end, nfh]).encode("ascii")
+            json.dumps([list(case.word_span.words), case.start, case.end, nfh]).encode("ascii")
         ).digest()
         for case, nfh in ((example.case, example.nfh) for example in examples)
     )
@@ -870,7 +870,7 @@ def worst_words(
     pairs: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
     for example, said in zip(examples, trained.crossed.said, strict=True):
         case = example.case
-        word = " ".join(case.stretch.words[case.start : case.end]).lower()
+        word = " ".join(case.word_span.words[case.start : case.end]).lower()
         pairs[word].append((example.nfh, said))
     counted = [(word, count(own)) for word, own in pairs.items()]
     wrong = [one for one in counted if one[1].wrong]

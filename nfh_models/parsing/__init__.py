@@ -1,36 +1,6 @@
-"""Parsers behind one protocol, on words that are tokens already.
+"""Parsers behind one protocol, for words that are already tokens.
 
-Importing this package loads no framework: a parser loads its own when it is made.
+`base` has the protocol, its records and `load_parser`, which chooses by name; `spacy_parser`
+and `stanza_parser` implement it; `span_heads` finds the syntactic head of a phrase. Importing
+these modules loads no framework: a parser loads its own when it is created.
 """
-
-from nfh_models.parsing.base import (
-    Parsed,
-    ParseLayer,
-    Parser,
-    ParserError,
-    Tree,
-    WordSpan,
-    load_parser,
-)
-from nfh_models.parsing.spacy_parser import (
-    NoPipelineError,
-    Pipeline,
-    Tagger,
-    installed_pipelines,
-    load_tagger,
-)
-
-__all__ = [
-    "NoPipelineError",
-    "ParseLayer",
-    "Parsed",
-    "Parser",
-    "ParserError",
-    "Pipeline",
-    "Tagger",
-    "Tree",
-    "WordSpan",
-    "installed_pipelines",
-    "load_parser",
-    "load_tagger",
-]

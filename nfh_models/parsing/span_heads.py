@@ -1,10 +1,9 @@
-"""The syntactic head of a marked phrase, "the red tents by the lake" gives "tents": by an
-installed spaCy pipeline, else by the words alone.
+"""The syntactic head of a marked phrase: "the red tents by the lake" gives "tents".
 
-Annotators of a crowd mark stretches of text; an answer wants the noun (paper, section 5.3:
-"reduce each marked span to its syntactic head"). With an installed English spaCy pipeline
-that has a parser the head is the token that hangs on one outside the phrase. Without one,
-and where the parse gives several such tokens, a rule over the words decides.
+Crowd annotators mark phrases, but an answer needs the noun (paper, section 5.3: "reduce each
+marked span to its syntactic head"). With an installed English spaCy pipeline that has a parser,
+the head is the token whose head lies outside the phrase. Without one, and where the parse gives
+several such tokens, a rule over the words decides.
 """
 
 from collections.abc import Sequence
@@ -13,18 +12,18 @@ from typing import TYPE_CHECKING, Protocol
 
 from nfh_models.domain import Passage
 from nfh_models.parsing.base import WordSpan
-from nfh_models.parsing.spacy_parser import Pipeline, import_spacy, installed_pipelines
+from nfh_models.parsing.spacy_parser import (
+    PARSER,
+    TAGGING,
+    Pipeline,
+    import_spacy,
+    installed_pipelines,
+)
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc
 
-
-# The head of a phrase by its words alone, where no parser is installed.
-#
-# English noun phrases end with their noun unless something explains it behind: the head is
-# the last word before a preposition, a relative word, a verb form that opens a clause or a
-# mark of punctuation. Determiners, possessive 's and signs are passed over.
 
 DETERMINERS = frozenset(
     """
@@ -32,7 +31,7 @@ DETERMINERS = frozenset(
     neither both all any some no what which such another other
     """.split()
 )
-"""Words in front of a noun that are not it."""
+"""Words before a noun that are not the noun."""
 
 BOUNDARIES = frozenset(
     """
@@ -43,22 +42,25 @@ BOUNDARIES = frozenset(
     when why because if while and or but nor is are was were be been being am has have had
     """.split()
 )
-"""Words behind a noun that only explain it, or go on to something else."""
+"""Words behind a noun that begin a modifier or another phrase."""
 
 POSSESSIVES = frozenset({"'s", "\u2019s", "'", "\u2019"})
 STOPS = frozenset(',;:.!?()[]{}\u2026\u2013\u2014"\u201c\u201d') | {"--", "...", "``", "''"}
 
 
 def may_be_head(word: str) -> bool:
-    """True for a token with a letter or a digit in it, a possessive ending aside."""
+    """Whether a token has a letter or a digit and is no possessive ending."""
     return any(map(str.isalnum, word)) and word not in POSSESSIVES
 
 
 def last_before_boundary(words: Sequence[str]) -> int:
-    """The index of the head among the words of a phrase, of which there is at least one.
+    """The index of the head among the words of a phrase, by the words alone.
 
-    Of a phrase that holds nothing but determiners, boundaries and signs, the last word that
-    has a letter; without any, the last token.
+    English noun phrases end with their noun unless a modifier follows it: the head is the last
+    word before a preposition, a relative word, a verb form that opens a clause, or a
+    punctuation mark. Determiners, possessive endings and signs are skipped. In a phrase without
+    any other word, it is the last word with a letter or digit; without one, the last token.
+    `words` must not be empty.
     """
     head: int | None = None
     for place, word in enumerate(words):
@@ -79,7 +81,7 @@ NEVER = frozenset({"PUNCT", "SPACE", "SYM", "DET", "CCONJ", "PART", "X"})
 """Tags of tokens that are no head beside another root of the phrase."""
 
 OBJECTS = frozenset({"ADP", "SCONJ"})
-"""Tags of words that open a phrase: its head is the one of what they govern."""
+"""Tags of words that open a phrase; the head is the noun that they govern."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +93,19 @@ class Phrase:
     end: int
 
     def words(self) -> list[str]:
-        """The phrase's tokens as they stand."""
         return [self.passage.word(token) for token in range(self.start, self.end)]
 
 
 @dataclass(frozen=True, slots=True)
 class SpanHead:
-    """A head token, and whether a parse gave it; else the rule did."""
+    """A head token, and whether a parse gave it rather than the rule."""
 
     token: int
     parsed: bool
 
 
 class HeadFinder(Protocol):
-    """Finds heads of phrases. name: what it goes by, as a report says it."""
+    """Finds heads of phrases. name: what reports call it."""
 
     name: str
 
@@ -114,28 +115,26 @@ class HeadFinder(Protocol):
 
 
 class RuleHeads:
-    """Heads without a parser."""
+    """Heads without a parser, by `by_rule`."""
 
     name = "a rule"
 
     def heads(self, phrases: Sequence[Phrase]) -> list[SpanHead]:
-        """The head of each phrase by `span_rule`."""
         return [SpanHead(by_rule(phrase), parsed=False) for phrase in phrases]
 
 
 def by_rule(phrase: Phrase) -> int:
-    """The head of a phrase by `span_rule`."""
+    """The head of a phrase by `last_before_boundary`."""
     return phrase.start + last_before_boundary(phrase.words())
 
 
 def syntactic_head(
     words: Sequence[str], governors: Sequence[int], tags: Sequence[str], start: int, end: int
 ) -> int | None:
-    """The head of tokens [start, end) by a parse of the tokens around them.
+    """The head of tokens [start, end) by a dependency parse of the tokens around them.
 
-    governors: of each token, the one it hangs on; itself at a sentence's root. tags: the
-    universal parts of speech. None where the phrase has several roots, so that the parse
-    does not say: a phrase across two sentences, say.
+    governors: the head of each token; a root is its own. tags: universal parts of speech. None
+    where the phrase has several roots, as across two sentences.
     """
     roots = [
         token
@@ -155,7 +154,7 @@ def syntactic_head(
 def _opened(
     token: int, governors: Sequence[int], tags: Sequence[str], start: int, end: int
 ) -> int:
-    """The root itself, or the noun that a preposition at the root governs in the phrase."""
+    """The root itself, or the noun that a preposition at the root governs inside the phrase."""
     for _ in range(end - start):
         if tags[token] not in OBJECTS:
             break
@@ -171,29 +170,23 @@ def _opened(
 
 def load_heads() -> HeadFinder:
     """The first installed pipeline with a parser that loads, else the rule."""
-
     return load_parser() or RuleHeads()
 
 
-PARSER = "parser"
-NEEDED = frozenset(
-    (
-        "tok2vec transformer curated_transformer tagger morphologizer attribute_ruler parser"
-    ).split()
-)
+NEEDED = TAGGING | {PARSER}
 BATCH = 128
 REACH = 60
 """Tokens on either side of a phrase that are parsed with it, within its turns."""
 
 LONGEST_PHRASE = 200
-"""A longer stretch is no phrase: it is left to the rule."""
+"""Longer spans are no phrases and are left to the rule."""
 
-Stretched = tuple[str, int, int]
-"""A stretch to be parsed: the passage's digest, first token, token behind the last."""
+ParseKey = tuple[str, int, int]
+"""What is parsed: the passage's digest, first token, token behind the last."""
 
 
 class ParserHeads:
-    """Heads by a dependency parse of the turns in which the phrases stand.
+    """Heads by a dependency parse of the turns around the phrases.
 
     name: the pipeline with its version, as "en_core_web_sm 3.8.0".
     """
@@ -203,9 +196,9 @@ class ParserHeads:
         self._language = language
 
     def heads(self, phrases: Sequence[Phrase]) -> list[SpanHead]:
-        """The head of each phrase; each stretch of a passage is parsed once."""
+        """The head of each phrase; equal contexts are parsed once."""
         around = [_around(phrase) for phrase in phrases]
-        wanted: dict[Stretched, Phrase] = {}
+        wanted: dict[ParseKey, Phrase] = {}
         for phrase, key in zip(phrases, around, strict=True):
             if key is not None:
                 wanted.setdefault(key, phrase)
@@ -219,10 +212,10 @@ class ParserHeads:
             for phrase, key in zip(phrases, around, strict=True)
         ]
 
-    def _doc(self, stretch: WordSpan) -> "Doc":
+    def _doc(self, word_span: WordSpan) -> "Doc":
         from spacy.tokens import Doc
 
-        return Doc(self._language.vocab, list(stretch.words), list(stretch.spaces))
+        return Doc(self._language.vocab, list(word_span.words), list(word_span.spaces))
 
 
 def load_parser() -> ParserHeads | None:
@@ -247,21 +240,19 @@ def _load(pipeline: Pipeline) -> ParserHeads:
     return ParserHeads(language, f"{pipeline.package} {pipeline.version}")
 
 
-def _around(phrase: Phrase) -> Stretched | None:
-    """The tokens to be parsed with a phrase: its turns, as far as they are near."""
+def _around(phrase: Phrase) -> ParseKey | None:
+    """The tokens to be parsed with a phrase: its turns, limited to REACH; None for a long
+    phrase.
+    """
     if phrase.end - phrase.start > LONGEST_PHRASE:
         return None
     passage = phrase.passage
     first = passage.turns[passage.turn_of(phrase.start)].start
     last = passage.turns[passage.turn_of(phrase.end - 1)].end
-    return (
-        passage.digest,
-        max(first, phrase.start - REACH),
-        min(last, phrase.end + REACH),
-    )
+    return passage.digest, max(first, phrase.start - REACH), min(last, phrase.end + REACH)
 
 
-def _head(phrase: Phrase, key: Stretched, doc: "Doc") -> SpanHead:
+def _head(phrase: Phrase, key: ParseKey, doc: "Doc") -> SpanHead:
     _, shift, _ = key
     head = syntactic_head(
         [token.text for token in doc],

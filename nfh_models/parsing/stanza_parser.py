@@ -1,8 +1,7 @@
-"""Stanza's models from a folder as a parser: which there are, whether they may be loaded,
-and their weights read without running anything in the file.
+"""Stanza's models in a folder as a parser, loaded without running any code in the files.
 
-Nothing is downloaded, nothing written to the folder, and no model that can run code is
-opened. Runs on the processor.
+Nothing is downloaded, nothing is written to the folder, and no model that can run code is
+opened. It runs on the CPU.
 """
 
 import hashlib
@@ -33,17 +32,16 @@ from nfh_models.parsing.base import (
 )
 from nfh_models.parsing.spacy_parser import first_line
 
-# What a stanza model file holds, read without running anything in it.
-#
-# A .pt file is a pickle, which can run code when it is loaded. Each file is read here first by
-# torch's reader of weights, which builds tensors and plain containers and refuses anything
-# else (https://docs.pytorch.org/docs/stable/generated/torch.load.html, weights_only); only a
-# folder whose files all pass is given to stanza. Stanza 1.15 reads with the same reader; older
-# ones unpickled what it refused.
+# A .pt file is a pickle, which can run code when it is loaded. Each file is first read with
+# torch's weights_only, which builds tensors and plain containers and refuses anything else
+# (https://docs.pytorch.org/docs/stable/generated/torch.load.html); stanza gets only a folder
+# whose files all pass. Stanza 1.15 reads in the same way; older releases unpickled what that
+# refuses.
 
 _PICKLED_DICTIONARY = 2
-"""`dicts_version` of lemmatizers that hold a pickle inside their weights, as some older stanza
-wrote them; stanza 1.15 refuses them too."""
+"""`dicts_version` of lemmatizers that contain a pickle, as some older stanza wrote them; stanza
+1.15 refuses them too.
+"""
 
 
 class StanzaModelKind(StrEnum):
@@ -59,9 +57,9 @@ class StanzaModelKind(StrEnum):
 
 
 def read_weights(path: Path) -> Mapping[str, Any]:
-    """The tensors and plain values of a .pt file; nothing in it is run.
+    """The tensors and plain values of a .pt file; no code in it is run.
 
-    Raises ParserError for a file that is damaged or holds more than that.
+    Raises ParserError for a file that is damaged or holds anything else.
     """
     import pickle
 
@@ -85,8 +83,8 @@ def read_weights(path: Path) -> Mapping[str, Any]:
 
 
 def _check_packed(path: Path) -> None:
-    """Raise ParserError for members that are packed: torch writes none, but unpacks them, to
-    a thousand times of what they are.
+    """Raise ParserError for compressed members: torch writes none, but unpacks them to as much
+    as a thousand times their size.
     """
     try:
         with zipfile.ZipFile(path) as parts:
@@ -102,7 +100,7 @@ def _check_packed(path: Path) -> None:
 
 
 def kind_of(weights: Mapping[str, Any]) -> StanzaModelKind | None:
-    """What a file of weights is; None for what is of no use here."""
+    """The kind of a file of weights; None for a file that is not used here."""
     vocabulary = weights.get("vocab")
     keys = set(vocabulary) if isinstance(vocabulary, dict) else set()
     if "dicts" in weights:
@@ -117,18 +115,11 @@ def kind_of(weights: Mapping[str, Any]) -> StanzaModelKind | None:
     if isinstance(params, dict) and "transitions" in params:
         return StanzaModelKind.CONSTITUENCY
     inner = weights.get("model", weights)
-    forward = weights.get("is_forward_lm", _get(inner, "is_forward_lm"))
-    return (
-        None
-        if forward is None
-        else StanzaModelKind.FORWARD
-        if forward
-        else StanzaModelKind.BACKWARD
-    )
-
-
-def _get(weights: object, key: str) -> object:
-    return weights.get(key) if isinstance(weights, dict) else None
+    forward = inner.get("is_forward_lm") if isinstance(inner, dict) else None
+    forward = weights.get("is_forward_lm", forward)
+    if forward is None:
+        return None
+    return StanzaModelKind.FORWARD if forward else StanzaModelKind.BACKWARD
 
 
 def config_of(weights: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -140,7 +131,7 @@ def config_of(weights: Mapping[str, Any]) -> Mapping[str, Any]:
 def needs(need: StanzaModelKind, part: StanzaModelKind, weights: Mapping[str, Any]) -> bool:
     """Whether a model cannot be loaded without word vectors or a character model.
 
-    A lemmatizer may hold classifiers for words as 's, which have needs of their own.
+    A lemmatizer may contain classifiers for words such as 's, which have needs of their own.
     """
     config = config_of(weights)
     inner = [one.get("args", {}) for one in weights.get("contextual") or ()]
@@ -156,7 +147,7 @@ def needs(need: StanzaModelKind, part: StanzaModelKind, weights: Mapping[str, An
 
 
 def refuse_foreign(path: Path, weights: Mapping[str, Any]) -> None:
-    """Raise ParserError for a model that reaches beyond its folder or hides a pickle."""
+    """Raise ParserError for a model that needs files elsewhere or contains a pickle."""
     transformer = _transformer(weights)
     if transformer is not None:
         raise ParserError(
@@ -184,13 +175,10 @@ def _transformer(part: object) -> str | None:
     return None
 
 
-# Which stanza models are in a folder, and whether they may be loaded.
-#
-# Two layouts are understood. Stanza's own: FOLDER/resources.json and FOLDER/en/pos/NAME.pt,
-# en/lemma, en/depparse, en/constituency, en/pretrain, en/forward_charlm, en/backward_charlm
-# (or the folder "en" itself). And a plain folder of .pt files, each told by what it holds.
-#
-# Every file is checked before stanza gets it.
+# Two layouts of folders are supported: stanza's own, FOLDER/resources.json and
+# FOLDER/en/pos/NAME.pt, en/lemma, en/depparse, en/constituency, en/pretrain, en/forward_charlm,
+# en/backward_charlm (or the folder "en" itself); and a plain folder of .pt files, whose kinds
+# are told by their content.
 
 LANGUAGE = "en"
 SUFFIX = ".pt"
@@ -215,7 +203,7 @@ _NAMED = {
 
 @dataclass(frozen=True)
 class StanzaModel:
-    """A model file with the files that it needs beside it."""
+    """A model file with the files that it needs."""
 
     path: Path
     support: Mapping[StanzaModelKind, Path] = field(default_factory=dict)
@@ -223,7 +211,7 @@ class StanzaModel:
 
 @dataclass(frozen=True)
 class StanzaFolder:
-    """The models of a folder, checked. digest: of the files' bytes, 8 hex digits."""
+    """The checked models of a folder. digest: 8 hex digits of the files' SHA-256."""
 
     folder: Path
     models: Mapping[StanzaModelKind, StanzaModel]
@@ -231,10 +219,10 @@ class StanzaFolder:
 
 
 def find_models(folder: Path) -> StanzaFolder:
-    """The models in a folder, one a kind, each of them safe to load.
+    """The models in a folder, one of each kind, each safe to load.
 
     Raises ParserError, which names folder or file: no such folder, none in it, several of a
-    kind, a damaged file, one that holds more than weights, a part that is missing.
+    kind, a damaged file, one that holds more than weights, a missing part.
     """
     if not folder.is_dir():
         raise ParserError(
@@ -259,14 +247,14 @@ def find_models(folder: Path) -> StanzaFolder:
 
 
 def how_to_get(folder: Path) -> str:
-    """Which command gets stanza's own English models into a folder."""
+    """The command that downloads stanza's own English models into a folder."""
     code = f"import stanza; stanza.download('en', model_dir={str(folder)!r})"
     quoted = shlex.quote(code) if set(code) & set('"$`\\!') else f'"{code}"'
     return f"Get stanza's own with `{sys.executable} -c {quoted}`."
 
 
 def _plain(folder: Path) -> dict[StanzaModelKind, list[Path]]:
-    """The .pt files right in a folder, by kind."""
+    """The .pt files directly in a folder, by kind."""
     found: dict[StanzaModelKind, list[Path]] = {}
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         part = kind_of(read_weights(path))
@@ -290,7 +278,7 @@ def _laid_out(folder: Path, base: Path) -> dict[StanzaModelKind, list[Path]]:
 
 
 def _packages(folder: Path, base: Path) -> dict[str, Any]:
-    """What resources.json says of English; empty where it is not there or not to be read."""
+    """The entry of English in resources.json; empty where it is missing or unreadable."""
     for place in (folder, base.parent):
         try:
             known = json.loads((place / "resources.json").read_text("utf-8"))[LANGUAGE]
@@ -307,9 +295,10 @@ def _with_support(
     packages: Mapping[str, Any],
     checked: set[Path],
 ) -> StanzaModel:
-    """The one model of a kind and, from the same folder, what it needs.
+    """The only model of a kind and the files of the same folder that it needs.
 
-    checked: files known to be safe, added to; word vectors are large, and several need them.
+    checked: files known to be safe, added to; word vectors are large, and several models need
+    them.
     """
     path = _only(part, found[part])
     weights = read_weights(path)
@@ -361,7 +350,7 @@ def _entry(listed: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _by_name(paths: list[Path], config: Mapping[str, Any], need: StanzaModelKind) -> list[Path]:
-    """Of several, the one whose name the model remembers from its training."""
+    """Of several files, the one whose name the model has from its training."""
     key = {
         StanzaModelKind.PRETRAIN: "wordvec_pretrain_file",
         StanzaModelKind.FORWARD: "charlm_forward_file",
@@ -372,7 +361,7 @@ def _by_name(paths: list[Path], config: Mapping[str, Any], need: StanzaModelKind
 
 
 def _digest(models: Mapping[StanzaModelKind, StanzaModel]) -> str:
-    """Of all files that are loaded, in a fixed order."""
+    """SHA-256 over all files that are loaded, in a fixed order."""
     whole = hashlib.sha256()
     for part in sorted(models):
         for path in (models[part].path, *models[part].support.values()):
@@ -382,8 +371,9 @@ def _digest(models: Mapping[StanzaModelKind, StanzaModel]) -> str:
 
 
 LONGEST = 100
-"""Tokens of a piece. The dependency parser scores every pair of tokens, so that memory grows
-with the square."""
+"""Tokens of a piece. The dependency parser scores every pair of tokens, so that memory is
+quadratic.
+"""
 
 BATCH = 3000
 """Tokens parsed together."""
@@ -402,7 +392,7 @@ _PATHS = {
 
 
 class StanzaParser:
-    """Stanza's models of one folder. A stretch is parsed as one sentence, a long one in pieces.
+    """Stanza's models of one folder. A span is parsed as one sentence, a long one in pieces.
 
     name: "stanza 1.15.0 FOLDER 3fa2b1c9", with a digest of the models' files.
     """
@@ -412,17 +402,18 @@ class StanzaParser:
         self.layers = layers
         self._pipeline = pipeline
 
-    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
-        """One parse a stretch, in order; of a long one, one root and one tree a piece.
+    def parse(self, word_spans: Iterable[WordSpan]) -> Iterator[Parsed]:
+        """One parse for each span, in order; a long span has one root and one tree for each
+        piece.
 
         Words that a parser cannot see (white space, control characters) are parsed as "_" and
         keep themselves as lemma. Raises ParserError where stanza fails.
         """
-        for waiting, pieces in batches(stretches, LONGEST, BATCH):
-            results = [_Result(stretch, self.layers) for stretch in waiting]
+        for waiting, pieces in batches(word_spans, LONGEST, BATCH):
+            results = [_Result(word_span, self.layers) for word_span in waiting]
             for group in groups(pieces, BATCH):
                 for piece, sentence in zip(group, self._process(group), strict=True):
-                    results[piece.stretch].add(piece, sentence)
+                    results[piece.span].add(piece, sentence)
             for result in results:
                 yield result.parsed()
 
@@ -447,10 +438,10 @@ class StanzaParser:
 
 
 class _Result:
-    """The layers of one stretch, put together piece by piece."""
+    """The layers of one span, collected piece by piece."""
 
-    def __init__(self, stretch: WordSpan, layers: frozenset[ParseLayer]) -> None:
-        self.stretch = stretch
+    def __init__(self, word_span: WordSpan, layers: frozenset[ParseLayer]) -> None:
+        self.word_span = word_span
         self.layers = layers
         self.pos: list[str] = []
         self.tags: list[str] = []
@@ -460,12 +451,11 @@ class _Result:
         self.trees: list[Tree] = []
 
     def add(self, piece: ParserPiece, sentence: Any) -> None:  # noqa: ANN401
-        """Take over what stanza says of a piece."""
         words = sentence.words
         self.pos += [word.upos or "X" for word in words]
         self.tags += [word.xpos or "" for word in words]
         if ParseLayer.LEMMA in self.layers:
-            given = self.stretch.words[piece.start : piece.end]
+            given = self.word_span.words[piece.start : piece.end]
             for word, seen, original in zip(words, piece.words, given, strict=True):
                 self.lemmas.append(original if seen == STAND_IN else word.lemma or original)
         if ParseLayer.DEPENDENCY in self.layers:
@@ -477,9 +467,8 @@ class _Result:
             self.trees.append(tree_of(sentence.constituency, piece.start, tags))
 
     def parsed(self) -> Parsed:
-        """All layers."""
         return Parsed(
-            words=self.stretch.words,
+            words=self.word_span.words,
             pos=self.pos,
             tags=self.tags,
             lemmas=self.lemmas,
@@ -490,10 +479,10 @@ class _Result:
 
 
 def tree_of(tree: Any, start: int, tags: Sequence[str]) -> Tree:  # noqa: ANN401
-    """Stanza's tree as ours, over tokens from `start` on; without recursion, for deep ones.
+    """Stanza's tree as ours, over tokens from `start` on; without recursion, for deep trees.
 
-    tags: of the tokens, which label the leaves; some of stanza's models have universal parts
-    of speech there. Raises ParserError for a tree of more or fewer leaves.
+    tags: of the tokens, which label the leaves; some of stanza's models have universal parts of
+    speech there. Raises ParserError for a tree with another number of leaves.
     """
     length = len(tags)
     place = start
@@ -520,7 +509,7 @@ def tree_of(tree: Any, start: int, tags: Sequence[str]) -> Tree:  # noqa: ANN401
 
 
 def plain_label(label: str) -> str:
-    """A phrase's label without functions but -TMP: "NP-SBJ-1" is "NP", "NP-TMP" stays."""
+    """A phrase label without functions but -TMP: "NP-SBJ-1" gives "NP", "NP-TMP" stays."""
     first, *functions = label.replace("=", "-").split("-")
     if not first:
         return label
@@ -530,11 +519,11 @@ def plain_label(label: str) -> str:
 def load_stanza(
     folder: Path, wanted: frozenset[ParseLayer], threads: int | None = 1
 ) -> StanzaParser:
-    """The English models of a folder, loaded; every layer that the folder has.
+    """The English models of a folder, loaded, with every layer that the folder has.
 
-    wanted: layers that it must give. threads: how many torch may use, in this process as a
-    whole, so that several processes do not get in each other's way; None leaves it as it is.
-    Raises ParserError, whose sentence names what is missing, damaged or not safe to open.
+    wanted: layers that it must give. threads: torch threads of this process, so that several
+    processes do not slow each other down; None leaves the number as it is. Raises ParserError,
+    whose message names what is missing, damaged or unsafe to open.
     """
     try:
         with quiet():
@@ -555,7 +544,7 @@ def load_stanza(
 
 
 def _require(found: StanzaFolder, wanted: frozenset[ParseLayer]) -> None:
-    """Raise ParserError unless the folder has what is needed."""
+    """Raise ParserError unless the folder has the layers."""
     needed = {ParseLayer.POS, *wanted}
     missing = [part for part, layer in _LAYERS.items() if layer in needed]
     missing = [part for part in missing if part not in found.models]
@@ -568,9 +557,10 @@ def _require(found: StanzaFolder, wanted: frozenset[ParseLayer]) -> None:
 
 
 def _pipeline(found: StanzaFolder) -> Any:  # noqa: ANN401
-    """Stanza's pipeline over these very files, without its network and its own folder.
+    """Stanza's pipeline over these files, without network and without its own folder.
 
-    A pipeline wants a list of stanza's packages; an empty one is written elsewhere for it.
+    A pipeline requires a list of stanza's packages; an empty one is written to a temporary
+    folder.
     """
     from stanza import Pipeline
 
@@ -607,7 +597,7 @@ def _pipeline(found: StanzaFolder) -> Any:  # noqa: ANN401
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Stanza and torch say nothing while this holds: what fails is said by our errors."""
+    """Silence stanza and torch: failures are reported by our own errors."""
     logger = logging.getLogger("stanza")
     before = logger.disabled
     logger.disabled = True

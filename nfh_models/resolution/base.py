@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Answer, Kind, Passage
 from nfh_models.identification.base import in_small_letters
-from nfh_models.parsing import Parsed, ParseLayer, Parser, ParserError, WordSpan
+from nfh_models.parsing.base import Parsed, ParseLayer, Parser, ParserError, WordSpan
 
 # What a resolver is asked, what it says, and what it is.
 #
@@ -135,7 +135,7 @@ def reach(passage: Passage, anchor: Anchor) -> tuple[int, int]:
     return max(0, anchor.start - REACH), min(len(passage.tokens), anchor.end + REACH)
 
 
-def stretch(passage: Passage, anchor: Anchor) -> WordSpan:
+def word_span(passage: Passage, anchor: Anchor) -> WordSpan:
     """The words of `reach`, ready for a tagger."""
     return WordSpan.of(passage, *reach(passage, anchor))
 
@@ -279,12 +279,12 @@ def parse_items(
     windows = _windows(waiting)
     spans = [(digest, start) for digest, found in windows.items() for start, _ in found]
     passages = {item.passage.digest: item.passage for item in waiting}
-    stretches = [
+    word_spans = [
         WordSpan.of(passages[digest], start, end)
         for digest, found in windows.items()
         for start, end in found
     ]
-    parses = dict(zip(spans, _parse(stretches, checked), strict=True))
+    parses = dict(zip(spans, _parse(word_spans, checked), strict=True))
     return [item if item.parsed is not None else _with(item, windows, parses) for item in items]
 
 
@@ -350,11 +350,11 @@ def _merged(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return merged
 
 
-def _parse(stretches: Sequence[WordSpan], parser: Parser) -> list[Parsed]:
-    readable = [in_small_letters(stretch) for stretch in stretches]
+def _parse(word_spans: Sequence[WordSpan], parser: Parser) -> list[Parsed]:
+    readable = [in_small_letters(word_span) for word_span in word_spans]
     return [
         parsed if asked is own else replace(parsed, words=own.words)
-        for parsed, asked, own in zip(parser.parse(readable), readable, stretches, strict=True)
+        for parsed, asked, own in zip(parser.parse(readable), readable, word_spans, strict=True)
     ]
 
 

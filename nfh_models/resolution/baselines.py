@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind
-from nfh_models.parsing import Parsed, ParseLayer
+from nfh_models.parsing.base import Parsed, ParseLayer
 from nfh_models.resolution import base
 from nfh_models.resolution.base import Choice, Item, Several, parse_of, tags_within
 

@@ -45,7 +45,7 @@ from nfh_models.model_files import (
     settings_of,
     write_model,
 )
-from nfh_models.parsing import ParseLayer
+from nfh_models.parsing.base import ParseLayer
 from nfh_models.resolution.base import Choice, Item, ResolutionExample
 from nfh_models.resolution.bilstm_settings import (
     BilstmNetworkSettings,

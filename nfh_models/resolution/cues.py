@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage
-from nfh_models.parsing import ParseLayer, WordSpan
+from nfh_models.parsing.base import ParseLayer, WordSpan
 from nfh_models.resolution.base import Choice, Item, reach, tags_within
 from nfh_models.text.numbers import NumberPart, Shape, parts_of
 
@@ -986,7 +986,7 @@ def _without_noun(place: CueNumber) -> Kind:
     return Kind.PEOPLE if counts_persons(place) else Kind.OTHER
 
 
-def stretch(passage: Passage, anchor: Anchor) -> WordSpan:
+def word_span(passage: Passage, anchor: Anchor) -> WordSpan:
     """The words that need tags for this anchor: those of `reach`."""
     return WordSpan.of(passage, *reach(passage, anchor))
 

@@ -14,7 +14,7 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.parsing import Parsed, Tree
+from nfh_models.parsing.base import Parsed, Tree
 from nfh_models.parsing.span_heads import BOUNDARIES, DETERMINERS, STOPS, may_be_head
 from nfh_models.resolution.base import Choice, Item, Several
 

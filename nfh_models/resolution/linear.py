@@ -42,7 +42,7 @@ from nfh_models.model_files import (
     write_model,
 )
 from nfh_models.model_files import settings_of as stored_settings
-from nfh_models.parsing import ParseLayer, Parser
+from nfh_models.parsing.base import ParseLayer, Parser
 from nfh_models.resolution import cues
 from nfh_models.resolution.base import (
     Choice,

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from nfh_models.domain import Kind
 from nfh_models.errors import ModelsError
-from nfh_models.parsing import Parsed
+from nfh_models.parsing.base import Parsed
 from nfh_models.resolution import baselines
 from nfh_models.resolution.base import Resolver
 from nfh_models.resolution.baselines import NO_ONE, NUM_OF, YOU_TWO, Pattern

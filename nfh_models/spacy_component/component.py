@@ -26,7 +26,7 @@ from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage, Relation, T
 from nfh_models.domain import Token as PassageToken
 from nfh_models.identification.base import SentenceNumber, decide
 from nfh_models.identification.recipes import IdentificationRecipeError
-from nfh_models.parsing import Parsed, ParseLayer, ParserError, WordSpan
+from nfh_models.parsing.base import Parsed, ParseLayer, ParserError, WordSpan
 from nfh_models.resolution import cues, recipes
 from nfh_models.resolution.base import Choice, Item, Resolver
 from nfh_models.resolution.baselines import Pattern
@@ -187,11 +187,11 @@ def _cases(doc: Doc, tokens: Sequence[Token], given: frozenset[str]) -> Iterator
     spans = find_numbers(words, glued)
     if not spans:
         return
-    stretch = WordSpan(words, spaces)
+    word_span = WordSpan(words, spaces)
     places = [token.i for token in tokens]
     parsed = _parsed(tokens, words, places, given)
     for start, end in spans:
-        yield DocCase(SentenceNumber(stretch, start, end, parsed), places)
+        yield DocCase(SentenceNumber(word_span, start, end, parsed), places)
 
 
 def _space_behind(doc: Doc, token: Token) -> bool:
@@ -363,7 +363,7 @@ def _anchor(
 
 def _by_pattern(one: UnresolvedHead, recipe: str) -> FusedHead | None:
     case = one.case.case
-    pattern = recipes.find(case.stretch.words, case.parsed, case.start, case.end)
+    pattern = recipes.find(case.word_span.words, case.parsed, case.start, case.end)
     if pattern is None or not recipes.goes_first(pattern, recipe):
         return None
     heads: tuple[Stored, ...]
@@ -386,7 +386,7 @@ def _relation(case: DocCase, pattern: Pattern) -> str | None:
     """Between the nouns of "three of the knives and forks"."""
     if len(pattern.heads) < 2:
         return None
-    words = case.case.stretch.words[pattern.heads[0] : pattern.heads[-1]]
+    words = case.case.word_span.words[pattern.heads[0] : pattern.heads[-1]]
     joint = Relation.OR if any(word.lower() == "or" for word in words) else Relation.AND
     return joint.value
 

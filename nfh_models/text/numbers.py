@@ -1,13 +1,17 @@
-"""The number grammar: where in a row of tokens the candidate anchors are, and what each says
-as a number.
+"""The number grammar: which tokens are candidate anchors, and what each says as a number.
 
-A candidate is every number that somebody could judge, with or without a noun of its own:
-"one" in "no one", "5" in "$5", "99" in "99%", "two" in "two dozen". What is never judged is
-left out: ordinals, clock times with a colon, plural nouns (ones, thousands, 90s), words that
-are numbers only in part (B-52, two-bedroom, twenty-year-old), Roman numerals, *dozen*, *half*.
+A candidate is every number that an annotator could judge, with or without a noun of its own:
+"one" in "no one", "5" in "$5", "99" in "99%", "two" in "two dozen". Excluded are ordinals,
+clock times with a colon, plural nouns (ones, thousands, 90s), words that are numbers only in
+part (B-52, two-bedroom, twenty-year-old), Roman numerals, *dozen* and *half*.
 
-Commas, dots and the words or, to, and (but for the inner *and* of "a hundred and five") part
-numbers. The article of "a hundred" stays outside, and so does the half of "two and a half".
+Commas, dots and the words or, to, and (but for the inner *and* of "a hundred and five")
+separate numbers. The article of "a hundred" is not part of the anchor, nor is the half of "two
+and a half".
+
+A token is read into parts (`NumberPart`), adjacent parts form a run of `Atom`s, a run is cut
+into grammatical numbers (`Cardinal`), and cardinals that belong together (a telephone number, a
+year) form one anchor.
 """
 
 import re
@@ -17,23 +21,23 @@ from enum import StrEnum
 from functools import lru_cache
 from itertools import groupby
 
-# What one token says as a number: the words, the digits, and nothing about its neighbours.
+# --- the parts of one token -------------------------------------------------------------------
 #
-# A token is read into parts: "three" is one part, "twenty-four" and "fortytwo" are two, and
-# "apple" is none. The parts of one token are joined by hyphens, written or left out.
+# "three" is one part, "twenty-four" and "fortytwo" are two, and "apple" is none. The parts of
+# one token are joined by hyphens, written or left out.
 #
-# Digits are Unicode decimal digits of any script (Arabic-Indic, Devanagari, full-width):
-# Python reads their value. Characters that stand for a number without being decimal digits
-# (Roman numerals, circled and superscript digits, Chinese numerals, a lone fraction sign) are
-# none, as in the release.
+# Digits are Unicode decimal digits of any script (Arabic-Indic, Devanagari, full-width): Python
+# reads their value. Characters that stand for a number without being decimal digits (Roman
+# numerals, circled and superscript digits, Chinese numerals, a lone fraction sign) are not
+# read, as in the release.
 
 CACHE_SIZE = 1 << 16
 LONGEST = 256
-"""A token of more characters is nobody's number, and is not looked into."""
+"""Longer tokens are not read as numbers."""
 
 
 class Shape(StrEnum):
-    """How a part may combine with the parts beside it."""
+    """How a part combines with its neighbours."""
 
     ZERO = "zero"
     UNIT = "unit"
@@ -50,21 +54,20 @@ class Shape(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NumberPart:
-    """A piece of a number. value: 0 where there is none, as in a code.
-
-    plain: the digits, where the token was nothing else, as in a telephone number.
-    """
+    """A part of a number."""
 
     shape: Shape
     value: float = 0.0
+    """0 where there is none, as in a code."""
     plain: str = ""
+    """The digits of a token that is nothing else, as in a telephone number."""
 
 
 SAID = frozenset({Shape.ZERO, Shape.UNIT, Shape.TEEN, Shape.TENS})
-"""Words below a hundred: what digits, clock times and years are said with."""
+"""Words below a hundred: spoken digits, clock times and years consist of them."""
 
 HYPHENS = frozenset("-\u2010\u2011\u2013")
-"""Hyphen-minus, hyphen, non-breaking hyphen and en dash: what joins the parts of a number."""
+"""Hyphen-minus, hyphen, non-breaking hyphen and en dash: they join the parts of a number."""
 
 AND = NumberPart(Shape.AND)
 POINT = NumberPart(Shape.POINT)
@@ -109,7 +112,7 @@ def _number_words() -> dict[str, tuple[NumberPart, ...]]:
 
 
 def _run_together(words: dict[str, NumberPart]) -> dict[str, tuple[NumberPart, ...]]:
-    """Numbers written without the space or hyphen: "fortytwo", "onehundred"."""
+    """Numbers written without space or hyphen: "fortytwo", "onehundred"."""
     small = [*_UNIT_WORDS, *_TEENS, *_TENS]
     pairs = [(tens, unit) for tens in (*_TENS, "fourty") for unit in _UNIT_WORDS]
     pairs += [(name, scale) for name in small for scale in ("hundred", *_SCALE_VALUES)]
@@ -163,12 +166,12 @@ def is_ordinal(word: str) -> bool:
 
 
 def is_round_ordinal(word: str) -> bool:
-    """Whether an ordinal stands at the end of a larger one: "(one hundred) twentieth"."""
+    """Whether an ordinal can end a larger one: "(one hundred) twentieth"."""
     return is_ordinal(word) and word.lower() not in _ORDINAL_UNITS
 
 
 def parts_of(word: str) -> tuple[NumberPart, ...]:
-    """The number parts of one token, in order; empty if the token is no number."""
+    """The number parts of a token, in order; empty if the token is no number."""
     return _read(word) if len(word) <= LONGEST else ()
 
 
@@ -188,12 +191,8 @@ def _digits(low: str) -> NumberPart | None:
     if not any(letter.isdecimal() for letter in low):
         return None
     amount = _AMOUNT.fullmatch(low)
-    if amount is not None:
-        return _amount(low, amount)
-    return _fraction(low) or _code(low)
-
-
-def _amount(low: str, amount: re.Match[str]) -> NumberPart:
+    if amount is None:
+        return _fraction(low) or _code(low)
     value = float(amount["number"].replace(",", ""))
     factor = _SUFFIX_FACTORS.get(amount["tail"] or "", 1.0)
     return NumberPart(Shape.DIGITS, value * factor, low if low.isdecimal() else "")
@@ -224,7 +223,9 @@ def _hyphen_pieces(low: str) -> list[str]:
 
 
 def _hyphened(low: str) -> tuple[NumberPart, ...]:
-    """Parts of "twenty-four", "7-7-3", "one-hundred-and-five"; none if one piece is none."""
+    """The parts of "twenty-four", "7-7-3", "one-hundred-and-five"; none if any piece is no
+    number.
+    """
     pieces = _hyphen_pieces(low)
     if len(pieces) < 2:
         return ()
@@ -257,13 +258,14 @@ def _is_number(part: NumberPart) -> bool:
     return part.shape not in (Shape.AND, Shape.POINT)
 
 
-# Whether a text may hold a number at all: a quick search, before any tokenizer.
+# --- prefilter --------------------------------------------------------------------------------
 #
-# Only what passes is tokenized, and most sentences do not. The search answers yes too often
-# (an ordinal in digits, a clock time) and never no where the number grammar finds something: a
-# token is a number only if it holds a decimal digit, is a number word, or is a chain of those
-# and *oh* joined by hyphens, and the tokenizer never parts two letters of the
-# English alphabet, but for codes that colour a terminal: they end with a letter.
+# A quick search for text that may hold a number, so that most sentences are never tokenized. It
+# may pass text without a number (an ordinal in digits, a clock time) but never rejects text in
+# which the number grammar finds something: a token is a number only if it has a decimal digit,
+# is a number word, or is a chain of those and *oh* joined by hyphens, and the tokenizer never
+# separates two letters of the English alphabet, except at terminal escape sequences, which end
+# with a letter.
 
 _FILTER_UNITS = "one two three four five six seven eight niner nine".split()
 _SMALL = [
@@ -278,29 +280,27 @@ _FILTER_SCALES = [
 ]
 _ALONE = [*_FILTER_SCALES, "zero", "nil", "nought"]
 _OH_CHAIN = "[oO][hH]?[-\u2010\u2011\u2013]"
-"""What a chain without a number word starts with: "oh-oh" in one token."""
+"""How a chain without a number word begins: "oh-oh" in one token."""
 
 _KELVIN = "\u212a"
-"""The only other character whose small letter is an English one: k."""
+"""The only character besides K whose lower-case letter is k."""
 
 
 def may_hold_number(text: str) -> bool:
     """False only where `find_numbers` finds nothing in the tokens of `text`."""
-    return _digit().search(text) is not None or _word().search(f" {text}") is not None
+    return _DIGIT.search(text) is not None or _word().search(f" {text}") is not None
 
 
-@lru_cache(maxsize=1)
-def _digit() -> re.Pattern[str]:
-    """A digit, or what a code for a terminal starts with."""
-    return re.compile(r"[\d\x1b\x9b]")
+_DIGIT = re.compile(r"[\d\x1b\x9b]")
+"""A digit, or the begin of a terminal escape sequence."""
 
 
 @lru_cache(maxsize=1)
 def _word() -> re.Pattern[str]:
     """A number word with the character before it, which is no letter.
 
-    It starts with that character rather than a look behind, and each choice with the two
-    cases of one letter, since the search skips what is neither several times as fast.
+    The pattern begins with that character in place of a look-behind, and each alternative with
+    the two cases of a letter: the search then skips other text several times as fast.
     """
     behind = "|".join([*_FILTER_UNITS, *_FILTER_SCALES])  # as in "fortytwo" and "onehundred"
     words = f"(?:{_by_letter(_SMALL)})(?i:{behind})?|{_by_letter(_ALONE)}"
@@ -323,34 +323,30 @@ _AFTER_OH = frozenset({Shape.ZERO, Shape.UNIT})
 
 @dataclass(frozen=True, slots=True)
 class TokenLine:
-    """Tokens with what is known of the white space between them.
-
-    Places outside the line may be asked for: no word stands there.
+    """Tokens, and whether white space stands between them. Places outside the line hold no
+    word.
     """
 
     words: Sequence[str]
     glued: Sequence[bool] | None
 
     def low(self, place: int) -> str:
-        """The token in lower case."""
         return self.words[place].lower() if self._has(place) else ""
 
     def parts(self, place: int) -> tuple[NumberPart, ...]:
-        """The number parts of the token."""
         return parts_of(self.words[place]) if self._has(place) else ()
 
     def hyphen(self, place: int) -> bool:
-        """Whether the token is a hyphen."""
         return self._has(place) and is_hyphen(self.words[place])
 
     def touches(self, place: int) -> bool | None:
-        """Whether token `place` has no white space before it; None if not known."""
+        """Whether token `place` has no white space before it; None if unknown."""
         if self.glued is None:
             return None
         return 0 < place < len(self.words) and bool(self.glued[place])
 
     def tight(self, place: int) -> bool | None:
-        """Whether no white space stands on either side of token `place`; None: not known."""
+        """Whether no white space stands on either side of token `place`; None if unknown."""
         if self.glued is None:
             return None
         return bool(self.touches(place) and self.touches(place + 1))
@@ -365,19 +361,17 @@ class TokenLine:
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """A part of a number, or a word between two of them, where it stands: tokens [start, end).
-
-    hyphen: joined by one to the atom before.
-    """
+    """A part of a number, or a link word between two of them, at tokens [start, end)."""
 
     part: NumberPart
     start: int
     end: int
     hyphen: bool
+    """Joined by a hyphen to the atom before."""
 
 
 def read_run(line: TokenLine, place: int) -> list[Atom]:
-    """The run that starts with the number at token `place`; it ends with a number."""
+    """The run that begins with the number at token `place`; it ends with a number."""
     run = _atoms(line, place, hyphen=False)
     while following := (
         _behind_hyphen(line, run[-1])
@@ -396,7 +390,7 @@ def _atoms(line: TokenLine, place: int, *, hyphen: bool) -> list[Atom]:
 
 
 def _behind_hyphen(line: TokenLine, last: Atom) -> list[Atom]:
-    """The number behind a hyphen. With a space beside it, it joins tens and units only."""
+    """The number behind a hyphen. A hyphen with a space beside it joins only tens and units."""
     if not line.hyphen(last.end):
         return []
     atoms = _atoms(line, last.end + 1, hyphen=True)
@@ -407,7 +401,9 @@ def _behind_hyphen(line: TokenLine, last: Atom) -> list[Atom]:
 
 
 def _behind_link(line: TokenLine, last: Atom) -> list[Atom]:
-    """ "and", "point" or "oh" with the number behind it, hyphens around it or none."""
+    """ "and", "point" or "oh" with the number behind it, all with hyphens between or all
+    without.
+    """
     place = last.end
     hyphen = line.joint(place)
     link = place + hyphen
@@ -437,41 +433,39 @@ def _may_join(before: Shape, link: NumberPart, after: Shape) -> bool:
     return after in (_AFTER_OH if link is OH else SAID)
 
 
-# Which stretch of number parts is one number: "two hundred and five" is, "two, five" is not.
+# --- cardinals: what English grammar allows as one number -------------------------------------
 #
-# A cardinal is what English grammar allows as one number. Several may make one anchor: that
-# is a series.
+# "two hundred and five" is one, "two, five" is two.
 
 _LINKS = frozenset({Shape.AND, Shape.POINT})
 
 
 @dataclass(frozen=True, slots=True)
 class Cardinal:
-    """Atoms [start, end) that make one number. link: AND or POINT before it, if any."""
+    """Atoms [start, end) that form one number."""
 
     start: int
     end: int
     link: Shape | None
+    """AND or POINT before it, if any."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A number up to its scales: "two hundred", "five million", "forty".
-
-    limit: what may follow must be smaller; 0.0 if nothing may.
-    """
+    """A number up to its scales: "two hundred", "five million", "forty"."""
 
     end: int
     value: float
     limit: float
+    """What may follow is smaller; 0.0 if nothing may."""
     bare: bool
 
 
 def cardinals(atoms: Sequence[Atom], between: bool) -> list[Cardinal]:
     """Cut a run of atoms into numbers, each as long as grammar allows.
 
-    between: the run stands behind the word *between*, and the first *and* that parts two
-    numbers is that word's own, not the inner one of a number.
+    between: the run stands behind the word *between*, so that the first *and* separates two
+    numbers and is not the inner one of a number.
     """
     found: list[Cardinal] = []
     place = 0
@@ -545,7 +539,7 @@ def _hundreds(
 
 
 def _below_hundred(atoms: Sequence[Atom], place: int) -> tuple[int, float] | None:
-    """The end and value of a number in words below a hundred."""
+    """End and value of a number in words below a hundred."""
     shape = _shape(atoms, place)
     if shape not in SAID:
         return None
@@ -556,7 +550,7 @@ def _below_hundred(atoms: Sequence[Atom], place: int) -> tuple[int, float] | Non
 
 
 def _figures(atoms: Sequence[Atom], place: int) -> tuple[int, float] | None:
-    """The end and value of a number in digits, with its fraction: "2 1/2", "3 and 1/2"."""
+    """End and value of a number in digits, with its fraction: "2 1/2", "3 and 1/2"."""
     if _shape(atoms, place) is not Shape.DIGITS:
         return None
     value = atoms[place].part.value
@@ -567,7 +561,7 @@ def _figures(atoms: Sequence[Atom], place: int) -> tuple[int, float] | None:
     return end, value
 
 
-# Numbers said one after the other that are one anchor.
+# --- series: several cardinals that are one anchor --------------------------------------------
 #
 # Digit by digit ("nine one one"), a time ("ten thirty"), a year ("nineteen ninety-five"), a
 # decimal ("two point five"), a chain with hyphens ("7-7-3", "ten-four"), digits in groups
@@ -577,19 +571,19 @@ _POINTERS = frozenset(
     "the this that these those which no any every each another other last next first only new "
     "right wrong same".split()
 )
-"""Before "one": it stands for a noun, and the number behind it is another."""
+"""Before "one": it stands for a noun, and a number behind it is another one."""
 
 _PRONOUNS = frozenset("you us them we these those".split())
-"""Before any number: "you two" is whole, and the number behind it is another."""
+"""Before any number: "you two" is complete, and a number behind it is another one."""
 
 _BEHIND_ONE = frozenset("of at who that more another".split())
-"""Behind a second number "one": it begins something new, "you marry seven | one at a time"."""
+"""Behind a second number "one" these begin a new phrase: "you marry seven | one at a time"."""
 
 Group = list[Cardinal]
 
 
 def series(line: TokenLine, atoms: Sequence[Atom], numbers: Sequence[Cardinal]) -> list[Group]:
-    """The cardinals of a run, those that are one anchor together."""
+    """The cardinals of a run in groups, each group one anchor."""
     groups: list[Group] = []
     for number in numbers:
         if groups and _joins(line, atoms, groups[-1], number):
@@ -603,8 +597,8 @@ def _joins(line: TokenLine, atoms: Sequence[Atom], group: Group, number: Cardina
     last, first = atoms[group[-1].end - 1], atoms[number.start]
     if last.start == first.start:  # parts of one token are never torn apart
         return True
-    if number.link is not None:
-        return number.link is Shape.POINT and not _at_one_point(line, atoms, group)
+    if number.link is not None:  # "at one point" is a time
+        return number.link is Shape.POINT and line.low(atoms[group[0].start].start - 1) != "at"
     if first.hyphen:
         return True
     spoken = _is_said(atoms, group[-1]) and _is_said(atoms, number)
@@ -616,12 +610,8 @@ def _is_said(atoms: Sequence[Atom], number: Cardinal) -> bool:
     return all(atom.part.shape in SAID for atom in atoms[number.start : number.end])
 
 
-def _at_one_point(line: TokenLine, atoms: Sequence[Atom], group: Group) -> bool:
-    return line.low(atoms[group[0].start].start - 1) == "at"
-
-
 def _stands_alone(line: TokenLine, atoms: Sequence[Atom], group: Group) -> bool:
-    """Whether a group is a pronoun rather than a digit: "the one | two weeks ago"."""
+    """Whether a group is a pronoun and no digit: "the one | two weeks ago"."""
     if len(group) > 1 or group[0].end - group[0].start > 1:
         return False
     atom = atoms[group[0].start]
@@ -639,7 +629,7 @@ def _begins_anew(
 
 
 def _join_figures(atoms: Sequence[Atom], groups: list[Group]) -> list[Group]:
-    """Join neighbours that are plain digits and look like one number in groups."""
+    """Join neighbours that are plain digits and form one number in groups."""
     joined: list[Group] = []
     for plain, neighbours in groupby(groups, key=lambda group: bool(_plain(atoms, group))):
         members = list(neighbours)
@@ -657,7 +647,7 @@ def _plain(atoms: Sequence[Atom], group: Group) -> str:
 
 
 def _is_grouped(figures: Sequence[str]) -> bool:
-    """Thousands ("18 000"), a telephone number ("555 1234"), or three groups and more."""
+    """Thousands ("18 000"), a telephone number ("555 1234"), or three or more groups."""
     if len(figures) == 2:
         left, right = figures
         return (len(left) <= 3 and right == "000") or (len(left), len(right)) == (3, 4)
@@ -676,15 +666,16 @@ _DASHED = frozenset(
     "at in on of for to from with by".split()
 )
 """Words beside a hyphen that show it to be a dash: "that one-you know". Between two hyphens
-they do not: "one-on-one"."""
+they do not: "one-on-one".
+"""
 
 
 def find_numbers(words: Sequence[str], glued: Sequence[bool] | None = None) -> list[Span]:
     """Token spans [start, end) of the candidate anchors, in order, not overlapping.
 
-    words: the tokens of one turn, since a number ends with the turn.
-    glued[i]: no white space before token i. None: not known, as in the release's files,
-    where every hyphen stands between spaces.
+    words: the tokens of one turn, since no number goes beyond a turn. glued[i]: no white space
+    before token i; None if unknown, as in the release's files, where all tokens stand between
+    spaces.
     """
     line = TokenLine(words, glued)
     spans: list[Span] = []
@@ -698,7 +689,7 @@ def find_numbers(words: Sequence[str], glued: Sequence[bool] | None = None) -> l
 
 
 def _read_numbers(line: TokenLine, place: int, spans: list[Span]) -> int:
-    """Add the numbers of the run that starts at `place`; return where to go on."""
+    """Append the numbers of the run that begins at `place`; returns the place behind it."""
     if _is_height(line, place) or _is_torn_thousand(line, place):
         spans.append((place, place + 3))
         return place + 3
@@ -717,7 +708,7 @@ def _read_numbers(line: TokenLine, place: int, spans: list[Span]) -> int:
 
 
 def _is_height(line: TokenLine, place: int) -> bool:
-    """Six foot five as 6 ' 5: feet 1 to 9, inches 0 to 11; not 6 '05."""
+    """Feet and inches in three tokens, 6 ' 5: feet 1 to 9, inches 0 to 11; not 6 '05."""
     feet, mark, inches = (line.low(place + i) for i in range(3))
     if mark not in _APOSTROPHES or not (feet.isdecimal() and inches.isdecimal()):
         return False
@@ -727,7 +718,7 @@ def _is_height(line: TokenLine, place: int) -> bool:
 
 
 def _is_clock(line: TokenLine, place: int) -> bool:
-    """10:30 in three tokens: a time that says so itself."""
+    """A clock time in three tokens, 10:30; it needs no noun."""
     hour, colon, minutes = (line.low(place + i) for i in range(3))
     if colon != ":" or not (hour.isdecimal() and minutes.isdecimal()):
         return False
@@ -735,7 +726,7 @@ def _is_clock(line: TokenLine, place: int) -> bool:
 
 
 def _is_torn_thousand(line: TokenLine, place: int) -> bool:
-    """75,000 in three tokens, as a space behind the comma leaves it."""
+    """75,000 in three tokens, split by a space behind the comma."""
     first, comma, rest = (line.low(place + i) for i in range(3))
     return comma == "," and rest == "000" and len(first) <= 3 and first.isdecimal()
 
@@ -764,9 +755,10 @@ def _with_factor(line: TokenLine, run: Sequence[Atom], group: Group) -> Span:
 
 
 def _is_ordinal(line: TokenLine, run: Sequence[Atom], group: Group) -> bool:
-    """Whether a group goes on as an ordinal: "40,000 th", "twenty-first", "hundred and first".
+    """Whether a group continues as an ordinal: "40,000 th", "twenty-first", "hundred and
+    first".
 
-    Spaced tens before *second* are left: "a thirty second delay" counts seconds.
+    Tens before a separate *second* stay: "a thirty second delay" counts seconds.
     """
     last = run[group[-1].end - 1]
     shape, place = last.part.shape, last.end
@@ -788,7 +780,7 @@ def _is_ordinal(line: TokenLine, run: Sequence[Atom], group: Group) -> bool:
 
 
 def _is_part_of_word(line: TokenLine, span: Span) -> bool:
-    """Whether a hyphen ties a number to a word that is none: "two-bedroom", "no-one"."""
+    """Whether a hyphen joins a number to a word that is none: "two-bedroom", "no-one"."""
     start, end = span
     if line.joint(start - 1) and line.low(start - 2) == "no" and line.low(start) == "one":
         return True
@@ -800,7 +792,9 @@ def _is_part_of_word(line: TokenLine, span: Span) -> bool:
 
 
 def _makes_word(line: TokenLine, place: int, step: int) -> bool:
-    """Whether the token behind (step 1) or before (-1) a hyphen makes one word of both."""
+    """Whether the token behind (step 1) or before (-1) a hyphen forms one word with
+    the number.
+    """
     word = line.low(place)
     if not word or not word[0].isalnum() or line.parts(place):
         return False

@@ -1,27 +1,28 @@
-"""Where sentences end, from the characters alone: before any tokenizer or parser.
+"""Sentence boundaries from the characters alone, before any tokenizer or parser.
 
-A parser would find more of them, but only sentences with a number are parsed at all, so
-they have to be found without one. A sentence that is not cut costs a longer parse and no more;
-one that is cut too early tears a number from its noun, so the doubtful are left whole.
+A parser would find more boundaries, but only sentences with a number are parsed, so they have
+to be found without one. A missed boundary only costs a longer parse; a wrong one separates a
+number from its noun, so doubtful places are no boundaries.
 
-The time is linear in the text, whatever stands in it: each place where a sentence may end is
-looked at once, and only `REACH` code points around it.
+The time is linear in the text: each place where a sentence may end is examined once, with REACH
+code points around it.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import chain
 
 Span = tuple[int, int]
 
 LONGEST = 2_000
-"""Code points; a longer sentence is cut at white space, so that no parse is without bound."""
+"""Code points. A longer sentence is cut at white space, so that parses are bounded."""
 
 REACH = 16
-"""Code points that are looked at around a place: signs and quotes, and an abbreviation."""
+"""Code points around a place that are examined: signs and quotes, and an abbreviation."""
 
 SEEN = 2 * REACH
-"""Code points around a place beyond which nothing says whether a sentence ends there."""
+"""Code points around a place beyond which nothing decides whether a sentence ends there."""
 
 _MARKS = ".!?\u2026"
 _CLOSING_SIGNS = "\"'\u201d\u2019)]"
@@ -43,10 +44,11 @@ _ABBREVIATION = re.compile(
 
 
 def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
-    """Code points [start, end) of each sentence of a part of `text`, white space left out.
+    """Code points [start, end) of each sentence in a part of `text`, without white space around
+    it.
 
     Together they hold everything but white space. A full stop ends no sentence behind an
-    abbreviation or an initial, nor before a small letter; an empty line ends one anywhere.
+    abbreviation or an initial, nor before a lower-case letter; an empty line always ends one.
     """
     stop = len(text) if end is None else end
     begin = start
@@ -57,10 +59,10 @@ def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterato
 
 
 def sentence_ends(text: str, start: int, stop: int) -> Iterator[int]:
-    """The code points behind each sentence of a part of `text` that another may follow.
+    """Code points behind each sentence of a part of `text`, except the last one.
 
-    Whether a sentence ends at `place` depends on what stands `SEEN` code points before and
-    behind it, and on the white space there, however much it is.
+    Whether a sentence ends at a place depends only on the SEEN code points before and behind
+    it, and on the white space there.
     """
     begin = start
     for found in _PLACES.finditer(text, start, stop):
@@ -70,7 +72,7 @@ def sentence_ends(text: str, start: int, stop: int) -> Iterator[int]:
 
 
 def _ends(text: str, begin: int, found: re.Match[str], stop: int) -> bool:
-    """Whether a sentence ends with the first code point of a place."""
+    """Whether a sentence ends with the first code point of the match."""
     white = found.group()
     if white[0].isspace() or _BETWEEN_PARAGRAPHS.search(white) is not None:
         return True
@@ -88,7 +90,9 @@ def _ends(text: str, begin: int, found: re.Match[str], stop: int) -> bool:
 
 
 def _mark(text: str, begin: int, place: int) -> int | None:
-    """Where the mark stands that closes a sentence, at `place` or before quotes that do."""
+    """The offset of the mark that ends a sentence, at `place` or before closing quotes; else
+    None.
+    """
     spaces = 0
     for at in range(place, max(begin, place - REACH) - 1, -1):
         if text[at] in _MARKS:
@@ -103,45 +107,30 @@ def _mark(text: str, begin: int, place: int) -> int | None:
 
 
 def _trimmed(text: str, begin: int, end: int) -> Iterator[Span]:
-    """A stretch without the white space around it, in pieces that are not too long."""
-    while begin < end and text[begin].isspace():
-        begin += 1
-    while end > begin and text[end - 1].isspace():
-        end -= 1
+    """A span without surrounding white space, in pieces of at most LONGEST code points."""
+    begin, end = _without_space(text, begin, end)
     while end - begin > LONGEST:
         cut = _cut(text, begin, begin + LONGEST)
-        yield begin, _without_space(text, begin, cut)
-        begin = cut
-        while begin < end and text[begin].isspace():
-            begin += 1
+        yield _without_space(text, begin, cut)
+        begin, _ = _without_space(text, cut, end)
     if end > begin:
         yield begin, end
 
 
-def _without_space(text: str, begin: int, end: int) -> int:
+def _without_space(text: str, begin: int, end: int) -> Span:
+    while begin < end and text[begin].isspace():
+        begin += 1
     while end > begin and text[end - 1].isspace():
         end -= 1
-    return end
+    return begin, end
 
 
 def _cut(text: str, begin: int, end: int) -> int:
-    """The last white space up to `end`; else the last place that tears no word or number;
-    else the last that tears no letter from its marks."""
+    """The last white space up to `end`; else the last place that splits no word or number; else
+    the last that splits no letter from its diacritics.
+    """
     places = range(end, begin, -1)
-    for fits in (_at_space, _between_words, _between_letters):
-        for place in places:
-            if fits(text, place):
-                return place
-    return end
-
-
-def _at_space(text: str, place: int) -> bool:
-    return text[place].isspace()
-
-
-def _between_words(text: str, place: int) -> bool:
-    return text[place - 1].isalnum() is False and _between_letters(text, place)
-
-
-def _between_letters(text: str, place: int) -> bool:
-    return unicodedata.category(text[place])[0] != "M"
+    unmarked = [at for at in places if unicodedata.category(text[at])[0] != "M"]
+    spaces = (at for at in places if text[at].isspace())
+    between_words = (at for at in unmarked if not text[at - 1].isalnum())
+    return next(chain(spaces, between_words, unmarked), end)

@@ -1,5 +1,5 @@
-"""Tokens and lemmas of plain text: spaCy's blank English tokenizer and simplemma's tables,
-both loaded when first used.
+"""Tokens and lemmas of plain text: spaCy's blank English tokenizer and simplemma's tables, both
+loaded when first used.
 """
 
 import re
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 CACHE_SIZE = 1 << 17
 LANGUAGE = "en"
 LONGEST = 64
-"""A word of more characters is its own lemma: it is in no dictionary, and the search for
-one by prefixes and suffixes takes long."""
+"""A longer word is its own lemma: it is in no dictionary, and simplemma's search by affixes is
+slow.
+"""
 
 
 def lemmatizer_name() -> str:
@@ -31,8 +32,8 @@ def lemmatizer_name() -> str:
 def lemmas(words: Iterable[str]) -> list[str]:
     """The lemma of each word, in lower case: "Tents" gives "tent".
 
-    A word is looked up by itself, whatever its part of speech: "saw" is "see", "left" stays.
-    What holds a digit or no letter at all (1960s, 12th, punctuation) stays as it is.
+    Words are looked up without their part of speech: "saw" gives "see", "left" stays. Words
+    with a digit or without a letter (1960s, 12th, punctuation) are only lower-cased.
     """
     return list(map(_lemma, words))
 
@@ -50,10 +51,8 @@ def _is_word(word: str) -> bool:
     return any(map(str.isalpha, word)) and not any(map(str.isdigit, word))
 
 
-# The Penn Treebank's stand-ins for quotes and brackets, made the signs they stand for.
-#
-# The identification release was tokenized by CoreNLP, which writes them; parsers trained on
-# plain text read the signs themselves.
+# The identification release was tokenized by CoreNLP, which writes the Penn Treebank's
+# stand-ins for quotes and brackets; parsers trained on plain text expect the signs.
 
 STAND_INS = {
     "``": '"',
@@ -65,31 +64,31 @@ STAND_INS = {
     "-LCB-": "{",
     "-RCB-": "}",
 }
-"""Stand-in to sign: `bracket-relabel` and quotes of the Penn Treebank's tokenization."""
+"""Stand-ins of the Penn Treebank's tokenization, and the signs they stand for."""
 
 
 def plain_words(words: Iterable[str]) -> list[str]:
-    """Tokens as they would stand in plain text, one for one; only stand-ins change."""
+    """The tokens with stand-ins replaced by the signs they stand for."""
     return [STAND_INS.get(word, word) for word in words]
 
 
-# Tokens of plain text: spaCy's blank English tokenizer, loaded when first used.
-#
-# What it leaves in one token with a word, and what is no part of one, is cut off before: marks
-# of markup ("<i>two</i>", "two[1]") and characters that nobody sees.
+# Before spaCy's tokenizer runs, text is cut at markup ("<i>two</i>", "two[1]") and at invisible
+# characters, which it would leave in one token with a word.
 
 Span = tuple[int, int]
 
 WORDS_KEPT = 100_000
-"""Different words that the tokenizer remembers, 300 bytes each; then it is made anew. Texts
-without end hold new words without end."""
+"""Distinct words that the tokenizer caches, 300 bytes each; then it is created anew, since
+endless texts have endlessly many words.
+"""
 
 PIECE = 100_000
-"""Code points given to the tokenizer at a time; white space is where texts are cut."""
+"""Code points given to the tokenizer at a time; texts are cut at white space."""
 
 LONGEST_RUN = 512
-"""The longest stretch without white space that the tokenizer gets to see: its time grows
-with the square of the length, and a line of 40,000 brackets would take minutes."""
+"""The longest run without white space given to the tokenizer: its time is quadratic in the
+length, and a line of 40,000 brackets would take minutes.
+"""
 
 _RUN = re.compile(r"\S+")
 
@@ -105,11 +104,11 @@ _MARKUP = re.compile(
 )
 
 _OWN_VERSION = 2
-"""Of what is done here besides spaCy."""
+"""The version of what this module does besides spaCy."""
 
 
 def tokenizer_name() -> str:
-    """What made the tokens, with its versions: "spacy-blank-en 3.8.18 nfh 2"."""
+    """The tokenizer with its versions: "spacy-blank-en 3.8.18 nfh 2"."""
     import_spacy()
     from spacy.about import __version__
 
@@ -119,9 +118,9 @@ def tokenizer_name() -> str:
 def spans(text: str) -> list[Span]:
     """Code points [start, end) of each token of `text`, in order.
 
-    Every character that is no white space lies in exactly one token, and white space in
-    none. A stretch of more than 512 characters without white space is cut more simply:
-    letters, digits and marks together, every other character by itself.
+    Every character but white space lies in exactly one token. Runs of more than 512 characters
+    without white space are tokenized more simply: letters, digits and marks together, every
+    other character alone.
     """
     found: list[Span] = []
     for start, end in _pieces(text):
@@ -141,7 +140,9 @@ def _blank() -> "Language":
 
 
 def _pieces(text: str) -> Iterator[Span]:
-    """Stretches of `text` that hold all of it but white space; long runs stand alone."""
+    """Spans that hold all of `text` but white space; runs longer than LONGEST_RUN are pieces of
+    their own.
+    """
     if len(text) <= LONGEST_RUN:
         yield 0, len(text)
         return
@@ -173,7 +174,9 @@ def _tokenized(text: str, shift: int) -> Iterator[Span]:
 
 
 def _cuts(text: str) -> Iterator[int]:
-    """Where no token goes on: before what opens, behind what closes, around what is unseen."""
+    """Forced token boundaries: before opening signs, behind closing ones, around invisible
+    characters.
+    """
     last = 0
     for found in _MARKUP.finditer(text):
         first = found.group()[0]

@@ -1,8 +1,8 @@
-"""Checkpoints of a training: one safetensors file each, written beside and renamed.
+"""Checkpoints of a training: one safetensors file each, replaced atomically.
 
-A file holds tensors and, in its header, a JSON text that says how far the training is and
-what it is of. Nothing is unpickled. A file takes the place of the one before in one step, so
-that a kill at any moment leaves a whole one.
+A file holds tensors and, in its header, the progress and the identity of the training as JSON.
+Nothing is unpickled. A new file replaces the old one by a rename, so that a kill at any moment
+leaves a complete file.
 """
 
 import os
@@ -29,22 +29,24 @@ LAST = "last.safetensors"
 BEST = "best.safetensors"
 
 HEADER = "training"
-"""The key of the header under which the JSON stands."""
+"""The key of the JSON text in the file's header."""
 
 
 class CheckpointError(TrainingError):
-    """A checkpoint that cannot be written, does not hold, or is of another training."""
+    """A checkpoint that cannot be written, is damaged, or belongs to another training."""
 
 
 class Identity(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a checkpoint is of. plan: its fields, as text. learner: a digest."""
+    """What training a checkpoint belongs to."""
 
     plan: dict[str, str]
+    """The fields of the plan, as text."""
     learner: str
+    """A digest of network and examples."""
 
 
 class Best(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The best judgement so far."""
+    """The best evaluation so far."""
 
     epoch: int
     step: int
@@ -52,25 +54,25 @@ class Best(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TrainingProgress(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """How far a training is."""
+    """The progress of a training."""
 
     step: int = 0
     """Steps made."""
     epoch: int = 1
-    """The one in work, from 1."""
+    """The current one, from 1."""
     place: int = 0
-    """Its batches that are done."""
+    """Batches of the current epoch that are done."""
     lost: float = 0.0
-    """The sum of their losses."""
+    """Sum of their losses."""
     best: Best | None = None
     worse: int = 0
-    """Judgements since the best."""
+    """Evaluations since the best one."""
     metrics: dict[str, float] = {}
     curve: tuple[dict[str, float], ...] = ()
     seconds: float = 0.0
-    """Of training, over all processes."""
+    """Training time over all processes."""
     scaler: dict[str, float] = {}
-    """Of 16-bit gradients."""
+    """State of the gradient scaler of 16-bit training."""
     done: bool = False
     stopped_early: bool = False
 
@@ -84,17 +86,15 @@ class _Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What a file holds."""
-
     identity: Identity
     progress: TrainingProgress
     tensors: Mapping[str, Tensor]
 
 
 def write(path: Path, checkpoint: Checkpoint) -> None:
-    """Write a checkpoint in the place of the one before.
+    """Write a checkpoint in place of the one before.
 
-    Raises CheckpointError where it cannot be written, a full disk for one; then the one
+    Raises CheckpointError where it cannot be written, for example on a full disk; then the one
     before stays as it is.
     """
     tensors = _apart(checkpoint.tensors)
@@ -121,7 +121,9 @@ def write(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def _apart(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors in main memory, each with its own: safetensors refuses shared ones."""
+    """The tensors in main memory, each with its own storage: safetensors refuses shared
+    storage.
+    """
     made: dict[str, Tensor] = {}
     seen: set[int] = set()
     for name, tensor in tensors.items():
@@ -144,7 +146,7 @@ def _checksum(tensors: Mapping[str, Tensor]) -> int:
 
 
 def _sync(path: Path) -> None:
-    """Have a file, or a folder's names, on the disk; Windows cannot be asked for folders."""
+    """Flush a file, or the entries of a folder, to the disk; Windows cannot flush folders."""
     if os.name == "nt" and path.is_dir():
         return
     descriptor = os.open(path, os.O_RDWR if path.is_file() else os.O_RDONLY)
@@ -155,7 +157,7 @@ def _sync(path: Path) -> None:
 
 
 def clear(folder: Path) -> None:
-    """Remove what a kill left half written."""
+    """Remove temporary files that a killed process left."""
     for name in (LAST, BEST):
         half_written = re.compile(rf"\.{re.escape(name)}\.[0-9]+(\.[0-9a-f]{{16}})?\.new")
         for path in folder.glob(f".{name}.*.new"):
@@ -164,9 +166,9 @@ def clear(folder: Path) -> None:
 
 
 def read(path: Path, identity: Identity) -> Checkpoint:
-    """A checkpoint of the training that is meant, tensors in main memory.
+    """Read a checkpoint of this training; its tensors are in main memory.
 
-    Raises CheckpointError for one that does not hold, or is of another training.
+    Raises CheckpointError for a damaged checkpoint, and for one of another training.
     """
     try:
         with safe_open(path, framework="pt") as file:
@@ -184,7 +186,7 @@ def read(path: Path, identity: Identity) -> Checkpoint:
 
 
 def damaged(path: Path, what: object) -> NoReturn:
-    """Raise the error for a checkpoint that does not hold."""
+    """Raise CheckpointError for a damaged checkpoint."""
     first = (str(what).strip() or type(what).__name__).splitlines()[0]
     raise CheckpointError(
         f"{path}, the checkpoint of a training that was cut off, is damaged: {first}. Remove "

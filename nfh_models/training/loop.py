@@ -1,5 +1,5 @@
-"""The training loop: a generator of step reports, which goes on where a kill cut it off;
-what it is told of a network, its targets, devices, and averaged weights.
+"""The training loop, a generator of step reports that resumes a training after a kill; the
+protocol of a learner; training targets; devices; and averaged weights.
 
     training = train(learner, TrainingPlan(epochs=5), folder)
     try:
@@ -8,13 +8,13 @@ what it is told of a network, its targets, devices, and averaged weights.
     except StopIteration as end:
         outcome = end.value
 
-`folder` holds `last.safetensors` (all that is needed to go on) and `best.safetensors` (the
-weights of the best judgement). On a CPU in 32 bits a training that went on has the weights of
-one that was never cut off, provided that `loss` and `judge` take random numbers from torch's
-generator only. Closing the generator, which is how a training is cancelled, saves `last`, too;
-so does a KeyboardInterrupt, unless it comes in the middle of a step: then the checkpoint
-before stays. A learner may have `fingerprint`, a string that differs where its
-examples or settings do: a checkpoint of another one is refused, not gone on from.
+`folder` holds `last.safetensors` (all that is needed to resume) and `best.safetensors` (the
+weights of the best evaluation). On a CPU in 32 bits a resumed training has the same weights as
+an uninterrupted one, provided that `loss` and `judge` take random numbers only from torch's
+generator. Closing the generator, which is how a training is cancelled, saves `last`, too; so
+does a KeyboardInterrupt, unless it comes in the middle of a step: then the checkpoint before
+stays. A learner may have `fingerprint`, a string that differs where its examples or settings
+do: a checkpoint of another learner is refused.
 """
 
 import hashlib
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
 
 
 class Average:
-    """The averaged floating-point parameters and buffers of a network.
+    """Exponential moving average of a network's floating-point parameters and buffers.
 
-    keep: how much of itself the average keeps at a step, at most; while few steps are made it
-    keeps less, (1 + step) / (10 + step), so that the first weights are soon forgotten (as in
-    torch.optim.swa_utils' and TensorFlow's moving averages). 0: no average is held, and the
-    network's own weights stand for it. away: the network does not have its own weights now.
+    keep: the largest decay per step. The decay at an early step is less, (1 + step) / (10 +
+    step), so that the initial weights are soon forgotten (as in torch.optim.swa_utils and
+    TensorFlow). keep 0: no average is held, and the network's own weights are used. away: the
+    network currently has the averaged weights.
     """
 
     def __init__(self, network: nn.Module, keep: float) -> None:
@@ -72,7 +72,7 @@ class Average:
 
     @torch.no_grad()
     def move(self, step: int) -> None:
-        """Take in the network's weights after a step, counted from 1."""
+        """Update the average after a step, counted from 1."""
         if self.tensors:
             kept = min(self.keep, (1 + step) / (10 + step))
             own = [self._own[name] for name in self.tensors]
@@ -80,7 +80,7 @@ class Average:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """The network with the averaged weights, and with its own again afterwards."""
+        """Give the network the averaged weights; its own are restored afterwards."""
         own = {name: self._own[name].detach().clone() for name in self.tensors}
         self.away = True
         try:
@@ -99,21 +99,23 @@ class Average:
 DEVICES = "auto, cpu, cuda, cuda:NUMBER or mps"
 
 FAST_BF16 = ("_is_avx512_bf16_supported", "_is_amx_tile_supported")
-"""What torch.cpu is asked: instructions that multiply bfloat16. Where a processor has none,
-torch can still do it, more slowly than 32 bits."""
+"""Functions of torch.cpu that tell whether the processor multiplies bfloat16. Without such
+instructions torch emulates it, slower than 32 bits.
+"""
 
 
 class DeviceError(TrainingError):
-    """A device that is not there, or that cannot do what is asked of it."""
+    """A device that does not exist, or does not support what is asked."""
 
 
 def choose_device(name: str | None = None) -> torch.device:
-    """The device of a name; for None and "auto" the fastest that is there.
+    """The device of a name; the fastest one for None and "auto".
 
-    Raises DeviceError for a name that is none, and for a device that is not there.
+    Raises DeviceError for an unknown name, and for a device that does not exist.
     """
     if name is None or name == "auto":
-        return torch.device(_fastest())
+        mps = "mps" if torch.backends.mps.is_available() else "cpu"
+        return torch.device("cuda" if torch.cuda.is_available() else mps)
     try:
         chosen = torch.device(name)
     except RuntimeError as error:
@@ -129,17 +131,11 @@ def choose_device(name: str | None = None) -> torch.device:
     return chosen
 
 
-def _fastest() -> str:
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
 def kind_of(on: torch.device, precision: str = "auto") -> torch.dtype:
-    """The type that matrix products are made in.
+    """The number type of matrix products.
 
     "auto": 16 bits where the device is faster with them (bfloat16 before float16), else 32.
-    Raises DeviceError for a precision that the device is not good for.
+    Raises DeviceError for a precision that the device does not support well.
     """
     if precision not in PRECISIONS:
         raise ValueError(f"{precision!r} is no precision: wanted one of {PRECISIONS}")
@@ -162,7 +158,7 @@ def _fast(on: torch.device, kind: torch.dtype) -> bool:
 
 
 def autocast(on: torch.device, precision: str = "auto") -> AbstractContextManager[object]:
-    """A context in which products are made in the precision: see `kind_of`."""
+    """A context in which products have the precision; see `kind_of`."""
     kind = kind_of(on, precision)
     if kind is torch.float32:
         return nullcontext()
@@ -170,73 +166,73 @@ def autocast(on: torch.device, precision: str = "auto") -> AbstractContextManage
 
 
 SCORE = "score"
-"""The dev figure that is maximised; every judgement holds it, a fraction."""
+"""The key of the dev figure that is maximised, a fraction; every evaluation has it."""
 
 Batch = TypeVar("Batch")
 
 
 @dataclass(frozen=True, slots=True)
 class StepReport:
-    """How far a training is."""
+    """The progress of a training."""
 
     phase: str
-    """"training", "judging", "saving"."""
+    """"training", "judging" or "saving"."""
     step: int
-    """Of `steps` in all, 0 before the first."""
+    """Of `steps` in all; 0 before the first."""
     steps: int
     epoch: int
-    """That it is about, counted from 1; 0 is what is begun with."""
+    """The one reported on, from 1; 0 for the initial weights."""
     loss: float | None = None
     """Mean of the epoch so far; None before its first step."""
     metrics: Mapping[str, float] = field(default_factory=dict)
-    """The dev figures of the last judgement, fractions; empty before the first."""
+    """The figures on dev of the last evaluation, fractions; empty before the first."""
     seconds: float = 0.0
-    """Since the training, resumed or not, began in this process."""
+    """Since the training began or was resumed in this process."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingOutcome:
-    """A training that came to its end."""
+    """A finished training."""
 
     metrics: Mapping[str, float]
-    """Of the best judgement."""
+    """Of the best evaluation."""
     epoch: int
     step: int
-    """`epoch` and `step`: where it was."""
+    """`epoch` and `step` of the best evaluation."""
     stopped_early: bool
-    """Dev got no better for `patience` judgements."""
+    """The score did not improve for `patience` evaluations."""
     curve: Sequence[Mapping[str, float]]
-    """One entry a judgement, with epoch, step, loss and metrics, for the model's metrics.json.
-    """
+    """One entry for each evaluation, with epoch, step, loss and metrics, for metrics.json."""
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class ParameterGroup:
-    """Parameters that learn at one rate. rate: at its peak. decay: of the weights."""
+    """Parameters with one learning rate."""
 
     parameters: Sequence["nn.Parameter"]
     rate: float
+    """At its peak."""
     decay: float
+    """Weight decay."""
 
 
 class Learner(Protocol, Generic[Batch]):
-    """A network with its examples: what the loop needs of it, and nothing of how it is run."""
+    """A network with its examples, as the loop uses it."""
 
     @property
     def network(self) -> "nn.Module":
-        """What is trained; all of its parameters and buffers are saved."""
+        """The network to train; all its parameters and buffers are saved."""
         ...
 
     def groups(self) -> Sequence[ParameterGroup]:
-        """All parameters that learn, in an order that is always alike."""
+        """All trainable parameters, always in the same order."""
         ...
 
     def batches(self, epoch: int) -> Sequence[Batch]:
         """The batches of an epoch, shuffled by the learner's seed and the epoch alone.
 
-        The same arguments give the same batches: a training that goes on after a kill passes
-        over those that it had.
+        The same arguments give the same batches: a resumed training skips those that are done.
         """
         ...
 
@@ -250,10 +246,10 @@ class Learner(Protocol, Generic[Batch]):
 
 
 BETAS = (0.9, 0.98)
-"""Of AdamW: the second is that of "Attention is all you need" (section 5.3)."""
+"""Of AdamW; the second is that of "Attention is all you need" (section 5.3)."""
 
 FUSED = ("cpu", "cuda")
-"""Where AdamW takes all its weights in one call."""
+"""Devices on which AdamW updates all weights in one call."""
 
 Reports = Generator[StepReport, None, None]
 
@@ -265,12 +261,12 @@ class NothingToLearnError(TrainingError):
 def train(
     learner: Learner[Any], plan: TrainingPlan, folder: Path, on: torch.device | None = None
 ) -> Generator[StepReport, None, TrainingOutcome]:
-    """Train, and report after each step; the outcome is the generator's value.
+    """Train, with a report after each step; the outcome is the generator's value.
 
-    on: by default the fastest device that is there; the network is moved there, and holds the
-    best averaged weights in the end. A training found in `folder` is gone on with, one that
-    is over gives its outcome again. Raises NothingToLearnError, DivergedError, DeviceError,
-    and CheckpointError for a folder of another training and for a damaged one.
+    on: by default the fastest device; the network is moved there, and holds the best averaged
+    weights at the end. A training found in `folder` is resumed, and a finished one gives its
+    outcome again. Raises NothingToLearnError, DivergedError, DeviceError, and CheckpointError
+    for a folder of another training and for a damaged one.
     """
     run = _Run(learner, plan, folder, on or choose_device())
     run.resume()
@@ -291,7 +287,7 @@ def train(
 
 
 class _Run:
-    """A training in this process."""
+    """The state of a training in this process."""
 
     def __init__(
         self, learner: Learner[Any], plan: TrainingPlan, folder: Path, on: torch.device
@@ -326,7 +322,7 @@ class _Run:
     # --- steps ------------------------------------------------------------------------------
 
     def epoch(self) -> Reports:
-        """The rest of the epoch in work, and its judgement."""
+        """The rest of the current epoch, and its evaluation."""
         batches = self.learner.batches(self.progress.epoch)
         for batch in batches[self.progress.place :]:
             self.step(batch)
@@ -341,7 +337,6 @@ class _Run:
         self.save_last()
 
     def step(self, batch: object) -> None:
-        """Learn from one batch."""
         self.stepping = True
         done = self.progress
         self.network.train()
@@ -367,16 +362,16 @@ class _Run:
 
     @property
     def between_steps(self) -> bool:
-        """What is in memory is what a checkpoint may hold: no step is half made."""
+        """Whether the state in memory is consistent: no step is half done."""
         return not self.stepping and not self.average.away
 
     @property
     def fresh(self) -> bool:
-        """Nothing was learnt or judged yet."""
+        """Nothing was trained or evaluated yet."""
         return not self.progress.step and self.progress.best is None
 
     def judge_first(self) -> None:
-        """Judge what is begun with, as an epoch 0; it is the best so far."""
+        """Evaluate the initial weights as an epoch 0; they are the best so far."""
         self.network.eval()
         metrics = self._judged()
         self._save(BEST, self.network.state_dict())
@@ -391,7 +386,7 @@ class _Run:
         return metrics
 
     def judge(self) -> None:
-        """Judge the averaged weights, keep them if they are the best, end the epoch."""
+        """Evaluate the averaged weights, keep them if they are the best, end the epoch."""
         self.network.eval()
         done, best, worse = self.progress, self.progress.best, self.progress.worse + 1
         with self.average.in_place():
@@ -427,18 +422,18 @@ class _Run:
 
     @property
     def loss(self) -> float | None:
-        """The mean of the epoch so far."""
+        """The mean loss of the epoch so far."""
         return self.progress.lost / self.progress.place if self.progress.place else None
 
     def report(self, phase: str, epoch: int | None = None) -> StepReport:
-        """How far it is. epoch: that it is about, else the one in work."""
+        """The progress. epoch: the one reported on, by default the current one."""
         done = self.progress
         about = done.epoch if epoch is None else epoch
         seconds = time.monotonic() - self.began
         return StepReport(phase, done.step, self.steps, about, self.loss, done.metrics, seconds)
 
     def outcome(self) -> TrainingOutcome:
-        """The end, with the best weights in the network."""
+        """The outcome, with the best weights in the network."""
         done, best = self.progress, self.progress.best
         assert best is not None  # noqa: S101 - a training that is over was judged
         self._load(checkpoints.read(self.folder / BEST, self.identity).tensors, BEST)
@@ -450,11 +445,10 @@ class _Run:
     # --- checkpoints ------------------------------------------------------------------------
 
     def save_last(self) -> None:
-        """Write all that is needed to go on."""
+        """Write all that is needed to resume."""
         now = time.monotonic()
-        self._now(
-            seconds=self.progress.seconds + now - self.counted, scaler=self._scaler_state()
-        )
+        scaler = {name: float(one) for name, one in self.scaler.state_dict().items()}
+        self._now(seconds=self.progress.seconds + now - self.counted, scaler=scaler)
         self.counted = now
         tensors = {f"network.{name}": one for name, one in self.network.state_dict().items()}
         tensors |= {f"average.{name}": one for name, one in self.average.tensors.items()}
@@ -462,18 +456,17 @@ class _Run:
             tensors |= {f"moment.{place}.{name}": one for name, one in state.items()}
         tensors["random.cpu"] = torch.get_rng_state()
         if self.on.type != "cpu":
-            tensors[f"random.{self.on.type}"] = _random_state(self.on)
+            cuda = self.on.type == "cuda"
+            state = torch.cuda.get_rng_state(self.on) if cuda else torch.mps.get_rng_state()
+            tensors[f"random.{self.on.type}"] = state
         self._save(LAST, tensors)
-
-    def _scaler_state(self) -> dict[str, float]:
-        return {name: float(one) for name, one in self.scaler.state_dict().items()}
 
     def _save(self, name: str, tensors: Mapping[str, Tensor]) -> None:
         found = Checkpoint(self.identity, self.progress, tensors)
         checkpoints.write(self.folder / name, found)
 
     def resume(self) -> None:
-        """Go on from `last` where there is one; else begin."""
+        """Resume from `last` if it exists; else begin."""
         checkpoints.clear(self.folder)
         path = self.folder / LAST
         if not path.exists():
@@ -492,7 +485,7 @@ class _Run:
         self._set_random_state(found.tensors)
 
     def _set_random_state(self, tensors: Mapping[str, Tensor]) -> None:
-        """A training may go on elsewhere: then a device that it was not on has no state."""
+        """A training may be resumed on another device: then that device has no saved state."""
         torch.set_rng_state(tensors["random.cpu"])
         state = tensors.get(f"random.{self.on.type}")
         if self.on.type == "cuda" and state is not None:
@@ -529,19 +522,15 @@ def _part(tensors: Mapping[str, Tensor], start: str) -> dict[str, Tensor]:
     }
 
 
-def _random_state(on: torch.device) -> Tensor:
-    return torch.cuda.get_rng_state(on) if on.type == "cuda" else torch.mps.get_rng_state()
-
-
 def _spelled(plan: TrainingPlan) -> dict[str, str]:
-    """What of a plan makes another training."""
+    """The parameters that make a different training."""
     return {
         name: str(value) for name, value in asdict(plan).items() if name != "checkpoint_every"
     }
 
 
 def _digest(learner: Learner[Any], per_epoch: int) -> str:
-    """SHA-256 (hex) of what can be seen of a learner without running it."""
+    """SHA-256 (hex) of the learner's tensors, groups and batches, and of its fingerprint."""
     tensors = [
         [name, list(tensor.shape), str(tensor.dtype)]
         for name, tensor in learner.network.state_dict().items()
@@ -553,12 +542,14 @@ def _digest(learner: Learner[Any], per_epoch: int) -> str:
 
 
 def learnable(example: ResolutionExample) -> bool:
-    """Whether gold says what is missing: NOT_NFH, BROKEN and NFH do not."""
+    """Whether gold names a class or heads: NOT_NFH, BROKEN and NFH do not."""
     return paper_class(example.gold.kind) is not None
 
 
 def right_class(example: ResolutionExample) -> int | None:
-    """The place in IMPLICIT_KINDS of an implicit gold, UNKNOWN as OTHER; else None."""
+    """The index in IMPLICIT_KINDS of an implicit gold, UNKNOWN as OTHER; None for a
+    Reference.
+    """
     kind = paper_class(example.gold.kind)
     if kind is None or kind is Kind.REFERENCE:
         return None
@@ -566,15 +557,15 @@ def right_class(example: ResolutionExample) -> int | None:
 
 
 def right_tokens(example: ResolutionExample) -> list[list[int]]:
-    """Of each head of a Reference `mentions_of`; empty of an implicit gold."""
+    """`mentions_of` each head of a Reference; empty for an implicit gold."""
     return [mentions_of(head, example.item) for head in example.gold.heads]
 
 
 def mentions_of(head: Head, item: Item) -> list[int]:
-    """The tokens that are right for a head: ascending, outside the anchor.
+    """The tokens that are correct for a head: ascending, outside the anchor.
 
-    Its marked mentions, and each token with the lemma of one of them: files mark one mention
-    of a noun, or some, and a network that picks another is not to be told that it is wrong.
+    These are its marked mentions, and each token with the lemma of one of them: files mark one
+    mention of a noun, or some, and choosing another one is not wrong.
     """
     tokens = item.passage.tokens
     marked = {mention.head for mention in head.live}
@@ -589,7 +580,8 @@ def mentions_of(head: Head, item: Item) -> list[int]:
 
 def nearest_token(example: ResolutionExample) -> int | None:
     """The marked head token nearest to the anchor, the earlier of two: the paper's target
-    (section 6.1). None of an implicit gold."""
+    (section 6.1). None for an implicit gold.
+    """
     anchor = example.item.anchor
     heads = example.gold.head_tokens()
     return min(heads, key=lambda head: (distance(anchor, head), head), default=None)

@@ -1,4 +1,4 @@
-"""How a training is run: what it is told by whoever starts it, and how the rate moves."""
+"""Parameters of a training, and the schedule of the learning rate."""
 
 import math
 from dataclasses import dataclass
@@ -8,31 +8,31 @@ from nfh_models.errors import ModelsError
 PRECISIONS = ("auto", "fp32", "bf16", "fp16")
 
 FLOOR = 0.02
-"""The share of the peak rate that is left at the end."""
+"""The share of the peak rate that remains at the end."""
 
 
 class TrainingError(ModelsError):
-    """A training that cannot begin, or cannot go on; the sentence says what to do."""
+    """A training that cannot begin or continue; the message says what to do."""
 
 
 class DivergedError(TrainingError):
-    """A loss, a gradient or a score that is no finite number."""
+    """A loss, gradient or score that is not finite."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingPlan:
-    """How to train."""
+    """The parameters of a training."""
 
     epochs: int = 5
-    """At most."""
+    """The largest number."""
     warmup: float = 0.1
     """The share of all steps in which the rate rises."""
     patience: int = 3
-    """The judgements without a better score after which it stops."""
+    """Evaluations without a better score after which training stops."""
     averaging: float = 0.995
-    """How much of the averaged weights each step keeps, 0 for none."""
+    """Decay of the averaged weights per step; 0 for no averaging."""
     clip: float = 1.0
-    """The largest norm of the gradient, 0 for any."""
+    """The largest norm of the gradient; 0 for no limit."""
     precision: str = "auto"
     """One of PRECISIONS."""
     seed: int = 1
@@ -40,10 +40,11 @@ class TrainingPlan:
     checkpoint_every: int = 200
     """Steps between two checkpoints within an epoch."""
     floor: float = FLOOR
-    """The share of the peak rate that is left at the end; 1 for a rate that stays."""
+    """The share of the peak rate that remains at the end; 1 for a constant rate."""
     judge_first: bool = False
-    """What is begun with is judged, too, and kept where no epoch does better: for a training
-    that goes on from a trained model."""
+    """Evaluate the initial weights, too, and keep them if no epoch is better: for a training
+    that continues a trained model.
+    """
 
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("patience", 1), ("checkpoint_every", 1)):
@@ -62,7 +63,7 @@ class TrainingPlan:
     def rate(self, step: int, steps: int) -> float:
         """The share of the peak rate at a step, counted from 0, of `steps` in all.
 
-        It rises in a line over the warm-up, and falls in a line to the floor.
+        It rises linearly during the warm-up and falls linearly to the floor.
         """
         rising = 1.0 if self.warmup == 0 else min(1.0, (step + 1) / (self.warmup * steps))
         return rising * max(self.floor, 1 - step / steps)

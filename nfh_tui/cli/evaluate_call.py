@@ -26,7 +26,7 @@ from nfh_models.identification.evaluation import (
 )
 from nfh_models.identification.recipes import RULES, SVM, TRAINED
 from nfh_models.identification.scores import DecisionCounts
-from nfh_models.parsing import Parser, load_parser
+from nfh_models.parsing.base import Parser, load_parser
 from nfh_tui import config
 from nfh_tui.cli.options import check_out, command, open_to_read, queued, say, user
 from nfh_tui.cli.progress import Steps
@@ -311,7 +311,7 @@ def error(one: Error) -> DecisionError:
 def spelled(one: Error) -> tuple[str, int, int]:
     """The sentence of an error, and the code points [start, end) of its number."""
     case = one.example.case
-    words, spaces = case.stretch.words, case.stretch.spaces
+    words, spaces = case.word_span.words, case.word_span.spaces
     starts = []
     text = ""
     for word, space in zip(words, spaces, strict=True):

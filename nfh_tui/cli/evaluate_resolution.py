@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType, field
 
 from nfh_db.messages import counted, visible
 from nfh_models.domain import Passage
-from nfh_models.parsing import load_parser
+from nfh_models.parsing.base import load_parser
 from nfh_models.resolution import scoring
 from nfh_models.resolution.evaluation import (
     Calibration,

@@ -194,7 +194,7 @@ def tools_of(chosen: "SelectedModel[Identifier]", spec: str | None) -> "Identifi
 
     Raises ParserError.
     """
-    from nfh_models.parsing import load_parser
+    from nfh_models.parsing.base import load_parser
     from nfh_tui.services.evaluate import other_identifier_parser
     from nfh_tui.services.identify import IdentificationTools
 

@@ -240,7 +240,7 @@ def check_settings(store: "Store", task: str, recipe: str, settings: tuple[str, 
 
 def check_parser(spec: str | None) -> None:
     """Raise UsageError for what describes no parser, or one that is not there."""
-    from nfh_models.parsing import ParserError
+    from nfh_models.parsing.base import ParserError
     from nfh_tui.jobs.training import check_parser_there
 
     with called_wrongly(ParserError):

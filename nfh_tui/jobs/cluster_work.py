@@ -51,7 +51,7 @@ from nfh_tui.services.training import CHECKPOINTS
 
 if TYPE_CHECKING:
     from nfh_db.store import Store
-    from nfh_models.parsing import Parser
+    from nfh_models.parsing.base import Parser
 
 
 class ResolverTools(msgspec.Struct, frozen=True):
@@ -190,7 +190,7 @@ def _engine(model: bytes, tools: ResolverTools) -> _Engine:
 
 def _loaded(model: bytes, tools: ResolverTools) -> _Engine:
     from nfh_models.model_files import ModelFileError
-    from nfh_models.parsing import load_parser
+    from nfh_models.parsing.base import load_parser
     from nfh_models.resolution.recipes import load_resolver
 
     home: TemporaryDirectory[str] | None = None

@@ -29,7 +29,7 @@ from nfh_models.identification.svm import (
     plan_of,
     table_from,
 )
-from nfh_models.parsing import Parser
+from nfh_models.parsing.base import Parser
 from nfh_models.resolution.base import Choice, ResolutionExample
 from nfh_tui.jobs.descriptions import (
     CHECK,
@@ -171,7 +171,7 @@ def _identifier_parser(
     layers = plan.settings.features.layers
     if not layers:
         return None
-    from nfh_models.parsing import load_parser
+    from nfh_models.parsing.base import load_parser
 
     report.step(Phase("loading the parser"))
     return load_parser(given.parser, layers)
@@ -337,7 +337,7 @@ def _trainer_parser(
 ) -> Parser | None:
     if not trainer.needs:
         return None
-    from nfh_models.parsing import load_parser
+    from nfh_models.parsing.base import load_parser
 
     report.step(Phase("loading the parser"))
     return load_parser(given.parser, trainer.needs)

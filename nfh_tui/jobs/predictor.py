@@ -29,16 +29,18 @@ from nfh_db.records import AnchorItem, Annotator, Identified, Identifying, Predi
 from nfh_db.store import Store
 from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Identifier, cases_of, decide
-from nfh_models.parsing import (
-    NoPipelineError,
+from nfh_models.parsing.base import (
     Parsed,
     ParseLayer,
     Parser,
     ParserError,
-    Tagger,
     WordSpan,
-    installed_pipelines,
     load_parser,
+)
+from nfh_models.parsing.spacy_parser import (
+    NoPipelineError,
+    Tagger,
+    installed_pipelines,
     load_tagger,
 )
 from nfh_models.resolution.base import Choice, Item, Resolver, parse_items, reach
@@ -83,11 +85,11 @@ class TaggingParser:
         self.name = tagger.name
         self._tagger = tagger
 
-    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
+    def parse(self, word_spans: Iterable[WordSpan]) -> Iterator[Parsed]:
         """One parse a stretch, in their order."""
-        asked = list(stretches)
-        for stretch, tags in zip(asked, self._tagger.tag(asked), strict=True):
-            yield Parsed(stretch.words, tags)
+        asked = list(word_spans)
+        for word_span, tags in zip(asked, self._tagger.tag(asked), strict=True):
+            yield Parsed(word_span.words, tags)
 
 
 class LiveResolver:

@@ -12,7 +12,7 @@ from nfh_db.messages import counted
 from nfh_db.models import CANDIDATE, FIRST_VERDICT, PROMOTED, REJECTED
 from nfh_models.errors import ModelsError
 from nfh_models.identification.base import BATCH, Decision, Example, Identifier, decide
-from nfh_models.parsing import ParseLayer, ParserError
+from nfh_models.parsing.base import ParseLayer, ParserError
 from nfh_models.resolution.base import (
     Choice,
     ResolutionExample,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from nfh_db.models import Model
     from nfh_db.store import Store
     from nfh_models.agreement.measure import Measure
-    from nfh_models.parsing import Parser
+    from nfh_models.parsing.base import Parser
 
 
 # A new model and the one in use on the same examples of one task, and the figures of both.
@@ -555,7 +555,7 @@ def _parser_for(models: "Sequence[TrialModel]", spec: str | None) -> "Parser | N
     needs = needed(models)
     if not needs:
         return None
-    from nfh_models.parsing import load_parser
+    from nfh_models.parsing.base import load_parser
 
     return load_parser(spec, needs)
 

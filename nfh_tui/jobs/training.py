@@ -33,8 +33,7 @@ from nfh_models.model_files import (
     digest_of,
     read_config,
 )
-from nfh_models.parsing import ParseLayer, Parser, ParserError
-from nfh_models.parsing.base import check_spec
+from nfh_models.parsing.base import ParseLayer, Parser, ParserError, check_spec
 from nfh_models.training.plan import DivergedError, TrainingError
 from nfh_tui.jobs import tasks
 from nfh_tui.jobs.descriptions import (
@@ -469,7 +468,7 @@ def _told(snapshot: Snapshot, spec: TrainSpec, left_out: dict[str, int]) -> dict
 def _parser(spec: TrainSpec, needs: frozenset[ParseLayer], tell: Tell) -> Parser | None:
     if not needs:
         return None
-    from nfh_models.parsing import load_parser
+    from nfh_models.parsing.base import load_parser
 
     tell(Phase("loading the parser"))
     return load_parser(spec.parser, needs)

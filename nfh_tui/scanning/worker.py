@@ -27,7 +27,7 @@ from nfh_tui.scanning.blocks import TextFigures
 
 if TYPE_CHECKING:
     from nfh_models.identification.base import Identifier
-    from nfh_models.parsing import Parser
+    from nfh_models.parsing.base import Parser
 
 
 REPLACED = "\ufffd"
@@ -104,7 +104,7 @@ class Engine:
     def _load(self, task: BlockTask) -> None:
         from nfh_models.identification.base import check_layers
         from nfh_models.identification.recipes import load_identifier
-        from nfh_models.parsing import load_parser
+        from nfh_models.parsing.base import load_parser
 
         folder = None if task.folder is None else Path(task.folder)
         self._identifier: Identifier = load_identifier(task.recipe, folder)
@@ -141,10 +141,10 @@ class Engine:
         last = None
         with self._lock:
             for case, decision in decide(cases, self._identifier, self._parser):
-                words = " ".join(case.stretch.words[case.start : case.end])
+                words = " ".join(case.word_span.words[case.start : case.end])
                 tally.count(words, decision.rule, nfh=decision.nfh)
-                tally.sentences_with_number += case.stretch is not last
-                last = case.stretch
+                tally.sentences_with_number += case.word_span is not last
+                last = case.word_span
         return tally
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nfh_models.agreement.bootstrap import Resampling
     from nfh_models.agreement.coefficients import Skill
     from nfh_models.agreement.report import Agreement
-    from nfh_models.parsing import Tagger
+    from nfh_models.parsing.spacy_parser import Tagger
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +367,7 @@ def _skill(
 
     if not sample.items:
         return noun_skill((), resampling), None
-    from nfh_models.parsing import NoPipelineError, load_tagger
+    from nfh_models.parsing.spacy_parser import NoPipelineError, load_tagger
 
     try:
         tagger = load_tagger()
@@ -385,7 +385,7 @@ def with_nearest(
 
     A stretch of a passage that several anchors need is tagged once.
     """
-    from nfh_models.parsing import WordSpan
+    from nfh_models.parsing.base import WordSpan
     from nfh_models.resolution import base
 
     wanted = {
@@ -395,8 +395,8 @@ def with_nearest(
     tags: dict[tuple[int, int, int], list[str]] = {}
     for first in range(0, len(places), TAGGED_AT_ONCE):
         some = places[first : first + TAGGED_AT_ONCE]
-        stretches = [WordSpan.of(wanted[place], *place[1:]) for place in some]
-        tags.update(zip(some, tagger.tag(stretches), strict=True))
+        word_spans = [WordSpan.of(wanted[place], *place[1:]) for place in some]
+        tags.update(zip(some, tagger.tag(word_spans), strict=True))
         tagging(len(tags))
     return [
         replace(item, nearest=_nearest(passage, item.anchor, tags, item.passage))

@@ -81,7 +81,7 @@ def _closest(
     store: "Store", marks: PersonVotes
 ) -> tuple[dict[str, tuple[int, int]], str | None]:
     """How often each person names the closest noun, on a sample of items."""
-    from nfh_models.parsing import NoPipelineError, load_tagger
+    from nfh_models.parsing.spacy_parser import NoPipelineError, load_tagger
 
     said = {
         mark.item

@@ -19,7 +19,7 @@ from nfh_models.identification.base import (
     parse_cases,
 )
 from nfh_models.identification.recipes import RULES, SVM
-from nfh_models.parsing import Parsed, ParseLayer, Parser, WordSpan
+from nfh_models.parsing.base import Parsed, ParseLayer, Parser, WordSpan
 from nfh_models.resolution.base import (
     Choice,
     Item,
@@ -208,9 +208,9 @@ class Watched:
         self.seconds = 0.0
         self._parser = parser
 
-    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
+    def parse(self, word_spans: Iterable[WordSpan]) -> Iterator[Parsed]:
         """One parse a stretch, in order."""
-        parses = iter(self._parser.parse(stretches))
+        parses = iter(self._parser.parse(word_spans))
         while True:
             began = time.perf_counter()
             some = list(islice(parses, BATCH))

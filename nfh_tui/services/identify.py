@@ -34,7 +34,7 @@ from nfh_models.identification.base import (
     numbers_of,
     sentences_of_text,
 )
-from nfh_models.parsing import Parser
+from nfh_models.parsing.base import Parser
 from nfh_tui.services.imports import AS_GIVEN
 from nfh_tui.services.models import SelectedModel
 from nfh_tui.services.predict_sources import STANDARD_INPUT, STANDARD_NAME, nothing

@@ -32,7 +32,8 @@ from nfh_models.label_checks.base import (
 )
 from nfh_models.label_checks.checks import CHECKS, NOT_TAKEN, look
 from nfh_models.label_checks.head_checks import OverTime, Repeats
-from nfh_models.parsing import NoPipelineError, Tagger, WordSpan, load_tagger
+from nfh_models.parsing.base import WordSpan
+from nfh_models.parsing.spacy_parser import NoPipelineError, Tagger, load_tagger
 
 if TYPE_CHECKING:
     from array import array

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from nfh_models.parsing import ParseLayer, Parser
+from nfh_models.parsing.base import ParseLayer, Parser
 from nfh_models.resolution.linear import NEEDS, WANTED, StoredLinearSettings, settings_of
 from nfh_models.resolution.recipes import LINEAR
 from nfh_tui.jobs.reporting import Phase, TrainingStep

@@ -27,8 +27,7 @@ from nfh_models.identification.base import (
     parse_cases,
 )
 from nfh_models.identification.recipes import RULES, IdentificationRecipeError
-from nfh_models.parsing import Parser, ParserError, load_parser
-from nfh_models.parsing.base import BASIC
+from nfh_models.parsing.base import BASIC, Parser, ParserError, load_parser
 from nfh_models.resolution import recipes
 from nfh_models.resolution.base import Choice, Item, Resolver, check_layers, resolved
 from nfh_models.resolution.baselines import DeterministicResolver, Pattern
@@ -246,12 +245,12 @@ def _parsed_for_patterns(
 
 
 def _may_match(case: SentenceNumber) -> bool:
-    return recipes.may_match(case.stretch.words, case.start, case.end)
+    return recipes.may_match(case.word_span.words, case.start, case.end)
 
 
 def _by_pattern(one: _Open, recipe: str) -> PredictedNumber | None:
     case = one.case
-    pattern = recipes.find(case.stretch.words, case.parsed, case.start, case.end)
+    pattern = recipes.find(case.word_span.words, case.parsed, case.start, case.end)
     if pattern is None or not recipes.goes_first(pattern, recipe):
         return None
     answer = _answer_of(one.item, pattern)

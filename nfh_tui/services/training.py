@@ -28,7 +28,7 @@ from nfh_models.model_files import (
     read_config,
     read_settings,
 )
-from nfh_models.parsing import ParseLayer, Parser
+from nfh_models.parsing.base import ParseLayer, Parser
 from nfh_models.resolution.base import ResolutionExample, Resolver
 from nfh_models.resolution.bilstm_settings import WANTED, plan_of, settings_of
 from nfh_models.resolution.recipes import BILSTM, ENCODER, LINEAR, SMALL

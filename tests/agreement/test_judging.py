@@ -54,11 +54,11 @@ class ByEnding:
     def __init__(self) -> None:
         self.tagged = 0
 
-    def tag(self, stretches):
+    def tag(self, word_spans):
         found = []
-        for stretch in stretches:
+        for word_span in word_spans:
             self.tagged += 1
-            found.append(["NOUN" if w in ("dogs", "bone") else "X" for w in stretch.words])
+            found.append(["NOUN" if w in ("dogs", "bone") else "X" for w in word_span.words])
         return found
 
 
@@ -234,7 +234,7 @@ def test_without_a_pipeline_skill_is_a_sentence(
 
 def test_the_recipe_is_the_one_that_predicts() -> None:
     text = passage(WORDS)
-    tags = ByEnding().tag([base.stretch(text, Anchor(TWO, TWO + 1))])[0]
+    tags = ByEnding().tag([base.word_span(text, Anchor(TWO, TWO + 1))])[0]
     assert base.predict(text, Anchor(TWO, TWO + 1), tags).choice == str(BONE)
 
 

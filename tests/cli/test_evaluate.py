@@ -10,7 +10,7 @@ from click.testing import Result
 from nfh_models.identification.ablation import REMOVALS, holding, rule_removals, without
 from nfh_models.identification.base import Decision, Example, SentenceNumber
 from nfh_models.identification.rules import RULES, RuleGroup, Rules
-from nfh_models.parsing import ParseLayer, Parser, WordSpan, load_parser
+from nfh_models.parsing.base import ParseLayer, Parser, WordSpan, load_parser
 from nfh_tui.cli import evaluate_call
 from nfh_tui.services.evaluate import (
     IdentificationSystem,
@@ -281,9 +281,9 @@ def test_ablation_of_rules(call: Call, file: Path, loaded: list[object]) -> None
 
 def test_what_is_left_out_lets_the_next_decide(parser: Parser) -> None:
     words = "It costs $ 9 and you two have none .".split()
-    stretch = WordSpan(words, [True] * len(words))
-    (parsed,) = parser.parse([stretch])
-    cases = [SentenceNumber(stretch, 3, 4, parsed), SentenceNumber(stretch, 6, 7, parsed)]
+    word_span = WordSpan(words, [True] * len(words))
+    (parsed,) = parser.parse([word_span])
+    cases = [SentenceNumber(word_span, 3, 4, parsed), SentenceNumber(word_span, 6, 7, parsed)]
     held = holding(cases)
     whole, *removals = rule_removals()
     assert without(held, whole) == Rules().decide(cases)
@@ -327,7 +327,7 @@ class Lengths:
     uses: frozenset[ParseLayer] = frozenset()
 
     def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
-        return [Decision(len(c.stretch.words) < 5, "small", 0.5) for c in cases]
+        return [Decision(len(c.word_span.words) < 5, "small", 0.5) for c in cases]
 
 
 def test_a_recipe_without_a_parser(file: Path) -> None:
@@ -338,7 +338,7 @@ def test_a_recipe_without_a_parser(file: Path) -> None:
     assert trial.parsing == 0
     assert all(one.case.parsed is None for one in trial.examples)
     (judged,) = trial.judged
-    short = [len(one.case.stretch.words) < 5 for one in trial.examples]
+    short = [len(one.case.word_span.words) < 5 for one in trial.examples]
     assert [one.nfh for one in judged.decisions] == short
 
 

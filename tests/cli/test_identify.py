@@ -16,7 +16,8 @@ from nfh_db.store import Store
 from nfh_models.domain import Anchor
 from nfh_models.errors import ModelsError
 from nfh_models.identification.rules import RULES
-from nfh_models.parsing import ParseLayer, Parser, installed_pipelines, load_parser
+from nfh_models.parsing.base import ParseLayer, Parser, load_parser
+from nfh_models.parsing.spacy_parser import installed_pipelines
 
 NOBODY = Annotator(0, "")
 TALK = """\

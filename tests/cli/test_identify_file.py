@@ -9,7 +9,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from nfh_models.identification.rules import RULES
-from nfh_models.parsing import installed_pipelines, load_parser
+from nfh_models.parsing.base import load_parser
+from nfh_models.parsing.spacy_parser import installed_pipelines
 from nfh_tui.cli import identify
 from nfh_tui.cli.main import commands
 

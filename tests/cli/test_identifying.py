@@ -17,7 +17,7 @@ from nfh_db.records import Annotator, Identified, IncomingAnchor, IncomingPassag
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Passage, Token, Turn
 from nfh_models.identification.base import Decision, SentenceNumber
-from nfh_models.parsing import ParseLayer, ParserError
+from nfh_models.parsing.base import ParseLayer, ParserError
 from nfh_tui.services import identify as services_identify
 from nfh_tui.services.identify import (
     Identification,

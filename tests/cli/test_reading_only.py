@@ -11,7 +11,8 @@ from click.testing import Result
 from nfh_db import connection, database
 from nfh_db.errors import FullError
 from nfh_db.store import Store
-from nfh_models.parsing import installed_pipelines, load_parser
+from nfh_models.parsing.base import load_parser
+from nfh_models.parsing.spacy_parser import installed_pipelines
 from nfh_tui.cli import evaluate_call
 
 Call = Callable[..., Result]

@@ -9,7 +9,7 @@ from spacy.util import load_model
 # The factory is known from the distribution's entry point where it is installed; run from
 # source it is this import that makes it known.
 import nfh_models.spacy_component  # noqa: F401
-from nfh_models.parsing import installed_pipelines
+from nfh_models.parsing.spacy_parser import installed_pipelines
 
 Said = list[tuple[str, str]]
 

@@ -20,7 +20,7 @@ from nfh_models.identification.base import Decision, SentenceNumber
 from nfh_models.identification.recipes import IdentificationRecipeError
 from nfh_models.identification.svm import Svm, SvmSettings, save_svm
 from nfh_models.model_files import ModelFileError
-from nfh_models.parsing import ParseLayer, ParserError
+from nfh_models.parsing.base import ParseLayer, ParserError
 from nfh_models.spacy_component import NumericFusedHeads
 from nfh_models.spacy_component.files import (
     CFG,
@@ -60,7 +60,7 @@ class OnesOnly:
 
     def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         self.batches.append(len(cases))
-        return [Decision(case.stretch.words[case.start] == "one", "small") for case in cases]
+        return [Decision(case.word_span.words[case.start] == "one", "small") for case in cases]
 
 
 def ones_only(resolver: str = "none") -> tuple[NumericFusedHeads, OnesOnly]:

@@ -313,4 +313,4 @@ class Words:
         pass
 
     def features(self, case: Any) -> list[str]:
-        return sorted(set(case.stretch.words))
+        return sorted(set(case.word_span.words))

@@ -22,7 +22,7 @@ from nfh_models.domain import (
 from nfh_models.encoder.backbone import Backbone, Bert, BertShape, Pieces, Specials
 from nfh_models.encoder.features import EncoderFeaturiser
 from nfh_models.identification.base import Example, SentenceNumber
-from nfh_models.parsing import WordSpan
+from nfh_models.parsing.base import WordSpan
 from nfh_models.resolution.base import Item, ResolutionExample
 
 SPECIALS = Specials(cls="[CLS]", sep="[SEP]", pad="[PAD]", unk="[UNK]")

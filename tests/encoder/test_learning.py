@@ -130,7 +130,7 @@ def test_silver_needs_somebody_who_says_something() -> None:
 def test_identification_lessons_and_silver_heads() -> None:
     made = TrainingExamples()
     case = NUMBERS[1].case
-    soft = np.full(CLASSES + len(case.stretch.words), 0.1, np.float32)
+    soft = np.full(CLASSES + len(case.word_span.words), 0.1, np.float32)
     add_identification(made, NUMBERS, featuriser(), {key_of_case(case): soft})
     assert [one.nfh for one in made.taught] == [False, True, True, False]
     assert [one.soft is not None for one in made.taught] == [False, True, False, False]

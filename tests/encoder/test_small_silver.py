@@ -12,7 +12,7 @@ import pytest
 from nfh_models.domain import Kind
 from nfh_models.encoder.training import key_of_item
 from nfh_models.identification.base import SentenceNumber, cases_of, numbers_of
-from nfh_models.parsing import Parsed, ParseLayer, WordSpan
+from nfh_models.parsing.base import Parsed, ParseLayer, WordSpan
 from nfh_models.resolution.base import Item
 from nfh_models.resolution.baselines import Pattern
 from tests.encoder.handmade import LESSONS, item, pieces
@@ -115,7 +115,7 @@ def test_a_word_is_replaced_everywhere_with_its_capitals() -> None:
 def told(one: Item, noun: str | None, relation: str = "nummod") -> SentenceNumber:
     """Its case as a parser leaves it: the number hangs on a noun, all else on itself."""
     case = next(cases_of(one.passage, [one.anchor]))
-    words = case.stretch.words
+    words = case.word_span.words
     heads = list(range(len(words)))
     pos = ["X"] * len(words)
     if noun is not None:
@@ -190,9 +190,9 @@ class Tagger:
     tags: ClassVar = {"dogs": "NNS", "dog": "NN", "red": "JJ", "big": "JJ", "the": "DT"}
     pos: ClassVar = {"NNS": "NOUN", "NN": "NOUN", "JJ": "ADJ", "DT": "DET"}
 
-    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
-        for stretch in stretches:
-            words = list(stretch.words)
+    def parse(self, word_spans: Iterable[WordSpan]) -> Iterator[Parsed]:
+        for word_span in word_spans:
+            words = list(word_span.words)
             tags = [self.tags.get(word, "XX") for word in words]
             heads = list(range(len(words)))
             for place in reversed(range(len(words) - 1)):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from nfh_models.domain import IMPLICIT_KINDS
-from nfh_models.parsing import Parsed, ParseLayer, WordSpan
+from nfh_models.parsing.base import Parsed, ParseLayer, WordSpan
 from nfh_models.resolution.base import Choice, Item
 
 Spec = tuple[str, str | tuple[str, ...]]
@@ -136,7 +136,7 @@ class Nouns:
     name = "a few nouns"
     layers = frozenset({ParseLayer.POS})
 
-    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
-        for one in stretches:
+    def parse(self, word_spans: Iterable[WordSpan]) -> Iterator[Parsed]:
+        for one in word_spans:
             pos = ["NOUN" if word in NOUNS else "X" for word in one.words]
             yield Parsed(list(one.words), pos=pos)

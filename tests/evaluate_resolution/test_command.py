@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from nfh_models.parsing import ParseLayer, Parser
+from nfh_models.parsing.base import ParseLayer, Parser
 from nfh_models.resolution.head_examples import several_heads_examples
 from nfh_tui.cli import evaluate_resolution
 from nfh_tui.cli.evaluate_resolution import HeadsReport

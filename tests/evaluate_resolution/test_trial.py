@@ -10,7 +10,7 @@ from nfh_db.formats.files import Source
 from nfh_db.formats.registry import NFH
 from nfh_db.models import NewModel
 from nfh_db.store import Store
-from nfh_models.parsing import ParseLayer, ParserError
+from nfh_models.parsing.base import ParseLayer, ParserError
 from nfh_models.resolution.base import Choice, Item
 from nfh_tui.services.evaluate import (
     ResolutionSystem,

@@ -18,7 +18,7 @@ from nfh_db.formats.docbin import COMPONENT
 from nfh_db.formats.rows import LabelMap, Writing
 from nfh_db.records import ExportRecord, Gold, Rule
 from nfh_models.domain import Answer, Kind, Relation
-from nfh_models.parsing import installed_pipelines
+from nfh_models.parsing.spacy_parser import installed_pipelines
 from nfh_models.spacy_component.attributes import FusedHead, register, store
 from nfh_tui.services.imports import ImportOptions, look
 from tests.formats.cas_files import lines_of

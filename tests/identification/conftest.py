@@ -6,7 +6,7 @@ import pytest
 
 from nfh_models.identification.base import Decision, SentenceNumber, decide
 from nfh_models.identification.rules import Rules
-from nfh_models.parsing import Parser, WordSpan, load_parser
+from nfh_models.parsing.base import Parser, WordSpan, load_parser
 
 Said = Callable[[str], Decision]
 

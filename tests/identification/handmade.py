@@ -1,7 +1,7 @@
 """Parses written by hand: words with part of speech, and what hangs on what."""
 
 from nfh_models.identification.base import SentenceNumber
-from nfh_models.parsing import Parsed, Tree, WordSpan
+from nfh_models.parsing.base import Parsed, Tree, WordSpan
 
 
 def parsed_case(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 from nfh_models.identification.base import in_small_letters, parse_cases
-from nfh_models.parsing import Parsed, ParseLayer, WordSpan
+from nfh_models.parsing.base import Parsed, ParseLayer, WordSpan
 
 from .conftest import marked
 
@@ -19,12 +19,12 @@ class Echo:
     def __init__(self) -> None:
         self.given: list[list[str]] = []
 
-    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
-        for stretch in stretches:
-            size = len(stretch.words)
-            self.given.append(list(stretch.words))
+    def parse(self, word_spans: Iterable[WordSpan]) -> Iterator[Parsed]:
+        for word_span in word_spans:
+            size = len(word_span.words)
+            self.given.append(list(word_span.words))
             yield Parsed(
-                stretch.words, ["X"] * size, (), (), list(range(size)), ["root"] * size
+                word_span.words, ["X"] * size, (), (), list(range(size)), ["root"] * size
             )
 
 
@@ -44,13 +44,13 @@ class Echo:
     ],
 )
 def test_what_is_in_capitals_throughout(words: str, small: str | None) -> None:
-    stretch = WordSpan(words.split(), [True] * len(words.split()))
-    found = in_small_letters(stretch)
+    word_span = WordSpan(words.split(), [True] * len(words.split()))
+    found = in_small_letters(word_span)
     if small is None:
-        assert found is stretch
+        assert found is word_span
     else:
         assert list(found.words) == small.split()
-        assert found.spaces == stretch.spaces
+        assert found.spaces == word_span.spaces
 
 
 def test_cases_keep_their_words() -> None:
@@ -60,5 +60,5 @@ def test_cases_keep_their_words() -> None:
     assert parser.given == [["give", "one", "back"], ["Give", "two", "back"]]
     for case in parsed:
         assert case.parsed is not None
-        assert case.parsed.words == case.stretch.words
-    assert parsed[0].stretch is cases[0].stretch
+        assert case.parsed.words == case.word_span.words
+    assert parsed[0].word_span is cases[0].word_span

@@ -8,7 +8,7 @@ from nfh_models.domain import Anchor, Passage, Token, Turn
 from nfh_models.identification import base
 from nfh_models.identification.base import BATCH, Decision, SentenceNumber, cases_of, decide
 from nfh_models.identification.rules import Rules
-from nfh_models.parsing import Parsed, ParseLayer, Parser, ParserError, WordSpan
+from nfh_models.parsing.base import Parsed, ParseLayer, Parser, ParserError, WordSpan
 from nfh_models.text.sentences import sentence_spans
 from nfh_models.text.tokens import STAND_INS, plain_words
 
@@ -32,7 +32,7 @@ def passage_of(*turns: str) -> Passage:
 
 
 def shown(case: SentenceNumber) -> str:
-    words = list(case.stretch.words)
+    words = list(case.word_span.words)
     return " ".join(
         [*words[: case.start], "[", *words[case.start : case.end], "]", *words[case.end :]]
     )
@@ -51,8 +51,8 @@ def test_a_number_with_its_sentence() -> None:
 def test_numbers_of_one_sentence_share_its_words() -> None:
     passage = passage_of("I saw two . He had one and you two .")
     first, second, third = cases_of(passage, [Anchor(2, 3), Anchor(6, 7), Anchor(9, 10)])
-    assert second.stretch is third.stretch
-    assert first.stretch is not second.stretch
+    assert second.word_span is third.word_span
+    assert first.word_span is not second.word_span
 
 
 def test_an_anchor_over_the_end_of_a_sentence_or_turn_gets_both() -> None:
@@ -67,7 +67,7 @@ def test_stand_ins_become_what_they_stand_for() -> None:
     passage = passage_of("`` two '' -LRB- one -RRB- -LSB- six -RSB-")
     [case] = cases_of(passage, [Anchor(1, 2)])
     assert shown(case) == '" [ two ] " ( one ) [ six ]'
-    assert len(case.stretch.spaces) == len(case.stretch.words)
+    assert len(case.word_span.spaces) == len(case.word_span.words)
     assert plain_words([*STAND_INS, "two"]) == [*STAND_INS.values(), "two"]
 
 
@@ -94,12 +94,12 @@ class Counting:
     def __init__(self) -> None:
         self.asked: list[WordSpan] = []
 
-    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
-        for stretch in stretches:
-            self.asked.append(stretch)
-            size = len(stretch.words)
+    def parse(self, word_spans: Iterable[WordSpan]) -> Iterator[Parsed]:
+        for word_span in word_spans:
+            self.asked.append(word_span)
+            size = len(word_span.words)
             yield Parsed(
-                stretch.words,
+                word_span.words,
                 pos=["X"] * size,
                 heads=list(range(size)),
                 relations=["dep"] * size,
@@ -198,5 +198,5 @@ def test_a_parser_that_gives_too_little_is_refused() -> None:
 def test_two_sentences_that_read_the_same_stay_two(parser: Parser) -> None:
     passage = passage_of("I saw two .", "I saw two .")
     first, second = decide(cases_of(passage, [Anchor(2, 3), Anchor(6, 7)]), Rules(), parser)
-    assert first[0].stretch is not second[0].stretch
+    assert first[0].word_span is not second[0].word_span
     assert first[1] == second[1]

@@ -11,7 +11,7 @@ from nfh_models.agreement.bootstrap import Resampling
 from nfh_models.identification.base import Decision, Example, SentenceNumber
 from nfh_models.identification.evaluation import KINDS, LABELS, LENGTHS, compare, evaluate
 from nfh_models.identification.scores import count
-from nfh_models.parsing import WordSpan
+from nfh_models.parsing.base import WordSpan
 
 FEW = Resampling(200, seed=3)
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), max_size=40)
@@ -22,8 +22,8 @@ def example(
 ) -> Example:
     """A number of one sentence; its group is the sentence unless another is named."""
     tokens = words.split()
-    stretch = WordSpan(tokens, [True] * len(tokens))
-    case = SentenceNumber(stretch, place, end or place + 1)
+    word_span = WordSpan(tokens, [True] * len(tokens))
+    case = SentenceNumber(word_span, place, end or place + 1)
     return Example(case, label, f"line {len(tokens)}", group or words)
 
 

@@ -49,7 +49,7 @@ def write(tmp_path: Path) -> Write:
 
 def shape(examples: Examples) -> list[tuple[list[str], int, int, bool, str]]:
     return [
-        (list(one.case.stretch.words), one.case.start, one.case.end, one.nfh, one.group)
+        (list(one.case.word_span.words), one.case.start, one.case.end, one.nfh, one.group)
         for one in examples
     ]
 
@@ -59,7 +59,7 @@ def test_rows_of_the_identification_files(write: Write) -> None:
     some = list(found)
     assert [one.nfh for one in some] == [True, False, False, False]
     assert [one.where for one in some] == ["line 2", "line 3", "line 4", "line 5"]
-    assert some[0].case.stretch.words == ["Take", "the", "blue", "one", "."]
+    assert some[0].case.word_span.words == ["Take", "the", "blue", "one", "."]
     assert (some[0].case.start, some[0].case.end) == (3, 4)
     assert all(one.case.parsed is None for one in some)
     # Two rows of one sentence are never on both sides of a split.
@@ -90,7 +90,7 @@ def test_anchors_of_the_resolution_files_are_all_nfhs(write: Write) -> None:
     some = list(found)
     assert [one.nfh for one in some] == [True, True]
     # The anchor's own sentence, and no other of its turns.
-    assert list(some[0].case.stretch.words) == ["No", ",", "three", "."]
+    assert list(some[0].case.word_span.words) == ["No", ",", "three", "."]
 
 
 @pytest.mark.parametrize(
@@ -141,9 +141,9 @@ def test_the_store_gives_what_the_file_gave(write: Write, store: Store) -> None:
 
 def test_numbers_of_one_sentence_share_its_words(write: Write, store: Store) -> None:
     load(store, write("dev.tsv", HEADER, *ROWS))
-    same = [one for one in examples_of_store(store) if len(one.case.stretch.words) == 5]
+    same = [one for one in examples_of_store(store) if len(one.case.word_span.words) == 5]
     assert len(same) == 2
-    assert same[0].case.stretch is same[1].case.stretch
+    assert same[0].case.word_span is same[1].case.word_span
 
 
 def test_query_and_split_narrow_the_store(write: Write, store: Store) -> None:

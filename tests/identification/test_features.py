@@ -14,7 +14,7 @@ from nfh_models.identification.svm import (
     PartOfSpeech,
     head_of,
 )
-from nfh_models.parsing import Parsed, ParseLayer, WordSpan
+from nfh_models.parsing.base import Parsed, ParseLayer, WordSpan
 
 WORDS = "We need Twenty five more of them".split()
 POS = "PRON VERB NUM NUM ADJ ADP PRON".split()
@@ -103,7 +103,7 @@ def test_words_alone_need_no_parse() -> None:
     ]
     with pytest.raises(ValueError, match="without the parts of speech"):
         features(FeatureSettings(), bare)
-    tagged = SentenceNumber(bare.stretch, 2, 4, Parsed(WORDS, POS))
+    tagged = SentenceNumber(bare.word_span, 2, 4, Parsed(WORDS, POS))
     with pytest.raises(ValueError, match="without the dependencies"):
         features(FeatureSettings(), tagged)
 

@@ -9,7 +9,7 @@ from nfh_models.identification.rules import (
     in_tree,
     without_noun,
 )
-from nfh_models.parsing import Tree
+from nfh_models.parsing.base import Tree
 
 from .handmade import bracketed, parsed_case
 

@@ -6,7 +6,7 @@ import pytest
 
 from nfh_models.identification.base import SentenceNumber, parse_cases
 from nfh_models.identification.rules import RULES, RuleGroup, Rules, rule_named
-from nfh_models.parsing import ParseLayer, Parser, WordSpan
+from nfh_models.parsing.base import ParseLayer, Parser, WordSpan
 
 from .conftest import Said, marked
 
@@ -139,16 +139,16 @@ def test_a_case_without_a_parse_is_refused() -> None:
 
 @pytest.mark.parametrize(("start", "end"), [(0, 9), (3, 3), (-1, 1), (4, 5)])
 def test_a_number_outside_its_sentence_is_refused(parser: Parser, start: int, end: int) -> None:
-    stretch = WordSpan(["A", "day", "or", "two"], [True] * 4)
-    [parsed] = parser.parse([stretch])
+    word_span = WordSpan(["A", "day", "or", "two"], [True] * 4)
+    [parsed] = parser.parse([word_span])
     with pytest.raises(ValueError, match="outside its sentence"):
-        Rules().decide([SentenceNumber(stretch, start, end, parsed)])
+        Rules().decide([SentenceNumber(word_span, start, end, parsed)])
 
 
 def test_strange_tokens_are_decided_without_an_error(parser: Parser) -> None:
     rows = ["\x00", "７", "٣", "é" * 300, "ß", "İ", "\u0301", "七", "🂡", "1/2"]
-    stretch = WordSpan(rows, [True] * len(rows))
-    cases = [SentenceNumber(stretch, place, place + 1) for place in range(len(rows))]
+    word_span = WordSpan(rows, [True] * len(rows))
+    cases = [SentenceNumber(word_span, place, place + 1) for place in range(len(rows))]
     decisions = Rules().decide(parse_cases(cases, parser))
     assert len(decisions) == len(rows)
     assert decisions[0].rule == "no-number"

@@ -6,7 +6,7 @@ import pytest
 
 from nfh_models.identification.base import Decision, decide
 from nfh_models.identification.rules import Rules
-from nfh_models.parsing import ParseLayer, Parser, load_parser
+from nfh_models.parsing.base import ParseLayer, Parser, load_parser
 
 from .conftest import marked
 

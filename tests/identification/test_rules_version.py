@@ -14,7 +14,7 @@ from pathlib import Path
 from nfh_models.identification import rule_words
 from nfh_models.identification.base import SentenceNumber
 from nfh_models.identification.rules import RULES, VERSION, Rules
-from nfh_models.parsing import Parsed, Tree, WordSpan
+from nfh_models.parsing.base import Parsed, Tree, WordSpan
 
 DIGESTS = {"rules 2": "725d78e96caa385f"}
 """By version, of everything below. Keep the older ones: they are not to return."""
@@ -37,9 +37,9 @@ def kept() -> Iterator[SentenceNumber]:
         words = row["words"]
         layers = [row[name] for name in ("pos", "tags")]
         parsed = Parsed(words, *layers, (), row["heads"], row["relations"])
-        stretch = WordSpan(words, [bool(space) for space in row["spaces"]])
+        word_span = WordSpan(words, [bool(space) for space in row["spaces"]])
         for start, end in row["numbers"]:
-            yield SentenceNumber(stretch, start, end, parsed)
+            yield SentenceNumber(word_span, start, end, parsed)
 
 
 def made_up() -> Iterator[SentenceNumber]:

@@ -23,7 +23,7 @@ from nfh_models.identification.svm import (
     table_of,
     train_svm,
 )
-from nfh_models.parsing import Parsed, ParseLayer, WordSpan
+from nfh_models.parsing.base import Parsed, ParseLayer, WordSpan
 
 NOUNS = "cups chairs hours doors".split()
 OTHERS = "of . and are".split()
@@ -117,7 +117,7 @@ def test_features_never_seen_weigh_nothing(svm: Svm) -> None:
 
 def test_without_features_that_need_one_it_needs_no_parser() -> None:
     words_only = SvmSettings(FeatureSettings((Feature.ANCHOR, Feature.WINDOW)))
-    bare = [Example(SentenceNumber(c.stretch, c.start, c.end), one.nfh, one.where, one.group)
+    bare = [Example(SentenceNumber(c.word_span, c.start, c.end), one.nfh, one.where, one.group)
             for c, one in zip(CASES, EXAMPLES, strict=True)]  # fmt: skip
     made = train_svm(bare, words_only)
     assert made.needs == frozenset()

@@ -36,7 +36,7 @@ from nfh_models.identification.svm import (
     worst_words,
 )
 from nfh_models.model_files import SettingError
-from nfh_models.parsing import WordSpan
+from nfh_models.parsing.base import WordSpan
 
 WORDS_ONLY = SvmSettings(FeatureSettings((Feature.ANCHOR, Feature.WINDOW)))
 """Features that need no parser."""
@@ -194,7 +194,7 @@ def test_the_snapshot_is_of_the_labels_and_not_of_their_order() -> None:
 def test_figures_and_card_tell_where_it_fails() -> None:
     odd = [example(100 + n, n % 2 == 1, f"odd{n}", "nine") for n in range(6)]
     for one in odd:
-        one.case.stretch.words[2] = "of"  # type: ignore[index]
+        one.case.word_span.words[2] = "of"  # type: ignore[index]
     some = [*examples(), *odd]
     _, trained = train(some, SvmPlan(WORDS_ONLY))
     metrics = metrics_of(trained, some)
@@ -268,7 +268,7 @@ def test_what_is_no_setting_is_told_what_can_be(one: str, wanted: str) -> None:
 
 def test_it_learns_from_real_rows(data_dir: Path) -> None:
     from nfh_models.identification.base import parse_cases
-    from nfh_models.parsing import load_parser
+    from nfh_models.parsing.base import load_parser
     from nfh_tui.services.examples import examples_of_file
 
     some = list(islice(examples_of_file(data_dir / "identification" / "dev.tsv"), 800))

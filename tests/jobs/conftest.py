@@ -8,7 +8,7 @@ from nfh_db.import_run import IncomingFile
 from nfh_db.records import IncomingAnchor, IncomingPassage
 from nfh_db.store import Store
 from nfh_models.domain import Anchor, Passage, Token, Turn
-from nfh_models.parsing import installed_pipelines
+from nfh_models.parsing.spacy_parser import installed_pipelines
 
 SENTENCES = (
     ("My old tent leaked again . Then borrow one .", 8),

@@ -11,7 +11,7 @@ from nfh_db.store import Store
 from nfh_models.errors import ModelsError
 from nfh_models.identification.base import Decision
 from nfh_models.identification.rules import RULES
-from nfh_models.parsing import load_parser
+from nfh_models.parsing.base import load_parser
 from nfh_tui.jobs import predictor
 from nfh_tui.jobs.predictor import Asks, Predictor, serve
 from nfh_tui.jobs.protocol import AnchorReady, Ask, Notice, Reply, decode_reply, encode
@@ -63,10 +63,10 @@ def test_only_the_sentence_of_the_number_is_parsed_and_once(
     parsed: list[list[str]] = []
     whole = parser.parse
 
-    def counted(stretches):
-        stretches = list(stretches)
-        parsed.extend(list(stretch.words) for stretch in stretches)
-        return whole(stretches)
+    def counted(word_spans):
+        word_spans = list(word_spans)
+        parsed.extend(list(word_span.words) for word_span in word_spans)
+        return whole(word_spans)
 
     monkeypatch.setattr(parser, "parse", counted)
     working.predict(4, force=False)

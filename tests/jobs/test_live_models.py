@@ -10,7 +10,7 @@ from nfh_db.models import NewModel
 from nfh_db.records import AnchorItem, Annotator, Role
 from nfh_db.store import Store
 from nfh_models.domain import IMPLICIT_KINDS
-from nfh_models.parsing import NoPipelineError
+from nfh_models.parsing.spacy_parser import NoPipelineError
 from nfh_tui.jobs import predictor
 from nfh_tui.jobs.predictor import Asks, Predictor, serve
 from nfh_tui.jobs.protocol import AnchorReady, Ask, Notice, Ready, Reply

@@ -12,7 +12,7 @@ import pytest_asyncio
 
 from nfh_db.records import Annotator, Role
 from nfh_db.store import Store
-from nfh_models.parsing import installed_pipelines
+from nfh_models.parsing.spacy_parser import installed_pipelines
 from nfh_tui.services import predictor_client
 from nfh_tui.services.predictor_client import RESTARTS, PredictorClient, PredictorState
 

@@ -9,7 +9,7 @@ from nfh_db.store import Store
 from nfh_models.domain import Answer, Kind, class_answer
 from nfh_models.identification.base import Decision, SentenceNumber
 from nfh_models.model_files import CARD, digest_of
-from nfh_models.parsing import ParseLayer
+from nfh_models.parsing.base import ParseLayer
 from nfh_models.resolution.base import Choice, Item
 from nfh_tui.jobs.snapshot import Snapshot, SnapshotLabel, SnapshotPassage
 from nfh_tui.services.models import stored_path
@@ -90,7 +90,7 @@ class Oracle:
         return [self._decision(one) for one in cases]
 
     def _decision(self, case: SentenceNumber) -> Decision:
-        number = _number(case.stretch.words)
+        number = _number(case.word_span.words)
         right = bool(number % NO_NOUN)
         return Decision(right is not (number in self.unsure), "encoder")
 

@@ -10,7 +10,7 @@ import pytest
 from nfh_db.jobs import NewJob
 from nfh_db.store import Store
 from nfh_models import parsing
-from nfh_models.parsing import Parsed, ParseLayer, ParserError, WordSpan
+from nfh_models.parsing.base import Parsed, ParseLayer, ParserError, WordSpan
 from nfh_tui.jobs import promotion
 from nfh_tui.jobs.promotion import PromotionDecision, judge
 from nfh_tui.jobs.reporting import TrainingStep
@@ -221,9 +221,9 @@ class Parsing:
     name = "pipeline 2"
     layers = frozenset(ParseLayer)
 
-    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
-        for stretch in stretches:
-            yield Parsed(stretch.words, ["X"] * len(stretch.words))
+    def parse(self, word_spans: Iterable[WordSpan]) -> Iterator[Parsed]:
+        for word_span in word_spans:
+            yield Parsed(word_span.words, ["X"] * len(word_span.words))
 
 
 def needing(monkeypatch: pytest.MonkeyPatch, name: str) -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from nfh_models.domain import Kind
 from nfh_models.identification.base import SentenceNumber, parse_cases
-from nfh_models.parsing import NoPipelineError, Parsed, WordSpan, load_parser
+from nfh_models.parsing.base import Parsed, WordSpan, load_parser
+from nfh_models.parsing.spacy_parser import NoPipelineError
 from nfh_models.resolution.baselines import (
     BE_THE_ONE,
     NO_ONE,

@@ -5,7 +5,7 @@ import sys
 
 TORCH_AFTER = """
 import sys
-from nfh_models.parsing import installed_pipelines
+from nfh_models.parsing.spacy_parser import installed_pipelines
 installed_pipelines()
 assert "spacy" in sys.modules
 print("torch" in sys.modules)

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Passage
-from nfh_models.parsing import NoPipelineError, Tagger, WordSpan, load_tagger
+from nfh_models.parsing.base import WordSpan
+from nfh_models.parsing.spacy_parser import NoPipelineError, Tagger, load_tagger
 from nfh_models.resolution import base
 from nfh_models.resolution.base import (
     REACH,
@@ -15,8 +16,8 @@ from nfh_models.resolution.base import (
     predict,
     reach,
     score,
-    stretch,
     suggest,
+    word_span,
 )
 
 Anchored = Callable[[str], tuple[Passage, Anchor]]
@@ -117,7 +118,7 @@ def test_long_passages_are_looked_at_around_the_anchor(
     passage = make_passage([f"w{i}" for i in range(size)], [0] * size)
     anchor = Anchor(2 * REACH, 2 * REACH + 2)
     assert reach(passage, anchor) == (REACH, size)
-    assert stretch(passage, anchor).words[0] == f"w{REACH}"
+    assert word_span(passage, anchor).words[0] == f"w{REACH}"
     made = predict(passage, anchor, ["NOUN"] * (size - REACH))
     assert len(made.scores) == len(IMPLICIT_KINDS) + size
     assert made.choice == str(anchor.start - 1)
@@ -126,7 +127,7 @@ def test_long_passages_are_looked_at_around_the_anchor(
 
 def test_stretch_knows_the_white_space(anchored: Anchored) -> None:
     passage, anchor = anchored("I saw *two* .")
-    made = stretch(passage, anchor)
+    made = word_span(passage, anchor)
     assert made == WordSpan(["I", "saw", "two", "."], [True, True, True, False])
     assert base.reach(passage, anchor) == (0, 4)
 
@@ -147,7 +148,7 @@ def test_accuracy_on_the_development_file(
     assert len(rows) == 464
     passages = [make_passage(row.words, row.turns) for row in rows]
     anchors = [Anchor(*row.anchor) for row in rows]
-    tags = tagger.tag(map(stretch, passages, anchors))
+    tags = tagger.tag(map(word_span, passages, anchors))
     made = map(predict, passages, anchors, tags)
     right = sum(int(one.choice) in row.head for one, row in zip(made, rows, strict=True))
     assert 0.55 <= right / len(rows) <= 0.62

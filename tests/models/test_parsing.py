@@ -8,14 +8,14 @@ import pytest
 import spacy.util
 
 from nfh_models.domain import Anchor, Passage
-from nfh_models.parsing import (
+from nfh_models.parsing import spacy_parser
+from nfh_models.parsing.base import WordSpan
+from nfh_models.parsing.spacy_parser import (
     NoPipelineError,
     Pipeline,
     Tagger,
-    WordSpan,
     installed_pipelines,
     load_tagger,
-    spacy_parser,
 )
 
 Install = Callable[..., None]

@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfh_models.parsing import WordSpan
-from nfh_models.parsing.base import LONGEST_WORD, STAND_IN, batches, cut, groups, shown
+from nfh_models.parsing.base import (
+    LONGEST_WORD,
+    STAND_IN,
+    WordSpan,
+    batches,
+    cut,
+    groups,
+    shown,
+)
 
 
 @pytest.mark.parametrize("word", ["two", "n't", ".", "twenty-four", "Élan", "数", "1,000", "_"])
@@ -69,7 +76,7 @@ def test_batches_keep_order_and_end_where_they_are_full() -> None:
     assert [one for waiting, _ in found for one in waiting] == given_
     assert [len(waiting) for waiting, _ in found] == [3, 2]
     pieces = found[0][1]
-    assert [(one.stretch, one.start, one.end) for one in pieces] == [
+    assert [(one.span, one.start, one.end) for one in pieces] == [
         (0, 0, 3),
         (2, 0, 4),
         (2, 4, 8),
@@ -94,9 +101,9 @@ def test_batches_draw_no_more_than_they_need() -> None:
     drawn = []
 
     def source():
-        for stretch in stretches_of(*[5] * 100):
-            drawn.append(stretch)
-            yield stretch
+        for word_span in stretches_of(*[5] * 100):
+            drawn.append(word_span)
+            yield word_span
 
     next(batches(source(), longest=10, size=12))
     assert len(drawn) == 2

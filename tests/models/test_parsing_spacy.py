@@ -10,24 +10,20 @@ import pytest
 import spacy
 import spacy.util
 
-from nfh_models.parsing import (
+from nfh_models.parsing import spacy_parser
+from nfh_models.parsing.base import Parsed, ParseLayer, ParserError, WordSpan, load_parser
+from nfh_models.parsing.spacy_parser import (
     NoPipelineError,
-    Parsed,
-    ParseLayer,
-    ParserError,
-    WordSpan,
+    SpacyParser,
     installed_pipelines,
-    load_parser,
     load_tagger,
-    spacy_parser,
 )
-from nfh_models.parsing.spacy_parser import SpacyParser
 
 ALL = frozenset({ParseLayer.POS, ParseLayer.DEPENDENCY, ParseLayer.LEMMA})
 ODD = ["two", "", " ", "\x00", "\n", "si\x07x", "\ud800", "y" * 5000, "."]
 
 
-def stretch(text: str) -> WordSpan:
+def word_span(text: str) -> WordSpan:
     words = text.split()
     return WordSpan(words, [True] * len(words))
 
@@ -59,7 +55,7 @@ def holds(parsed: Parsed, words: list[str]) -> bool:
 
 
 def test_layers_of_a_sentence(parser: SpacyParser) -> None:
-    [parsed] = parser.parse([stretch("She bought three red chairs .")])
+    [parsed] = parser.parse([word_span("She bought three red chairs .")])
     assert holds(parsed, ["She", "bought", "three", "red", "chairs", "."])
     assert parsed.pos[2:5] == ["NUM", "ADJ", "NOUN"]
     assert parsed.tags[2] == "CD"
@@ -72,7 +68,7 @@ def test_layers_of_a_sentence(parser: SpacyParser) -> None:
 
 
 def test_order_and_empty_ones(parser: SpacyParser) -> None:
-    given = [stretch("One left ."), WordSpan([], []), stretch("Two stayed , I think .")]
+    given = [word_span("One left ."), WordSpan([], []), word_span("Two stayed , I think .")]
     assert [list(one.words) for one in parser.parse(given)] == [
         list(one.words) for one in given
     ]
@@ -109,7 +105,7 @@ def test_a_long_stretch_comes_in_pieces(
     monkeypatch.setattr(spacy_parser, "LONGEST", 6)
     monkeypatch.setattr(spacy_parser, "BATCH", 10)
     words = ("We saw three . " * 5).split()
-    given = [WordSpan(words, [True] * len(words)), stretch("Nine came .")]
+    given = [WordSpan(words, [True] * len(words)), word_span("Nine came .")]
     long, short = parser.parse(given)
     assert holds(long, words)
     assert holds(short, ["Nine", "came", "."])
@@ -119,9 +115,9 @@ def test_a_long_stretch_comes_in_pieces(
 
 
 def test_it_keeps_no_word_it_saw(parser: SpacyParser) -> None:
-    list(parser.parse([stretch("Before counting , one more .")]))
+    list(parser.parse([word_span("Before counting , one more .")]))
     known = len(parser._language.vocab.strings)
-    made_up = [stretch(f"qz{number}x took {number}771 of them .") for number in range(40)]
+    made_up = [word_span(f"qz{number}x took {number}771 of them .") for number in range(40)]
     assert len(list(parser.parse(made_up))) == 40
     assert len(parser._language.vocab.strings) == known
 
@@ -134,7 +130,7 @@ def test_a_failure_inside_is_a_sentence(
 
     monkeypatch.setattr(parser._language, "pipe", fails)
     with pytest.raises(ParserError, match=r"cannot parse a sentence \(E999 a shape\)"):
-        list(parser.parse([stretch("One .")]))
+        list(parser.parse([word_span("One .")]))
 
 
 def test_by_folder(parser: SpacyParser, tmp_path: Path) -> None:

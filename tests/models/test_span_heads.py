@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfh_models.domain import Passage
-from nfh_models.parsing import Pipeline, span_heads
+from nfh_models.parsing import span_heads
+from nfh_models.parsing.spacy_parser import Pipeline
 from nfh_models.parsing.span_heads import (
     LONGEST_PHRASE,
     HeadFinder,

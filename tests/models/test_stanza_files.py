@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nfh_models.parsing import ParseLayer, ParserError, load_parser
+from nfh_models.parsing.base import ParseLayer, ParserError, load_parser
 from nfh_models.parsing.stanza_parser import StanzaModelKind, find_models, read_weights
 
 MODEL = Path(__file__).parent / "treebank" / "model"

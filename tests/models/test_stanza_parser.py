@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from nfh_models.parsing import Parsed, ParseLayer, ParserError, Tree, WordSpan, load_parser
 from nfh_models.parsing import stanza_parser as module
+from nfh_models.parsing.base import Parsed, ParseLayer, ParserError, Tree, WordSpan, load_parser
 from nfh_models.parsing.stanza_parser import StanzaParser, load_stanza, plain_label, tree_of
 
 MODEL = Path(__file__).parent / "treebank" / "model"
@@ -22,7 +22,7 @@ def parser() -> StanzaParser:
     return load_stanza(MODEL, frozenset(ParseLayer))
 
 
-def stretch(text: str) -> WordSpan:
+def word_span(text: str) -> WordSpan:
     words = text.split()
     return WordSpan(words, [True] * len(words))
 
@@ -59,7 +59,7 @@ def test_name_and_layers(parser: StanzaParser) -> None:
 
 
 def test_every_layer_of_a_sentence(parser: StanzaParser) -> None:
-    [parsed] = parser.parse([stretch("She painted six small windows .")])
+    [parsed] = parser.parse([word_span("She painted six small windows .")])
     assert holds(parsed, ["She", "painted", "six", "small", "windows", "."])
     assert list(parsed.pos) == ["PRON", "VERB", "NUM", "ADJ", "NOUN", "PUNCT"]
     assert list(parsed.tags) == ["PRP", "VBD", "CD", "JJ", "NNS", "."]
@@ -85,7 +85,7 @@ def test_every_layer_of_a_sentence(parser: StanzaParser) -> None:
 def test_the_phrases_that_numbers_stand_in(
     parser: StanzaParser, text: str, label: str, start: int, end: int
 ) -> None:
-    [parsed] = parser.parse([stretch(text)])
+    [parsed] = parser.parse([word_span(text)])
     found = []
     todo = list(parsed.trees)
     while todo:
@@ -96,7 +96,7 @@ def test_the_phrases_that_numbers_stand_in(
 
 
 def test_order_and_empty_ones(parser: StanzaParser) -> None:
-    given = [stretch("One left ."), WordSpan([], []), stretch("You two can wait here .")]
+    given = [word_span("One left ."), WordSpan([], []), word_span("You two can wait here .")]
     parsed = list(parser.parse(given))
     assert [list(one.words) for one in parsed] == [list(one.words) for one in given]
     assert parsed[1] == Parsed([], [], [], [], [], [], [])
@@ -130,7 +130,7 @@ def test_a_long_stretch_comes_in_pieces(
     monkeypatch.setattr(module, "LONGEST", 6)
     monkeypatch.setattr(module, "BATCH", 9)
     words = ("We saw three . " * 5).split()
-    long, short = parser.parse([WordSpan(words, [True] * 20), stretch("One left .")])
+    long, short = parser.parse([WordSpan(words, [True] * 20), word_span("One left .")])
     assert holds(long, words)
     assert holds(short, ["One", "left", "."])
     assert [(tree.start, tree.end) for tree in long.trees] == [
@@ -153,7 +153,7 @@ def test_it_reads_no_further_than_a_batch(
 
     def source():
         for _ in range(100):
-            drawn.append(stretch("One left ."))
+            drawn.append(word_span("One left ."))
             yield drawn[-1]
 
     next(parser.parse(source()))
@@ -182,7 +182,7 @@ def test_loading_is_quiet_writes_nothing_and_asks_nobody(
     torch.set_num_threads(2)
     fewer = load_parser(f"stanza:{folder}")
     assert torch.get_num_threads() == 1
-    [parsed] = fewer.parse([stretch("I have three .")])
+    [parsed] = fewer.parse([word_span("I have three .")])
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
     assert capfd.readouterr() == ("", "")
     assert fewer.layers == {ParseLayer.POS, ParseLayer.DEPENDENCY}
@@ -199,7 +199,7 @@ def test_a_failure_inside_is_a_sentence(
 
     monkeypatch.setattr(parser._pipeline, "process", fails)
     with pytest.raises(ParserError, match=r"cannot parse a sentence \(shapes differ\)$"):
-        list(parser.parse([stretch("One .")]))
+        list(parser.parse([word_span("One .")]))
 
 
 def test_a_model_that_does_not_fit_its_vectors(tmp_path: Path, parser: StanzaParser) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Passage
 from nfh_models.identification.base import Decision, SentenceNumber
-from nfh_models.parsing import ParseLayer
+from nfh_models.parsing.base import ParseLayer
 from nfh_models.resolution.base import Choice, Item
 from nfh_tui.services.models import SelectedModel
 from nfh_tui.services.predict import PredictionTools
@@ -49,7 +49,9 @@ class Stub:
 
     def decide(self, cases: Sequence[SentenceNumber]) -> list[Decision]:
         return [
-            Decision(not NOUNS & set(case.stretch.words[case.end : case.end + 1]), "stub", 1.5)
+            Decision(
+                not NOUNS & set(case.word_span.words[case.end : case.end + 1]), "stub", 1.5
+            )
             for case in cases
         ]
 

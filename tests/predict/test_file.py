@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from nfh_models.parsing import NoPipelineError, installed_pipelines, load_parser
+from nfh_models.parsing.base import load_parser
+from nfh_models.parsing.spacy_parser import NoPipelineError, installed_pipelines
 from nfh_tui.cli import predict
 from nfh_tui.services.models import SelectedModel
 from nfh_tui.services.predict_sources import FORMATS

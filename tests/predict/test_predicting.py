@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from nfh_models.domain import Kind
-from nfh_models.parsing import installed_pipelines, load_parser
+from nfh_models.parsing.base import load_parser
+from nfh_models.parsing.spacy_parser import installed_pipelines
 from nfh_models.resolution import recipes
 from nfh_models.resolution.baselines import BE_THE_ONE, NO_ONE, NUM_OF, YOU_TWO, Pattern
 from nfh_tui.services import predict as services_predict

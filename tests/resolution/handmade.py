@@ -14,7 +14,7 @@ from nfh_models.domain import (
     class_answer,
     reference_answer,
 )
-from nfh_models.parsing import Parsed, ParseLayer, WordSpan
+from nfh_models.parsing.base import Parsed, ParseLayer, WordSpan
 from nfh_models.resolution.base import Item, ResolutionExample
 
 
@@ -104,12 +104,12 @@ class WordParser:
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
 
-    def parse(self, stretches: Iterable[WordSpan]) -> Iterator[Parsed]:
+    def parse(self, word_spans: Iterable[WordSpan]) -> Iterator[Parsed]:
         """One parse a stretch; each token is a root."""
-        for stretch in stretches:
-            self.asked.append(list(stretch.words))
-            size = len(stretch.words)
-            pos = ["NOUN" if word.endswith("s") else "X" for word in stretch.words]
+        for word_span in word_spans:
+            self.asked.append(list(word_span.words))
+            size = len(word_span.words)
+            pos = ["NOUN" if word.endswith("s") else "X" for word in word_span.words]
             yield Parsed(
-                stretch.words, pos, pos, heads=list(range(size)), relations=["root"] * size
+                word_span.words, pos, pos, heads=list(range(size)), relations=["root"] * size
             )

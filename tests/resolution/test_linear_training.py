@@ -7,7 +7,7 @@ import pytest
 
 from nfh_models.domain import Kind, class_answer
 from nfh_models.model_files import SettingError
-from nfh_models.parsing import ParserError
+from nfh_models.parsing.base import ParserError
 from nfh_models.resolution.base import ResolutionExample
 from nfh_models.resolution.linear import (
     PAPER,

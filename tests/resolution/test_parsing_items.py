@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from nfh_models.domain import Anchor
-from nfh_models.parsing import ParseLayer, ParserError
+from nfh_models.parsing.base import ParseLayer, ParserError
 from nfh_models.resolution.base import (
     BATCH,
     LARGEST,

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from nfh_models.domain import IMPLICIT_KINDS, Anchor, Kind, Turn
-from nfh_models.parsing import NoPipelineError, load_parser
+from nfh_models.parsing.base import load_parser
+from nfh_models.parsing.spacy_parser import NoPipelineError
 from nfh_models.resolution import base, cues
 from nfh_models.resolution.base import Choice, Item, Several, parse_items
 from nfh_models.resolution.baselines import (

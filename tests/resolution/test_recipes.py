@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nfh_models.model_files import ModelFileError
-from nfh_models.parsing import ParseLayer
+from nfh_models.parsing.base import ParseLayer
 from nfh_models.resolution import recipes
 from nfh_models.resolution.recipes import (
     ResolutionRecipeError,

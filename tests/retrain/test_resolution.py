@@ -128,7 +128,7 @@ def test_linear_is_tried_in_folds(path: Path, add: Add, pipeline: None) -> None:
 @pytest.fixture
 def pipeline() -> None:
     """Skips where no English pipeline is installed."""
-    from nfh_models.parsing import installed_pipelines
+    from nfh_models.parsing.spacy_parser import installed_pipelines
 
     if not installed_pipelines():
         pytest.skip("needs an English spaCy pipeline (en_core_web_sm or a re-upload of it)")

@@ -98,7 +98,7 @@ def test_where_numbers_stand_in_the_text() -> None:
     found = [(text[case.start : case.end]) for case in cases_of_text(text)]
     assert found == ["one", "twenty-four", "two", "three"]
     by_words = [
-        case.stretch.words[case.start : case.end]
+        case.word_span.words[case.start : case.end]
         for case in (found.case for found in cases_of_text(text))
     ]
     assert by_words == [["one"], ["twenty", "-", "four"], ["two"], ["three"]]
@@ -106,8 +106,8 @@ def test_where_numbers_stand_in_the_text() -> None:
 
 def test_a_line_break_is_white_space_unless_lines_are_texts() -> None:
     text = "Give me two\nor the three hundred\n\nfive of them"
-    free = [case.case.stretch.words for case in cases_of_text(text)]
-    lines = [case.case.stretch.words for case in cases_of_text(text, per_line=True)]
+    free = [case.case.word_span.words for case in cases_of_text(text)]
+    lines = [case.case.word_span.words for case in cases_of_text(text, per_line=True)]
     assert free[0] == ["Give", "me", "two", "or", "the", "three", "hundred"]
     assert free[1] is free[0]
     assert [words[0] for words in lines] == ["Give", "or", "five"]
@@ -117,4 +117,4 @@ def test_what_is_known_of_white_space_is_used() -> None:
     glued = list(cases_of_text("a two-bedroom flat"))
     spaced = list(cases_of_text("a two - bedroom flat"))
     assert not glued
-    assert [one.case.stretch.spaces for one in spaced] == [[True, True, True, True, False]]
+    assert [one.case.word_span.spaces for one in spaced] == [[True, True, True, True, False]]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from nfh_models.parsing import Parsed, ParseLayer, Parser, Tree, WordSpan, load_parser
+from nfh_models.parsing.base import Parsed, ParseLayer, Parser, Tree, WordSpan, load_parser
 from nfh_models.resolution.base import Choice, Item
 from nfh_models.resolution.heads import decode, phrase_of
 

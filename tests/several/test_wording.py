@@ -95,7 +95,7 @@ def test_one_noun_named_twice_is_one_head():
 def test_a_word_that_the_parse_calls_a_verb_is_no_noun_of_a_list():
     from dataclasses import replace
 
-    from nfh_models.parsing import Parsed
+    from nfh_models.parsing.base import Parsed
 
     item = item_of("Words or run ?", "Take [ one ] .")
     noun = place(item, "Words")

@@ -8,7 +8,7 @@ import pytest
 
 from nfh_db.query import parse
 from nfh_db.store import Store
-from nfh_models.parsing import NoPipelineError
+from nfh_models.parsing.spacy_parser import NoPipelineError
 from nfh_tui.services import label_checks
 from nfh_tui.services.imports import ImportOptions, import_file, look
 from nfh_tui.services.label_checks import find_trouble

@@ -15,7 +15,7 @@ from nfh_db.records import Role
 from nfh_db.store import Store
 from nfh_models.domain import Kind, class_answer
 from nfh_models.label_checks.checks import CHECKS
-from nfh_models.parsing import NoPipelineError
+from nfh_models.parsing.spacy_parser import NoPipelineError
 from nfh_tui.cli.doctor import run_corpus
 from nfh_tui.cli.main import commands
 from nfh_tui.services import label_checks

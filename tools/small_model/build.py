@@ -495,7 +495,7 @@ Sorts = Mapping[str, list[Silver]]
 def silver_of(data: Data, asked: BuildRequest, say: Say) -> Sorts:
     """The anchors that nobody labelled by hand, by their sort; without a teacher only those
     whose head a pattern says."""
-    from nfh_models.parsing import load_parser
+    from nfh_models.parsing.base import load_parser
 
     parser = load_parser(None)
     found = {FUSED: list(fused_heads(data.sentences, parser))}

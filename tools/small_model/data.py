@@ -46,7 +46,7 @@ from nfh_models.identification.base import (
 )
 from nfh_models.identification.rules import Rules
 from nfh_models.model_files import digest_of
-from nfh_models.parsing import Parsed, Parser
+from nfh_models.parsing.base import Parsed, Parser
 from nfh_models.resolution import baselines
 from nfh_models.resolution.base import Item, ResolutionExample
 from nfh_models.text.tokens import lemmas

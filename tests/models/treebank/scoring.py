@@ -8,7 +8,7 @@ from pathlib import Path
 from brackets import Node, read_text
 from convert import rows, sentences
 
-from nfh_models.parsing import ParseLayer, Tree, WordSpan, load_parser
+from nfh_models.parsing.base import ParseLayer, Tree, WordSpan, load_parser
 
 Spans = Counter[tuple[str, int, int]]
 
@@ -70,12 +70,12 @@ def score(folder: Path, beginning: str) -> Scores:
     """A model on the sentences whose names begin so, everything predicted from words alone."""
     parser = load_parser(f"stanza:{folder}", frozenset(ParseLayer))
     chosen = [(tree, rows(tree)) for name, tree in sentences() if name.startswith(beginning)]
-    stretches = [
+    word_spans = [
         WordSpan([row[1] for row in table], [True] * len(table)) for _, table in chosen
     ]
     hits: Counter[str] = Counter()
     pairs = []
-    for (tree, table), parsed in zip(chosen, parser.parse(stretches), strict=True):
+    for (tree, table), parsed in zip(chosen, parser.parse(word_spans), strict=True):
         pairs.append((brackets_of(tree), parsed_brackets(parsed.trees[0])))
         for place, row in enumerate(table):
             head = int(row[6]) - 1 if row[6] != "0" else place
